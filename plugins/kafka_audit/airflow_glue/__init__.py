@@ -1,0 +1,1 @@
+"""Everything that knows Airflow: tasks, operators, notifiers."""

@@ -1,0 +1,99 @@
+"""One audited cluster as the cluster file describes it: typed, validated, free of secrets.
+
+Passwords and keys are read where a connection is opened, from the environment or an Airflow connection.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tls:
+    """Paths of PEM files."""
+
+    ca_file: str | None = None
+    cert_file: str | None = None
+    key_file: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ZookeeperAccess:
+    """`connect` is a connection string with its chroot; `password_env` names an environment variable, never a password."""
+
+    connect: str
+    username: str | None = None
+    password_env: str | None = None
+    tls: Tls | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Security:
+    """How to speak to listeners of one protocol."""
+
+    protocol: str = "PLAINTEXT"
+    mechanism: str | None = None
+    username: str | None = None
+    password_env: str | None = None
+    tls: Tls | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Vantage:
+    """A place that probes start from: exactly one of `queue` (Airflow) and `command` (may hold `{broker_id}`)."""
+
+    name: str
+    role: str = "client"  # or "broker": run once per broker, on that broker's host
+    queue: str | None = None
+    command: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Expect:
+    """What the owner of the cluster says is right."""
+
+    brokers: int | None = None
+    cluster_id: str | None = None
+    single_broker: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """Bounds on the audit's own load and patience. Seconds, and a share for `leader_moves`."""
+
+    read_s: float = 10.0
+    audit_s: float = 300.0
+    connections_per_broker: int = 1
+    settle_s: float = 5.0
+    leader_moves: float = 0.2
+    skew_s: float = 60.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mute:
+    """A finding that its owner has accepted until a day: reported, never alerting."""
+
+    code: str
+    resource: str  # exact resource name, or with `*`
+    reason: str
+    owner: str
+    until: date | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cluster:
+    """One entry of `clusters.yaml`."""
+
+    name: str
+    zookeeper: ZookeeperAccess | None = None
+    bootstrap: tuple[str, ...] = ()
+    controllers: tuple[str, ...] = ()
+    security: Security = field(default_factory=Security)
+    listeners: Mapping[str, Security | None] = field(default_factory=dict)  # None: skip this listener
+    kafka_conn_id: str | None = None
+    reach: Mapping[str, str] = field(default_factory=dict)  # advertised "host:port" -> "host:port" to dial from here
+    vantages: tuple[Vantage, ...] = ()
+    properties: tuple[str, ...] = ()
+    expect: Expect = field(default_factory=Expect)
+    limits: Limits = field(default_factory=Limits)
+    mute: tuple[Mute, ...] = ()

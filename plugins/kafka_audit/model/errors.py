@@ -1,0 +1,29 @@
+"""Errors that a user may meet; everything else is a bug.
+
+AuditError
+├── UsageError             exit 2: cluster file, command line, mute list; names file, key and the way out
+│   └── SnapshotError      exit 2: a snapshot that is missing, half-written or does not match its manifest
+└── EngineError            exit 1: Spark did not run, or did not write what it was asked for
+
+A source that does not answer is never an exception: it is a `SourceRead` row with outcome "failed".
+"""
+
+
+class AuditError(Exception):
+    """Base of every error whose text is meant for the user: one line, no traceback."""
+
+    exit_code = 1
+
+
+class UsageError(AuditError):
+    """The cluster file, an argument or a mute is wrong."""
+
+    exit_code = 2
+
+
+class SnapshotError(UsageError):
+    """A stored snapshot cannot be read as its manifest describes it."""
+
+
+class EngineError(AuditError):
+    """Spark could not be started or ended without the artefact that it was asked for."""

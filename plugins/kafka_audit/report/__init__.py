@@ -1,0 +1,1 @@
+"""Tell what was found: words, causes, incidents, terminal page, `findings.json`."""
