@@ -1,8 +1,15 @@
-"""What passes between the steps of one run: the request that Spark gets and the answer that it writes. Plain JSON files in the store."""
+"""What passes between the steps of one run: the request that Spark gets and the answer that it writes.
 
-from dataclasses import dataclass
+Both are JSON below `runs/<run_id>/` of the store. Spark reads and writes them by its own file systems, so that a driver on another
+machine needs this package and nothing else.
+"""
 
-from kafka_audit.model.finding import Change, Judgement
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from kafka_audit.model.finding import Change, Confidence, Judgement, Severity, Status
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,20 +25,68 @@ class Request:
     """One submission: every pair of the run, and what the Python checks already found (Spark joins them as a table)."""
 
     run_id: str
-    store: str  # URL or path of the store's root
     pairs: tuple[Pair, ...]
     row_judgements: tuple[Judgement, ...]
 
-    @property
-    def answer_path(self) -> str:
-        """Path, below the store's root, of the file that proves that Spark did its work."""
-        return f"runs/{self.run_id}/answer.json"
+    def to_json(self) -> str:
+        """Return the text of `runs/<run_id>/request.json`."""
+        return json.dumps(
+            {
+                "run_id": self.run_id,
+                "pairs": [asdict(pair) for pair in self.pairs],
+                "row_judgements": [judgement_to_dict(j) for j in self.row_judgements],
+            }
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> "Request":
+        """Read what `to_json` wrote."""
+        raw = json.loads(text)
+        return cls(
+            run_id=raw["run_id"],
+            pairs=tuple(Pair(**pair) for pair in raw["pairs"]),
+            row_judgements=tuple(judgement_from_dict(j) for j in raw["row_judgements"]),
+        )
+
+
+def run_path(run_id: str, name: str) -> str:
+    """Return the path below the store's root of a run's artefact.
+
+    `request.json` is a file; `judgements`, `changes` (JSON lines) and `disagreements` (Parquet) are folders that Spark writes, each
+    complete when it holds `_SUCCESS`.
+    """
+    return f"runs/{run_id}/{name}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What one submission found: the SQL checks' judgements, and per judged snapshot what changed. `run_id` repeats the request's."""
+    """What one submission found: the SQL checks' judgements, and per judged snapshot what changed."""
 
-    run_id: str
     judgements: tuple[Judgement, ...]
     changes: tuple[tuple[str, Change], ...]  # (snapshot_id, change)
+
+
+def judgement_to_dict(judgement: Judgement) -> dict[str, Any]:
+    """Return a JSON-ready form; `severity` by name or None."""
+    return {
+        "snapshot_id": judgement.snapshot_id,
+        "code": judgement.code,
+        "resource": judgement.resource,
+        "status": judgement.status.value,
+        "severity": None if judgement.severity is None else judgement.severity.name,
+        "confidence": judgement.confidence.value,
+        "evidence": dict(judgement.evidence),
+    }
+
+
+def judgement_from_dict(raw: Mapping[str, Any]) -> Judgement:
+    """Read what `judgement_to_dict`, or a SQL check, wrote; nulls in evidence become the word `none`."""
+    return Judgement(
+        snapshot_id=raw["snapshot_id"],
+        code=raw["code"],
+        resource=raw["resource"],
+        status=Status(raw["status"]),
+        severity=None if raw.get("severity") is None else Severity[raw["severity"]],
+        confidence=Confidence(raw.get("confidence") or Confidence.MEASURED),
+        evidence={key: "none" if value is None else str(value) for key, value in (raw.get("evidence") or {}).items()},
+    )
