@@ -1,7 +1,7 @@
 """What passes between the steps of one run: the request that Spark gets and the answer that it writes.
 
-Both are JSON below `runs/<run_id>/` of the store. Spark reads and writes them by its own file systems, so that a driver on another
-machine needs this package and nothing else.
+Both are JSON below `runs/<run_id>/` of the store. Spark reads and writes them by its own file systems, so that a driver on
+another machine needs this package and nothing else.
 """
 
 import json
@@ -52,8 +52,8 @@ class Request:
 def run_path(run_id: str, name: str) -> str:
     """Return the path below the store's root of a run's artefact.
 
-    `request.json` is a file; `judgements`, `changes` (JSON lines) and `disagreements` (Parquet) are folders that Spark writes, each
-    complete when it holds `_SUCCESS`.
+    `request.json` is a file; `judgements`, `changes` (JSON lines) and `disagreements` (Parquet) are folders that Spark writes,
+    each complete when it holds `_SUCCESS`.
     """
     return f"runs/{run_id}/{name}"
 
