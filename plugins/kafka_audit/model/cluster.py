@@ -49,6 +49,14 @@ class Vantage:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Logs:
+    """Where broker logs are read: exactly one of `command` and `paths`; both may hold `{broker_id}`."""
+
+    command: tuple[str, ...] | None = None
+    paths: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Expect:
     """What the owner of the cluster says is right."""
 
@@ -94,6 +102,7 @@ class Cluster:
     reach: Mapping[str, str] = field(default_factory=dict)  # advertised "host:port" -> "host:port" to dial from here
     vantages: tuple[Vantage, ...] = ()
     properties: tuple[str, ...] = ()
+    logs: Logs | None = None
     expect: Expect = field(default_factory=Expect)
     limits: Limits = field(default_factory=Limits)
     mute: tuple[Mute, ...] = ()

@@ -127,6 +127,7 @@ class Incident:
     remediation: tuple[Step, ...]
     lifecycle: Lifecycle = Lifecycle.NEW
     impact: str = ""  # who suffers now, in one or two sentences
+    confidence_why: str = ""  # one sentence: what the confidence rests on
 
 
 @dataclass(frozen=True, kw_only=True)

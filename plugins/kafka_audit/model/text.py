@@ -1,0 +1,94 @@
+"""Strings for people: names that a cluster supplies are hostile until cleaned, and lists of brokers read as a sentence."""
+
+import re
+import shlex
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+LONGEST = 200
+"""Characters of one cluster-supplied string that are shown; a Kafka topic name has at most 249, an address far fewer."""
+
+# Printable by Unicode's own rules, yet blank or joining on screen: fillers, a blank Braille cell, joiners, variation selectors.
+_INVISIBLE = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
+_PLAIN_WORD = re.compile(r"[\w@%+=:,./\[\]-]+", re.ASCII)
+_DOUBLE_QUOTABLE = re.compile(r"[\w@%+=:,./\[\]()' -]+", re.ASCII)
+
+
+def _shown(char: str) -> str:
+    if char == " " or (char.isprintable() and not _INVISIBLE.match(char) and unicodedata.category(char) != "Me"):
+        return char
+    return f"\\u{ord(char):04x}" if ord(char) <= 0xFFFF else f"\\U{ord(char):08x}"  # noqa: PLR2004 -- \u has four digits
+
+
+def clean(text: object, limit: int = LONGEST) -> str:
+    r"""Return `text` on one line, fit for a terminal, a mail or a page.
+
+    Control, bidirectional, invisible and enclosing characters become their `\uXXXX` escapes, so that no name can move the
+    cursor, turn the reading direction or hide. What is longer than `limit` is cut and says how long it was. Cleaning twice
+    changes nothing.
+    """
+    raw = str(text)
+    shown = "".join(map(_shown, raw[: limit + 1]))
+    if len(shown) <= limit and len(raw) <= limit:
+        return shown
+    told = f"… ({len(raw)} characters)"
+    return shown[: max(limit - len(told), 0)] + told
+
+
+def is_plain_word(text: str) -> bool:
+    """Tell whether a string is one word to any shell as it stands, and no option."""
+    return _PLAIN_WORD.fullmatch(text) is not None and not text.startswith("-")
+
+
+def word(text: str) -> str:
+    """Return a cluster-supplied string as one word of a shell command: it can be copied, runs nothing and is no option."""
+    shown = clean(text)
+    if shown.startswith("-"):
+        shown = f"\\u002d{shown[1:]}"
+    if is_plain_word(shown):
+        return shown
+    if _DOUBLE_QUOTABLE.fullmatch(shown):  # readable where shlex would splice quotes around every apostrophe
+        return f'"{shown}"'
+    return shlex.quote(shown)
+
+
+def listing(items: Iterable[object], limit: int = 10) -> str:
+    """Return `a`, `a and b`, `a, b and c`; beyond `limit` items the first ones and how many more there are."""
+    texts = [clean(item) for item in items]
+    if len(texts) > limit:
+        return f"{', '.join(texts[:limit])} and {len(texts) - limit} more"
+    return " and ".join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else "".join(texts)
+
+
+def brokers(ids: Iterable[int], limit: int = 6) -> str:
+    """Return `broker 2`, `brokers 0, 1 and 2`, or `12 brokers` beyond `limit` (a headline must stay short)."""
+    found = sorted(set(ids))
+    if len(found) > limit:
+        return f"{len(found)} brokers"
+    return f"broker{'' if len(found) == 1 else 's'} {listing(found)}"
+
+
+def ranges(ids: Iterable[int]) -> str:
+    """Return `0-5, 7`: ids in as few characters as they need."""
+    runs: list[list[int]] = []
+    for number in sorted(set(ids)):
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ", ".join(str(a) if a == b else f"{a}-{b}" if b > a + 1 else f"{a}, {b}" for a, b in runs)
+
+
+def counted(number: int, one: str, more: str | None = None) -> str:
+    """Return `1 read`, `2 reads`; `more` where the plural is not formed by an s."""
+    return f"{number} {one if number == 1 else more or one + 's'}"
+
+
+def start_upper(text: str) -> str:
+    """Return `text` with its first letter in upper case and the rest as it is."""
+    return text[:1].upper() + text[1:]
+
+
+def fitting(candidates: Sequence[str], limit: int = 99) -> str:
+    """Return the first candidate of at most `limit` characters, else the last one, cut."""
+    return next((text for text in candidates if len(text) <= limit), clean(candidates[-1], limit))
