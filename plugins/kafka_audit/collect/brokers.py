@@ -1,0 +1,240 @@
+"""Ask one broker itself, at every address it advertises: one connection at a time, a deadline for every read.
+
+What ApiVersions does not offer is not asked. What the broker, the network or a missing right refuses is a `SourceRead` row.
+"""
+
+import re
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from kafka.protocol.admin import DescribeClusterRequest, DescribeConfigsRequest
+from kafka.protocol.metadata import MetadataRequest
+
+from kafka_audit.collect import probes
+from kafka_audit.collect.metadata import VERSIONS, MetadataError
+from kafka_audit.collect.probes import Step
+from kafka_audit.collect.reads import CLUSTER_DENIED, NOT_SUPPORTED, PLAINTEXT_ONLY, Asking, ReadError
+from kafka_audit.collect.targets import PLAINTEXT, UNREGISTERED, Target
+from kafka_audit.collect.views import View, ViewBook
+from kafka_audit.collect.wire import UNSUPPORTED, ClientOptions, Conversation, error_name
+from kafka_audit.model.tables import BrokerApi, BrokerConfig, BrokerIdentity, BrokerView, Row
+
+API_VERSIONS, METADATA, CLUSTER = "ApiVersions", "Metadata", "DescribeCluster"
+CONFIGS, IDENTITY = "DescribeConfigs BROKER", "DescribeConfigs identity"
+PLANNED = (API_VERSIONS, METADATA, IDENTITY)
+"""What every address is asked for; each broker is asked for its configuration as well, once."""
+
+MAY_DESCRIBE_CONFIGS = "DescribeConfigs on Cluster"
+
+_BROKER_RESOURCE = 4
+_NOBODY = "2147483647"  # no broker has this id, and error 42 names the id of the one that was asked
+_EXPECTED = re.compile(r"expected (\d{1,10}) or empty")
+_DESCRIBE_CONFIGS_OPERATION = 10
+_DEFAULT_SOURCE, _STATIC_SOURCE = 5, 4
+_UNEXPECTED, _UNREADABLE = "unexpected answer", "unreadable"
+_NO_COMMON_VERSION = "no version of Metadata is spoken by both sides"
+_T = TypeVar("_T")
+
+
+class BrokerAsker:
+    """Asks one broker at its addresses, one after the other; each address tells its view, the first that answers the rest."""
+
+    def __init__(self, targets: Sequence[Target], sample: int, options: ClientOptions, book: ViewBook) -> None:
+        """Take the addresses of one broker; `options.read_s` bounds every read, the contents of views go into the book."""
+        self._targets = targets
+        self._sample = sample
+        self._options = options
+        self._book = book
+        self._rows: list[Row] = []
+        self._told = False  # what is the same at every address: APIs, rights, configuration
+        self._unreached: tuple[Asking, ReadError] | None = None
+        self._may_describe_configs = True
+
+    def ask(self) -> tuple[Row, ...]:
+        """Ask at every address; a broker that does not answer is rows, never an exception."""
+        for target in self._targets:
+            asking = Asking(sample=self._sample, observer=target.observer, target=target.address)
+            steps = probes.walk_from_here(target, self._options.read_s)
+            if target.protocol != PLAINTEXT:
+                error = ReadError(NOT_SUPPORTED, f"{target.listener} is {target.protocol}", PLAINTEXT_ONLY)
+                self._rows.append(asking.failed(METADATA, error))
+            elif steps[-1].outcome != "ok":
+                self._fail_all(asking, target, probes.as_read_error(steps[-1], target.address))
+            else:
+                steps += self._converse(asking, target)
+            if target.broker_id != UNREGISTERED:
+                self._rows += probes.worker_rows(self._sample, target, steps)
+        if self._unreached is not None and not self._told:
+            asking, error = self._unreached
+            self._rows.append(asking.failed(CONFIGS, error))
+        return tuple(self._rows)
+
+    def _fail_all(self, asking: Asking, target: Target, error: ReadError) -> None:
+        """Give a row to every read that would have been asked, had the connection come about."""
+        self._rows += [asking.failed(operation, error) for operation in PLANNED]
+        if target.broker_id != UNREGISTERED and self._unreached is None:
+            self._unreached = (asking, error)
+
+    def _converse(self, asking: Asking, target: Target) -> list[Step]:
+        """Open the one connection and ask everything; return the probe's step for the identity."""
+        host, port = target.dialled
+        started = time.monotonic()
+        try:
+            with Conversation(host, port, self._options) as talk:
+                self._rows.append(asking.answered(API_VERSIONS, started))
+                view = self._ask_metadata(asking, talk, target)
+                if not self._told:
+                    self._told = True
+                    self._tell_apis(target, talk)
+                    self._ask_rights(asking, talk)
+                    self._ask_configs(asking, talk, target)
+                return self._ask_identity(asking, talk, target, None if view is None else view.kafka_cluster_id)
+        except ReadError as error:  # between the probe and the conversation
+            self._fail_all(asking, target, error)
+            return []
+
+    def _read(self, asking: Asking, talk: Conversation, operation: str, question: Callable[[], _T]) -> _T | None:
+        """Ask one question; its outcome becomes a row. One time-out is enough: what follows it fails with the same words."""
+        started = time.monotonic()
+        try:
+            if talk.lost is not None:
+                raise talk.lost
+            found = question()
+        except ReadError as error:
+            self._rows.append(asking.failed(operation, error, started))
+            return None
+        self._rows.append(asking.answered(operation, started))
+        return found
+
+    def _ask_metadata(self, asking: Asking, talk: Conversation, target: Target) -> View | None:
+        view = self._read(asking, talk, METADATA, lambda: self._view(talk))
+        if view is not None:
+            self._rows.append(
+                BrokerView(
+                    sample=self._sample,
+                    observer=target.observer,
+                    broker_id=target.broker_id,
+                    listener=target.listener,
+                    address=target.address,
+                    kafka_cluster_id=view.kafka_cluster_id,
+                    controller_id=view.controller_id,
+                    brokers_listed=view.brokers_listed,
+                    topics_listed=view.topics_listed,
+                    brokers_digest=view.brokers_digest,
+                    topics_digest=view.topics_digest,
+                    metadata_version=view.version,
+                )
+            )
+        return view
+
+    def _view(self, talk: Conversation) -> View:
+        version = min(talk.version(MetadataRequest, VERSIONS[0]) or 0, VERSIONS[1])
+        if not version:
+            raise ReadError(UNSUPPORTED, _NO_COMMON_VERSION)
+        try:
+            view = self._book.add(talk.ask_metadata(version), version)
+        except MetadataError as error:
+            raise ReadError(_UNREADABLE, str(error)) from error
+        if view.error:
+            raise ReadError(error_name(view.error))
+        return view
+
+    def _tell_apis(self, target: Target, talk: Conversation) -> None:
+        self._rows += [
+            BrokerApi(observer=target.observer, broker_id=target.broker_id, api_key=key, min_version=lowest, max_version=highest)
+            for key, (lowest, highest) in sorted(talk.apis.items())
+        ]
+
+    def _ask_rights(self, asking: Asking, talk: Conversation) -> None:
+        """Ask for the auditor's own rights first: what they do not allow is not tried, for the broker logs each refusal."""
+        version = talk.version(DescribeClusterRequest)
+        if version is None:
+            return
+        request = DescribeClusterRequest(version=version, include_cluster_authorized_operations=True)
+        answer = self._read(asking, talk, CLUSTER, lambda: _checked(talk.ask(request)))
+        operations = set(answer.authorized_operations or ()) if answer is not None else set()
+        # An empty set means that Describe is missing, which says nothing about DescribeConfigs.
+        self._may_describe_configs = not operations or _DESCRIBE_CONFIGS_OPERATION in operations
+
+    def _ask_configs(self, asking: Asking, talk: Conversation, target: Target) -> None:
+        if target.broker_id == UNREGISTERED or talk.version(DescribeConfigsRequest) is None:
+            return
+        result = self._read(asking, talk, CONFIGS, lambda: self._describe(talk, str(target.broker_id)))
+        for entry in result.configs if result is not None else ():
+            default = bool(getattr(entry, "is_default", False))
+            self._rows.append(
+                BrokerConfig(
+                    observer=target.observer,
+                    broker_id=target.broker_id,
+                    key=entry.name,
+                    value=None if entry.is_sensitive else entry.value,
+                    source=entry.config_source if entry.config_source >= 0 else _DEFAULT_SOURCE if default else _STATIC_SOURCE,
+                    sensitive=bool(entry.is_sensitive),
+                )
+            )
+
+    def _describe(self, talk: Conversation, name: str) -> Any:  # noqa: ANN401 -- kafka-python's messages are untyped
+        """Ask for the configuration of the broker of that name; raises ReadError."""
+        if not self._may_describe_configs:
+            raise ReadError(CLUSTER_DENIED, "not tried: DescribeCluster lists the own rights without it", MAY_DESCRIBE_CONFIGS)
+        resource = DescribeConfigsRequest.DescribeConfigsResource(
+            resource_type=_BROKER_RESOURCE, resource_name=name, configuration_keys=None
+        )
+        version = talk.version(DescribeConfigsRequest)
+        results = talk.ask(DescribeConfigsRequest(version=version, resources=[resource])).results
+        if len(results) != 1:
+            raise ReadError(_UNEXPECTED, f"{len(results)} results for one broker")
+        return _checked(results[0])
+
+    def _ask_identity(self, asking: Asking, talk: Conversation, target: Target, cluster_id: str | None) -> list[Step]:
+        """Ask for a broker that does not exist: the refusal names the one at the other end of the socket."""
+        if talk.version(DescribeConfigsRequest) is None:
+            return []
+        started = time.monotonic()
+        found: int | None = None
+        try:
+            found = self._refused_as(talk)
+        except ReadError as error:
+            self._rows.append(asking.failed(IDENTITY, error, started))
+            outcome = "unknown" if talk.lost is None else "failed"
+            step = Step("identity", outcome, error.error, None, error.needs, _since(started))
+        else:
+            self._rows.append(asking.answered(IDENTITY, started))
+            step = Step("identity", "ok", None, str(found), None, _since(started))
+        self._rows.append(
+            BrokerIdentity(
+                sample=self._sample,
+                broker_id=target.broker_id,
+                listener=target.listener,
+                address=target.address,
+                answered_by=found,
+                kafka_cluster_id=cluster_id,
+            )
+        )
+        return [step]
+
+    def _refused_as(self, talk: Conversation) -> int:
+        """Return the id in the refusal; raises ReadError for any other answer."""
+        if talk.lost is not None:
+            raise talk.lost
+        try:
+            self._describe(talk, _NOBODY)
+        except ReadError as error:
+            match = _EXPECTED.search(error.message or "") if error.error == "INVALID_REQUEST" else None
+            if match is None:
+                raise
+            return int(match[1])
+        raise ReadError(_UNEXPECTED, f"there is a broker {_NOBODY}")
+
+
+def _checked(message: Any) -> Any:  # noqa: ANN401 -- see BrokerAsker._describe
+    """Return an answer without error; raises ReadError with Kafka's name of the error and the missing right."""
+    if not message.error_code:
+        return message
+    name = error_name(message.error_code)
+    raise ReadError(name, message.error_message, MAY_DESCRIBE_CONFIGS if name == CLUSTER_DENIED else None)
+
+
+def _since(started: float) -> int:
+    return round((time.monotonic() - started) * 1000)

@@ -1,0 +1,223 @@
+"""What the rows of one sample do not agree on. Pure; finds differences, judges none.
+
+Views are compared with ZooKeeper once per distinct content, so the cost grows with disagreement, not with brokers times
+partitions.
+"""
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from kafka_audit.collect.reads import LASTING, clean
+from kafka_audit.collect.targets import BOOTSTRAP, UNREGISTERED
+from kafka_audit.model.tables import (
+    BrokerIdentity,
+    BrokerView,
+    Probe,
+    RegisteredBroker,
+    RegisteredEndpoint,
+    RegisteredPartition,
+    RegisteredTopic,
+    Registry,
+    Row,
+    SourceRead,
+    ViewBroker,
+    ViewPartition,
+    ViewTopic,
+)
+
+Key = tuple[Hashable, ...]
+View = tuple[str, str]  # observer, listener
+_T = TypeVar("_T", bound=Row)
+
+
+class Tables:
+    """Rows by table."""
+
+    def __init__(self, rows: Iterable[Row]) -> None:
+        """Sort rows into their tables."""
+        self._rows: defaultdict[type[Row], list[Row]] = defaultdict(list)
+        for row in rows:
+            self._rows[type(row)].append(row)
+
+    def of(self, table: type[_T]) -> list[_T]:
+        """Return the rows of one table."""
+        return self._rows[table]  # type: ignore[return-value] # rows are filed under their own type
+
+    def registry(self) -> Registry | None:
+        """Return what ZooKeeper holds about the cluster, None where it was not read."""
+        return next(iter(self.of(Registry)), None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Differences:
+    """What differs, by view and apart from views, with a reason in words for each group."""
+
+    of_views: Mapping[View, frozenset[Key]]
+    others: frozenset[Key]
+    reasons: tuple[str, ...]
+
+    def all(self) -> Iterator[tuple[View | None, Key]]:
+        """Yield every difference with the view that it belongs to."""
+        yield from ((None, key) for key in self.others)
+        for view, keys in self.of_views.items():
+            yield from ((view, key) for key in keys)
+
+
+def find(tables: Tables) -> Differences:
+    """Compare everything in one sample with everything else."""
+    of_views: dict[View, frozenset[Key]] = {}
+    others: set[Key] = set()
+    reasons: list[str] = []
+    registry = tables.registry()
+    if registry is not None:
+        if registry.controller_id is None:
+            others.add(("no controller",))
+            reasons.append("ZooKeeper has no /controller")
+        of_views = _against_zookeeper(tables, registry, reasons)
+    for keys in (_among_brokers, _reads, _identities, _probes):
+        others |= keys(tables, reasons)
+    return Differences(of_views=of_views, others=frozenset(others), reasons=tuple(dict.fromkeys(reasons)))
+
+
+def _names(observers: Iterable[str]) -> str:
+    found = [clean(one.replace("broker:", "broker "), 60) for one in dict.fromkeys(observers)]
+    return ", ".join(found[:3]) + (f" and {len(found) - 3} more" if len(found) > 3 else "")  # noqa: PLR2004 -- the same three
+
+
+def _against_zookeeper(tables: Tables, registry: Registry, reasons: list[str]) -> dict[View, frozenset[Key]]:
+    """Return what each view has otherwise than ZooKeeper; equal views are compared once."""
+    brokers, topics = _BrokerLists(tables), _TopicLists(tables)
+    of_views: dict[View, frozenset[Key]] = {}
+    holders: defaultdict[tuple[frozenset[Key], int | None], list[str]] = defaultdict(list)
+    for view in tables.of(BrokerView):
+        keys = brokers.compare(view.brokers_digest, view.listener) | topics.compare(view.topics_digest)
+        if view.controller_id != registry.controller_id:
+            keys |= {("controller", view.controller_id)}
+        if keys:
+            of_views[view.observer, view.listener] = keys
+            holders[keys, view.controller_id].append(view.observer)
+    for (keys, controller), observers in holders.items():
+        reasons.append(f"{_names(observers)} and ZooKeeper differ: {_counted(keys, controller, registry)}")
+    return of_views
+
+
+def _counted(keys: frozenset[Key], controller: int | None, registry: Registry) -> str:
+    kinds = {kind: sum(key[0] == kind for key in keys) for kind in ("broker", "topic", "partition")}
+    parts = [f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in kinds.items() if count]
+    if any(key[0] == "controller" for key in keys):
+        parts.append(f"controller {controller} instead of {registry.controller_id}")
+    return ", ".join(parts)
+
+
+class _BrokerLists:
+    """Lists of brokers against the registrations, per listener."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._registered: defaultdict[str, dict[int, tuple[str, int] | None]] = defaultdict(dict)
+        for one in tables.of(RegisteredEndpoint):
+            self._registered[one.listener][one.broker_id] = (one.host, one.port)
+        # Through which listener an unregistered address leads is not known, so only ids can be compared.
+        self._registered[BOOTSTRAP] = dict.fromkeys(one.broker_id for one in tables.of(RegisteredBroker))
+        self._listed: defaultdict[str, dict[int, tuple[str, int]]] = defaultdict(dict)
+        for listed in tables.of(ViewBroker):
+            self._listed[listed.brokers_digest][listed.broker_id] = (listed.host, listed.port)
+        self._known: dict[tuple[str, str], frozenset[Key]] = {}
+
+    def compare(self, digest: str, listener: str) -> frozenset[Key]:
+        if (digest, listener) not in self._known:
+            registered, listed = self._registered[listener], self._listed[digest]
+            differ = registered.keys() ^ listed.keys()
+            differ |= {one for one, address in registered.items() if address is not None and listed.get(one) != address}
+            self._known[digest, listener] = frozenset(("broker", one) for one in differ)
+        return self._known[digest, listener]
+
+
+class _TopicLists:
+    """Lists of topics against /brokers/topics; a topic of equal content is compared once, whichever views hold it."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._deleting = {one.topic for one in tables.of(RegisteredTopic) if one.deleting}
+        self._topics = {one.topic for one in tables.of(RegisteredTopic)} - self._deleting
+        self._registered: defaultdict[str, dict[int, RegisteredPartition]] = defaultdict(dict)
+        for one in tables.of(RegisteredPartition):
+            self._registered[one.topic][one.partition] = one
+        self._listed: defaultdict[str, list[ViewTopic]] = defaultdict(list)
+        for topic in tables.of(ViewTopic):
+            self._listed[topic.topics_digest].append(topic)
+        self._partitions: defaultdict[str, list[ViewPartition]] = defaultdict(list)
+        for partition in tables.of(ViewPartition):
+            self._partitions[partition.topic_digest].append(partition)
+        self._known: dict[str, frozenset[Key]] = {}
+        self._known_topics: dict[str, frozenset[Key]] = {}
+
+    def compare(self, digest: str) -> frozenset[Key]:
+        if digest not in self._known:
+            listed = {one.topic: one for one in self._listed[digest] if one.topic not in self._deleting}
+            keys: set[Key] = {("topic", name) for name in self._topics ^ listed.keys()}
+            for name in self._topics & listed.keys():
+                keys |= self._compare_topic(listed[name])
+            self._known[digest] = frozenset(keys)
+        return self._known[digest]
+
+    def _compare_topic(self, topic: ViewTopic) -> frozenset[Key]:
+        digest = topic.topic_digest
+        if digest not in self._known_topics:
+            registered = self._registered[topic.topic]
+            held = {one.partition: one for one in self._partitions[digest]}
+            differ = registered.keys() ^ held.keys()
+            differ |= {number for number in registered.keys() & held.keys() if not _equal(held[number], registered[number])}
+            self._known_topics[digest] = frozenset(("partition", topic.topic, number) for number in differ)
+        return self._known_topics[digest]
+
+
+def _equal(view: ViewPartition, held: RegisteredPartition) -> bool:
+    return (
+        view.leader == held.leader
+        and (view.leader_epoch is None or view.leader_epoch == held.leader_epoch)
+        and view.replicas == held.replicas
+        and view.isr == held.isr
+    )
+
+
+def _among_brokers(tables: Tables, reasons: list[str]) -> set[Key]:
+    """Return the listeners on which brokers do not show the same; answers of different versions have different columns."""
+    groups: defaultdict[tuple[str, int], defaultdict[tuple[str, str], list[str]]] = defaultdict(lambda: defaultdict(list))
+    for view in tables.of(BrokerView):
+        groups[view.listener, view.metadata_version][view.brokers_digest, view.topics_digest].append(view.observer)
+    found: set[Key] = set()
+    for (listener, version), views in groups.items():
+        if len(views) > 1:
+            found.add(("views", listener, version))
+            fewest = min(views.values(), key=len)
+            reasons.append(f"on {clean(listener, 60)} {_names(fewest)} and the other brokers show different views")
+    return found
+
+
+def _reads(tables: Tables, reasons: list[str]) -> set[Key]:
+    found: set[Key] = set()
+    for read in tables.of(SourceRead):
+        if read.outcome == "failed" and read.observer.startswith("broker:") and read.error not in LASTING:
+            found.add(("read", read.observer, read.operation, read.target))
+            reasons.append(f"{_names([read.observer])} did not answer at {clean(read.target, 80)} ({read.error})")
+    return found
+
+
+def _identities(tables: Tables, reasons: list[str]) -> set[Key]:
+    found: set[Key] = set()
+    for one in tables.of(BrokerIdentity):
+        if one.broker_id != UNREGISTERED and one.answered_by not in {None, one.broker_id}:
+            found.add(("identity", one.broker_id, one.listener, one.answered_by))
+            reasons.append(f"broker {one.answered_by} answers at {clean(one.address, 80)}, advertised for {one.broker_id}")
+    return found
+
+
+def _probes(tables: Tables, reasons: list[str]) -> set[Key]:
+    found: set[Key] = set()
+    for one in tables.of(Probe):
+        if one.outcome == "failed":
+            found.add(("probe", one.vantage, one.from_broker, one.broker_id, one.listener, one.layer))
+            place = one.vantage if one.from_broker is None else f"broker {one.from_broker}"
+            reasons.append(f"from {clean(place, 60)} {one.layer} to broker {one.broker_id} failed ({one.error})")
+    return found

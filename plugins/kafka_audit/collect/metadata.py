@@ -1,0 +1,252 @@
+"""Kafka's Metadata response, versions 1 to 13, cut into topics before anything is decoded.
+
+A full decoding costs kafka-python 0.29 s per 50,000 partitions, and the answers of a hundred brokers are nearly all equal. So a
+body is only walked to find where its topics begin and end; a topic's bytes are decoded once, whoever sent them.
+"""
+
+import base64
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+VERSIONS = (1, 13)
+_CLUSTER_ID, _THROTTLE, _OFFLINE, _EPOCH, _TOPIC_OPS, _FLEXIBLE, _TOPIC_ID, _TOP_ERROR = 2, 3, 5, 7, 8, 9, 10, 13
+_CLUSTER_OPS = (8, 10)
+_VARINT_BITS = 28  # a length needs at most 28 bits; more is no length
+_int16, _int32 = struct.Struct("!h").unpack_from, struct.Struct("!i").unpack_from
+
+
+class MetadataError(ValueError):
+    """The bytes are no Metadata response of that version."""
+
+
+class ListedBroker(NamedTuple):
+    """A broker of the answer."""
+
+    broker_id: int
+    host: str
+    port: int
+    rack: str | None
+
+
+class Partition(NamedTuple):
+    """A partition of the answer, in an order of columns that sorts by number; isr and offline are sorted."""
+
+    partition: int
+    error: int
+    leader: int
+    leader_epoch: int | None
+    replicas: tuple[int, ...]
+    isr: tuple[int, ...]
+    offline_replicas: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A topic of the answer; `topic_id` as ZooKeeper has it (base64), None where the version or the broker has none."""
+
+    name: str
+    topic_id: str | None
+    error: int
+    partitions: tuple[Partition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A Metadata response whose topics are still bytes."""
+
+    version: int
+    error: int
+    brokers: tuple[ListedBroker, ...]
+    cluster_id: str | None
+    controller_id: int
+    topics: tuple[bytes, ...]
+
+
+class _Cursor:
+    """Reads the types of Kafka's protocol; `flexible` are the compact ones of versions 9 on."""
+
+    def __init__(self, data: bytes, version: int) -> None:
+        self.data = data
+        self.version = version
+        self.flexible = version >= _FLEXIBLE
+        self.at = 0
+
+    def int16(self) -> int:
+        (value,) = _int16(self.data, self.at)
+        self.at += 2
+        return int(value)
+
+    def int32(self) -> int:
+        (value,) = _int32(self.data, self.at)
+        self.at += 4
+        return int(value)
+
+    def varint(self) -> int:
+        value = shift = 0
+        while True:
+            byte = self.data[self.at]
+            self.at += 1
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:  # noqa: PLR2004 -- the continuation bit
+                return value
+            shift += 7
+            if shift > _VARINT_BITS:
+                msg = "a length is too long"
+                raise MetadataError(msg)
+
+    def length(self) -> int:
+        """Length of an array; null counts as empty."""
+        return max(0, self.varint() - 1 if self.flexible else self.int32())
+
+    def text(self) -> str | None:
+        size = self.varint() - 1 if self.flexible else self.int16()
+        if size < 0:
+            return None
+        return self.take(size).decode()
+
+    def take(self, size: int) -> bytes:
+        found = self.data[self.at : self.at + size]
+        if len(found) != size:
+            msg = "the answer ends early"
+            raise MetadataError(msg)
+        self.at += size
+        return found
+
+    def ints(self) -> tuple[int, ...]:
+        size = self.length()
+        return struct.unpack(f"!{size}i", self.take(4 * size))
+
+    def tags(self) -> None:
+        if self.flexible:
+            for _ in range(self.varint()):
+                self.varint()
+                self.take(self.varint())
+
+
+def read_answer(body: bytes, version: int, known: dict[str, bytes] | None = None) -> Answer:
+    """Walk through a response body (after its header); raises MetadataError.
+
+    Args:
+        body: the response.
+        version: its version.
+        known: bytes of topics of the same version, by name; where they come again they are passed over in one step (a topic's
+            bytes tell their own end, so they are the whole topic). The topics of this answer are added.
+    """
+    try:
+        return _answer(_Cursor(body, version), {} if known is None else known)
+    except (struct.error, IndexError, UnicodeDecodeError, MemoryError) as error:
+        msg = f"no Metadata answer of version {version}: {error}"
+        raise MetadataError(msg) from error
+
+
+def read_topic(data: bytes, version: int) -> Topic:
+    """Decode one of `Answer.topics`; raises MetadataError."""
+    try:
+        return _topic(_Cursor(data, version))
+    except (struct.error, IndexError, UnicodeDecodeError, MemoryError) as error:
+        msg = f"no topic of Metadata version {version}: {error}"
+        raise MetadataError(msg) from error
+
+
+def _answer(cursor: _Cursor, known: dict[str, bytes]) -> Answer:
+    version = cursor.version
+    if version >= _THROTTLE:
+        cursor.int32()
+    brokers = tuple(_brokers(cursor))
+    cluster_id = cursor.text() if version >= _CLUSTER_ID else None
+    controller_id = cursor.int32()
+    topics = tuple([_topic_bytes(cursor, known) for _ in range(cursor.length())])
+    if _CLUSTER_OPS[0] <= version <= _CLUSTER_OPS[1]:
+        cursor.int32()
+    error = cursor.int16() if version >= _TOP_ERROR else 0
+    cursor.tags()
+    return Answer(version, error, brokers, cluster_id, controller_id, topics)
+
+
+def _brokers(cursor: _Cursor) -> Iterator[ListedBroker]:
+    for _ in range(cursor.length()):
+        broker, host, port, rack = cursor.int32(), cursor.text() or "", cursor.int32(), cursor.text()
+        cursor.tags()
+        yield ListedBroker(broker, host, port, rack)
+
+
+def _topic_head(cursor: _Cursor) -> tuple[int, str, bytes]:
+    error, name = cursor.int16(), cursor.text() or ""
+    topic_id = cursor.take(16) if cursor.version >= _TOPIC_ID else b""
+    cursor.at += 1  # is_internal
+    return error, name, topic_id
+
+
+def _topic_bytes(cursor: _Cursor, known: dict[str, bytes]) -> bytes:
+    start = cursor.at
+    _, name, _ = _topic_head(cursor)
+    same = known.get(name)
+    if same is not None and cursor.data.startswith(same, start):
+        cursor.at = start + len(same)
+        return same
+    _skip_partitions(cursor)
+    known[name] = cursor.data[start : cursor.at]
+    return known[name]
+
+
+def _skip_partitions(cursor: _Cursor) -> None:
+    count = cursor.length()
+    fixed = 14 if cursor.version >= _EPOCH else 10
+    arrays = 3 if cursor.version >= _OFFLINE else 2
+    (_skip_compact if cursor.flexible else _skip_plain)(cursor, count, fixed, arrays)
+    if cursor.version >= _TOPIC_OPS:
+        cursor.int32()
+    cursor.tags()
+    if cursor.at > len(cursor.data):
+        msg = "the answer ends early"
+        raise MetadataError(msg)
+
+
+def _skip_compact(cursor: _Cursor, count: int, fixed: int, arrays: int) -> None:
+    """Pass over partitions of versions 9 on: the hot loop, so without calls where lengths are one byte, which they are."""
+    data, at = cursor.data, cursor.at
+    for _ in range(count):
+        at += fixed
+        for _ in range(arrays):
+            size = data[at]
+            if size < 0x80:  # noqa: PLR2004 -- the continuation bit
+                at += 1 + 4 * size - (4 if size else 0)
+            else:
+                cursor.at = at
+                size = cursor.length()
+                at = cursor.at + 4 * size
+        if data[at]:
+            cursor.at = at
+            cursor.tags()
+            at = cursor.at
+        else:
+            at += 1
+    cursor.at = at
+
+
+def _skip_plain(cursor: _Cursor, count: int, fixed: int, arrays: int) -> None:
+    data, at = cursor.data, cursor.at
+    for _ in range(count):
+        at += fixed
+        for _ in range(arrays):
+            (size,) = _int32(data, at)
+            at += 4 + 4 * max(0, size)
+    cursor.at = at
+
+
+def _topic(cursor: _Cursor) -> Topic:
+    error, name, raw_id = _topic_head(cursor)
+    partitions = tuple(sorted(_partition(cursor) for _ in range(cursor.length())))
+    topic_id = base64.urlsafe_b64encode(raw_id).decode().rstrip("=") if any(raw_id) else None
+    return Topic(name, topic_id, error, partitions)
+
+
+def _partition(cursor: _Cursor) -> Partition:
+    error, number, leader = cursor.int16(), cursor.int32(), cursor.int32()
+    epoch = cursor.int32() if cursor.version >= _EPOCH else -1
+    replicas, isr = cursor.ints(), cursor.ints()
+    offline = cursor.ints() if cursor.version >= _OFFLINE else ()
+    cursor.tags()
+    return Partition(number, error, leader, None if epoch < 0 else epoch, replicas, tuple(sorted(isr)), tuple(sorted(offline)))

@@ -1,0 +1,205 @@
+# What collect/probe_script.py does, for vantages with bash alone: dns, tcp, and api and identity as raw bytes.
+# Prints the same tab-separated lines. Nothing is written but standard output; bash 4 or newer, with /dev/tcp.
+LC_ALL=C
+TAG=kafka-audit
+
+now() { # -> NOW, milliseconds
+  if [[ -n ${EPOCHREALTIME-} ]]; then
+    NOW=${EPOCHREALTIME/[.,]/}
+    NOW=${NOW%???}
+  else
+    NOW=$((SECONDS * 1000))
+  fi
+}
+
+words() { # TEXT -> WORDS, our word for what bash said
+  case $1 in
+    *'Name or service not known'* | *'No address associated'* | *'nodename nor servname'*) WORDS='name or service not known' ;;
+    *'emporary failure in name resolution'*) WORDS='temporary failure in name resolution' ;;
+    *'Connection refused'*) WORDS='connection refused' ;;
+    *'No route to host'*) WORDS='no route to host' ;;
+    *'Network is unreachable'*) WORDS='network is unreachable' ;;
+    *'timed out'*) WORDS='timeout' ;;
+    *'reset by peer'*) WORDS='connection reset' ;;
+    *'roken pipe'*) WORDS='connection closed' ;;
+    *) WORDS=${1##*: } WORDS=${WORDS,,} ;;
+  esac
+}
+
+take() { # COUNT -> BYTES, numbers read from the connection; fails at its end
+  local at byte code
+  BYTES=()
+  for ((at = 0; at < $1; at++)); do
+    IFS= read -r -d '' -n 1 -u 3 byte || return 1
+    code=0
+    [[ -z $byte ]] || printf -v code %d "'$byte"
+    BYTES[at]=$((code & 255))
+  done
+}
+
+short() { # OFFSET -> VALUE
+  VALUE=$(((BYTES[$1] << 8) | BYTES[$1 + 1]))
+  ((VALUE < 32768)) || VALUE=$((VALUE - 65536))
+}
+
+long() { # OFFSET -> VALUE, 32 bits without sign
+  VALUE=$(((BYTES[$1] << 24) | (BYTES[$1 + 1] << 16) | (BYTES[$1 + 2] << 8) | BYTES[$1 + 3]))
+}
+
+exchange() { # REQUEST, as a format of printf -> BYTES, the answer
+  # shellcheck disable=SC2059
+  printf "$1" >&3 || return 1
+  take 4 || return 1
+  long 0
+  if ((VALUE < 4 || VALUE > 1048576)); then
+    echo 'step failed|not a Kafka broker||'
+    exit
+  fi
+  take "$VALUE"
+}
+
+ask_versions() { # -> DETAIL, LOWEST and HIGHEST offered of DescribeConfigs; ends the walk with a line otherwise
+  local at count
+  exchange "$API_VERSIONS" || return 1
+  short 4
+  if ((VALUE)); then
+    echo "step failed|error $VALUE||"
+    exit
+  fi
+  long 6
+  count=$VALUE LOWEST=9 HIGHEST=-1
+  if ((${#BYTES[@]} < 10 + 6 * count)); then
+    echo 'step failed|not a Kafka broker||'
+    exit
+  fi
+  for ((at = 10; at < 10 + 6 * count; at += 6)); do
+    short "$at"
+    ((VALUE == 32)) || continue
+    short $((at + 2))
+    LOWEST=$VALUE
+    short $((at + 4))
+    HIGHEST=$VALUE
+  done
+  DETAIL="$count APIs"
+}
+
+ask_identity() { # -> DETAIL, the id of the broker at the other end
+  local at length error text='' octal letter
+  if ((HIGHEST > 0)); then exchange "$IDENTITY_1" || return 1; else exchange "$IDENTITY_0" || return 1; fi
+  short 12
+  error=$VALUE
+  if ((error == 31)); then
+    echo 'step unknown|CLUSTER_AUTHORIZATION_FAILED||DescribeConfigs on Cluster'
+    exit
+  fi
+  short 14
+  length=$VALUE
+  for ((at = 16; at < 16 + length && at < ${#BYTES[@]}; at++)); do
+    printf -v octal %03o "${BYTES[at]}"
+    printf -v letter "\\$octal"
+    text+=$letter
+  done
+  if ((error != 42)) || ! [[ $text =~ expected\ ([0-9]{1,10})\ or\ empty ]]; then
+    echo "step unknown|error $error||"
+    exit
+  fi
+  DETAIL=${BASH_REMATCH[1]}
+}
+
+addresses() { # HOST -> DETAIL; fails where nobody can tell
+  local name address kind rest
+  if [[ $1 =~ ^[0-9.]+$ || $1 == *:* ]]; then
+    DETAIL=$1
+    return
+  fi
+  type -P getent >/dev/null || return 1
+  DETAIL=
+  while read -r address kind rest; do
+    [[ $kind == STREAM && ",$DETAIL," != *",$address,"* ]] && DETAIL+=${DETAIL:+,}$address
+  done < <(getent ahosts "$1" 2>/dev/null | sort)
+  [[ -n $DETAIL ]]
+}
+
+walk() { # HOST PORT LAYERS: prints "layer NAME" before each layer and "step OUTCOME|ERROR|DETAIL|NEEDS" after it
+  echo "pid $BASHPID"
+  echo 'layer dns'
+  local resolved=
+  if addresses "$1"; then
+    echo "step ok||$DETAIL|"
+    echo 'layer tcp'
+    resolved=1
+  fi
+  if ! exec 3<>"/dev/tcp/$1/$2"; then
+    echo refused
+    exit
+  fi
+  if [[ -z $resolved ]]; then
+    echo 'step ok|||'
+    echo 'layer tcp'
+  fi
+  echo 'step ok|||'
+  [[ $3 == *api* ]] || exit
+  echo 'layer api'
+  ask_versions || { echo closed; exit; }
+  echo "step ok||$DETAIL|"
+  [[ $3 == *identity* ]] && ((LOWEST <= 1 && HIGHEST >= LOWEST)) || exit
+  echo 'layer identity'
+  ask_identity || { echo closed; exit; }
+  echo "step ok||$DETAIL|"
+}
+
+tell() { # INDEX LAYER OUTCOME ERROR DETAIL NEEDS
+  now
+  printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$TAG" "$1" "$2" "$3" "$4" "$5" "$6" $((NOW - BEGAN))
+  BEGAN=$NOW
+}
+
+probe() { # INDEX HOST PORT LAYERS: walks in a process of its own, so that a connection which hangs can be ended
+  local line word layer=dns text='' walker='' deadline left open='' part status
+  now
+  BEGAN=$NOW
+  deadline=$((NOW + SECONDS_EACH * 1000))
+  exec 4< <(walk "$2" "$3" "$4" 2>&1)
+  while :; do
+    now
+    left=$((deadline - NOW))
+    ((left > 0)) || left=1
+    printf -v part '%d.%03d' $((left / 1000)) $((left % 1000))
+    IFS= read -r -t "$part" -u 4 line
+    status=$?
+    if ((status > 128)); then
+      tell "$1" "$layer" failed timeout '' ''
+      [[ -z $walker ]] || kill -9 "$walker" 2>/dev/null
+      return
+    fi
+    ((status == 0)) || break
+    word=${line%% *}
+    case $word in
+      pid) walker=${line#* } ;;
+      layer) layer=${line#* } open=1 ;;
+      step) IFS='|' read -r outcome error detail needs <<<"${line#* }"; tell "$1" "$layer" "$outcome" "$error" "$detail" "$needs"; open= ;;
+      refused) not_connected "$1" "$layer" "$text"; open= ;;
+      closed) end_of "$1" "$layer" "$text"; open= ;;
+      *) text+="$line " ;;
+    esac
+  done
+  [[ -z $open ]] || end_of "$1" "$layer" "$text"
+}
+
+not_connected() { # INDEX LAYER TEXT
+  words "$3"
+  case $WORDS in
+    *'name '*) tell "$1" dns failed "$WORDS" '' '' ;;
+    *'no such file'*) tell "$1" "$2" unknown 'bash without /dev/tcp' '' python3 ;;
+    *)
+      [[ $2 != dns ]] || tell "$1" dns ok '' '' ''
+      tell "$1" tcp failed "$WORDS" '' ''
+      ;;
+  esac
+}
+
+end_of() { # INDEX LAYER TEXT
+  WORDS='connection closed'
+  [[ $3 != *'reset by peer'* ]] || words "$3"
+  tell "$1" "$2" failed "$WORDS" '' ''
+}

@@ -1,0 +1,91 @@
+"""How a read that was asked becomes a `SourceRead` row, and how failures are worded, the same for every source."""
+
+import errno
+import re
+import time
+import unicodedata
+from dataclasses import dataclass, field
+
+from kafka_audit.model.tables import SourceRead
+
+PLAINTEXT_ONLY = "this version of kafka-audit speaks PLAINTEXT only"
+NOT_SUPPORTED = "not supported"
+CLUSTER_DENIED = "CLUSTER_AUTHORIZATION_FAILED"
+LASTING = frozenset({NOT_SUPPORTED, CLUSTER_DENIED, "TOPIC_AUTHORIZATION_FAILED", "GROUP_AUTHORIZATION_FAILED"})
+"""Errors of a read that another look a few seconds later cannot change."""
+
+ERRNO_WORDS = {
+    errno.ECONNREFUSED: "connection refused",
+    errno.EHOSTUNREACH: "no route to host",
+    errno.ENETUNREACH: "network is unreachable",
+    errno.ETIMEDOUT: "timeout",
+    errno.ECONNRESET: "connection reset",
+    errno.EPIPE: "connection closed",
+}
+_MESSAGE_LENGTH = 300
+
+
+class ReadError(Exception):
+    """A read that did not work out; `error` is short, `message` the other party's own words."""
+
+    def __init__(self, error: str, message: str | None = None, needs: str | None = None) -> None:
+        """Keep the parts of the row to be."""
+        super().__init__(error if message is None else f"{error}: {message}")
+        self.error = error
+        self.message = message
+        self.needs = needs
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asking:
+    """Who is asked, where, in which sample: what the `SourceRead` rows of one party have in common."""
+
+    sample: int
+    observer: str
+    target: str
+    started: float = field(default_factory=time.monotonic)
+
+    def answered(self, operation: str, started: float | None = None) -> SourceRead:
+        """Return the row of a read that gave data or a definite no."""
+        return SourceRead(
+            sample=self.sample,
+            observer=self.observer,
+            operation=operation,
+            target=self.target,
+            outcome="answered",
+            elapsed_ms=self._since(started),
+        )
+
+    def failed(self, operation: str, error: ReadError, started: float | None = None) -> SourceRead:
+        """Return the row of a read that gave nothing."""
+        return SourceRead(
+            sample=self.sample,
+            observer=self.observer,
+            operation=operation,
+            target=self.target,
+            outcome="failed",
+            error=clean(error.error),
+            message=None if error.message is None else clean(error.message),
+            needs=error.needs,
+            elapsed_ms=self._since(started),
+        )
+
+    def _since(self, started: float | None) -> int:
+        return round((time.monotonic() - (self.started if started is None else started)) * 1000)
+
+
+def clean(text: str, limit: int = _MESSAGE_LENGTH) -> str:
+    """Return one line without control and formatting characters: the text may come from anybody."""
+    visible = "".join(" " if unicodedata.category(one)[0] in "CZ" else one for one in text[: limit * 4])
+    line = re.sub(r" +", " ", visible).strip()
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def os_words(number: int | None, otherwise: str) -> str:
+    """Return our word for an errno, so that every source calls the same failure by the same name."""
+    return ERRNO_WORDS.get(number or 0, otherwise)
+
+
+def now_ms() -> int:
+    """Milliseconds since the epoch."""
+    return round(time.time() * 1000)

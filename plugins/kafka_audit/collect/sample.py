@@ -1,0 +1,104 @@
+"""One look at everything: ZooKeeper first, then every broker and every vantage side by side."""
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from kafka_audit.collect import brokers, vantages, zookeeper
+from kafka_audit.collect.brokers import BrokerAsker
+from kafka_audit.collect.discovery import discover
+from kafka_audit.collect.lanes import side_by_side
+from kafka_audit.collect.reads import Asking, ReadError, clean, now_ms
+from kafka_audit.collect.targets import Target, bootstrap_targets, registered_targets
+from kafka_audit.collect.views import ViewBook
+from kafka_audit.collect.wire import ClientOptions, quiet
+from kafka_audit.model.cluster import Cluster
+from kafka_audit.model.tables import RegisteredEndpoint, Registry, Row, Sample
+
+LANES = 32
+"""Brokers and vantages asked at a time, each by one connection or one command."""
+
+_OUT_OF_TIME = ReadError("timeout", "the audit's own time was over", "a higher limits.audit_s")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Job:
+    """Something to ask on a lane, and the rows for when it did not end in time."""
+
+    run: Callable[[], tuple[Row, ...]]
+    late: Callable[[], tuple[Row, ...]]
+
+
+class Sampler:
+    """Takes looks at one cluster."""
+
+    def __init__(
+        self, cluster: Cluster, book: ViewBook, say: Callable[[str], None], secrets: Mapping[str, str], deadline: float
+    ) -> None:
+        """Take the cluster, the book that its views go into, and the audit's deadline (seconds of `time.monotonic()`)."""
+        self._cluster = cluster
+        self._book = book
+        self._say = say
+        self._secrets = secrets
+        self._deadline = deadline
+
+    def take(self, number: int, reason: str) -> tuple[Row, ...]:
+        """Return the rows of one sample; the contents of views stay in the book.
+
+        Raises:
+            UsageError: the cluster file names no source, a wrong chroot, or an address that is none.
+        """
+        started = now_ms()
+        with quiet():
+            rows = [*self._ask_zookeeper(number)]
+            endpoints = self._endpoints(number, rows)
+            jobs = self._jobs(number, endpoints)
+            answers = side_by_side([job.run for job in jobs], LANES, self._deadline)
+        for job, answer in zip(jobs, answers, strict=True):
+            rows += job.late() if answer is None else answer
+        return (Sample(sample=number, started_ms=started, finished_ms=now_ms(), reason=reason), *rows)
+
+    def _ask_zookeeper(self, number: int) -> tuple[Row, ...]:
+        access = self._cluster.zookeeper
+        if access is None:
+            return ()
+        self._say(f"reading ZooKeeper at {clean(access.connect)} …")
+        return zookeeper.read(access, number, self._secrets, read_s=self._read_s(), deadline=self._deadline)
+
+    def _endpoints(self, number: int, rows: Iterable[Row]) -> tuple[RegisteredEndpoint, ...]:
+        """Return what ZooKeeper has registered; where nobody could tell, what the bootstrap addresses list."""
+        found = [*rows]
+        if any(isinstance(row, Registry) and row.brokers_pzxid is not None for row in found):
+            return tuple(row for row in found if isinstance(row, RegisteredEndpoint))
+        if not self._cluster.bootstrap:
+            return ()
+        self._say(f"asking {len(self._cluster.bootstrap)} bootstrap addresses for their brokers …")
+        return discover(self._cluster, number, self._options(), self._deadline)
+
+    def _jobs(self, number: int, endpoints: tuple[RegisteredEndpoint, ...]) -> list[_Job]:
+        registered = registered_targets(endpoints, self._cluster)
+        unregistered = [[one] for one in bootstrap_targets(self._cluster, endpoints)]
+        jobs = []
+        for targets in (*registered.values(), *unregistered):
+            name = clean(targets[0].observer.replace("broker:", "broker "))
+            self._say(f"asking {name} at {', '.join(clean(one.address) for one in targets)} …")
+            jobs.append(
+                _Job(run=BrokerAsker(targets, number, self._options(), self._book).ask, late=partial(_late, number, targets))
+            )
+        for run in vantages.runs(self._cluster, number, [one for some in registered.values() for one in some], registered):
+            self._say(f"probing from {run.name} …")
+            jobs.append(_Job(run=run.rows, late=run.late))
+        return jobs
+
+    def _read_s(self) -> float:
+        return max(0.1, min(self._cluster.limits.read_s, self._deadline - time.monotonic()))
+
+    def _options(self) -> ClientOptions:
+        return ClientOptions(read_s=self._read_s())
+
+
+def _late(number: int, targets: list[Target]) -> tuple[Row, ...]:
+    """Return the rows of a broker whose answers did not come before the audit's deadline."""
+    askings = [Asking(sample=number, observer=one.observer, target=one.address) for one in targets]
+    return tuple(asking.failed(operation, _OUT_OF_TIME) for asking in askings for operation in brokers.PLANNED)

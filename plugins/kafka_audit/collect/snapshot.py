@@ -1,0 +1,148 @@
+"""Take a snapshot of one cluster: ask everyone, look again where they differ, return rows."""
+
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from kafka_audit import __version__
+from kafka_audit.collect import sampling
+from kafka_audit.collect.probes import WORKER
+from kafka_audit.collect.reads import now_ms
+from kafka_audit.collect.sample import Sampler
+from kafka_audit.collect.views import ViewBook
+from kafka_audit.model.cluster import Cluster
+from kafka_audit.model.errors import UsageError
+from kafka_audit.model.tables import BrokerApi, BrokerConfig, BrokerView, Probe, Registry, Row, Snapshot, SnapshotInfo
+
+_KEPT = 2  # samples whose rows stay: a difference is judged by the last two
+
+
+def take(cluster: Cluster, *, snapshot_id: str, say: Callable[[str], None], secrets: Mapping[str, str] = os.environ) -> Snapshot:
+    """Ask ZooKeeper, every broker and every vantage, as often as their differences need, and return what they said.
+
+    Args:
+        cluster: an entry of the cluster file; its `limits` bound every read and the whole.
+        snapshot_id: name of the snapshot.
+        say: told of each step in one line.
+        secrets: where variables named by `password_env` are looked up.
+
+    Raises:
+        UsageError: the cluster file names no source, a chroot without Kafka, or an address that is none. A source that does
+            not answer is a `SourceRead` row, never an exception.
+    """
+    if cluster.zookeeper is None and not cluster.bootstrap:
+        msg = f"clusters.{cluster.name}: neither zookeeper nor bootstrap is given, so there is nobody to ask"
+        raise UsageError(msg)
+    started = now_ms()
+    book = ViewBook()
+    samples = _Samples(cluster, Sampler(cluster, book, say, secrets, time.monotonic() + cluster.limits.audit_s), book, say)
+    samples.take()
+    rows = samples.rows()
+    info = _info(cluster, started, len(samples.taken), rows)
+    return Snapshot(snapshot_id=snapshot_id, cluster=cluster.name, cluster_id=_cluster_id(cluster, rows), rows=(info, *rows))
+
+
+class _Samples:
+    """The looks taken so far."""
+
+    def __init__(self, cluster: Cluster, sampler: Sampler, book: ViewBook, say: Callable[[str], None]) -> None:
+        self._limits = cluster.limits
+        self._sampler = sampler
+        self._book = book
+        self._say = say
+        self._deadline = time.monotonic() + cluster.limits.audit_s
+        self._views: dict[frozenset[str], tuple[Row, ...]] = {}
+        self.taken: list[tuple[Row, ...]] = []
+
+    def take(self) -> None:
+        """Look once, and again while there are differences that have not settled."""
+        reason: str | None = "first"
+        while reason is not None:
+            began = time.monotonic()
+            self.taken.append(self._sampler.take(len(self.taken) + 1, reason))
+            lasted = time.monotonic() - began
+            reason = self._why_again()
+            if reason is not None and not self._wait(reason, lasted):
+                return
+
+    def _why_again(self) -> str | None:
+        newest = self._whole(self.taken[-1])
+        if len(self.taken) == 1:
+            return sampling.why_again(newest)
+        if len(self.taken) == sampling.MOST_SAMPLES:
+            return None
+        return sampling.why_once_more(self._whole(self.taken[-2]), newest)
+
+    def _wait(self, reason: str, lasted: float) -> bool:
+        """Let some time pass before the next look; return whether there is enough of it left."""
+        seconds = max(self._limits.settle_s, sampling.session_wait(self.taken[-1]))
+        number = len(self.taken) + 1
+        if time.monotonic() + seconds + lasted > self._deadline:
+            self._say(f"no sample {number}, limits.audit_s leaves no time for it, although {reason}")
+            return False
+        self._say(f"sample {number} in {seconds:.0f} s because {reason}")
+        time.sleep(seconds)
+        return True
+
+    def _whole(self, rows: Sequence[Row]) -> tuple[Row, ...]:
+        return (*rows, *self._view_rows(rows))
+
+    def _view_rows(self, rows: Iterable[Row]) -> tuple[Row, ...]:
+        """Return the contents of all views in these rows, each once."""
+        views = [row for row in rows if isinstance(row, BrokerView)]
+        brokers = frozenset(one.brokers_digest for one in views)
+        topics = frozenset(one.topics_digest for one in views)
+        if brokers | topics not in self._views:
+            self._views[brokers | topics] = tuple(self._book.rows(brokers, topics))
+        return self._views[brokers | topics]
+
+    def rows(self) -> tuple[Row, ...]:
+        """Return the rows of the last two samples; what has no sample number is told once, by the newest that told it."""
+        kept = [row for sample in self.taken[-_KEPT:] for row in sample]
+        return (
+            *(row for row in kept if not isinstance(row, BrokerConfig | BrokerApi)),
+            *_newest(self.taken[-_KEPT:], BrokerConfig),
+            *_newest(self.taken[-_KEPT:], BrokerApi),
+            *self._view_rows(kept),
+        )
+
+
+def _newest(samples: Sequence[Sequence[Row]], table: type[BrokerConfig | BrokerApi]) -> Iterator[Row]:
+    """Yield a table's rows, each observer's from the newest sample in which it answered."""
+    told: set[str] = set()
+    for sample in reversed(samples):
+        rows = [row for row in sample if isinstance(row, table) and row.observer not in told]
+        yield from rows
+        told |= {row.observer for row in rows}
+
+
+def _info(cluster: Cluster, started: int, samples: int, rows: Sequence[Row]) -> SnapshotInfo:
+    clients = {row.vantage for row in rows if isinstance(row, Probe) and row.role == "client" and row.outcome != "unknown"}
+    return SnapshotInfo(
+        cluster=cluster.name,
+        mode="kraft" if cluster.zookeeper is None else "zookeeper",
+        tool_version=__version__,
+        started_ms=started,
+        finished_ms=now_ms(),
+        samples=samples,
+        settle_s=cluster.limits.settle_s,
+        leader_moves=cluster.limits.leader_moves,
+        skew_s=cluster.limits.skew_s,
+        expect_brokers=cluster.expect.brokers,
+        expect_cluster_id=cluster.expect.cluster_id,
+        expect_single_broker=cluster.expect.single_broker,
+        client_vantages=len(clients | {WORKER}),
+        broker_vantages=sum(one.role == "broker" and one.command is not None for one in cluster.vantages),
+    )
+
+
+def _cluster_id(cluster: Cluster, rows: Sequence[Row]) -> str:
+    """Return Kafka's id of the cluster: ZooKeeper's word, else what most brokers say, else what the owner expects."""
+    registries = [row.kafka_cluster_id for row in rows if isinstance(row, Registry) and row.kafka_cluster_id]
+    told = Counter(row.kafka_cluster_id for row in rows if isinstance(row, BrokerView) and row.kafka_cluster_id)
+    if registries:
+        return registries[-1]
+    if told:
+        return str(told.most_common(1)[0][0])
+    return cluster.expect.cluster_id or f"{Snapshot.UNKNOWN_ID}{cluster.name}"

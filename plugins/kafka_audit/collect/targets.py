@@ -1,0 +1,109 @@
+"""Which addresses to ask, and under whose name. Pure."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from kafka_audit.model.cluster import Cluster
+from kafka_audit.model.errors import UsageError
+from kafka_audit.model.tables import RegisteredEndpoint
+
+PLAINTEXT = "PLAINTEXT"
+UNREGISTERED = -1
+BOOTSTRAP = "bootstrap"
+"""Stands for the listener's name where only an address is known: bootstrap addresses, and brokers known from Metadata alone."""
+
+_ADDRESS = re.compile(r"(?:\[([0-9A-Fa-f:.%]+)\]|([^\[\]:/\s]+)):([0-9]{1,5})")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """One address of one broker."""
+
+    broker_id: int  # UNREGISTERED for a bootstrap address that no broker has registered
+    listener: str
+    protocol: str
+    host: str  # as advertised
+    port: int
+    via: str | None  # address dialled instead, from `reach`
+
+    @property
+    def advertised(self) -> str:
+        """Host and port as the broker gives them."""
+        return joined(self.host, self.port)
+
+    @property
+    def address(self) -> str:
+        """Host and port to dial from here."""
+        return self.via or self.advertised
+
+    @property
+    def dialled(self) -> tuple[str, int]:
+        """`address` in two parts."""
+        return (self.host, self.port) if self.via is None else split_address(self.via, "reach")
+
+    @property
+    def observer(self) -> str:
+        """Name of the party behind it, for rows."""
+        return f"broker@{self.advertised}" if self.broker_id == UNREGISTERED else f"broker:{self.broker_id}"
+
+
+def joined(host: str, port: int) -> str:
+    """Return HOST:PORT, an IPv6 address in brackets."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def split_address(text: str, key: str) -> tuple[str, int]:
+    """Return host and port of HOST:PORT; raises UsageError naming the key of the cluster file."""
+    match = _ADDRESS.fullmatch(text)
+    if match is None:
+        msg = f"{key}: {text!r} is no address of the form host:port"
+        raise UsageError(msg)
+    return match[1] or match[2], int(match[3])
+
+
+def registered_targets(endpoints: Iterable[RegisteredEndpoint], cluster: Cluster) -> dict[int, list[Target]]:
+    """Return the targets of each broker, listeners that the cluster file skips left out."""
+    found: defaultdict[int, list[Target]] = defaultdict(list)
+    for one in endpoints:
+        if one.listener in cluster.listeners and cluster.listeners[one.listener] is None:
+            continue
+        found[one.broker_id].append(
+            Target(
+                broker_id=one.broker_id,
+                listener=one.listener,
+                protocol=one.protocol,
+                host=one.host,
+                port=one.port,
+                via=cluster.reach.get(joined(one.host, one.port)),
+            )
+        )
+    return dict(found)
+
+
+def bootstrap_targets(cluster: Cluster, endpoints: Iterable[RegisteredEndpoint]) -> list[Target]:
+    """Return the bootstrap addresses that lead to no registered endpoint, as far as addresses tell.
+
+    Raises:
+        UsageError: an address cannot be read.
+    """
+    advertised = {joined(one.host, one.port) for one in endpoints}
+    taken = advertised | {cluster.reach[one] for one in advertised if one in cluster.reach}
+    found = []
+    for text in dict.fromkeys(cluster.bootstrap):
+        host, port = split_address(text, f"clusters.{cluster.name}.bootstrap")
+        address = joined(host, port)
+        if address not in taken:
+            via = cluster.reach.get(address)
+            protocol = cluster.security.protocol
+            found.append(Target(broker_id=UNREGISTERED, listener=BOOTSTRAP, protocol=protocol, host=host, port=port, via=via))
+    return found
+
+
+def listed_endpoints(listed: Iterable[tuple[int, str, int]], sample: int, protocol: str) -> tuple[RegisteredEndpoint, ...]:
+    """Return brokers known from Metadata alone as endpoints: nobody told us their listeners' names."""
+    return tuple(
+        RegisteredEndpoint(sample=sample, broker_id=broker, listener=BOOTSTRAP, protocol=protocol, host=host, port=port)
+        for broker, host, port in sorted(set(listed))
+    )

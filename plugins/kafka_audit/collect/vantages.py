@@ -1,0 +1,236 @@
+"""Command vantages: send a script by stdin, read one tab-separated line per layer back.
+
+Nothing is installed there, and no credential travels: the script holds addresses only, and environment variables that the
+cluster file names as passwords are kept from the command.
+"""
+
+import importlib.resources
+import json
+import os
+import re
+import selectors
+import shlex
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from kafka_audit.collect import probe_script, probes
+from kafka_audit.collect.probes import LAYERS, Origin, Step
+from kafka_audit.collect.reads import Asking, ReadError, clean
+from kafka_audit.collect.targets import Target
+from kafka_audit.model.cluster import Cluster, Vantage
+from kafka_audit.model.tables import Row
+
+START_S = 10.0
+"""Time for ssh, kubectl or docker to get the script going, on top of the walk itself."""
+
+_MOST_OUTPUT = 4 * 1024 * 1024
+_OUTCOMES = frozenset({"ok", "failed", "unknown"})
+_FIELDS = 8  # tag, index, layer, outcome, error, detail, needs, milliseconds
+_NEEDS = "a command that runs python3 or bash on the vantage, with the script on its stdin"
+_CANNOT_RUN = "cannot run"
+_QUEUE_NEEDS = "an Airflow executor with queues"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """What a command wrote (both streams) and how it ended; `status` is None when it was still running at its deadline."""
+
+    text: str
+    status: int | None
+
+    def first_line(self) -> str:
+        """Return the first line that is not ours, with the way the command ended."""
+        line = next((one for one in self.text.splitlines() if one.strip() and not one.startswith(probe_script.TAG + "\t")), "")
+        ending = "still running at its deadline" if self.status is None else f"exit status {self.status}"
+        return f"{clean(line, 160)} ({ending})" if line else ending
+
+    def error(self) -> str:
+        """Return in short why this is not what was wanted."""
+        if self.status is None:
+            return "timeout"
+        return f"exit status {self.status}" if self.status else "unreadable output"
+
+
+def runs(cluster: Cluster, sample: int, targets: Sequence[Target], brokers: Iterable[int]) -> list["Run"]:
+    """Return what to run for the vantages of the cluster file: once for role client, once per broker for role broker."""
+    ids = sorted(brokers)
+    return [
+        Run(cluster, vantage, Origin.of(vantage, broker), sample, targets)
+        for vantage in cluster.vantages
+        for broker in (ids if vantage.role == "broker" else [None])
+    ]
+
+
+class Run:
+    """One vantage, on one host, to all targets."""
+
+    def __init__(self, cluster: Cluster, vantage: Vantage, origin: Origin, sample: int, targets: Sequence[Target]) -> None:
+        """Take a vantage and where on it to run; `rows` runs."""
+        self._cluster = cluster
+        self._vantage = vantage
+        self._origin = origin
+        self._sample = sample
+        self._targets = targets
+
+    @property
+    def name(self) -> str:
+        """Where it runs, in words."""
+        place = "" if self._origin.from_broker is None else f" on broker {self._origin.from_broker}"
+        return clean(self._vantage.name) + place
+
+    def late(self) -> tuple[Row, ...]:
+        """Return the rows of a run that did not end with the audit."""
+        return probes.unknown(self._sample, self._origin, self._targets, "timeout", "a higher limits.audit_s")
+
+    def rows(self) -> tuple[Row, ...]:
+        """Run the command and return `Probe` rows for every target, and one `SourceRead` row for the run."""
+        if self._vantage.command is None:
+            return probes.unknown(self._sample, self._origin, self._targets, None, _QUEUE_NEEDS)
+        command = [part.replace("{broker_id}", str(self._origin.from_broker)) for part in self._vantage.command]
+        observer = f"vantage:{self._vantage.name}"
+        asking = Asking(sample=self._sample, observer=observer, target=clean(shlex.join(command)))
+        operation = f"probe {self._vantage.name}"
+        sent = [one for one in self._targets if probes.not_probed(one.host, one.port) is None]
+        rows: list[Row] = []
+        for one in self._targets:
+            impossible = probes.not_probed(one.host, one.port)
+            if impossible is not None:
+                rows += probes.rows(self._sample, self._origin, one, [impossible])
+        try:
+            paths = self._walk(command, sent) if sent else {}
+        except ReadError as error:
+            unknown = probes.unknown(self._sample, self._origin, sent, error.error, error.needs)
+            return (asking.failed(operation, error), *rows, *unknown)
+        for index, steps in sorted(paths.items()):
+            rows += probes.rows(self._sample, self._origin, sent[index], steps)
+        return (asking.answered(operation), *rows)
+
+    def _walk(self, command: list[str], targets: Sequence[Target]) -> dict[int, list[Step]]:
+        """Return the steps to every target, with Python there or else with bash; raises ReadError when neither tells all."""
+        read_s = self._cluster.limits.read_s
+        deadline_s = START_S + read_s * -(-len(targets) // probe_script.SIDE_BY_SIDE)
+        environment = without_secrets(os.environ, self._cluster)
+        said = []
+        for program, script in (
+            (["python3", "-"], python_text(targets, read_s)),
+            (["bash", "-s"], bash_text(targets, read_s)),
+        ):
+            output = run([*command, *program], script, deadline_s, environment)
+            paths = parse(output.text, targets)
+            if len(paths) == len(targets):
+                return paths
+            said.append(f"{program[0]}: {output.first_line()}")
+            if paths or output.status is None:
+                break  # it did run there: another try would tell no more
+        raise ReadError(output.error(), "; ".join(said), _NEEDS)
+
+
+def python_text(targets: Sequence[Target], seconds: float) -> str:
+    """Return the script for a vantage with Python: this package's own module, and a call with the targets as JSON text."""
+    source = importlib.resources.files("kafka_audit.collect").joinpath("probe_script.py").read_text(encoding="utf-8")
+    what = json.dumps([[one.host, one.port, list(probes.layers(one))] for one in targets])
+    return f"{source}\n\nmain({what!r}, {seconds!r})\n"
+
+
+def bash_text(targets: Sequence[Target], seconds: float) -> str:
+    """Return the script for a vantage with bash alone; requests travel as octal escapes for printf, hosts quoted."""
+    source = importlib.resources.files("kafka_audit.collect").joinpath("probe_script.sh").read_text(encoding="utf-8")
+    settings = [
+        f"SECONDS_EACH={max(1, round(seconds))}",
+        f"API_VERSIONS={_octal(probe_script.api_versions_request())}",
+        f"IDENTITY_0={_octal(probe_script.identity_request(0))}",
+        f"IDENTITY_1={_octal(probe_script.identity_request(1))}",
+    ]
+    calls = []
+    for index, one in enumerate(targets):
+        calls.append(f"  probe {index} {shlex.quote(one.host)} {one.port} {','.join(probes.layers(one))} &")
+        if (index + 1) % probe_script.SIDE_BY_SIDE == 0:
+            calls.append("  wait")
+    # In a function and without stdin: a child that read from it would eat the rest of this very script.
+    return "\n".join([source, *settings, "main() {", *calls, "  wait", "}", "main </dev/null", "exit 0", ""])
+
+
+def _octal(request: bytes) -> str:
+    return shlex.quote("".join(f"\\{byte:03o}" for byte in request))
+
+
+def without_secrets(environment: Mapping[str, str], cluster: Cluster) -> dict[str, str]:
+    """Return the environment for a vantage's command: without the variables that hold this cluster's passwords."""
+    securities = [cluster.security, *(one for one in cluster.listeners.values() if one is not None)]
+    names = {one.password_env for one in securities} | {cluster.zookeeper.password_env if cluster.zookeeper else None}
+    return {name: value for name, value in environment.items() if name not in names}
+
+
+def run(command: Sequence[str], script: str, seconds: float, environment: Mapping[str, str]) -> Output:
+    """Run a command with the script on its stdin, in a session of its own, and end all of it at the deadline.
+
+    Raises:
+        ReadError: the command itself cannot be started here.
+    """
+    with tempfile.TemporaryFile() as stdin:
+        stdin.write(script.encode())
+        stdin.seek(0)
+        try:
+            process = subprocess.Popen(
+                list(command),
+                stdin=stdin,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                env=dict(environment),
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise ReadError(_CANNOT_RUN, f"{command[0]}: {error.strerror}", f"{command[0]} on this worker") from error
+        try:
+            text = _output(process, time.monotonic() + seconds)
+            return Output(text=text, status=process.poll())
+        finally:
+            _end(process)
+
+
+def _output(process: subprocess.Popen[bytes], deadline: float) -> str:
+    """Read until the command ends, the deadline, or more than a vantage has to say."""
+    parts: list[bytes] = []
+    stream = process.stdout
+    with selectors.DefaultSelector() as selector:
+        if stream is None:
+            return ""
+        selector.register(stream, selectors.EVENT_READ)
+        while sum(map(len, parts)) < _MOST_OUTPUT and selector.select(max(0.0, deadline - time.monotonic())):
+            part = os.read(stream.fileno(), 65536)
+            if not part:
+                break
+            parts.append(part)
+    with suppress(subprocess.TimeoutExpired):  # Output.status None says so
+        process.wait(max(0.0, min(1.0, deadline - time.monotonic())))
+    return b"".join(parts).decode(errors="replace")
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    if process.stdout is not None:
+        process.stdout.close()
+    process.wait()
+
+
+def parse(text: str, targets: Sequence[Target]) -> dict[int, list[Step]]:
+    """Return the steps by index of the target; lines that are not ours, or make no sense, are left out."""
+    paths: dict[int, list[Step]] = {}
+    for line in text.splitlines():
+        fields = line.split("\t")
+        if len(fields) != _FIELDS or fields[0] != probe_script.TAG:
+            continue
+        _, index, layer, outcome, error, detail, needs, elapsed = fields
+        if not (re.fullmatch(r"[0-9]{1,6}", index) and re.fullmatch(r"[0-9]{1,9}", elapsed)) or int(index) >= len(targets):
+            continue
+        steps = paths.setdefault(int(index), [])
+        if layer in probes.layers(targets[int(index)]) and outcome in _OUTCOMES and layer not in {one.layer for one in steps}:
+            steps.append(Step(layer, outcome, error or None, detail or None, needs or None, int(elapsed)))
+    return {index: sorted(steps, key=lambda one: LAYERS.index(one.layer)) for index, steps in paths.items() if steps}

@@ -1,0 +1,242 @@
+"""One connection to one address, in the dialect of whoever answers there.
+
+One kafka-python connection manager per address: a manager keeps the first broker's API versions for all its connections, and a
+mixed-version cluster would be asked in the wrong dialect. Nothing higher up is used: KafkaAdminClient refuses to start where
+Metadata lists no brokers, which is the very fault to be seen, and then asks any node it likes.
+"""
+
+import logging
+import re
+import struct
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Self
+
+from kafka.errors import (
+    IncompatibleBrokerVersion,
+    KafkaError,
+    KafkaProtocolError,
+    KafkaTimeoutError,
+    RequestTimedOutError,
+    for_code,
+)
+from kafka.net.manager import KafkaConnectionManager
+from kafka.net.selector import NetworkSelector
+from kafka.protocol.metadata import MetadataRequest, MetadataResponse
+
+from kafka_audit import __version__
+from kafka_audit.collect.reads import ReadError, os_words
+from kafka_audit.collect.targets import joined
+
+CLIENT = "kafka-audit"
+MAX_BYTES = 256 * 1024 * 1024
+"""Largest answer taken: Metadata of five million partitions. A TLS alert, read as a size, is 352 MB and so is refused at once."""
+
+UNSUPPORTED, TIMEOUT, _NOT_KAFKA = "UNSUPPORTED_VERSION", "timeout", "not a Kafka answer"
+# What kafka-python lets through when an answer is well framed and makes no sense inside.
+_UNDECODABLE = (ValueError, LookupError, TypeError, OverflowError, MemoryError, struct.error)
+_ERRNO = re.compile(r"\b(\d{1,5}) E[A-Z]+\b")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClientOptions:
+    """How to speak to a listener. `kafka` goes to kafka-python as it is: security_protocol, sasl_*, ssl_* belong there."""
+
+    read_s: float
+    max_bytes: int = MAX_BYTES
+    kafka: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Conversation:
+    """A connection to one address; a context manager.
+
+    Attributes:
+        apis: offered range of versions by API key, as ApiVersions says.
+        lost: why the connection is gone, None while it holds.
+    """
+
+    def __init__(self, host: str, port: int, options: ClientOptions) -> None:
+        """Prepare; `__enter__` connects."""
+        self.apis: dict[int, tuple[int, int]] = {}
+        self.lost: ReadError | None = None
+        self._options = options
+        self._net = NetworkSelector(client_id=CLIENT, slow_task_threshold_secs=0)
+        self._manager = KafkaConnectionManager(
+            self._net,
+            bootstrap_servers=[joined(host, port)],
+            client_id=CLIENT,
+            client_software_name=CLIENT,
+            client_software_version=__version__,
+            receive_message_max_bytes=options.max_bytes,
+            request_timeout_ms=round(options.read_s * 1000),
+            **options.kafka,
+        )
+        self._connection: Any = None
+
+    def __enter__(self) -> Self:
+        """Connect and ask for ApiVersions; raises ReadError."""
+        try:
+            with _as_read_error():
+                self._manager.run(self._connect)
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Close the connection and its selector."""
+        self._manager.close()
+        self._net.close()
+
+    async def _connect(self) -> None:
+        self._connection = self._manager.get_connection(
+            "bootstrap-0", timeout_ms=self._options.read_s * 1000, refresh_metadata_on_err=False
+        )
+        await self._connection
+        self.apis = dict(self._connection.broker_version_data.api_versions)
+
+    def version(self, request: type, lowest: int = 0) -> int | None:
+        """Return the highest version of a request that both sides speak, None if there is none from `lowest` on."""
+        offered = self.apis.get(request.API_KEY)  # type: ignore[attr-defined] # kafka-python makes its classes from JSON
+        if offered is None:
+            return None
+        highest = min(offered[1], request.max_version)  # type: ignore[attr-defined] # see above
+        return highest if highest >= max(offered[0], lowest) else None
+
+    def ask(self, request: Any) -> Any:  # noqa: ANN401 -- kafka-python's messages are untyped
+        """Send a request and return its answer; raises ReadError."""
+        try:
+            with _as_read_error():
+                return self._manager.run(self._connection.send_request, request, self._options.read_s * 1000)
+        except ReadError as error:
+            if self._connection.closed:
+                self.lost = error
+            raise
+
+    def ask_metadata(self, version: int, topics: list[str] | None = None) -> bytes:
+        """Return the body of a Metadata answer undecoded, for all topics (None) or these; raises ReadError.
+
+        Topics are never created by asking: allow_auto_topic_creation is False, always.
+        """
+        body: bytes = self.ask(_RawMetadata(version, topics))
+        return body
+
+
+class _RawMetadata:
+    """A Metadata request whose answer is left as bytes; has what kafka-python's connection and parser use of a request."""
+
+    name = "MetadataRequest"
+
+    def __init__(self, version: int, topics: list[str] | None) -> None:
+        self.API_VERSION = version
+        self._request = MetadataRequest(version=version, topics=topics, allow_auto_topic_creation=False)
+
+    def with_header(self, correlation_id: int, client_id: str) -> None:
+        self._request.with_header(correlation_id=correlation_id, client_id=client_id)
+
+    def encode(self, *, framed: bool, header: bool) -> Any:  # noqa: ANN401 -- see Conversation.ask
+        return self._request.encode(framed=framed, header=header)
+
+    @staticmethod
+    def expect_response() -> bool:
+        return True
+
+    @property
+    def header(self) -> "_RawHeader":
+        return _RawHeader(self._request.header.correlation_id, self.API_VERSION)
+
+
+@dataclass(frozen=True)
+class _RawHeader:
+    """What the parser keeps of a request under way."""
+
+    correlation_id: int
+    api_version: int
+    api_key: int = MetadataRequest.API_KEY
+
+    def get_response_class(self) -> "_RawBody":
+        return _RawBody(self.api_version)
+
+
+@dataclass(frozen=True)
+class _RawBody:
+    """Stands for a response class; reads the header and keeps the rest."""
+
+    version: int
+
+    def parse_header(self, buffer: Any) -> Any:  # noqa: ANN401 -- see Conversation.ask
+        return MetadataResponse[self.version].parse_header(buffer)
+
+    @staticmethod
+    def decode(buffer: Any) -> bytes:  # noqa: ANN401 -- see Conversation.ask
+        body: bytes = buffer.read()
+        return body
+
+
+def error_name(code: int) -> str:
+    """Return Kafka's name of an error code, e.g. CLUSTER_AUTHORIZATION_FAILED."""
+    name = getattr(for_code(code), "message", None)
+    return f"error {code}" if name in {None, "UNKNOWN"} else str(name)
+
+
+class _Quiet:
+    """State of `quiet`, which several audits of one process may hold at a time."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.logger = logging.getLogger("kafka")
+        self.level = self.logger.level
+        self.holders = 0
+
+
+_quiet = _Quiet()
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep kafka-python's own log lines away: failures become rows, and an undecodable answer would be logged in full."""
+    with _quiet.lock:
+        _quiet.holders += 1
+        if _quiet.holders == 1:
+            _quiet.level = _quiet.logger.level
+            _quiet.logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        with _quiet.lock:
+            _quiet.holders -= 1
+            if not _quiet.holders:
+                _quiet.logger.setLevel(_quiet.level)
+
+
+@contextmanager
+def _as_read_error() -> Iterator[None]:
+    started = time.monotonic()
+    try:
+        yield
+    except IncompatibleBrokerVersion as error:
+        raise ReadError(UNSUPPORTED, str(error)) from error
+    except (KafkaTimeoutError, RequestTimedOutError) as error:
+        raise ReadError(TIMEOUT, f"no answer for {time.monotonic() - started:.1f} s") from error
+    except KafkaProtocolError as error:
+        raise ReadError(_NOT_KAFKA, str(error)) from error
+    except KafkaError as error:
+        raise ReadError(_words(str(error), error), str(error) or None) from error
+    except _UNDECODABLE as error:
+        raise ReadError(_NOT_KAFKA, f"{type(error).__name__}: {error}") from error
+    except OSError as error:
+        raise ReadError(os_words(error.errno, "connection failed"), str(error)) from error
+
+
+def _words(text: str, error: KafkaError) -> str:
+    number = _ERRNO.search(text)
+    if number:
+        return os_words(int(number[1]), "connection failed")
+    for part, words in (("timed out", "timeout"), ("DNS", "name or service not known"), ("disconnected", "connection closed")):
+        if part in text:
+            return words
+    return str(getattr(error, "message", None) or type(error).__name__)

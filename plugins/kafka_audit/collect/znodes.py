@@ -1,0 +1,183 @@
+"""Kafka's znodes, decoded: pure functions from bytes to rows, for every version of each znode since 0.10."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kazoo.protocol.states import ZnodeStat
+
+from kafka_audit.model.tables import RegisteredBroker, RegisteredEndpoint
+
+# Kafka's own pattern (EndPoint.scala): the host may be empty, an IPv6 address is in brackets.
+_ENDPOINT = re.compile(r"([^:/]+)://\[?([0-9a-zA-Z\-%._:]*)\]?:(-?[0-9]{1,9})")
+_PROTOCOLS = frozenset({"PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"})
+_LONG = 2**63  # what a column holds; Kafka itself writes 32 bits
+
+
+class ZnodeError(ValueError):
+    """A znode whose content is not what Kafka writes there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """/brokers/topics/T: topic id (version 3 of the znode on) and replicas by partition."""
+
+    topic_id: str | None
+    replicas: Mapping[int, tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """/brokers/topics/T/partitions/P/state."""
+
+    leader: int
+    leader_epoch: int
+    controller_epoch: int
+    isr: tuple[int, ...]
+    leader_recovery_state: int | None
+
+
+def read_object(data: bytes) -> dict[str, Any]:
+    """Return the JSON object in a znode; raises ZnodeError."""
+    try:
+        content = json.loads(data)
+    except ValueError as error:
+        msg = f"unreadable JSON: {error}"
+        raise ZnodeError(msg) from error
+    except RecursionError as error:
+        msg = "unreadable JSON: nested too deep"
+        raise ZnodeError(msg) from error
+    if not isinstance(content, dict):
+        msg = f"a JSON object was expected, not {type(content).__name__}"
+        raise ZnodeError(msg)
+    return content
+
+
+def read_int(data: bytes | str) -> int:
+    """Return the decimal number in a znode, as /controller_epoch has it; raises ZnodeError."""
+    try:
+        value = int(data)
+    except ValueError as error:
+        msg = "a number was expected"
+        raise ZnodeError(msg) from error
+    if not _fits(value):
+        msg = "the number is too long"
+        raise ZnodeError(msg)
+    return value
+
+
+def _fits(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and -_LONG <= value < _LONG
+
+
+def _int(content: Mapping[str, Any], key: str) -> int:
+    value = content.get(key)
+    if not _fits(value):
+        msg = f"{key} is no number"
+        raise ZnodeError(msg)
+    return int(value or 0)
+
+
+def _ints(value: object, key: str) -> tuple[int, ...]:
+    if not isinstance(value, list) or not all(map(_fits, value)):
+        msg = f"{key} is no list of numbers"
+        raise ZnodeError(msg)
+    return tuple(value)
+
+
+def cluster_id(data: bytes) -> str:
+    """Return the id in /cluster/id; raises ZnodeError."""
+    value = read_object(data).get("id")
+    if not isinstance(value, str):
+        msg = "id is missing"
+        raise ZnodeError(msg)
+    return value
+
+
+def controller(data: bytes) -> int:
+    """Return the broker id in /controller; raises ZnodeError."""
+    return _int(read_object(data), "brokerid")
+
+
+def assignment(data: bytes) -> Assignment:
+    """Decode /brokers/topics/T, versions 1 to 3; raises ZnodeError."""
+    content = read_object(data)
+    partitions = content.get("partitions")
+    if not isinstance(partitions, dict):
+        msg = "partitions is no object"
+        raise ZnodeError(msg)
+    topic_id = content.get("topic_id")
+    try:
+        replicas = {read_int(number): _ints(ids, f"partitions.{number}") for number, ids in partitions.items()}
+    except ZnodeError as error:
+        msg = f"partitions: {error}"
+        raise ZnodeError(msg) from error
+    return Assignment(topic_id if isinstance(topic_id, str) else None, dict(sorted(replicas.items())))
+
+
+def state(data: bytes) -> State:
+    """Decode a partition's state; raises ZnodeError."""
+    content = read_object(data)
+    recovery = content.get("leader_recovery_state")
+    return State(
+        leader=_int(content, "leader"),
+        leader_epoch=_int(content, "leader_epoch"),
+        controller_epoch=_int(content, "controller_epoch"),
+        isr=tuple(sorted(_ints(content.get("isr"), "isr"))),
+        leader_recovery_state=int(recovery) if recovery is not None and _fits(recovery) else None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """/brokers/ids/N: the broker, its endpoints, and entries of `endpoints` that no Kafka would have written."""
+
+    broker: RegisteredBroker
+    endpoints: tuple[RegisteredEndpoint, ...]
+    unreadable: tuple[str, ...]
+
+
+def broker(sample: int, broker_id: int, data: bytes, stat: ZnodeStat) -> Registration:
+    """Decode /brokers/ids/N; raises ZnodeError.
+
+    Host and port of the object itself say null and -1 where no listener is PLAINTEXT, so `endpoints` is read; only version 1
+    of the znode has none.
+    """
+    content = read_object(data)
+    timestamp = str(content.get("timestamp", ""))
+    rack = content.get("rack")
+    row = RegisteredBroker(
+        sample=sample,
+        broker_id=broker_id,
+        rack=rack if isinstance(rack, str) else None,
+        ephemeral_owner=stat.ephemeralOwner,
+        registered_ms=int(timestamp) if re.fullmatch(r"[0-9]{1,18}", timestamp) else 0,
+        czxid=stat.czxid,
+        mzxid=stat.mzxid,
+    )
+    entries = content.get("endpoints")
+    if entries is None:
+        entries = [f"PLAINTEXT://{content.get('host')}:{content.get('port')}"]
+    protocols = content.get("listener_security_protocol_map") or {}
+    if not isinstance(entries, list) or not isinstance(protocols, dict):
+        msg = "endpoints is no list, or listener_security_protocol_map no object"
+        raise ZnodeError(msg)
+    read = [(_endpoint(sample, broker_id, entry, protocols), entry) for entry in entries]
+    return Registration(
+        row,
+        tuple(endpoint for endpoint, _ in read if endpoint is not None),
+        tuple(str(entry) for endpoint, entry in read if endpoint is None),
+    )
+
+
+def _endpoint(sample: int, broker_id: int, entry: object, protocols: Mapping[str, Any]) -> RegisteredEndpoint | None:
+    match = _ENDPOINT.fullmatch(entry) if isinstance(entry, str) else None
+    if match is None:
+        return None
+    listener, host, port = match.groups()
+    protocol = protocols.get(listener, listener if listener in _PROTOCOLS else "UNKNOWN")
+    return RegisteredEndpoint(
+        sample=sample, broker_id=broker_id, listener=listener, protocol=str(protocol), host=host, port=int(port)
+    )

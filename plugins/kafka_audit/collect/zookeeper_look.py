@@ -1,0 +1,193 @@
+"""One pass over a cluster's znodes: no transaction, so the zxid before and after is noted and what moved is read again."""
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any, TypeVar
+
+from kazoo.exceptions import ConnectionClosedError, ConnectionLoss, KazooException, NoNodeError, SessionExpiredError
+from kazoo.handlers.threading import KazooTimeoutError
+
+from kafka_audit.collect import znodes
+from kafka_audit.collect.multiread import Result, Znode, ZnodeReader
+from kafka_audit.collect.reads import Asking, ReadError, clean
+from kafka_audit.collect.registered import PartitionState, Registered, Topic
+from kafka_audit.collect.znodes import Registration, ZnodeError
+from kafka_audit.collect.zookeeper_session import Session
+from kafka_audit.model.tables import Row, SourceRead
+
+IDS, TOPICS, DELETING = "/brokers/ids", "/brokers/topics", "/admin/delete_topics"
+CONTROLLER, CONTROLLER_EPOCH, CLUSTER_ID = "/controller", "/controller_epoch", "/cluster/id"
+STATES = "/brokers/topics/*/partitions/*/state"
+PLANNED = (IDS, CONTROLLER, CONTROLLER_EPOCH, CLUSTER_ID, DELETING, TOPICS, STATES)
+"""The sets that every look asks for; each has one `SourceRead` row, and each znode that could not be read one of its own."""
+
+_T = TypeVar("_T")
+
+
+class Look:
+    """Reads one cluster once."""
+
+    def __init__(self, session: Session, asking: Asking, read_s: float, deadline: float) -> None:
+        """Take a connected session; `read_s` bounds each request, `deadline` (of `time.monotonic()`) the look."""
+        self._session = session
+        self._asking = asking
+        self._read_s = read_s
+        self._reads: dict[str, SourceRead] = {}
+        self._lost: KazooException | KazooTimeoutError | None = None
+        self._found = Registered()
+        self._znodes = ZnodeReader(session.client, read_s, deadline)
+
+    def take(self) -> tuple[Row, ...]:
+        """Read all sets, read again what moved meanwhile, and return the rows."""
+        before = self._sync()
+        steps: Sequence[tuple[str, Callable[[], None]]] = (
+            (IDS, self._read_brokers),
+            (CONTROLLER, self._read_controller),
+            (CONTROLLER_EPOCH, self._read_controller_epoch),
+            (CLUSTER_ID, self._read_cluster_id),
+            (DELETING, self._read_deleting),
+            (TOPICS, self._read_topics),
+            (STATES, self._read_states),
+        )
+        for path, step in steps:
+            self._note(path, step)
+        self._read_again(before)
+        after = self._sync()
+        return (*self._reads.values(), *self._found.rows(self._asking.sample, before, after))
+
+    def _sync(self) -> int:
+        """Let a follower catch up with the leader, so that it is not older than the brokers; return the last zxid seen."""
+        if self._lost is None:
+            with suppress(KazooException, KazooTimeoutError):  # then the sets fail as well, and say why
+                self._session.client.sync_async(IDS).get(timeout=self._read_s)
+        return int(self._session.client.last_zxid or 0)
+
+    def _note(self, path: str, step: Callable[[], None]) -> None:
+        started = time.monotonic()
+        operation = f"zookeeper {path}"
+        try:
+            if self._lost is not None:
+                raise self._lost
+            step()
+        except (KazooException, KazooTimeoutError) as error:
+            if isinstance(error, KazooTimeoutError | ConnectionLoss | ConnectionClosedError | SessionExpiredError):
+                self._lost = error  # one deadline is enough: what is left would only wait for the same server
+            self._reads[operation] = self._asking.failed(operation, self._session.as_read_error(error, path), started)
+        except ZnodeError as error:
+            self._reads[operation] = self._asking.failed(operation, _broken(path, error), started)
+        else:
+            self._reads[operation] = self._asking.answered(operation, started)
+
+    def _read_again(self, before: int) -> None:
+        """Read once more what was written since `before`; what moves even then is left to the next sample."""
+        found = self._found
+        again: list[Callable[[], None]] = []
+        if self._lost is not None:
+            return
+        if (found.brokers_pzxid or 0) > before or any(one.broker.mzxid > before for one in found.brokers.values()):
+            again.append(self._read_brokers)
+        if (found.controller_mzxid or 0) > before:
+            again += [self._read_controller, self._read_controller_epoch]
+        if moved := found.moved_since(before):
+            again.append(lambda: self._take_states(moved))
+        for step in again:
+            with suppress(KazooException, KazooTimeoutError, ZnodeError):  # the first reading stays, and its row
+                step()
+
+    def _get(self, path: str) -> Znode | None:
+        """Return one znode, None where it does not exist."""
+        try:
+            return Znode(*self._session.client.get_async(path).get(timeout=self._read_s))
+        except NoNodeError:
+            return None
+
+    def _get_many(self, paths: Sequence[str]) -> dict[str, Result]:
+        return self._znodes.get_many(paths)
+
+    def _children(self, path: str) -> tuple[list[str], Any]:
+        names, stat = self._session.client.get_children_async(path, include_data=True).get(timeout=self._read_s)
+        return sorted(names), stat
+
+    def _decode(self, path: str, result: Result, decode: Callable[[Znode], _T]) -> _T | None:
+        """Return one znode of a set decoded; a failure is a row of its own and leaves the rest of the set alone."""
+        if isinstance(result, NoNodeError):
+            return None  # it went away after its parent was listed
+        try:
+            if isinstance(result, KazooException):
+                raise self._session.as_read_error(result, path)
+            return decode(result)
+        except ZnodeError as error:
+            self._fail(path, _broken(path, error))
+        except ReadError as error:
+            self._fail(path, error)
+        return None
+
+    def _fail(self, path: str, error: ReadError) -> None:
+        operation = f"zookeeper {clean(path)}"
+        self._reads[operation] = self._asking.failed(operation, error, time.monotonic())
+
+    def _read_brokers(self) -> None:
+        names, stat = self._children(IDS)
+        ids = sorted(int(name) for name in names if name.isascii() and name.isdigit())
+        brokers: dict[int, Registration] = {}
+        for path, result in self._get_many([f"{IDS}/{broker}" for broker in ids]).items():
+            broker = int(path.rpartition("/")[2])
+            found = self._decode(path, result, partial(self._registration, broker))
+            if found is not None:
+                brokers[broker] = found
+                for entry in found.unreadable:
+                    self._fail(path, ReadError("unreadable endpoint", entry, f"an endpoint in {path} that names host and port"))
+        self._found.brokers, self._found.brokers_pzxid = brokers, stat.pzxid
+
+    def _registration(self, broker: int, znode: Znode) -> Registration:
+        return znodes.broker(self._asking.sample, broker, znode.data, znode.stat)
+
+    def _read_controller(self) -> None:
+        znode = self._get(CONTROLLER)
+        self._found.controller = None if znode is None else znodes.controller(znode.data)
+        self._found.controller_mzxid = None if znode is None else znode.stat.mzxid
+
+    def _read_controller_epoch(self) -> None:
+        znode = self._get(CONTROLLER_EPOCH)
+        self._found.controller_epoch = None if znode is None else znodes.read_int(znode.data)
+
+    def _read_cluster_id(self) -> None:
+        znode = self._get(CLUSTER_ID)
+        self._found.cluster_id = None if znode is None else znodes.cluster_id(znode.data)
+
+    def _read_deleting(self) -> None:
+        with suppress(NoNodeError):
+            self._found.deleting = frozenset(self._children(DELETING)[0])
+
+    def _read_topics(self) -> None:
+        names: list[str] = []
+        with suppress(NoNodeError):  # no topic was ever created
+            names, _ = self._children(TOPICS)
+        for path, result in self._get_many([f"{TOPICS}/{name}" for name in names]).items():
+            topic = self._decode(path, result, _topic)
+            if topic is not None:
+                self._found.topics[path.rpartition("/")[2]] = topic
+
+    def _read_states(self) -> None:
+        topics = self._found.topics.items()
+        self._take_states([(name, number) for name, topic in topics for number in topic.assignment.replicas])
+
+    def _take_states(self, keys: Sequence[tuple[str, int]]) -> None:
+        paths = {f"{TOPICS}/{topic}/partitions/{number}/state": (topic, number) for topic, number in keys}
+        for path, result in self._get_many(list(paths)).items():
+            if isinstance(result, NoNodeError):
+                self._found.states[paths[path]] = PartitionState(None, 0)
+                continue
+            state = self._decode(path, result, lambda znode: PartitionState(znodes.state(znode.data), znode.stat.mzxid))
+            if state is not None:
+                self._found.states[paths[path]] = state
+
+
+def _topic(znode: Znode) -> Topic:
+    return Topic(znodes.assignment(znode.data), znode.stat.czxid, znode.stat.mzxid)
+
+
+def _broken(path: str, error: ZnodeError) -> ReadError:
+    return ReadError("unreadable", f"{path}: {error}", f"a {path} that Kafka can read")

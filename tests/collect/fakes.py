@@ -1,0 +1,345 @@
+"""Fakes at the edge of the protocols: TCP servers that misbehave, a broker that answers frames, a ZooKeeper in memory."""
+
+import random
+import socket
+import struct
+import threading
+import time
+import uuid
+from contextlib import closing, contextmanager
+
+from kafka.protocol.admin import (
+    DescribeClusterResponse,
+    DescribeConfigsRequest,
+    DescribeConfigsResponse,
+)
+from kafka.protocol.metadata import ApiVersionsResponse, MetadataRequest, MetadataResponse
+from kazoo.exceptions import NoNodeError
+from kazoo.protocol.serialization import int_struct, stat_struct, write_buffer
+from kazoo.protocol.states import ZnodeStat
+
+NO_ACCESS = 31
+
+
+@contextmanager
+def server(behave, *, one_at_a_time=False):
+    """Listen on loopback and give each connection to `behave`, side by side or one after the other; yields (host, port)."""
+    with closing(socket.create_server(("127.0.0.1", 0))) as listener:
+
+        def accept():
+            while True:
+                try:
+                    connection, _ = listener.accept()
+                except OSError:
+                    return
+                thread = threading.Thread(target=_guarded, args=(behave, connection), daemon=True)
+                thread.start()
+                if one_at_a_time:
+                    thread.join()
+
+        threading.Thread(target=accept, daemon=True).start()
+        yield listener.getsockname()
+        listener.shutdown(socket.SHUT_RDWR)
+
+
+def _guarded(behave, connection):
+    with closing(connection):
+        try:
+            behave(connection)
+        except OSError:
+            return
+
+
+def silent(connection):
+    """Accept, and never say a word, like a process under SIGSTOP."""
+    connection.settimeout(30)
+    while connection.recv(4096):
+        pass
+
+
+def garbage(connection):
+    """Answer like a web server."""
+    connection.recv(4096)
+    connection.sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+    silent(connection)
+
+
+def tls_alert(connection):
+    """Answer like a TLS listener that was spoken to in plain text."""
+    connection.recv(4096)
+    connection.sendall(bytes.fromhex("15030300020250"))
+    silent(connection)
+
+
+def closing_at_once(connection):
+    """Accept and hang up."""
+    connection.recv(4096)
+
+
+def one_byte_a_second(connection):
+    """Promise a frame of a kilobyte and trickle."""
+    connection.recv(4096)
+    connection.sendall(struct.pack("!i", 1024))
+    for _ in range(1024):
+        connection.sendall(b"\0")
+        time.sleep(1)
+
+
+def refused():
+    """Return an address at which nobody listens."""
+    with closing(socket.create_server(("127.0.0.1", 0))) as listener:
+        return listener.getsockname()
+
+
+class FakeBroker:
+    """Answers ApiVersions, Metadata, DescribeCluster and DescribeConfigs, and keeps every request.
+
+    Fields may be changed between two questions: `brokers` (id -> (host, port)), `topics` (name -> {partition: (leader,
+    replicas)}), `controller_id`, `configs` (key -> (value, sensitive)), `apis`, `may_describe_configs`, `operations`, `mute`
+    (API keys that get no answer).
+    """
+
+    def __init__(self, broker_id, cluster_id="fake"):
+        self.id = broker_id
+        self.cluster_id = cluster_id
+        self.brokers = {}
+        self.topics = {}
+        self.controller_id = broker_id
+        self.configs = {"broker.id": (str(broker_id), False)}
+        self.apis = {3: (0, 12), 18: (0, 3), 32: (0, 4), 60: (0, 0)}
+        self.may_describe_configs = True
+        self.operations = 1 << 8 | 1 << 10
+        self.mute = set()
+        self.requests = []
+
+    def __call__(self, connection):
+        connection.settimeout(30)
+        while head := _exactly(connection, 4):
+            self._answer(connection, _exactly(connection, struct.unpack("!i", head)[0]))
+
+    def asked(self, key):
+        """Return the versions in which an API was asked."""
+        return [version for api, version, _ in self.requests if api == key]
+
+    def _answer(self, connection, request):
+        key, version, correlation = struct.unpack_from("!hhi", request)
+        self.requests.append((key, version, request))
+        if key in self.mute:
+            return
+        message = {3: self._metadata, 18: self._versions, 32: self._configs, 60: self._cluster}[key](version, request)
+        message.with_header(correlation_id=correlation)
+        connection.sendall(message.encode(framed=True, header=True))
+
+    def _versions(self, version, _request):
+        known = version <= self.apis[18][1]
+        entries = [
+            ApiVersionsResponse.ApiVersion(version=0, api_key=key, min_version=low, max_version=high)
+            for key, (low, high) in self.apis.items()
+        ]
+        return ApiVersionsResponse(version=version if known else 0, error_code=0 if known else 35, api_keys=entries)
+
+    def _metadata(self, version, _request):
+        return metadata(version, self.brokers, self.topics, self.controller_id, self.cluster_id)
+
+    def _cluster(self, version, _request):
+        return DescribeClusterResponse(
+            version=version,
+            throttle_time_ms=0,
+            error_code=0,
+            error_message=None,
+            cluster_id=self.cluster_id,
+            controller_id=self.controller_id,
+            brokers=[],
+            authorized_operations={bit for bit in range(32) if self.operations >> bit & 1},
+        )
+
+    def _configs(self, version, request):
+        asked = DescribeConfigsRequest.decode(request, version=version, header=True).resources[0].resource_name
+        code, message, entries = 0, None, []
+        if not self.may_describe_configs:
+            code, message = NO_ACCESS, "Cluster authorization failed."
+        elif asked != str(self.id):
+            code, message = 42, f"Unexpected broker id, expected {self.id} or empty string, but received {asked}"
+        else:
+            entry = DescribeConfigsResponse.DescribeConfigsResult.DescribeConfigsResourceResult
+            entries = [
+                entry(
+                    version=version, name=key, value=value, read_only=True, config_source=4, is_sensitive=sensitive, synonyms=[]
+                )
+                for key, (value, sensitive) in self.configs.items()
+            ]
+        result = DescribeConfigsResponse.DescribeConfigsResult(
+            version=version, error_code=code, error_message=message, resource_type=4, resource_name=asked, configs=entries
+        )
+        return DescribeConfigsResponse(version=version, throttle_time_ms=0, results=[result])
+
+
+class Garbling(FakeBroker):
+    """Answers in well-formed frames whose insides were changed, cut or lengthened by a seeded dice."""
+
+    def __init__(self, broker_id, seed):
+        super().__init__(broker_id)
+        self.brokers = {broker_id: ("h", 1)}
+        self.topics = {"orders": {0: (broker_id, [broker_id])}}
+        self._dice = random.Random(seed)  # noqa: S311 -- no secret
+
+    def _answer(self, connection, request):
+        caught = _Caught()
+        super()._answer(caught, request)
+        connection.sendall(self._garbled(caught.data) if len(self.requests) > 1 else caught.data)
+
+    def _garbled(self, data):
+        data, dice = bytearray(data), self._dice
+        for _ in range(dice.randrange(1, 4)):
+            data[dice.randrange(8, len(data))] = dice.randrange(256)
+        data = data[: dice.randrange(8, len(data))] if dice.random() < 0.3 else data
+        data += b"more" if dice.random() < 0.2 else b""
+        return struct.pack("!i", len(data) - 4) + data[4:]
+
+
+class _Caught:
+    """Stands for a connection; keeps what is sent."""
+
+    def sendall(self, data):
+        self.data = bytes(data)
+
+
+def metadata(version, brokers, topics, controller_id=0, cluster_id="fake"):
+    """Return a Metadata response of kafka-python, with everything in the order given."""
+    broker = MetadataResponse.MetadataResponseBroker
+    topic = MetadataResponse.MetadataResponseTopic
+    partition = topic.MetadataResponsePartition
+    return MetadataResponse(
+        version=version,
+        throttle_time_ms=0,
+        brokers=[broker(version=version, node_id=one, host=host, port=port, rack=None) for one, (host, port) in brokers.items()],
+        cluster_id=cluster_id,
+        controller_id=controller_id,
+        topics=[
+            topic(
+                version=version,
+                error_code=0,
+                name=name,
+                topic_id=uuid.uuid5(uuid.NAMESPACE_DNS, name),
+                is_internal=False,
+                partitions=[
+                    partition(
+                        version=version,
+                        error_code=0,
+                        partition_index=number,
+                        leader_id=leader,
+                        leader_epoch=3,
+                        replica_nodes=list(replicas),
+                        isr_nodes=list(replicas),
+                        offline_replicas=[],
+                    )
+                    for number, (leader, replicas) in partitions.items()
+                ],
+            )
+            for name, partitions in topics.items()
+        ],
+        error_code=0,
+    )
+
+
+def creates_topics(request, version):
+    """Whether a Metadata request would let the broker create a topic."""
+    return MetadataRequest.decode(request, version=version, header=True).allow_auto_topic_creation
+
+
+def _exactly(connection, size):
+    data = b""
+    while len(data) < size:
+        part = connection.recv(size - len(data))
+        if not part:
+            return b""
+        data += part
+    return data
+
+
+class Result:
+    """An asynchronous result that is there already."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def get(self, timeout=None):
+        assert timeout is not None, "every read has a deadline"
+        if isinstance(self.value, BaseException):
+            raise self.value
+        return self.value
+
+
+class FakeZookeeper:
+    """A kazoo client with znodes in memory: path -> bytes, or an exception to raise. Paths include the chroot."""
+
+    def __init__(self, znodes, chroot="", *, version="3.8.4", has_multi=True):
+        self.znodes = dict(znodes)
+        self.stats = {}
+        self.chroot = chroot
+        self.last_zxid = 100
+        self.version = version
+        self.has_multi = has_multi
+        self.multi_reads = []
+        self.single_reads = []
+        self.then = {}  # path -> what happens right after its first read
+        self.handler = self
+
+    def async_result(self):
+        return Result(None)
+
+    def command(self, _cmd):
+        return f"Zookeeper version: {self.version}-abc, built on today\n" if self.version else ""
+
+    def stat(self, path):
+        children = len(self._children(path))
+        defaults = {"czxid": 10, "mzxid": 10, "pzxid": 10, "ephemeralOwner": 7}
+        values = {**dict.fromkeys(ZnodeStat._fields, 0), **defaults, **self.stats.get(path, {}), "numChildren": children}
+        return ZnodeStat(**values)
+
+    def _children(self, path):
+        head = path.rstrip("/") + "/"
+        return sorted({one[len(head) :].partition("/")[0] for one in self.znodes if one.startswith(head)})
+
+    def _read(self, path):
+        found = self.znodes.get(path)
+        if isinstance(found, BaseException):
+            return found
+        if found is None and not self._children(path):
+            return NoNodeError()
+        return found or b"", self.stat(path)
+
+    def get_async(self, path):
+        self.single_reads.append(path)
+        result = Result(self._read(self.chroot + path))
+        self.then.pop(path, lambda: None)()
+        return result
+
+    def exists_async(self, path):
+        found = self._read(self.chroot + path)
+        return Result(None if isinstance(found, NoNodeError) else found if isinstance(found, BaseException) else found[1])
+
+    def get_children_async(self, path, *, include_data=False):
+        found = self._read(self.chroot + path)
+        if isinstance(found, BaseException):
+            return Result(found)
+        children = self._children(self.chroot + path)
+        return Result((children, self.stat(self.chroot + path)) if include_data else children)
+
+    def sync_async(self, path):
+        return Result(path)
+
+    def _call(self, request, result):
+        self.multi_reads.append(list(request.paths))
+        if isinstance(self.has_multi, BaseException):
+            result.value = self.has_multi
+            return
+        reply = b""
+        for path in request.paths:
+            found = self._read(path)
+            if isinstance(found, BaseException):
+                reply += struct.pack("!iBi", -1, 0, found.code) + int_struct.pack(found.code)
+            else:
+                data, stat = found
+                reply += struct.pack("!iBi", 4, 0, 0) + write_buffer(data) + stat_struct.pack(*stat[:11])
+        result.value = request.deserialize(b"head" + reply + struct.pack("!iBi", -1, 1, -1), 4)

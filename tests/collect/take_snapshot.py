@@ -1,0 +1,33 @@
+"""Take a snapshot on the worker host of a bed: the arguments of `Cluster` come as JSON, the rows go out as JSON."""
+
+import json
+import sys
+import time
+from dataclasses import asdict
+
+from kafka_audit.collect.snapshot import take
+from kafka_audit.model.cluster import Cluster, Limits, Vantage, ZookeeperAccess
+from kafka_audit.model.errors import UsageError
+
+
+def main():
+    given = json.loads(sys.argv[1])
+    vantages = tuple(Vantage(**{**one, "command": tuple(one["command"])}) for one in given.pop("vantages", []))
+    zookeeper = ZookeeperAccess(connect=given.pop("zookeeper"))
+    limits = Limits(**given.pop("limits", {}))
+    cluster = Cluster(name="bed", zookeeper=zookeeper, vantages=vantages, limits=limits, **given)
+    said = []
+    started = time.monotonic()
+    try:
+        snapshot = take(cluster, snapshot_id="s", say=said.append)
+    except UsageError as error:
+        sys.exit(f"usage: {error}")
+    seconds = time.monotonic() - started
+    rows = {}
+    for row in snapshot.rows:
+        rows.setdefault(type(row).__name__, []).append(asdict(row))
+    json.dump({"cluster_id": snapshot.cluster_id, "seconds": seconds, "said": said, "rows": rows}, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,211 @@
+"""Snapshots of real clusters in the test bed: ZooKeeper and three brokers, 3.9.1 and 2.8.2, whole and broken."""
+
+import json
+import os
+import shutil
+import sys
+from collections import Counter
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from kafka_audit.testbed import Bed
+
+pytestmark = pytest.mark.bed
+
+HERE = Path(__file__).parent
+PLUGINS = HERE.parents[1] / "plugins"
+TOPICS = {"orders": {0: [0, 1, 2], 1: [1, 2, 0], 2: [2, 0, 1]}, "payments": {0: [1, 0, 2]}}
+MANY = {f"many-{number}": {0: [0, 1, 2], 1: [1, 2, 0], 2: [2, 0, 1]} for number in range(30)}
+
+
+class Audited:
+    """One cluster of a version, and snapshots of it."""
+
+    def __init__(self, bed, version, chroot):
+        self.bed = bed
+        self.version = version
+        self.cluster = bed.cluster(version, chroot=chroot, properties={"zookeeper.session.timeout.ms": "6000"})
+        for name, assignment in {**TOPICS, **MANY}.items():
+            self.cluster.create_topic(name, assignment)
+        self.cluster.await_settled()
+
+    def run(self, **options):
+        given = {"zookeeper": self.cluster.zookeeper_connect, "limits": {"read_s": 4.0, "settle_s": 1.0}, **options}
+        command = [sys.executable, str(HERE / "take_snapshot.py"), json.dumps(given)]
+        return self.bed.worker.run(command, env={**os.environ, "PYTHONPATH": str(PLUGINS)}, timeout=120)
+
+    def snapshot(self, **options):
+        done = self.run(**options)
+        assert done.returncode == 0, done.stderr
+        assert done.stderr == ""
+        content = json.loads(done.stdout)
+        return SimpleNamespace(**content, of=lambda table: content["rows"].get(table, []))
+
+
+@pytest.fixture(scope="module", params=[("3.9.1", ""), ("2.8.2", "/deep/kafka")], ids=["3.9.1", "2.8.2"])
+def audited(request, tmp_path_factory):
+    with Bed(tmp_path_factory.mktemp("bed")) as bed:
+        yield Audited(bed, *request.param)
+
+
+@pytest.fixture
+def whole(audited):
+    """The cluster, whole again at the end of a test."""
+    yield audited
+    for broker in audited.cluster.brokers.values():
+        broker.resume()
+    audited.cluster.start_brokers(audited.cluster.brokers)
+    audited.cluster.await_settled()
+
+
+def failed(snapshot):
+    return [(row["observer"], row["operation"], row["error"]) for row in snapshot.of("SourceRead") if row["outcome"] == "failed"]
+
+
+def test_a_healthy_cluster_is_told_completely_in_one_look(audited):
+    snapshot = audited.snapshot()
+    assert failed(snapshot) == []
+    assert len(snapshot.of("Sample")) == 1
+    assert snapshot.seconds < 1.5  # 0.1 to 0.3 s where nothing else runs
+    states = audited.cluster.partition_states()
+    held = {
+        f"{row['topic']}/{row['partition']}": (row["leader"], row["leader_epoch"], row["isr"], row["replicas"])
+        for row in snapshot.of("RegisteredPartition")
+    }
+    assert {place: (leader, epoch, isr) for place, (leader, epoch, isr, _) in held.items()} == {
+        place: (state["leader"], state["leader_epoch"], sorted(state["isr"])) for place, state in states.items()
+    }
+    assert len(held) == 4 + 3 * len(MANY)
+    (registry,) = snapshot.of("Registry")
+    assert registry["controller_id"] == audited.cluster.controller_id()
+    assert snapshot.cluster_id == registry["kafka_cluster_id"]
+    views = snapshot.of("BrokerView")
+    assert {one["observer"] for one in views} == {"broker:0", "broker:1", "broker:2"}
+    assert len({(one["brokers_digest"], one["topics_digest"], one["controller_id"]) for one in views}) == 1
+    assert {one["controller_id"] for one in views} == {registry["controller_id"]}
+    names = {row["topic_digest"]: row["topic"] for row in snapshot.of("ViewTopic")}
+    shown = {
+        f"{names[row['topic_digest']]}/{row['partition']}": (row["leader"], row["leader_epoch"], row["isr"], row["replicas"])
+        for row in snapshot.of("ViewPartition")
+    }
+    assert shown == held
+    ids = {row["topic"]: row["topic_id"] for row in snapshot.of("RegisteredTopic")}
+    assert {row["topic"]: row["topic_id"] for row in snapshot.of("ViewTopic")} == ids
+    assert all(ids.values())
+
+
+def test_each_broker_tells_itself(audited):
+    snapshot = audited.snapshot()
+    assert {row["broker_id"]: row["answered_by"] for row in snapshot.of("BrokerIdentity")} == {0: 0, 1: 1, 2: 2}
+    sessions = {
+        row["broker_id"]: (row["value"], row["source"])
+        for row in snapshot.of("BrokerConfig")
+        if row["key"] == "zookeeper.session.timeout.ms"
+    }
+    assert sessions == dict.fromkeys((0, 1, 2), ("6000", 4))
+    assert all(row["value"] is None for row in snapshot.of("BrokerConfig") if row["sensitive"])
+    assert Counter(row["broker_id"] for row in snapshot.of("BrokerApi") if row["api_key"] == 3) == Counter([0, 1, 2])
+    probes = [(row["broker_id"], row["layer"], row["outcome"]) for row in snapshot.of("Probe")]
+    assert probes == [(broker, layer, "ok") for broker in (0, 1, 2) for layer in ("dns", "tcp", "api", "identity")]
+
+
+def test_asking_writes_nothing(audited):
+    before = audited.cluster.znodes()
+    audited.snapshot(bootstrap=[broker.address for broker in audited.cluster.brokers.values()])
+    assert audited.cluster.znodes() == before
+
+
+def test_asking_leaves_no_warning_in_any_log(audited):
+    logs = [*audited.cluster.folder.glob("*/logs/*.log")]
+    assert logs
+    before = {path: path.stat().st_size for path in logs}
+    audited.snapshot()
+    new = {path: path.read_text(errors="replace")[before[path] :] for path in logs}
+    assert any("Unexpected broker id" in text for text in new.values()), "the identity question is told by INFO"
+    assert [line for text in new.values() for line in text.splitlines() if " WARN " in line or " ERROR " in line] == []
+
+
+def test_a_chroot_without_kafka_is_a_usage_error(audited):
+    wrong = f"{audited.cluster.zookeeper_connect.partition('/')[0]}/nowhere"
+    done = audited.run(zookeeper=wrong)
+    assert done.returncode == 1
+    assert "there is no /brokers/ids below the chroot /nowhere" in done.stderr
+
+
+def test_python_and_bash_see_the_same_from_each_broker(audited, tmp_path):
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name in ("bash", "getent", "sort"):
+        (folder / name).symlink_to(shutil.which(name))
+    there = audited.cluster.vantage_command()
+    vantages = [
+        {"name": "python", "role": "broker", "command": there},
+        {"name": "bash", "role": "broker", "command": [*there, "env", f"PATH={folder}"]},
+    ]
+    snapshot = audited.snapshot(vantages=vantages)
+    assert failed(snapshot) == []
+    seen = {
+        name: [
+            {key: value for key, value in row.items() if key not in {"vantage", "elapsed_ms"}}
+            for row in snapshot.of("Probe")
+            if row["vantage"] == name
+        ]
+        for name in ("python", "bash")
+    }
+    assert seen["bash"] == seen["python"]
+    assert [(row["from_broker"], row["broker_id"], row["detail"]) for row in seen["bash"] if row["layer"] == "identity"] == [
+        (here, there, str(there)) for here in (0, 1, 2) for there in (0, 1, 2)
+    ]
+    (info,) = snapshot.of("SnapshotInfo")
+    assert (info["broker_vantages"], info["client_vantages"]) == (1 + 1, 1)
+
+
+def test_a_broker_that_hangs_costs_its_own_rows(whole):
+    whole.cluster.brokers[1].suspend()
+    snapshot = whole.snapshot(limits={"read_s": 1.0, "settle_s": 0.5})
+    asked = ("ApiVersions", "Metadata", "DescribeConfigs identity", "DescribeConfigs BROKER")
+    first = [row for row in snapshot.of("SourceRead") if row["sample"] == 1 and row["outcome"] == "failed"]
+    assert [(row["observer"], row["operation"], row["error"]) for row in first] == [("broker:1", one, "timeout") for one in asked]
+    assert {row["observer"] for row in snapshot.of("BrokerView")} == {"broker:0", "broker:2"}
+    assert {row["error"] for row in snapshot.of("Probe") if row["outcome"] == "failed"} == {"timeout"}
+    assert snapshot.seconds < 2 * (1.0 + 0.5) + 2.0
+
+
+def test_a_broker_that_was_just_killed_is_gone_in_the_last_look(whole):
+    whole.cluster.brokers[2].stop(hard=True)
+    snapshot = whole.snapshot()
+    last = max(row["sample"] for row in snapshot.of("Sample"))
+    assert {row["broker_id"] for row in snapshot.of("RegisteredBroker") if row["sample"] == last} == {0, 1}
+    assert [row for row in snapshot.of("SourceRead") if row["sample"] == last and row["outcome"] == "failed"] == []
+    assert any("connection refused" in row["reason"] for row in snapshot.of("Sample"))
+
+
+def test_behind_the_forward_a_broker_shows_an_empty_view(whole):
+    whole.cluster.advertise_through_forward([2])
+    try:
+        vantages = [{"name": "brokers", "role": "broker", "command": whole.cluster.vantage_command()}]
+        bootstrap = [whole.cluster.brokers[2].address]
+        snapshot = whole.snapshot(vantages=vantages, bootstrap=bootstrap)
+    finally:
+        whole.cluster.advertise_directly([2])
+    assert [row["sample"] for row in snapshot.of("Sample")] == [1, 2]
+    for sample in (1, 2):
+        views = {
+            row["observer"]: (row["brokers_listed"], row["topics_listed"], row["controller_id"] == -1)
+            for row in snapshot.of("BrokerView")
+            if row["sample"] == sample
+        }
+        empty, full = (0, 0, True), (3, len(TOPICS) + len(MANY), False)
+        assert views == {"broker:0": full, "broker:1": full, "broker:2": empty, f"broker@{bootstrap[0]}": empty}
+    registered = {row["broker_id"]: row["host"] for row in snapshot.of("RegisteredEndpoint") if row["sample"] == 2}
+    assert registered[2] == whole.cluster.forward_address(2)
+    from_brokers = {
+        (row["from_broker"], row["broker_id"], row["layer"], row["error"])
+        for row in snapshot.of("Probe")
+        if row["outcome"] == "failed" and row["sample"] == 2
+    }
+    assert from_brokers == {(here, 2, "tcp", "no route to host") for here in (0, 1, 2)}
+    unknown = {row["answered_by"] for row in snapshot.of("BrokerIdentity") if row["broker_id"] == -1}
+    assert unknown == {2}

@@ -1,0 +1,214 @@
+"""Whole snapshots of fake brokers, without ZooKeeper: what is asked when, what is kept, what is never raised."""
+
+import logging
+import threading
+import time
+from contextlib import ExitStack
+
+import pytest
+
+from collect import fakes
+from collect.fakes import FakeBroker, server
+from kafka_audit.collect.snapshot import take
+from kafka_audit.model.cluster import Cluster, Expect, Limits, Vantage, ZookeeperAccess
+from kafka_audit.model.errors import UsageError
+from kafka_audit.model.tables import (
+    TABLES,
+    BrokerApi,
+    BrokerConfig,
+    BrokerIdentity,
+    BrokerView,
+    Probe,
+    Sample,
+    Snapshot,
+    SnapshotInfo,
+    SourceRead,
+    ViewBroker,
+    ViewTopic,
+)
+
+QUICK = Limits(read_s=1.0, settle_s=0.2, audit_s=30.0)
+NOBODY = "127.0.0.1:1"
+
+
+@pytest.fixture
+def brokers():
+    """Three brokers that agree."""
+    with ExitStack() as stack:
+        found = [FakeBroker(number) for number in range(3)]
+        addresses = {one.id: stack.enter_context(server(one)) for one in found}
+        for one in found:
+            one.brokers = dict(addresses)
+            one.controller_id = 1
+            one.topics = {"orders": {0: (0, [0, 1, 2]), 1: (1, [1, 2, 0])}}
+            one.address = "{}:{}".format(*addresses[one.id])
+        yield found
+
+
+def cluster(*bootstrap, **options):
+    return Cluster(**{"name": "c", "bootstrap": tuple(bootstrap), "limits": QUICK, **options})
+
+
+def snap(one, said=None):
+    return take(one, snapshot_id="s", say=(said if said is not None else []).append, secrets={})
+
+
+def test_brokers_that_agree_are_asked_once(brokers):
+    said = []
+    started = time.monotonic()
+    snapshot = snap(cluster(brokers[0].address), said)
+    assert time.monotonic() - started < 1.0
+    (info,) = snapshot.of(SnapshotInfo)
+    assert (info.mode, info.samples, info.cluster, info.client_vantages) == ("kraft", 1, "c", 1)
+    assert (snapshot.snapshot_id, snapshot.cluster, snapshot.cluster_id) == ("s", "c", "fake")
+    assert {one.observer: one.listener for one in snapshot.of(BrokerView)} == dict.fromkeys(
+        ("broker:0", "broker:1", "broker:2"), "bootstrap"
+    )
+    assert {one.broker_id: one.answered_by for one in snapshot.of(BrokerIdentity)} == {0: 0, 1: 1, 2: 2}
+    assert len(snapshot.of(ViewBroker)) == 3
+    assert len(snapshot.of(ViewTopic)) == 1
+    assert {row.outcome for row in snapshot.of(SourceRead)} == {"answered"}
+    assert any("asking broker 2 at" in line for line in said)
+    assert {type(row) for row in snapshot.rows} <= set(TABLES)
+
+
+def test_a_view_that_differs_is_looked_at_again_and_kept_twice(brokers):
+    brokers[2].topics, brokers[2].brokers, brokers[2].controller_id = {}, {}, -1
+    said = []
+    snapshot = snap(cluster(brokers[0].address), said)
+    assert [one.sample for one in snapshot.of(Sample)] == [1, 2]
+    assert "broker 2 and the other brokers show different views" in snapshot.of(Sample)[1].reason
+    assert any(line.startswith("sample 2 in 0 s because") for line in said)
+    assert [(one.sample, one.brokers_listed) for one in snapshot.of(BrokerView) if one.broker_id == 2] == [(1, 0), (2, 0)]
+    assert snapshot.of(Sample)[1].started_ms - snapshot.of(Sample)[0].finished_ms >= 200
+    assert len(snapshot.of(BrokerConfig)) == 3
+    assert len({(row.observer, row.api_key) for row in snapshot.of(BrokerApi)}) == len(snapshot.of(BrokerApi))
+
+
+def test_a_difference_that_heals_ends_the_looking(brokers):
+    whole = brokers[2].topics
+    brokers[2].topics = {}
+
+    def heal(line):
+        if line.startswith("sample 2"):
+            brokers[2].topics = whole
+
+    snapshot = take(cluster(brokers[0].address), snapshot_id="s", say=heal, secrets={})
+    assert snapshot.of(SnapshotInfo)[0].samples == 2
+    newest = [one for one in snapshot.of(BrokerView) if one.sample == 2]
+    assert len({one.topics_digest for one in newest}) == 1
+
+
+def test_what_never_settles_is_given_up_after_four_looks_and_two_are_kept(brokers):
+    looks = []
+
+    def another_one_each_time(line):
+        if line.startswith("asking 2 bootstrap addresses"):
+            looks.append(line)
+            for one in brokers:
+                one.mute = {3} if one.id == len(looks) % 3 else set()
+
+    limits = Limits(read_s=0.3, settle_s=0.1, audit_s=30.0)
+    one = cluster(brokers[0].address, brokers[1].address, limits=limits)
+    snapshot = take(one, snapshot_id="s", say=another_one_each_time, secrets={})
+    assert snapshot.of(SnapshotInfo)[0].samples == len(looks) == 4
+    assert [one.sample for one in snapshot.of(Sample)] == [3, 4]
+    assert {row.sample for row in snapshot.of(SourceRead)} == {3, 4}
+
+
+def test_time_that_is_over_ends_the_looking(brokers):
+    brokers[2].topics = {}
+    said = []
+    limits = Limits(read_s=1.0, settle_s=60.0, audit_s=5.0)
+    snapshot = snap(cluster(brokers[0].address, limits=limits), said)
+    assert snapshot.of(SnapshotInfo)[0].samples == 1
+    assert any("audit_s leaves no time" in line for line in said)
+
+
+def test_a_broker_that_hangs_costs_its_own_rows_and_one_deadline(brokers):
+    with server(fakes.silent) as hanging:
+        for one in brokers:
+            one.brokers = {**one.brokers, 9: hanging}
+        started = time.monotonic()
+        snapshot = snap(cluster(brokers[0].address))
+        assert time.monotonic() - started < 2 * (1.0 + 0.5) + 0.2
+    failed = {row.observer for row in snapshot.of(SourceRead) if row.outcome == "failed"}
+    assert failed == {"broker:9"}
+    assert {one.broker_id for one in snapshot.of(BrokerView)} == {0, 1, 2}
+
+
+def test_an_audit_that_is_over_tells_what_it_did_not_get(brokers):
+    with server(fakes.silent) as hanging:
+        for one in brokers:
+            one.brokers = {**one.brokers, 9: hanging}
+        limits = Limits(read_s=20.0, settle_s=0.1, audit_s=1.0)
+        started = time.monotonic()
+        snapshot = snap(cluster(brokers[0].address, limits=limits))
+        assert time.monotonic() - started < 3
+    late = [row for row in snapshot.of(SourceRead) if row.observer == "broker:9"]
+    assert {(row.operation, row.outcome, row.error) for row in late} >= {("Metadata", "failed", "timeout")}
+
+
+def test_nobody_anywhere_is_rows_and_an_id_of_our_own():
+    zookeeper = ZookeeperAccess(connect=NOBODY)
+    snapshot = snap(cluster(NOBODY, zookeeper=zookeeper))
+    assert snapshot.cluster_id == Snapshot.UNKNOWN_ID + "c"
+    assert snapshot.of(SnapshotInfo)[0].mode == "zookeeper"
+    assert {row.outcome for row in snapshot.of(SourceRead)} == {"failed"}
+    assert {row.observer for row in snapshot.of(SourceRead)} == {"zookeeper", f"broker@{NOBODY}"}
+    assert snap(cluster(NOBODY, expect=Expect(cluster_id="known"))).cluster_id == "known"
+
+
+def test_without_zookeeper_the_brokers_are_asked_all_the_same(brokers):
+    snapshot = snap(cluster(brokers[0].address, zookeeper=ZookeeperAccess(connect=NOBODY)))
+    assert {one.broker_id for one in snapshot.of(BrokerView)} == {0, 1, 2}
+    assert snapshot.cluster_id == "fake"
+
+
+def test_a_wrong_broker_behind_an_address_is_seen(brokers):
+    for one in brokers:
+        one.brokers = {**one.brokers, 2: brokers[1].brokers[1]}
+    snapshot = snap(cluster(brokers[0].address))
+    assert {(one.broker_id, one.answered_by) for one in snapshot.of(BrokerIdentity)} == {(0, 0), (1, 1), (2, 1)}
+    assert "answers at" in snapshot.of(Sample)[1].reason
+
+
+def test_an_undecodable_view_is_a_failed_read(brokers):
+    class Odd(FakeBroker):
+        def _answer(self, connection, request):
+            if request[:2] == b"\0\3":
+                connection.sendall(b"\0\0\0\x09" + request[4:8] + b"\0\xff\xff\xff\xff")
+            else:
+                super()._answer(connection, request)
+
+    odd = Odd(8)
+    with server(odd) as address:
+        for one in brokers:
+            one.brokers = {**one.brokers, 8: address}
+        snapshot = snap(cluster(brokers[0].address))
+    (read, _) = [row for row in snapshot.of(SourceRead) if (row.observer, row.operation) == ("broker:8", "Metadata")]
+    assert (read.outcome, read.error) == ("failed", "unreadable")
+
+
+def test_a_vantage_belongs_to_the_snapshot(brokers):
+    vantages = (Vantage(name="here", command=("env",)), Vantage(name="far", queue="dmz"))
+    snapshot = snap(cluster(brokers[0].address, vantages=vantages))
+    (info,) = snapshot.of(SnapshotInfo)
+    assert (info.client_vantages, info.broker_vantages, info.samples) == (2, 0, 1)
+    assert {(row.vantage, row.outcome) for row in snapshot.of(Probe)} == {("worker", "ok"), ("here", "ok"), ("far", "unknown")}
+
+
+@pytest.mark.parametrize("options", [{}, {"bootstrap": ("nowhere",)}])
+def test_a_cluster_file_that_leads_nowhere_is_a_usage_error(options):
+    with pytest.raises(UsageError, match=r"clusters\.c"):
+        snap(cluster(**options))
+
+
+def test_nothing_is_logged_and_no_thread_is_left(brokers, caplog):
+    before = {*threading.enumerate()}
+    with server(fakes.garbage) as garbage, caplog.at_level(logging.DEBUG):
+        for one in brokers:
+            one.brokers = {**one.brokers, 9: garbage}
+        snap(cluster(brokers[0].address))
+    assert [record.name for record in caplog.records if record.name.startswith("kafka")] == []
+    assert [one for one in {*threading.enumerate()} - before if "(work)" in one.name] == []
