@@ -1,0 +1,1 @@
+"""What the audit itself could not see."""

@@ -1,0 +1,81 @@
+"""KA002."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+
+from kafka_audit.checks import row_check
+from kafka_audit.checks.rows import judge, last_reads, resources
+from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.tables import Snapshot, SourceRead
+
+_REFUSALS = re.compile(r"authori[sz]ation|\bnoauth|\b(29|30|31)\b", re.IGNORECASE)
+
+
+def is_refusal(error: str | None) -> bool:
+    """Tell whether a read failed for lack of rights: Kafka's errors 29 to 31, ZooKeeper's NoAuth. A wrong password is none."""
+    return error is not None and _REFUSALS.search(error) is not None
+
+
+@row_check(
+    code="KA002",
+    severity=Severity.MEDIUM,
+    needs=(SourceRead,),
+    says={
+        Status.FAIL: "The auditor may not read everything at {source}: {reads} refused with {error}; it needs {needs}",
+        Status.PASS: "No read at {source} was refused for lack of rights ({answered} answered)",
+        Status.UNKNOWN: "Not known: whether the auditor has the rights that it needs at {source} ({error})",
+    },
+)
+def auditor_lacks_rights(snapshot: Snapshot) -> Iterator[Judgement]:
+    """The auditor lacks a right, so a read was refused.
+
+    ## Why it matters
+    What it may not read is not known, and some of it would look like health: Metadata leaves out topics silently, DescribeLogDirs
+    of an old broker answers with an empty list.
+
+    ## Fails when
+    A read was refused: TOPIC_, GROUP_ or CLUSTER_AUTHORIZATION_FAILED (29, 30, 31), or NoAuth in ZooKeeper.
+
+    ## Not known when
+    No read at that party got so far as to be answered or refused (KA001).
+
+    ## Passes only when
+    Reads were answered, and none refused.
+
+    ## What to do
+    Needed: {needs}. All rights of a full audit, reads only:
+    `kafka-acls --add --allow-principal User:<auditor> --operation Describe --operation DescribeConfigs --cluster`,
+    `kafka-acls --add --allow-principal User:<auditor> --operation Describe --operation DescribeConfigs --topic '*'`,
+    `kafka-acls --add --allow-principal User:<auditor> --operation Describe --group '*'`.
+
+    With `zookeeper.set.acl=true` a few znodes stay closed to all but brokers: leave them so, they hold credentials.
+
+    ## References
+    Kafka documentation, "Authorization and ACLs": operations on protocols.
+    """
+    of = resources(snapshot)
+    reads: dict[str, list[SourceRead]] = defaultdict(list)
+    for read in last_reads(snapshot):
+        reads[of.get(read.observer, "cluster")].append(read)
+    for resource, asked in sorted(reads.items()):
+        refused = [read for read in asked if read.outcome == "failed" and is_refusal(read.error)]
+        answered = sum(read.outcome == "answered" for read in asked)
+        source = resource.replace("/", " ", 1) if resource != "cluster" else ", ".join(sorted({read.observer for read in asked}))
+        evidence = {"source": source, "answered": str(answered)}
+        if refused:
+            yield judge(
+                snapshot,
+                "KA002",
+                resource,
+                Status.FAIL,
+                **evidence,
+                reads=", ".join(sorted({read.operation for read in refused})),
+                error=", ".join(sorted({str(read.error) for read in refused})),
+                needs=", ".join(sorted({read.needs or f"the right to {read.operation}" for read in refused})),
+            )
+        elif answered:
+            yield judge(snapshot, "KA002", resource, Status.PASS, **evidence)
+        else:
+            needs = f"an answer of {asked[0].target}"
+            yield judge(snapshot, "KA002", resource, Status.UNKNOWN, **evidence, error="no read was answered", needs=needs)

@@ -1,0 +1,72 @@
+"""KA003."""
+
+from collections.abc import Iterator
+
+from kafka_audit.checks import row_check
+from kafka_audit.checks.rows import earlier, judge, looks, newest
+from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.tables import Registry, Sample, Snapshot, SnapshotInfo
+
+
+@row_check(
+    code="KA003",
+    severity=Severity.LOW,
+    needs=(Sample, SnapshotInfo),
+    says={
+        Status.FAIL: "The snapshot is torn: {why}; differences in it may be of different moments",
+        Status.PASS: "The newest look took {seconds} s, and the controller did not change",
+        Status.UNKNOWN: "Not known: whether the snapshot is torn ({error})",
+    },
+)
+def snapshot_skewed(snapshot: Snapshot) -> Iterator[Judgement]:
+    """One look at the cluster took too long, or the controller changed between two looks.
+
+    ## Why it matters
+    A look is no transaction. What was read first and what was read last may be of different moments, so more differences end as
+    "in motion" than the cluster has.
+
+    ## Fails when
+    The first and the last read of one look lie further apart than `limits.skew_s`, or `/controller` was written between two
+    looks.
+
+    ## Not known when
+    The snapshot does not tell when it was taken.
+
+    ## Passes only when
+    Every look was taken within the limit, with one controller throughout.
+
+    ## What to do
+    Audit again in a quiet minute. If it is slow each time: brokers that time out cost `limits.read_s` each (KA001 names them).
+    If the controller keeps changing, look there: `grep -E 'Session expired|Resigned' controller.log`.
+
+    ## References
+    The pages on samples and on limits of the cluster file.
+    """
+    samples = snapshot.of(Sample)
+    info = next(iter(snapshot.of(SnapshotInfo)), None)
+    if not samples or info is None:
+        yield judge(snapshot, "KA003", "cluster", Status.UNKNOWN, error="no times were kept", needs="another audit")
+        return
+    longest = max((sample.finished_ms - sample.started_ms) / 1000 for sample in samples)
+    controllers = {row.controller_mzxid for row in (*newest(snapshot, Registry), *earlier(snapshot, Registry))}
+    why = []
+    if longest > info.skew_s:
+        why.append(f"one look took {longest:.1f} s, the limit is {info.skew_s:g} s")
+    if len(controllers) > 1:
+        why.append("the controller changed between two looks")
+    seconds = f"{longest:.1f}"
+    status = Status.FAIL if why else Status.PASS
+    yield judge(
+        snapshot,
+        "KA003",
+        "cluster",
+        status,
+        seconds=seconds,
+        limit=f"{info.skew_s:g}",
+        looks=_count(snapshot),
+        why="; ".join(why),
+    )
+
+
+def _count(snapshot: Snapshot) -> str:
+    return str(sum(number is not None for number in looks(snapshot)))

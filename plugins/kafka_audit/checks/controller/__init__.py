@@ -1,0 +1,1 @@
+"""The controller, its epochs, and leaders that moved."""

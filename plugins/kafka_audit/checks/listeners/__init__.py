@@ -1,0 +1,1 @@
+"""Advertised endpoints: who reaches them, and what they are."""

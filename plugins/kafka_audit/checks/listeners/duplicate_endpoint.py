@@ -1,0 +1,82 @@
+"""KA304."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from kafka_audit.checks import row_check
+from kafka_audit.checks.rows import MOVING, endpoint_name, judge, looks, moved, newest, registrations_gap
+from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.tables import RegisteredBroker, RegisteredEndpoint, Snapshot, SnapshotInfo
+
+OLD_ENOUGH_MS = 60_000
+"""A broker that died leaves its registration for its session time-out: 18 s by default, 40 s in old setups."""
+
+
+@row_check(
+    code="KA304",
+    severity=Severity.CRITICAL,
+    needs=(RegisteredBroker, RegisteredEndpoint),
+    says={
+        Status.FAIL: "Clients cannot tell brokers {brokers} apart: each advertises {host}:{port}",
+        Status.PASS: "Only broker {broker} advertises {host}:{port}",
+        Status.UNKNOWN: "Not known: whether {who} shares an address with another ({error})",
+        Status.NOT_APPLICABLE: "No registered addresses to look at: {reason}",
+    },
+)
+def duplicate_endpoint(snapshot: Snapshot) -> Iterator[Judgement]:
+    """Two brokers advertise the same host and port.
+
+    ## Why it matters
+    One socket cannot be two brokers. Whatever the other one leads is unreachable, and the controller's requests for one arrive at
+    the other.
+
+    ## Fails when
+    The same host and port is registered under two broker ids, in two looks, or in one by registrations of more than a minute.
+    A broker that died leaves its registration until its session ends, so a replacement at its address is no fault.
+
+    ## Not known when
+    ZooKeeper was not read, or one of the registrations is young or changed between two looks.
+
+    ## Passes only when
+    No other broker id has registered that host and port.
+
+    ## What to do
+    `get /brokers/ids/<id>` in zookeeper-shell for brokers {brokers} shows what each registered. Give each an
+    `advertised.listeners` of its own; behind one forward that means a port of its own per broker.
+
+    ## References
+    Since Kafka 2.4 a broker refuses to start: `Configured end points … in advertised listeners are already registered by broker
+    …`.
+    """
+    gap = tuple(registrations_gap(snapshot, "KA304"))
+    yield from (replace(one, evidence={**one.evidence, "who": "any broker"}) for one in gap)
+    if gap:
+        return
+    sharing: dict[tuple[str, int], set[int]] = defaultdict(set)
+    for endpoint in newest(snapshot, RegisteredEndpoint):
+        sharing[endpoint.host.lower(), endpoint.port].add(endpoint.broker_id)
+    age = _ages(snapshot)
+    moving, twice = moved(snapshot), looks(snapshot)[1] is not None
+    for endpoint in newest(snapshot, RegisteredEndpoint):
+        brokers = sharing[endpoint.host.lower(), endpoint.port]
+        settled = not brokers & moving if twice else all(age.get(one, 0) > OLD_ENOUGH_MS for one in brokers)
+        status = Status.PASS if len(brokers) == 1 else Status.FAIL if settled else Status.UNKNOWN
+        yield judge(
+            snapshot,
+            "KA304",
+            endpoint_name(endpoint),
+            status,
+            who=f"broker {endpoint.broker_id}",
+            broker=str(endpoint.broker_id),
+            brokers=", ".join(map(str, sorted(brokers))),
+            host=endpoint.host,
+            port=str(endpoint.port),
+            **(MOVING if status is Status.UNKNOWN else {}),
+        )
+
+
+def _ages(snapshot: Snapshot) -> Mapping[int, int]:
+    """Return for how long each broker had been registered when the snapshot began, in milliseconds."""
+    started = min((info.started_ms for info in snapshot.of(SnapshotInfo)), default=0)
+    return {row.broker_id: started - row.registered_ms for row in newest(snapshot, RegisteredBroker)}

@@ -1,0 +1,53 @@
+"""KA103."""
+
+from kafka_audit.checks import sql_check
+from kafka_audit.model.finding import Severity, Status
+from kafka_audit.model.tables import BrokerView, RegisteredEndpoint, RegisteredPartition, RegisteredTopic, ViewPartition
+
+
+@sql_check(
+    code="KA103",
+    severity=Severity.HIGH,
+    needs=(RegisteredEndpoint, RegisteredTopic, RegisteredPartition, BrokerView, ViewPartition),
+    says={
+        Status.FAIL: "Clients of broker {broker} on listener {listeners} cannot use {count} of {total} partitions "
+        "({partitions}): leader "
+        "{leaders} has no such listener",
+        Status.PASS: "Every leader that broker {broker} names has the listener on which it was asked ({listeners})",
+        Status.UNKNOWN: "Not known: whether leaders lack the listener on which {who} is asked ({error})",
+        Status.NOT_APPLICABLE: "No view to compare with ZooKeeper: {reason}",
+    },
+)
+def leader_lacks_listener() -> str:
+    """A partition's leader does not offer the listener on which clients ask.
+
+    ## Why it matters
+    Metadata is per listener: a client is sent to the leader's endpoint of the same name. Without one it gets error 72
+    LISTENER_NOT_FOUND and can use the partition only through another listener, if it may reach that.
+
+    ## Fails when
+    A broker answers error 72 for a partition in two looks, or error 5 below Metadata v6 while the leader's registration lacks the
+    listener.
+
+    ## Not known when
+    The broker gave no view, its view is empty (KA107), ZooKeeper was not read, or the difference was seen once or moved.
+
+    ## Passes only when
+    The broker answered, and no partition that it lists has error 72.
+
+    ## What to do
+    Add the listener to `listeners` and `advertised.listeners` of broker {leaders} and restart it. If its registration has the
+    listener (`get /brokers/ids/{leaders}` in zookeeper-shell), the answering broker holds an old registration: see KA106.
+
+    ## References
+    KIP-103 (listeners for different traffic), KIP-226 (error 72 LISTENER_NOT_FOUND).
+    """
+    return """
+        SELECT snapshot_id, 'KA103' AS code, resource, coalesce(status, if(topics_error IS NULL, 'PASS', 'UNKNOWN')) AS status,
+               CAST(NULL AS STRING) AS severity, 'measured' AS confidence,
+               map('who', who, 'broker', name, 'error', coalesce(doubt, topics_error), 'needs',
+                   coalesce(doubt_needs, topics_needs), 'count', string(n), 'total', string(partitions), 'partitions', which,
+                   'leaders', subjects, 'zookeeper', zookeeper, 'said', said, 'listeners', on_listeners)
+               AS evidence
+        FROM observer_matter WHERE matter = 'listener'
+    """

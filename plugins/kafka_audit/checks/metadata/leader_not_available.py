@@ -1,0 +1,57 @@
+"""KA102."""
+
+from kafka_audit.checks import sql_check
+from kafka_audit.model.finding import Severity, Status
+from kafka_audit.model.tables import BrokerView, RegisteredBroker, RegisteredPartition, RegisteredTopic, ViewPartition
+
+
+@sql_check(
+    code="KA102",
+    severity=Severity.CRITICAL,
+    needs=(RegisteredBroker, RegisteredTopic, RegisteredPartition, BrokerView, ViewPartition),
+    says={
+        Status.FAIL: "Clients of broker {broker} find no leader for {count} of {total} partitions ({partitions}): it answers "
+        "error 5 "
+        "LEADER_NOT_AVAILABLE although ZooKeeper's leader is registered (first: {zookeeper})",
+        Status.PASS: "Broker {broker} knows a leader wherever ZooKeeper holds a registered one, for {listed} of {total} "
+        "partitions, "
+        "which is all that it lists",
+        Status.UNKNOWN: "Not known: whether {who} misses leaders ({error})",
+        Status.NOT_APPLICABLE: "No view to compare with ZooKeeper: {reason}",
+    },
+)
+def leader_not_available() -> str:
+    """A broker knows no leader for a partition whose leader is registered.
+
+    ## Why it matters
+    Clients that ask this broker wait and retry until their time-out, `LEADER_NOT_AVAILABLE` in every warning, while the same
+    client with another bootstrap address works.
+
+    ## Fails when
+    A broker answers error 5 for a partition, in two looks, while ZooKeeper holds a leader for it that is registered. Below
+    Metadata v6 a leader without the asked listener looks the same; where the registration shows that, it is KA103.
+
+    ## Not known when
+    The broker gave no view, its view is empty (KA107), ZooKeeper was not read, or the difference was seen once or moved. A
+    partition without leader in ZooKeeper is no case of this check: then error 5 is the truth.
+
+    ## Passes only when
+    The broker answered, and no partition that it lists has error 5 against a registered leader.
+
+    ## What to do
+    This broker does not know that the leader lives: the controller's update about it never came here. On the controller's host:
+    `grep 'connection to broker {broker} ' controller.log`. See KA101, KA302 and KA401 for the causes, KA105 for the brokers that
+    it misses.
+
+    ## References
+    KIP-226 (errors 5 and 72 are told apart since Metadata v6); `kafka.server.metadata.ZkMetadataCache.getPartitionMetadata`.
+    """
+    return """
+        SELECT snapshot_id, 'KA102' AS code, resource, coalesce(status, if(topics_error IS NULL, 'PASS', 'UNKNOWN')) AS status,
+               CAST(NULL AS STRING) AS severity, 'measured' AS confidence,
+               map('who', who, 'broker', name, 'error', coalesce(doubt, topics_error), 'needs',
+                   coalesce(doubt_needs, topics_needs), 'count', string(n), 'total', string(partitions), 'listed',
+                   string(listed), 'partitions', which, 'leaders', subjects, 'zookeeper', zookeeper, 'said', said,
+                   'listeners', listeners) AS evidence
+        FROM observer_matter WHERE matter = 'no_leader'
+    """

@@ -1,0 +1,54 @@
+"""KA106."""
+
+from kafka_audit.checks import sql_check
+from kafka_audit.model.finding import Severity, Status
+from kafka_audit.model.tables import BrokerView, RegisteredEndpoint, ViewBroker
+
+
+@sql_check(
+    code="KA106",
+    severity=Severity.HIGH,
+    needs=(RegisteredEndpoint, BrokerView, ViewBroker),
+    says={
+        Status.FAIL: "Clients of broker {broker} are sent to an old address of broker {subjects}: registered is {zookeeper}, it "
+        "says {said} "
+        "(listener {listeners})",
+        Status.PASS: "Broker {broker} gives the registered address of every broker that it lists ({listeners})",
+        Status.UNKNOWN: "Not known: whether {who} gives old addresses ({error})",
+        Status.NOT_APPLICABLE: "No view to compare with ZooKeeper: {reason}",
+    },
+)
+def stale_endpoint() -> str:
+    """A broker gives another address for a broker than the one registered.
+
+    ## Why it matters
+    Clients connect where Metadata sends them. An old address times out, or, where it was given to somebody else, is answered by
+    the wrong broker.
+
+    ## Fails when
+    Host or port of a broker in the answer to Metadata differ from its registration for the same listener, in two looks, with
+    the registration unchanged in between. Letter case of host names does not count.
+
+    ## Not known when
+    The broker gave no view or an empty one, was asked on a listener that nobody registers, ZooKeeper was not read, or the
+    difference was seen once or moved.
+
+    ## Passes only when
+    The broker answered on a registered listener, and every broker that it lists has the registered host and port.
+
+    ## What to do
+    Find the stale side: `get /brokers/ids/{subjects}` in zookeeper-shell against `advertised.listeners` on that broker. Where the
+    registration is right, the controller could not tell the answering broker: see KA302 and KA401. A restart of the stale side
+    registers or fetches anew.
+
+    ## References
+    KIP-103; KIP-226 (advertised addresses may change without a restart).
+    """
+    return """
+        SELECT snapshot_id, 'KA106' AS code, resource, coalesce(status, if(brokers_error IS NULL, 'PASS', 'UNKNOWN')) AS status,
+               CAST(NULL AS STRING) AS severity, 'measured' AS confidence,
+               map('who', who, 'broker', name, 'error', coalesce(doubt, brokers_error), 'needs',
+                   coalesce(doubt_needs, brokers_needs), 'count', string(n), 'total', string(brokers), 'subjects', subjects,
+                   'zookeeper', zookeeper, 'said', said, 'listeners', on_listeners) AS evidence
+        FROM observer_matter WHERE matter = 'endpoint'
+    """

@@ -1,0 +1,59 @@
+"""KA101."""
+
+from kafka_audit.checks import sql_check
+from kafka_audit.model.finding import Severity, Status
+from kafka_audit.model.tables import BrokerView, RegisteredPartition, RegisteredTopic, ViewPartition, ViewTopic
+
+
+@sql_check(
+    code="KA101",
+    severity=Severity.CRITICAL,
+    needs=(RegisteredTopic, RegisteredPartition, BrokerView, ViewTopic, ViewPartition),
+    says={
+        Status.FAIL: "Clients of broker {broker} are sent to old leaders: it names another leader than ZooKeeper for {count} of "
+        "{total} "
+        "partitions ({partitions}); of the first ZooKeeper holds {zookeeper}, the broker says {said}",
+        Status.PASS: "Broker {broker} names the leader that ZooKeeper holds for {listed} of {total} partitions, which is all "
+        "that it lists",
+        Status.UNKNOWN: "Not known: whether {who} names old leaders ({error})",
+        Status.NOT_APPLICABLE: "No view to compare with ZooKeeper: {reason}",
+    },
+)
+def stale_leader() -> str:
+    """A broker names a leader that ZooKeeper does not hold.
+
+    ## Why it matters
+    A client that bootstraps at this broker produces to and fetches from a broker that does not lead any more: errors 6
+    NOT_LEADER_OR_FOLLOWER without end, or reads that stand still. Whoever asks another broker sees nothing wrong.
+
+    ## Fails when
+    The leader in a broker's own answer to Metadata differs from ZooKeeper's state of the partition, in two looks, and neither
+    that state nor the controller nor the list of brokers was written in between. Where Metadata gives leader epochs (v7 and
+    later) the broker's is not above ZooKeeper's. A lower epoch with the same leader is harmless.
+
+    ## Not known when
+    The broker gave no view, its view is empty (KA107), ZooKeeper was not read, or the difference was seen once or moved.
+
+    ## Passes only when
+    The broker answered, and for every partition that it lists the leader is ZooKeeper's.
+
+    ## What to do
+    The controller cannot update this broker. Look there, in `controller.log`:
+    `grep 'connection to broker {broker} ' controller.log` and `grep CLUSTER_AUTHORIZATION_FAILED controller.log`.
+    KA302 (no way there), KA401 (no right) and KA412 (no login) tell these apart. Repair that cause first.
+
+    Until then keep clients off this broker. Moving the controller (delete `/controller` with zookeeper-shell) makes the new one
+    send everything again; that helps only if the new one can reach this broker.
+
+    ## References
+    KIP-320 (leader epochs); `kafka.controller.ControllerChannelManager`.
+    """
+    return """
+        SELECT snapshot_id, 'KA101' AS code, resource, coalesce(status, if(topics_error IS NULL, 'PASS', 'UNKNOWN')) AS status,
+               CAST(NULL AS STRING) AS severity, 'measured' AS confidence,
+               map('who', who, 'broker', name, 'error', coalesce(doubt, topics_error), 'needs',
+                   coalesce(doubt_needs, topics_needs), 'count', string(n), 'total', string(partitions), 'listed',
+                   string(listed), 'partitions', which, 'zookeeper', zookeeper, 'said', said, 'listeners', listeners)
+               AS evidence
+        FROM observer_matter WHERE matter = 'leader'
+    """

@@ -1,0 +1,1 @@
+"""How many brokers carry the data."""

@@ -1,0 +1,101 @@
+"""Causes in the addresses themselves: two brokers share one (KA304), or somebody else answers there (KA111)."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import replace
+
+from kafka_audit.engine.causes.repair import do_not, prove
+from kafka_audit.engine.causes.rule import Case, Story, changed_before, evidence_of
+from kafka_audit.model.finding import Evidence, Finding, Step
+from kafka_audit.model.text import brokers, clean, fitting, start_upper, word
+
+# No broker may have this id, so whoever answers says which one it expected.
+_ASK_WHO = "--describe --entity-type brokers --entity-name 2147483647"
+
+
+def by_address(case: Case) -> Iterable[Case]:
+    """Take brokers that share an address as one fault."""
+    groups: dict[str, list[Finding]] = defaultdict(list)
+    for root in case.roots:
+        endpoint = case.facts.endpoint(root.resource.name)
+        groups[endpoint.address if endpoint else root.resource.name].append(root)
+    return tuple(replace(case, roots=tuple(roots)) for roots in groups.values())
+
+
+def tell_shared(case: Case) -> Story:
+    """Tell that one address stands for several brokers."""
+    address = clean(case.endpoints[0].address) if case.endpoints else "the same address"
+    subject = start_upper(brokers(case.brokers))
+    return Story(
+        headline=fitting(
+            [
+                f"{subject} share one address: clients cannot reach each of them at {address}",
+                f"{subject} share one address: clients cannot reach each of them there",
+            ]
+        ),
+        impact="Whoever asks for one of these brokers gets the other one, or neither; requests fail with NOT_LEADER_OR_FOLLOWER.",
+        confidence=case.confidence(),
+        why="The registrations name the address, each for itself.",
+        speaks_for=(*evidence_of(case.roots), *changed_before(case, {"endpoint": "address"})),
+        steps=(
+            Step(kind="see", text="See it yourself (reads only).", commands=_registrations(case)),
+            Step(
+                kind="quick",
+                text=f"Give each of {brokers(case.brokers)} an address or port of its own in advertised.listeners; restart it.",
+                commands=tuple(
+                    f"advertised.listeners={clean(e.listener)}://<address of broker {e.broker_id} alone>:{e.port}"
+                    for e in case.endpoints[:5]
+                ),
+                cost="A restart each, one after the other.",
+            ),
+            prove(case),
+        ),
+    )
+
+
+def tell_wrong_answer(case: Case) -> Story:
+    """Tell that an address leads to another broker than the one that advertises it."""
+    who = case.brokers
+    answers = [(e, case.facts.identities.get((e.broker_id, e.listener))) for e in case.endpoints]
+    lines = [
+        Evidence(
+            observer=f"address {clean(endpoint.address)}",
+            text=f"advertised by broker {endpoint.broker_id}, answered by "
+            + ("another cluster" if identity.answered_by == endpoint.broker_id else f"broker {identity.answered_by}"),
+        )
+        for endpoint, identity in answers
+        if identity is not None and identity.answered_by is not None
+    ]
+    return Story(
+        headline=_misplaced(who, lines),
+        impact=f"Clients that want {brokers(who)} talk to another one: requests fail with NOT_LEADER_OR_FOLLOWER.",
+        confidence=case.confidence(),
+        why="Whoever answers at the address told its own id.",
+        speaks_for=(*(lines[:10] or evidence_of(case.roots)), *changed_before(case, {"endpoint": "address"})),
+        steps=(
+            Step(
+                kind="see",
+                text="See it yourself (reads only): the error names the broker that answers.",
+                commands=tuple(f"kafka-configs.sh --bootstrap-server {word(e.address)} {_ASK_WHO}" for e in case.endpoints[:5]),
+            ),
+            Step(
+                kind="quick",
+                text="Wire the forward, proxy, DNS name or `reach` entry of each address to the broker that advertises it.",
+                cost="Open connections through it break once; clients connect again.",
+            ),
+            prove(case),
+            do_not("swap broker ids: the data dirs belong to the ids that they were written with."),
+        ),
+    )
+
+
+def _misplaced(who: tuple[int, ...], lines: list[Evidence]) -> str:
+    subject = start_upper(brokers(who))
+    if len(who) > 1:
+        return f"{subject} are not at their addresses: somebody else answers there"
+    told = [f"{line.observer.removeprefix('address ')} is {line.text.split(', ')[1]}" for line in lines[:1]]
+    return fitting([f"{subject} is not at its address: {what}" for what in (*told, "somebody else answers there")])
+
+
+def _registrations(case: Case) -> tuple[str, ...]:
+    return tuple(f"zookeeper-shell.sh ZOOKEEPER get /brokers/ids/{b}" for b in case.brokers[:5])

@@ -1,0 +1,123 @@
+"""Causes that give one picture from outside: each with what speaks for it, what rules it out, and what would decide."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from kafka_audit.engine.causes.repair import connect
+from kafka_audit.engine.causes.rule import Case
+from kafka_audit.engine.facts import Endpoint, broker_of
+from kafka_audit.model.finding import Status
+from kafka_audit.model.text import brokers, clean, listing
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """One of the causes that look alike from outside. `verdict` is None while it is open, else why it is ruled out."""
+
+    name: str
+    code: str
+    text: str
+    verdict: str | None
+    to_know: str
+
+
+def candidates(case: Case) -> tuple[Candidate, ...]:
+    """Return the causes that empty or freeze the views of the case's brokers, in the order in which a connection is made."""
+    endpoints = [e for e in (case.facts.inter_broker_endpoint(b) for b in case.brokers) if e is not None]
+    return (_unreachable(case, endpoints), _unauthorised(case), _tls(case, endpoints), _login(case, endpoints))
+
+
+def _already_judged(case: Case, code: str) -> str | None:
+    """Return why a candidate is ruled out where its own check passed, or does not apply, for every broker concerned."""
+    judged = [
+        f
+        for f in case.findings
+        if f.code == code and (broker_of(f.resource.name) in case.brokers or f.resource.name == "cluster")
+    ]
+    if judged and all(f.status in {Status.PASS, Status.NOT_APPLICABLE} for f in judged):
+        return f"{code} says {judged[0].message}"
+    return None
+
+
+def _unreachable(case: Case, endpoints: Sequence[Endpoint]) -> Candidate:
+    facts, controller = case.facts, case.facts.controller
+    where = "the controller's host" if controller is None else f"the host of controller {controller}"
+    paths = [p for e in endpoints for p in facts.paths_to(e, "broker") if controller is None or p.from_broker == controller]
+    is_open = bool(endpoints) and {p.endpoint.broker_id for p in paths if "tcp" in p.passed} >= set(case.brokers)
+    if facts.kraft:
+        text, to_know = (
+            "brokers fetch from the controllers; that path was not measured",
+            "nc from the broker's host to a controller",
+        )
+    else:
+        text = "no probe from there was made" if not paths else "the probe from there did not tell"
+        to_know = f"{connect(tuple(endpoints[:1]))[0]} on {where}" if endpoints else f"a vantage with role broker on {where}"
+    verdict = f"a probe from {where} connects" if is_open else _already_judged(case, "KA302")
+    return Candidate(name="unreachable", code="KA302", text=text, verdict=verdict, to_know=to_know)
+
+
+def _unauthorised(case: Case) -> Candidate:
+    facts = case.facts
+    with_authorizer = [b for b in case.brokers if facts.config(b, "authorizer.class.name")]
+    unread = [b for b in case.brokers if b not in facts.configured]
+    verdict = None
+    if not with_authorizer and not unread:
+        verdict = f"{brokers(case.brokers)} {'runs' if len(case.brokers) == 1 else 'run'} no authorizer"
+    text = (
+        f"an authorizer is set on {brokers(with_authorizer)}"
+        if with_authorizer
+        else f"{brokers(unread)} did not tell the settings"
+    )
+    return Candidate(
+        name="unauthorised",
+        code="KA401",
+        text=text,
+        verdict=verdict or _already_judged(case, "KA401"),
+        to_know=f"server.properties of {brokers(case.brokers)}, or CLUSTER_AUTHORIZATION_FAILED in {log_name(case)}",
+    )
+
+
+def _tls(case: Case, endpoints: Sequence[Endpoint]) -> Candidate:
+    used, told = _protocols(case, endpoints)
+    verdict = None
+    if told and not any("SSL" in protocol.split("_") for protocol in used):
+        verdict = f"the brokers' listener is {listing(used)}"
+    elif endpoints and all(any("tls" in p.passed for p in case.facts.paths_to(e, "client")) for e in endpoints):
+        verdict = "the auditor's own handshake with name check is accepted"
+    return Candidate(
+        name="TLS",
+        code="KA412",
+        text=f"the brokers' listener is {listing(used) or 'not known'}",
+        verdict=verdict,
+        to_know=f"`ca_file` in the cluster file, or SSL handshake failed in {log_name(case)}",
+    )
+
+
+def _login(case: Case, endpoints: Sequence[Endpoint]) -> Candidate:
+    used, told = _protocols(case, endpoints)
+    sasl = any(protocol.startswith("SASL") for protocol in used)
+    return Candidate(
+        name="login",
+        code="KA412",
+        text=f"the brokers' listener is {listing(used) or 'not known'}",
+        verdict=f"the brokers' listener is {listing(used)}" if told and not sasl else None,
+        to_know=f"server.properties of {brokers(case.brokers)} beside the others', or Authentication failed in {log_name(case)}",
+    )
+
+
+def _protocols(case: Case, endpoints: Sequence[Endpoint]) -> tuple[list[str], bool]:
+    """Return the protocols in question, and whether they are all known; without the settings every listener is in question."""
+    known = {e.broker_id for e in endpoints}
+    asked: Iterable[Endpoint] = (
+        endpoints if known >= set(case.brokers) else [e for b in case.brokers for e in case.facts.endpoints_of(b)]
+    )
+    used = {e.protocol for e in asked}
+    return sorted(clean(p) for p in used if p), bool(used) and None not in used
+
+
+def log_name(case: Case) -> str:
+    """Return the log in which the failing side writes why."""
+    controller = case.facts.controller
+    if case.facts.kraft or controller is None:
+        return "the brokers' server.log"
+    return f"controller.log of broker {controller}"

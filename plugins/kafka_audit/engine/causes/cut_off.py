@@ -1,0 +1,278 @@
+"""KA302: a broker is registered and alive, and who must talk to it cannot reach the address that it advertises."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import replace
+
+from kafka_audit.engine.causes import cut_off_repair
+from kafka_audit.engine.causes.candidates import candidates
+from kafka_audit.engine.causes.repair import connect
+from kafka_audit.engine.causes.rule import VIEW, Case, Story, changed_before
+from kafka_audit.engine.facts import Facts, broker_of, failed_at_network
+from kafka_audit.model.finding import Confidence, Evidence, Finding, Status
+from kafka_audit.model.text import brokers, clean, counted, fitting, listing, start_upper
+
+_HEDGE = {Confidence.MEASURED: "", Confidence.INFERRED: "most likely ", Confidence.SUSPECTED: "possibly "}
+
+
+def sources(facts: Facts, root: Finding) -> tuple[int, ...]:
+    """Return who cannot reach the endpoint: the controller where it is among them, else every broker whose probe failed.
+
+    Where its side was not measured, it is the controller if the broker's own view is empty, or if the check names it.
+    """
+    endpoint = facts.endpoint(root.resource.name)
+    paths = facts.paths_to(endpoint, "broker") if endpoint else ()
+    closed = {p.from_broker for p in paths if failed_at_network(p) and p.from_broker is not None}
+    reaches = {p.from_broker for p in paths if "tcp" in p.passed}
+    told = {int(i) for i in root.evidence.get("from", "").replace(",", " ").split() if i.isdigit()}
+    found = closed or told
+    controller, target = facts.controller, broker_of(root.resource.name)
+    untold = target is not None and facts.is_empty(target)
+    if controller is not None and controller not in reaches and (controller in found or not found or untold):
+        return (controller,)
+    return tuple(sorted(found - {b for b in reaches if b is not None}))
+
+
+def cases(case: Case) -> Iterable[Case]:
+    """Split by who cannot reach: one controller that reaches nobody is one fault, a cut between two brokers another.
+
+    A cut that is only suspected, of a broker whose view shows it, is not decided: its symptom is told instead.
+    """
+    symptoms = {broker_of(f.resource.name) for f in case.findings if f.code in VIEW and f.status is Status.FAIL and not f.muted}
+    groups: dict[tuple[int, ...], list[Finding]] = defaultdict(list)
+    for root in case.roots:
+        if root.confidence is not Confidence.SUSPECTED or broker_of(root.resource.name) not in symptoms:
+            groups[sources(case.facts, root)].append(root)
+    return tuple(replace(case, roots=tuple(roots), sources=who) for who, roots in groups.items())
+
+
+def views_concerned(case: Case, symptom: Finding) -> bool:
+    """Explain views of brokers that are not told (the controller cannot reach them) or cannot fetch (KRaft).
+
+    In ZooKeeper mode a cut between two other brokers stops replication, and leaves every view as it is.
+    """
+    broker = broker_of(symptom.resource.name)
+    if case.facts.kraft:
+        return broker in {*case.brokers, *case.sources}
+    return broker in case.brokers and (case.by_controller or case.facts.controller is None)
+
+
+def tell(case: Case) -> Story:
+    """Tell who is cut off from whom."""
+    confidence = case.confidence()
+    return Story(
+        headline=_headline(case, _HEDGE[confidence]),
+        impact=_impact(case),
+        confidence=confidence,
+        why=_why(case, confidence),
+        speaks_for=(*_probes(case), *_own_views(case), *_symptoms(case), *_registered(case), *_out_of_isr(case), *_changes(case)),
+        against=(*_registry_looks_whole(case), *_clients_reach(case), *_rivals(case)),
+        not_known=(*_not_measured(case), *_next_controllers(case)),
+        steps=cut_off_repair.steps(case),
+    )
+
+
+def _headline(case: Case, hedge: str) -> str:
+    who, controller = case.brokers, case.facts.controller
+    one = len(who) == 1
+    subject = start_upper(brokers(who))
+    verb = "is" if one else "are"
+    address = "address it advertises" if one else "addresses they advertise"
+    if case.by_controller:
+        if who == (controller,):
+            return f"{subject} is cut off: {hedge}as controller it cannot reach the address it advertises itself"
+        return fitting(
+            [
+                f"{text} {verb} cut off: {hedge}controller {controller} cannot reach the {address}"
+                for text in (subject, f"{len(who)} brokers")
+            ]
+        )
+    if not case.sources:
+        return f"{subject} {verb} cut off: {hedge}other brokers cannot reach the {address}"
+    they, are = ("it", "is") if len(case.sources) == 1 else ("they", "are")
+    missed = f"the {'address' if one else 'addresses'} that {brokers(who)} {'advertises' if one else 'advertise'}"
+    from_whom = start_upper(brokers(case.sources))
+    return fitting(
+        [
+            f"{from_whom} {are} cut off from {brokers(who)}: {hedge}{they} cannot reach {missed}",
+            f"{from_whom} {are} cut off from {brokers(who)}: {hedge}{they} cannot reach them",
+        ]
+    )
+
+
+def _impact(case: Case) -> str:
+    led = sum(row.leader in case.brokers for row in case.facts.partitions.values())
+    of = len(case.facts.partitions)
+    empty = [b for b in case.brokers if case.facts.is_empty(b)]
+    parts = []
+    if empty:
+        parts.append(f"Clients that bootstrap from {brokers(empty)} are told that there are no brokers and no topics.")
+    if led and case.by_controller:
+        theirs = "it does not know" if len(case.brokers) == 1 else "they do not know"
+        parts.append(f"ZooKeeper names {brokers(case.brokers)} as leader of {led} of {of} partitions; {theirs}.")
+    if case.facts.registry is not None:
+        shows = "shows nothing wrong" if _every_isr_full(case) else "does not show why"
+        parts.append(f"`kafka-topics.sh --zookeeper` {shows}.")
+    if not case.by_controller:
+        parts.insert(
+            0, f"Replication from {brokers(case.brokers)} to {brokers(case.sources)} stands still, or will once it is needed."
+        )
+    return " ".join(parts)
+
+
+def _why(case: Case, confidence: Confidence) -> str:
+    match confidence:
+        case Confidence.MEASURED:
+            layers = listing(sorted(_failing_layers(case)))
+            return f"A probe from the host of {_who(case)} failed at {layers}." if layers else "Seen at the failing side."
+        case Confidence.INFERRED:
+            return (
+                "No probe was made at the failing side; the views fit, and what would look the same was ruled out. "
+                "To measure: add a vantage with role broker to the cluster file."
+            )
+        case Confidence.SUSPECTED:
+            rivals = case.roots[0].evidence.get("rivals", "none")
+            named = f" ({clean(rivals)})" if rivals != "none" else ""
+            return f"The views fit, but another cause would look the same and was not ruled out{named}."
+
+
+def _who(case: Case) -> str:
+    return f"controller {case.sources[0]}" if case.by_controller else brokers(case.sources)
+
+
+def _failing_layers(case: Case) -> set[str]:
+    paths = (p for e in case.endpoints for p in case.facts.paths_to(e, "broker"))
+    return {p.layer for p in paths if failed_at_network(p) and p.layer}
+
+
+def _probes(case: Case) -> Iterable[Evidence]:
+    failed = [p for e in case.endpoints for p in case.facts.paths_to(e, "broker") if failed_at_network(p)]
+    failed.sort(key=lambda p: (p.from_broker not in case.sources, p.from_broker or 0, p.endpoint))
+    for path in failed[:10]:
+        end = path.endpoint
+        text = f"{clean(end.address)} (broker {end.broker_id}): {path.layer} fails, {clean(path.error or 'failed')}"
+        yield Evidence(observer=f"probe from broker {path.from_broker}'s host", text=text)
+    if len(failed) > 10:  # noqa: PLR2004 -- first ten
+        yield Evidence(observer="count", text=f"and {len(failed) - 10} more probes between brokers fail")
+
+
+def _own_views(case: Case) -> Iterable[Evidence]:
+    facts = case.facts
+    empty = [b for b in case.brokers if facts.is_empty(b)]
+    if empty:
+        ids = {view.controller_id for b in empty for view in facts.views_of(b)}
+        lists = "itself, lists" if len(empty) == 1 else "themselves, list"
+        text = f"asked {lists} no broker; controller {listing(sorted(ids, key=str))}"
+        yield Evidence(observer=brokers(empty), text=text)
+    full = [b for b in facts.known_brokers if b not in case.brokers and facts.views_of(b) and not facts.is_empty(b)]
+    if full and empty:
+        counts = sorted({view.brokers_listed for b in full for view in facts.views_of(b)})
+        lists = "itself, lists" if len(full) == 1 else "themselves, list"
+        yield Evidence(observer=brokers(full), text=f"asked {lists} {listing(counts)} brokers: the controller reaches them")
+
+
+def _registered(case: Case) -> Iterable[Evidence]:
+    if case.facts.registry is None:
+        return
+    for endpoint in case.endpoints[:10]:
+        text = f"broker {endpoint.broker_id} is registered and advertises {clean(endpoint.listener)} at {clean(endpoint.address)}"
+        yield Evidence(observer="zookeeper", text=text)
+
+
+def _symptoms(case: Case) -> Iterable[Evidence]:
+    """Tell what shows the cut where no view is empty: stale views, and followers outside the ISR."""
+    quiet = [b for b in case.brokers if not case.facts.is_empty(b)]
+    told = {root.evidence.get("symptom", "none") for root in case.roots if broker_of(root.resource.name) in quiet}
+    for symptom in sorted(told - {"none"})[:3]:
+        yield Evidence(observer="views and ISR", text=clean(symptom))
+
+
+def _rivals(case: Case) -> Iterable[Evidence]:
+    """Tell why what would look the same is not it."""
+    if not any(case.facts.is_empty(b) for b in case.brokers):
+        return
+    if case.confidence() is Confidence.MEASURED:
+        text = "a missing right (KA401) or a refused login (KA412) also empties views; ruled out: the path ends before any login"
+        yield Evidence(observer="rivals", text=text)
+        return
+    for rival in candidates(case):
+        if rival.verdict and rival.code != "KA302":
+            yield Evidence(observer=f"rival {rival.code}", text=f"{rival.name} would look the same; ruled out: {rival.verdict}")
+
+
+def _changes(case: Case) -> Iterable[Evidence]:
+    return changed_before(case, {"endpoint": "address", "config": "setting", "version": "version"})
+
+
+def _out_of_isr(case: Case) -> Iterable[Evidence]:
+    for broker in case.brokers[:10]:
+        theirs = [row for row in case.facts.partitions.values() if broker in row.replicas]
+        inside = sum(broker in (row.isr or ()) for row in theirs)
+        if inside < len(theirs):
+            yield Evidence(observer="zookeeper", text=f"broker {broker} is in the ISR of {inside} of {len(theirs)} partitions")
+
+
+def _registry_looks_whole(case: Case) -> Iterable[Evidence]:
+    rows = case.facts.partitions.values()
+    if not rows:
+        return
+    led = sum(row.leader is not None and row.leader >= 0 for row in rows)
+    whole = ", every ISR full" if _every_isr_full(case) else ""
+    text = (
+        f"a leader for {led} of {len(rows)} partitions{whole}; proves nothing: brokers register themselves, "
+        "and the controller writes leaders down before it tells anyone"
+    )
+    yield Evidence(observer="zookeeper", text=text)
+
+
+def _every_isr_full(case: Case) -> bool:
+    return all(set(row.isr or ()) >= set(row.replicas) for row in case.facts.partitions.values())
+
+
+def _clients_reach(case: Case) -> Iterable[Evidence]:
+    reached: dict[str, list[str]] = defaultdict(list)
+    for endpoint in case.endpoints:
+        for path in case.facts.paths_to(endpoint, "client"):
+            if "tcp" in path.passed:
+                reached[path.vantage].append(endpoint.address)
+    for vantage, addresses in sorted(reached.items()):
+        text = f"connects to {listing(addresses)}; proves nothing: it comes by another way than the {_side(case)}"
+        yield Evidence(observer=f"vantage {clean(vantage)}", text=text)
+
+
+def _side(case: Case) -> str:
+    return "controller" if case.by_controller else "brokers"
+
+
+def _not_measured(case: Case) -> Iterable[str]:
+    known = {(p.endpoint.broker_id, p.from_broker) for p in case.facts.paths if p.role == "broker" and p.outcome != "unknown"}
+    open_pairs = [e for e in case.endpoints if case.sources and (e.broker_id, case.sources[0]) not in known]
+    if not open_pairs:
+        return
+    info = case.facts.info
+    unknown = [p for e in open_pairs for p in case.facts.paths_to(e, "broker") if p.outcome == "unknown" and p.needs]
+    if unknown:
+        reason = f"The probe from there is not known: needs {clean(unknown[0].needs)}."
+    elif info is not None and info.broker_vantages == 0:
+        reason = "No vantage with role broker is configured."
+    else:
+        reason = "No probe from there was made."
+    for endpoint in open_pairs[:10]:
+        command = connect((endpoint,))[0]
+        yield (
+            f"Not known: whether {_who(case)} reaches {clean(endpoint.address)}. {reason} "
+            f"To know: {command} on the host of {_who(case)}, or controller.log there."
+        )
+    if len(open_pairs) > 10:  # noqa: PLR2004 -- first ten
+        yield f"Not known either: {counted(len(open_pairs) - 10, 'more address', 'more addresses')}."
+
+
+def _next_controllers(case: Case) -> Iterable[str]:
+    others = [b for b in case.facts.known_brokers if b not in case.sources]
+    probed = {p.from_broker for e in case.endpoints for p in case.facts.paths_to(e, "broker") if p.outcome != "unknown"}
+    open_ids = [b for b in others if b not in probed]
+    if case.by_controller and open_ids:
+        one = len(open_ids) == 1
+        who = f"{brokers(open_ids)}, {'which' if one else 'one of which'} may be the next controller,"
+        what = f"{'reaches' if one else 'reach'} {'that address' if len(case.endpoints) == 1 else 'those addresses'}"
+        yield f"Not known: whether {who} {what}. To know: the same command on {'its host' if one else 'their hosts'}."

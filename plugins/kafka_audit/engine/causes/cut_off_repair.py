@@ -1,0 +1,149 @@
+"""Repair of KA302, with the exact addresses, listeners and ports of the brokers at fault."""
+
+import re
+from collections.abc import Iterable
+
+from kafka_audit.engine.causes.repair import connect, do_not, prove
+from kafka_audit.engine.causes.rule import Case
+from kafka_audit.engine.facts import Endpoint, failed_at_network
+from kafka_audit.model.finding import Step
+from kafka_audit.model.text import brokers, clean, word
+
+_ADDRESS = re.compile(r"(?:[A-Za-z0-9_]+://)?(?P<host>[A-Za-z0-9._-]+|\[[0-9A-Fa-f:]+\]):(?P<port>\d+)")
+
+
+def steps(case: Case) -> tuple[Step, ...]:
+    """Return what to see, the quick and the lasting repair, the proof, and what makes it worse."""
+    return (_see(case), _quick(case), _lasting(case), prove(case), *_warnings(case))
+
+
+def _see(case: Case) -> Step:
+    commands = []
+    for source in case.sources[:3]:
+        role = f"controller {source}" if case.by_controller else f"broker {source}"
+        commands.append(f"# on the host of {role}")
+        commands.extend(connect(case.endpoints, 5))
+        if case.by_controller:
+            commands.extend(_log_line(case, source, endpoint) for endpoint in case.endpoints[:5])
+    return Step(kind="see", text="See it yourself (reads only).", commands=tuple(commands))
+
+
+def _log_line(case: Case, controller: int, endpoint: Endpoint) -> str:
+    registration = case.facts.registered.get(endpoint.broker_id)
+    rack = (registration.rack if registration else None) or "null"
+    line = (
+        f"Controller {controller}'s connection to broker {endpoint.address} "
+        f"(id: {endpoint.broker_id} rack: {rack}) was unsuccessful"
+    )
+    return f"grep -F {word(line)} controller.log | tail -3"
+
+
+def _quick(case: Case) -> Step:
+    who = brokers(case.brokers)
+    if not case.endpoints:
+        return Step(kind="quick", text=f"Let {who} advertise an address that clients and every other broker resolve and reach.")
+    one = len(case.brokers) == 1
+    commands: list[str] = []
+    for endpoint in case.endpoints[:5]:
+        commands.append(f"# server.properties of broker {endpoint.broker_id}")
+        commands.append(f"advertised.listeners={_advertised(case, endpoint)}")
+    whom = brokers(case.facts.known_brokers)
+    return Step(
+        kind="quick",
+        text=(
+            f"Let {who} advertise {'an address' if one else 'addresses'} that clients and every possible controller ({whom}) "
+            f"resolve and reach, then restart {who}{'' if one else ', one after the other'}. A broker that cannot reach its "
+            "controller may not end on SIGTERM: then SIGKILL."
+        ),
+        commands=tuple(commands),
+        cost=(
+            f"{'A restart' if one else 'A restart each'}: leaders on {who} move and move back. Clients to whom the new "
+            f"{'address means' if one else 'addresses mean'} nothing lose {who}."
+        ),
+    )
+
+
+def _advertised(case: Case, broken: Endpoint) -> str:
+    """Return the whole setting: Kafka takes the list as it stands, a listener left out is advertised no more."""
+    parts = []
+    for endpoint in case.facts.endpoints_of(broken.broker_id):
+        address = clean(endpoint.address)
+        if endpoint == broken:
+            address = _worked_before(case, endpoint) or f"<address that clients and all brokers reach>:{endpoint.port}"
+        parts.append(f"{clean(endpoint.listener)}://{address}")
+    return ",".join(parts)
+
+
+def _worked_before(case: Case, endpoint: Endpoint) -> str | None:
+    here = {f"broker/{endpoint.broker_id}", f"broker/{endpoint.broker_id}/listener/{endpoint.listener}"}
+    for change in case.changes:
+        found = _ADDRESS.fullmatch(change.before or "") if change.kind == "endpoint" and change.resource in here else None
+        if found:
+            return f"{found['host']}:{found['port']}"
+    return None
+
+
+def _lasting(case: Case) -> Step:
+    endpoint = next(iter(case.endpoints), None)
+    if endpoint is None:
+        return Step(kind="lasting", text="Give the brokers a listener of their own, at addresses that every broker reaches.")
+    own = case.facts.config(endpoint.broker_id, "inter.broker.listener.name")
+    if own and len(case.facts.endpoints_of(endpoint.broker_id)) > 1:
+        return Step(
+            kind="lasting",
+            text=(
+                f"{clean(own)} already is a listener of the brokers' own: advertise for it, on every broker, a name that each "
+                "broker resolves to that broker's own host, never a forward or proxy."
+            ),
+        )
+    return Step(
+        kind="lasting",
+        text=(
+            "Give the brokers a listener of their own, on all of them, in two rolling restarts: first add it everywhere, then "
+            "switch to it. Remove security.inter.broker.protocol with the second; Kafka refuses both together."
+        ),
+        commands=tuple(_own_listener(case, endpoint)),
+        cost="Two rolling restarts of all brokers; clients keep their addresses.",
+    )
+
+
+def _own_listener(case: Case, broken: Endpoint) -> Iterable[str]:
+    present = case.facts.endpoints_of(broken.broker_id)
+    names = {e.listener for e in case.facts.endpoints}
+    ports = {e.port for e in case.facts.endpoints}
+    name = next(n for n in ("INTERNAL", "REPLICATION", "BROKERS", "INTER_BROKER") if n not in names or n == "INTER_BROKER")
+    port = next(p for p in range(9094, 65536) if p not in ports)
+    protocol = broken.protocol or "PLAINTEXT"
+    bound = case.facts.config(broken.broker_id, "listeners") or ",".join(
+        f"{clean(e.listener)}://0.0.0.0:{e.port}" for e in present
+    )
+    advertised = ",".join(f"{clean(e.listener)}://{clean(e.address)}" for e in present)
+    mapped = ",".join(f"{clean(e.listener)}:{e.protocol or protocol}" for e in present)
+    yield f"# first rolling restart, here for broker {broken.broker_id}"
+    yield f"listeners={name}://0.0.0.0:{port},{clean(bound, 1000)}"
+    yield f"advertised.listeners={name}://{_own_host(bound, broken)}:{port},{advertised}"
+    yield f"listener.security.protocol.map={name}:{clean(protocol)},{mapped}"
+    yield "# second rolling restart"
+    yield f"inter.broker.listener.name={name}"
+
+
+def _own_host(bound: str, broken: Endpoint) -> str:
+    """Return the host that the broker binds to, where it names one: the others reach it there, past any forward."""
+    found = re.search(rf"(?:^|,){re.escape(broken.listener)}://(?P<host>[A-Za-z0-9][A-Za-z0-9._-]*):\d+", bound)
+    if found and found["host"] not in {"0.0.0.0", "localhost", "127.0.0.1"}:  # noqa: S104 -- compared, not bound
+        return found["host"]
+    return f"<own host name of broker {broken.broker_id}>"
+
+
+def _warnings(case: Case) -> Iterable[Step]:
+    if case.facts.registry is not None:
+        yield do_not("go by `kafka-topics.sh --zookeeper`: it reads the registry, and asks no broker.")
+    if not case.by_controller:
+        return
+    paths = [p for e in case.endpoints for p in case.facts.paths_to(e, "broker") if p.from_broker not in case.sources]
+    also = sorted({p.from_broker for p in paths if failed_at_network(p) and p.from_broker is not None})
+    reach = sorted({p.from_broker for p in paths if "tcp" in p.passed and p.from_broker is not None} - set(also))
+    if also:
+        yield do_not(f"move the controller to {brokers(also)}: no connection from there to these addresses either (measured).")
+    elif not reach:
+        yield do_not("move the controller: whether any other broker reaches these addresses is not known.")

@@ -1,0 +1,45 @@
+"""What no cause explains: findings of one code are one incident, told by count and first ten."""
+
+import re
+
+from kafka_audit.engine.causes.repair import prove
+from kafka_audit.engine.causes.rule import Case, Story, changed_before, evidence_of
+from kafka_audit.engine.facts import broker_of
+from kafka_audit.model.finding import Step
+from kafka_audit.model.text import brokers, clean, counted, fitting, start_upper
+
+
+def tell(case: Case) -> Story:
+    """Tell findings of one code as one incident."""
+    first = case.roots[0]
+    kinds = {"endpoint": "address", "config": "setting", "version": "version", "broker_went": "registration"}
+    return Story(
+        headline=_headline(case),
+        impact="" if len(case.roots) == 1 else f"{counted(len(case.roots), 'finding')} of {first.code}.",
+        confidence=case.confidence(),
+        why=f"By the rule of {first.code} itself; no cause behind it was looked for.",
+        speaks_for=(*evidence_of(case.roots), *changed_before(case, kinds)),
+        steps=(*((Step(kind="quick", text=first.remediation),) if first.remediation else ()), prove(case)),
+    )
+
+
+def _headline(case: Case) -> str:
+    first = case.roots[0]
+    if len(case.roots) == 1:
+        sentence = re.split(r"(?<=[^.])\. |[;\n]", first.message)[0].rstrip(". ")
+        return fitting([start_upper(sentence)])
+    what = first.name.replace("_", " ")
+    return fitting([f"{start_upper(_whom(case))}: {what}", f"{counted(len(case.roots), 'resource')}: {what}"])
+
+
+def _whom(case: Case) -> str:
+    names = [root.resource.name for root in case.roots]
+    if all(broker_of(name) is not None for name in names):
+        per_broker = "" if len(names) == len(case.brokers) else f", {len(names)} places"
+        return brokers(case.brokers) + per_broker
+    topics = {name.split("/")[1] for name in names if name.startswith("topic/")}
+    if len(topics) == 1:
+        return f"{counted(len(names), 'partition')} of topic {clean(next(iter(topics)), 40)}"
+    if topics:
+        return f"{counted(len(names), 'partition')} of {counted(len(topics), 'topic')}"
+    return counted(len(names), "resource")

@@ -1,0 +1,164 @@
+"""Causes that ZooKeeper shows: it is not readable itself, there is no controller, a broker is gone or belongs elsewhere."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+
+from kafka_audit.engine.causes.repair import do_not, prove
+from kafka_audit.engine.causes.rule import Case, Story, changed_before, evidence_of
+from kafka_audit.engine.inputs import last_reads
+from kafka_audit.model.finding import Evidence, Step
+from kafka_audit.model.tables import SourceRead
+from kafka_audit.model.text import brokers, clean, counted, fitting, listing, start_upper, word
+
+
+def zookeeper_unread(case: Case) -> Iterable[Case]:
+    """Take KA001 of the cluster where it is ZooKeeper that gave nothing; a read of it that failed alone is no outage."""
+    down = case.facts.registry is None and _failed_zookeeper_reads(case)
+    roots = tuple(root for root in case.roots if root.resource.name == "cluster") if down else ()
+    return (replace(case, roots=roots),) if roots else ()
+
+
+def _failed_zookeeper_reads(case: Case) -> list[SourceRead]:
+    return [r for r in last_reads(case.facts.snapshot) if r.observer == "zookeeper" and r.outcome == "failed"]
+
+
+def tell_zookeeper_unread(case: Case) -> Story:
+    """Tell that nothing which rests on ZooKeeper could be judged."""
+    failed = _failed_zookeeper_reads(case)
+    target = clean(failed[0].target, 60) if failed else "its address"
+    first = re.split(r"[,/]", target)[0]
+    error = clean(failed[0].error or "failed", 30) if failed else "failed"
+    return Story(
+        headline=fitting(
+            [
+                *(f"ZooKeeper is not readable: the auditor gets no answer from {t} ({error})" for t in (target, first)),
+                "ZooKeeper is not readable: the auditor gets no answer from it",
+            ]
+        ),
+        impact=(
+            "Whether registry and brokers agree is not known. If the brokers cannot reach ZooKeeper either, none can become "
+            "controller, and no leader can move."
+        ),
+        confidence=case.confidence(),
+        why="The read itself failed.",
+        speaks_for=tuple(_reads(failed)) or evidence_of(case.roots),
+        not_known=(
+            "Not known: whether the brokers reach ZooKeeper. Only the auditor was refused. To know: server.log of a broker.",
+        ),
+        steps=(
+            Step(kind="see", text="See it yourself (reads only).", commands=tuple(_connect(failed))),
+            Step(kind="quick", text="Start ZooKeeper, open the path to it, or correct `zookeeper:` in the cluster file."),
+            prove(case),
+            do_not("restart brokers while ZooKeeper is away: they do not come up without it."),
+        ),
+    )
+
+
+def _reads(failed: list[SourceRead]) -> Iterable[Evidence]:
+    for read in failed[:10]:
+        words = f": {clean(read.message)}" if read.message else ""
+        needs = f"; needs {clean(read.needs)}" if read.needs else ""
+        yield Evidence(
+            observer=read.observer,
+            text=f"{clean(read.operation)} at {clean(read.target)}: {clean(read.error or 'failed')}{words}{needs}",
+        )
+
+
+def _connect(failed: list[SourceRead]) -> Iterable[str]:
+    addresses = {pair for read in failed for pair in re.findall(r"([^\s,/]+):(\d+)", read.target)}
+    for host, port in sorted(addresses)[:5]:
+        yield f"nc -vz -w 3 {word(host)} {port}"
+
+
+def tell_no_controller(case: Case) -> Story:
+    """Tell that nobody is controller."""
+    registered = sorted(case.facts.registered)
+    return Story(
+        headline="The cluster is without controller: no broker holds /controller in ZooKeeper",
+        impact="No leader can move, no topic can be created, and no broker is told of changes until one becomes controller.",
+        confidence=case.confidence(),
+        why="ZooKeeper was read, and the znode is absent.",
+        speaks_for=(
+            *evidence_of(case.roots),
+            Evidence(observer="zookeeper", text=f"registered are {brokers(registered) if registered else 'no brokers'}"),
+        ),
+        not_known=("Not known: why no broker takes over. To know: server.log and controller.log of any broker, newest lines.",),
+        steps=(
+            Step(
+                kind="see",
+                text="See it yourself (reads only).",
+                commands=("zookeeper-shell.sh ZOOKEEPER get /controller", "zookeeper-shell.sh ZOOKEEPER ls /brokers/ids"),
+            ),
+            Step(
+                kind="quick",
+                text="Restart one broker whose log shows an expired or stuck ZooKeeper session.",
+                cost="The restart of one broker; without a controller its leaders do not move away first.",
+            ),
+            prove(case),
+            do_not("delete znodes by hand: /controller comes back by itself once a broker has a session."),
+        ),
+    )
+
+
+def tell_gone(case: Case) -> Story:
+    """Tell that brokers are registered no more."""
+    who = case.brokers
+    one = len(who) == 1
+    leaderless = [
+        row
+        for row in case.facts.partitions.values()
+        if set(row.replicas) & set(who) and (row.leader is None or row.leader < 0 or row.leader in who)
+    ]
+    touched = sum(bool(set(row.replicas) & set(who)) for row in case.facts.partitions.values())
+    impact = f"Of {counted(touched, 'partition')} a replica is missing."
+    if leaderless:
+        impact = f"Without leader: {counted(len(leaderless), 'partition')}; clients can neither write nor read there. {impact}"
+    return Story(
+        headline=f"{start_upper(brokers(who))} {'is' if one else 'are'} gone: ZooKeeper no longer has "
+        f"{'it' if one else 'them'} registered",
+        impact=impact,
+        confidence=case.confidence(),
+        why="ZooKeeper was read, and the registration is absent.",
+        speaks_for=(
+            *evidence_of(case.roots),
+            Evidence(observer="zookeeper", text=f"registered are {listing(sorted(case.facts.registered)) or 'no brokers'}"),
+            *changed_before(
+                case, {"broker_went": "registration", "endpoint": "address", "config": "setting", "version": "version"}
+            ),
+        ),
+        not_known=(f"Not known: whether the process runs without a session, or is down. To know: server.log of {brokers(who)}.",),
+        steps=(
+            Step(kind="see", text="See it yourself (reads only).", commands=("zookeeper-shell.sh ZOOKEEPER ls /brokers/ids",)),
+            Step(
+                kind="quick",
+                text=f"Start {brokers(who)} again, or open the path from there to ZooKeeper.",
+                cost="Replicas that are behind copy from the leaders: network and disk of the others.",
+            ),
+            prove(case),
+            do_not("turn on unclean.leader.election.enable to get leaders back: it drops records."),
+        ),
+    )
+
+
+def tell_foreign(case: Case) -> Story:
+    """Tell that brokers say another cluster id than the registry or the owner."""
+    who = case.brokers
+    subject = start_upper(brokers(who)) if who else "A broker"
+    return Story(
+        headline=f"{subject} {'belongs' if len(who) <= 1 else 'belong'} to another cluster: the cluster id is not this one's",
+        impact="Clients that come to this address read and write records of another cluster.",
+        confidence=case.confidence(),
+        why="The broker was asked itself.",
+        speaks_for=(*evidence_of(case.roots), *changed_before(case, {"endpoint": "address"})),
+        steps=(
+            Step(
+                kind="see",
+                text="See it yourself (reads only).",
+                commands=tuple(f"kcat -L -b {word(e.address)}" for b in who[:3] for e in case.facts.endpoints_of(b)[:1]),
+            ),
+            Step(kind="quick", text="Take the broker, or the forward that leads to it, out of this cluster's addresses."),
+            prove(case),
+            do_not("let it join: records of two clusters do not merge."),
+        ),
+    )

@@ -1,0 +1,147 @@
+"""What a cause rule is made of: which findings it starts from, which it explains and where, and how it is told."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from kafka_audit.engine.facts import Endpoint, Facts, broker_of
+from kafka_audit.model.finding import Change, Confidence, Evidence, Finding, Step
+from kafka_audit.model.text import clean
+
+VIEW = ("KA101", "KA102", "KA103", "KA104", "KA105", "KA106", "KA107", "KA108", "KA202")
+"""What shows in a broker's own view, and is about the broker that was asked."""
+
+REPLICATION = ("KA503", "KA601", "KA602", "KA603", "KA604")
+"""What partitions suffer when a broker of theirs is away."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """One fault: the findings that name it, and what they are about. `explained` is filled once symptoms were looked for."""
+
+    facts: Facts
+    changes: Sequence[Change]
+    findings: Sequence[Finding]  # all of the audit, for what they rule out
+    roots: tuple[Finding, ...]
+    sources: tuple[int, ...] = ()  # brokers that cannot do something to those at fault
+    explained: tuple[Finding, ...] = field(default=(), compare=False)
+
+    @cached_property
+    def brokers(self) -> tuple[int, ...]:
+        """Brokers that the roots are about, in order."""
+        return tuple(sorted({b for b in (broker_of(root.resource.name) for root in self.roots) if b is not None}))
+
+    @cached_property
+    def endpoints(self) -> tuple[Endpoint, ...]:
+        """Endpoints that the roots are about, in order."""
+        found = (self.facts.endpoint(root.resource.name) for root in self.roots)
+        return tuple(sorted({e for e in found if e is not None}))
+
+    @property
+    def by_controller(self) -> bool:
+        """Tell whether it is the controller that cannot."""
+        return self.facts.controller is not None and self.sources == (self.facts.controller,)
+
+    def confidence(self) -> Confidence:
+        """Return the weakest confidence of the roots: a headline about three brokers holds for each of them."""
+        weakest = (Confidence.SUSPECTED, Confidence.INFERRED, Confidence.MEASURED)
+        return min((root.confidence for root in self.roots), key=weakest.index)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Story:
+    """A case in words: everything of an incident that is not counted."""
+
+    headline: str
+    impact: str
+    confidence: Confidence
+    why: str  # one sentence on the confidence
+    speaks_for: tuple[Evidence, ...]
+    against: tuple[Evidence, ...] = ()
+    not_known: tuple[str, ...] = ()
+    steps: tuple[Step, ...] = ()
+    cause: str | None = None  # where it is not the rule's own: a symptom without a cause
+
+
+Where = Callable[[Case, Finding], bool]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explains:
+    """Symptoms by code, and the place that they must be at."""
+
+    codes: tuple[str, ...]
+    where: Where
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cause:
+    """One row of the table: earlier rows take their symptoms first."""
+
+    codes: tuple[str, ...]  # of the findings that it starts from; each is the cause, unless the story names another
+    meaning: str  # for the reader of the table
+    cases: Callable[[Case], Iterable[Case]]  # from a case whose roots are all unclaimed findings of `codes`
+    tell: Callable[[Case], Story]
+    explains: tuple[Explains, ...] = ()
+
+
+def together(case: Case) -> Iterable[Case]:
+    """Take all findings of a code as one fault."""
+    return (case,) if case.roots else ()
+
+
+def everywhere(_case: Case, _symptom: Finding) -> bool:
+    """Explain a symptom wherever it shows."""
+    return True
+
+
+def at_the_broker(case: Case, symptom: Finding) -> bool:
+    """Explain what is about the case's brokers, their listeners included."""
+    return broker_of(symptom.resource.name) in case.brokers
+
+
+def at_the_endpoint(case: Case, symptom: Finding) -> bool:
+    """Explain what is about the very same endpoint."""
+    return any(symptom.resource.name == root.resource.name for root in case.roots)
+
+
+def in_partitions_of(case: Case, symptom: Finding) -> bool:
+    """Explain a partition that misses one of the case's brokers: led by it, without leader, or out of the ISR."""
+    kind, _, rest = symptom.resource.name.partition("/")
+    topic, _, number = rest.rpartition("/partition/")
+    if kind != "topic" or not number.isdigit():
+        return at_the_broker(case, symptom)
+    row = case.facts.partitions.get((topic, int(number)))
+    if row is None:
+        return False
+    theirs = set(row.replicas) & set(case.brokers)
+    missing = theirs - set(row.isr or ())
+    return bool(theirs) and (bool(missing) or row.leader in theirs or row.leader in {None, -1})
+
+
+def evidence_of(findings: Iterable[Finding], limit: int = 10) -> tuple[Evidence, ...]:
+    """Return findings as evidence, the first `limit` of them and how many more there are."""
+    found = tuple(findings)
+    lines = [Evidence(observer=finding.code, text=finding.message) for finding in found[:limit]]
+    if len(found) > limit:
+        lines.append(Evidence(observer="count", text=f"and {len(found) - limit} more, see findings"))
+    return tuple(lines)
+
+
+CHANGES = "changes"
+"""Observer of what changed before it broke; reports show it in a section of its own."""
+
+
+def changed_before(case: Case, kinds: Mapping[str, str], limit: int = 10) -> tuple[Evidence, ...]:
+    """Return changes since the previous snapshot that are about the case's brokers; `kinds` names each kind for the reader."""
+    about = [c for c in case.changes if c.kind in kinds and broker_of(c.resource) in case.brokers]
+    lines = [
+        Evidence(
+            observer=CHANGES,
+            text=f"{kinds[c.kind]} of {clean(c.resource)}: {clean(c.before or 'none')} -> {clean(c.after or 'none')}",
+        )
+        for c in about[:limit]
+    ]
+    if len(about) > limit:
+        lines.append(Evidence(observer=CHANGES, text=f"and {len(about) - limit} more changes at these brokers"))
+    return tuple(lines)

@@ -1,0 +1,100 @@
+"""Views that differ without a cause found: the symptom is told, each candidate with its evidence, and what would decide."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from kafka_audit.engine.causes.candidates import Candidate, candidates, log_name
+from kafka_audit.engine.causes.repair import prove
+from kafka_audit.engine.causes.rule import Case, Story, changed_before, evidence_of
+from kafka_audit.engine.facts import broker_of
+from kafka_audit.model.finding import Confidence, Evidence, Finding, Step
+from kafka_audit.model.text import brokers, fitting, start_upper
+
+LEADING = ("KA105", "KA101", "KA107", "KA102", "KA202", "KA104", "KA106", "KA108", "KA103")
+"""Which symptom names the incident when several show: the emptiest view first."""
+
+# The four ways in which a controller's request fails, in Kafka's own words.
+_LINES = "was unsuccessful|CLUSTER_AUTHORIZATION_FAILED|Authentication failed|SSL handshake failed"
+
+_SAYS = {
+    "KA101": ("names", "name", "stale leaders"),
+    "KA102": ("misses", "miss", "leaders that are alive"),
+    "KA104": ("denies", "deny", "leading what ZooKeeper says"),
+    "KA106": ("lists", "list", "addresses that are not registered"),
+    "KA107": ("does not list", "do not list", "every topic"),
+    "KA202": ("names", "name", "another controller than ZooKeeper"),
+}
+
+
+def tell(case: Case) -> Story:
+    """Tell which views differ, and that why is not decided."""
+    rivals = candidates(case)
+    left = [c for c in rivals if c.verdict is None]
+    leading = min((root.code for root in case.roots), key=LEADING.index)
+    changes = changed_before(case, {"endpoint": "address", "config": "setting", "version": "version", "acl": "ACL"})
+    return Story(
+        cause=leading,
+        headline=_headline(case, leading, left),
+        impact=f"Clients that ask {brokers(case.brokers)} are told something else than the rest of the cluster tells.",
+        confidence=Confidence.SUSPECTED,
+        why="The views were read; what would tell the candidates apart was not.",
+        speaks_for=(
+            *evidence_of(case.roots),
+            *(Evidence(observer=f"candidate {c.code}", text=f"{c.name}: {c.text}") for c in left),
+            *changes,
+        ),
+        against=tuple(
+            Evidence(observer=f"candidate {c.code}", text=f"{c.name}: ruled out, {c.verdict}") for c in rivals if c.verdict
+        ),
+        not_known=tuple(f"Not known: whether it is {c.name} ({c.code}). To know: {c.to_know}." for c in left),
+        steps=(
+            Step(
+                kind="see",
+                text=f"See what decides (reads only): {_log_place(case)}.",
+                commands=(f"grep -E '{_LINES}' {'server.log' if case.facts.kraft else 'controller.log'}",),
+            ),
+            Step(
+                kind="quick",
+                text=f"Repair what the log names; a restart of {brokers(case.brokers)} alone helps only if the cause is gone.",
+            ),
+            prove(case),
+        ),
+    )
+
+
+def _headline(case: Case, leading: str, left: Sequence[Candidate]) -> str:
+    who, one = case.brokers, len(case.brokers) == 1
+    subject = start_upper(brokers(who))
+    if leading == "KA105" and all(case.facts.is_empty(b) for b in who):
+        does = "lists no broker" if one else "list no broker"
+    elif leading == "KA105":
+        does = "does not list every broker" if one else "do not list every broker"
+    else:
+        single, several, rest = _SAYS.get(leading, ("differs", "differ", "from the registry"))
+        does = f"{single if one else several} {rest}"
+    names = [c.name for c in left]
+    choice = " or ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names) or "no known cause fits"
+    return fitting([f"{subject} {does}; why is not decided: {choice}", f"{subject} {does}; why is not decided: see the evidence"])
+
+
+def _log_place(case: Case) -> str:
+    return f"the newest lines of {log_name(case)}"
+
+
+def cases(case: Case) -> Iterable[Case]:
+    """Split views that nobody explained: an empty one and a stale one need not have the same cause.
+
+    KA103 alone has a repair of its own (the listener is missing at the leader), and is left to be told by its code.
+    """
+    views = tuple(root for root in case.roots if not root.muted)
+    if all(root.code == "KA103" for root in views):
+        return
+    for empty in (True, False):
+        pick = tuple(root for root in views if _of_empty_view(case, root) is empty)
+        if pick:
+            yield replace(case, roots=pick)
+
+
+def _of_empty_view(case: Case, finding: Finding) -> bool:
+    broker = broker_of(finding.resource.name)
+    return broker is not None and case.facts.is_empty(broker)

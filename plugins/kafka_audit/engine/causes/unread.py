@@ -1,0 +1,129 @@
+"""KA001: what the auditor asked and did not get, from brokers and from other sources than ZooKeeper."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+
+from kafka_audit.engine.causes.repair import prove
+from kafka_audit.engine.causes.rule import Case, Story, evidence_of
+from kafka_audit.engine.inputs import last_reads
+from kafka_audit.model.finding import Evidence, Finding, Step
+from kafka_audit.model.tables import SourceRead
+from kafka_audit.model.text import brokers, clean, fitting, listing, start_upper
+
+_LOGIN = re.compile(r"auth|sasl|credential|password|login", re.IGNORECASE)
+
+
+def failed_reads(case: Case, root: Finding) -> tuple[SourceRead, ...]:
+    """Return the reads of a root's source that were not answered; `cluster` stands for every source that is no broker."""
+    name = root.resource.name.removeprefix("broker/")
+    failed = (read for read in last_reads(case.facts.snapshot) if read.outcome == "failed")
+    if root.resource.name == "cluster":
+        return tuple(read for read in failed if not read.observer.startswith("broker"))
+    return tuple(read for read in failed if read.observer in {f"broker:{name}", f"broker@{name}"})
+
+
+def _of_brokers(case: Case) -> tuple[Finding, ...]:
+    return tuple(root for root in case.roots if root.resource.name.startswith("broker/"))
+
+
+def _without_view(case: Case, root: Finding) -> bool:
+    observers = {f"broker:{root.resource.name.removeprefix('broker/')}", f"broker@{root.resource.name.removeprefix('broker/')}"}
+    return not any(observer in observers for observer, _ in case.facts.views)
+
+
+def logins(case: Case) -> Iterable[Case]:
+    """Take the brokers that were reached and refuse the auditor's login as one fault: it is one account."""
+    roots = tuple(
+        root
+        for root in _of_brokers(case)
+        if any(_LOGIN.search(f"{read.error} {read.message}") for read in failed_reads(case, root))
+    )
+    return (replace(case, roots=roots),) if roots else ()
+
+
+def silent(case: Case) -> Iterable[Case]:
+    """Take brokers without a view as one fault, those that answered in part as another, other sources as a third."""
+    of_brokers = _of_brokers(case)
+    for without in (True, False):
+        roots = tuple(root for root in of_brokers if _without_view(case, root) is without)
+        if roots:
+            yield replace(case, roots=roots)
+    others = tuple(root for root in case.roots if root.resource.name == "cluster")
+    if others:
+        yield replace(case, roots=others)
+
+
+def _who(case: Case) -> str:
+    names = sorted(root.resource.name.removeprefix("broker/") for root in case.roots)
+    if all(name.isdigit() for name in names):
+        return brokers(int(name) for name in names)
+    return f"broker{'' if len(names) == 1 else 's'} {listing(names, 3)}"
+
+
+def tell_login(case: Case) -> Story:
+    """Tell that the auditor is not let in."""
+    who, one = _who(case), len(case.roots) == 1
+    return Story(
+        headline=fitting([f"{start_upper(who)} {'refuses' if one else 'refuse'} the auditor: it cannot log in"]),
+        impact=f"Nothing that rests on the view of {who} could be judged. Clients may be fine, or not.",
+        confidence=case.confidence(),
+        why="The brokers' own answer.",
+        speaks_for=tuple(_reads(case)) or evidence_of(case.roots),
+        not_known=("Not known: whether the account is wrong here or was removed there. To know: try it with another client.",),
+        steps=(
+            Step(kind="quick", text="Correct `security` in the cluster file, or the password variable or connection it names."),
+            prove(case),
+        ),
+    )
+
+
+def tell_silent(case: Case) -> Story:
+    """Tell which source gave nothing, or not everything."""
+    reads = [read for root in case.roots for read in failed_reads(case, root)]
+    who, one = _who(case), len(case.roots) == 1
+    of_broker = case.roots[0].resource.name != "cluster"
+    impact = "What it would have told is not known, and nothing that rests on it could be judged."
+    return Story(
+        headline=fitting(_headlines(case, who, reads)),
+        impact=impact if one else impact.replace("it would", "they would").replace("on it", "on them"),
+        confidence=case.confidence(),
+        why="The read itself failed.",
+        speaks_for=tuple(_reads(case)) or evidence_of(case.roots),
+        not_known=(f"Not known: whether {who} {'serves' if one else 'serve'} others. To know: a vantage there.",)
+        if of_broker
+        else (),
+        steps=(
+            Step(kind="quick", text="Open the path, grant the right, or start the source, as the errors above name it."),
+            prove(case),
+        ),
+    )
+
+
+def _headlines(case: Case, who: str, reads: list[SourceRead]) -> list[str]:
+    one = len(case.roots) == 1
+    first = reads[0] if reads else None
+    error = f" ({clean(first.error or 'failed', 30)})" if first else ""
+    if case.roots[0].resource.name == "cluster":
+        source = (
+            f"{clean(first.observer, 30)} does not answer {clean(first.operation, 30)}" if first else "a source does not answer"
+        )
+        return [f"The audit is blind in part: {source}{error}", "The audit is blind in part: a source does not answer"]
+    if not _without_view(case, case.roots[0]):
+        subject = f"{start_upper(who)} {'is' if one else 'are'} read in part only"
+        what = f"the auditor gets no answer to {clean(first.operation, 30)}" if first else "a read failed"
+        return [f"{subject}: {what}{error}", subject]
+    subject = f"{start_upper(who)} {'gives' if one else 'give'} no view"
+    where = f" at {clean(first.target, 40)}" if first and one else ""
+    return [f"{subject}: the auditor gets no answer{where}{error}", f"{subject}: the auditor gets no answer", subject]
+
+
+def _reads(case: Case) -> Iterable[Evidence]:
+    reads = [read for root in case.roots for read in failed_reads(case, root)]
+    for read in reads[:10]:
+        words = f": {clean(read.message)}" if read.message else ""
+        needs = f"; needs {clean(read.needs)}" if read.needs else ""
+        text = f"{clean(read.operation)} at {clean(read.target)}: {clean(read.error or 'failed')}{words}{needs}"
+        yield Evidence(observer=clean(read.observer).replace(":", " ", 1), text=text)
+    if len(reads) > 10:  # noqa: PLR2004 -- first ten
+        yield Evidence(observer="count", text=f"and {len(reads) - 10} more reads failed")

@@ -1,0 +1,220 @@
+"""From judgements to findings: words, severity, mutes, and their place against the previous snapshot's report."""
+
+import inspect
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Any
+
+from kafka_audit.checks import Check, catalogue
+from kafka_audit.engine.inputs import failed_inputs
+from kafka_audit.model.cluster import Mute
+from kafka_audit.model.errors import EngineError
+from kafka_audit.model.finding import (
+    Confidence,
+    Finding,
+    Judgement,
+    Lifecycle,
+    Resource,
+    Severity,
+    Status,
+    fingerprint,
+)
+from kafka_audit.model.tables import Snapshot
+from kafka_audit.model.text import clean, is_plain_word
+
+LONGEST_EVIDENCE = 2000
+"""Characters of one evidence value that are kept; the whole of it is in the snapshot's tables."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Prior:
+    """What the previous report said of one resource and check."""
+
+    status: Status
+    severity: Severity
+    confidence: Confidence
+    message: str
+    open: bool  # failed, or had failed before and could not be judged since
+
+
+_Key = tuple[str, str]  # code, resource name: unlike the fingerprint it survives a cluster id that nobody told
+
+
+def conclude(  # noqa: PLR0913 -- the contract between engine and audit
+    snapshot: Snapshot,
+    previous: Snapshot | None,
+    judgements: Iterable[Judgement],
+    *,
+    mutes: Sequence[Mute],
+    previous_report: Mapping[str, Any] | None,
+    today: date,
+    checks: Mapping[str, Check] | None = None,
+) -> tuple[Finding, ...]:
+    """Return the findings of one snapshot, and one for each earlier failure that is resolved or cannot be judged any more.
+
+    `judgements` of other snapshots are passed over. `previous_report` is the `findings.json` of `previous`; without it every
+    finding is new. `checks` defaults to the whole catalogue. Raises EngineError when a judgement has no check, or when the report
+    is not the previous snapshot's.
+    """
+    if previous is not None and previous_report is not None and previous_report["snapshot_id"] != previous.snapshot_id:
+        msg = f"report of {previous_report['snapshot_id']} cannot stand for snapshot {previous.snapshot_id}"
+        raise EngineError(msg)
+    checks = catalogue() if checks is None else checks
+    own = [judgement for judgement in judgements if judgement.snapshot_id == snapshot.snapshot_id]
+    prior = _prior(previous_report)
+    told = _one_each(_in_words(snapshot, judgement, checks) for judgement in own)
+    dated = [_dated(finding, prior.get((finding.code, finding.resource.name))) for finding in told]
+    dated.extend(_gone(snapshot, dated, prior, checks))
+    return tuple(_muted(finding, mutes, today) for finding in dated)
+
+
+def _prior(report: Mapping[str, Any] | None) -> dict[_Key, _Prior]:
+    return {
+        (raw["code"], raw["resource"]["name"]): _Prior(
+            status=Status(raw["status"]),
+            severity=Severity[raw["severity"]],
+            confidence=Confidence(raw["confidence"]),
+            message=raw["message"],
+            open=raw["status"] == Status.FAIL or raw["lifecycle"] == Lifecycle.INCOMPARABLE,
+        )
+        for raw in (report or {}).get("findings", ())
+    }
+
+
+def _one_each(findings: Iterable[Finding]) -> list[Finding]:
+    """Keep the worst where a check said more than one thing of a resource: a fingerprint stands once in a report."""
+    order = (Status.NOT_APPLICABLE, Status.PASS, Status.UNKNOWN, Status.FAIL)
+    kept: dict[_Key, Finding] = {}
+    for finding in findings:
+        key = (finding.code, finding.resource.name)
+        other = kept.get(key)
+        if other is None or (order.index(finding.status), finding.severity) > (order.index(other.status), other.severity):
+            kept[key] = finding
+    return list(kept.values())
+
+
+class _Told(dict[str, str]):
+    """Evidence for a template: a check that forgot a key must not take the whole audit down."""
+
+    def __missing__(self, key: str) -> str:
+        return f"({key}: not told)"
+
+
+def _in_words(snapshot: Snapshot, judgement: Judgement, checks: Mapping[str, Check]) -> Finding:
+    check = checks.get(judgement.code)
+    if check is None:
+        msg = f"{judgement.code} was judged, but no check of this version has that code"
+        raise EngineError(msg)
+    evidence = {key: clean(value, LONGEST_EVIDENCE) for key, value in judgement.evidence.items()}
+    told = _Told({key: clean(value) for key, value in judgement.evidence.items()})
+    template = check.says.get(judgement.status, f"{check.name.replace('_', ' ')}: {judgement.status.value}")
+    return Finding(
+        code=judgement.code,
+        name=check.name,
+        status=judgement.status,
+        severity=check.severity if judgement.severity is None else judgement.severity,
+        confidence=judgement.confidence,
+        resource=Resource.of(judgement.resource),
+        message=template.format_map(told),
+        evidence=evidence,
+        remediation=_remedy(check, judgement.status, told),
+        fingerprint=fingerprint(judgement.code, snapshot.cluster_id, judgement.resource),
+    )
+
+
+def _remedy(check: Check, status: Status, told: Mapping[str, str]) -> str:
+    if status is Status.UNKNOWN and told.get("needs", "none") != "none":
+        return f"To know: {told['needs']}"
+    if status not in {Status.FAIL, Status.UNKNOWN}:
+        return ""
+    parts = re.split(r"(`[^`]*`)", what_to_do(check))
+    return "".join(_filled(part, told, in_code=part.startswith("`")) for part in parts)
+
+
+def _filled(text: str, told: Mapping[str, str], *, in_code: bool) -> str:
+    """Fill placeholders; in code only with plain words, so that no name from the cluster can run when a command is copied."""
+
+    def value(match: re.Match[str]) -> str:
+        if match[1] not in told:
+            return match[0]
+        return told[match[1]] if not in_code or is_plain_word(told[match[1]]) else f"<{match[1]}>"
+
+    return re.sub(r"\{(\w+)\}", value, text)
+
+
+def what_to_do(check: Check) -> str:
+    """Return the `## What to do` section of a check's page as plain text: a paragraph is a line, list and code lines stay."""
+    section = re.search(r"^## What to do\s*\n(.*?)(?=^## |\Z)", inspect.cleandoc(check.doc), re.MULTILINE | re.DOTALL)
+    if section is None:
+        return ""
+    paragraphs = re.split(r"\n\s*\n", section[1].strip())
+    return "\n".join(re.sub(r"\n(?![-*0-9 ])", " ", paragraph) for paragraph in paragraphs)
+
+
+def _dated(finding: Finding, before: _Prior | None) -> Finding:
+    """Set the lifecycle: what could not be judged is never resolved."""
+    if before is None:
+        return finding
+    if not before.open:
+        return replace(finding, lifecycle=Lifecycle.ONGOING if finding.status is before.status else Lifecycle.NEW)
+    match finding.status:
+        case Status.FAIL:
+            return replace(finding, lifecycle=Lifecycle.ONGOING)
+        case Status.UNKNOWN:
+            return replace(finding, lifecycle=Lifecycle.INCOMPARABLE)
+        case _:
+            return replace(finding, lifecycle=Lifecycle.RESOLVED)
+
+
+def _gone(
+    snapshot: Snapshot, findings: Sequence[Finding], prior: Mapping[_Key, _Prior], checks: Mapping[str, Check]
+) -> Iterator[Finding]:
+    """Tell what became of earlier failures of which no row speaks now."""
+    now = defaultdict(list)
+    for finding in findings:
+        now[finding.code].append(finding)
+    spoken_of = {(finding.code, finding.resource.name) for finding in findings}
+    for (code, resource), before in prior.items():
+        if not before.open or (code, resource) in spoken_of:
+            continue
+        why = _why_not_judged(snapshot, resource, now[code], checks.get(code))
+        yield Finding(
+            code=code,
+            name=checks[code].name if code in checks else "unknown_check",
+            status=Status.UNKNOWN if why else Status.NOT_APPLICABLE,
+            severity=before.severity,
+            confidence=before.confidence,
+            resource=Resource.of(resource),
+            message=f"Not known any more: {why}. Before: {before.message}" if why else f"Fails no more. Before: {before.message}",
+            evidence={},
+            remediation="",
+            fingerprint=fingerprint(code, snapshot.cluster_id, resource),
+            lifecycle=Lifecycle.INCOMPARABLE if why else Lifecycle.RESOLVED,
+        )
+
+
+def _why_not_judged(snapshot: Snapshot, resource: str, now: Sequence[Finding], check: Check | None) -> str | None:
+    """Return what kept the check from judging a resource that failed before, None where it was judged and is gone."""
+    if check is None or not now:
+        return "the check did not run"
+    for finding in now:
+        other = finding.resource.name
+        about = other == "cluster" or resource.startswith(f"{other}/") or other.startswith(f"{resource}/")
+        if finding.status is Status.UNKNOWN and about:
+            return finding.message.rstrip(".")
+    failed = failed_inputs(snapshot, check.needs, resource)
+    if failed:
+        return f"{clean(failed[0].observer)} did not answer {clean(failed[0].operation)} ({clean(failed[0].error or 'failed')})"
+    return None
+
+
+def _muted(finding: Finding, mutes: Sequence[Mute], today: date) -> Finding:
+    for mute in mutes:
+        in_time = mute.until is None or today <= mute.until
+        pattern = re.escape(mute.resource).replace(r"\*", ".*")
+        if in_time and mute.code == finding.code and re.fullmatch(pattern, finding.resource.name, re.DOTALL):
+            return replace(finding, muted=True)
+    return finding

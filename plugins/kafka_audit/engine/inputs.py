@@ -1,0 +1,80 @@
+"""Which reads a check's tables come from, so that "no row" can be told from "could not be read"."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+
+from kafka_audit.model.tables import (
+    BrokerApi,
+    BrokerConfig,
+    BrokerIdentity,
+    BrokerView,
+    Probe,
+    RegisteredBroker,
+    RegisteredEndpoint,
+    RegisteredPartition,
+    RegisteredTopic,
+    Registry,
+    Row,
+    Snapshot,
+    SourceRead,
+    ViewBroker,
+    ViewPartition,
+    ViewTopic,
+)
+
+
+def _zookeeper(read: SourceRead) -> bool:
+    return read.observer == "zookeeper"
+
+
+def _starts(*words: str) -> Callable[[SourceRead], bool]:
+    return lambda read: read.operation.lower().startswith(words)
+
+
+# A broker that does not even answer ApiVersions gives none of the others, and may have no row for them.
+_VIEW = _starts("metadata", "describecluster", "apiversions")
+_CONFIG = _starts("describeconfigs", "identity", "apiversions")
+
+_SOURCE: Mapping[type[Row], Callable[[SourceRead], bool]] = MappingProxyType(
+    {
+        Registry: _zookeeper,
+        RegisteredBroker: _zookeeper,
+        RegisteredEndpoint: _zookeeper,
+        RegisteredTopic: _zookeeper,
+        RegisteredPartition: _zookeeper,
+        BrokerView: _VIEW,
+        ViewBroker: _VIEW,
+        ViewTopic: _VIEW,
+        ViewPartition: _VIEW,
+        BrokerIdentity: _CONFIG,
+        BrokerConfig: _CONFIG,
+        BrokerApi: _starts("apiversions"),
+        Probe: _starts("probe"),
+    }
+)
+
+
+def last_reads(snapshot: Snapshot) -> tuple[SourceRead, ...]:
+    """Return every read as it ended in the last sample in which it was asked, in the order of asking."""
+    last: dict[tuple[str, str, str], SourceRead] = {}
+    for read in snapshot.of(SourceRead):
+        key = (read.observer, read.operation, read.target)
+        if key not in last or read.sample >= last[key].sample:
+            last[key] = read
+    return tuple(last.values())
+
+
+def failed_inputs(snapshot: Snapshot, needs: Iterable[type[Row]], resource: str) -> tuple[SourceRead, ...]:
+    """Return the failed reads that tables in `needs` come from and that could have spoken of `resource`.
+
+    A resource below `broker/2` hangs on broker 2's own answers, on ZooKeeper and on probes, not on what another broker says.
+    """
+    sources = [_SOURCE[table] for table in needs if table in _SOURCE]
+    broker = re.match(r"broker/(\d+)", resource)
+    others = re.compile(rf"broker:(?!{broker[1]}$)") if broker else None
+    return tuple(
+        read
+        for read in last_reads(snapshot)
+        if read.outcome == "failed" and any(source(read) for source in sources) and not (others and others.match(read.observer))
+    )

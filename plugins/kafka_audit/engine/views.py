@@ -1,0 +1,99 @@
+"""The tables and views that SQL checks select from, and the columns that each of them returns."""
+
+from collections.abc import Iterable, Mapping
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.functions import broadcast
+
+from kafka_audit.engine.prepared import VIEWS
+from kafka_audit.engine.view import View
+from kafka_audit.model.finding import Judgement
+from kafka_audit.model.run import Pair, Request
+from kafka_audit.model.tables import TABLES, Column, Row, ddl
+
+RESULT: tuple[Column, ...] = (
+    Column(name="snapshot_id", sql_type="string", nullable=False),
+    Column(name="code", sql_type="string", nullable=False),
+    Column(name="resource", sql_type="string", nullable=False),
+    Column(name="status", sql_type="string", nullable=False),
+    Column(name="severity", sql_type="string", nullable=True),  # null: the check's own
+    Column(name="confidence", sql_type="string", nullable=False),
+    Column(name="evidence", sql_type="map<string,string>", nullable=False),  # nulls are left out of it afterwards
+)
+"""Columns of every check's SELECT, in this order."""
+
+_PAIR = "snapshot_id string NOT NULL, previous_snapshot_id string"
+_ROW_JUDGEMENT = "snapshot_id string NOT NULL, code string NOT NULL, resource string NOT NULL, status string NOT NULL"
+
+
+def url(root: str) -> str:
+    """Return a store's root as Spark's file systems know it: `s3://` is `s3a://` there, a local path a `file://` URL."""
+    if root.startswith("s3://"):
+        return "s3a://" + root.removeprefix("s3://")
+    # Not Path.as_uri: Hadoop does not take percent signs for escapes.
+    return root if "://" in root else f"file://{root}"
+
+
+def stored_tables(spark: SparkSession, root: str, request: Request) -> dict[str, DataFrame]:
+    """Return every snapshot table over all snapshots of a request, empty where no snapshot has it.
+
+    Raises:
+        AnalysisException: a file is there, but is no Parquet.
+    """
+    ids = sorted({i for pair in request.pairs for i in (pair.snapshot_id, pair.previous_snapshot_id) if i is not None})
+    return {
+        table.table(): _stored(spark, table, [f"{url(root)}/snapshots/{i}/{table.table()}.parquet" for i in ids])
+        for table in TABLES
+    }
+
+
+def _stored(spark: SparkSession, table: type[Row], paths: list[str]) -> DataFrame:
+    try:
+        return spark.read.schema(ddl(table)).parquet(*paths)
+    except AnalysisException as error:
+        if error.getCondition() != "PATH_NOT_FOUND":
+            raise
+        # A snapshot of an earlier version has no file for a table that came later.
+        found = [frame for path in paths if (frame := _one(spark, table, path)) is not None] if len(paths) > 1 else []
+    frame = spark.createDataFrame([], ddl(table))
+    for other in found:
+        frame = frame.unionByName(other)
+    return frame
+
+
+def _one(spark: SparkSession, table: type[Row], path: str) -> DataFrame | None:
+    try:
+        return spark.read.schema(ddl(table)).parquet(path)
+    except AnalysisException as error:
+        if error.getCondition() != "PATH_NOT_FOUND":
+            raise
+        return None
+
+
+def register(
+    spark: SparkSession, tables: Mapping[str, DataFrame], pairs: Iterable[Pair], row_judgements: Iterable[Judgement] = ()
+) -> None:
+    """Make tables and prepared views known by name, and compute those that several others read."""
+    for name, frame in tables.items():
+        frame.createOrReplaceTempView(name)
+    pair = spark.createDataFrame([(p.snapshot_id, p.previous_snapshot_id) for p in pairs], _PAIR)
+    broadcast(pair).createOrReplaceTempView("pair")
+    judged = [(j.snapshot_id, j.code, j.resource, j.status.value) for j in row_judgements]
+    broadcast(spark.createDataFrame(judged, _ROW_JUDGEMENT)).createOrReplaceTempView("row_judgement")
+    for view in VIEWS:
+        _kept(spark.sql(view.sql), view).createOrReplaceTempView(view.name)
+
+
+def _kept(frame: DataFrame, view: View) -> DataFrame:
+    """Compute a view that is kept.
+
+    A cached frame would bring its whole plan into every plan that reads it; a dozen levels of that never end. A checkpoint ends
+    the plan, and stays on the executors: one that is lost fails the job, which is submitted again as a whole.
+    """
+    if view.kept is None:
+        return frame
+    if view.kept == "table":
+        return frame.persist()
+    computed = frame.localCheckpoint(eager=True)
+    return broadcast(computed) if view.kept == "small" else computed

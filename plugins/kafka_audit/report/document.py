@@ -1,0 +1,173 @@
+"""`findings.json`: everything that an audit found, as one JSON document (`findings.schema.json` describes it)."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+from kafka_audit.engine.facts import Facts
+from kafka_audit.engine.inputs import last_reads
+from kafka_audit.model.finding import Change, Finding, Incident, Lifecycle, Status, Step
+from kafka_audit.model.tables import Snapshot
+from kafka_audit.report import matrix
+
+SCHEMA_VERSION = 1
+
+MOST_CHANGES = 5000
+"""Changes that are listed; a controller that moved every leader of a big cluster must not make the document unreadable."""
+
+
+def build(  # noqa: PLR0913, PLR0917 -- the contract between report and audit
+    snapshot: Snapshot,
+    previous_snapshot_id: str | None,
+    findings: Sequence[Finding],
+    incidents: Sequence[Incident],
+    changes: Sequence[Change],
+    previous_report: Mapping[str, Any] | None,
+    *,
+    show_all: bool = False,
+) -> dict[str, Any]:
+    """Return the document. PASS is counted in `counts`, and listed with `show_all`; what came of earlier failures always is."""
+    facts = Facts(snapshot)
+    listed = [f for f in findings if show_all or f.status is not Status.PASS or f.lifecycle is Lifecycle.RESOLVED]
+    resolved, incomparable = _earlier_incidents(findings, incidents, previous_report)
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "cluster": snapshot.cluster,
+        "cluster_id": snapshot.cluster_id,
+        "snapshot_id": snapshot.snapshot_id,
+        "previous_snapshot_id": previous_snapshot_id,
+        "started_at": _utc(facts.info.started_ms) if facts.info else None,
+        "finished_at": _utc(facts.info.finished_ms) if facts.info else None,
+        "mode": facts.info.mode if facts.info else None,
+        "coverage": _coverage(snapshot),
+        "counts": {status.value: sum(f.status is status for f in findings) for status in Status},
+        "lifecycle_counts": _lifecycle_counts(findings),
+        "incidents": [_incident(incident) for incident in incidents],
+        "resolved_incidents": resolved,
+        "incomparable_incidents": incomparable,
+        "findings": [_finding(finding) for finding in sorted(listed, key=_worst_first)],
+        "changes": [asdict(change) for change in changes[:MOST_CHANGES]],
+        "changes_omitted": max(len(changes) - MOST_CHANGES, 0),
+        "never_asked": list(_never_asked(facts)),
+        "matrix": matrix.build(facts).as_dict(),
+    }
+
+
+def _utc(ms: int) -> str:
+    return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _coverage(snapshot: Snapshot) -> dict[str, Any]:
+    reads = last_reads(snapshot)
+    return {
+        "asked": len(reads),
+        "answered": sum(read.outcome == "answered" for read in reads),
+        "unknown": [
+            {
+                "observer": read.observer,
+                "operation": read.operation,
+                "error": ": ".join(part for part in (read.error, read.message) if part) or "no answer",
+                "needs": read.needs,
+            }
+            for read in reads
+            if read.outcome != "answered"
+        ],
+    }
+
+
+def _lifecycle_counts(findings: Iterable[Finding]) -> dict[str, int]:
+    """Count failures by their place in time; what could not be judged and did not fail before has none."""
+    count = Counter(
+        f.lifecycle.value
+        for f in findings
+        if f.status is Status.FAIL or f.lifecycle in {Lifecycle.RESOLVED, Lifecycle.INCOMPARABLE}
+    )
+    return {lifecycle.value: count[lifecycle.value] for lifecycle in Lifecycle}
+
+
+def _worst_first(finding: Finding) -> tuple[Any, ...]:
+    order = (Status.FAIL, Status.UNKNOWN, Status.NOT_APPLICABLE, Status.PASS)
+    return (order.index(finding.status), -finding.severity, finding.code, _natural(finding.resource.name))
+
+
+def _natural(name: str) -> tuple[tuple[int, str], ...]:
+    return tuple((int(part), "") if part.isdecimal() and part.isascii() else (-1, part) for part in name.split("/"))
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "code": finding.code,
+        "name": finding.name,
+        "status": finding.status.value,
+        "severity": finding.severity.name,
+        "confidence": finding.confidence.value,
+        "resource": {"type": finding.resource.type, "name": finding.resource.name},
+        "message": finding.message,
+        "evidence": dict(finding.evidence),
+        "remediation": finding.remediation,
+        "fingerprint": finding.fingerprint,
+        "lifecycle": finding.lifecycle.value,
+        "muted": finding.muted,
+    }
+
+
+def _incident(incident: Incident) -> dict[str, Any]:
+    return {
+        "headline": incident.headline,
+        "cause": incident.cause,
+        "severity": incident.severity.name,
+        "confidence": incident.confidence.value,
+        "confidence_why": incident.confidence_why,
+        "impact": incident.impact,
+        "lifecycle": incident.lifecycle.value,
+        "findings": list(incident.findings),
+        "evidence_for": [asdict(evidence) for evidence in incident.evidence_for],
+        "evidence_against": [asdict(evidence) for evidence in incident.evidence_against],
+        "not_known": list(incident.not_known),
+        "remediation": [_step(step) for step in incident.remediation],
+    }
+
+
+def _step(step: Step) -> dict[str, Any]:
+    return {"kind": step.kind, "text": step.text, "commands": list(step.commands), "cost": step.cost}
+
+
+def _earlier_incidents(
+    findings: Iterable[Finding], incidents: Iterable[Incident], previous_report: Mapping[str, Any] | None
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return what became of the previous report's incidents: all findings resolved, or some that could not be judged.
+
+    An incident that could not be judged is carried on until it is, so that its end can still be told.
+    """
+    report = previous_report or {}
+    now = {(f.code, f.resource.name): f for f in findings}
+    open_now = {fingerprint for incident in incidents for fingerprint in incident.findings}
+    names = {f["fingerprint"]: (f["code"], f["resource"]["name"]) for f in report.get("findings", ())}
+    resolved: list[dict[str, Any]] = []
+    incomparable: list[dict[str, Any]] = []
+    for incident in (*report.get("incidents", ()), *report.get("incomparable_incidents", ())):
+        became = [now.get(names[fingerprint]) for fingerprint in incident["findings"] if fingerprint in names]
+        if any(f is not None and (f.status is Status.FAIL or f.fingerprint in open_now) for f in became):
+            continue
+        told = {key: incident[key] for key in ("headline", "cause", "severity", "findings")}
+        all_resolved = bool(became) and all(f is not None and f.lifecycle is Lifecycle.RESOLVED for f in became)
+        (resolved if all_resolved else incomparable).append(told)
+    return resolved, incomparable
+
+
+def _never_asked(facts: Facts) -> Iterator[str]:
+    info = facts.info
+    sources = {read.observer.partition(":")[0] for read in last_reads(facts.snapshot)}
+    if info is None or info.broker_vantages == 0:
+        yield "Whether the brokers reach each other: no vantage with role broker is in the cluster file."
+    if info is None or info.client_vantages <= 1:
+        yield "Whether clients elsewhere than on this worker reach the brokers: no further vantage is in the cluster file."
+    if "properties" not in sources:
+        yield "What the files of the brokers say: no properties are in the cluster file."
+    if "logs" not in sources:
+        yield "What the logs of the brokers say: no logs are in the cluster file."
+    yield "Whether records can be produced and consumed: by design, this audit only reads."
+    if info is not None:
+        yield f"Anything after {_utc(info.finished_ms)}."

@@ -1,0 +1,253 @@
+"""Who sees whom, who reaches whom: observers by brokers, one character a cell.
+
+`reach` holds the first failing layer of a path, `view` whether the observer lists the broker as the registry does. The same
+grouping serves terminal, mail and page; agreement is a dot, ink belongs to disagreement.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from kafka_audit.engine.facts import Facts, Path
+from kafka_audit.report.text import brokers, clean, ranges
+
+LETTERS: Mapping[str, str] = MappingProxyType({"dns": "D", "tcp": "T", "tls": "L", "sasl": "S", "api": "A", "identity": "I"})
+LADDER = "DTLSAI"
+"""Letters from the layer that fails first to the one that fails last."""
+
+MEANING: Mapping[str, str] = MappingProxyType(
+    {**{letter: layer for layer, letter in LETTERS.items()}, "V": "view", "?": "not known", ".": "agrees", "-": "not asked"}
+)
+
+FOLD_ABOVE = 12
+"""Number of brokers above which equal rows and equal columns are put together."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Observer:
+    """One row: `reach` and `view` hold a character a broker, in the order of `Matrix.brokers`."""
+
+    name: str
+    broker: int | None
+    note: str
+    reach: str
+    view: str
+
+    def worst(self) -> str:
+        """Return the row as it is shown: failure beats not known beats agreement."""
+        return "".join(_worst(r, v) for r, v in zip(self.reach, self.view, strict=True))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Why:
+    """One reason behind cells: `letter` at these observers and brokers (none named: all)."""
+
+    letter: str
+    observers: tuple[str, ...]
+    brokers: tuple[int, ...]
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Matrix:
+    """Rows are observers, columns brokers."""
+
+    brokers: tuple[int, ...]
+    controller: int | None
+    endpoints: Mapping[int, str]
+    observers: tuple[Observer, ...]
+    why: tuple[Why, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return a JSON-ready form: two strings an observer, reasons listed once."""
+        return {
+            "brokers": list(self.brokers),
+            "controller": self.controller,
+            "endpoints": {str(broker): text for broker, text in self.endpoints.items()},
+            "observers": [
+                {"name": o.name, "broker": o.broker, "note": o.note, "reach": o.reach, "view": o.view} for o in self.observers
+            ],
+            "why": [
+                {"letter": w.letter, "observers": list(w.observers), "brokers": list(w.brokers), "text": w.text} for w in self.why
+            ],
+        }
+
+
+def _worst(reach: str, view: str) -> str:
+    if reach in LADDER:
+        return reach
+    for letter in ("V", "?"):
+        if letter in {reach, view}:
+            return letter
+    return "-" if reach == view == "-" else "."
+
+
+def build(facts: Facts) -> Matrix:
+    """Return the matrix of a snapshot's newest look."""
+    columns = facts.known_brokers
+    rows: list[Observer] = []
+    if facts.registry is not None or facts.registered:
+        registered = "".join("." if broker in facts.registered else "V" for broker in columns)
+        rows.append(Observer(name="zookeeper", broker=None, note="registry", reach="-" * len(columns), view=registered))
+    elif not facts.kraft:
+        rows.append(Observer(name="zookeeper", broker=None, note="registry", reach="-" * len(columns), view="?" * len(columns)))
+    rows.extend(_broker_row(facts, broker, columns) for broker in columns)
+    for vantage in dict.fromkeys(path.vantage for path in facts.paths if path.role == "client"):
+        paths = [path for path in facts.paths if path.vantage == vantage and path.role == "client"]
+        reach = "".join(_reach([p for p in paths if p.endpoint.broker_id == broker]) for broker in columns)
+        rows.append(Observer(name=vantage, broker=None, note="vantage", reach=reach, view="-" * len(columns)))
+    return Matrix(
+        brokers=columns,
+        controller=facts.controller,
+        endpoints={b: ", ".join(f"{e.listener}://{e.address}" for e in facts.endpoints_of(b)) for b in columns},
+        observers=tuple(rows),
+        why=tuple(_reasons(facts, rows)),
+    )
+
+
+def _broker_row(facts: Facts, broker: int, columns: Sequence[int]) -> Observer:
+    paths = [path for path in facts.paths if path.from_broker == broker]
+    views = [
+        (view.listener, {row.broker_id: (row.host, row.port) for row in facts.listed.get(view.brokers_digest, ())})
+        for view in facts.views_of(broker)
+    ]
+    return Observer(
+        name=f"broker {broker}",
+        broker=broker,
+        note="controller" if broker == facts.controller else "",
+        reach="".join(_reach([p for p in paths if p.endpoint.broker_id == column]) for column in columns),
+        view="".join(_sees(facts, views, column) for column in columns),
+    )
+
+
+def _reach(paths: Sequence[Path]) -> str:
+    failed = [LETTERS[path.layer] for path in paths if path.outcome == "failed" and path.layer]
+    if failed:
+        return min(failed, key=LADDER.index)
+    if any(path.outcome == "unknown" and not path.passed for path in paths):
+        return "?"
+    return "." if paths else "-"
+
+
+def _sees(facts: Facts, views: Sequence[tuple[str, Mapping[int, tuple[str, int]]]], column: int) -> str:
+    for listener, listed in views:
+        said = listed.get(column)
+        registered = [(e.host, e.port) for e in facts.endpoints_of(column) if e.listener == listener]
+        # A broker without that listener is rightly absent from a view on it.
+        if (column in facts.registered or facts.kraft) and registered and said not in registered:
+            return "V"
+        if column not in facts.registered and said is not None and not facts.kraft:
+            return "V"
+    return "." if views else "?"
+
+
+def _reasons(facts: Facts, rows: Sequence[Observer]) -> Iterator[Why]:
+    found: dict[tuple[str, str], tuple[dict[str, None], dict[int, None]]] = {}
+    for path in facts.paths:
+        if path.outcome == "ok" or path.layer is None or (path.outcome == "unknown" and path.passed):
+            continue
+        letter = LETTERS[path.layer] if path.outcome == "failed" else "?"
+        error = clean(path.error or ("failed" if path.outcome == "failed" else "not known"))
+        text = f"{path.layer}: {error}" if letter != "?" else f"{error}{f', needs {clean(path.needs)}' if path.needs else ''}"
+        name = f"broker {path.from_broker}" if path.from_broker is not None else path.vantage
+        observers, columns = found.setdefault((letter, text), ({}, {}))
+        observers[name] = None
+        columns[path.endpoint.broker_id] = None
+    for (letter, text), (observers, columns) in found.items():
+        yield Why(letter=letter, observers=tuple(observers), brokers=tuple(sorted(columns)), text=text)
+    empty = tuple(row.name for row in rows if row.view and set(row.view) == {"V"})
+    partly = tuple(row.name for row in rows if "V" in row.view and row.name not in empty)
+    silent = tuple(row.name for row in rows if row.view and set(row.view) == {"?"})
+    if empty:
+        yield Why(letter="V", observers=empty, brokers=(), text="lists no broker")
+    if partly:
+        yield Why(letter="V", observers=partly, brokers=(), text="not listed, or listed otherwise than registered")
+    if silent:
+        yield Why(letter="?", observers=silent, brokers=(), text="gave no view")
+
+
+def folded(cells: Sequence[str], fold: bool) -> tuple[list[list[int]], list[list[int]]]:  # noqa: FBT001 -- one question
+    """Return groups of equal row numbers and of equal column numbers of a table of characters."""
+    rows, columns = range(len(cells)), range(len(cells[0]) if cells else 0)
+    if not fold:
+        return [[r] for r in rows], [[c] for c in columns]
+    return _equal({r: cells[r] for r in rows}), _equal({c: "".join(line[c] for line in cells) for c in columns})
+
+
+def _equal(signatures: Mapping[int, str]) -> list[list[int]]:
+    groups: dict[str, list[int]] = {}
+    for number, signature in signatures.items():
+        groups.setdefault(signature, []).append(number)
+    return list(groups.values())
+
+
+def lines(matrix: Mapping[str, Any], width: int) -> list[str]:
+    """Return the matrix (as in the document) as text, with its legend beside it; empty where nothing was asked."""
+    observers = [Observer(**raw) for raw in matrix["observers"]]
+    ids: list[int] = matrix["brokers"]
+    if not observers or not ids:
+        return []
+    cells = [observer.worst() for observer in observers]
+    row_groups, column_groups = folded(cells, len(ids) > FOLD_ABOVE)
+    heads = [ranges(ids[c] for c in group) for group in column_groups]
+    names = [_row_name([observers[r] for r in group]) for group in row_groups]
+    left = max(len("broker"), *(len(name) for name in names)) + 2
+    widths = [max(len(head), 1) + 2 for head in heads]
+    table = ["broker".rjust(left - 2) + "  " + "".join(h.ljust(w) for h, w in zip(heads, widths, strict=True)).rstrip()]
+    for name, group in zip(names, row_groups, strict=True):
+        row = "".join(cells[group[0]][c[0]].ljust(w) for c, w in zip(column_groups, widths, strict=True))
+        table.append(name.ljust(left) + row.rstrip())
+    return _beside(table, _legend(matrix, "".join(cells)), width)
+
+
+def _row_name(group: Sequence[Observer]) -> str:
+    ids = [observer.broker for observer in group if observer.broker is not None]
+    others = [clean(observer.name, 40) for observer in group if observer.broker is None]
+    mark = " (ctl)" if len(group) == 1 and group[0].note == "controller" else ""
+    numbers = f"{'broker' if len(ids) == 1 else 'brokers'} {ranges(ids)}{mark}" if ids else ""
+    return ", ".join(part for part in (numbers, *others) if part)
+
+
+def _legend(matrix: Mapping[str, Any], shown: str) -> list[str]:
+    legend = []
+    for letter in "DTLSAIV?.-":
+        if letter not in shown:
+            continue
+        texts = list(dict.fromkeys(why["text"] for why in matrix["why"] if why["letter"] == letter))
+        meaning = texts[0] if letter in LADDER and texts else ": ".join([MEANING[letter], *texts[:1]])
+        more = f" (and {len(texts) - 1} more)" if len(texts) > 1 else ""
+        legend.append(f"{letter}  {meaning}{more}")
+    return legend
+
+
+def _beside(table: Sequence[str], legend: Sequence[str], width: int) -> list[str]:
+    column = max(len(line) for line in table) + 6
+    if column + max((len(line) for line in legend), default=0) > width:
+        return [*table, "", *legend]
+    padded = [*legend, *[""] * (len(table) - 1 - len(legend))]
+    body = [*table[1:], *[""] * (len(padded) - len(table) + 1)]
+    return [table[0], *(f"{line.ljust(column)}{note}".rstrip() for line, note in zip(body, padded, strict=True))]
+
+
+def in_words(matrix: Mapping[str, Any]) -> list[str]:
+    """Return the same as sentences, from the same grouping: for mail, and for whoever does not see the picture."""
+    told: list[str] = []
+    ids: list[int] = matrix["brokers"]
+    observers = [Observer(**raw) for raw in matrix["observers"]]
+    verbs = {
+        "D": "cannot resolve the name of",
+        "T": "cannot connect to",
+        "L": "cannot agree on TLS with",
+        "S": "cannot log in to",
+    }
+    verbs |= {"A": "got no Kafka answer from", "I": "reached somebody else at the address of", "V": "differ on"}
+    for letter, verb in verbs.items():
+        groups: dict[tuple[int, ...], list[Observer]] = {}
+        for observer in observers:
+            line = observer.view if letter == "V" else observer.reach
+            columns = tuple(ids[c] for c, cell in enumerate(line) if cell == letter)
+            if columns:
+                groups.setdefault(columns, []).append(observer)
+        told.extend(f"{_row_name(who)}: {verb} {brokers(columns, 10)} ({MEANING[letter]})." for columns, who in groups.items())
+    return told

@@ -1,0 +1,206 @@
+"""The terminal page: the answer first, then why, what to do, the picture, what stands alone, and what is not known."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from kafka_audit.engine.causes.rule import CHANGES
+from kafka_audit.engine.facts import Facts
+from kafka_audit.model.finding import Severity
+from kafka_audit.model.tables import Snapshot
+from kafka_audit.report import matrix
+from kafka_audit.report.text import LIFECYCLE, Paint, clean, counted, prose, wrap
+
+_INDENT = " " * 10
+_FIRST = 10
+"""Lines of a long list that are shown; the rest is counted, and is in findings.json."""
+
+_STEP = {"see": "see it yourself (reads only)", "quick": "quick", "lasting": "lasting", "prove": "prove it"}
+
+
+def render(document: Mapping[str, Any], snapshot: Snapshot, *, width: int, color: bool) -> str:
+    """Return the page of one audit, ending in a newline. `document` is what `document.build` returned for `snapshot`.
+
+    Commands are never wrapped; everything else keeps to `width` columns.
+    """
+    page = _Page(document, Facts(snapshot), max(width, 60), Paint(on=color))
+    return "\n".join(line.rstrip() for line in page.lines()).rstrip("\n") + "\n"
+
+
+class _Page:
+    """One rendering; methods yield lines."""
+
+    def __init__(self, document: Mapping[str, Any], facts: Facts, width: int, paint: Paint) -> None:
+        self.document = document
+        self.facts = facts
+        self.width = width
+        self.paint = paint
+        in_incidents = {fingerprint for incident in document["incidents"] for fingerprint in incident["findings"]}
+        failed = [f for f in document["findings"] if f["status"] == "FAIL"]
+        self.alone = [f for f in failed if f["fingerprint"] not in in_incidents and not f["muted"]]
+        self.muted = [f for f in failed if f["muted"]]
+        self.unknown = [f for f in document["findings"] if f["status"] == "UNKNOWN"]
+
+    def lines(self) -> Iterator[str]:
+        yield from self.head()
+        yield ""
+        for incident in self.document["incidents"]:
+            yield from self.incident(incident)
+            yield ""
+        if not self.document["incidents"]:
+            yield from self.no_incident()
+            yield ""
+        for block in (self.picture, self.on_their_own, self.earlier, self.not_known, self.never_asked):
+            shown = list(block())
+            if shown:
+                yield from shown
+                yield ""
+        yield from self.foot()
+
+    def head(self) -> Iterator[str]:
+        coverage = self.document["coverage"]
+        asked_at = self.document["finished_at"]
+        when = datetime.fromisoformat(asked_at).strftime("%d %b %Y %H:%M UTC").lstrip("0") if asked_at else "time not known"
+        size = counted(len(self.facts.registered) or len(self.facts.known_brokers), "broker")
+        parts = [size, f"{coverage['answered']} of {coverage['asked']} reads answered"]
+        if self.document["counts"]["UNKNOWN"]:
+            parts.append(f"{counted(self.document['counts']['UNKNOWN'], 'check')} not known")
+        name = clean(self.document["cluster"])
+        plain = f"{name}  {when}  {', '.join(parts)}"
+        yield from (line.replace(name, self.paint("bold", name), 1) for line in wrap(plain, self.width))
+
+    def incident(self, incident: Mapping[str, Any]) -> Iterator[str]:
+        severity = incident["severity"]
+        lines = list(wrap(clean(incident["headline"]), self.width, severity.ljust(len(_INDENT)), _INDENT))
+        yield lines[0].replace(severity, self.paint(severity, severity), 1)
+        yield from lines[1:]
+        how = f"{incident['cause']}, {incident['confidence']}, {LIFECYCLE[incident['lifecycle']]}. {incident['confidence_why']}"
+        yield from wrap(prose(how), self.width, _INDENT)
+        yield from wrap(prose(f"{incident['impact']} {self.explained(incident)}".strip()), self.width, _INDENT)
+        before = [e["text"] for e in incident["evidence_for"] if e["observer"] == CHANGES]
+        why = [(self.paint("good", "+"), e) for e in incident["evidence_for"] if e["observer"] != CHANGES]
+        why += [("-", e) for e in incident["evidence_against"]]
+        yield from self.section("WHY")
+        for sign, evidence in why:
+            yield from self.signed(sign, f"{evidence['observer']}: {evidence['text']}")
+        for text in incident["not_known"]:
+            yield from self.signed(self.paint("unknown", "?"), text)
+        if before:
+            yield from self.section("CHANGED BEFORE IT BROKE")
+            for text in before:
+                yield from wrap(prose(text), self.width, "    ")
+        yield from self.section("DO")
+        yield from self.steps(incident["remediation"])
+
+    def explained(self, incident: Mapping[str, Any]) -> str:
+        own = set(incident["findings"])
+        codes = Counter(f["code"] for f in self.document["findings"] if f["fingerprint"] in own)
+        if len(codes) < 2:  # noqa: PLR2004 -- a cause alone explains nothing else
+            return ""
+        return f"Explains {counted(codes.total(), 'finding')}: {', '.join(f'{n} {code}' for code, n in codes.items())}."
+
+    def section(self, title: str) -> Iterator[str]:
+        yield f"  {self.paint('bold', title)}"
+
+    def signed(self, sign: str, text: str) -> Iterator[str]:
+        lines = list(wrap(prose(text), self.width, "    @ ", "      "))
+        yield lines[0].replace("@", sign, 1)
+        yield from lines[1:]
+
+    def steps(self, steps: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+        numbered = [step for step in steps if step["kind"] != "do_not"]
+        for number, step in enumerate(numbered, 1):
+            text = step["text"] if step["kind"] == "see" else f"{_STEP[step['kind']]}: {step['text']}"
+            yield from wrap(prose(text), self.width, f"    {number}  ", "       ")
+            yield from (f"         {clean(command, 4000)}" for command in step["commands"])
+            if step["cost"]:
+                yield from wrap(prose(f"Cost: {step['cost']}"), self.width, "       ")
+        for step in steps:
+            if step["kind"] == "do_not":
+                yield from wrap(prose(f"Do not {step['text']}"), self.width, "    ")
+
+    def no_incident(self) -> Iterator[str]:
+        coverage = self.document["coverage"]
+        worst = max((Severity[f["severity"]] for f in self.alone), default=Severity.INFO)
+        if not coverage["answered"]:
+            verdict = self.paint("unknown", f"Not judged: 0 of {coverage['asked']} reads answered")
+        elif worst > Severity.LOW:
+            verdict = f"No incident: {counted(len(self.alone), 'finding')}, {worst.name} at worst"
+        else:
+            verdict = self.paint("good", "Clear, as far as was asked")
+        yield verdict
+        counts = self.document["counts"]
+        told = f"{counts['PASS']} results pass, {counts['FAIL']} fail, {counts['UNKNOWN']} are not known"
+        yield from wrap(
+            f"{told}, {counts['NOT_APPLICABLE']} do not apply here. Nothing unmuted of severity HIGH or above.", self.width
+        )
+
+    def picture(self) -> Iterator[str]:
+        lines = matrix.lines(self.document["matrix"], self.width - 2)
+        quiet = not self.document["incidents"] and not any(set(o["reach"] + o["view"]) & set("DTLSAIV?") for o in self.rows())
+        if lines and not quiet:
+            yield from (f"  {line}" for line in lines)
+
+    def rows(self) -> Sequence[Mapping[str, Any]]:
+        observers: Sequence[Mapping[str, Any]] = self.document["matrix"]["observers"]
+        return observers
+
+    def on_their_own(self) -> Iterator[str]:
+        if self.alone:
+            yield self.paint("bold", "ON THEIR OWN")
+        by_code: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+        for finding in self.alone:
+            by_code.setdefault((finding["severity"], finding["code"]), []).append(finding)
+        for (severity, code), group in by_code.items():
+            for finding in group[:_FIRST]:
+                place = clean(finding["resource"]["name"])
+                text = f"{code} {LIFECYCLE[finding['lifecycle']]}  {place}: {prose(finding['message'])}"
+                yield from self.labelled(severity, text)
+            if len(group) > _FIRST:
+                yield f"{_INDENT}and {len(group) - _FIRST} more of {code}, in findings.json"
+        if self.muted:
+            yield f"{_INDENT}{counted(len(self.muted), 'finding')} muted"
+
+    def labelled(self, severity: str, text: str) -> Iterator[str]:
+        lines = list(wrap(text, self.width, severity.ljust(len(_INDENT)), _INDENT))
+        yield lines[0].replace(severity, self.paint(severity, severity), 1)
+        yield from lines[1:]
+
+    def earlier(self) -> Iterator[str]:
+        for incident in self.document["resolved_incidents"]:
+            yield from wrap(f"RESOLVED  {clean(incident['headline'])} ({incident['cause']})", self.width, "", _INDENT)
+        for incident in self.document["incomparable_incidents"]:
+            text = f"OPEN, NOT JUDGED NOW  {clean(incident['headline'])} ({incident['cause']})"
+            yield from wrap(text, self.width, "", _INDENT)
+
+    def not_known(self) -> Iterator[str]:
+        unknown = self.document["coverage"]["unknown"]
+        if unknown or self.unknown:
+            yield self.paint("unknown", "NOT KNOWN")
+        for read in unknown[:_FIRST]:
+            needs = f" To know: {clean(read['needs'])}." if read["needs"] else ""
+            text = f"{clean(read['observer'])}, {clean(read['operation'])}: {clean(read['error'], 300)}.{needs}"
+            yield from wrap(text, self.width, "  ? ", "    ")
+        if len(unknown) > _FIRST:
+            yield f"    and {len(unknown) - _FIRST} more reads, in findings.json"
+        for finding in self.unknown[:_FIRST]:
+            place = "" if finding["resource"]["name"] == "cluster" else f" {clean(finding['resource']['name'])}"
+            text = f"{finding['code']}{place}: {prose(finding['message'])} {prose(finding['remediation'])}"
+            yield from wrap(text.strip(), self.width, "  ? ", "    ")
+        if len(self.unknown) > _FIRST:
+            yield f"    and {len(self.unknown) - _FIRST} more checks, in findings.json"
+
+    def never_asked(self) -> Iterator[str]:
+        if self.document["incidents"]:
+            return
+        yield self.paint("bold", "NEVER ASKED")
+        for text in self.document["never_asked"]:
+            yield from wrap(clean(text, 500), self.width, "  – ", "    ")  # noqa: RUF001 -- the sign for "not asked"
+
+    def foot(self) -> Iterator[str]:
+        counts = self.document["lifecycle_counts"]
+        told = ", ".join(f"{number} {name}" for name, number in counts.items() if number) or "nothing failed, now or before"
+        previous = self.document["previous_snapshot_id"]
+        compared = f"compared with {clean(previous)}" if previous else "compared with nothing: no earlier snapshot"
+        yield from wrap(f"{told}; {compared}", self.width)

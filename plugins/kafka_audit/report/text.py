@@ -1,0 +1,58 @@
+"""Words and colours of every report: `clean` for strings that a cluster supplied, wrapping, terminal colours."""
+
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kafka_audit.model.text import brokers, clean, counted, listing, ranges, start_upper, word
+
+__all__ = ["LIFECYCLE", "Paint", "brokers", "clean", "counted", "listing", "prose", "ranges", "start_upper", "word", "wrap"]
+
+LIFECYCLE = {"new": "+ new", "ongoing": "= ongoing", "resolved": "− resolved", "incomparable": "≁ incomparable"}  # noqa: RUF001
+"""How a report marks a finding's place in time: the sign reads without colour, the word aloud."""
+
+_CODES = {
+    "CRITICAL": "1;31",
+    "HIGH": "31",
+    "MEDIUM": "33",
+    "LOW": "36",
+    "INFO": "2",
+    "unknown": "35",
+    "good": "32",
+    "bold": "1",
+    "dim": "2",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paint:
+    """ANSI colours, or none. Colour never carries what words do not say."""
+
+    on: bool
+
+    def __call__(self, style: str, text: str) -> str:
+        """Return `text` in the colour of a severity, or of `unknown`, `good`, `bold`, `dim`."""
+        return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if self.on and text else text
+
+
+def prose(text: str, limit: int = 1000) -> str:
+    """Return text of several lines with each line cleaned: line breaks are ours, everything else may be the cluster's."""
+    return "\n".join(clean(line, limit) for line in text.split("\n"))
+
+
+def wrap(text: str, width: int, first: str = "", rest: str | None = None) -> Iterator[str]:
+    """Yield lines of at most `width` characters, the first behind `first`, others behind `rest` (default: blanks).
+
+    Words longer than a line stay whole, so that an address can be copied.
+    """
+    later = " " * len(first) if rest is None else rest
+    for paragraph in text.split("\n"):
+        yield from textwrap.wrap(
+            paragraph,
+            width=max(width, len(first) + 20),
+            initial_indent=first,
+            subsequent_indent=later,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        first = later

@@ -1,0 +1,23 @@
+"""The Spark job of one audit run: `spark-submit --py-files kafka_audit.zip diff_snapshots.py --store ROOT --run RUN_ID`."""
+
+import argparse
+
+from kafka_audit.engine.run import answer
+from kafka_audit.engine.session import start
+
+
+def main() -> None:
+    """Judge the snapshots that `runs/RUN_ID/request.json` names."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--store", required=True, help="root of the snapshot store, a path or URL that Spark can read")
+    parser.add_argument("--run", required=True, help="name of the run below runs/")
+    arguments = parser.parse_args()
+    spark = start()
+    try:
+        answer(spark, arguments.store, arguments.run)
+    finally:
+        spark.stop()
+
+
+if __name__ == "__main__":
+    main()

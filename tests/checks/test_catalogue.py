@@ -1,0 +1,194 @@
+"""What every check owes its reader and its tests."""
+
+import inspect
+import re
+import string
+from collections import Counter
+
+import pytest
+
+from checks.conftest import BLIND, HERE, case_files, cases
+from kafka_audit.checks import Check, catalogue
+from kafka_audit.engine.rows import judge_rows
+from kafka_audit.engine.run import judge
+from kafka_audit.model.errors import EngineError
+from kafka_audit.model.finding import Severity, Status
+from kafka_audit.model.tables import (
+    BrokerView,
+    Probe,
+    RegisteredBroker,
+    RegisteredEndpoint,
+    RegisteredPartition,
+    RegisteredTopic,
+    Registry,
+    Snapshot,
+    SourceRead,
+)
+
+HEADINGS = ["Why it matters", "Fails when", "Not known when", "Passes only when", "What to do", "References"]
+ZOOKEEPER = {Registry, RegisteredBroker, RegisteredEndpoint, RegisteredTopic, RegisteredPartition}
+TAKEN_AWAY = {
+    "no_zookeeper": ZOOKEEPER,
+    "no_controller_znode": {Registry},
+    "no_ids": {RegisteredBroker, RegisteredEndpoint},
+    "no_topics": {RegisteredTopic, RegisteredPartition},
+    "one_topic_unread": {RegisteredTopic, RegisteredPartition},
+    "no_views": {BrokerView},
+    "no_probes": {Probe},
+    "kraft": ZOOKEEPER,
+}
+"""Which tables each blind world lacks, in whole or in part."""
+
+every_check = pytest.mark.parametrize("check", catalogue().values(), ids=catalogue())
+
+
+def _said(request, check: Check, name: str):
+    return request.getfixturevalue(f"judged_in_{'spark' if check.kind == 'sql' else 'python'}").of(check.code, name)
+
+
+@every_check
+def test_page_has_all_headings_in_order(check):
+    assert re.findall(r"^## (.+)$", inspect.cleandoc(check.doc), re.MULTILINE) == HEADINGS
+
+
+@every_check
+def test_page_says_something_under_each_heading(check):
+    for section in re.split(r"^## .+$", inspect.cleandoc(check.doc), flags=re.MULTILINE):
+        assert len(section.split()) >= 3
+
+
+@every_check
+def test_wording(check):
+    # "OK" and "healthy" promise what was not asked; "should" leaves the reader to guess.
+    for text in (check.doc, *check.says.values()):
+        assert not re.findall(r"\b(OK|healthy|should|!)\b", text)
+    assert "cannot reach" not in check.says[Status.FAIL] or check.code in {"KA301", "KA302"}
+
+
+@every_check
+def test_module_is_named_after_the_fault(check):
+    assert check.function.__module__ == f"kafka_audit.checks.{check.family}.{check.name}"
+    assert not check.name.startswith(("check", "ensure", "test"))
+
+
+@every_check
+def test_case_file_lies_where_the_check_lies(check):
+    assert case_files()[check.code] == HERE / check.family / f"{check.name}.yaml"
+
+
+@every_check
+def test_cases_show_the_fault_and_its_nearest_false_positive(check):
+    told = cases(check.code).values()
+    fails = [case for case in told if any(one.get("status", "FAIL") == "FAIL" for one in case.get("expect", []))]
+    assert fails, "no case fails"
+    assert [case for case in told if case.get("pass")], "no case passes"
+    near = [case for case in told if case.get("near")]
+    assert near, "no case is a near false positive"
+    for case in near:
+        assert not any(one.get("status", "FAIL") == "FAIL" for one in case.get("expect", []))
+    assert [case for case in told if any(one.get("status") == "UNKNOWN" for one in case.get("expect", []))], (
+        "nothing is not known"
+    )
+
+
+@every_check
+def test_messages_use_evidence_that_is_there(request, check):
+    """Every judgement of every case can be put into words."""
+    seen = set()
+    for name in (*(f"{check.code}-{case}" for case in cases(check.code)), *BLIND):
+        for judgement in _said(request, check, name):
+            seen.add(judgement.status)
+            template = check.says[judgement.status]
+            keys = {key for _, key, _, _ in string.Formatter().parse(template) if key is not None}
+            assert keys <= judgement.evidence.keys(), (name, judgement)
+            assert "{" not in template.format_map(judgement.evidence)
+    assert seen == set(check.says), "a status is said that never comes, or never said"
+
+
+@every_check
+def test_what_to_do_names_evidence_of_failures(request, check):
+    section = inspect.cleandoc(check.doc).partition("## What to do")[2].partition("## ")[0]
+    keys = set(re.findall(r"\{(\w+)\}", section))
+    for case in cases(check.code):
+        for judgement in _said(request, check, f"{check.code}-{case}"):
+            if judgement.status is Status.FAIL:
+                assert keys <= judgement.evidence.keys(), judgement
+
+
+@every_check
+def test_not_known_says_what_would_be_needed(request, check):
+    for name in (*(f"{check.code}-{case}" for case in cases(check.code)), *BLIND):
+        for judgement in _said(request, check, name):
+            if judgement.status is Status.UNKNOWN:
+                assert judgement.evidence["error"]
+                assert judgement.evidence["needs"]
+            if judgement.status is Status.NOT_APPLICABLE:
+                assert judgement.evidence["reason"]
+
+
+@every_check
+def test_severity_and_confidence_belong_to_failures(request, check):
+    for name in (*(f"{check.code}-{case}" for case in cases(check.code)), *BLIND):
+        for judgement in _said(request, check, name):
+            assert judgement.severity is None or judgement.status is Status.FAIL
+
+
+@every_check
+def test_nothing_fails_in_a_cluster_that_agrees_with_itself(request, check):
+    judgements = _said(request, check, "healthy")
+    assert judgements
+    assert {one.status for one in judgements} <= {Status.PASS, Status.UNKNOWN, Status.NOT_APPLICABLE}
+
+
+@pytest.mark.parametrize("world", TAKEN_AWAY)
+@every_check
+def test_nothing_passes_for_lack_of_input(request, check, world):
+    if not TAKEN_AWAY[world] & set(check.needs):
+        return
+    judgements = _said(request, check, world)
+    assert judgements, "it says nothing at all"
+    assert [one for one in judgements if one.status in {Status.PASS, Status.FAIL}] == []
+
+
+def test_every_case_file_has_its_check():
+    assert set(case_files()) == set(catalogue())
+
+
+def test_no_two_checks_share_a_name():
+    assert [name for name, n in Counter(check.name for check in catalogue().values()).items() if n > 1] == []
+
+
+def test_every_check_that_reads_rows_in_python_names_itself_when_it_breaks():
+    def broken(snapshot):
+        return [snapshot.rows[0]]
+
+    check = Check(
+        code="KA999",
+        name="broken",
+        family="audit",
+        severity=Severity.LOW,
+        needs=(SourceRead,),
+        says={},
+        function=broken,
+        kind="row",
+    )
+    with pytest.raises(IndexError) as caught:
+        judge_rows(Snapshot(snapshot_id="s", cluster="c", cluster_id="i", rows=()), {"KA999": check})
+    assert caught.value.__notes__ == ["raised by check KA999 (audit/broken) on snapshot s"]
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("judged_in_spark")  # registers the views
+def test_a_select_that_does_not_run_is_named(spark):
+    check = Check(
+        code="KA998",
+        name="broken",
+        family="audit",
+        severity=Severity.LOW,
+        needs=(),
+        says={},
+        function=lambda: "SELECT nothing FROM judged",
+        kind="sql",
+    )
+    with pytest.raises(EngineError, match=r"check KA998 \(audit/broken\) does not run: .*nothing"):
+        judge(spark, [catalogue()["KA201"], check])

@@ -1,0 +1,316 @@
+"""A cluster in a few lines of YAML, as the snapshot that auditing it would give.
+
+`brokers`, `topics` and `zookeeper` are what ZooKeeper holds. Views, reads, probes and identities follow from it, as if everything
+worked; a case patches them where something does not:
+
+    views:      by broker id, `ID/LISTENER`, or the address of an unregistered broker. `answers: false` for none; `brokers` and
+                `topics` patch what is listed.
+    reads:      {observer, operation, error, needs} of reads that failed.
+    probes:     {vantage, role, from, to, listener, layer, outcome, error, needs}: the path ends at `layer`; without it, it is
+                open. Vantages other than the worker have no paths but those named.
+    identities: {to, answered_by, kafka_cluster_id}: who answers at a broker's endpoints; `asked: false` for no row.
+
+In a patch `absent` removes a key, and `none` empties a mapping. A case is laid over the base and its file's `world`: `now` for
+the snapshot, `before` on top of that for the look before the newest (`samples: 1` for no such look), `previous` for the previous
+snapshot.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from fnmatch import fnmatch
+from typing import Any
+
+from kafka_audit.model.finding import Judgement, Status
+from kafka_audit.model.tables import (
+    BrokerConfig,
+    BrokerIdentity,
+    BrokerView,
+    Probe,
+    RegisteredBroker,
+    RegisteredEndpoint,
+    RegisteredPartition,
+    RegisteredTopic,
+    Registry,
+    Row,
+    Sample,
+    Snapshot,
+    SnapshotInfo,
+    SourceRead,
+    ViewBroker,
+    ViewPartition,
+    ViewTopic,
+)
+
+World = Mapping[str, Any]
+LAYERS = ("dns", "tcp", "api", "identity")
+SETS = ("ids", "controller", "controller_epoch", "cluster/id", "topics", "topics/*/partitions/*/state")
+ZOOKEEPER_READS = {name: f"zookeeper /{'brokers/' if name.startswith(('ids', 'topics')) else ''}{name}" for name in SETS}
+
+
+def merged(base: Any, patch: Any) -> Any:
+    """Lay a patch over a description: mappings key by key, anything else replaces.
+
+    Where there is nothing yet to take away from, `absent` and `none` stay for the next time: views are patched after they were
+    derived.
+    """
+    if patch == "none" and isinstance(base, Mapping):
+        return {}
+    if not isinstance(base, Mapping) or not isinstance(patch, Mapping):
+        return patch
+    laid = dict(base)
+    for key, value in patch.items():
+        if value == "absent" and key in base:
+            del laid[key]
+        elif key in base or not isinstance(value, Mapping):
+            laid[key] = merged(base.get(key), value)
+        else:
+            laid[key] = merged({}, value)
+    return laid
+
+
+def _settled(view: Any) -> Any:
+    """Return a view without what was to be taken away from it and is not there."""
+    if not isinstance(view, Mapping):
+        return {} if view == "none" else view
+    return {key: _settled(value) for key, value in view.items() if value != "absent"}
+
+
+def snapshots(base: World, name: str, case: World) -> tuple[Snapshot, Snapshot | None]:
+    """Return a case's snapshot, and its previous one where the case has `previous`."""
+    base = merged(base, case.get("world", {}))
+    now = merged(base, case.get("now", {}))
+    looks = [merged(now, case.get("before", {})), now][2 - case.get("samples", 2) :]
+    current = _snapshot(name, looks, case.get("looks", {}))
+    if "previous" not in case:
+        return current, None
+    return current, _snapshot(f"{name}-previous", [merged(base, case["previous"])], {})
+
+
+def row_judgements(base: World, name: str, case: World) -> list[Judgement]:
+    """Return what row checks are said to have found in a case."""
+    now = merged(merged(base, case.get("world", {})), case.get("now", {}))
+    return [Judgement(snapshot_id=name, **(raw | {"status": Status(raw["status"])})) for raw in now["row_judgements"]]
+
+
+def _snapshot(name: str, looks: list[World], times: Mapping[int, World]) -> Snapshot:
+    rows: list[Row] = []
+    if looks:
+        rows += [SnapshotInfo(**looks[-1]["info"], samples=len(looks)), *_configs(looks[-1])]
+    for number, world in enumerate(looks, start=1):
+        started = world["info"]["started_ms"] + 6000 * number
+        sample = {"sample": number, "started_ms": started, "finished_ms": started + 400, "reason": "first"} | times.get(
+            number, {}
+        )
+        rows += [Sample(**sample), *_look(number, world)]
+    return Snapshot(snapshot_id=name, cluster="base", cluster_id=f"id of {name}", rows=tuple(dict.fromkeys(rows)))
+
+
+def _look(sample: int, world: World) -> Iterator[Row]:
+    reads = _reads(sample, world)
+    yield from reads
+    unread = {read.operation for read in reads if read.observer == "zookeeper" and read.outcome == "failed"}
+    if world["zookeeper"]:
+        yield from _registered(sample, world, unread)
+    yield from _views(sample, world)
+    yield from _probes(sample, world)
+    yield from _identities(sample, world)
+
+
+def _registered(sample: int, world: World, unread: set[str]) -> Iterator[Row]:
+    yield Registry(sample=sample, **world["zookeeper"])
+    if ZOOKEEPER_READS["ids"] not in unread:
+        for broker, held in world["brokers"].items():
+            own = {"rack": None, "ephemeral_owner": broker + 7, "registered_ms": world["info"]["started_ms"] - 3_600_000}
+            told = {key: value for key, value in held.items() if key != "listeners"}
+            yield RegisteredBroker(sample=sample, broker_id=broker, **(own | told))
+        for broker, listener, protocol, host, port in _endpoints(world):
+            yield RegisteredEndpoint(sample=sample, broker_id=broker, listener=listener, protocol=protocol, host=host, port=port)
+    if ZOOKEEPER_READS["topics"] in unread:
+        return
+    for topic, held in world["topics"].items():
+        told = {key: held.get(key) for key in ("topic_id", "czxid", "mzxid")}
+        yield RegisteredTopic(sample=sample, topic=topic, deleting=held.get("deleting", False), **told)
+        for partition, state in held["partitions"].items():
+            row = {"leader_recovery_state": 0} | _tuples(state)
+            yield RegisteredPartition(sample=sample, topic=topic, partition=partition, **row)
+
+
+def _tuples(raw: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in raw.items()}
+
+
+def _endpoints(world: World) -> list[tuple[int, str, str, str, int]]:
+    found = []
+    for broker, held in world["brokers"].items():
+        for listener, address in held["listeners"].items():
+            protocol, _, rest = address.partition("://")
+            host, _, port = rest.rpartition(":")
+            found.append((broker, listener, protocol, host, int(port)))
+    return found
+
+
+def _truth(world: World, listener: str) -> dict[str, Any]:
+    """Return what a broker shows on a listener when it knows everything."""
+    brokers = {}
+    for broker, name, _, host, port in _endpoints(world):
+        if name == listener or (listener == "bootstrap" and broker not in brokers):
+            brokers[broker] = {"host": host, "port": port}
+    topics = {}
+    for topic, held in world["topics"].items():
+        if held.get("deleting"):
+            continue
+        partitions = {}
+        for number, state in held["partitions"].items():
+            kept = {key: state[key] for key in ("leader", "leader_epoch", "replicas", "isr")}
+            partitions[number] = {"error": 0 if state["leader"] != -1 else 5, "offline_replicas": [], **kept}
+        topics[topic] = {"topic_id": held.get("topic_id"), "error": 0, "partitions": partitions}
+    zookeeper = world["zookeeper"] or {"kafka_cluster_id": "base-cluster-id", "controller_id": 0}
+    return {
+        "answers": True,
+        "kafka_cluster_id": zookeeper["kafka_cluster_id"],
+        "controller_id": zookeeper["controller_id"],
+        "metadata_version": 9,
+        "brokers": brokers,
+        "topics": topics,
+    }
+
+
+def _observers(world: World) -> Iterator[tuple[str, int, str, str, dict[str, Any]]]:
+    """Yield observer, broker id, listener, address and view of everyone who was asked."""
+    patches = world["views"]
+    for broker, listener, _, host, port in _endpoints(world):
+        view = merged(merged(_truth(world, listener), patches.get(broker, {})), patches.get(f"{broker}/{listener}", {}))
+        yield f"broker:{broker}", broker, listener, f"{host}:{port}", _settled(view)
+    for address, patch in patches.items():
+        if isinstance(address, str) and "/" not in address:
+            yield f"broker@{address}", -1, "bootstrap", address, _settled(merged(_truth(world, "bootstrap"), patch))
+
+
+def _digest(content: object) -> str:
+    return hashlib.sha256(repr(content).encode()).hexdigest()[:12]
+
+
+def _views(sample: int, world: World) -> Iterator[Row]:
+    for observer, broker, listener, address, view in _observers(world):
+        if not view["answers"]:
+            continue
+        brokers_digest, topics_digest = _digest(view["brokers"]), _digest(view["topics"])
+        yield BrokerView(
+            sample=sample,
+            observer=observer,
+            broker_id=broker,
+            listener=listener,
+            address=address,
+            kafka_cluster_id=view["kafka_cluster_id"],
+            controller_id=view["controller_id"],
+            brokers_listed=len(view["brokers"]),
+            topics_listed=len(view["topics"]),
+            brokers_digest=brokers_digest,
+            topics_digest=topics_digest,
+            metadata_version=view["metadata_version"],
+        )
+        for one, told in view["brokers"].items():
+            yield ViewBroker(brokers_digest=brokers_digest, broker_id=one, rack=None, **told)
+        for topic, told in view["topics"].items():
+            digest = _digest((topic, told["partitions"]))
+            head = {"topic": topic, "topic_digest": digest}
+            yield ViewTopic(topics_digest=topics_digest, topic_id=told["topic_id"], error=told["error"], **head)
+            for number, partition in told["partitions"].items():
+                yield ViewPartition(partition=number, **head, **_tuples(partition))
+
+
+def _reads(sample: int, world: World) -> list[SourceRead]:
+    asked: dict[tuple[str, str, str], dict[str, Any]] = {}
+    if world["info"]["mode"] == "zookeeper":
+        refused = {} if world["zookeeper"] else {"error": "connection refused", "needs": "a way from this worker to zk:2181"}
+        asked |= {("zookeeper", operation, "zk:2181"): refused for operation in ZOOKEEPER_READS.values()}
+    for observer, _, _, address, view in _observers(world):
+        error = (
+            {} if view["answers"] else {"error": view.get("error", "timeout"), "needs": f"a way from this worker to {address}"}
+        )
+        for operation in ("ApiVersions", "Metadata", "DescribeConfigs BROKER", "DescribeConfigs identity"):
+            asked[observer, operation, address] = error
+    for patch in world["reads"]:
+        keys = [key for key in asked if key[0] == patch["observer"] and fnmatch(key[1], patch["operation"])]
+        new = (patch["observer"], patch["operation"], patch.get("target", "somewhere"))
+        for key in keys or [new]:
+            asked[key] = {name: patch[name] for name in ("error", "needs", "message") if name in patch}
+    return [
+        SourceRead(
+            sample=sample, observer=key[0], operation=key[1], target=key[2], outcome="failed" if told else "answered", **told
+        )
+        for key, told in asked.items()
+    ]
+
+
+def _many(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _probes(sample: int, world: World) -> Iterator[Row]:
+    paths: dict[tuple[str, str, int | None, int, str], World] = {}
+    for broker, listener, *_ in _endpoints(world):
+        paths["worker", "client", None, broker, listener] = {}
+    for patch in world["probes"]:
+        known = {(broker, listener) for broker, listener, *_ in _endpoints(world)}
+        role = patch.get("role", "broker" if "from" in patch else "client")
+        for source in _many(patch.get("from")):
+            for broker, listener in sorted(known):
+                if broker in _many(patch["to"]) and listener == patch.get("listener", listener):
+                    paths[patch.get("vantage", "worker"), role, source, broker, listener] = patch
+    where = {(broker, listener): (protocol, host, port) for broker, listener, protocol, host, port in _endpoints(world)}
+    for (vantage, role, source, broker, listener), patch in paths.items():
+        protocol, host, port = where[broker, listener]
+        if patch.get("outcome") == "none":
+            continue
+        head = {
+            "sample": sample,
+            "vantage": vantage,
+            "role": role,
+            "from_broker": source,
+            "broker_id": broker,
+            "listener": listener,
+        }
+        head |= {"protocol": protocol, "host": host, "port": port, "via": patch.get("via")}
+        for layer in dict.fromkeys((*LAYERS[:2], patch.get("layer", "tcp"), *LAYERS[2:])):
+            last = layer == patch.get("layer")
+            told = {key: patch.get(key) for key in ("error", "needs", "detail")} if last else {"error": None, "detail": None}
+            detail = str(broker) if layer == "identity" and not last else told.pop("detail")
+            told.pop("detail", None)
+            outcome = patch.get("outcome", "failed") if last else "ok"
+            yield Probe(**head, layer=layer, outcome=outcome, detail=detail, **told)
+            if last:
+                break
+
+
+def _identities(sample: int, world: World) -> Iterator[Row]:
+    patches = {one["to"]: one for one in world["identities"]}
+    told = {(broker, listener, address): view for _, broker, listener, address, view in _observers(world) if view["answers"]}
+    for (broker, listener, address), view in told.items():
+        patch = patches.get(broker if broker >= 0 else address, {})
+        row = {"answered_by": broker if broker >= 0 else None, "kafka_cluster_id": view["kafka_cluster_id"]}
+        if patch.get("asked", True):
+            row |= {key: value for key, value in patch.items() if key in {"answered_by", "kafka_cluster_id"}}
+            yield BrokerIdentity(sample=sample, broker_id=broker, listener=listener, address=address, **row)
+
+
+def _configs(world: World) -> Iterator[Row]:
+    for broker in world["brokers"]:
+        told = {key: value for key, value in world["configs"].items() if isinstance(key, str)}
+        told = merged(told, world["configs"].get(broker, {}))
+        for key, value in told.items():
+            hidden = value == "hidden"
+            yield BrokerConfig(
+                observer=f"broker:{broker}",
+                broker_id=broker,
+                key=key,
+                value=None if hidden else value,
+                source=4 if value else 5,
+                sensitive=hidden,
+            )
+
+
+def fields_of(row: Row) -> dict[str, Any]:
+    """Return a row as the columns of its table."""
+    return {field.name: getattr(row, field.name) for field in fields(row)}

@@ -1,0 +1,119 @@
+"""Findings and a small snapshot in, incidents out: one YAML file below `tests/causes` a family of causes."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import small_cluster
+from kafka_audit.engine.causes import TABLE, incidents
+from kafka_audit.model.finding import Change, Incident, Severity, Status
+
+FOLDER = Path(__file__).parents[1] / "causes"
+CASES = {
+    f"{path.stem}-{name}": case
+    for path in sorted(FOLDER.glob("*.yaml"))
+    for name, case in yaml.safe_load(path.read_text(encoding="utf-8")).items()
+}
+
+
+def told(case: dict[str, Any]) -> tuple[list[Any], tuple[Incident, ...]]:
+    findings = []
+    for line, extra in (next(iter(row.items())) for row in case["findings"]):
+        code, resource = line.split(" ", 1)
+        findings.append(small_cluster.finding(code, resource, **(extra or {})))
+    changes = [Change(**{"before": None, "after": None, **change}) for change in case.get("changes", [])]
+    return findings, incidents(small_cluster.snapshot(case["cluster"]), findings, changes)
+
+
+def text_of(incident: Incident) -> str:
+    """Everything of an incident that a reader sees, a line each."""
+    lines = [incident.headline, incident.impact, incident.confidence_why, *incident.not_known]
+    lines += [f"+ {e.observer}: {e.text}" for e in incident.evidence_for]
+    lines += [f"- {e.observer}: {e.text}" for e in incident.evidence_against]
+    for step in incident.remediation:
+        lines += [f"{step.kind}: {step.text}", *step.commands, step.cost or ""]
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_findings_become_the_incidents_that_the_case_names(name):
+    case = CASES[name]
+    findings, found = told(case)
+    names = {f.fingerprint: f"{f.code} {f.resource.name}" for f in findings}
+    assert [
+        {
+            "headline": i.headline,
+            "cause": i.cause,
+            "confidence": i.confidence.value,
+            "findings": sorted(names[fingerprint] for fingerprint in i.findings),
+        }
+        for i in found
+    ] == [
+        {**{k: e[k] for k in ("headline", "cause", "confidence")}, "findings": sorted(e["findings"])} for e in case["incidents"]
+    ]
+    for incident, expected in zip(found, case["incidents"], strict=True):
+        text = text_of(incident)
+        for line in expected.get("says", []):
+            assert line in text
+        for line in expected.get("never_says", []):
+            assert line not in text
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_unmuted_failure_of_high_and_above_is_in_exactly_one_incident_and_no_other_is(name):
+    findings, found = told(CASES[name])
+    told_of = Counter(fingerprint for incident in found for fingerprint in incident.findings)
+    wanted = [f for f in findings if f.status is Status.FAIL and f.severity >= Severity.HIGH and not f.muted]
+    assert told_of == Counter(f.fingerprint for f in wanted)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_headline_is_short_and_an_incident_is_never_bare(name):
+    for incident in told(CASES[name])[1]:
+        assert len(incident.headline) < 100
+        assert incident.headline[0].isupper()
+        assert "!" not in incident.headline
+        assert incident.evidence_for
+        assert incident.confidence_why
+        assert incident.remediation[-1].kind in {"prove", "do_not"}
+
+
+def test_every_row_of_the_table_has_a_case():
+    told_of = {i["cause"] for case in CASES.values() for i in case["incidents"]}
+    assert [cause.meaning for cause in TABLE if not told_of & set(cause.codes)] == []
+
+
+def test_a_storm_is_one_incident_with_its_first_ten_and_a_count():
+    findings = [small_cluster.finding("KA601", f"topic/orders/partition/{n}", name="partition_offline") for n in range(5000)]
+    (incident,) = incidents(small_cluster.snapshot({"brokers": {0: "a:9092"}}), findings, [])
+    assert incident.headline == "5000 partitions of topic orders: partition offline"
+    assert len(incident.findings) == 5000
+    assert [e.text for e in incident.evidence_for][-2:] == ["KA601 at topic/orders/partition/9", "and 4990 more, see findings"]
+
+
+def test_incidents_come_by_severity_and_then_by_what_they_explain():
+    findings = [
+        small_cluster.finding("KA704", "broker/0"),
+        small_cluster.finding("KA611", "topic/a/partition/0"),
+        small_cluster.finding("KA611", "topic/a/partition/1"),
+        small_cluster.finding("KA602", "topic/b/partition/0", severity="CRITICAL"),
+    ]
+    found = incidents(small_cluster.snapshot({"brokers": {0: "a:9092"}}), findings, [])
+    assert [i.cause for i in found] == ["KA602", "KA611", "KA704"]
+
+
+def test_an_incident_goes_on_as_soon_as_one_of_its_findings_does():
+    findings = [small_cluster.finding("KA704", "broker/0"), small_cluster.finding("KA704", "broker/1", lifecycle="ongoing")]
+    (incident,) = incidents(small_cluster.snapshot({"brokers": {0: "a:9092"}}), findings, [])
+    assert incident.lifecycle == "ongoing"
+
+
+def test_a_hostile_host_name_can_neither_run_in_a_command_nor_hide_in_a_sentence():
+    spec = {"brokers": {0: "a:9092", 2: "$(reboot)\u202e.example:9092"}, "views": {0: "full", 2: "empty"}}
+    finding = small_cluster.finding("KA302", "broker/2/listener/PLAINTEXT", confidence="inferred")
+    (incident,) = incidents(small_cluster.snapshot(spec), [finding], [])
+    assert "nc -vz -w 3 '$(reboot)\\u202e.example' 9092" in text_of(incident)
+    assert "\u202e" not in text_of(incident)

@@ -1,0 +1,268 @@
+"""Judgements in, findings out: words, mutes, and what became of earlier failures."""
+
+from collections.abc import Mapping
+from datetime import date
+from typing import Any
+
+import pytest
+
+import small_cluster
+from kafka_audit.engine.findings import conclude, what_to_do
+from kafka_audit.model.cluster import Mute
+from kafka_audit.model.errors import EngineError
+from kafka_audit.model.finding import Confidence, Finding, Judgement, Lifecycle, Severity, Status, fingerprint
+from kafka_audit.model.tables import BrokerView, RegisteredPartition, Snapshot
+from kafka_audit.report.document import build
+
+TODAY = date(2026, 9, 14)
+NOW = "20260914T180000Z-prod-0001"
+BEFORE = "20260914T120000Z-prod-0001"
+SAYS = {
+    Status.FAIL: "Broker {broker} does not list {missing}",
+    Status.PASS: "Every broker lists every broker",
+    Status.UNKNOWN: "Not known: whether broker {broker} lists every broker",
+    Status.NOT_APPLICABLE: "Does not apply: {reason}",
+}
+CHECKS = {
+    "KA105": small_cluster.check("KA105", name="broker_not_listed", says=SAYS, needs=(BrokerView,), severity=Severity.HIGH),
+    "KA601": small_cluster.check("KA601", says=SAYS, needs=(RegisteredPartition,)),
+}
+
+
+def judgement(code: str, resource: str, status: str = "FAIL", **told: Any) -> Judgement:
+    evidence = {"broker": "2", "missing": "0", "reason": "one broker"} | told.pop("evidence", {})
+    return Judgement(
+        snapshot_id=told.pop("at", NOW), code=code, resource=resource, status=Status(status), evidence=evidence, **told
+    )
+
+
+def concluded(
+    judgements: list[Judgement],
+    *,
+    spec: Mapping[str, Any] | None = None,
+    report: Mapping[str, Any] | None = None,
+    mutes: tuple[Mute, ...] = (),
+) -> list[Finding]:
+    snapshot = small_cluster.snapshot(spec or {"brokers": {0: "a:9092"}}, NOW)
+    return list(conclude(snapshot, None, judgements, mutes=mutes, previous_report=report, today=TODAY, checks=CHECKS))
+
+
+def report_of(judgements: list[Judgement], report: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The findings.json that an audit with these judgements wrote."""
+    snapshot = small_cluster.snapshot({"brokers": {0: "a:9092"}}, NOW)
+    return build(snapshot, None, concluded(judgements, report=report), (), (), report)
+
+
+def only(findings: list[Finding]) -> Finding:
+    (finding,) = findings
+    return finding
+
+
+def test_a_judgement_is_put_into_the_words_of_its_check():
+    finding = only(concluded([judgement("KA105", "broker/2", confidence=Confidence.INFERRED)]))
+    assert finding.message == "Broker 2 does not list 0"
+    assert (finding.name, finding.severity, finding.confidence) == ("broker_not_listed", Severity.HIGH, Confidence.INFERRED)
+    assert finding.fingerprint == fingerprint("KA105", small_cluster.CLUSTER_ID, "broker/2")
+    assert (finding.resource.type, finding.lifecycle, finding.muted) == ("broker", Lifecycle.NEW, False)
+
+
+def test_a_judgement_may_be_worse_than_its_check():
+    assert only(concluded([judgement("KA105", "broker/2", severity=Severity.CRITICAL)])).severity is Severity.CRITICAL
+
+
+def test_what_a_cluster_supplies_is_cleaned_before_it_is_a_sentence():
+    finding = only(concluded([judgement("KA105", "broker/2", evidence={"missing": "a\u202eb\x1b[2J{broker}"})]))
+    assert finding.message == "Broker 2 does not list a\\u202eb\\u001b[2J{broker}"
+    assert finding.evidence["missing"] == "a\\u202eb\\u001b[2J{broker}"
+
+
+def test_a_key_that_a_check_forgot_is_told_and_does_not_end_the_audit():
+    bare = Judgement(snapshot_id=NOW, code="KA105", resource="broker/2", status=Status.FAIL)
+    assert only(concluded([bare])).message == "Broker (broker: not told) does not list (missing: not told)"
+
+
+def test_judgements_of_other_snapshots_of_the_run_are_passed_over():
+    assert concluded([judgement("KA105", "broker/2", at="another")]) == []
+
+
+def test_a_judgement_without_check_is_an_error_of_the_engine():
+    with pytest.raises(EngineError, match="KA999"):
+        concluded([judgement("KA999", "cluster")])
+
+
+def test_a_report_of_another_snapshot_is_refused():
+    previous = Snapshot(snapshot_id=BEFORE, cluster="prod", cluster_id=small_cluster.CLUSTER_ID, rows=())
+    with pytest.raises(EngineError, match=BEFORE):
+        conclude(previous, previous, [], mutes=(), previous_report={"snapshot_id": "other"}, today=TODAY, checks=CHECKS)
+
+
+def test_the_worst_stands_where_a_check_says_two_things_of_a_resource():
+    findings = concluded(
+        [judgement("KA105", "broker/2", "PASS"), judgement("KA105", "broker/2"), judgement("KA105", "broker/2", "UNKNOWN")]
+    )
+    assert only(findings).status is Status.FAIL
+
+
+def test_the_remedy_is_the_page_s_section_filled_with_evidence():
+    page = """A broker is missing.
+
+    ## What to do
+    Restart broker {broker}, not {anything}
+    else.
+
+    - look at `server.log`
+
+    ## References
+    none
+    """
+    check = small_cluster.check("KA105", doc=page)
+    assert what_to_do(check) == "Restart broker {broker}, not {anything} else.\n- look at `server.log`"
+    snapshot = small_cluster.snapshot({"brokers": {}}, NOW)
+    arguments = {"mutes": (), "previous_report": None, "today": TODAY, "checks": {"KA105": check}}
+    finding = only(list(conclude(snapshot, None, [judgement("KA105", "broker/2")], **arguments)))
+    assert finding.remediation.startswith("Restart broker 2, not {anything} else.")
+
+
+@pytest.mark.parametrize(
+    ("host", "shown"),
+    [
+        ("kafka-2", "on kafka-2: `nc kafka-2 9092`"),
+        ("$(reboot)", "on $(reboot): `nc <host> 9092`"),
+        ("-e", "on -e: `nc <host> 9092`"),
+    ],
+)
+def test_a_name_that_could_run_stands_in_no_command(host, shown):
+    check = small_cluster.check("KA105", doc="X.\n\n## What to do\nAsk on {host}: `nc {host} 9092`")
+    snapshot = small_cluster.snapshot({"brokers": {}}, NOW)
+    told = judgement("KA105", "broker/2", evidence={"host": host})
+    found = conclude(snapshot, None, [told], mutes=(), previous_report=None, today=TODAY, checks={"KA105": check})
+    assert only(list(found)).remediation == f"Ask {shown}"
+
+
+def test_not_known_says_what_would_make_it_known():
+    finding = only(concluded([judgement("KA105", "broker/2", "UNKNOWN", evidence={"needs": "Describe on Cluster"})]))
+    assert finding.remediation == "To know: Describe on Cluster"
+
+
+@pytest.mark.parametrize(
+    ("mute", "muted"),
+    [
+        ({}, True),
+        ({"resource": "broker/*"}, True),
+        ({"resource": "broker/1"}, False),
+        ({"resource": "broker/."}, False),
+        ({"code": "KA601"}, False),
+        ({"until": TODAY}, True),
+        ({"until": date(2026, 9, 13)}, False),
+    ],
+)
+def test_a_mute_counts_for_its_code_and_resource_until_its_day(mute, muted):
+    told = Mute(**{"code": "KA105", "resource": "broker/2", "reason": "known", "owner": "me", **mute})
+    assert only(concluded([judgement("KA105", "broker/2")], mutes=(told,))).muted is muted
+
+
+@pytest.mark.parametrize(
+    ("now", "lifecycle"),
+    [
+        ("FAIL", Lifecycle.ONGOING),
+        ("PASS", Lifecycle.RESOLVED),
+        ("NOT_APPLICABLE", Lifecycle.RESOLVED),
+        ("UNKNOWN", Lifecycle.INCOMPARABLE),
+    ],
+)
+def test_what_becomes_of_an_earlier_failure(now, lifecycle):
+    finding = only(concluded([judgement("KA105", "broker/2", now)], report=report_of([judgement("KA105", "broker/2")])))
+    assert (finding.status.value, finding.lifecycle) == (now, lifecycle)
+
+
+@pytest.mark.parametrize("before", ["PASS", "UNKNOWN", "NOT_APPLICABLE"])
+def test_a_failure_is_new_where_there_was_none(before):
+    report = report_of([judgement("KA105", "broker/2", before)])
+    assert only(concluded([judgement("KA105", "broker/2")], report=report)).lifecycle is Lifecycle.NEW
+
+
+@pytest.mark.parametrize(
+    ("then", "lifecycle"), [("FAIL", Lifecycle.ONGOING), ("PASS", Lifecycle.RESOLVED), ("UNKNOWN", Lifecycle.INCOMPARABLE)]
+)
+def test_a_failure_is_not_forgotten_while_it_cannot_be_judged(then, lifecycle):
+    failed = report_of([judgement("KA105", "broker/2")])
+    blind = report_of([judgement("KA105", "broker/2", "UNKNOWN")], failed)
+    assert only(concluded([judgement("KA105", "broker/2", then)], report=blind)).lifecycle is lifecycle
+
+
+def test_a_resolved_failure_is_told_once():
+    failed = report_of([judgement("KA105", "broker/2")])
+    healed = report_of([judgement("KA105", "broker/2", "PASS")], failed)
+    assert only(concluded([judgement("KA105", "broker/2", "PASS")], report=healed)).lifecycle is not Lifecycle.RESOLVED
+
+
+def gone(
+    judgements: list[Judgement], spec: Mapping[str, Any] | None = None, resource: str = "broker/2", code: str = "KA105"
+) -> Finding:
+    """What is said of a resource that failed before and of which no judgement speaks now."""
+    findings = concluded(judgements, spec=spec, report=report_of([judgement(code, resource)]))
+    return only([f for f in findings if f.resource.name == resource])
+
+
+def test_a_resource_that_is_gone_is_resolved_when_its_check_ran():
+    finding = gone([judgement("KA105", "cluster", "PASS")])
+    assert (finding.lifecycle, finding.status) == (Lifecycle.RESOLVED, Status.NOT_APPLICABLE)
+    assert finding.message == "Fails no more. Before: Broker 2 does not list 0"
+
+
+def test_a_check_that_did_not_run_resolves_nothing():
+    finding = gone([])
+    assert (finding.lifecycle, finding.status) == (Lifecycle.INCOMPARABLE, Status.UNKNOWN)
+    assert "the check did not run" in finding.message
+
+
+@pytest.mark.parametrize("unknown", ["cluster", "broker/2/listener/PLAINTEXT"])
+def test_a_check_that_could_not_judge_resolves_nothing(unknown):
+    assert (
+        gone([judgement("KA105", unknown, "UNKNOWN"), judgement("KA105", "broker/0", "PASS")]).lifecycle is Lifecycle.INCOMPARABLE
+    )
+
+
+def test_another_broker_s_silence_is_not_this_one_s():
+    assert (
+        gone([judgement("KA105", "broker/1", "UNKNOWN"), judgement("KA105", "broker/0", "PASS")]).lifecycle is Lifecycle.RESOLVED
+    )
+
+
+@pytest.mark.parametrize(
+    ("read", "lifecycle"),
+    [
+        ({"observer": "broker:2", "operation": "Metadata", "outcome": "failed", "error": "timeout"}, Lifecycle.INCOMPARABLE),
+        ({"observer": "broker:2", "operation": "Metadata", "outcome": "answered"}, Lifecycle.RESOLVED),
+        ({"observer": "broker:1", "operation": "Metadata", "outcome": "failed", "error": "timeout"}, Lifecycle.RESOLVED),
+        ({"observer": "broker:2", "operation": "DescribeConfigs BROKER", "outcome": "failed"}, Lifecycle.RESOLVED),
+    ],
+)
+def test_a_source_that_failed_resolves_nothing_that_rests_on_it(read, lifecycle):
+    spec = {"brokers": {0: "a:9092"}, "reads": [read]}
+    assert gone([judgement("KA105", "cluster", "PASS")], spec).lifecycle is lifecycle
+
+
+def test_partitions_rest_on_zookeeper():
+    read = {"observer": "zookeeper", "operation": "zookeeper /brokers/topics", "outcome": "failed", "error": "timeout"}
+    spec = {"brokers": {0: "a:9092"}, "reads": [read]}
+    finding = gone([judgement("KA601", "cluster", "PASS")], spec, "topic/a/partition/0", "KA601")
+    assert finding.lifecycle is Lifecycle.INCOMPARABLE
+    assert "zookeeper did not answer zookeeper /brokers/topics (timeout)" in finding.message
+
+
+def test_a_read_counts_as_it_ended_in_the_last_sample_that_asked_it():
+    reads = [
+        {"observer": "broker:2", "outcome": "failed", "error": "timeout", "sample": 1},
+        {"observer": "broker:2", "outcome": "answered", "sample": 2},
+    ]
+    finding = gone([judgement("KA105", "cluster", "PASS")], {"brokers": {0: "a:9092"}, "reads": reads})
+    assert finding.lifecycle is Lifecycle.RESOLVED
+
+
+def test_earlier_failures_are_found_again_when_nobody_told_the_cluster_id():
+    """The fingerprint holds the cluster id; code and resource are what stays."""
+    blind = Snapshot(snapshot_id=NOW, cluster="prod", cluster_id="unknown:prod", rows=())
+    report = report_of([judgement("KA105", "broker/2")])
+    found = conclude(blind, None, [judgement("KA105", "broker/2")], mutes=(), previous_report=report, today=TODAY, checks=CHECKS)
+    assert only(list(found)).lifecycle is Lifecycle.ONGOING

@@ -1,0 +1,51 @@
+"""Documents for the reports, made from the cases of `tests/causes`."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import small_cluster
+from kafka_audit.engine.causes import incidents
+from kafka_audit.model.finding import Change, Finding
+from kafka_audit.model.tables import Snapshot
+from kafka_audit.report.document import build
+
+CASES = Path(__file__).parents[1] / "causes"
+Audit = Callable[..., tuple[dict[str, Any], Snapshot]]
+
+
+@pytest.fixture
+def audited() -> Audit:
+    """Return a function that judges a case of `tests/causes`, e.g. `cut_off`, `all_brokers`."""
+
+    def run(family: str, name: str, **arguments: Any) -> tuple[dict[str, Any], Snapshot]:
+        case = yaml.safe_load((CASES / f"{family}.yaml").read_text(encoding="utf-8"))[name]
+        told = [(*line.split(" ", 1), extra or {}) for row in case["findings"] for line, extra in row.items()]
+        findings = [small_cluster.finding(code, resource, **extra) for code, resource, extra in told]
+        changes = [Change(**{"before": None, "after": None, **change}) for change in case.get("changes", [])]
+        return document(findings, case["cluster"], changes, **arguments)
+
+    return run
+
+
+def document(
+    findings: list[Finding],
+    spec: dict[str, Any],
+    changes: tuple[Change, ...] | list[Change] = (),
+    *,
+    previous: dict[str, Any] | None = None,
+    show_all: bool = False,
+) -> tuple[dict[str, Any], Snapshot]:
+    snapshot = small_cluster.snapshot(spec)
+    found = incidents(snapshot, findings, changes)
+    previous_id = None if previous is None else previous["snapshot_id"]
+    return build(snapshot, previous_id, findings, found, changes, previous, show_all=show_all), snapshot
+
+
+@pytest.fixture
+def told() -> Audit:
+    """Return a function that puts findings and a cluster into a document."""
+    return document

@@ -1,0 +1,174 @@
+"""findings.json is what its schema and the contract say."""
+
+import json
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+import yaml
+from jsonschema import Draft202012Validator, ValidationError
+
+import small_cluster
+from kafka_audit.model.finding import Change
+from kafka_audit.report.document import MOST_CHANGES
+
+SCHEMA = json.loads(files("kafka_audit.report").joinpath("findings.schema.json").read_text(encoding="utf-8"))
+VALIDATOR = Draft202012Validator(SCHEMA)
+CASES = [
+    (path.stem, name)
+    for path in sorted((Path(__file__).parents[1] / "causes").glob("*.yaml"))
+    for name in yaml.safe_load(path.read_text(encoding="utf-8"))
+]
+ONE = {"brokers": {0: "a:9092"}, "views": {0: "full"}}
+
+
+def test_the_schema_is_a_schema():
+    Draft202012Validator.check_schema(SCHEMA)
+
+
+@pytest.mark.parametrize(("family", "name"), CASES)
+def test_a_document_is_valid_also_after_a_round_through_json(audited, family, name):
+    document, _ = audited(family, name)
+    VALIDATOR.validate(json.loads(json.dumps(document)))
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda d: d.pop("coverage"),
+        lambda d: d.update(surprise=1),
+        lambda d: d["findings"][0].update(severity=4),
+        lambda d: d["findings"][0].update(status="OK"),
+        lambda d: d["incidents"][0].update(findings=[]),
+        lambda d: d["incidents"][0].update(cause="unreachable"),
+        lambda d: d["coverage"].update(answered=-1),
+    ],
+)
+def test_the_schema_refuses_what_the_contract_does_not_know(audited, spoil):
+    document, _ = audited("cut_off", "one_broker_inferred")
+    spoil(document)
+    with pytest.raises(ValidationError):
+        VALIDATOR.validate(document)
+
+
+def test_the_head_names_cluster_snapshot_and_times(audited):
+    document, snapshot = audited("cut_off", "one_broker_inferred")
+    assert (document["cluster"], document["cluster_id"]) == ("prod", small_cluster.CLUSTER_ID)
+    assert (document["snapshot_id"], document["previous_snapshot_id"]) == (snapshot.snapshot_id, None)
+    assert (document["started_at"], document["finished_at"]) == ("2026-09-14T17:59:42Z", "2026-09-14T18:00:00Z")
+
+
+def test_coverage_counts_each_read_as_it_ended_last(told):
+    read = {"observer": "broker:0", "operation": "Metadata", "target": "a:9092"}
+    reads = [
+        {**read, "outcome": "failed", "error": "timeout"},
+        {**read, "sample": 2},
+        {**read, "operation": "DescribeConfigs BROKER"},
+        {
+            **read,
+            "observer": "zookeeper",
+            "operation": "zookeeper /config",
+            "outcome": "failed",
+            "error": "NoAuthError",
+            "needs": "read",
+        },
+    ]
+    document, _ = told([], {**ONE, "reads": reads})
+    assert document["coverage"] == {
+        "asked": 3,
+        "answered": 2,
+        "unknown": [{"observer": "zookeeper", "operation": "zookeeper /config", "error": "NoAuthError", "needs": "read"}],
+    }
+
+
+def test_passes_are_counted_and_listed_only_when_asked_for(told):
+    findings = [
+        small_cluster.finding("KA105", "broker/0", status="PASS"),
+        small_cluster.finding("KA107", "broker/0", status="PASS", lifecycle="resolved"),
+        small_cluster.finding("KA208", "cluster", status="NOT_APPLICABLE"),
+        small_cluster.finding("KA111", "cluster", status="UNKNOWN"),
+    ]
+    document, _ = told(findings, ONE)
+    assert [f["code"] for f in document["findings"]] == ["KA111", "KA208", "KA107"]
+    assert document["counts"] == {"FAIL": 0, "PASS": 2, "UNKNOWN": 1, "NOT_APPLICABLE": 1}
+    assert len(told(findings, ONE, show_all=True)[0]["findings"]) == 4
+
+
+def test_findings_come_worst_first_and_brokers_in_order_of_their_number(told):
+    findings = [
+        small_cluster.finding("KA105", "broker/10"),
+        small_cluster.finding("KA105", "broker/9"),
+        small_cluster.finding("KA607", "cluster", severity="LOW"),
+        small_cluster.finding("KA101", "broker/1", severity="CRITICAL"),
+    ]
+    document, _ = told(findings, ONE)
+    assert [f["resource"]["name"] for f in document["findings"]] == ["broker/1", "broker/9", "broker/10", "cluster"]
+
+
+def test_lifecycles_are_counted_for_failures_past_and_present(told):
+    findings = [
+        small_cluster.finding("KA105", "broker/0"),
+        small_cluster.finding("KA105", "broker/1", lifecycle="ongoing"),
+        small_cluster.finding("KA105", "broker/2", status="PASS", lifecycle="resolved"),
+        small_cluster.finding("KA105", "broker/3", status="UNKNOWN", lifecycle="incomparable"),
+        small_cluster.finding("KA105", "broker/4", status="UNKNOWN"),
+        small_cluster.finding("KA105", "broker/5", status="PASS"),
+    ]
+    document, _ = told(findings, ONE)
+    assert document["lifecycle_counts"] == {"new": 1, "ongoing": 1, "resolved": 1, "incomparable": 1}
+
+
+def cut_off(lifecycle="new", *, second="FAIL", first="FAIL"):
+    return [
+        small_cluster.finding("KA105", "broker/0", status=first, lifecycle=lifecycle),
+        small_cluster.finding("KA107", "broker/0", status=second, lifecycle=lifecycle),
+    ]
+
+
+def test_an_incident_is_resolved_when_all_its_findings_are(told):
+    before, _ = told(cut_off(), ONE)
+    now, _ = told(cut_off("resolved", first="PASS", second="PASS"), ONE, previous=before)
+    assert [i["headline"] for i in now["resolved_incidents"]] == [before["incidents"][0]["headline"]]
+    assert (now["incidents"], now["incomparable_incidents"]) == ([], [])
+    VALIDATOR.validate(now)
+
+
+def test_an_incident_of_which_something_still_fails_is_not_resolved(told):
+    before, _ = told(cut_off(), ONE)
+    still = [cut_off("ongoing")[0], cut_off("resolved", second="PASS")[1]]
+    now, _ = told(still, ONE, previous=before)
+    assert len(now["incidents"]) == 1
+    assert (now["resolved_incidents"], now["incomparable_incidents"]) == ([], [])
+
+
+def test_an_incident_that_could_not_be_judged_is_carried_on_until_it_can(told):
+    before, _ = told(cut_off(), ONE)
+    blind, _ = told(cut_off("incomparable", first="UNKNOWN", second="UNKNOWN"), ONE, previous=before)
+    assert blind["resolved_incidents"] == []
+    assert [i["cause"] for i in blind["incomparable_incidents"]] == ["KA105"]
+    VALIDATOR.validate(blind)
+    healed, _ = told(cut_off("resolved", first="PASS", second="PASS"), ONE, previous=blind)
+    assert [i["cause"] for i in healed["resolved_incidents"]] == ["KA105"]
+
+
+def test_a_storm_of_changes_is_cut_and_says_so(told):
+    changes = [
+        Change(kind="leader_moved", resource=f"topic/t/partition/{n}", before="0", after="1") for n in range(MOST_CHANGES + 7)
+    ]
+    document, _ = told([], ONE, changes)
+    assert (len(document["changes"]), document["changes_omitted"]) == (MOST_CHANGES, 7)
+
+
+def test_what_was_never_asked_is_said(told):
+    document, _ = told([], ONE)
+    assert [text.split(":")[0] for text in document["never_asked"]] == [
+        "Whether the brokers reach each other",
+        "Whether clients elsewhere than on this worker reach the brokers",
+        "What the files of the brokers say",
+        "What the logs of the brokers say",
+        "Whether records can be produced and consumed",
+        "Anything after 2026-09-14T18",
+    ]
+    reads = [{"observer": "properties:0", "operation": "properties"}, {"observer": "logs:0", "operation": "logs controller.log"}]
+    asked, _ = told([], {**ONE, "broker_vantages": 1, "client_vantages": 2, "reads": reads})
+    assert len(asked["never_asked"]) == 2

@@ -1,0 +1,90 @@
+"""Observers by brokers, one character a cell."""
+
+import small_cluster
+from kafka_audit.engine.facts import Facts
+from kafka_audit.report import matrix
+
+
+def built(**spec):
+    return matrix.build(Facts(small_cluster.snapshot(spec)))
+
+
+def rows(**spec):
+    return {observer.name: observer.worst() for observer in built(**spec).observers}
+
+
+THREE = {0: "b0:9092", 1: "b1:9092", 2: "b2:9092"}
+
+
+def test_agreement_is_a_dot():
+    found = rows(brokers=THREE, views={0: "full", 1: "full", 2: "full"}, probes=[{"to": 0}, {"to": 1}, {"to": 2}])
+    assert found == {"zookeeper": "...", "broker 0": "...", "broker 1": "...", "broker 2": "...", "worker": "..."}
+
+
+def test_a_cell_is_the_first_layer_that_fails_and_failure_beats_the_view():
+    probes = [{"to": 0, "from": 2}, {"to": 1, "from": 2, "fails": "tcp"}, {"to": 2, "from": 2, "fails": "dns"}]
+    assert rows(brokers=THREE, views={2: "empty"}, probes=probes)["broker 2"] == "VTD"
+
+
+def test_silence_is_a_question_mark_and_never_a_blank():
+    found = rows(brokers=THREE, views={0: "full"}, probes=[{"to": 1, "unknown": "dns"}])
+    assert (found["broker 1"], found["worker"]) == ("???", "-?-")
+
+
+def test_a_zookeeper_that_was_not_read_keeps_its_row():
+    assert rows(brokers=THREE, zookeeper=False, views={0: "full"})["zookeeper"] == "???"
+
+
+def test_kraft_has_no_registry():
+    found = rows(mode="kraft", brokers=THREE, views={0: "full", 1: [0, 1], 2: "full"})
+    assert found == {"broker 0": "...", "broker 1": "..V", "broker 2": "..."}
+
+
+def test_a_broker_that_is_gone_keeps_its_column():
+    found = rows(brokers=THREE, not_registered=[2], views={0: "full"}, partitions={"t/0": {"replicas": [0, 2], "isr": [0]}})
+    assert (found["zookeeper"], found["broker 0"]) == ("..V", "...")
+
+
+def test_a_broker_without_the_listener_that_was_asked_is_rightly_not_listed():
+    brokers = {0: {"PLAINTEXT": "b0:9092", "SSL": "b0:9093"}, 1: {"SSL": "b1:9093"}}
+    assert rows(brokers=brokers, views={0: [0]})["broker 0"] == ".."
+
+
+def test_reasons_are_listed_once_with_who_and_where():
+    probes = [{"to": b, "from": a, "fails": "tcp", "error": "no route to host"} for a in (0, 1) for b in (1, 2)]
+    (tcp, empty) = built(brokers=THREE, views={0: "full", 1: "full", 2: "empty"}, probes=probes).why
+    assert (tcp.letter, tcp.text) == ("T", "tcp: no route to host")
+    assert (tcp.observers, tcp.brokers) == (("broker 0", "broker 1"), (1, 2))
+    assert (empty.letter, empty.observers, empty.text) == ("V", ("broker 2",), "lists no broker")
+
+
+def test_equal_rows_and_columns_are_folded_above_twelve_brokers():
+    many = {n: f"b{n}:9092" for n in range(60)}
+    views = dict.fromkeys(many, "full") | {7: "empty"}
+    probes = [{"to": n, "fails": "tcp"} if n in {7, 8} else {"to": n} for n in many]
+    lines = matrix.lines(built(brokers=many, views=views, probes=probes).as_dict(), 100)
+    assert lines == [
+        "                      broker  0-6, 9-59  7, 8",
+        "brokers 0-6, 8-59, zookeeper  .          .         T  tcp: failed",
+        "broker 7                      V          V         V  view: lists no broker",
+        "worker                        .          T         .  agrees",
+    ]
+
+
+def test_twelve_brokers_are_not_folded():
+    many = {n: f"b{n}:9092" for n in range(12)}
+    lines = matrix.lines(built(brokers=many, views=dict.fromkeys(many, "full")).as_dict(), 100)
+    assert [line.split()[0] for line in lines] == ["broker", "zookeeper", *["broker"] * 12]
+
+
+def test_the_same_in_words():
+    probes = [{"to": b, "from": 0, "fails": "tcp"} for b in (1, 2)]
+    told = matrix.in_words(built(brokers=THREE, views={0: "full", 1: "full", 2: "empty"}, probes=probes).as_dict())
+    assert told == [
+        "broker 0 (ctl): cannot connect to brokers 1 and 2 (tcp).",
+        "broker 2: differ on brokers 0, 1 and 2 (view).",
+    ]
+
+
+def test_without_brokers_there_is_no_picture():
+    assert matrix.lines(built(brokers={}).as_dict(), 100) == []

@@ -1,0 +1,138 @@
+"""The terminal page: two whole pages as they should look, and what holds for every page."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+import small_cluster
+from kafka_audit.report.terminal import render
+
+HERE = Path(__file__).parent
+CASES = [
+    (path.stem, name)
+    for path in sorted((HERE.parent / "causes").glob("*.yaml"))
+    for name in yaml.safe_load(path.read_text(encoding="utf-8"))
+]
+READS = [{"observer": "broker:0"}, {"observer": "zookeeper", "operation": "zookeeper /brokers/ids"}]
+CALM = {"brokers": {0: "a:9092", 1: "b:9092"}, "views": {0: "full", 1: "full"}, "reads": READS}
+ANSI = re.compile(r"\x1b\[[\d;]*m")
+
+
+def page(document, snapshot, width=100, *, color=False):
+    return render(document, snapshot, width=width, color=color)
+
+
+@pytest.mark.parametrize(("family", "name"), [("cut_off", "one_broker_measured"), ("undecided", "some_are_ruled_out")])
+def test_a_page_looks_as_it_is_written_down(audited, family, name):
+    """Whoever changes a page shows the whole new page in the diff."""
+    assert page(*audited(family, name)) == (HERE / "pages" / f"{name}.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("family", "name"), CASES)
+@pytest.mark.parametrize("width", [80, 100])
+def test_only_commands_are_wider_than_the_terminal(audited, family, name, width):
+    document, snapshot = audited(family, name)
+    commands = {command for incident in document["incidents"] for step in incident["remediation"] for command in step["commands"]}
+    wide = [line for line in page(document, snapshot, width).splitlines() if len(line) > width and line.strip() not in commands]
+    assert wide == []
+
+
+@pytest.mark.parametrize(("family", "name"), CASES)
+def test_colour_adds_nothing_but_colour(audited, family, name):
+    document, snapshot = audited(family, name)
+    painted = page(document, snapshot, color=True)
+    plain = page(document, snapshot)
+    assert "\x1b" in painted
+    assert ANSI.sub("", painted) == plain
+    assert "\x1b" not in plain
+
+
+def test_a_clear_page_says_how_far_it_reaches(told):
+    text = page(*told([small_cluster.finding("KA105", "broker/0", status="PASS")], CALM))
+    assert "Clear, as far as was asked" in text
+    assert "2 of 2 reads answered" in text
+    assert "NEVER ASKED" in text
+    assert "Whether the brokers reach each other: no vantage with role broker is in the cluster file." in text
+    assert "healthy" not in text.lower()
+    assert "nothing failed, now or before; compared with nothing: no earlier snapshot" in text
+
+
+def test_medium_findings_are_no_incident_and_not_clear(told):
+    text = page(*told([small_cluster.finding("KA612", "cluster", severity="MEDIUM", message="One broker carries all")], CALM))
+    assert "No incident: 1 finding, MEDIUM at worst" in text
+    assert "MEDIUM    KA612 + new  cluster: One broker carries all" in text
+    assert "Clear" not in text
+
+
+def test_a_low_finding_leaves_it_clear(told):
+    assert "Clear, as far as was asked" in page(*told([small_cluster.finding("KA607", "cluster", severity="LOW")], CALM))
+
+
+def test_nothing_answered_is_not_clear(told):
+    reads = [
+        {"observer": "zookeeper", "operation": "zookeeper session", "outcome": "failed", "error": "timeout", "needs": "a | port"}
+    ]
+    text = page(*told([], {"brokers": {}, "zookeeper": False, "reads": reads}))
+    assert "Not judged: 0 of 1 reads answered" in text
+    assert "Clear" not in text
+    assert "? zookeeper, zookeeper session: timeout. To know: a | port." in text
+
+
+def test_not_known_checks_are_told_with_what_they_need(told):
+    unknown = small_cluster.finding(
+        "KA111", "broker/1", status="UNKNOWN", message="Not known: who answers.", remediation="To know: a right"
+    )
+    text = page(*told([unknown], CALM))
+    assert "1 check not known" in text
+    assert "? KA111 broker/1: Not known: who answers. To know: a right" in text
+
+
+def test_muted_findings_are_counted_only(told):
+    text = page(*told([small_cluster.finding("KA612", "cluster", severity="MEDIUM", muted=True)], CALM))
+    assert "1 finding muted" in text
+    assert "KA612" not in text
+
+
+def test_a_resolved_incident_is_told_with_its_headline(told):
+    failed = small_cluster.finding("KA105", "broker/0")
+    before, _ = told([failed], CALM)
+    now = small_cluster.finding("KA105", "broker/0", status="PASS", lifecycle="resolved")
+    text = page(*told([now], CALM, previous=before), 140)
+    assert f"RESOLVED  {before['incidents'][0]['headline']} (KA105)" in text
+    assert "1 resolved; compared with 20260914T180000Z-prod-0001" in text
+
+
+def test_an_incident_that_could_not_be_judged_is_not_resolved(told):
+    before, _ = told([small_cluster.finding("KA105", "broker/0")], CALM)
+    now = small_cluster.finding("KA105", "broker/0", status="UNKNOWN", lifecycle="incomparable")
+    text = page(*told([now], CALM, previous=before))
+    assert "OPEN, NOT JUDGED NOW" in text
+    assert "RESOLVED" not in text
+
+
+def test_a_long_list_is_cut_and_counted(told):
+    findings = [small_cluster.finding("KA606", f"topic/t{n}", severity="MEDIUM") for n in range(25)]
+    text = page(*told(findings, CALM))
+    assert "and 15 more of KA606, in findings.json" in text
+    assert text.count("KA606 + new") == 10
+
+
+def test_hostile_names_reach_no_terminal(told):
+    evil = "orders\x1b]0;pwned\x07\u202e\r\n<script>"
+    spec = {
+        "brokers": {0: "a:9092", 2: f"{evil}:9092"},
+        "views": {0: "full", 2: "empty"},
+        "reads": [{"observer": evil, "outcome": "failed", "error": evil}],
+    }
+    findings = [
+        small_cluster.finding(
+            "KA302", "broker/2/listener/PLAINTEXT", message=evil, confidence="suspected", evidence={"rivals": evil}
+        ),
+        small_cluster.finding("KA606", f"topic/{evil}", severity="MEDIUM", message=evil),
+        small_cluster.finding("KA111", f"broker/{evil}", status="UNKNOWN", message=evil, remediation=evil),
+    ]
+    text = page(*told(findings, spec))
+    assert not set(text) & set("\x1b\x07\u202e\r")
+    assert "orders\\u001b]0;pwned" in text

@@ -1,0 +1,222 @@
+"""Snapshots in a few words, for tests that judge findings and not rows.
+
+brokers: {0: 10.99.0.10:9092, 2: {PLAINTEXT: 10.98.0.12:9092}}     registered endpoints (protocol = listener name)
+controller: 0                                                      /controller; "absent"; leave out with zookeeper: false
+views: {0: full, 2: empty, 1: [0, 1]}                              what each broker lists; left out: gave no view
+partitions: {orders/0: {replicas: [0, 1], leader: 0, isr: [0]}}
+probes: [{to: 2, from: 0, fails: tcp, error: no route to host}, {to: 1, vantage: worker}]
+configs: {2: {authorizer.class.name: ""}}
+reads: [{observer: broker:2, operation: Metadata, outcome: failed, error: timeout}]
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from kafka_audit.checks import Check
+from kafka_audit.model.finding import Confidence, Finding, Lifecycle, Resource, Severity, Status, fingerprint
+from kafka_audit.model.tables import (
+    BrokerConfig,
+    BrokerIdentity,
+    BrokerView,
+    Probe,
+    RegisteredBroker,
+    RegisteredEndpoint,
+    RegisteredPartition,
+    Registry,
+    Row,
+    Snapshot,
+    SnapshotInfo,
+    SourceRead,
+    ViewBroker,
+)
+
+CLUSTER_ID = "kX9wAAAAAAAAAAAAAAAAAQ"
+LAYERS = ("dns", "tcp", "api")
+
+
+def snapshot(spec: Mapping[str, Any], snapshot_id: str = "20260914T180000Z-prod-0001") -> Snapshot:
+    """Build a snapshot from the words above."""
+    rows = [_info(spec), *_registered(spec), *_views(spec), *_probes(spec)]
+    rows.extend(RegisteredPartition(**_partition(name, row)) for name, row in spec.get("partitions", {}).items())
+    rows.extend(_config(broker, key, value) for broker, keys in spec.get("configs", {}).items() for key, value in keys.items())
+    rows.extend(_identity(broker, row) for broker, row in spec.get("identities", {}).items())
+    rows.extend(
+        SourceRead(**{"sample": 1, "operation": "Metadata", "target": "10.99.0.1:9092", "outcome": "answered", **read})
+        for read in spec.get("reads", [])
+    )
+    return Snapshot(snapshot_id=snapshot_id, cluster="prod", cluster_id=CLUSTER_ID, rows=tuple(rows))
+
+
+def _info(spec: Mapping[str, Any]) -> SnapshotInfo:
+    return SnapshotInfo(
+        cluster="prod",
+        mode=spec.get("mode", "zookeeper"),
+        tool_version="0.1.0",
+        started_ms=1789408782000,
+        finished_ms=1789408800000,
+        samples=2,
+        settle_s=5.0,
+        leader_moves=0.2,
+        skew_s=60.0,
+        client_vantages=spec.get("client_vantages", 1),
+        broker_vantages=spec.get("broker_vantages", 0),
+    )
+
+
+def _endpoints(spec: Mapping[str, Any]) -> list[tuple[int, str, str, int]]:
+    found = []
+    for broker, told in spec.get("brokers", {}).items():
+        for listener, address in (told if isinstance(told, Mapping) else {"PLAINTEXT": told}).items():
+            host, _, port = address.rpartition(":")
+            found.append((broker, listener, host, int(port)))
+    return found
+
+
+def _registered(spec: Mapping[str, Any]) -> list[Row]:
+    if not spec.get("zookeeper", True) or spec.get("mode") == "kraft":
+        return []
+    gone = spec.get("not_registered", [])
+    controller = spec.get("controller", 0)
+    rows: list[Row] = [
+        Registry(
+            sample=1,
+            kafka_cluster_id=CLUSTER_ID,
+            controller_id=None if controller == "absent" else controller,
+            controller_epoch=7,
+            controller_mzxid=1,
+            brokers_pzxid=1,
+            zxid_before=9,
+            zxid_after=9,
+        )
+    ]
+    rows.extend(
+        RegisteredBroker(sample=1, broker_id=b, rack=None, ephemeral_owner=1, registered_ms=0, czxid=1, mzxid=1)
+        for b in spec.get("brokers", {})
+        if b not in gone
+    )
+    rows.extend(
+        RegisteredEndpoint(sample=1, broker_id=b, listener=listener, protocol=listener, host=host, port=port)
+        for b, listener, host, port in _endpoints(spec)
+        if b not in gone
+    )
+    return rows
+
+
+def _views(spec: Mapping[str, Any]) -> list[Row]:
+    rows: list[Row] = []
+    listeners = {broker: listener for broker, listener, _, _ in reversed(_endpoints(spec))}
+    for broker, told in spec.get("views", {}).items():
+        ids = {"full": [b for b in spec["brokers"] if b not in spec.get("not_registered", [])], "empty": []}.get(str(told), told)
+        digest = f"{listeners[broker]} {ids}"
+        rows.append(
+            BrokerView(
+                sample=1,
+                observer=f"broker:{broker}",
+                broker_id=broker,
+                listener=listeners[broker],
+                address="10.0.0.1:9092",
+                kafka_cluster_id=CLUSTER_ID,
+                controller_id=spec.get("controller", 0) if ids else -1,
+                brokers_listed=len(ids),
+                topics_listed=len(ids),
+                brokers_digest=digest,
+                topics_digest=digest,
+                metadata_version=9,
+            )
+        )
+        rows.extend(
+            ViewBroker(brokers_digest=digest, broker_id=b, host=host, port=port, rack=None)
+            for b, listener, host, port in _endpoints(spec)
+            if b in ids and listener == listeners[broker]
+        )
+    return rows
+
+
+def _probes(spec: Mapping[str, Any]) -> list[Row]:
+    places = {(broker, listener): (host, port) for broker, listener, host, port in _endpoints(spec)}
+    rows: list[Row] = []
+    for probe in spec.get("probes", []):
+        listener = probe.get("listener", "PLAINTEXT")
+        host, port = places[probe["to"], listener]
+        stop = probe.get("fails") or probe.get("unknown")
+        for layer in probe.get("layers", LAYERS):
+            outcome = "ok" if layer != stop else "failed" if "fails" in probe else "unknown"
+            rows.append(
+                Probe(
+                    sample=1,
+                    vantage=probe.get("vantage", "brokers" if "from" in probe else "worker"),
+                    role="broker" if "from" in probe else "client",
+                    from_broker=probe.get("from"),
+                    broker_id=probe["to"],
+                    listener=listener,
+                    protocol=listener,
+                    host=host,
+                    port=port,
+                    via=None,
+                    layer=layer,
+                    outcome=outcome,
+                    error=probe.get("error") if layer == stop else None,
+                    detail=None,
+                    needs=probe.get("needs") if layer == stop else None,
+                )
+            )
+            if layer == stop:
+                break
+    return rows
+
+
+def _partition(name: str, row: Mapping[str, Any]) -> dict[str, Any]:
+    topic, _, number = name.rpartition("/")
+    whole = {
+        "leader_epoch": 1,
+        "controller_epoch": 7,
+        "leader_recovery_state": 0,
+        "state_mzxid": 1,
+        "isr": row["replicas"],
+        **row,
+    }
+    whole |= {"replicas": tuple(whole["replicas"]), "isr": tuple(sorted(whole["isr"]))}
+    return {"sample": 1, "topic": topic, "partition": int(number), "leader": row["replicas"][0], **whole}
+
+
+def _config(broker: int, key: str, value: str | None) -> BrokerConfig:
+    return BrokerConfig(observer=f"broker:{broker}", broker_id=broker, key=key, value=value, source=4, sensitive=value is None)
+
+
+def _identity(broker: int, row: Mapping[str, Any]) -> BrokerIdentity:
+    return BrokerIdentity(
+        **{"sample": 1, "broker_id": broker, "listener": "PLAINTEXT", "address": "a:1", "kafka_cluster_id": CLUSTER_ID, **row}
+    )
+
+
+def finding(code: str, resource: str, **told: Any) -> Finding:
+    """Build a finding; severity HIGH, FAIL, measured and new unless `told` otherwise."""
+    return Finding(
+        code=code,
+        name=told.get("name", "some_fault"),
+        status=Status(told.get("status", "FAIL")),
+        severity=Severity[told.get("severity", "HIGH")],
+        confidence=Confidence(told.get("confidence", "measured")),
+        resource=Resource.of(resource),
+        message=told.get("message", f"{code} at {resource}"),
+        evidence=told.get("evidence", {}),
+        remediation=told.get("remediation", ""),
+        fingerprint=fingerprint(code, CLUSTER_ID, resource),
+        lifecycle=Lifecycle(told.get("lifecycle", "new")),
+        muted=told.get("muted", False),
+    )
+
+
+def check(code: str, **told: Any) -> Check:
+    """Build a check that nobody registered, for tests of what is done with its judgements."""
+    return Check(
+        code=code,
+        name=told.get("name", "some_fault"),
+        family="tests",
+        severity=told.get("severity", Severity.HIGH),
+        needs=told.get("needs", ()),
+        says=told.get("says", {Status.FAIL: "Broker {broker} fails"}),
+        function=lambda: "",
+        kind="sql",
+        doc=told.get("doc", ""),
+    )
