@@ -1,0 +1,210 @@
+"""The steps of an audit, the same for the console and the DAG: collect, request, (Spark answers), conclude, gate.
+
+Each step reads from the store what the step before wrote there, so that they may run in different processes and be retried.
+"""
+
+import secrets as tokens
+import time
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from kafka_audit import settings
+from kafka_audit.collect import snapshot as collector
+from kafka_audit.engine import causes, findings, rows
+from kafka_audit.model.cluster import Cluster
+from kafka_audit.model.errors import UsageError
+from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.run import Pair, Request
+from kafka_audit.model.tables import Snapshot
+from kafka_audit.model.text import clean, counted
+from kafka_audit.report import document as reports
+from kafka_audit.store import Store
+
+CLEAN, FAILED, UNCOVERED = 0, 3, 4
+"""Exit codes of the gate (contract)."""
+
+Take = Callable[..., Snapshot]
+
+
+def stamp(now: float) -> str:
+    """Return a time (seconds since the epoch) as ids of snapshots and runs start with: 20260131T235959Z."""
+    return datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%SZ")
+
+
+def collect(
+    cluster: Cluster,
+    store: Store,
+    say: Callable[[str], None],
+    *,
+    secrets: Mapping[str, str] | None = None,
+    take: Take = collector.take,
+) -> str:
+    """Take a snapshot of a cluster, publish it, return its id. What does not answer becomes rows, never an error.
+
+    Args:
+        cluster: whom to ask.
+        store: where the snapshot goes.
+        say: gets a line for each step.
+        secrets: passwords by the names that `password_env` gives; default: the environment.
+        take: the collector.
+
+    Raises:
+        UsageError: the cluster file names something that cannot be audited, e.g. a chroot without `/brokers/ids`.
+    """
+    settings.require_supported(cluster)
+    snapshot_id = f"{stamp(time.time())}-{cluster.name}-{tokens.token_hex(2)}"
+    given = {} if secrets is None else {"secrets": secrets}
+    store.write(take(cluster, snapshot_id=snapshot_id, say=say, **given))
+    return snapshot_id
+
+
+def request(
+    store: Store,
+    snapshot_ids: Iterable[str],
+    baselines: Mapping[str, str | None] | None,
+    run_id: str,
+    *,
+    judge: Callable[[Snapshot], Iterable[Judgement]] = rows.judge_rows,
+) -> Request:
+    """Pair snapshots with what they are compared with, run the row checks, write the request of run `run_id`.
+
+    Args:
+        store: where the snapshots are.
+        snapshot_ids: the snapshots to judge.
+        baselines: by snapshot id, the id to compare with (None: nothing); ids that are not in it take the previous snapshot.
+        run_id: the run's name, unique.
+        judge: runs all row checks over one snapshot.
+
+    Raises:
+        SnapshotError: a snapshot, or the one to compare it with, is not published or damaged.
+        UsageError: a baseline is of another cluster.
+    """
+    pairs: list[Pair] = []
+    judgements: list[Judgement] = []
+    for snapshot_id in snapshot_ids:
+        snapshot = store.read(snapshot_id)
+        given = baselines or {}
+        previous = _baseline(store, snapshot, given[snapshot_id]) if snapshot_id in given else store.previous(snapshot)
+        if previous is not None:
+            store.verify(previous)  # damage is the user's to mend; Spark would call it an error of its own
+        pairs.append(Pair(snapshot_id=snapshot_id, previous_snapshot_id=previous))
+        judgements.extend(judge(snapshot))
+    asked = Request(run_id=run_id, pairs=tuple(pairs), row_judgements=tuple(judgements))
+    store.write_request(asked)
+    return asked
+
+
+def _baseline(store: Store, snapshot: Snapshot, baseline: str | None) -> str | None:
+    if baseline is None:
+        return None
+    other = store.manifest(baseline)
+    if other.cluster_id == snapshot.cluster_id:
+        return baseline
+    if snapshot.cluster_id.startswith(Snapshot.UNKNOWN_ID) and other.cluster == snapshot.cluster:
+        return None  # nobody told the cluster's id today: an outage to report, not a wrong argument
+    msg = (
+        f"snapshot {baseline} is of cluster id {other.cluster_id} ({other.cluster}),"
+        f" {snapshot.snapshot_id} of {clean(snapshot.cluster_id)} ({snapshot.cluster}): they cannot be compared"
+    )
+    raise UsageError(msg)
+
+
+def conclude(
+    store: Store,
+    run_id: str,
+    clusters: Mapping[str, Cluster],
+    *,
+    show_all: bool = False,
+    newest: bool = True,
+) -> list[dict[str, Any]]:
+    """Turn Spark's answer to a run into reports, write them to the store, return them in the order of the request.
+
+    Args:
+        store: where request, answer and snapshots are.
+        run_id: the run.
+        clusters: the cluster file; mutes come from it. A cluster that is not in it has none.
+        show_all: list PASS findings too.
+        newest: make these the current reports of their clusters and of the store. If not, history is not rewritten either: a
+            snapshot that has a report keeps it.
+
+    Raises:
+        EngineError: Spark did not answer completely.
+        SnapshotError: a snapshot was damaged since.
+    """
+    asked, answer = store.read_request(run_id), store.read_answer(run_id)
+    documents: dict[str, dict[str, Any]] = {}
+    # Older first: a snapshot may be compared with one that is judged in the same run.
+    for pair in sorted(asked.pairs, key=lambda pair: pair.snapshot_id):
+        snapshot = store.read(pair.snapshot_id)
+        previous = None if pair.previous_snapshot_id is None else store.read(pair.previous_snapshot_id)
+        previous_report = None if pair.previous_snapshot_id is None else store.read_report(pair.previous_snapshot_id)
+        cluster = clusters.get(snapshot.cluster)
+        found = findings.conclude(
+            snapshot,
+            previous,
+            (*asked.row_judgements, *answer.judgements),
+            mutes=cluster.mute if cluster else (),
+            previous_report=previous_report,
+            today=datetime.now(UTC).date(),
+        )
+        changes = tuple(change for snapshot_id, change in answer.changes if snapshot_id == pair.snapshot_id)
+        incidents = causes.incidents(snapshot, found, changes)
+        document = reports.build(
+            snapshot, pair.previous_snapshot_id, found, incidents, changes, previous_report, show_all=show_all
+        )
+        if newest or store.read_report(pair.snapshot_id) is None:
+            store.write_report(pair.snapshot_id, document, newest=newest)
+        documents[pair.snapshot_id] = document
+    return [documents[pair.snapshot_id] for pair in asked.pairs]
+
+
+def gate(document: Mapping[str, Any], fail_on: str, min_coverage: float) -> tuple[int, str]:
+    """Decide whether a report passes.
+
+    Args:
+        document: a `findings.json`.
+        fail_on: name of the severity from which an unmuted FAIL fails, in any case.
+        min_coverage: share of the asked reads, 0 to 1, that must have been answered.
+
+    Returns:
+        The exit code (0 clean, 3 failed, 4 nothing failed but too little was answered), and why in one sentence.
+
+    Raises:
+        UsageError: there is no such severity.
+    """
+    least = severity(fail_on)
+    failed = [finding for finding in document["findings"] if _counts(finding, least)]
+    if failed:
+        return FAILED, _headline(document, failed)
+    asked, answered = document["coverage"]["asked"], document["coverage"]["answered"]
+    if answered < min_coverage * asked or (not asked and min_coverage > 0):
+        unknown = document["coverage"]["unknown"]
+        first = f", first {clean(unknown[0]['observer'])} {clean(unknown[0]['operation'])}" if unknown else ""
+        return UNCOVERED, f"only {answered} of {asked} reads were answered{first}: what was not seen may be broken"
+    return CLEAN, f"clean: nothing of severity {least.name} or above, {answered} of {asked} reads answered"
+
+
+def severity(name: str) -> Severity:
+    """Return the severity of that name, in any case; raises `UsageError` for another word."""
+    try:
+        return Severity[name.upper()]
+    except KeyError:
+        msg = f"{name!r} is no severity; choose one of {', '.join(s.name.lower() for s in reversed(Severity))}"
+        raise UsageError(msg) from None
+
+
+def _counts(finding: Mapping[str, Any], least: Severity) -> bool:
+    return finding["status"] == Status.FAIL and not finding["muted"] and Severity[finding["severity"]] >= least
+
+
+def _headline(document: Mapping[str, Any], failed: list[Mapping[str, Any]]) -> str:
+    """Return the first headline that explains a failure, else the worst failure's own message."""
+    fingerprints = {finding["fingerprint"] for finding in failed}
+    told = [incident for incident in document["incidents"] if fingerprints & set(incident["findings"])]
+    if told:
+        more = len(told) - 1
+        return clean(told[0]["headline"]) + (f" and {counted(more, 'more incident')}" if more else "")
+    worst = max(failed, key=lambda finding: Severity[finding["severity"]])
+    more = len(failed) - 1
+    return clean(worst["message"]) + (f" and {counted(more, 'more finding')}" if more else "")

@@ -1,0 +1,141 @@
+"""The commands that audit: `run`, `snapshot`, `diff`. Each returns the exit code."""
+
+import argparse
+import json
+import os
+import secrets
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from kafka_audit import audit, settings
+from kafka_audit.cli import console, difference
+from kafka_audit.cli.spark import SparkBehind, require_java
+from kafka_audit.model.cluster import Cluster
+from kafka_audit.model.errors import UsageError
+from kafka_audit.model.run import Request
+from kafka_audit.report import terminal
+from kafka_audit.store import Store
+from kafka_audit.suggest import did_you_mean
+
+_DEFAULT_CONFIG = "clusters.yaml"
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Snapshot, compare, report, judge."""
+    say = console.Progress(quiet=arguments.quiet)
+    cluster, store = _cluster(arguments), _store(arguments)
+    if arguments.baseline not in {"latest", "none"}:
+        store.verify(arguments.baseline)  # a wrong or damaged id is told now, not after an audit
+    require_java()
+    with SparkBehind() as spark:
+        snapshot_id = _collect(cluster, store, say)
+        baselines = None if arguments.baseline == "latest" else {snapshot_id: _id(arguments.baseline)}
+        run_id = _run_id()
+        asked = audit.request(store, [snapshot_id], baselines, run_id)
+        say(f"comparing with {asked.pairs[0].previous_snapshot_id or 'nothing: there is no earlier snapshot to compare with'}")
+        spark.answer(store.root, run_id, _rows(store, asked))
+        say("writing the report")
+        (document,) = audit.conclude(store, run_id, {cluster.name: cluster}, show_all=arguments.all)
+        _emit(document, store, arguments.format)
+        code, sentence = audit.gate(document, arguments.fail_on, arguments.min_coverage)
+        say(sentence)
+    return code
+
+
+def snapshot(arguments: argparse.Namespace) -> int:
+    """Store what a cluster says now, print the snapshot's id."""
+    say = console.Progress(quiet=arguments.quiet)
+    cluster, store = _cluster(arguments), _store(arguments)
+    console.emit(_collect(cluster, store, say))
+    return 0
+
+
+def diff(arguments: argparse.Namespace) -> int:
+    """Judge the later of two snapshots against the earlier one, print what changed."""
+    say = console.Progress(quiet=arguments.quiet)
+    store = Store(arguments.out)
+    before, after = store.manifest(arguments.before), store.manifest(arguments.after)
+    if before.started_ms >= after.started_ms:
+        msg = f"{before.snapshot_id} is not older than {after.snapshot_id}: give the earlier snapshot first"
+        raise UsageError(msg)
+    require_java()
+    clusters = _clusters_if_any(arguments.config)
+    with SparkBehind() as spark:
+        run_id = _run_id()
+        unjudged = [before.snapshot_id] if store.read_report(before.snapshot_id) is None else []
+        asked = audit.request(store, [after.snapshot_id, *unjudged], {after.snapshot_id: before.snapshot_id}, run_id)
+        if asked.pairs[0].previous_snapshot_id is None:
+            msg = f"{after.snapshot_id} cannot be compared: nobody told that cluster's id when it was taken"
+            raise UsageError(msg)
+        say(f"comparing {after.snapshot_id} with {before.snapshot_id}")
+        spark.answer(store.root, run_id, _rows(store, asked))
+        document = audit.conclude(store, run_id, clusters, newest=False)[0]
+        if arguments.format == "json":
+            _emit(document, store, "json")
+        else:
+            console.emit(difference.render(document, color=console.has_color()))
+    return 0
+
+
+def _cluster(arguments: argparse.Namespace) -> Cluster:
+    path = _config(arguments.config)
+    clusters = settings.load(path)
+    cluster = clusters.get(arguments.cluster)
+    if cluster is None:
+        near = did_you_mean(arguments.cluster, clusters) or f"; it has {', '.join(clusters)}"
+        msg = f"{path}: has no cluster {arguments.cluster!r}{near}"
+        raise UsageError(msg)
+    if cluster.kafka_conn_id is not None:
+        msg = (
+            f"{path}: {cluster.name}: kafka_conn_id names an Airflow connection, and the console has none; write security instead"
+        )
+        raise UsageError(msg)
+    return cluster
+
+
+def _clusters_if_any(config: str | None) -> Mapping[str, Cluster]:
+    """Return the clusters, for their mutes; none where no file was named and none is there."""
+    path = _config(config)
+    if config is None and not os.path.exists(path):  # noqa: PTH110 -- one call on a name, no path work
+        return {}
+    return settings.load(path)
+
+
+def _config(config: str | None) -> str:
+    return config or os.environ.get("KAFKA_AUDIT_CLUSTERS") or _DEFAULT_CONFIG
+
+
+def _store(arguments: argparse.Namespace) -> Store:
+    store = Store(arguments.out)
+    store.prepare()
+    return store
+
+
+def _collect(cluster: Cluster, store: Store, say: console.Progress) -> str:
+    for sentence in settings.unread(cluster):
+        say(sentence)
+    snapshot_id = audit.collect(cluster, store, say)
+    say(f"snapshot {snapshot_id}")
+    return snapshot_id
+
+
+def _rows(store: Store, asked: Request) -> int:
+    ids = {i for pair in asked.pairs for i in (pair.snapshot_id, pair.previous_snapshot_id) if i is not None}
+    return sum(file.rows for i in ids for file in store.manifest(i).tables.values())
+
+
+def _id(baseline: str) -> str | None:
+    return None if baseline == "none" else baseline
+
+
+def _run_id() -> str:
+    return f"console-{audit.stamp(time.time())}-{secrets.token_hex(3)}"
+
+
+def _emit(document: Mapping[str, Any], store: Store, form: str) -> None:
+    if form == "json":
+        console.emit(json.dumps(document, indent=2))
+        return
+    snapshot = store.read(document["snapshot_id"])
+    console.emit(terminal.render(document, snapshot, width=console.width(), color=console.has_color()))

@@ -1,0 +1,57 @@
+"""What `diff` prints: what changed between two snapshots, and what became of each failure."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from kafka_audit.model.finding import Severity
+from kafka_audit.model.text import clean, counted
+
+_LIVES = (
+    ("new", "New"),
+    ("ongoing", "Ongoing"),
+    ("resolved", "Resolved"),
+    ("incomparable", "Failed before, could not be judged now"),
+)
+
+
+def render(document: Mapping[str, Any], *, color: bool) -> str:
+    """Return the comparison as text; every string that a cluster supplied is cleaned."""
+    lines = [f"{document['cluster']}: {document['previous_snapshot_id']} -> {document['snapshot_id']}"]
+    changes = document["changes"]
+    lines += ["", _strong(counted(len(changes), "change"), color=color)]
+    lines += [f"  {clean(c['kind']).replace('_', ' ')}: {clean(c['resource'])}{_from_to(c)}" for c in changes]
+    for life, title in _LIVES:
+        found = [finding for finding in document["findings"] if _belongs(finding, life)]
+        if found:
+            lines += ["", _strong(f"{title} ({len(found)})", color=color)]
+            lines += [_line(finding) for finding in sorted(found, key=_worst_first)]
+    if not any(_belongs(finding, life) for finding in document["findings"] for life, _ in _LIVES):
+        lines += ["", "No failure before, none after."]
+    return "\n".join(lines)
+
+
+def _belongs(finding: Mapping[str, Any], life: str) -> bool:
+    """Tell whether a finding is listed: failures, and what earlier failures became."""
+    failed_before = life in {"resolved", "incomparable"}
+    return finding["lifecycle"] == life and (failed_before or finding["status"] == "FAIL")
+
+
+def _worst_first(finding: Mapping[str, Any]) -> tuple[int, str, str]:
+    return -Severity[finding["severity"]], finding["code"], finding["resource"]["name"]
+
+
+def _line(finding: Mapping[str, Any]) -> str:
+    muted = " (muted)" if finding["muted"] else ""
+    where = clean(finding["resource"]["name"])
+    return f"  {finding['severity']:<8}  {finding['code']}  {where}{muted}: {clean(finding['message'])}"
+
+
+def _from_to(change: Mapping[str, Any]) -> str:
+    before, after = change.get("before"), change.get("after")
+    if before is None and after is None:
+        return ""
+    return f"  {'-' if before is None else clean(before)} -> {'-' if after is None else clean(after)}"
+
+
+def _strong(text: str, *, color: bool) -> str:
+    return f"\x1b[1m{text}\x1b[0m" if color else text

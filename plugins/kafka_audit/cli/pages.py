@@ -1,0 +1,18 @@
+"""The command that needs no cluster: `explain`."""
+
+import argparse
+
+from kafka_audit import explain as explaining
+from kafka_audit.checks import catalogue
+from kafka_audit.cli import console
+
+
+def explain(arguments: argparse.Namespace) -> int:
+    """Print the page of a check, or the catalogue."""
+    checks = catalogue()
+    if arguments.check is None:
+        console.emit(explaining.listing(checks, width=console.width(), color=console.has_color()))
+    else:
+        check = explaining.find(checks, arguments.check)
+        console.emit(explaining.page(check, width=console.width(), color=console.has_color()))
+    return 0

@@ -1,0 +1,137 @@
+"""Spark behind a run: it starts while the cluster is still being asked, so that a run costs little more than its start.
+
+A process of its own: what Spark and its JVM print never reaches stdout, and both end with the run.
+"""
+
+import collections
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Self, cast
+
+import kafka_audit
+from kafka_audit.model.errors import EngineError
+
+OLDEST_JAVA = 17  # Spark 4 runs on nothing older
+_KEPT_LINES = 2000
+_PATIENCE_S = 10.0
+_WORKER = "kafka_audit.cli.spark_worker"
+# A run is short: compiling hot code a second time and collecting garbage in parallel cost more than they bring
+# (measured: half the JVM's processor time, a third of the run). What SPARK_SUBMIT_OPTS already says comes later, and wins.
+_JVM_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
+
+def require_java(environ: Mapping[str, str] = os.environ) -> None:
+    """Raise `EngineError` where Spark would find no Java, or one that is too old; looks where Spark's scripts look."""
+    home = environ.get("JAVA_HOME")
+    found = str(Path(home, "bin", "java")) if home else shutil.which("java", path=environ.get("PATH"))
+    way_out = f"install Java {OLDEST_JAVA} or newer, e.g. apt-get install openjdk-{OLDEST_JAVA}-jre-headless"
+    if found is None or not os.access(found, os.X_OK):
+        where = f"JAVA_HOME is {home}, which holds no bin/java" if home else "there is no `java` on PATH, and no JAVA_HOME"
+        msg = f"Spark needs Java: {where}; {way_out}"
+        raise EngineError(msg)
+    release = Path(found).resolve().parents[1] / "release"
+    text = release.read_text(errors="replace") if release.is_file() else ""
+    version = re.search(r'JAVA_VERSION="(?:1\.)?(\d+)', text)
+    if version and int(version[1]) < OLDEST_JAVA:
+        msg = f"Spark needs Java {OLDEST_JAVA}, and {found} is Java {version[1]}; {way_out}, and let JAVA_HOME name it"
+        raise EngineError(msg)
+
+
+class SparkBehind:
+    """A Spark session in the background, for one answer.
+
+    Use it in a `with` block: when that is left, the process and its JVM are gone.
+    """
+
+    def __init__(self, command: Sequence[str] = (sys.executable, "-m", _WORKER)) -> None:
+        """Start; returns at once. `command` speaks as `cli.spark_worker` does."""
+        package = str(Path(kafka_audit.__file__).resolve().parents[1])
+        paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+            env={
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join(paths),
+                "SPARK_SUBMIT_OPTS": f"{_JVM_OPTIONS} {os.environ.get('SPARK_SUBMIT_OPTS', '')}".strip(),
+            },
+            start_new_session=True,  # Ctrl-C reaches us alone, and one signal reaches worker and JVM
+        )
+        self._asked, self._told, stderr = (
+            cast("IO[str]", pipe) for pipe in (self._process.stdin, self._process.stdout, self._process.stderr)
+        )
+        self._log: collections.deque[str] = collections.deque(maxlen=_KEPT_LINES)
+        self._reader = threading.Thread(target=self._keep_log, args=(stderr,), daemon=True)
+        self._reader.start()
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def answer(self, store_root: str, run_id: str, rows: int) -> None:
+        """Let Spark answer a request and wait for it.
+
+        Args:
+            store_root: the store's root.
+            run_id: the run whose request to answer.
+            rows: how many there are in the request's snapshots, roughly.
+
+        Raises:
+            EngineError: Spark failed; in its own words.
+        """
+        try:
+            self._asked.write(json.dumps({"store": store_root, "run": run_id, "rows": rows}) + "\n")
+            self._asked.flush()
+            line = self._told.readline()
+        except BrokenPipeError:
+            line = ""
+        told = json.loads(line) if line else {"error": None}
+        if "error" in told:
+            raise EngineError(self._why(told["error"]))
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None) -> None:
+        """Let Spark end; at once when the block failed."""
+        if kind is None:
+            self._reader.join(_PATIENCE_S)
+        for end in (signal.SIGTERM, signal.SIGKILL):
+            if not self._reader.is_alive():
+                break
+            os.killpg(self._process.pid, end)
+            self._reader.join(_PATIENCE_S)
+        with contextlib.suppress(BrokenPipeError):  # a request that nobody read is still in its buffer
+            self._asked.close()
+        self._told.close()
+        self._process.wait()
+
+    def _keep_log(self, stderr: IO[str]) -> None:
+        # The JVM holds stderr open for as long as it lives: the end of this loop is its end.
+        with stderr:
+            self._log.extend(line.rstrip("\n") for line in stderr)
+
+    def _why(self, told: str | None) -> str:
+        self._reader.join(_PATIENCE_S)
+        lines = [line for line in list(self._log) if line.strip()]
+        causes = [line for line in lines if re.match(r"(?:Caused by: )?[\w.$]+(?:Error|Exception)\b", line)]
+        last = (causes or lines or ["it said nothing"])[-1].strip().removeprefix("Caused by: ")
+        why = f"Spark ended without an answer: {told or last}"
+        if not lines:
+            return why
+        with tempfile.NamedTemporaryFile("w", prefix="kafka-audit-spark-", suffix=".log", delete=False, encoding="utf-8") as kept:
+            kept.write("\n".join(lines))
+        return f"{why} (its log: {kept.name})"

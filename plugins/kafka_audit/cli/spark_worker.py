@@ -1,0 +1,62 @@
+"""The process behind `cli.spark.SparkBehind`: starts Spark, reads one request from stdin, tells on stdout how it went.
+
+stdin `{"store": …, "run": …, "rows": …}`; stdout `{"done": true}` or `{"error": …}`, one line each. The end of stdin ends the
+process.
+"""
+
+import json
+import os
+import sys
+import threading
+
+from kafka_audit.engine import run, session
+from kafka_audit.model.errors import AuditError
+
+# Dozens of queries over a few rows cost what Spark does around the rows (measured: half of a small cluster's answer): Java
+# that is generated and compiled for each, and a job for each table that is sent to a join. Over many rows both pay.
+_FEW_ROWS = 300_000
+_FOR_FEW_ROWS = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
+    "spark.sql.optimizer.disableHints": "true",
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.leafNodeDefaultParallelism": "1",
+    "spark.sql.files.minPartitionNum": "1",
+}
+
+
+def main() -> int:
+    """Serve one request."""
+    told = os.fdopen(os.dup(sys.stdout.fileno()), "w")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # the JVM inherits stdout, and may print there
+    spark = session.start("local[*]")
+    line = sys.stdin.readline()
+    if not line:
+        spark.stop()
+        return 0
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    asked = json.loads(line)
+    if asked["rows"] <= _FEW_ROWS:
+        for key, value in _FOR_FEW_ROWS.items():
+            spark.conf.set(key, value)
+    answer: dict[str, object] = {"done": True}
+    try:
+        run.answer(spark, asked["store"], asked["run"])
+    except AuditError as error:
+        answer = {"error": str(error)}
+    told.write(json.dumps(answer) + "\n")
+    told.close()
+    spark.stop()
+    return 0
+
+
+def _end_with_parent() -> None:
+    """Leave when the audit has gone: the JVM follows, since it reads our end of a pipe, too."""
+    os.read(sys.stdin.fileno(), 1)  # not sys.stdin.read(): its lock would trip the interpreter when we end first
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,64 @@
+"""The cluster file, `clusters.yaml`: read, checked key by key, typed.
+
+Every complaint is one line with file, line, key and the way out. What this version cannot honour is refused where ignoring it
+would make the audit wrong (a login), and told by `unread` where the audit merely knows less (files).
+"""
+
+import os
+import re
+from collections.abc import Collection
+
+from kafka_audit.checks import catalogue
+from kafka_audit.model.cluster import Cluster
+from kafka_audit.model.errors import UsageError
+from kafka_audit.settings.document import read
+from kafka_audit.settings.fields import ELSEWHERE, cluster
+
+# A cluster's name becomes a folder of the store and a part of snapshot ids.
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
+
+
+def load(path: str | os.PathLike[str], *, codes: Collection[str] | None = None) -> dict[str, Cluster]:
+    """Read a cluster file.
+
+    Args:
+        path: the YAML file.
+        codes: codes of checks that may be muted; default: the catalogue's.
+
+    Returns:
+        The clusters by name, in the file's order.
+
+    Raises:
+        UsageError: the file is missing or no YAML, or something in it is unknown, wrong, or not supported by this version.
+    """
+    document = read(path)
+    root = document.fields(("clusters",), ELSEWHERE)
+    if "clusters" not in root:
+        document.refuse("must start with `clusters:`, see clusters.example.yaml")
+    known = catalogue().keys() if codes is None else codes
+    clusters = {}
+    for name, item in root["clusters"].names("a mapping of cluster names").items():
+        if not _NAME.fullmatch(name):
+            item.refuse("a cluster's name takes letters, digits, `.`, `_` and `-`, at most 80, and starts with a letter or digit")
+        clusters[name] = cluster(item, name, known)
+    return clusters
+
+
+def unread(cluster: Cluster) -> tuple[str, ...]:
+    """Return a sentence for each key that is set, checked and not read by this version; whoever runs an audit says them."""
+    return tuple(
+        f"{cluster.name}: {key} is not read by this version: {so}"
+        for key, so in (
+            ("controllers", "controllers are not asked themselves"),
+            ("properties", "what only server.properties tells stays unknown"),
+            ("logs", "what only broker logs tell stays unknown"),
+        )
+        if getattr(cluster, key)
+    )
+
+
+def require_supported(cluster: Cluster) -> None:
+    """Raise `UsageError` where a connection has put in what the cluster file itself would not be allowed to say."""
+    if cluster.security.protocol != "PLAINTEXT":
+        msg = f"{cluster.name}: not supported by this version: {cluster.security.protocol}; it speaks PLAINTEXT"
+        raise UsageError(msg)

@@ -1,0 +1,236 @@
+"""A YAML document whose values remember where they stand, so that every complaint names file, line and key.
+
+`read` parses a file into an `Item` tree; the readers of `Item` (`text`, `whole`, `fields`, …) return typed values or raise
+`UsageError`. No complaint repeats a value that may be a secret: YAML's own messages quote the file, so they are not passed on.
+"""
+
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from pathlib import Path
+from typing import NoReturn
+
+import yaml
+
+from kafka_audit.model.errors import UsageError
+from kafka_audit.suggest import did_you_mean
+
+_ADDRESS = re.compile(r"(?:\[[0-9A-Fa-f:.%]+\]|[A-Za-z0-9_.-]+):(\d{1,5})")
+_MAX_DEPTH = 20  # a cluster file is 5 levels deep; an alias that contains itself is endless
+_MAX_PORT = 65535
+_INFINITY = float("inf")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Item:
+    """One value of the document. `value` is a scalar, a `dict[str, Item]` or a `list[Item]`."""
+
+    value: object
+    file: str
+    line: int  # counted from 1
+    path: tuple[str, ...] = ()
+
+    def refuse(self, message: str) -> NoReturn:
+        """Raise `UsageError` with what is wrong here: `file:line: key.path: message`."""
+        key = f"{'.'.join(self.path)}: " if self.path else ""
+        msg = f"{self.file}:{self.line}: {key}{message}"
+        raise UsageError(msg)
+
+    def _refuse_type(self, wanted: str, way_out: str = "") -> NoReturn:
+        if self.value is None:
+            self._refuse_empty(wanted)
+        self.refuse(f"must be {wanted}, not {_kind(self.value)}{way_out}")
+
+    def _refuse_empty(self, wanted: str) -> NoReturn:
+        self.refuse(f"is empty; give it {wanted} or remove the key")
+
+    def text(self, wanted: str = "text") -> str:
+        """Return a non-empty string."""
+        if not isinstance(self.value, str):
+            self._refuse_type(wanted, "" if isinstance(self.value, dict | list) else "; put it in quotes")
+        if not self.value.strip():
+            self._refuse_empty(wanted)
+        return self.value
+
+    def choice(self, choices: Iterable[str]) -> str:
+        """Return a string that is one of `choices`."""
+        choices = tuple(choices)
+        value = self.text(f"one of {', '.join(choices)}")
+        if value not in choices:
+            self.refuse(f"{value!r} is not one of {', '.join(choices)}{did_you_mean(value, choices)}")
+        return value
+
+    def whole(self, minimum: int) -> int:
+        """Return an integer of at least `minimum`; `true` is none, although Python counts it as 1."""
+        if not isinstance(self.value, int) or isinstance(self.value, bool):
+            self._refuse_type("a whole number")
+        if self.value < minimum:
+            self.refuse(f"must be at least {minimum}, not {self.value}")
+        return self.value
+
+    def number(self, minimum: float, maximum: float = _INFINITY) -> float:
+        """Return a finite number between `minimum` and `maximum`."""
+        if not isinstance(self.value, int | float) or isinstance(self.value, bool):
+            self._refuse_type("a number")
+        if not minimum <= self.value <= maximum or self.value == _INFINITY:  # nan compares false, too
+            limit = f"at least {minimum:g}" if maximum == _INFINITY else f"from {minimum:g} to {maximum:g}"
+            self.refuse(f"must be {limit}, not {self.value}")
+        return float(self.value)
+
+    def flag(self) -> bool:
+        """Return a boolean."""
+        if not isinstance(self.value, bool):
+            self._refuse_type("true or false")
+        return self.value
+
+    def day(self) -> date:
+        """Return a date written as 2027-01-31, quoted or not."""
+        if isinstance(self.value, date) and not isinstance(self.value, datetime):
+            return self.value
+        try:
+            return date.fromisoformat(str(self.value))
+        except ValueError:
+            self.refuse("must be a day such as 2027-01-31")
+
+    def address(self) -> str:
+        """Return `host:port`; an IPv6 host stands in brackets."""
+        return self.check_address(self.text("host:port"))
+
+    def check_address(self, value: str) -> str:
+        """Return `value` if it is `host:port`; text with an `@` may hold a password and is not repeated."""
+        match = _ADDRESS.fullmatch(value)
+        if match is None or not 0 < int(match[1]) <= _MAX_PORT:
+            shown = repr(value) if "@" not in value else "a value with credentials"
+            self.refuse(f"{shown} is no host:port; write it like b1.example.com:9092")
+        return value
+
+    def items(self, wanted: str) -> list["Item"]:
+        """Return the items of a non-empty list."""
+        if not isinstance(self.value, list):
+            self._refuse_type(wanted)
+        if not self.value:
+            self._refuse_empty(wanted)
+        return self.value
+
+    def names(self, wanted: str) -> dict[str, "Item"]:
+        """Return a non-empty mapping whose keys the user chooses."""
+        if not isinstance(self.value, dict):
+            self._refuse_type(wanted)
+        if not self.value:
+            self._refuse_empty(wanted)
+        return self.value
+
+    def fields(self, known: Iterable[str], elsewhere: Mapping[str, str]) -> dict[str, "Item"]:
+        """Return a mapping of which every key is known.
+
+        Args:
+            known: keys that may stand here.
+            elsewhere: key -> full path, of keys that are right at another place; consulted for the suggestion.
+
+        Raises:
+            UsageError: an unknown key, with the nearest right one; a password, whatever else is wrong.
+        """
+        known = tuple(known)
+        if not isinstance(self.value, dict):
+            self._refuse_type(f"a mapping with some of the keys {', '.join(known)}")
+        if "password" in self.value:
+            self.value["password"].refuse("no password may stand in this file; write password_env: NAME and set that variable")
+        for key, item in self.value.items():
+            if key not in known:
+                item.refuse(f"unknown key{_nearest(key, known, elsewhere)}")
+        return self.value
+
+
+def read(path: str | os.PathLike[str]) -> Item:
+    """Parse a YAML file, raising `UsageError` where it is missing, unreadable, empty or no YAML."""
+    file = os.fspath(path)
+    text = _text(file)
+    try:
+        loader = yaml.SafeLoader(text)
+        root = loader.get_single_node()
+        if root is not None:
+            return _item(loader, root, file, ())
+        msg = f"{file}: is empty; it must hold `clusters:`, see clusters.example.yaml"
+    except yaml.MarkedYAMLError as error:
+        line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
+        # Tabs are the commonest slip, and YAML's words for them are the least clear.
+        problem = "a tab stands where only spaces may" if "'\\t'" in str(error.problem) else error.problem
+        msg = f"{file}{line}: not YAML: {problem}"
+    except yaml.reader.ReaderError:
+        msg = f"{file}: not YAML: it holds a control character"
+    raise UsageError(msg)
+
+
+def _text(file: str) -> str:
+    try:
+        return Path(file).expanduser().read_text(encoding="utf-8")
+    except FileNotFoundError:
+        msg = f"{file}: no such file; name the cluster file with --config, or start from clusters.example.yaml"
+    except OSError as error:
+        msg = f"{file}: cannot be read: {error.strerror}"
+    except UnicodeDecodeError:
+        msg = f"{file}: is not UTF-8 text"
+    raise UsageError(msg)
+
+
+def _item(loader: yaml.SafeLoader, node: yaml.Node, file: str, path: tuple[str, ...]) -> Item:
+    here = Item(value=None, file=file, line=node.start_mark.line + 1, path=path)
+    if len(path) > _MAX_DEPTH:
+        here.refuse("is nested too deep")
+
+    def inner(child: yaml.Node, key: str) -> Item:
+        return _item(loader, child, file, (*path, key))
+
+    value: object
+    if isinstance(node, yaml.MappingNode):
+        value = _mapping(loader, node, here, inner)
+    elif isinstance(node, yaml.SequenceNode):
+        value = [inner(child, str(index)) for index, child in enumerate(node.value)]
+    else:
+        try:
+            value = loader.construct_object(node)
+        except ValueError:  # 2027-13-45 looks like a date
+            here.refuse("is no day of the calendar; put it in quotes if it is meant as text")
+    return Item(value=value, file=file, line=here.line, path=path)
+
+
+def _mapping(
+    loader: yaml.SafeLoader, node: yaml.MappingNode, here: Item, inner: Callable[[yaml.Node, str], Item]
+) -> dict[str, Item]:
+    seen: set[str] = set()
+    for key, _ in node.value:  # before `<<` is merged: a merged key may be overridden, a written one may not be repeated
+        at_key = Item(value=None, file=here.file, line=key.start_mark.line + 1, path=(*here.path, str(key.value)))
+        if key.tag not in {"tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"}:
+            Item(value=None, file=here.file, line=at_key.line, path=here.path).refuse("a key must be text; put it in quotes")
+        if key.value in seen:
+            at_key.refuse("stands twice; remove one")
+        seen.add(key.value)
+    loader.flatten_mapping(node)
+    found = {}
+    for key, child in node.value:
+        item = inner(child, key.value)
+        # A complaint about a key belongs to the key's line, also where its value starts on the next one.
+        found[key.value] = Item(value=item.value, file=item.file, line=key.start_mark.line + 1, path=item.path)
+    return found
+
+
+def _kind(value: object) -> str:
+    for types, name in (
+        (dict, "a mapping"),
+        (list, "a list"),
+        (str, "text"),
+        (bool, "true or false"),
+        (int | float, "a number"),
+        (date, "a date"),
+    ):
+        if isinstance(value, types):
+            return name
+    return "empty"
+
+
+def _nearest(key: str, known: tuple[str, ...], elsewhere: Mapping[str, str]) -> str:
+    if key in elsewhere:
+        return f"; it belongs at {elsewhere[key]}"
+    return did_you_mean(key, known) or f"; known here: {', '.join(known)}"

@@ -1,0 +1,214 @@
+"""From the items of one cluster's entry to `model.cluster.Cluster`: which keys exist, and which values they take."""
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import fields
+from types import MappingProxyType
+
+from kafka_audit.model.cluster import Cluster, Expect, Limits, Logs, Mute, Security, Vantage, ZookeeperAccess
+from kafka_audit.settings.document import Item
+from kafka_audit.suggest import did_you_mean
+
+_CLUSTER = (
+    "zookeeper", "bootstrap", "controllers", "security", "listeners", "kafka_conn_id", "reach", "vantages", "properties", "logs",
+    "expect", "limits", "mute",
+)  # fmt: skip
+_ZOOKEEPER = ("connect", "sasl", "tls")
+_SECURITY = ("protocol", "mechanism", "username", "password_env", "ca_file", "cert_file", "key_file")
+_VANTAGE = ("queue", "command", "role")
+_LOGS = ("command", "paths")
+_EXPECT = tuple(f.name for f in fields(Expect))
+_LIMITS = tuple(f.name for f in fields(Limits))
+_MUTE = tuple(f.name for f in fields(Mute))
+ELSEWHERE: Mapping[str, str] = MappingProxyType(
+    {key: "clusters.<name>." + key for key in _CLUSTER}
+    | {"connect": "zookeeper.connect", "sasl": "zookeeper.sasl", "tls": "zookeeper.tls"}
+    | {key: f"security.{key}" for key in _SECURITY}
+    | {key: f"vantages.<name>.{key}" for key in _VANTAGE}
+    | {key: f"expect.{key}" for key in _EXPECT}
+    | {key: f"limits.{key}" for key in _LIMITS}
+    | {key: f"mute.<n>.{key}" for key in _MUTE}
+)
+"""Where every key belongs, for the suggestion when it stands at the wrong place."""
+
+_NOT_YET: Mapping[str, str] = MappingProxyType({"sasl": "SASL to ZooKeeper", "tls": "TLS to ZooKeeper"})
+_PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+_ROLES = ("client", "broker")
+_CHROOT = re.compile(r"(?:/[^/,\s]+)+")
+
+
+def cluster(item: Item, name: str, codes: Collection[str]) -> Cluster:
+    """Return one entry of `clusters`; raises `UsageError`. `codes` are the checks that may be muted."""
+    given = item.fields(_CLUSTER, ELSEWHERE)
+    if not given.keys() & {"zookeeper", "bootstrap", "kafka_conn_id"}:
+        item.refuse("names nobody to ask; give it zookeeper: host:2181 or bootstrap: [host:9092]")
+    if "security" in given and "kafka_conn_id" in given:
+        given["kafka_conn_id"].refuse("stands beside security, and both say how to log in; remove one")
+    none = Item(value=None, file=item.file, line=item.line)
+    return Cluster(
+        name=name,
+        zookeeper=_zookeeper(given["zookeeper"]) if "zookeeper" in given else None,
+        bootstrap=_addresses(given["bootstrap"]) if "bootstrap" in given else (),
+        controllers=_addresses(given["controllers"]) if "controllers" in given else (),
+        security=_security(given["security"]) if "security" in given else Security(),
+        listeners=_listeners(given["listeners"]) if "listeners" in given else {},
+        kafka_conn_id=given["kafka_conn_id"].text("the id of an Airflow connection") if "kafka_conn_id" in given else None,
+        reach=_reach(given["reach"]) if "reach" in given else {},
+        vantages=_vantages(given["vantages"], given.get("expect", none)) if "vantages" in given else (),
+        properties=_paths(given["properties"]) if "properties" in given else (),
+        logs=_logs(given["logs"]) if "logs" in given else None,
+        expect=_expect(given["expect"]) if "expect" in given else Expect(),
+        limits=_limits(given["limits"]) if "limits" in given else Limits(),
+        mute=_mutes(given["mute"], codes) if "mute" in given else (),
+    )
+
+
+def _zookeeper(item: Item) -> ZookeeperAccess:
+    if isinstance(item.value, dict):
+        given = item.fields(_ZOOKEEPER, ELSEWHERE)
+        for key in given.keys() & _NOT_YET.keys():
+            given[key].refuse(f"not supported by this version: {_NOT_YET[key]}; remove the key")
+        if "connect" not in given:
+            item.refuse("needs connect: host:2181/chroot")
+        item = given["connect"]
+    connect = item.text("host:2181/chroot")
+    hosts, slash, chroot = connect.partition("/")
+    for address in hosts.split(","):
+        item.check_address(address.strip())
+    if slash and not _CHROOT.fullmatch(slash + chroot):
+        item.refuse(f"{slash + chroot!r} is no chroot; write it like /kafka, without a slash at the end, after the last address")
+    return ZookeeperAccess(connect=",".join(address.strip() for address in hosts.split(",")) + slash + chroot)
+
+
+def _addresses(item: Item) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(one.address() for one in item.items("a list such as [b1:9092, b2:9092]")))
+
+
+def _security(item: Item) -> Security:
+    given = item.fields(_SECURITY, ELSEWHERE)
+    if "protocol" not in given:
+        item.refuse(f"needs protocol: one of {', '.join(_PROTOCOLS)}")
+    protocol = given.pop("protocol")
+    if protocol.choice(_PROTOCOLS) != "PLAINTEXT":
+        protocol.refuse(
+            f"not supported by this version: {protocol.value}. It speaks PLAINTEXT;"
+            " leave other listeners out with listeners: {NAME: skip}"
+        )
+    for spare in given.values():
+        spare.refuse("means nothing with protocol PLAINTEXT; remove it")
+    return Security(protocol="PLAINTEXT")
+
+
+def _listeners(item: Item) -> dict[str, Security | None]:
+    wanted = "a mapping such as {CLIENT: {protocol: PLAINTEXT}, EXTERNAL: skip}"
+    found: dict[str, Security | None] = {}
+    for name, one in item.names(wanted).items():
+        if isinstance(one.value, dict):
+            found[name] = _security(one)
+        else:
+            one.choice(("skip",))
+            found[name] = None
+    return found
+
+
+def _reach(item: Item) -> dict[str, str]:
+    wanted = 'a mapping such as {"advertised:9092": "dialled:19092"}'
+    return {one.check_address(advertised): one.address() for advertised, one in item.names(wanted).items()}
+
+
+def _vantages(item: Item, expect: Item) -> tuple[Vantage, ...]:
+    expected = {key: one.value for key, one in expect.value.items()} if isinstance(expect.value, dict) else {}
+    one_host = expected.get("single_broker") is True or expected.get("brokers") == 1
+    wanted = "a mapping such as {dmz: {command: [ssh, dmz1]}}"
+    return tuple(_vantage(name, one, one_host=one_host) for name, one in item.names(wanted).items())
+
+
+def _vantage(name: str, item: Item, *, one_host: bool) -> Vantage:
+    given = item.fields(_VANTAGE, ELSEWHERE)
+    if name == "worker":
+        item.refuse("worker is the name of the place that the audit runs on; choose another")
+    if ("queue" in given) == ("command" in given):
+        item.refuse("needs exactly one of queue: NAME and command: [PROGRAM, ARGUMENT, …]")
+    role = given["role"].choice(_ROLES) if "role" in given else "client"
+    if "queue" in given:
+        if role == "broker":
+            given["role"].refuse("a queue is one place, not one per broker; use command: [ssh, 'kafka-{broker_id}']")
+        return Vantage(name=name, role=role, queue=given["queue"].text("the name of an Airflow queue"))
+    command = _command(given["command"])
+    if role == "broker" and not one_host and not any("{broker_id}" in word for word in command):
+        given["command"].refuse("must hold {broker_id}: role: broker runs it once for every broker, on that broker's host")
+    return Vantage(name=name, role=role, command=command)
+
+
+def _command(item: Item) -> tuple[str, ...]:
+    return tuple(word.text() for word in item.items("a list such as [ssh, dmz1]"))
+
+
+def _paths(item: Item) -> tuple[str, ...]:
+    return tuple(path.text("a path") for path in item.items("a list of paths"))
+
+
+def _logs(item: Item) -> Logs:
+    given = item.fields(_LOGS, ELSEWHERE)
+    if ("command" in given) == ("paths" in given):
+        item.refuse("needs exactly one of command: [PROGRAM, ARGUMENT, …] and paths: [PATH, …]")
+    if "command" in given:
+        return Logs(command=_command(given["command"]))
+    return Logs(paths=_paths(given["paths"]))
+
+
+def _expect(item: Item) -> Expect:
+    given = item.fields(_EXPECT, ELSEWHERE)
+    return Expect(
+        brokers=given["brokers"].whole(1) if "brokers" in given else None,
+        cluster_id=given["cluster_id"].text("Kafka's cluster id") if "cluster_id" in given else None,
+        single_broker=given["single_broker"].flag() if "single_broker" in given else False,
+    )
+
+
+def _limits(item: Item) -> Limits:
+    given = item.fields(_LIMITS, ELSEWHERE)
+    usual = Limits()
+
+    def number(key: str, minimum: float, maximum: float = float("inf")) -> float:
+        return given[key].number(minimum, maximum) if key in given else float(getattr(usual, key))
+
+    read_s = number("read_s", 0.1)
+    connections = given["connections_per_broker"].whole(1) if "connections_per_broker" in given else usual.connections_per_broker
+    limits = Limits(
+        read_s=read_s,
+        audit_s=number("audit_s", 1),
+        connections_per_broker=connections,
+        settle_s=number("settle_s", 0),
+        leader_moves=number("leader_moves", 0, 1),
+        skew_s=number("skew_s", 0),
+    )
+    if limits.audit_s < limits.read_s:
+        item.refuse(f"audit_s ({limits.audit_s:g}) is shorter than one read, read_s ({limits.read_s:g})")
+    return limits
+
+
+def _mutes(item: Item, codes: Collection[str]) -> tuple[Mute, ...]:
+    return tuple(_mute(one, codes) for one in item.items("a list of {code, resource, reason, owner, until}"))
+
+
+def _mute(item: Item, codes: Collection[str]) -> Mute:
+    given = item.fields(_MUTE, ELSEWHERE)
+    for key, why in (
+        ("code", "the check's code"),
+        ("resource", "what it is about, e.g. cluster, broker/2 or topic/orders/*"),
+        ("reason", "why the finding is accepted"),
+        ("owner", "who accepted it"),
+    ):
+        if key not in given:
+            item.refuse(f"needs {key}: {why}")
+    code = given["code"].text("a check's code")
+    if code not in codes:
+        given["code"].refuse(f"{code!r} is no check of this version{did_you_mean(code, codes)}; `kafka-audit explain` lists them")
+    return Mute(
+        code=code,
+        resource=given["resource"].text(),
+        reason=given["reason"].text(),
+        owner=given["owner"].text(),
+        until=given["until"].day() if "until" in given else None,
+    )

@@ -1,0 +1,269 @@
+"""Snapshots, requests, answers and reports below one root.
+
+    ROOT/snapshots/<id>/<table>.parquet        all views and probes of one run
+    ROOT/snapshots/<id>/manifest.json          written last: the snapshot is published, and immutable
+    ROOT/snapshots/<id>/findings.json          the report, once it is judged
+    ROOT/clusters/<cluster>/findings.json      the newest report of a cluster
+    ROOT/findings.json                         the newest report of the newest run
+    ROOT/runs/<run_id>/                        what goes to Spark and comes back (`model.run`)
+
+A folder without a manifest is a write that did not end: readers ignore it.
+"""
+
+import hashlib
+import json
+import logging
+import os
+from collections.abc import Mapping
+from itertools import groupby
+from typing import Any
+
+from kafka_audit.model.errors import EngineError, SnapshotError
+from kafka_audit.model.finding import Change
+from kafka_audit.model.run import Answer, Request, judgement_from_dict, run_path
+from kafka_audit.model.tables import TABLES, Row, Snapshot, SnapshotInfo
+from kafka_audit.store import parquet
+from kafka_audit.store.files import Files
+from kafka_audit.store.manifest import Manifest, TableFile, cluster_of
+from kafka_audit.suggest import did_you_mean
+
+log = logging.getLogger(__name__)
+_REPORT = "findings.json"
+
+
+class Store:
+    """A root and everything below it.
+
+    Attributes:
+        root: the absolute path, or the URL, that Spark gets.
+    """
+
+    def __init__(self, root: str | os.PathLike[str]) -> None:
+        """Open a store; raises `UsageError` where its place cannot be used. Nothing is created before the first write."""
+        self._files = Files(root)
+        self.root = self._files.root
+
+    def prepare(self) -> None:
+        """Create the root; raises `UsageError` where nothing can be written. For whoever wants to know before an audit."""
+        self._files.prepare()
+
+    def write(self, snapshot: Snapshot) -> None:
+        """Publish a snapshot: every table, empty ones too, then the manifest.
+
+        What an interrupted write left under the same id is replaced. Writing the same snapshot twice changes nothing.
+
+        Raises:
+            SnapshotError: another snapshot was published under this id.
+        """
+        contents, manifest = _encode(snapshot)
+        folder = _folder(snapshot.snapshot_id)
+        existing = self._files.read(f"{folder}/manifest.json")
+        if existing is not None:
+            if existing.decode(errors="replace") == manifest.to_json():
+                return
+            msg = f"{self._files.place(folder)}: is published already, and a published snapshot never changes; take a new one"
+            raise SnapshotError(msg)
+        for name in self._files.names(folder):
+            self._files.remove(f"{folder}/{name}")
+        for table, content in contents.items():
+            self._files.write(f"{folder}/{table}.parquet", content)
+        self._files.write(f"{folder}/manifest.json", manifest.to_json().encode())
+
+    def read(self, snapshot_id: str) -> Snapshot:
+        """Return a published snapshot, each file held against the manifest first.
+
+        Raises:
+            SnapshotError: not published, a file is missing, changed or unreadable; the message names it.
+        """
+        manifest = self.manifest(snapshot_id)
+        rows: list[Row] = []
+        for table in TABLES:
+            if table.table() in manifest.tables:  # an older snapshot lacks tables that were added since
+                rows.extend(self._read_table(manifest, table))
+        return Snapshot(snapshot_id=snapshot_id, cluster=manifest.cluster, cluster_id=manifest.cluster_id, rows=tuple(rows))
+
+    def verify(self, snapshot_id: str) -> None:
+        """Hold every file of a published snapshot against the manifest, and raise as `read` does, without decoding them."""
+        manifest = self.manifest(snapshot_id)
+        for name in manifest.tables:
+            self._content(manifest, name)
+
+    def _read_table(self, manifest: Manifest, table: type[Row]) -> list[Row]:
+        content = self._content(manifest, table.table())
+        try:
+            rows = parquet.decode(table, content)
+        except (ValueError, OSError) as error:
+            raise self._damaged(manifest, table.table(), f"is no such table as this version reads ({error})") from error
+        expected = manifest.tables[table.table()].rows
+        if len(rows) != expected:
+            raise self._damaged(manifest, table.table(), f"has {len(rows)} rows where the manifest says {expected}")
+        return rows
+
+    def _content(self, manifest: Manifest, name: str) -> bytes:
+        expected = manifest.tables[name]
+        content = self._files.read(f"{_folder(manifest.snapshot_id)}/{name}.parquet")
+        if content is None:
+            raise self._damaged(manifest, name, "is missing")
+        if len(content) != expected.bytes:
+            raise self._damaged(manifest, name, f"has {len(content)} bytes where the manifest says {expected.bytes}")
+        if hashlib.sha256(content).hexdigest() != expected.sha256:
+            raise self._damaged(manifest, name, "does not match the manifest's checksum")
+        return content
+
+    def _damaged(self, manifest: Manifest, name: str, problem: str) -> SnapshotError:
+        place = self._files.place(f"{_folder(manifest.snapshot_id)}/{name}.parquet")
+        way_out = "remove its folder, or compare with another one (--baseline ID, or none)"
+        return SnapshotError(f"{place}: {problem}; the snapshot cannot be used: {way_out}")
+
+    def manifest(self, snapshot_id: str) -> Manifest:
+        """Return the manifest of a published snapshot; raises `SnapshotError` with the nearest id where there is none."""
+        found = self._manifest(snapshot_id) if cluster_of(snapshot_id) else None
+        if found is None:
+            near = did_you_mean(snapshot_id, self._files.names("snapshots"))
+            msg = f"{self.root}: has no published snapshot {snapshot_id!r}{near}"
+            raise SnapshotError(msg)
+        return found
+
+    def _manifest(self, snapshot_id: str) -> Manifest | None:
+        path = f"{_folder(snapshot_id)}/manifest.json"
+        text = self._files.read(path)
+        return None if text is None else Manifest.from_json(text, place=self._files.place(path), snapshot_id=snapshot_id)
+
+    def manifests(self) -> list[Manifest]:
+        """Return the manifests of all published snapshots, newest first; raises `SnapshotError` at one that cannot be read."""
+        found = (self._manifest(name) for name in self._files.names("snapshots"))
+        return sorted((m for m in found if m), key=lambda m: (m.started_ms, m.snapshot_id), reverse=True)
+
+    def previous(self, of: Manifest | Snapshot) -> str | None:
+        """Return the id of the newest published snapshot of the same cluster id that is older than `of`, None without one.
+
+        Ids sort by time, so only the newest manifests are read. One that cannot be read and whose name says this cluster could
+        be the one to compare with: it raises. Another cluster's is told in the log and passed over, so that one damaged file
+        does not stop the audit of all clusters.
+
+        Raises:
+            SnapshotError: a manifest of this cluster cannot be read.
+        """
+        started = of.started_ms if isinstance(of, Manifest) else of.of(SnapshotInfo)[0].started_ms
+        own_stamp = _stamp(of.snapshot_id)
+        names = [n for n in self._files.names("snapshots") if n != of.snapshot_id and cluster_of(n) and _stamp(n) <= own_stamp]
+        for _, same_second in groupby(reversed(names), key=_stamp):
+            manifests = [self._candidate(name, of.cluster) for name in same_second]
+            older = [m for m in manifests if m and m.cluster_id == of.cluster_id and m.started_ms < started]
+            if older:
+                return max(older, key=lambda m: m.started_ms).snapshot_id
+        return None
+
+    def _candidate(self, name: str, cluster: str) -> Manifest | None:
+        try:
+            return self._manifest(name)
+        except SnapshotError as error:
+            if cluster_of(name) == cluster:
+                raise
+            log.warning("passed over while looking for a snapshot to compare %s with: %s", cluster, error)
+            return None
+
+    def write_request(self, request: Request) -> None:
+        """Write what Spark is asked."""
+        self._files.write(run_path(request.run_id, "request.json"), request.to_json().encode())
+
+    def read_request(self, run_id: str) -> Request:
+        """Return what Spark was asked; raises `EngineError` for a run that asked nothing."""
+        path = run_path(run_id, "request.json")
+        text = self._files.read(path)
+        if text is None:
+            msg = f"{self._files.place(path)}: is missing; this run asked Spark nothing"
+            raise EngineError(msg)
+        return Request.from_json(text.decode())
+
+    def read_answer(self, run_id: str) -> Answer:
+        """Return what Spark answered.
+
+        Raises:
+            EngineError: Spark ended without writing all of it, or wrote what is no answer.
+        """
+        try:
+            return Answer(
+                judgements=tuple(judgement_from_dict(raw) for raw in self._json_lines(run_path(run_id, "judgements"))),
+                changes=tuple(_change(raw) for raw in self._json_lines(run_path(run_id, "changes"))),
+            )
+        except (ValueError, KeyError) as error:
+            msg = f"{self._files.place(run_path(run_id, ''))}: Spark's answer cannot be read: {error!r}"
+            raise EngineError(msg) from error
+
+    def _json_lines(self, folder: str) -> list[dict[str, Any]]:
+        names = self._files.names(folder)
+        if "_SUCCESS" not in names:  # Spark's own mark, written when every task has committed
+            msg = f"{self._files.place(folder)}: Spark ended without a complete answer here (no _SUCCESS); see its log"
+            raise EngineError(msg)
+        lines: list[dict[str, Any]] = []
+        for name in names:
+            if name.startswith("part-"):
+                content = self._files.read(f"{folder}/{name}") or b""
+                # Not splitlines(): a topic's name may hold what Python takes for a line's end.
+                lines.extend(json.loads(line) for line in content.split(b"\n") if line.strip())
+        return lines
+
+    def write_report(self, snapshot_id: str, document: Mapping[str, Any], *, newest: bool = True) -> None:
+        """Write the report on a snapshot; `newest` makes it the cluster's and the store's current one, too."""
+        content = (json.dumps(document, indent=2) + "\n").encode()
+        self._files.write(f"{_folder(snapshot_id)}/{_REPORT}", content)
+        if newest:
+            self._files.write(f"clusters/{document['cluster']}/{_REPORT}", content)
+            self._files.write(_REPORT, content)
+
+    def read_report(self, snapshot_id: str) -> dict[str, Any] | None:
+        """Return the report on a snapshot, None where it was not judged; raises `SnapshotError` where it cannot be read."""
+        path = f"{_folder(snapshot_id)}/{_REPORT}"
+        text = self._files.read(path)
+        if text is None:
+            return None
+        try:
+            document: dict[str, Any] = json.loads(text)
+        except ValueError:
+            msg = (
+                f"{self._files.place(path)}: is no report (cut short, or edited); remove it, and the snapshot can be judged again"
+            )
+            raise SnapshotError(msg) from None
+        return document
+
+
+def _folder(snapshot_id: str) -> str:
+    return f"snapshots/{snapshot_id}"
+
+
+def _stamp(snapshot_id: str) -> str:
+    return snapshot_id.partition("-")[0]
+
+
+def _encode(snapshot: Snapshot) -> tuple[dict[str, bytes], Manifest]:
+    """Return each table's file, and the manifest that describes them."""
+    rows: dict[type[Row], list[Row]] = {table: [] for table in TABLES}
+    for row in snapshot.rows:
+        rows[type(row)].append(row)
+    contents = {
+        table.table(): parquet.encode(table, found, snapshot_id=snapshot.snapshot_id, cluster_id=snapshot.cluster_id)
+        for table, found in rows.items()
+    }
+    (info,) = snapshot.of(SnapshotInfo)
+    files = {
+        table.table(): TableFile(
+            rows=len(found), bytes=len(contents[table.table()]), sha256=hashlib.sha256(contents[table.table()]).hexdigest()
+        )
+        for table, found in rows.items()
+    }
+    return contents, Manifest(
+        snapshot_id=snapshot.snapshot_id,
+        cluster=snapshot.cluster,
+        cluster_id=snapshot.cluster_id,
+        started_ms=info.started_ms,
+        finished_ms=info.finished_ms,
+        tool_version=info.tool_version,
+        tables=files,
+    )
+
+
+def _change(raw: Mapping[str, Any]) -> tuple[str, Change]:
+    return raw["snapshot_id"], Change(
+        kind=raw["kind"], resource=raw["resource"], before=raw.get("before"), after=raw.get("after")
+    )

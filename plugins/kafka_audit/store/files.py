@@ -1,0 +1,108 @@
+"""Files below one root, on a disk or in an object store, with errors that name the file."""
+
+import contextlib
+import os
+import secrets
+import tempfile
+from pathlib import Path
+
+from upath import UPath
+
+from kafka_audit.model.errors import UsageError
+
+# Spark's readers take a path for a pattern when one of these stands in it.
+_PATTERN_CHARACTERS = frozenset("*?[]{}\\")
+
+
+class Files:
+    """Reads and writes below a root: a local path, or a URL that fsspec knows (`s3://`, `gs://`, `abfs://`, `hdfs://`).
+
+    A write is seen whole or not at all: by rename on a local disk, by nature in an object store.
+
+    Raises:
+        UsageError: the root is no usable place; no file system for its protocol is installed.
+    """
+
+    def __init__(self, root: str | os.PathLike[str]) -> None:
+        """Take a root; nothing is created before the first write."""
+        given = os.fspath(root).removeprefix("file://")
+        self.is_local = "://" not in given
+        self.root = str(Path(given).expanduser().absolute()) if self.is_local else given.rstrip("/")
+        if self.is_local and _PATTERN_CHARACTERS & set(self.root):
+            msg = f"{self.root}: Spark would take this path for a pattern; choose one without * ? [ ] {{ }} and backslash"
+            raise UsageError(msg)
+        try:
+            self._base = UPath(self.root)
+            _ = self._base.fs  # a missing file system package is told now, not after an audit
+        except (ImportError, ValueError) as error:
+            msg = f"{self.root}: {error}"
+            raise UsageError(msg) from None
+
+    def prepare(self) -> None:
+        """Create a local root and see whether it can be written; an object store is believed."""
+        if not self.is_local:
+            return
+        try:
+            Path(self.root).mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=self.root):
+                pass
+        except OSError as error:
+            raise _refused(self.root, error) from None
+
+    def read(self, path: str) -> bytes | None:
+        """Return a file's content, None where there is no such file."""
+        try:
+            content: bytes = (self._base / path).read_bytes()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise _refused(self.place(path), error) from None
+        return content
+
+    def write(self, path: str, content: bytes) -> None:
+        """Write a file, and the folders above it, replacing what was there."""
+        target = self._base / path
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if self.is_local:
+                _write_by_rename(Path(str(target)), content)
+            else:
+                target.write_bytes(content)
+        except OSError as error:
+            raise _refused(self.place(path), error) from None
+
+    def names(self, folder: str) -> list[str]:
+        """Return what is in a folder, sorted; nothing where there is no such folder."""
+        try:
+            return sorted(child.name for child in (self._base / folder).iterdir())
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        except OSError as error:
+            raise _refused(self.place(folder), error) from None
+
+    def remove(self, path: str) -> None:
+        """Remove a file if it is there."""
+        try:
+            (self._base / path).unlink(missing_ok=True)
+        except OSError as error:
+            raise _refused(self.place(path), error) from None
+
+    def place(self, path: str) -> str:
+        """Return the full path or URL of a file, for messages."""
+        return f"{self.root}/{path}"
+
+
+def _write_by_rename(target: Path, content: bytes) -> None:
+    # The name starts with a dot: Spark and `names` of a folder of tables pass over it if the process dies here.
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    try:
+        temporary.write_bytes(content)
+        temporary.replace(target)
+    except OSError:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise
+
+
+def _refused(place: str, error: OSError) -> UsageError:
+    return UsageError(f"{place}: {error.strerror or error} (the store's place is --out or KAFKA_AUDIT_STORE)")

@@ -1,0 +1,62 @@
+"""Rows of a snapshot to Parquet and back; the schema is `model.tables.columns` behind `KEY`."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from kafka_audit.model.tables import KEY, Row, columns
+
+_ARROW: Mapping[str, pa.DataType] = MappingProxyType(
+    {
+        "bigint": pa.int64(),
+        "double": pa.float64(),
+        "string": pa.string(),
+        "boolean": pa.bool_(),
+        "array<bigint>": pa.list_(pa.int64()),
+    }
+)
+
+
+def schema(table: type[Row]) -> pa.Schema:
+    """Return the Arrow schema of a table's file."""
+    return pa.schema([pa.field(c.name, _ARROW[c.sql_type], nullable=c.nullable) for c in (*KEY, *columns(table))])
+
+
+def encode(table: type[Row], rows: Sequence[Row], *, snapshot_id: str, cluster_id: str) -> bytes:
+    """Return one table's file. The same rows give the same bytes."""
+    data: dict[str, list[object]] = {"snapshot_id": [snapshot_id] * len(rows), "cluster_id": [cluster_id] * len(rows)}
+    for field in dataclasses.fields(table):
+        data[field.name] = [getattr(row, field.name) for row in rows]
+    sink = pa.BufferOutputStream()
+    pq.write_table(pa.table(data, schema=schema(table)), sink, compression="zstd")
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
+
+
+def decode(table: type[Row], content: bytes) -> list[Row]:
+    """Return the rows of a file that `encode` wrote, also of an earlier version that lacked columns with a default.
+
+    Raises:
+        ValueError: unreadable, or without a column that the table cannot do without (pyarrow's own errors are ValueErrors).
+        OSError: pyarrow's error for some damage.
+    """
+    read = pq.read_table(pa.BufferReader(content))
+    wanted = [field for field in dataclasses.fields(table) if field.name in read.column_names]
+    missing = {field.name for field in dataclasses.fields(table)} - {field.name for field in wanted}
+    needed = {field.name for field in dataclasses.fields(table) if field.default is dataclasses.MISSING}
+    if missing & needed:
+        msg = f"column {', '.join(sorted(missing & needed))} is missing"
+        raise ValueError(msg)
+    values = [_values(read.column(field.name)) for field in wanted]
+    names = [field.name for field in wanted]
+    return [table(**dict(zip(names, row, strict=True))) for row in zip(*values, strict=True)]
+
+
+def _values(column: pa.ChunkedArray) -> list[object]:
+    found: list[object] = column.to_pylist()
+    if pa.types.is_list(column.type):
+        return [tuple(value) if isinstance(value, list) else value for value in found]
+    return found

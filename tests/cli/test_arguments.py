@@ -1,0 +1,137 @@
+"""The command line: every slip is one line on stderr and exit code 2, before anything is asked of a cluster."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from kafka_audit import __version__
+from kafka_audit.cli import main
+
+FILE = """
+clusters:
+  prod: {bootstrap: ["127.0.0.1:1"]}
+  cloud: {kafka_conn_id: kafka_cloud}
+"""
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path, monkeypatch):
+    """Stand in a folder with a cluster file, with nothing of ours in the environment."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("KAFKA_AUDIT_CLUSTERS", "KAFKA_AUDIT_STORE", "COLUMNS"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "clusters.yaml").write_text(FILE)
+    (tmp_path / "bad.yaml").write_text("clusters: {prod: {boostrap: [h:1]}}")
+    (tmp_path / "file").touch()
+
+
+SLIPS = {
+    "nothing": ([], "the following arguments are required: COMMAND; see `kafka-audit --help`"),
+    "command misspelt": (["rnu", "prod"], "unknown command 'rnu'; did you mean run?"),
+    "command of a later version": (["lint", "server.properties"], "unknown command 'lint'"),
+    "no cluster": (["run"], "the following arguments are required: CLUSTER; see `kafka-audit run --help`"),
+    "option misspelt": (["run", "prod", "--fial-on", "low"], "unknown argument '--fial-on'; did you mean --fail-on?"),
+    "option cut short": (["run", "prod", "--fail", "low"], "unknown argument '--fail'; did you mean --fail-on?"),
+    "a word too much": (["explain", "KA101", "KA102"], "unknown argument 'KA102'"),
+    "no severity": (["run", "prod", "--fail-on", "hihg"], "argument --fail-on: 'hihg' is no severity, choose critical, high,"),
+    "nearest severity": (["run", "prod", "--fail-on", "hihg"], "; did you mean high?"),
+    "coverage of ninety": (["run", "prod", "--min-coverage", "90"], "argument --min-coverage: '90' is no number from 0 to 1"),
+    "coverage in words": (["run", "prod", "--min-coverage", "all"], "'all' is no number from 0 to 1"),
+    "coverage nan": (["run", "prod", "--min-coverage", "nan"], "'nan' is no number from 0 to 1"),
+    "format of a later version": (["run", "prod", "--format", "json,html"], "html is not part of this version; it has text and"),
+    "no format": (["run", "prod", "--format", "jsn"], "argument --format: 'jsn' is no format, choose text or json"),
+    "two formats": (["run", "prod", "--format", "json,text"], "stdout carries one result, choose text or json"),
+    "no such cluster": (["run", "prdo"], "clusters.yaml: has no cluster 'prdo'; did you mean prod?"),
+    "nothing like it": (["run", "xyz"], "clusters.yaml: has no cluster 'xyz'; it has prod, cloud"),
+    "no such file": (["run", "prod", "--config", "nowhere.yaml"], "nowhere.yaml: no such file; name the cluster file with --con"),
+    "a slip in the file": (["run", "prod", "--config", "bad.yaml"], "bad.yaml:1: clusters.prod.boostrap: unknown key; did you"),
+    "an Airflow connection": (["run", "cloud"], "cloud: kafka_conn_id names an Airflow connection, and the console has none"),
+    "store below a file": (["run", "prod", "--out", "file/store"], "file/store: Not a directory (the store's place is --out"),
+    "store that is a pattern": (["run", "prod", "--out", "a*"], "Spark would take this path for a pattern"),
+    "baseline that is none": (["run", "prod", "--baseline", "yesterday"], "has no published snapshot 'yesterday'"),
+    "snapshot of no cluster": (["snapshot", "prdo"], "did you mean prod?"),
+    "diff of one": (["diff", "a"], "the following arguments are required: SNAPSHOT; see `kafka-audit diff --help`"),
+    "diff of none": (["diff", "a", "b"], "has no published snapshot 'a'"),
+    "no such check": (["explain", "KA999"], "'KA999' is no check of this version"),
+}
+
+
+@pytest.mark.parametrize(("argv", "said"), SLIPS.values(), ids=SLIPS)
+def test_a_slip_is_one_line_and_exit_code_2(capfd, argv, said):
+    code = main(argv)
+    out, err = capfd.readouterr()
+    assert code == 2
+    assert out == ""
+    assert err.startswith("kafka-audit: ")
+    assert err.count("\n") == 1
+    assert said in err
+
+
+def test_the_environment_names_cluster_file_and_store(tmp_path, monkeypatch, capfd):
+    monkeypatch.setenv("KAFKA_AUDIT_CLUSTERS", str(tmp_path / "bad.yaml"))
+    assert main(["run", "prod"]) == 2
+    assert "bad.yaml:1: " in capfd.readouterr().err
+    monkeypatch.delenv("KAFKA_AUDIT_CLUSTERS")
+    monkeypatch.setenv("KAFKA_AUDIT_STORE", str(tmp_path / "elsewhere"))
+    assert main(["run", "prod", "--baseline", "x"]) == 2
+    assert f"{tmp_path}/elsewhere: has no published snapshot" in capfd.readouterr().err
+
+
+def test_missing_java_is_told_before_anything_is_asked(monkeypatch, tmp_path, capfd):
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    assert main(["run", "prod"]) == 1
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert err.startswith("kafka-audit: Spark needs Java: ")
+    assert err.count("\n") == 1
+    assert not list(tmp_path.glob("kafka-audit-store/snapshots/*"))
+
+
+@pytest.mark.parametrize("command", [[], ["run"], ["snapshot"], ["diff"], ["explain"]])
+def test_help_teaches_by_example(capsys, command):
+    with pytest.raises(SystemExit) as end:
+        main([*command, "--help"])
+    assert end.value.code == 0
+    text = capsys.readouterr().out
+    assert f"kafka-audit {' '.join(command)}".strip() in text.split("\n\n", 1)[1]
+
+
+@pytest.mark.parametrize("command", [[], ["run"]])
+def test_help_tells_every_exit_code(capsys, command):
+    with pytest.raises(SystemExit):
+        main([*command, "--help"])
+    text = capsys.readouterr().out
+    assert [line.split()[0] for line in text.split("exit codes:\n")[1].split("\n\n")[0].splitlines()] == [
+        "0", "1", "2", "3", "4", "130",
+    ]  # fmt: skip
+
+
+def test_the_version_is_told(capsys):
+    with pytest.raises(SystemExit):
+        main(["--version"])
+    assert capsys.readouterr().out == f"kafka-audit {__version__}\n"
+
+
+@pytest.mark.parametrize("argv", [["--help"], ["explain"]])
+def test_help_and_explain_answer_without_loading_what_an_audit_needs(argv):
+    script = (
+        "import sys\nfrom kafka_audit.cli import main\n"
+        f"try:\n    main({argv})\nexcept SystemExit:\n    pass\n"
+        "heavy = {'pyspark', 'kafka', 'kazoo', 'pyarrow', 'upath', 'airflow', 'numpy'} & sys.modules.keys()\n"
+        "sys.exit(f'loaded: {heavy}' if heavy else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout
+
+
+def test_a_reader_that_stops_reading_is_no_failure():
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-m", "kafka_audit.cli", "explain"], stdout=writer, stderr=subprocess.PIPE, text=True, check=False
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, "")

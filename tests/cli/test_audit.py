@@ -1,0 +1,252 @@
+"""The steps of an audit, without a cluster and without Spark: their hand-overs through the store, and the gate."""
+
+import json
+import re
+
+import pytest
+
+from kafka_audit import audit
+from kafka_audit.model.cluster import Cluster, Mute, Security
+from kafka_audit.model.errors import EngineError, SnapshotError, UsageError
+from kafka_audit.model.finding import Judgement, Status
+from kafka_audit.model.run import Pair, judgement_to_dict
+from kafka_audit.model.tables import Snapshot, SnapshotInfo, SourceRead
+from kafka_audit.store import Store
+
+FIRST, SECOND = "20260131T080000Z-prod-00aa", "20260131T090000Z-prod-00bb"
+PROD = Cluster(name="prod", bootstrap=("127.0.0.1:1",))
+
+
+def _snapshot(snapshot_id, cluster="prod", cluster_id="id-of-prod"):
+    started = int(snapshot_id[9:13]) * 1_000
+    info = SnapshotInfo(
+        cluster=cluster,
+        mode="zookeeper",
+        tool_version="0.1.0",
+        started_ms=started,
+        finished_ms=started + 500,
+        samples=1,
+        settle_s=5.0,
+        leader_moves=0.2,
+        skew_s=60.0,
+    )
+    read = SourceRead(sample=1, observer="zookeeper", operation="zookeeper /brokers", target="z:1", outcome="answered")
+    return Snapshot(snapshot_id=snapshot_id, cluster=cluster, cluster_id=cluster_id, rows=(info, read))
+
+
+@pytest.fixture
+def store(tmp_path):
+    store = Store(tmp_path)
+    store.write(_snapshot(FIRST))
+    store.write(_snapshot(SECOND))
+    return store
+
+
+def _judge(snapshot):
+    """Stand for the row checks: one judgement per snapshot."""
+    return [Judgement(snapshot_id=snapshot.snapshot_id, code="KA303", resource="broker/1/listener/X", status=Status.PASS)]
+
+
+def test_collect_publishes_what_the_collector_took_under_an_id_that_sorts_by_time(tmp_path):
+    taken = {}
+
+    def take(cluster, *, snapshot_id, say, secrets):
+        say("asking")
+        taken.update(cluster=cluster, secrets=secrets)
+        return _snapshot(snapshot_id)
+
+    said = []
+    store = Store(tmp_path)
+    snapshot_id = audit.collect(PROD, store, said.append, secrets={"A": "b"}, take=take)
+    assert re.fullmatch(r"20\d{6}T\d{6}Z-prod-[0-9a-f]{4}", snapshot_id)
+    assert taken == {"cluster": PROD, "secrets": {"A": "b"}}
+    assert said == ["asking"]
+    assert [manifest.snapshot_id for manifest in store.manifests()] == [snapshot_id]
+
+
+def test_collect_refuses_what_this_version_cannot_speak(tmp_path):
+    with pytest.raises(UsageError, match="not supported by this version: SASL_SSL"):
+        audit.collect(Cluster(name="prod", security=Security(protocol="SASL_SSL")), Store(tmp_path), print)
+    assert Store(tmp_path).manifests() == []
+
+
+def test_request_pairs_with_the_previous_snapshot_and_runs_the_row_checks(store):
+    asked = audit.request(store, [SECOND], None, "r1", judge=_judge)
+    assert asked.pairs == (Pair(snapshot_id=SECOND, previous_snapshot_id=FIRST),)
+    assert [j.snapshot_id for j in asked.row_judgements] == [SECOND]
+    assert store.read_request("r1") == asked
+
+
+def test_request_takes_the_baseline_that_is_given(store):
+    third = "20260131T100000Z-prod-00cc"
+    store.write(_snapshot(third))
+    baselines = {third: FIRST, SECOND: None}
+    assert audit.request(store, [third, SECOND], baselines, "r1", judge=_judge).pairs == (
+        Pair(snapshot_id=third, previous_snapshot_id=FIRST),
+        Pair(snapshot_id=SECOND, previous_snapshot_id=None),
+    )
+
+
+def test_request_refuses_a_baseline_of_another_cluster(store):
+    other = "20260131T070000Z-other-00dd"
+    store.write(_snapshot(other, "other", "id-of-other"))
+    with pytest.raises(UsageError, match=r"is of cluster id id-of-other \(other\), .* of id-of-prod \(prod\)"):
+        audit.request(store, [SECOND], {SECOND: other}, "r1", judge=_judge)
+
+
+def test_a_cluster_that_did_not_tell_its_id_is_compared_with_nothing_rather_than_refused(store):
+    down = "20260131T100000Z-prod-00ee"
+    store.write(_snapshot(down, cluster_id="unknown:prod"))
+    asked = audit.request(store, [down], {down: FIRST}, "r1", judge=_judge)
+    assert asked.pairs == (Pair(snapshot_id=down, previous_snapshot_id=None),)
+
+
+def test_request_refuses_a_damaged_or_missing_snapshot(tmp_path, store):
+    with pytest.raises(SnapshotError, match="has no published snapshot"):
+        audit.request(store, [SECOND], {SECOND: "20260131T080000Z-prod-00ab"}, "r1", judge=_judge)
+    for damaged in (FIRST, SECOND):  # what it is compared with, then itself
+        (tmp_path / "snapshots" / damaged / "sample.parquet").unlink()
+        with pytest.raises(SnapshotError, match=rf"{damaged}/sample\.parquet: is missing"):
+            audit.request(store, [SECOND], None, "r1", judge=_judge)
+
+
+def _spark_answers(tmp_path, judgements):
+    for folder, rows in (("judgements", [judgement_to_dict(j) for j in judgements]), ("changes", [])):
+        path = tmp_path / "runs" / "r1" / folder
+        path.mkdir(parents=True)
+        (path / "part-00000.json").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        (path / "_SUCCESS").touch()
+
+
+def _stale(snapshot_id):
+    evidence = {"observer": "broker:2", "broker": "2", "count": "1", "partitions": "orders-0"}
+    return Judgement(snapshot_id=snapshot_id, code="KA101", resource="broker/2", status=Status.FAIL, evidence=evidence)
+
+
+def test_conclude_writes_a_report_for_each_snapshot_of_the_run_and_tells_ongoing_from_new(tmp_path, store):
+    audit.request(store, [SECOND, FIRST], None, "r1", judge=lambda _: [])
+    _spark_answers(tmp_path, [_stale(FIRST), _stale(SECOND)])
+    documents = audit.conclude(store, "r1", {"prod": PROD})
+    assert [document["snapshot_id"] for document in documents] == [SECOND, FIRST]
+    lives = [finding["lifecycle"] for document in documents for finding in document["findings"] if finding["code"] == "KA101"]
+    assert lives == ["ongoing", "new"]
+    assert store.read_report(SECOND) == documents[0]
+    assert json.loads((tmp_path / "findings.json").read_text())["snapshot_id"] == SECOND
+    assert json.loads((tmp_path / "clusters" / "prod" / "findings.json").read_text())["snapshot_id"] == SECOND
+
+
+def test_conclude_joins_what_the_row_checks_said_with_what_spark_said(tmp_path, store):
+    audit.request(store, [FIRST], None, "r1", judge=_judge)
+    _spark_answers(tmp_path, [_stale(FIRST)])
+    (document,) = audit.conclude(store, "r1", {}, show_all=True)
+    assert [(finding["code"], finding["status"]) for finding in document["findings"]] == [("KA101", "FAIL"), ("KA303", "PASS")]
+    (document,) = audit.conclude(store, "r1", {})
+    assert [finding["code"] for finding in document["findings"]] == ["KA101"]
+    assert document["counts"]["PASS"] == 1
+
+
+def test_conclude_mutes_what_the_cluster_file_mutes(tmp_path, store):
+    audit.request(store, [FIRST], None, "r1", judge=lambda _: [])
+    _spark_answers(tmp_path, [_stale(FIRST)])
+    mute = Mute(code="KA101", resource="broker/*", reason="r", owner="o")
+    (document,) = audit.conclude(store, "r1", {"prod": Cluster(name="prod", mute=(mute,))})
+    assert [finding["muted"] for finding in document["findings"] if finding["code"] == "KA101"] == [True]
+    assert audit.gate(document, "high", 1.0)[0] == audit.CLEAN
+    (document,) = audit.conclude(store, "r1", {})  # gone from the cluster file
+    assert audit.gate(document, "high", 1.0)[0] == audit.FAILED
+
+
+def test_conclude_of_an_old_comparison_rewrites_no_history(tmp_path, store):
+    store.write_report(SECOND, {"cluster": "prod", "n": 2})
+    audit.request(store, [SECOND, FIRST], None, "r1", judge=lambda _: [])
+    _spark_answers(tmp_path, [])
+    audit.conclude(store, "r1", {}, newest=False)
+    assert store.read_report(SECOND) == {"cluster": "prod", "n": 2}
+    assert json.loads((tmp_path / "findings.json").read_text()) == {"cluster": "prod", "n": 2}
+    assert store.read_report(FIRST)["snapshot_id"] == FIRST  # had none
+
+
+def test_conclude_needs_spark_s_whole_answer(tmp_path, store):
+    audit.request(store, [FIRST], None, "r1", judge=lambda _: [])
+    _spark_answers(tmp_path, [])
+    (tmp_path / "runs" / "r1" / "judgements" / "_SUCCESS").unlink()
+    with pytest.raises(EngineError, match="Spark ended without a complete answer"):
+        audit.conclude(store, "r1", {})
+    assert store.read_report(FIRST) is None
+
+
+def _finding(severity, status="FAIL", **more):
+    return {
+        "severity": severity,
+        "status": status,
+        "fingerprint": "f1",
+        "muted": False,
+        "message": "m",
+        "lifecycle": "new",
+    } | more
+
+
+def _document(*findings, incidents=(), asked=4, answered=4):
+    unknown = [{"observer": "broker:2", "operation": "Metadata", "error": "timeout", "needs": None}] * (asked - answered)
+    return {
+        "findings": findings,
+        "incidents": [{"headline": headline, "findings": prints} for headline, prints in incidents],
+        "coverage": {"asked": asked, "answered": answered, "unknown": unknown},
+    }
+
+
+GATES = {
+    "nothing found": (_document(), "high", 1.0, 0, "clean: nothing of severity HIGH or above, 4 of 4 reads answered"),
+    "below the severity": (_document(_finding("MEDIUM")), "high", 1.0, 0, "clean: nothing of severity HIGH"),
+    "at the severity": (_document(_finding("HIGH")), "high", 1.0, 3, "m"),
+    "above it": (_document(_finding("CRITICAL")), "high", 1.0, 3, "m"),
+    "in any case": (_document(_finding("MEDIUM")), "Medium", 1.0, 3, "m"),
+    "muted": (_document(_finding("CRITICAL", muted=True)), "high", 1.0, 0, "clean"),
+    "unknown": (_document(_finding("CRITICAL", "UNKNOWN")), "high", 1.0, 0, "clean"),
+    "failed before, cannot be judged now": (
+        _document(_finding("CRITICAL", "UNKNOWN", lifecycle="incomparable")), "high", 1.0, 0, "clean",
+    ),
+    "resolved": (_document(_finding("CRITICAL", "PASS", lifecycle="resolved")), "high", 1.0, 0, "clean"),
+    "an incident speaks": (_document(_finding("HIGH"), incidents=[("broken", ["f1"])]), "high", 1.0, 3, "broken"),
+    "two incidents": (
+        _document(_finding("HIGH"), _finding("HIGH", fingerprint="f2"), incidents=[("worst", ["f1"]), ("next", ["f2"])]),
+        "high", 1.0, 3, "worst and 1 more incident",
+    ),
+    "an incident below the severity is not counted": (
+        _document(_finding("HIGH"), _finding("CRITICAL", fingerprint="f2"), incidents=[("worst", ["f2"]), ("next", ["f1"])]),
+        "critical", 1.0, 3, "worst",
+    ),
+    "a muted incident is not the headline": (
+        _document(
+            _finding("CRITICAL", muted=True), _finding("HIGH", fingerprint="f2"), incidents=[("muted", ["f1"]), ("open", ["f2"])]
+        ),
+        "high", 1.0, 3, "open",
+    ),
+    "without incident the worst speaks": (
+        _document(_finding("LOW", message="weak"), _finding("MEDIUM", fingerprint="f2", message="weaker")), "low", 1.0, 3,
+        "weaker and 1 more finding",
+    ),
+    "too little answered": (
+        _document(answered=3), "high", 1.0, 4,
+        "only 3 of 4 reads were answered, first broker:2 Metadata: what was not seen may be broken",
+    ),
+    "enough answered": (_document(answered=3), "high", 0.75, 0, "3 of 4 reads answered"),
+    "failures come before coverage": (_document(_finding("HIGH"), answered=0), "high", 1.0, 3, "m"),
+    "nothing asked is no health": (_document(asked=0, answered=0), "high", 0.5, 4, "only 0 of 0"),
+    "nothing asked, nothing demanded": (_document(asked=0, answered=0), "high", 0.0, 0, "clean"),
+    "hostile words": (_document(_finding("HIGH"), incidents=[("a\x1b[2Jb", ["f1"])]), "high", 1.0, 3, "a\\u001b[2Jb"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", GATES.values(), ids=GATES)
+def test_the_gate(case):
+    *arguments, code, said = case
+    verdict, sentence = audit.gate(*arguments)
+    assert verdict == code
+    assert said in sentence
+    assert sentence.isprintable()
+
+
+def test_the_gate_knows_its_severities():
+    with pytest.raises(UsageError, match="'urgent' is no severity; choose one of critical, high, medium, low, info"):
+        audit.gate(_document(), "urgent", 1.0)

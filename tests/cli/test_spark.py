@@ -1,0 +1,154 @@
+"""Spark in the background: heard, heard out when it fails, and gone afterwards. The workers here are small scripts."""
+
+import contextlib
+import os
+import re
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from kafka_audit.cli.spark import SparkBehind, require_java
+from kafka_audit.model.errors import EngineError
+
+# What every script starts with: a child that holds stderr open, as the JVM does, and ends when its stdin ends.
+_JVM = """
+import json, subprocess, sys
+jvm = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE)
+open(sys.argv[1], "w").write(str(jvm.pid))
+"""
+
+
+@pytest.fixture
+def worker(tmp_path):
+    def command(script):
+        return [sys.executable, "-c", _JVM + script, str(tmp_path / "jvm")]
+
+    return command
+
+
+def _gone(tmp_path):
+    """Tell whether the child of the worker has ended; a zombie has. It closes its files a moment before."""
+    stat = Path("/proc", (tmp_path / "jvm").read_text(), "stat")
+    until = time.monotonic() + 1
+    while stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z" and time.monotonic() < until:
+        time.sleep(0.01)
+    return time.monotonic() < until
+
+
+def test_a_request_is_answered_and_everything_ends(tmp_path, worker):
+    asked = {"store": "/s", "run": "r", "rows": 9}
+    script = f"asked = json.loads(sys.stdin.readline()); assert asked == {asked}, asked; print(json.dumps({{'done': True}}))"
+    with SparkBehind(worker(script)) as spark:
+        spark.answer("/s", "r", 9)
+    assert _gone(tmp_path)
+
+
+def test_it_starts_while_the_caller_goes_on(tmp_path, worker):
+    began = time.monotonic()
+    with SparkBehind(worker("import time; time.sleep(0.8); sys.stdin.readline(); print('{\"done\": true}')")) as spark:
+        assert time.monotonic() - began < 0.5
+        spark.answer("/s", "r", 9)
+    assert _gone(tmp_path)
+
+
+def test_what_spark_prints_on_its_stderr_stays_off_ours(capfd, worker):
+    with SparkBehind(worker("print('WARN', file=sys.stderr); sys.stdin.readline(); print('{\"done\": true}')")) as spark:
+        spark.answer("/s", "r", 9)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_its_own_error_is_told_in_its_words(worker):
+    script = "sys.stdin.readline(); print(json.dumps({'error': 'KA101 cannot run'}))"
+    with (
+        pytest.raises(EngineError, match="Spark ended without an answer: KA101 cannot run"),
+        SparkBehind(worker(script)) as spark,
+    ):
+        spark.answer("/s", "r", 9)
+
+
+FAILURES = {
+    "before the request": "raise RuntimeError('no space for blocks')",
+    "after the request": "sys.stdin.readline(); raise RuntimeError('no space for blocks')",
+    "with words after the cause": (
+        "print('Caused by: java.io.IOException: no space for blocks\\n\\tat org.SomeErrorUtils.x(y)\\n', file=sys.stderr);"
+        "jvm.kill(); sys.exit(1)"
+    ),
+}
+
+
+@pytest.mark.parametrize("script", FAILURES.values(), ids=FAILURES)
+def test_a_death_is_told_with_its_cause_and_the_log_is_kept(tmp_path, worker, script):
+    with pytest.raises(EngineError) as error, SparkBehind(worker(script)) as spark:
+        spark.answer("/s", "r", 9)
+    assert re.search(r"an answer: (RuntimeError|java\.io\.IOException): no space for blocks \(its log: ", str(error.value))
+    log = Path(str(error.value).rpartition("its log: ")[2].rstrip(")"))
+    assert "no space for blocks" in log.read_text()
+    log.unlink()
+    assert _gone(tmp_path)
+
+
+class _CollectError(Exception):
+    pass
+
+
+def _fail_beside(command):
+    """Fail in the block once the worker is up."""
+    spark = SparkBehind(command)
+    with contextlib.suppress(_CollectError), spark:
+        spark._told.readline()
+        raise _CollectError
+    return spark
+
+
+def test_a_failure_beside_it_does_not_wait_for_it(tmp_path, worker):
+    began = time.monotonic()
+    _fail_beside(worker("print('up', flush=True); import time; time.sleep(60)"))
+    assert time.monotonic() - began < 5
+    assert _gone(tmp_path)
+
+
+def test_one_that_ignores_sigterm_is_killed(tmp_path, worker, monkeypatch):
+    monkeypatch.setattr("kafka_audit.cli.spark._PATIENCE_S", 0.3)
+    script = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); time.sleep(60)"
+    spark = _fail_beside(worker(script))
+    assert spark._process.returncode == -signal.SIGKILL
+    assert _gone(tmp_path)
+
+
+def _java(tmp_path, version):
+    home = tmp_path / f"java-{version}"
+    (home / "bin").mkdir(parents=True)
+    (home / "bin" / "java").touch(mode=0o755)
+    if version:
+        (home / "release").write_text(f'IMPLEMENTOR="x"\nJAVA_VERSION="{version}"\n')
+    return home
+
+
+@pytest.mark.parametrize("version", ["17.0.15", "21", ""])
+def test_a_java_that_spark_can_use_is_fine(tmp_path, version):
+    home = _java(tmp_path, version)
+    require_java({"JAVA_HOME": str(home), "PATH": ""})
+    require_java({"PATH": str(home / "bin")})
+
+
+def test_a_java_behind_links_is_judged_by_its_real_home(tmp_path):
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "java").symlink_to(_java(tmp_path, "1.8.0_392") / "bin" / "java")
+    with pytest.raises(EngineError, match="is Java 8; install Java 17 or newer"):
+        require_java({"PATH": str(tmp_path / "bin")})
+
+
+@pytest.mark.parametrize(
+    ("environ", "said"),
+    [
+        ({"PATH": "/nowhere"}, "there is no `java` on PATH, and no JAVA_HOME; install Java 17 or newer, e.g. apt-get install"),
+        ({"PATH": os.environ["PATH"], "JAVA_HOME": "/nowhere"}, "JAVA_HOME is /nowhere, which holds no bin/java; install"),
+    ],
+)
+def test_no_java_is_told_with_what_to_install(environ, said):
+    with pytest.raises(EngineError) as error:
+        require_java(environ)
+    assert said in str(error.value)

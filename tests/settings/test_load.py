@@ -1,0 +1,306 @@
+"""The cluster file: what it may hold, and the one line that each slip earns."""
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from kafka_audit import settings
+from kafka_audit.model.cluster import Cluster, Expect, Limits, Logs, Mute, Security, Vantage, ZookeeperAccess
+from kafka_audit.model.errors import UsageError
+
+CODES = ("KA101", "KA301", "KA607")
+EXAMPLE = Path(__file__).parents[2] / "clusters.example.yaml"
+
+FULL = """
+clusters:
+  prod:
+    zookeeper: zk1:2181,zk2:2181/kafka
+    bootstrap: [b1:9092, "[::1]:9092", b1:9092]
+    controllers: [c1:9093]
+    security: {protocol: PLAINTEXT}
+    listeners: {PLAINTEXT: {protocol: PLAINTEXT}, EXTERNAL: skip}
+    reach: {"10.99.0.12:9092": "nginx:9092"}
+    vantages:
+      clients: {queue: dmz}
+      brokers: {command: ["kubectl","exec","-i","kafka-{broker_id}","--"], role: broker}
+    properties: ["s3://conf/prod/server-{broker_id}.properties"]
+    logs: {command: ["kubectl","logs","--tail=20000","kafka-{broker_id}"]}
+    expect: {brokers: 3, cluster_id: abc, single_broker: false}
+    limits: {read_s: 10, audit_s: 300, connections_per_broker: 1, settle_s: 2.5, leader_moves: 0.3}
+    mute: [{code: KA607, resource: "cluster", reason: "on purpose", owner: "platform", until: 2027-01-31}]
+"""
+
+
+def _load(tmp_path, text):
+    path = tmp_path / "clusters.yaml"
+    path.write_text(text)
+    return settings.load(path, codes=CODES)
+
+
+def _cluster(tmp_path, keys):
+    indented = "\n".join("    " + line for line in keys.strip("\n").splitlines())
+    return _load(tmp_path, f"clusters:\n  prod:\n{indented}\n")["prod"]
+
+
+def test_every_key_arrives_typed(tmp_path):
+    assert _load(tmp_path, FULL) == {
+        "prod": Cluster(
+            name="prod",
+            zookeeper=ZookeeperAccess(connect="zk1:2181,zk2:2181/kafka"),
+            bootstrap=("b1:9092", "[::1]:9092"),
+            controllers=("c1:9093",),
+            security=Security(protocol="PLAINTEXT"),
+            listeners={"PLAINTEXT": Security(protocol="PLAINTEXT"), "EXTERNAL": None},
+            reach={"10.99.0.12:9092": "nginx:9092"},
+            vantages=(
+                Vantage(name="clients", queue="dmz"),
+                Vantage(name="brokers", role="broker", command=("kubectl", "exec", "-i", "kafka-{broker_id}", "--")),
+            ),
+            properties=("s3://conf/prod/server-{broker_id}.properties",),
+            logs=Logs(command=("kubectl", "logs", "--tail=20000", "kafka-{broker_id}")),
+            expect=Expect(brokers=3, cluster_id="abc"),
+            limits=Limits(settle_s=2.5, leader_moves=0.3),
+            mute=(Mute(code="KA607", resource="cluster", reason="on purpose", owner="platform", until=date(2027, 1, 31)),),
+        )
+    }
+
+
+def test_clusters_keep_the_order_of_the_file(tmp_path):
+    assert list(_load(tmp_path, "clusters: {b: {bootstrap: [h:1]}, a: {bootstrap: [h:1]}}")) == ["b", "a"]
+
+
+def test_what_is_not_given_takes_the_model_s_defaults(tmp_path):
+    assert _cluster(tmp_path, "bootstrap: [b1:9092]") == Cluster(name="prod", bootstrap=("b1:9092",))
+
+
+def test_zookeeper_may_be_a_mapping(tmp_path):
+    assert _cluster(tmp_path, "zookeeper: {connect: 'zk1:2181, zk2:2181/a/b'}").zookeeper == ZookeeperAccess(
+        connect="zk1:2181,zk2:2181/a/b"
+    )
+
+
+def test_a_connection_of_airflow_is_enough_to_ask_somebody(tmp_path):
+    assert _cluster(tmp_path, "kafka_conn_id: kafka_prod").kafka_conn_id == "kafka_prod"
+
+
+def test_yaml_merge_keys_share_settings_between_clusters(tmp_path):
+    text = """
+clusters:
+  a: &a {bootstrap: [h:1], expect: {brokers: 3}}
+  b: {<<: *a, bootstrap: [h:2]}
+"""
+    assert _load(tmp_path, text)["b"] == Cluster(name="b", bootstrap=("h:2",), expect=Expect(brokers=3))
+
+
+def test_logs_may_be_paths(tmp_path):
+    assert _cluster(tmp_path, "bootstrap: [h:1]\nlogs: {paths: ['/x/{broker_id}/*']}").logs == Logs(paths=("/x/{broker_id}/*",))
+
+
+def test_one_host_for_all_brokers_is_fine_where_there_is_one_broker(tmp_path):
+    found = _cluster(tmp_path, "bootstrap: [h:1]\nexpect: {brokers: 1}\nvantages: {b: {command: [ssh, h], role: broker}}")
+    assert found.vantages == (Vantage(name="b", role="broker", command=("ssh", "h")),)
+
+
+def test_keys_that_are_checked_but_not_read_are_told(tmp_path):
+    told = settings.unread(_load(tmp_path, FULL)["prod"])
+    assert [sentence.split(" is not read")[0] for sentence in told] == ["prod: controllers", "prod: properties", "prod: logs"]
+    assert settings.unread(_cluster(tmp_path, "bootstrap: [h:1]")) == ()
+
+
+def test_a_connection_may_not_put_in_what_the_file_may_not_say():
+    with pytest.raises(UsageError, match="prod: not supported by this version: SASL_SSL"):
+        settings.require_supported(Cluster(name="prod", security=Security(protocol="SASL_SSL")))
+
+
+def test_the_example_is_right_and_shows_every_key_of_this_version(tmp_path):
+    loaded = settings.load(EXAMPLE, codes=CODES)
+    assert list(loaded) == ["prod", "dev"]
+    text = EXAMPLE.read_text()
+    commented_out = text.replace("    # mute:", "    mute:").replace("    #   - {", "      - {")
+    for key in ("properties", "logs"):
+        commented_out = commented_out.replace(f"    # {key}:", f"    {key}:")
+    prod = _load(tmp_path, commented_out)["prod"]
+    assert prod.mute
+    assert prod.properties
+    assert prod.logs
+    assert prod.limits == Limits()  # the example says that these are the defaults
+
+
+# keys of one cluster, what the line must say
+WRONG = {
+    "unknown key": ("bootstrap: [h:1]\nlistner: {A: skip}", "4: clusters.prod.listner: unknown key; did you mean listeners?"),
+    "key that belongs elsewhere": (
+        "bootstrap: [h:1]\nsettle_s: 3",
+        "4: clusters.prod.settle_s: unknown key; it belongs at limits.settle_s",
+    ),
+    "nothing near": ("bootstrap: [h:1]\nexpect: {zzz: 1}", "4: clusters.prod.expect.zzz: unknown key; known here: brokers,"),
+    "key written twice": ("bootstrap: [h:1]\nbootstrap: [h:2]", "4: clusters.prod.bootstrap: stands twice; remove one"),
+    "nobody to ask": ("expect: {brokers: 3}", "2: clusters.prod: names nobody to ask; give it zookeeper: host:2181 or"),
+    "not a mapping": ("- bootstrap", "clusters.prod: must be a mapping with some of the keys zookeeper, bootstrap,"),
+    "empty value": ("bootstrap:", "3: clusters.prod.bootstrap: is empty; give it a list such as [b1:9092, b2:9092] or remove"),
+    "empty list": ("bootstrap: []", "bootstrap: is empty; give it a list"),
+    "empty text": ("zookeeper: ''", "zookeeper: is empty; give it host:2181/chroot or remove the key"),
+    "text for a list": ("bootstrap: b1:9092", "bootstrap: must be a list such as [b1:9092, b2:9092], not text"),
+    "no port": ("bootstrap: [b1]", "3: clusters.prod.bootstrap.0: 'b1' is no host:port; write it like b1.example.com:9092"),
+    "port too high": ("bootstrap: [b1:99999]", "'b1:99999' is no host:port"),
+    "port zero": ("bootstrap: [b1:0]", "'b1:0' is no host:port"),
+    "a URL": ("bootstrap: ['http://b1:9092']", "is no host:port"),
+    "bare IPv6": ("bootstrap: ['::1:9092']", "is no host:port"),
+    "zookeeper without port": ("zookeeper: zk1,zk2:2181", "3: clusters.prod.zookeeper: 'zk1' is no host:port"),
+    "chroot on every host": ("zookeeper: zk1:2181/kafka,zk2:2181/kafka", "is no chroot"),
+    "chroot with a slash at its end": ("zookeeper: zk1:2181/kafka/", "'/kafka/' is no chroot; write it like /kafka"),
+    "zookeeper mapping without connect": ("zookeeper: {}", "zookeeper: needs connect: host:2181/chroot"),
+    "zookeeper sasl": ("zookeeper: {connect: 'z:1', sasl: {}}", "zookeeper.sasl: not supported by this version: SASL to Zoo"),
+    "zookeeper tls": ("zookeeper: {connect: 'z:1', tls: {}}", "zookeeper.tls: not supported by this version: TLS to ZooKeeper"),
+    "sasl": (
+        "bootstrap: [h:1]\nsecurity: {protocol: SASL_SSL, mechanism: PLAIN}",
+        "4: clusters.prod.security.protocol: not supported by this version: SASL_SSL. It speaks PLAINTEXT; leave other",
+    ),
+    "listener with tls": ("bootstrap: [h:1]\nlisteners: {X: {protocol: SSL}}", "listeners.X.protocol: not supported by this"),
+    "protocol misspelt": ("bootstrap: [h:1]\nsecurity: {protocol: SASL_TLS}", "; did you mean SASL_SSL?"),
+    "protocol missing": ("bootstrap: [h:1]\nsecurity: {}", "security: needs protocol: one of PLAINTEXT, SSL,"),
+    "credentials that nobody uses": (
+        "bootstrap: [h:1]\nsecurity: {protocol: PLAINTEXT, username: u}",
+        "security.username: means nothing with protocol PLAINTEXT; remove it",
+    ),
+    "security twice": (
+        "kafka_conn_id: k\nsecurity: {protocol: PLAINTEXT}",
+        "kafka_conn_id: stands beside security, and both say how to log in; remove one",
+    ),
+    "listener neither skip nor mapping": ("bootstrap: [h:1]\nlisteners: {A: skp}", "listeners.A: 'skp' is not one of skip; did"),
+    "reach without a port": ("bootstrap: [h:1]\nreach: {'h:1': nginx}", "reach.h:1: 'nginx' is no host:port"),
+    "reach from no address": ("bootstrap: [h:1]\nreach: {h: 'nginx:1'}", "reach.h: 'h' is no host:port"),
+    "vantage with both": (
+        "bootstrap: [h:1]\nvantages: {v: {queue: q, command: [ssh]}}",
+        "4: clusters.prod.vantages.v: needs exactly one of queue: NAME and command:",
+    ),
+    "vantage with neither": ("bootstrap: [h:1]\nvantages: {v: {role: client}}", "vantages.v: needs exactly one of"),
+    "vantage named like ours": ("bootstrap: [h:1]\nvantages: {worker: {queue: q}}", "worker is the name of the place that"),
+    "command as text": (
+        "bootstrap: [h:1]\nvantages: {v: {command: ssh h}}",
+        "command: must be a list such as [ssh, dmz1], not t",
+    ),
+    "number in a command": (
+        "bootstrap: [h:1]\nvantages: {v: {command: [ssh, -p, 22]}}",
+        "vantages.v.command.2: must be text, not a number; put it in quotes",
+    ),
+    "one command for all brokers": (
+        "bootstrap: [h:1]\nvantages: {v: {command: [ssh, h], role: broker}}",
+        "command: must hold {broker_id}: role: broker runs it once for every broker",
+    ),
+    "queue as a broker": ("bootstrap: [h:1]\nvantages: {v: {queue: q, role: broker}}", "role: a queue is one place, not one per"),
+    "role misspelt": ("bootstrap: [h:1]\nvantages: {v: {queue: q, role: brokers}}", "; did you mean broker?"),
+    "logs with both": ("bootstrap: [h:1]\nlogs: {paths: [p], command: [c]}", "logs: needs exactly one of command:"),
+    "brokers as text": ("bootstrap: [h:1]\nexpect: {brokers: three}", "expect.brokers: must be a whole number, not text"),
+    "brokers as a flag": ("bootstrap: [h:1]\nexpect: {brokers: true}", "expect.brokers: must be a whole number, not true or fal"),
+    "no brokers": ("bootstrap: [h:1]\nexpect: {brokers: 0}", "expect.brokers: must be at least 1, not 0"),
+    "flag as text": ("bootstrap: [h:1]\nexpect: {single_broker: 'yes'}", "single_broker: must be true or false, not text"),
+    "cluster id as a number": ("bootstrap: [h:1]\nexpect: {cluster_id: 17}", "cluster_id: must be Kafka's cluster id, not a num"),
+    "negative limit": ("bootstrap: [h:1]\nlimits: {settle_s: -1}", "limits.settle_s: must be at least 0, not -1"),
+    "share above one": ("bootstrap: [h:1]\nlimits: {leader_moves: 20}", "limits.leader_moves: must be from 0 to 1, not 20"),
+    "limit without end": ("bootstrap: [h:1]\nlimits: {audit_s: .inf}", "limits.audit_s: must be at least 1, not inf"),
+    "limit that is no number": ("bootstrap: [h:1]\nlimits: {audit_s: .nan}", "limits.audit_s: must be at least 1, not nan"),
+    "audit shorter than a read": ("bootstrap: [h:1]\nlimits: {audit_s: 5}", "limits: audit_s (5) is shorter than one read, rea"),
+    "mute without reason": (
+        "bootstrap: [h:1]\nmute: [{code: KA101, resource: cluster, owner: me}]",
+        "4: clusters.prod.mute.0: needs reason: why the finding is accepted",
+    ),
+    "mute without owner": (
+        "bootstrap: [h:1]\nmute: [{code: KA101, resource: c, reason: r}]",
+        "mute.0: needs owner: who accepted",
+    ),
+    "mute without resource": ("bootstrap: [h:1]\nmute: [{code: KA101, reason: r, owner: o}]", "mute.0: needs resource: what it"),
+    "mute of nothing": (
+        "bootstrap: [h:1]\nmute: [{code: KA110, resource: c, reason: r, owner: o}]",
+        "mute.0.code: 'KA110' is no check of this version; did you mean KA101?",
+    ),
+    "mute until no day": (
+        "bootstrap: [h:1]\nmute: [{code: KA101, resource: c, reason: r, owner: o, until: soon}]",
+        "mute.0.until: must be a day such as 2027-01-31",
+    ),
+    "mute until a day that is not": (
+        "bootstrap: [h:1]\nmute: [{code: KA101, resource: c, reason: r, owner: o, until: 2027-13-45}]",
+        "mute.0.until: is no day of the calendar",
+    ),
+    "mute until a time": (
+        "bootstrap: [h:1]\nmute: [{code: KA101, resource: c, reason: r, owner: o, until: 2027-01-31 10:00:00}]",
+        "mute.0.until: must be a day such as 2027-01-31",
+    ),
+    "boolean key": (
+        "bootstrap: [h:1]\nlisteners: {on: skip}",
+        "4: clusters.prod.listeners: a key must be text; put it in quotes",
+    ),
+}
+
+
+@pytest.mark.parametrize(("keys", "said"), WRONG.values(), ids=WRONG)
+def test_a_slip_in_a_cluster_is_one_line_with_file_line_key_and_way_out(tmp_path, keys, said):
+    with pytest.raises(UsageError) as error:
+        _cluster(tmp_path, keys)
+    assert str(error.value).startswith(f"{tmp_path}/clusters.yaml:")
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+    assert error.value.exit_code == 2
+
+
+# the whole file, what the line must say
+FILES = {
+    "empty": ("", "clusters.yaml: is empty; it must hold `clusters:`, see clusters.example.yaml"),
+    "only comments": ("# nothing\n", "is empty; it must hold `clusters:`"),
+    "no clusters": ("{}", "1: must start with `clusters:`"),
+    "clusters empty": ("clusters:\n", "1: clusters: is empty; give it a mapping of cluster names"),
+    "a list": ("- a", "1: must be a mapping with some of the keys clusters"),
+    "cluster at the top": ("zookeeper: z:1", "1: zookeeper: unknown key; it belongs at clusters.<name>.zookeeper"),
+    "not YAML": ("clusters:\n  prod: {bootstrap: [", "clusters.yaml:2: not YAML: "),
+    "a tab": ("clusters:\n\tprod: 1", "clusters.yaml:2: not YAML: a tab stands where only spaces may"),
+    "a control character": ("clusters: \x07", "clusters.yaml: not YAML: it holds a control character"),
+    "a tag": ("clusters: !secret prod", "clusters.yaml:1: not YAML: could not determine a constructor"),
+    "two documents": ("clusters: {}\n---\nclusters: {}", "not YAML: but found another document"),
+    "contains itself": ("clusters: &a {b: *a}", "is nested too deep"),
+    "a name that is a path": ("clusters: {../x: {bootstrap: [h:1]}}", "clusters.../x: a cluster's name takes letters, digits"),
+    "a name that is a number": ("clusters: {1: {bootstrap: [h:1]}}", "clusters: a key must be text; put it in quotes"),
+}
+
+
+@pytest.mark.parametrize(("text", "said"), FILES.values(), ids=FILES)
+def test_a_slip_in_the_file_is_one_line(tmp_path, text, said):
+    with pytest.raises(UsageError) as error:
+        _load(tmp_path, text)
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_missing_file_tells_how_to_get_one(tmp_path):
+    with pytest.raises(UsageError, match="no such file; name the cluster file with --config, or start from clusters"):
+        settings.load(tmp_path / "clusters.yaml", codes=CODES)
+
+
+def test_a_folder_and_bytes_are_no_cluster_files(tmp_path):
+    with pytest.raises(UsageError, match="cannot be read: Is a directory"):
+        settings.load(tmp_path, codes=CODES)
+    (tmp_path / "clusters.yaml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(UsageError, match="is not UTF-8 text"):
+        settings.load(tmp_path / "clusters.yaml", codes=CODES)
+
+
+SECRETS = {
+    "in security": "bootstrap: [h:1]\nsecurity: {protocol: SASL_SSL, username: u, password: hunter2}",
+    "in a listener": "bootstrap: [h:1]\nlisteners: {A: {protocol: SASL_SSL, password: hunter2}}",
+    "in zookeeper": "zookeeper: {connect: 'z:1', password: hunter2}",
+    "beside other slips": "bootstrap: [h:1]\nsecurity: {protocl: X, password: hunter2}",
+    "in an address": "bootstrap: ['me:hunter2@h:1']",
+    "in a broken file": "security: {password: hunter2",
+}
+
+
+@pytest.mark.parametrize("keys", SECRETS.values(), ids=SECRETS)
+def test_a_password_in_the_file_is_refused_and_never_repeated(tmp_path, keys):
+    with pytest.raises(UsageError) as error:
+        _cluster(tmp_path, keys)
+    assert "hunter2" not in str(error.value)
+
+
+def test_a_password_in_the_file_tells_where_it_belongs(tmp_path):
+    with pytest.raises(UsageError, match=r"security\.password: no password may stand in this file; write password_env: NAME"):
+        _cluster(tmp_path, SECRETS["in security"])

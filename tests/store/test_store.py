@@ -1,0 +1,469 @@
+"""The store: published whole or not at all, never changed afterwards, never trusted unread."""
+
+import json
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+import pyarrow.parquet as pq
+import pytest
+
+from kafka_audit.model.errors import EngineError, SnapshotError, UsageError
+from kafka_audit.model.finding import Change, Confidence, Judgement, Severity, Status
+from kafka_audit.model.run import Answer, Pair, Request
+from kafka_audit.model.tables import KEY, TABLES, RegisteredPartition, Sample, Snapshot, SnapshotInfo, columns
+from kafka_audit.store import Store
+
+ID = "20260131T080000Z-prod-00aa"
+LATER = "20260131T090000Z-prod-00ab"
+_VALUES: Mapping[str, object] = MappingProxyType(
+    {"bigint": 7, "double": 0.5, "string": "a\nb \u202e \U0001f512", "boolean": True, "array<bigint>": (2, 0, 1)}
+)
+
+
+def _info(cluster, started_ms):
+    return SnapshotInfo(
+        cluster=cluster,
+        mode="zookeeper",
+        tool_version="0.1.0",
+        started_ms=started_ms,
+        finished_ms=started_ms + 900,
+        samples=1,
+        settle_s=5.0,
+        leader_moves=0.2,
+        skew_s=60.0,
+    )
+
+
+def _snapshot(snapshot_id=ID, *, cluster="prod", cluster_id="id-of-prod", started_ms=1_000, rows=()):
+    return Snapshot(snapshot_id=snapshot_id, cluster=cluster, cluster_id=cluster_id, rows=(_info(cluster, started_ms), *rows))
+
+
+def _row_of(table, *, nulls):
+    return table(**{c.name: None if nulls and c.nullable else _VALUES[c.sql_type] for c in columns(table)})
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path)
+
+
+def _file(tmp_path, name, snapshot_id=ID):
+    return tmp_path / "snapshots" / snapshot_id / name
+
+
+@pytest.mark.parametrize("root", ["{tmp}", "file://{tmp}", "memory://{tmp}"])
+def test_every_table_comes_back_as_it_went_in_full_with_nulls_and_empty(tmp_path, root):
+    rows = [
+        _row_of(table, nulls=nulls)
+        for table in TABLES
+        if table not in {SnapshotInfo, RegisteredPartition}  # one row exactly; none at all
+        for nulls in (False, True)
+    ]
+    snapshot = _snapshot(rows=rows)
+    store = Store(root.format(tmp=tmp_path))
+    store.write(snapshot)
+    read = Store(root.format(tmp=tmp_path)).read(ID)
+    assert read.rows == snapshot.rows
+    assert read == snapshot
+
+
+def test_files_have_the_schema_that_spark_reads(tmp_path, store):
+    store.write(_snapshot())
+    for table in TABLES:
+        schema = pq.read_schema(_file(tmp_path, f"{table.table()}.parquet"))
+        assert schema.names == [c.name for c in (*KEY, *columns(table))]
+    partitions = pq.read_schema(_file(tmp_path, "registered_partition.parquet"))
+    assert str(partitions.field("isr").type) == "list<element: int64>"
+    assert partitions.field("isr").nullable
+    assert not partitions.field("replicas").nullable
+    assert not partitions.field("cluster_id").nullable
+
+
+def test_the_manifest_describes_the_files(tmp_path, store):
+    store.write(_snapshot(rows=[Sample(sample=1, started_ms=1, finished_ms=2, reason="first")]))
+    raw = json.loads(_file(tmp_path, "manifest.json").read_text())
+    assert {key: value for key, value in raw.items() if key != "tables"} == {
+        "schema_version": 1,
+        "snapshot_id": ID,
+        "cluster": "prod",
+        "cluster_id": "id-of-prod",
+        "started_ms": 1_000,
+        "finished_ms": 1_900,
+        "tool_version": "0.1.0",
+    }
+    assert raw["tables"].keys() == {table.table() for table in TABLES}
+    assert raw["tables"]["sample"]["rows"] == 1
+    assert raw["tables"]["registry"]["rows"] == 0
+    assert raw["tables"]["sample"]["bytes"] == _file(tmp_path, "sample.parquet").stat().st_size
+
+
+def test_a_root_is_made_absolute_because_spark_may_stand_elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert Store("here").root == str(tmp_path / "here")
+    assert Store("memory://bucket/audit/").root == "memory://bucket/audit"
+
+
+def test_a_write_that_did_not_end_is_not_there(tmp_path, store):
+    store.write(_snapshot())
+    _file(tmp_path, "manifest.json").unlink()
+    assert store.manifests() == []
+    with pytest.raises(SnapshotError, match="has no published snapshot"):
+        store.read(ID)
+
+
+def test_what_an_interrupted_write_left_is_replaced(tmp_path, store):
+    _file(tmp_path, "x").parent.mkdir(parents=True)
+    _file(tmp_path, "sample.parquet").write_bytes(b"half of a fi")
+    _file(tmp_path, ".sample.parquet.0011").write_bytes(b"hal")
+    store.write(_snapshot())
+    assert store.read(ID) == _snapshot()
+    assert not _file(tmp_path, ".sample.parquet.0011").exists()
+
+
+def test_writing_twice_changes_nothing(tmp_path, store):
+    store.write(_snapshot())
+    before = {path.name: (path.read_bytes(), path.stat().st_ino) for path in _file(tmp_path, "x").parent.iterdir()}
+    store.write(_snapshot())
+    assert {path.name: (path.read_bytes(), path.stat().st_ino) for path in _file(tmp_path, "x").parent.iterdir()} == before
+
+
+def test_a_published_snapshot_is_never_replaced_by_another(store):
+    store.write(_snapshot())
+    with pytest.raises(SnapshotError, match="is published already"):
+        store.write(_snapshot(started_ms=2_000))
+    assert store.read(ID) == _snapshot()
+
+
+class _FullDiskError(Exception):
+    pass
+
+
+def test_the_manifest_is_the_last_file_written(tmp_path, store, monkeypatch):
+    written = []
+    write = store._files.write
+
+    def until_full(path, content):
+        if path.endswith("probe.parquet"):  # the last table
+            raise _FullDiskError
+        written.append(path)
+        write(path, content)
+
+    monkeypatch.setattr(store._files, "write", until_full)
+    with pytest.raises(_FullDiskError):
+        store.write(_snapshot())
+    assert len(written) == len(TABLES) - 1
+    assert Store(tmp_path).manifests() == []
+
+
+def _cut(path: Path):
+    path.write_bytes(path.read_bytes()[:-5])
+
+
+def _flip(path: Path):
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 0xFF
+    path.write_bytes(bytes(content))
+
+
+def _other_schema(path: Path):
+    table = pq.read_table(path).drop_columns(["reason"])
+    pq.write_table(table, path)
+    _adjust_manifest(path)
+
+
+def _no_parquet(path: Path):
+    path.write_bytes(b"PAR1 or so")
+    _adjust_manifest(path)
+
+
+def _adjust_manifest(path: Path):
+    """Make the manifest agree with a file of another content."""
+    import hashlib  # noqa: PLC0415 -- only here
+
+    manifest = path.with_name("manifest.json")
+    raw = json.loads(manifest.read_text())
+    content = path.read_bytes()
+    raw["tables"][path.stem] |= {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    manifest.write_text(json.dumps(raw))
+
+
+def _fewer_rows(path: Path):
+    pq.write_table(pq.read_table(path).slice(0, 0), path)
+    _adjust_manifest(path)
+
+
+DAMAGE = {
+    "missing": (Path.unlink, "is missing"),
+    "cut short": (_cut, "bytes where the manifest says"),
+    "a byte flipped": (_flip, "does not match the manifest's checksum"),
+    "a column lost": (_other_schema, "is no such table as this version reads (column reason is missing)"),
+    "no Parquet": (_no_parquet, "is no such table as this version reads"),
+    "rows lost": (_fewer_rows, "has 0 rows where the manifest says 1"),
+}
+
+
+@pytest.mark.parametrize(("damage", "said"), DAMAGE.values(), ids=DAMAGE)
+def test_a_damaged_file_is_named_with_the_way_out(tmp_path, store, damage, said):
+    store.write(_snapshot(rows=[Sample(sample=1, started_ms=1, finished_ms=2, reason="first")]))
+    damage(_file(tmp_path, "sample.parquet"))
+    with pytest.raises(SnapshotError) as error:
+        store.read(ID)
+    assert str(error.value).startswith(f"{tmp_path}/snapshots/{ID}/sample.parquet: ")
+    assert said in str(error.value)
+    assert "remove its folder, or compare with another one" in str(error.value)
+    assert error.value.exit_code == 2
+
+
+@pytest.mark.parametrize("damage", [Path.unlink, _cut, _flip])
+def test_verifying_finds_damage_without_decoding(tmp_path, store, damage):
+    store.write(_snapshot())
+    store.verify(ID)
+    damage(_file(tmp_path, "sample.parquet"))
+    with pytest.raises(SnapshotError, match=r"sample\.parquet: .*; the snapshot cannot be used"):
+        store.verify(ID)
+
+
+def test_a_column_that_was_added_since_takes_its_default(tmp_path, store):
+    store.write(_snapshot())
+    info = _file(tmp_path, "snapshot_info.parquet")
+    pq.write_table(pq.read_table(info).drop_columns(["client_vantages"]), info)
+    _adjust_manifest(info)
+    assert store.read(ID).of(SnapshotInfo)[0].client_vantages == 1
+
+
+def test_a_table_that_was_added_since_is_empty(tmp_path, store):
+    store.write(_snapshot())
+    raw = json.loads(_file(tmp_path, "manifest.json").read_text())
+    del raw["tables"]["probe"]
+    _file(tmp_path, "manifest.json").write_text(json.dumps(raw))
+    _file(tmp_path, "probe.parquet").unlink()
+    assert store.read(ID) == _snapshot()
+
+
+MANIFESTS = {
+    "cut short": (lambda raw: json.dumps(raw)[:-10], "is no manifest (cut short, or edited)"),
+    "not JSON": (lambda _: "manifest", "is no manifest"),
+    "a list": (lambda _: "[]", "is no manifest"),
+    "binary": (lambda _: "\udcff\udcfe", "is no manifest"),
+    "no tables": (lambda raw: json.dumps({k: v for k, v in raw.items() if k != "tables"}), "is no manifest"),
+    "a key too much": (lambda raw: json.dumps(raw | {"x": 1}), "is no manifest"),
+    "another snapshot's": (lambda raw: json.dumps(raw | {"snapshot_id": LATER}), "speaks of snapshot"),
+    "of the future": (lambda raw: json.dumps(raw | {"schema_version": 2}), "newer version (schema 2, this one reads 1); upgrade"),
+}
+
+
+def _damage_manifest(tmp_path, change, snapshot_id=ID):
+    path = _file(tmp_path, "manifest.json", snapshot_id)
+    path.write_bytes(change(json.loads(path.read_text())).encode(errors="surrogateescape"))
+
+
+@pytest.mark.parametrize(("change", "said"), MANIFESTS.values(), ids=MANIFESTS)
+def test_a_damaged_manifest_is_named(tmp_path, store, change, said):
+    store.write(_snapshot())
+    _damage_manifest(tmp_path, change)
+    for read in (store.manifests, lambda: store.read(ID)):
+        with pytest.raises(SnapshotError) as error:
+            read()
+        assert f"{tmp_path}/snapshots/{ID}/manifest.json: " in str(error.value)
+        assert said in str(error.value)
+
+
+@pytest.mark.parametrize("wrong", ["", "latest", "../../etc", "20260131T080000Z-prod-00zz", "20260131T080000Z-../x-00aa"])
+def test_an_id_that_is_none_is_refused(store, wrong):
+    with pytest.raises(SnapshotError, match="has no published snapshot"):
+        store.read(wrong)
+
+
+def test_a_mistyped_id_gets_the_nearest(store):
+    store.write(_snapshot())
+    with pytest.raises(SnapshotError, match=f"did you mean {ID}"):
+        store.read(ID.replace("00aa", "00ae"))
+
+
+def test_manifests_come_newest_first(store):
+    for hour, started in ((8, 3_000), (10, 1_000), (9, 2_000)):
+        store.write(_snapshot(f"20260131T{hour:02}0000Z-prod-0000", started_ms=started))
+    assert [m.started_ms for m in store.manifests()] == [3_000, 2_000, 1_000]
+
+
+def test_the_previous_snapshot_is_the_newest_older_one_of_the_same_cluster_id(store):
+    for snapshot in (
+        _snapshot("20260131T060000Z-prod-0001", started_ms=600),
+        _snapshot("20260131T070000Z-prod-0002", started_ms=700),
+        _snapshot("20260131T073000Z-alias-0003", cluster="alias", started_ms=730),
+        _snapshot("20260131T074000Z-prod-0004", cluster_id="rebuilt", started_ms=740),
+        _snapshot("20260131T090000Z-prod-0005", started_ms=900),
+    ):
+        store.write(snapshot)
+    now = _snapshot("20260131T080000Z-prod-0006", started_ms=800)
+    store.write(now)
+    assert store.previous(now) == "20260131T073000Z-alias-0003"  # another name, the same cluster
+    assert store.previous(store.manifest(now.snapshot_id)) == "20260131T073000Z-alias-0003"
+    assert store.previous(_snapshot("20260131T080000Z-prod-0007", cluster_id="rebuilt", started_ms=800)) == (
+        "20260131T074000Z-prod-0004"
+    )
+    assert store.previous(store.manifest("20260131T060000Z-prod-0001")) is None
+
+
+def test_snapshots_of_one_second_are_told_apart_by_their_start(store):
+    for suffix, started in (("ffff", 100), ("0000", 200), ("8888", 300)):
+        store.write(_snapshot(f"20260131T080000Z-prod-{suffix}", started_ms=started))
+    assert store.previous(store.manifest("20260131T080000Z-prod-8888")) == "20260131T080000Z-prod-0000"
+    assert store.previous(store.manifest("20260131T080000Z-prod-ffff")) is None
+
+
+def test_looking_for_the_previous_reads_no_more_manifests_than_it_must(tmp_path, store):
+    store.write(_snapshot("20260131T060000Z-prod-0001", started_ms=600))
+    store.write(_snapshot("20260131T070000Z-prod-0002", started_ms=700))
+    _damage_manifest(tmp_path, lambda _: "", "20260131T060000Z-prod-0001")
+    assert store.previous(_snapshot(started_ms=800)) == "20260131T070000Z-prod-0002"
+
+
+def test_a_damaged_manifest_of_this_cluster_is_not_passed_over(tmp_path, store):
+    store.write(_snapshot("20260131T060000Z-prod-0001", started_ms=600))
+    store.write(_snapshot("20260131T070000Z-prod-0002", started_ms=700))
+    _damage_manifest(tmp_path, lambda _: "", "20260131T070000Z-prod-0002")
+    with pytest.raises(SnapshotError, match=r"20260131T070000Z-prod-0002/manifest\.json"):
+        store.previous(_snapshot(started_ms=800))
+
+
+def test_a_damaged_manifest_of_another_cluster_is_passed_over_and_told(tmp_path, store, caplog):
+    store.write(_snapshot("20260131T060000Z-prod-0001", started_ms=600))
+    store.write(_snapshot("20260131T070000Z-other-0002", cluster="other", started_ms=700))
+    _damage_manifest(tmp_path, lambda _: "", "20260131T070000Z-other-0002")
+    with caplog.at_level(logging.WARNING):
+        assert store.previous(_snapshot(started_ms=800)) == "20260131T060000Z-prod-0001"
+    assert "20260131T070000Z-other-0002/manifest.json: is no manifest" in caplog.text
+
+
+def test_folders_of_others_are_left_alone(tmp_path, store):
+    (tmp_path / "snapshots" / "lost+found").mkdir(parents=True)
+    (tmp_path / "snapshots" / "README").write_text("x")
+    store.write(_snapshot())
+    assert [m.snapshot_id for m in store.manifests()] == [ID]
+    assert store.previous(store.manifest(ID)) is None
+
+
+JUDGEMENT = Judgement(
+    snapshot_id=ID,
+    code="KA101",
+    resource="broker/2",
+    status=Status.FAIL,
+    evidence={"partitions": "a\u2028b"},
+    severity=Severity.HIGH,
+    confidence=Confidence.INFERRED,
+)
+
+
+def test_a_request_comes_back(store):
+    request = Request(run_id="r1", pairs=(Pair(snapshot_id=ID, previous_snapshot_id=None),), row_judgements=(JUDGEMENT,))
+    store.write_request(request)
+    assert store.read_request("r1") == request
+
+
+def test_a_run_that_asked_nothing_is_told(store):
+    with pytest.raises(EngineError, match=r"runs/r1/request\.json: is missing"):
+        store.read_request("r1")
+
+
+def _spark_writes(tmp_path, folder, lines, *, done=True):
+    """Leave what Spark's JSON writer leaves: part files, one possibly empty, checksums, and its mark."""
+    path = tmp_path / "runs" / "r1" / folder
+    path.mkdir(parents=True)
+    (path / "part-00000-x.json").write_text("")
+    (path / "part-00001-x.json").write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
+    (path / ".part-00001-x.json.crc").write_bytes(b"crc")
+    if done:
+        (path / "_SUCCESS").touch()
+
+
+_RAW = {
+    "snapshot_id": ID,
+    "code": "KA101",
+    "resource": "broker/2",
+    "status": "FAIL",
+    "severity": "HIGH",
+    "confidence": "inferred",
+    "evidence": {"partitions": "a\u2028b"},
+}
+
+
+def test_an_answer_is_read_as_spark_leaves_it(tmp_path, store):
+    _spark_writes(tmp_path, "judgements", [_RAW])
+    # Spark leaves nulls out.
+    _spark_writes(tmp_path, "changes", [{"snapshot_id": ID, "kind": "topic_created", "resource": "topic/t", "after": "3"}])
+    assert store.read_answer("r1") == Answer(
+        judgements=(JUDGEMENT,), changes=((ID, Change(kind="topic_created", resource="topic/t", before=None, after="3")),)
+    )
+
+
+@pytest.mark.parametrize("unfinished", ["judgements", "changes"])
+def test_an_answer_without_spark_s_mark_is_none(tmp_path, store, unfinished):
+    for folder in ("judgements", "changes"):
+        _spark_writes(tmp_path, folder, [], done=folder != unfinished)
+    with pytest.raises(EngineError, match=rf"runs/r1/{unfinished}: Spark ended without a complete answer here \(no _SUCCESS\)"):
+        store.read_answer("r1")
+
+
+def test_an_answer_that_is_none_at_all(store):
+    with pytest.raises(EngineError, match="Spark ended without a complete answer"):
+        store.read_answer("r1")
+
+
+@pytest.mark.parametrize("raw", [{**_RAW, "status": "MAYBE"}, {"code": "KA101"}])
+def test_an_answer_that_cannot_be_read_is_an_error_of_the_engine(tmp_path, store, raw):
+    _spark_writes(tmp_path, "judgements", [raw])
+    _spark_writes(tmp_path, "changes", [])
+    with pytest.raises(EngineError, match="Spark's answer cannot be read"):
+        store.read_answer("r1")
+
+
+def test_a_report_becomes_the_current_one_of_cluster_and_store(tmp_path, store):
+    store.write_report(ID, {"cluster": "prod", "message": "\u202e\x1b[2J"})
+    for path in (_file(tmp_path, "findings.json"), tmp_path / "clusters" / "prod" / "findings.json", tmp_path / "findings.json"):
+        assert json.loads(path.read_text()) == {"cluster": "prod", "message": "\u202e\x1b[2J"}
+        assert path.read_text().isascii()  # nothing in it can act on a terminal
+    assert store.read_report(ID) == {"cluster": "prod", "message": "\u202e\x1b[2J"}
+
+
+def test_a_report_on_an_old_snapshot_leaves_the_current_one(tmp_path, store):
+    store.write_report(LATER, {"cluster": "prod", "n": 2})
+    store.write_report(ID, {"cluster": "prod", "n": 1}, newest=False)
+    assert json.loads((tmp_path / "findings.json").read_text())["n"] == 2
+    assert store.read_report(ID) == {"cluster": "prod", "n": 1}
+
+
+def test_a_snapshot_without_report_has_none_and_a_damaged_report_is_told(tmp_path, store):
+    assert store.read_report(ID) is None
+    _file(tmp_path, "x").parent.mkdir(parents=True)
+    _file(tmp_path, "findings.json").write_text('{"cluster": ')
+    with pytest.raises(SnapshotError, match=r"findings\.json: is no report"):
+        store.read_report(ID)
+
+
+def test_no_temporary_files_stay(tmp_path, store):
+    store.write(_snapshot())
+    store.write_report(ID, {"cluster": "prod"})
+    assert [path for path in tmp_path.rglob("*") if path.name.startswith(".")] == []
+
+
+def test_a_root_that_cannot_be_written_is_told_before_an_audit(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(UsageError, match=r"file/store: Not a directory \(the store's place is --out or KAFKA_AUDIT_STORE\)"):
+        Store(tmp_path / "file" / "store").prepare()
+    with pytest.raises(UsageError, match="file: File exists"):
+        Store(tmp_path / "file").prepare()
+    Store(tmp_path / "new" / "store").prepare()
+    assert (tmp_path / "new" / "store").is_dir()
+
+
+def test_a_root_that_spark_takes_for_a_pattern_is_refused(tmp_path):
+    with pytest.raises(UsageError, match="Spark would take this path for a pattern"):
+        Store(tmp_path / "a[1]")
+
+
+def test_a_root_of_an_unknown_kind_is_refused():
+    with pytest.raises(UsageError, match="nosuch://bucket"):
+        Store("nosuch://bucket")
