@@ -1,0 +1,36 @@
+# kafka-audit with the very versions of requirements.txt: what was tested is what runs.
+FROM python:3.11-slim-bookworm
+
+# Spark 4 needs Java 17, and its scripts need ps.
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends openjdk-17-jre-headless procps tini \
+    && rm -rf /var/lib/apt/lists/* \
+    && useradd --create-home --uid 50000 --gid 0 airflow
+
+WORKDIR /opt/kafka-audit
+COPY requirements.txt ./
+RUN pip install --no-cache-dir --requirement requirements.txt
+
+COPY pyproject.toml README.md LICENSE ./
+COPY plugins plugins
+COPY dags dags
+COPY spark_jobs spark_jobs
+RUN pip install --no-cache-dir --no-deps --editable . \
+    && mkdir -p /var/lib/airflow /var/lib/kafka-audit \
+    && chown -R airflow:root /var/lib/airflow /var/lib/kafka-audit
+
+ENV AIRFLOW_HOME=/var/lib/airflow \
+    AIRFLOW__CORE__DAGS_FOLDER=/opt/kafka-audit/dags \
+    AIRFLOW__CORE__PLUGINS_FOLDER=/opt/kafka-audit/plugins \
+    AIRFLOW__CORE__LOAD_EXAMPLES=False \
+    AIRFLOW__CORE__PARALLELISM=4 \
+    AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION=False \
+    KAFKA_AUDIT_CLUSTERS=/etc/kafka-audit/clusters.yaml \
+    KAFKA_AUDIT_STORE=/var/lib/kafka-audit \
+    PYTHONDONTWRITEBYTECODE=1
+
+USER airflow
+EXPOSE 8080
+# -g: a signal to `airflow standalone` alone would leave scheduler and server behind.
+ENTRYPOINT ["tini", "-g", "--"]
+CMD ["airflow", "standalone"]

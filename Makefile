@@ -1,0 +1,77 @@
+# make help lists what there is. Everything works in a fresh clone: the first target that needs it makes .venv.
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help demo audit test scenarios lint docs lock bench clean install needs-python needs-java needs-namespaces
+
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3.13 || command -v python3)
+CLUSTERS ?= clusters.yaml
+# Debian keeps ip in /usr/sbin, which an ordinary user's PATH may lack.
+export PATH := $(PATH):/usr/sbin:/sbin
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: needs-namespaces needs-java $(INSTALLED) ## break a real Kafka cluster on this machine, audit it, repair it, audit it again
+	@$(BIN)/kafka-audit demo
+
+audit: needs-java $(INSTALLED) ## audit one of your clusters: make audit CLUSTER=prod [CLUSTERS=clusters.yaml]
+	@test -n "$(CLUSTER)" || { echo "make audit: which cluster? make audit CLUSTER=prod [CLUSTERS=clusters.yaml]" >&2; exit 2; }
+	@$(BIN)/kafka-audit run "$(CLUSTER)" --config "$(CLUSTERS)" --out .work/audit
+
+test: needs-namespaces needs-java $(INSTALLED) ## all tests but the long scenarios (under 15 minutes on two cores)
+	@$(BIN)/pytest -m "not scenario"
+
+scenarios: needs-namespaces needs-java $(INSTALLED) ## the incidents, each faulty and healed, with real clusters
+	@$(BIN)/pytest -m scenario
+
+lint: $(INSTALLED) ## ruff, formatting, types, the direction of imports
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+docs: $(INSTALLED) ## a page for each check, in docs/checks
+	@$(BIN)/python -m kafka_audit.docs docs/checks
+
+bench: needs-java $(INSTALLED) ## measure the sizes that the design promises
+	@for file in benchmarks/*.py; do test -e "$$file" || { echo "no benchmarks here"; exit 1; }; $(BIN)/python "$$file"; done
+
+lock: $(INSTALLED) ## pin the newest versions that requirements*.in allow
+	@$(BIN)/uv pip compile --quiet --no-header --python-version 3.11 --upgrade requirements.in -o requirements.txt
+	@$(BIN)/uv pip compile --quiet --no-header --python-version 3.11 --upgrade requirements-dev.in -o requirements-dev.txt
+
+clean: ## what tests, tools and the demo left; the cache of Kafka's jars and .venv stay
+	@rm -rf .work build docs/checks .pytest_cache .mypy_cache .ruff_cache .import_linter_cache spark-warehouse metastore_db derby.log
+	@find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
+
+install: $(INSTALLED)
+
+# uv installs in a quarter of the time. It knows nothing of pip's own settings, hence pip where uv finds no registry.
+$(INSTALLED): requirements.txt requirements-dev.txt pyproject.toml | needs-python
+	@test -x $(BIN)/python || { echo "making $(VENV) with $(PYTHON)"; "$(PYTHON)" -m venv $(VENV); }
+	@echo "installing the locked requirements"
+	@$(BIN)/python -m pip install --quiet uv || echo "no uv here, pip does it"
+	@{ test -x $(BIN)/uv && $(BIN)/uv pip install --quiet --python $(BIN)/python -r requirements.txt -r requirements-dev.txt; } \
+	  || $(BIN)/python -m pip install --quiet -r requirements.txt -r requirements-dev.txt
+	@$(BIN)/python -m pip install --quiet --no-deps --editable .
+	@touch $@
+
+needs-python:
+	@test -n "$(PYTHON)" && "$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "kafka-audit needs Python 3.11 or newer, found $$({ "$(PYTHON)" --version 2>&1 || echo none; } | head -n 1): make PYTHON=/path/to/python3.11 …" >&2; exit 1; }
+	@"$(PYTHON)" -c 'import ensurepip, venv' 2>/dev/null \
+	  || { echo "$(PYTHON) cannot make a venv: install it (Debian: python3-venv)" >&2; exit 1; }
+
+needs-java:
+	@java="$${JAVA_HOME:+$$JAVA_HOME/bin/}java"; \
+	major=$$({ "$$java" -version 2>&1 || true; } | sed -n 's/.*version "\(1\.\)\{0,1\}\([0-9]*\).*/\2/p'); \
+	test "$${major:-0}" -ge 17 \
+	  || { echo "kafka-audit needs Java 17 or newer, found $${major:-none}: install it (Debian: openjdk-17-jre-headless) or set JAVA_HOME" >&2; exit 1; }
+
+needs-namespaces:
+	@for tool in ip tc ss unshare nsenter; do command -v $$tool >/dev/null \
+	  || { echo "the test bed needs $$tool (Linux; Debian: apt-get install iproute2 util-linux)" >&2; exit 1; }; done

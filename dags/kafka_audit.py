@@ -1,0 +1,116 @@
+# ruff: noqa: PLC0415 -- Airflow parses this file every 30 seconds; what a task needs is imported when the task runs
+"""The scheduled audit: snapshot every cluster, compare all snapshots in one Spark submission, let each cluster pass or fail."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from airflow.sdk import ExceptionRetryPolicy, Param, RetryAction, RetryRule, dag, get_current_context, task
+
+from kafka_audit.airflow_glue import environment, notify
+from kafka_audit.airflow_glue.submit import CompareSnapshots
+
+JOB = Path(__file__).resolve().parents[1] / "spark_jobs" / "diff_snapshots.py"
+CLUSTERS_AT_ONCE = 4
+ALERTS = [notify.by_mail, notify.by_slack]
+
+# A cluster that does not answer is no error but rows of its snapshot. What is left to a retry is the way to the store; a
+# wrong cluster file stays wrong, and a bug would only ask a sick cluster twice.
+STORE_HICCUPS = ExceptionRetryPolicy(
+    rules=[RetryRule(exception=OSError, action=RetryAction.RETRY, retry_delay=timedelta(seconds=30), reason="store or network")],
+    default=RetryAction.FAIL,
+)
+
+DOC = """
+Asks every party of every cluster in the cluster file, compares what they say with each other and with the previous snapshot,
+and fails the task `gate` of each cluster that has unmuted findings of severity `KAFKA_AUDIT_FAIL_ON` (default: high) or worse.
+
+`clusters` → `collect` (one per cluster) → `request` → `compare` (Spark) → `report` → `gate` (one per cluster)
+
+* One cluster only: trigger with `{"cluster": "name"}`.
+* It runs every 15 minutes: an audit reads metadata only, and a fault that no client has met yet is then known before most
+  on-call rotations would hear of it. `KAFKA_AUDIT_SCHEDULE` takes another cron expression, or `none`.
+* A gate that is red for "not audited" tells of this DAG, not of the cluster.
+* Alerts: make a connection `kafka_audit_smtp` (extra: `from_email`, `to`) or `kafka_audit_slack` (incoming webhook).
+* Spark runs on the worker, until a connection `kafka_audit_spark` says where else.
+"""
+
+
+@task(on_failure_callback=ALERTS)  # without clusters there are no gates to tell that nothing is audited
+def clusters() -> list[str]:
+    """Read the cluster file."""
+    from kafka_audit.airflow_glue import tasks
+
+    return tasks.cluster_names(get_current_context()["params"]["cluster"])
+
+
+@task(
+    map_index_template="{{ task.op_kwargs['cluster'] }}",
+    max_active_tis_per_dagrun=CLUSTERS_AT_ONCE,
+    retries=2,
+    retry_policy=STORE_HICCUPS,
+)
+def collect(cluster: str) -> str:
+    """Take a snapshot of one cluster."""
+    from kafka_audit.airflow_glue import tasks
+
+    return tasks.collect(cluster)
+
+
+@task(trigger_rule="all_done_min_one_success")  # one cluster's trouble must not hide the others
+def request(snapshot_ids: Iterable[str]) -> str:
+    """Pair snapshots with their predecessors, run the checks that need no Spark, and pack the code for Spark."""
+    from kafka_audit.airflow_glue import tasks
+
+    return tasks.request(snapshot_ids, get_current_context()["run_id"])
+
+
+@task(multiple_outputs=False)  # else Airflow makes an XCom of each cluster's name
+def report(run: str) -> dict[str, str]:
+    """Turn Spark's answer into findings, incidents and reports."""
+    from kafka_audit.airflow_glue import tasks
+
+    return tasks.report(run)
+
+
+@task(
+    map_index_template="{{ task.op_kwargs['cluster'] }}",
+    trigger_rule="all_done",  # a gate that did not run would look like a gate that was passed
+    on_failure_callback=ALERTS,
+)
+def gate(cluster: str, judged: dict[str, str] | None) -> None:
+    """Fail if this cluster has findings that somebody must know of, or was not audited."""
+    from kafka_audit.airflow_glue import tasks
+
+    tasks.gate(cluster, judged)
+
+
+@dag(
+    dag_id="kafka_audit",
+    schedule=environment.schedule(),
+    start_date=datetime(2026, 1, 1, tzinfo=UTC),
+    catchup=False,
+    max_active_runs=1,
+    dagrun_timeout=timedelta(hours=2),
+    default_args={"owner": "kafka-audit", "retries": 0, "execution_timeout": timedelta(minutes=30)},
+    params={"cluster": Param(None, type=["null", "string"], title="Cluster", description="One of the cluster file; empty: all")},
+    tags=["kafka", "audit"],
+    doc_md=DOC,
+)
+def kafka_audit() -> None:
+    """Wire the tasks; what they do is in `kafka_audit.airflow_glue.tasks`."""
+    names = clusters()
+    run = request(collect.expand(cluster=names))
+    compare = CompareSnapshots(
+        task_id="compare",
+        run="{{ ti.xcom_pull(task_ids='request') }}",
+        application=str(JOB),
+        retries=1,
+        retry_delay=timedelta(seconds=30),
+    )
+    judged = report(run)
+    run >> compare >> judged
+    gate.partial(judged=judged).expand(cluster=names)
+
+
+kafka_audit()

@@ -1,0 +1,97 @@
+"""Submit the comparison to Spark, wherever the connection `kafka_audit_spark` says; without one, on this machine."""
+
+import importlib.util
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
+from airflow.sdk import Connection, Context
+
+from kafka_audit.airflow_glue import connections, environment
+from kafka_audit.model.errors import EngineError
+from kafka_audit.model.run import run_path
+
+CONNECTION = "kafka_audit_spark"
+LOCAL_MASTER = '{"conn_type": "spark", "host": "local[*]"}'
+PY_FILES = "kafka_audit.zip"
+
+
+class CompareSnapshots(SparkSubmitOperator):
+    """One submission for all clusters of a run.
+
+    Differs from its parent where that would guess: a missing connection means `local[*]`, not the parent's YARN, and
+    `spark-submit` is the one of the installed pyspark unless the connection's extra `spark-binary` names another, so it
+    need not be on the worker's PATH (`airflow` called by its full path has no venv there).
+
+    Args:
+        run: name of the run, as the task `request` returns it.
+        application: path of `spark_jobs/diff_snapshots.py`.
+    """
+
+    def __init__(self, *, run: str, application: str, **kwargs: Any) -> None:  # noqa: ANN401 -- BaseOperator's own
+        """Take what differs from run to run; the rest is the same for every submission."""
+        root = environment.store_root()
+        super().__init__(
+            application=application,
+            application_args=["--store", root, "--run", run],
+            py_files=f"{root}/{run_path(run, PY_FILES)}",
+            conn_id=CONNECTION,
+            name="kafka-audit",
+            driver_memory=environment.spark_memory(),
+            executor_memory=environment.spark_memory(),
+            **kwargs,
+        )
+
+    def execute(self, context: Context) -> None:
+        """Submit and wait.
+
+        Raises:
+            EngineError: no `spark-submit` to be found.
+        """
+        connection = connections.find(CONNECTION)
+        if connection is None:
+            # The hook asks Airflow for the connection again and takes YARN when there is none; the environment of this
+            # task's own process is the public way to answer it.
+            os.environ[f"AIRFLOW_CONN_{CONNECTION.upper()}"] = LOCAL_MASTER
+        if connection is None or "spark-binary" not in connection.extra_dejson:
+            self._spark_binary = own_spark_submit()
+        self.conf, self.env_vars = settings(connection)
+        super().execute(context)
+
+
+def settings(connection: Connection | None) -> tuple[dict[str, str], dict[str, str] | None]:
+    """Return Spark configuration and environment for a connection; `None` is the local default.
+
+    Addresses and interpreters of this machine go only where the driver runs on it; a standalone cluster in cluster mode
+    refuses environment variables altogether.
+    """
+    extra: dict[str, Any] = {} if connection is None else connection.extra_dejson
+    conf = {"spark.ui.enabled": "false", "spark.sql.session.timeZone": "UTC", "spark.log.level": "WARN"}
+    if connection is None or (connection.host or "").startswith("local"):
+        # A driver that advertises the host's name fails where that name does not resolve, as in a container without DNS.
+        here = {
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.driver.host": "127.0.0.1",
+            "spark.pyspark.python": sys.executable,
+            "spark.sql.shuffle.partitions": "2",  # Spark's own 200 are 200 tasks per join, each longer than its work
+        }
+        return conf | here, {"SPARK_LOCAL_IP": "127.0.0.1"}
+    if extra.get("deploy-mode") == "cluster":
+        return conf, None
+    return conf | {"spark.pyspark.driver.python": sys.executable}, None
+
+
+def own_spark_submit() -> str:
+    """Return the path of `spark-submit` inside the installed pyspark; unlike the one in a venv's bin it needs no PATH.
+
+    Raises:
+        EngineError: pyspark is missing, or is the client alone.
+    """
+    spec = importlib.util.find_spec("pyspark")
+    binary = Path(spec.origin).parent / "bin" / "spark-submit" if spec and spec.origin else None
+    if binary is None or not binary.is_file():
+        msg = "no spark-submit next to Airflow (pyspark-client alone brings none): pip install -r requirements.txt"
+        raise EngineError(msg)
+    return str(binary)

@@ -1,0 +1,138 @@
+"""What the tasks of the DAG `kafka_audit` do. XComs between them are names and ids; everything else is in the store."""
+
+import hashlib
+import logging
+import re
+import secrets
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from upath import UPath
+
+from kafka_audit import audit, settings
+from kafka_audit.airflow_glue import alerts, connections, environment, pyfiles
+from kafka_audit.airflow_glue.errors import GateFailed
+from kafka_audit.airflow_glue.submit import PY_FILES
+from kafka_audit.model.errors import EngineError, UsageError
+from kafka_audit.model.run import run_path
+from kafka_audit.report import terminal
+from kafka_audit.store import Store
+
+log = logging.getLogger(__name__)
+TEXT_WIDTH = 100  # columns of the report in alerts
+
+
+def cluster_names(wanted: str | None) -> list[str]:
+    """Return the clusters of this run: all of the cluster file, or the one that was asked for.
+
+    Raises:
+        UsageError: unreadable or empty cluster file, or no such cluster in it.
+    """
+    path = environment.clusters_file()
+    known = settings.load(path)
+    if not known:
+        msg = f"{path} names no cluster"
+        raise UsageError(msg)
+    if wanted is None:
+        return list(known)
+    if wanted not in known:
+        msg = f"{path} has no cluster {wanted!r}; it has {', '.join(known)}"
+        raise UsageError(msg)
+    return [wanted]
+
+
+def collect(cluster: str) -> str:
+    """Take a snapshot of one cluster and return its id; whatever the cluster does not answer becomes rows of it.
+
+    Raises:
+        UsageError: the cluster file or a connection is wrong.
+        OSError: the store could not be written.
+    """
+    described = connections.completed(settings.load(environment.clusters_file())[cluster])
+    for sentence in settings.unread(described):
+        log.warning(sentence)
+    try:
+        return audit.collect(described, _store(), log.info)
+    except UsageError as error:
+        if isinstance(error.__context__, OSError):  # the store takes every refusal for a wrong place; a retry finds out
+            raise OSError(str(error)) from error
+        raise
+
+
+def request(snapshot_ids: Iterable[str], dag_run_id: str) -> str:
+    """Ask Spark's question: pair each snapshot with its predecessor, run the row checks, put the package next to it.
+
+    Returns:
+        The name of the run; a new one for each try, so that an answer to an earlier try is never taken for this one's.
+    """
+    store, run = _store(), run_name(dag_run_id)
+    asked = audit.request(store, sorted(snapshot_ids), None, run)
+    target = UPath(store.root) / run_path(run, PY_FILES)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(pyfiles.package_zip())
+    for pair in asked.pairs:
+        log.info("%s is compared with %s", pair.snapshot_id, pair.previous_snapshot_id or "nothing, being the first")
+    return run
+
+
+def run_name(dag_run_id: str) -> str:
+    """Return a folder name for a try of a DAG run: Hadoop paths take no colon, and Spark hides leading dots and underscores."""
+    readable = re.sub(r"[^A-Za-z0-9]+", "-", dag_run_id).strip("-")[:80]
+    return f"airflow-{readable}-{hashlib.sha256(dag_run_id.encode()).hexdigest()[:6]}-{secrets.token_hex(3)}"
+
+
+def report(run: str) -> dict[str, str]:
+    """Turn Spark's answer to this very run into a report for each cluster.
+
+    Returns:
+        The judged snapshot by cluster name.
+
+    Raises:
+        EngineError: Spark's task is green, but it left no complete answer to this run.
+    """
+    store = _store()
+    documents = audit.conclude(store, run, settings.load(environment.clusters_file()))
+    judged = {document["cluster"]: document["snapshot_id"] for document in documents}
+    if not judged:
+        msg = f"run {run} has no judged snapshot in {store.root}"
+        raise EngineError(msg)
+    return judged
+
+
+def gate(cluster: str, judged: Mapping[str, str] | None) -> None:
+    """Let a cluster pass, and log the sentence that says so.
+
+    Args:
+        cluster: its name.
+        judged: what `report` returned; None when the run did not get that far.
+
+    Raises:
+        GateFailed: findings at or above KAFKA_AUDIT_FAIL_ON, too little coverage, or no report on this cluster at all.
+    """
+    if judged is None:
+        raise GateFailed(cluster=cluster, headline="not audited: this run has no report, see its failed tasks before `report`")
+    if cluster not in judged:
+        raise GateFailed(cluster=cluster, headline="not audited: no snapshot was taken, see the log of its task `collect`")
+    store, snapshot_id = _store(), judged[cluster]
+    document = store.read_report(snapshot_id)
+    if document is None:
+        raise GateFailed(cluster=cluster, headline=f"not audited: the store has no report on snapshot {snapshot_id}")
+    code, sentence = audit.gate(document, environment.fail_on(), environment.min_coverage())
+    if code == audit.CLEAN:
+        log.info(sentence)
+        return
+    raise GateFailed(
+        cluster=cluster,
+        headline=sentence,
+        lifecycle=alerts.lifecycle(document),
+        text=_text(store, document),
+        report=str(UPath(store.root) / "snapshots" / snapshot_id / "findings.json"),
+    )
+
+
+def _text(store: Store, document: Mapping[str, Any]) -> str:
+    return terminal.render(document, store.read(document["snapshot_id"]), width=TEXT_WIDTH, color=False)
+
+
+def _store() -> Store:
+    return Store(environment.store_root())

@@ -1,0 +1,41 @@
+"""Files that let an audit on the worker host know a cluster of the bed."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from kafka_audit.testbed.cluster import Broker, Cluster
+
+
+def write_on_broker(folder: Path, brokers: Iterable[Broker]) -> Path:
+    """Write the script ``on-broker ID COMMAND…``, which runs a command on that broker's host, and return its path.
+
+    It is for the worker host: from there no user namespace has to be entered, whoever made the bed.
+    """
+    cases = "".join(f'  {broker.id}) shift; exec nsenter -t {broker.host.holder.pid} -n -m -- "$@" ;;\n' for broker in brokers)
+    script = folder / "on-broker"
+    script.write_text(
+        "#!/bin/sh\n# on-broker ID COMMAND…: run a command on that broker's host\n"
+        f'case "$1" in\n{cases}  *) echo "no broker $1" >&2; exit 2 ;;\nesac\n'
+    )
+    script.chmod(0o755)
+    return script
+
+
+def clusters_yaml(cluster: Cluster, name: str) -> str:
+    """Return the text of a clusters.yaml with this cluster under a name."""
+    folder = cluster.folder / "broker-{broker_id}"
+    logs = [str(folder / "logs" / f"{log}.log*") for log in ("controller", "server")]
+    return (
+        f"clusters:\n  {name}:\n    zookeeper: {json.dumps(cluster.zookeeper_connect)}\n"
+        f"    bootstrap: {json.dumps([broker.address for broker in cluster.brokers.values()])}\n"
+        f"    vantages:\n      brokers: {{command: {json.dumps(cluster.vantage_command())}, role: broker}}\n"
+        f"    properties: {json.dumps([str(folder / 'server.properties')])}\n"
+        f"    logs: {{paths: {json.dumps(logs)}}}\n"
+        f"    expect: {{brokers: {len(cluster.brokers)}}}\n"
+    )

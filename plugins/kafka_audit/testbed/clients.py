@@ -1,0 +1,116 @@
+"""Questions to a cluster, asked from the worker host by scripts, because the bed's owner lives outside of its network."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from kafka_audit.testbed.errors import BedError
+from kafka_audit.testbed.hosts import HERE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from kafka_audit.testbed.hosts import Host
+    from kafka_audit.testbed.servers import Server
+
+LOOK_SECONDS = 0.1
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """What one broker says about the cluster when it is asked itself.
+
+    Attributes:
+        error: why there is no answer, else None.
+        brokers: advertised HOST:PORT by id.
+        controller_id: -1 where the broker knows of none, None without an answer.
+        topics: topic, partition -> ``leader``, ``isr``, ``replicas``.
+    """
+
+    error: str | None
+    brokers: dict[int, str]
+    controller_id: int | None
+    topics: dict[str, dict[int, dict[str, Any]]]
+
+    @classmethod
+    def read(cls, raw: Mapping[str, Any]) -> View:
+        """Make a view of what broker_client printed."""
+        return cls(
+            error=raw["error"],
+            brokers={int(key): value for key, value in raw["brokers"].items()},
+            controller_id=raw["controller_id"],
+            topics={name: {int(key): value for key, value in partitions.items()} for name, partitions in raw["topics"].items()},
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Clients:
+    """Runs the bed's client scripts for one cluster.
+
+    Attributes:
+        worker: where they run.
+        folder: the cluster's folder, named where something fails.
+        connect: ZooKeeper's connection string.
+    """
+
+    worker: Host
+    folder: Path
+    connect: str
+
+    def zookeeper(self, command: str, *, seconds: float, watched: Sequence[Server] = (), **arguments: object) -> Any:  # noqa: ANN401 - JSON
+        """Run a command of zookeeper_client and return its answer.
+
+        Args:
+            command: a key of ``zookeeper_client.COMMANDS``.
+            seconds: deadline.
+            watched: servers that must stay alive meanwhile.
+            arguments: the command's own.
+
+        Raises:
+            BedError: the deadline passed, or a watched server ended; carries its last log lines.
+        """
+        script = [sys.executable, "-P", str(HERE / "zookeeper_client.py")]
+        process = self.worker.popen(
+            [*script, command, self.connect, str(seconds), json.dumps(arguments)],
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        while True:
+            try:
+                answer, complaint = process.communicate(timeout=LOOK_SECONDS)
+                break
+            except subprocess.TimeoutExpired:
+                dead = next((server for server in watched if not server.is_running), None)
+                if dead is not None:
+                    process.kill()
+                    process.communicate()
+                    message = "ended while it was starting"
+                    raise dead.failed(message) from None
+        if process.returncode:
+            tails = "".join(f"\n{server.tail()}" for server in watched)
+            lines = complaint.strip().splitlines() or [f"{command} failed"]
+            message = f"{lines[-1]}; logs in {self.folder}{tails}"
+            raise BedError(message)
+        return json.loads(answer)
+
+    def views(self, addresses: Mapping[int, str], *, settled: int = 0, seconds: float = 0) -> tuple[bool, dict[int, View]]:
+        """Ask brokers for their own view.
+
+        Args:
+            addresses: HOST:PORT by id.
+            settled: ask again until all views list this many brokers, one controller and all leaders; 0 asks once.
+            seconds: deadline for that.
+
+        Returns:
+            Whether they settled, and the last views.
+        """
+        script = [sys.executable, "-P", str(HERE / "broker_client.py")]
+        printed = self.worker.demand([*script, str(seconds), str(settled), json.dumps(addresses)], cwd=self.folder)
+        answer = json.loads(printed)
+        return answer["settled"], {int(broker): View.read(raw) for broker, raw in answer["views"].items()}

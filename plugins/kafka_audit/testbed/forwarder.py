@@ -1,0 +1,46 @@
+"""Forward one TCP address to another: ``forwarder.py LISTEN_ADDRESS LISTEN_PORT TARGET_HOST TARGET_PORT``.
+
+Run as a script inside a host; imports nothing of the package. Says ``ready`` once it listens.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sys
+
+CHUNK_BYTES = 65536
+
+
+async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Copy until end of file and pass that end on, so that half-closed connections work."""
+    with contextlib.suppress(OSError):
+        while chunk := await reader.read(CHUNK_BYTES):
+            writer.write(chunk)
+            await writer.drain()
+        if writer.can_write_eof():
+            writer.write_eof()
+
+
+async def serve(listen_address: str, listen_port: int, target_host: str, target_port: int) -> None:
+    """Accept and forward for ever."""
+
+    async def forward(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            target_reader, target_writer = await asyncio.open_connection(target_host, target_port)
+        except OSError:
+            writer.transport.abort()  # a reset, as nginx and socat give when their target refuses
+            return
+        await asyncio.gather(pump(reader, target_writer), pump(target_reader, writer))
+        for end in (writer, target_writer):
+            end.close()
+
+    server = await asyncio.start_server(forward, listen_address, listen_port)
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
+    async with server:
+        await server.serve_forever()
+
+
+if __name__ == "__main__":
+    asyncio.run(serve(sys.argv[1], int(sys.argv[2]), sys.argv[3], int(sys.argv[4])))

@@ -1,0 +1,26 @@
+"""Point Airflow at a folder of its own before anything imports it; conftests of folders whose tests import Airflow call it."""
+
+import atexit
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def apply():
+    if "KAFKA_AUDIT_TESTS_HOME" in os.environ:
+        return
+    home = tempfile.mkdtemp(prefix="kafka-audit-tests-airflow-")
+    atexit.register(shutil.rmtree, home, ignore_errors=True)
+    os.environ.update(
+        {
+            "KAFKA_AUDIT_TESTS_HOME": home,
+            "AIRFLOW_HOME": home,
+            "AIRFLOW__CORE__DAGS_FOLDER": str(ROOT / "dags"),
+            "AIRFLOW__CORE__PLUGINS_FOLDER": str(ROOT / "plugins"),
+            "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
+            "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{home}/airflow.db",
+        }
+    )

@@ -1,0 +1,3 @@
+import airflow_environment
+
+airflow_environment.apply()

@@ -1,0 +1,67 @@
+"""What the tasks do where no cluster is needed; the whole way runs in tests/dags and tests/scenarios."""
+
+import re
+
+import pytest
+
+from kafka_audit.airflow_glue import tasks
+from kafka_audit.airflow_glue.errors import GateFailed
+from kafka_audit.model.errors import UsageError
+
+CLUSTERS = "clusters:\n  prod: {bootstrap: ['127.0.0.1:1']}\n  stage: {bootstrap: ['127.0.0.1:2']}\n"
+
+
+@pytest.fixture(autouse=True)
+def clusters(monkeypatch, tmp_path):
+    path = tmp_path / "clusters.yaml"
+    path.write_text(CLUSTERS)
+    monkeypatch.setenv("KAFKA_AUDIT_CLUSTERS", str(path))
+    monkeypatch.setenv("KAFKA_AUDIT_STORE", str(tmp_path / "store"))
+    return path
+
+
+def test_a_run_takes_all_clusters_or_the_one_asked_for():
+    assert tasks.cluster_names(None) == ["prod", "stage"]
+    assert tasks.cluster_names("stage") == ["stage"]
+
+
+def test_an_unknown_cluster_is_told_with_those_that_there_are(clusters):
+    with pytest.raises(UsageError, match=rf"{clusters} has no cluster 'prd'; it has prod, stage"):
+        tasks.cluster_names("prd")
+
+
+def test_a_file_without_clusters_is_no_quiet_success(clusters):
+    clusters.write_text("clusters: {}\n")
+    with pytest.raises(UsageError, match="cluster"):
+        tasks.cluster_names(None)
+
+
+@pytest.mark.parametrize("dag_run_id", ["manual__2026-11-21T11:43:05.884971+00:00", "../../etc", "_hidden", ".x", "Ж" * 250])
+def test_a_run_is_a_folder_that_hadoop_and_spark_read(dag_run_id):
+    """Hadoop takes `a:b` for a URL, and Spark's readers skip what starts with a dot or an underscore."""
+    name = tasks.run_name(dag_run_id)
+    assert re.fullmatch(r"[a-z][A-Za-z0-9-]{0,120}", name)
+
+
+def test_each_try_has_a_name_of_its_own():
+    assert tasks.run_name("same") != tasks.run_name("same")
+
+
+@pytest.mark.parametrize(
+    ("judged", "why"),
+    [
+        (None, "prod: not audited: this run has no report"),
+        ({"stage": "s1"}, "prod: not audited: no snapshot was taken"),
+        ({"prod": "20260101T000000Z-prod-abcd"}, "prod: not audited: the store has no report on snapshot 20260101T"),
+    ],
+)
+def test_a_gate_without_a_report_does_not_open(judged, why):
+    with pytest.raises(GateFailed, match=re.escape(why)):
+        tasks.gate("prod", judged)
+
+
+def test_a_store_that_cannot_be_written_is_worth_a_retry(monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv("KAFKA_AUDIT_STORE", str(tmp_path / "file"))
+    with pytest.raises(OSError, match="file"):
+        tasks.collect("prod")

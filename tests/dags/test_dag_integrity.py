@@ -1,0 +1,101 @@
+"""The DAG as Airflow parses it, without a database."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from airflow.dag_processing.dagbag import DagBag
+
+from airflow_environment import ROOT
+from kafka_audit.airflow_glue import notify
+
+PARSE = """
+import json, sys
+from airflow.dag_processing.dagbag import DagBag
+bag = DagBag(sys.argv[1])
+print("RESULT", json.dumps({"dags": sorted(bag.dags), "errors": bag.import_errors, "modules": sorted(sys.modules)}))
+"""
+
+
+@pytest.fixture(scope="session")
+def dag():
+    bag = DagBag(ROOT / "dags")
+    assert bag.import_errors == {}
+    return bag.dags["kafka_audit"]
+
+
+def parsed(folder, **environment):
+    done = subprocess.run(
+        [sys.executable, "-c", PARSE, str(folder)], capture_output=True, text=True, check=True, env={**os.environ, **environment}
+    )
+    (line,) = (line for line in done.stdout.splitlines() if line.startswith("RESULT "))
+    return json.loads(line.removeprefix("RESULT "))
+
+
+def test_parsing_imports_no_client_and_no_spark():
+    """A DAG file is parsed every 30 seconds; the collector's and Spark's libraries belong into the tasks."""
+    found = parsed(ROOT / "dags")
+    assert (found["dags"], found["errors"]) == (["kafka_audit"], {})
+    heavy = {"pyspark", "kafka", "kazoo", "pyarrow", "pandas"}
+    assert heavy.isdisjoint(module.partition(".")[0] for module in found["modules"])
+
+
+def test_it_runs_on_time_one_at_a_time_and_never_catches_up(dag):
+    assert dag.schedule == "*/15 * * * *"
+    assert (dag.catchup, dag.max_active_runs) == (False, 1)
+    assert dag.dagrun_timeout is not None
+    assert all(task.execution_timeout for task in dag.tasks)
+
+
+def test_it_is_described(dag):
+    assert "gate" in dag.doc_md
+    assert dag.tags == {"kafka", "audit"}
+    assert all(task.owner == "kafka-audit" for task in dag.tasks)
+
+
+def test_one_cluster_can_be_asked_for(dag):
+    param = dag.params.get_param("cluster")
+    assert param.value is None
+    assert param.schema["type"] == ["null", "string"]
+
+
+def test_the_order_of_tasks(dag):
+    assert {task.task_id: task.downstream_task_ids for task in dag.tasks} == {
+        "clusters": {"collect", "gate"},
+        "collect": {"request"},
+        "request": {"compare", "report"},
+        "compare": {"report"},
+        "report": {"gate"},
+        "gate": set(),
+    }
+
+
+def test_only_what_a_retry_can_heal_is_retried(dag):
+    assert {task.task_id: task.retries for task in dag.tasks} == {
+        "clusters": 0, "collect": 2, "request": 0, "compare": 1, "report": 0, "gate": 0,
+    }  # fmt: skip
+    policy = dag.task_dict["collect"].partial_kwargs["retry_policy"]
+    decisions = {kind.__name__: policy.evaluate(kind("why"), 1, 2).action.value for kind in (OSError, TimeoutError, ValueError)}
+    assert decisions == {"OSError": "retry", "TimeoutError": "retry", "ValueError": "fail"}
+
+
+def test_gates_always_run_and_tell(dag):
+    gate = dag.task_dict["gate"]
+    assert gate.trigger_rule == "all_done"
+    assert list(gate.partial_kwargs["on_failure_callback"]) == [notify.by_mail, notify.by_slack]
+    assert list(dag.task_dict["clusters"].on_failure_callback) == [notify.by_mail, notify.by_slack]
+    assert not dag.task_dict["compare"].on_failure_callback
+
+
+def test_the_schedule_can_be_switched_off():
+    program = (
+        "import sys; from airflow.dag_processing.dagbag import DagBag; "
+        "print('SCHEDULE', DagBag(sys.argv[1]).dags['kafka_audit'].schedule)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(ROOT / "dags")],
+        capture_output=True, text=True, check=True, env={**os.environ, "KAFKA_AUDIT_SCHEDULE": "none"},
+    )  # fmt: skip
+    assert "SCHEDULE None" in done.stdout

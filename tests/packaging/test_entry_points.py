@@ -1,0 +1,101 @@
+"""`make` and `.ci/run`: what people and machines type first."""
+
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from airflow_environment import ROOT
+
+TARGETS = ["demo", "audit", "test", "scenarios", "lint", "docs", "lock", "bench", "clean"]
+
+
+def make(*arguments, **environment):
+    return subprocess.run(
+        ["make", "--no-print-directory", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **environment},
+    )
+
+
+def test_help_lists_every_target_with_what_it_does():
+    listed = [line.split() for line in make("help").stdout.splitlines()]
+    assert {words[1] for words in listed if len(words) > 3} >= set(TARGETS)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environment", "said"),
+    [
+        (["needs-java"], {"JAVA_HOME": "/nowhere"}, "kafka-audit needs Java 17 or newer, found none"),
+        (["needs-python", "PYTHON=/bin/false"], {}, "kafka-audit needs Python 3.11 or newer"),
+        (["needs-namespaces", "PATH=/nowhere", "SHELL=/bin/bash"], {}, "the test bed needs ip"),
+    ],
+)
+def test_what_is_missing_is_told_in_one_line(arguments, environment, said):
+    done = make(*arguments, **environment)
+    assert done.returncode != 0
+    (line, *rest) = done.stderr.splitlines()
+    assert line.startswith(said)
+    assert all(other.startswith("make: ***") for other in rest)
+
+
+FAKE_PYTEST = """#!/bin/sh
+case "$*" in
+  *--collect-only*) printf 'tests/scenarios/test_a.py::test_1\\ntests/scenarios/test_b.py::test_2\\n' ;;
+  *test_a.py*) exit {a} ;;
+esac
+"""
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """A copy of `.ci` with a `make` and a `pytest` that only say how it went."""
+    shutil.copytree(ROOT / ".ci", tmp_path / ".ci")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / ".venv" / "bin").mkdir(parents=True)
+
+    def run(scenarios, *, make_fails="", a=0):
+        (tmp_path / ".ci" / "scenarios").write_text(scenarios)
+        (tmp_path / "bin" / "make").write_text(f'#!/bin/sh\n[ "$1" != "{make_fails}" ]\n')
+        (tmp_path / ".venv" / "bin" / "pytest").write_text(FAKE_PYTEST.format(a=a))
+        for program in ((tmp_path / "bin" / "make"), (tmp_path / ".venv" / "bin" / "pytest")):
+            program.chmod(0o755)
+        path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
+        return subprocess.run(
+            [str(tmp_path / ".ci" / "run")], env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False
+        )
+
+    return run
+
+
+def test_scenarios_run_in_the_order_of_the_list_and_none_is_forgotten(checkout):
+    done = checkout("10 tests/scenarios/test_b.py  # first\n")
+    assert [line.split()[-1] for line in done.stdout.splitlines() if "scenario tests" in line] == [
+        "tests/scenarios/test_b.py",
+        "tests/scenarios/test_a.py",
+    ]
+    assert done.returncode == 0
+
+
+def test_what_does_not_fit_into_the_time_is_told_and_not_passed(checkout):
+    done = checkout("99999 tests/scenarios/test_a.py\n")
+    assert "NOT RUN, so not passed: tests/scenarios/test_a.py" in done.stdout
+    assert "scenario tests/scenarios/test_b.py" in done.stdout
+
+
+def test_a_failed_scenario_fails_the_whole_after_the_others_ran(checkout):
+    done = checkout("10 tests/scenarios/test_a.py\n", a=1)
+    assert "scenario tests/scenarios/test_b.py" in done.stdout
+    assert "FAILED: tests/scenarios/test_a.py" in done.stdout
+    assert done.returncode == 1
+
+
+@pytest.mark.parametrize("target", ["lint", "test"])
+def test_failed_lint_or_tests_end_it(checkout, target):
+    done = checkout("", make_fails=target)
+    assert done.returncode != 0
+    assert "scenario tests" not in done.stdout
