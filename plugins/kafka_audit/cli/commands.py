@@ -10,7 +10,7 @@ from typing import Any
 
 from kafka_audit import audit, settings
 from kafka_audit.cli import console, difference
-from kafka_audit.cli.spark import SparkBehind, require_java
+from kafka_audit.cli.spark_behind import SparkBehind, require_java
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.run import Request

@@ -1,4 +1,4 @@
-"""The process behind `cli.spark.SparkBehind`: starts Spark, reads one request from stdin, tells on stdout how it went.
+"""The process behind `cli.spark_behind.SparkBehind`: starts Spark, reads one request from stdin, tells on stdout how it went.
 
 stdin `{"store": …, "run": …, "rows": …}`; stdout `{"done": true}` or `{"error": …}`, one line each. The end of stdin ends the
 process.
