@@ -163,6 +163,7 @@ def test_a_healthy_cluster_needs_one_look():
         (with_view_of_2(controller_id=1), "controller 1 instead of 0"),
         ([registry(controller_id=None), *healthy()[1:]], "ZooKeeper has no /controller"),
         (healthy(failed()), "broker 2 did not answer at c:9092 (timeout)"),
+        (healthy(failed(observer="broker@c:9092")), "a bootstrap address did not answer at c:9092 (timeout)"),
         (healthy(probe()), "from worker tcp to broker 2 failed (timeout)"),
         (healthy(probe(vantage="v", role="broker", from_broker=1)), "from broker 1 tcp to broker 2 failed"),
     ],
@@ -189,7 +190,7 @@ def test_brokers_that_differ_among_themselves_are_a_reason_without_zookeeper():
         with_view_of_2(*other_topic(leader_epoch=None), topics="T2", metadata_version=5),  # Kafka 1.1 tells no epochs
         with_view_of_2(*listed("B2", {0: "x", 1: "y", 2: "z"}), brokers="B2", listener="bootstrap"),  # of a listener not known
         [replace(row, deleting=True) if isinstance(row, RegisteredTopic) else row for row in with_view_of_2(topics="T")],
-        healthy(failed(observer="broker@c:9092")),  # not registered, so nothing rests on it
+        healthy(failed("not supported", observer="broker@c:9092")),
         healthy(failed(observer="zookeeper")),
         healthy(failed("not supported")),  # the same in five seconds
         healthy(failed("CLUSTER_AUTHORIZATION_FAILED")),
@@ -198,6 +199,54 @@ def test_brokers_that_differ_among_themselves_are_a_reason_without_zookeeper():
 )
 def test_what_a_second_look_would_not_change_is_no_reason(rows):
     assert why_again(rows) is None
+
+
+def gone(number=2, rows=None):
+    """Broker 2 is in no registration and in no list; partitions are assigned to it still."""
+    left = [row for row in rows or healthy() if getattr(row, "broker_id", None) != number]
+    return [replace(row, brokers_pzxid=41) if isinstance(row, Registry) else row for row in left]
+
+
+def unread(rows):
+    return [replace(row, brokers_pzxid=None) if isinstance(row, Registry) else row for row in without(rows, RegisteredBroker)]
+
+
+def test_a_broker_that_is_assigned_and_not_registered_is_a_reason():
+    assert why_again(gone()) == "replicas are assigned to broker 2, not registered in ZooKeeper"
+    many = [*healthy(), partition(7, replicas=(3, 4, 5, 6))]
+    assert "assigned to broker 3, broker 4, broker 5 and 1 more, not registered" in why_again(many)
+
+
+def test_a_broker_fewer_than_expected_is_a_reason():
+    assert why_again(healthy(), 4) == "3 brokers are registered, 4 are expected"
+    for enough in (None, 2, 3):
+        assert why_again(healthy(), enough) is None
+
+
+def test_a_registration_that_cannot_be_read_is_no_absence():
+    there = SourceRead(
+        sample=1, observer="zookeeper", operation="zookeeper /brokers/ids/2", target="z:1", outcome="failed", error="unreadable"
+    )
+    assert why_again([*gone(), there], 3) is None
+    assert why_again([*gone(), replace(there, operation="zookeeper /brokers/topics/2")]) is not None
+    assert why_again([*gone(), replace(there, operation="zookeeper /brokers/ids/1")]) is not None
+    listed_none = [
+        *unread(without(healthy(), RegisteredEndpoint, ViewBroker)),
+        replace(there, operation="zookeeper /brokers/ids"),
+    ]
+    assert why_again(listed_none, 3) is None  # nothing was listed, so nobody is known to be absent
+
+
+def test_a_broker_that_stays_away_has_settled_and_one_that_comes_back_was_never_gone():
+    """A killed broker: registered and refusing, then unregistered, then the same again. A restarted one: away, then back."""
+    killed = healthy(failed("connection refused"))
+    assert "brokers came or went" in why_once_more(killed, gone(), 3)
+    assert why_once_more(gone(), gone(), 3) is None
+    assert why_once_more(gone(), healthy(), 3) is None
+    assert "replicas are assigned to broker 2" in why_once_more(healthy(), [registry(), *gone()[1:]])
+    assert "2 brokers are registered, 3 are expected" in why_once_more(
+        without(healthy(), RegisteredPartition, RegisteredTopic, ViewTopic), [registry(), *gone()[1:]], 3
+    )
 
 
 def test_reasons_are_cut_and_clean():

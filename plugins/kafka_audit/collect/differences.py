@@ -27,6 +27,7 @@ from kafka_audit.model.tables import (
     ViewTopic,
 )
 
+_REGISTRATION = "zookeeper /brokers/ids/"  # the read of one broker's own znode
 Key = tuple[Hashable, ...]
 View = tuple[str, str]  # observer, listener
 _T = TypeVar("_T", bound=Row)
@@ -65,8 +66,8 @@ class Differences:
             yield from ((view, key) for key in keys)
 
 
-def find(tables: Tables) -> Differences:
-    """Compare everything in one sample with everything else."""
+def find(tables: Tables, expect_brokers: int | None = None) -> Differences:
+    """Compare everything in one sample with everything else, and with the number of brokers that the cluster's owner expects."""
     of_views: dict[View, frozenset[Key]] = {}
     others: set[Key] = set()
     reasons: list[str] = []
@@ -76,6 +77,7 @@ def find(tables: Tables) -> Differences:
             others.add(("no controller",))
             reasons.append("ZooKeeper has no /controller")
         of_views = _against_zookeeper(tables, registry, reasons)
+        others |= _absent(tables, registry, expect_brokers, reasons)
     for keys in (_among_brokers, _reads, _identities, _probes):
         others |= keys(tables, reasons)
     return Differences(of_views=of_views, others=frozenset(others), reasons=tuple(dict.fromkeys(reasons)))
@@ -101,6 +103,27 @@ def _against_zookeeper(tables: Tables, registry: Registry, reasons: list[str]) -
     for (keys, controller), observers in holders.items():
         reasons.append(f"{_names(observers)} and ZooKeeper differ: {_counted(keys, controller, registry)}")
     return of_views
+
+
+def _absent(tables: Tables, registry: Registry, expected: int | None, reasons: list[str]) -> set[Key]:
+    """Return the brokers that assignments or the owner know and ZooKeeper does not: gone, or between two registrations."""
+    if registry.brokers_pzxid is None:
+        return set()  # not read, so nobody is known to be absent
+    registered = {one.broker_id for one in tables.of(RegisteredBroker)}
+    failed = (one.operation.removeprefix(_REGISTRATION) for one in tables.of(SourceRead) if one.outcome == "failed")
+    unreadable = {int(name) for name in failed if name.isascii() and name.isdigit()}  # there, whatever it says
+    found: set[Key] = set()
+    assigned = {replica for one in tables.of(RegisteredPartition) for replica in one.replicas} - registered - unreadable
+    if assigned:
+        found |= {("absent", one) for one in assigned}
+        reasons.append(
+            f"replicas are assigned to {_names(f'broker {one}' for one in sorted(assigned))}, not registered in ZooKeeper"
+        )
+    there = len(registered | unreadable)
+    if expected is not None and there < expected:
+        found.add(("fewer brokers than expected", there))
+        reasons.append(f"{there} brokers are registered, {expected} are expected")
+    return found
 
 
 def _counted(keys: frozenset[Key], controller: int | None, registry: Registry) -> str:
@@ -198,9 +221,11 @@ def _among_brokers(tables: Tables, reasons: list[str]) -> set[Key]:
 def _reads(tables: Tables, reasons: list[str]) -> set[Key]:
     found: set[Key] = set()
     for read in tables.of(SourceRead):
-        if read.outcome == "failed" and read.observer.startswith("broker:") and read.error not in LASTING:
+        # `broker@…` too: a broker that is down for a restart has no registration, so nobody knows whose address it is.
+        if read.outcome == "failed" and read.observer.startswith(("broker:", "broker@")) and read.error not in LASTING:
             found.add(("read", read.observer, read.operation, read.target))
-            reasons.append(f"{_names([read.observer])} did not answer at {clean(read.target, 80)} ({read.error})")
+            who = _names([read.observer]) if read.observer.startswith("broker:") else "a bootstrap address"
+            reasons.append(f"{who} did not answer at {clean(read.target, 80)} ({read.error})")
     return found
 
 

@@ -23,28 +23,30 @@ _SESSION_KEY = "zookeeper.session.timeout.ms"
 _REASONS = 3
 
 
-def why_again(rows: Iterable[Row]) -> str | None:
+def why_again(rows: Iterable[Row], expect_brokers: int | None = None) -> str | None:
     """Return in words why the first sample needs a second, None if it does not.
 
     Args:
         rows: everything of one sample, view tables included.
+        expect_brokers: how many the cluster file says there are.
     """
-    return _told(differences.find(Tables(rows)))
+    return _told(differences.find(Tables(rows), expect_brokers))
 
 
-def why_once_more(before: Iterable[Row], now: Iterable[Row]) -> str | None:
+def why_once_more(before: Iterable[Row], now: Iterable[Row], expect_brokers: int | None = None) -> str | None:
     """Return in words why a look after these two is needed, None when there is no difference or it has settled.
 
     Args:
         before: everything of the sample before the newest, view tables included.
         now: everything of the newest sample.
+        expect_brokers: how many the cluster file says there are.
     """
     old, new = Tables(before), Tables(now)
-    found = differences.find(new)
+    found = differences.find(new, expect_brokers)
     reason = _told(found)
     if reason is None:
         return None
-    return _moved(old, new, found) or (reason if set(found.all()) - set(differences.find(old).all()) else None)
+    return _moved(old, new, found) or (reason if set(found.all()) - set(differences.find(old, expect_brokers).all()) else None)
 
 
 def session_wait(rows: Iterable[Row]) -> float:

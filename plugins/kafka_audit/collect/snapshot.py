@@ -48,6 +48,7 @@ class _Samples:
 
     def __init__(self, cluster: Cluster, sampler: Sampler, book: ViewBook, say: Callable[[str], None]) -> None:
         self._limits = cluster.limits
+        self._expect_brokers = cluster.expect.brokers
         self._sampler = sampler
         self._book = book
         self._say = say
@@ -69,10 +70,10 @@ class _Samples:
     def _why_again(self) -> str | None:
         newest = self._whole(self.taken[-1])
         if len(self.taken) == 1:
-            return sampling.why_again(newest)
+            return sampling.why_again(newest, self._expect_brokers)
         if len(self.taken) == sampling.MOST_SAMPLES:
             return None
-        return sampling.why_once_more(self._whole(self.taken[-2]), newest)
+        return sampling.why_once_more(self._whole(self.taken[-2]), newest, self._expect_brokers)
 
     def _wait(self, reason: str, lasted: float) -> bool:
         """Let some time pass before the next look; return whether there is enough of it left."""
