@@ -9,17 +9,26 @@ from airflow.sdk import ExceptionRetryPolicy, Param, RetryAction, RetryRule, dag
 
 from kafka_audit.airflow_glue import environment, notify
 from kafka_audit.airflow_glue.submit import CompareSnapshots
+from kafka_audit.model.errors import StoreBusyError
 
 JOB = Path(__file__).resolve().parents[1] / "spark_jobs" / "diff_snapshots.py"
 CLUSTERS_AT_ONCE = 4
 ALERTS = [notify.by_mail, notify.by_slack]
 
 # A cluster that does not answer is no error but rows of its snapshot. What is left to a retry is the way to the store; a
-# wrong cluster file stays wrong, and a bug would only ask a sick cluster twice.
+# wrong cluster file stays wrong, so does a store without the right to write, and a bug would only ask a sick cluster twice.
 STORE_HICCUPS = ExceptionRetryPolicy(
-    rules=[RetryRule(exception=OSError, action=RetryAction.RETRY, retry_delay=timedelta(seconds=30), reason="store or network")],
+    rules=[
+        RetryRule(
+            exception=[StoreBusyError, OSError],
+            action=RetryAction.RETRY,
+            retry_delay=timedelta(seconds=30),
+            reason="store or network",
+        )
+    ],
     default=RetryAction.FAIL,
 )
+STORE_RETRIES = 2
 
 DOC = """
 Asks every party of every cluster in the cluster file, compares what they say with each other and with the previous snapshot,
@@ -47,7 +56,7 @@ def clusters() -> list[str]:
 @task(
     map_index_template="{{ task.op_kwargs['cluster'] }}",
     max_active_tis_per_dagrun=CLUSTERS_AT_ONCE,
-    retries=2,
+    retries=STORE_RETRIES,
     retry_policy=STORE_HICCUPS,
 )
 def collect(cluster: str) -> str:
@@ -57,7 +66,11 @@ def collect(cluster: str) -> str:
     return tasks.collect(cluster)
 
 
-@task(trigger_rule="all_done_min_one_success")  # one cluster's trouble must not hide the others
+@task(
+    trigger_rule="all_done_min_one_success",  # one cluster's trouble must not hide the others
+    retries=STORE_RETRIES,
+    retry_policy=STORE_HICCUPS,
+)
 def request(snapshot_ids: Iterable[str]) -> str:
     """Pair snapshots with their predecessors, run the checks that need no Spark, and pack the code for Spark."""
     from kafka_audit.airflow_glue import tasks
@@ -65,7 +78,11 @@ def request(snapshot_ids: Iterable[str]) -> str:
     return tasks.request(snapshot_ids, get_current_context()["run_id"])
 
 
-@task(multiple_outputs=False)  # else Airflow makes an XCom of each cluster's name
+@task(
+    multiple_outputs=False,  # else Airflow makes an XCom of each cluster's name
+    retries=STORE_RETRIES,
+    retry_policy=STORE_HICCUPS,
+)
 def report(run: str) -> dict[str, str]:
     """Turn Spark's answer into findings, incidents and reports."""
     from kafka_audit.airflow_glue import tasks

@@ -1,12 +1,14 @@
 """What the tasks do where no cluster is needed; the whole way runs in tests/dags and tests/scenarios."""
 
+import errno
+import os
 import re
 
 import pytest
 
 from kafka_audit.airflow_glue import tasks
 from kafka_audit.airflow_glue.errors import GateFailed
-from kafka_audit.model.errors import UsageError
+from kafka_audit.model.errors import StoreBusyError, StoreError, UsageError
 
 CLUSTERS = "clusters:\n  prod: {bootstrap: ['127.0.0.1:1']}\n  stage: {bootstrap: ['127.0.0.1:2']}\n"
 
@@ -60,8 +62,12 @@ def test_a_gate_without_a_report_does_not_open(judged, why):
         tasks.gate("prod", judged)
 
 
-def test_a_store_that_cannot_be_written_is_worth_a_retry(monkeypatch, tmp_path):
-    (tmp_path / "file").write_text("no folder")
-    monkeypatch.setenv("KAFKA_AUDIT_STORE", str(tmp_path / "file"))
-    with pytest.raises(OSError, match="file"):
+@pytest.mark.parametrize(("number", "worth_a_retry"), [(errno.ENOSPC, True), (errno.EIO, True), (errno.EACCES, False)])
+def test_a_store_that_refuses_is_worth_a_retry_where_that_can_heal(monkeypatch, tmp_path, number, worth_a_retry):
+    def refuse(*_):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr("kafka_audit.store.files._write_by_rename", refuse)
+    with pytest.raises(StoreError, match=rf"{tmp_path}/store/snapshots/.*: {os.strerror(number)}; ") as error:
         tasks.collect("prod")
+    assert isinstance(error.value, StoreBusyError) is worth_a_retry

@@ -48,7 +48,10 @@ SLIPS = {
     "no such file": (["run", "prod", "--config", "nowhere.yaml"], "nowhere.yaml: no such file; name the cluster file with --con"),
     "a slip in the file": (["run", "prod", "--config", "bad.yaml"], "bad.yaml:1: clusters.prod.boostrap: unknown key; did you"),
     "an Airflow connection": (["run", "cloud"], "cloud: kafka_conn_id names an Airflow connection, and the console has none"),
-    "store below a file": (["run", "prod", "--out", "file/store"], "file/store: Not a directory (the store's place is --out"),
+    "store below a file": (
+        ["run", "prod", "--out", "file/store"],
+        "file/store: Not a directory; name another place",
+    ),
     "store that is a pattern": (["run", "prod", "--out", "a*"], "Spark would take this path for a pattern"),
     "baseline that is none": (["run", "prod", "--baseline", "yesterday"], "has no published snapshot 'yesterday'"),
     "snapshot of no cluster": (["snapshot", "prdo"], "did you mean prod?"),

@@ -10,6 +10,7 @@ from airflow.dag_processing.dagbag import DagBag
 
 from airflow_environment import ROOT
 from kafka_audit.airflow_glue import notify
+from kafka_audit.model.errors import SnapshotError, StoreBusyError, StoreError, UsageError
 
 PARSE = """
 import json, sys
@@ -74,11 +75,16 @@ def test_the_order_of_tasks(dag):
 
 def test_only_what_a_retry_can_heal_is_retried(dag):
     assert {task.task_id: task.retries for task in dag.tasks} == {
-        "clusters": 0, "collect": 2, "request": 0, "compare": 1, "report": 0, "gate": 0,
+        "clusters": 0, "collect": 2, "request": 2, "compare": 1, "report": 2, "gate": 0,
     }  # fmt: skip
-    policy = dag.task_dict["collect"].partial_kwargs["retry_policy"]
-    decisions = {kind.__name__: policy.evaluate(kind("why"), 1, 2).action.value for kind in (OSError, TimeoutError, ValueError)}
-    assert decisions == {"OSError": "retry", "TimeoutError": "retry", "ValueError": "fail"}
+    kinds = (StoreBusyError, OSError, TimeoutError, StoreError, SnapshotError, UsageError, ValueError)
+    for policy in (
+        dag.task_dict["collect"].partial_kwargs["retry_policy"],
+        dag.task_dict["request"].retry_policy,
+        dag.task_dict["report"].retry_policy,
+    ):
+        decisions = {kind: policy.evaluate(kind("why"), 1, 2).action.value for kind in kinds}
+        assert decisions == dict.fromkeys(kinds[:3], "retry") | dict.fromkeys(kinds[3:], "fail")
 
 
 def test_gates_always_run_and_tell(dag):

@@ -1,5 +1,6 @@
 """The store: published whole or not at all, never changed afterwards, never trusted unread."""
 
+import errno
 import json
 import logging
 from collections.abc import Mapping
@@ -9,7 +10,7 @@ from types import MappingProxyType
 import pyarrow.parquet as pq
 import pytest
 
-from kafka_audit.model.errors import EngineError, SnapshotError, UsageError
+from kafka_audit.model.errors import EngineError, SnapshotError, StoreBusyError, StoreError, UsageError
 from kafka_audit.model.finding import Change, Confidence, Judgement, Severity, Status
 from kafka_audit.model.run import Answer, Pair, Request
 from kafka_audit.model.tables import KEY, TABLES, RegisteredPartition, Sample, Snapshot, SnapshotInfo, columns
@@ -451,12 +452,60 @@ def test_no_temporary_files_stay(tmp_path, store):
 
 def test_a_root_that_cannot_be_written_is_told_before_an_audit(tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(UsageError, match=r"file/store: Not a directory \(the store's place is --out or KAFKA_AUDIT_STORE\)"):
+    with pytest.raises(StoreError, match=r"file/store: Not a directory; name another place for the store by --out"):
         Store(tmp_path / "file" / "store").prepare()
-    with pytest.raises(UsageError, match="file: File exists"):
+    with pytest.raises(StoreError, match="file: File exists; name another place"):
         Store(tmp_path / "file").prepare()
     Store(tmp_path / "new" / "store").prepare()
     assert (tmp_path / "new" / "store").is_dir()
+
+
+# what the file system says, what the line must say, whether another try may find it mended
+REFUSALS = {
+    "full": (OSError(errno.ENOSPC, "No space left on device"), "No space left on device; make room there, or keep fewer", True),
+    "over quota": (OSError(errno.EDQUOT, "Disk quota exceeded"), "Disk quota exceeded; make room there", True),
+    "no right": (PermissionError(errno.EACCES, "Permission denied"), "Permission denied; give this user the right", False),
+    "no right in a bucket": (PermissionError("Forbidden"), "Forbidden; give this user the right", False),
+    "read-only": (OSError(errno.EROFS, "Read-only file system"), "Read-only file system; give this user the right", False),
+    "broken disk": (
+        OSError(errno.EIO, "Input/output error"),
+        "Input/output error; see whether that storage",
+        True,
+    ),
+    "network": (TimeoutError(), "TimeoutError; see whether that storage can be reached, then try again", True),
+}
+
+
+@pytest.mark.parametrize(("refusal", "said", "may_pass"), REFUSALS.values(), ids=REFUSALS)
+def test_a_refusal_names_the_path_and_the_way_out(store, monkeypatch, refusal, said, may_pass):
+    def refuse(*_, **__):
+        raise refusal
+
+    files = store._files
+    for name in ("mkdir", "write_bytes", "read_bytes", "unlink", "iterdir"):
+        monkeypatch.setattr(type(files._base), name, refuse)
+    for call in (lambda: files.write("a/b", b"x"), lambda: files.read("a/b"), lambda: files.names("a/b")):
+        with pytest.raises(StoreError) as error:
+            call()
+        assert str(error.value).startswith(f"{store.root}/a/b: {said}")
+        assert isinstance(error.value, StoreBusyError) is may_pass
+        assert error.value.exit_code == 2
+        assert "\n" not in str(error.value)
+
+
+def test_a_disk_that_fills_up_leaves_no_half_of_a_file(tmp_path, store, monkeypatch):
+    def fill(path, content):
+        with open(path, "wb") as file:  # noqa: PTH123 -- Path.open is what is replaced
+            file.write(content[:2])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", fill)
+    with pytest.raises(StoreBusyError, match="make room there"):
+        store.write(_snapshot())
+    monkeypatch.undo()
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+    store.write(_snapshot())
+    assert store.read(ID) == _snapshot()
 
 
 def test_a_root_that_spark_takes_for_a_pattern_is_refused(tmp_path):

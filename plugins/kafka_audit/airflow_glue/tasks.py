@@ -14,7 +14,6 @@ from kafka_audit.airflow_glue import alerts, connections, environment, pyfiles
 from kafka_audit.airflow_glue.errors import GateFailed
 from kafka_audit.airflow_glue.submit import PY_FILES
 from kafka_audit.model.errors import EngineError, UsageError
-from kafka_audit.model.run import run_path
 from kafka_audit.report import terminal
 from kafka_audit.store import Store
 
@@ -46,17 +45,12 @@ def collect(cluster: str) -> str:
 
     Raises:
         UsageError: the cluster file or a connection is wrong.
-        OSError: the store could not be written.
+        StoreError: the store could not be written.
     """
     described = connections.completed(settings.load(environment.clusters_file())[cluster])
     for sentence in settings.unread(described):
         log.warning(sentence)
-    try:
-        return audit.collect(described, _store(), log.info)
-    except UsageError as error:
-        if isinstance(error.__context__, OSError):  # the store takes every refusal for a wrong place; a retry finds out
-            raise OSError(str(error)) from error
-        raise
+    return audit.collect(described, _store(), log.info)
 
 
 def request(snapshot_ids: Iterable[str], dag_run_id: str) -> str:
@@ -67,9 +61,7 @@ def request(snapshot_ids: Iterable[str], dag_run_id: str) -> str:
     """
     store, run = _store(), run_name(dag_run_id)
     asked = audit.request(store, sorted(snapshot_ids), None, run)
-    target = UPath(store.root) / run_path(run, PY_FILES)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_bytes(pyfiles.package_zip())
+    store.write_for_spark(run, PY_FILES, pyfiles.package_zip())
     for pair in asked.pairs:
         log.info("%s is compared with %s", pair.snapshot_id, pair.previous_snapshot_id or "nothing, being the first")
     return run

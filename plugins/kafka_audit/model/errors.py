@@ -3,6 +3,8 @@
 AuditError
 ├── UsageError             exit 2: cluster file, command line, mute list; names file, key and the way out
 │   └── SnapshotError      exit 2: a snapshot that is missing, half-written or does not match its manifest
+├── StoreError             exit 2: the store's place does not take or give a file; names path and way out
+│   └── StoreBusyError     exit 2: the same, but another try may find it mended: full disk, I/O error, network
 └── EngineError            exit 1: Spark did not run, or did not write what it was asked for
 
 A source that does not answer is never an exception: it is a `SourceRead` row with outcome "failed".
@@ -23,6 +25,16 @@ class UsageError(AuditError):
 
 class SnapshotError(UsageError):
     """A stored snapshot cannot be read as its manifest describes it."""
+
+
+class StoreError(AuditError):
+    """The file system or object store refused a file; like a wrong path, it is for the store's owner to mend."""
+
+    exit_code = 2
+
+
+class StoreBusyError(StoreError):
+    """The refusal may pass by itself, so a scheduler does well to try again."""
 
 
 class EngineError(AuditError):

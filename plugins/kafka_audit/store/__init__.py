@@ -32,19 +32,19 @@ _REPORT = "findings.json"
 
 
 class Store:
-    """A root and everything below it.
+    """A root and everything below it. Whatever reads or writes raises `StoreError` where the place refuses.
 
     Attributes:
         root: the absolute path, or the URL, that Spark gets.
     """
 
     def __init__(self, root: str | os.PathLike[str]) -> None:
-        """Open a store; raises `UsageError` where its place cannot be used. Nothing is created before the first write."""
+        """Open a store; raises `UsageError` where its root is no place for one. Nothing is created before the first write."""
         self._files = Files(root)
         self.root = self._files.root
 
     def prepare(self) -> None:
-        """Create the root; raises `UsageError` where nothing can be written. For whoever wants to know before an audit."""
+        """Create the root; raises `StoreError` where nothing can be written. For whoever wants to know before an audit."""
         self._files.prepare()
 
     def write(self, snapshot: Snapshot) -> None:
@@ -166,6 +166,10 @@ class Store:
     def write_request(self, request: Request) -> None:
         """Write what Spark is asked."""
         self._files.write(run_path(request.run_id, "request.json"), request.to_json().encode())
+
+    def write_for_spark(self, run_id: str, name: str, content: bytes) -> None:
+        """Put a file beside a run's request."""
+        self._files.write(run_path(run_id, name), content)
 
     def read_request(self, run_id: str) -> Request:
         """Return what Spark was asked; raises `EngineError` for a run that asked nothing."""

@@ -1,6 +1,7 @@
 """Files below one root, on a disk or in an object store, with errors that name the file."""
 
 import contextlib
+import errno
 import os
 import secrets
 import tempfile
@@ -8,10 +9,14 @@ from pathlib import Path
 
 from upath import UPath
 
-from kafka_audit.model.errors import UsageError
+from kafka_audit.model.errors import StoreBusyError, StoreError, UsageError
 
 # Spark's readers take a path for a pattern when one of these stands in it.
 _PATTERN_CHARACTERS = frozenset("*?[]{}\\")
+
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
+_NO_RIGHT = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
+_WRONG_PLACE = frozenset({errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOENT})
 
 
 class Files:
@@ -20,7 +25,8 @@ class Files:
     A write is seen whole or not at all: by rename on a local disk, by nature in an object store.
 
     Raises:
-        UsageError: the root is no usable place; no file system for its protocol is installed.
+        UsageError: the root is no place for a store; no file system for its protocol is installed.
+        StoreError: from every method: the place does not take or give the file. `StoreBusyError` where that may pass.
     """
 
     def __init__(self, root: str | os.PathLike[str]) -> None:
@@ -104,5 +110,13 @@ def _write_by_rename(target: Path, content: bytes) -> None:
         raise
 
 
-def _refused(place: str, error: OSError) -> UsageError:
-    return UsageError(f"{place}: {error.strerror or error} (the store's place is --out or KAFKA_AUDIT_STORE)")
+def _refused(place: str, error: OSError) -> StoreError:
+    said = f"{place}: {error.strerror or str(error) or type(error).__name__}"
+    elsewhere = "name another place for the store by --out or KAFKA_AUDIT_STORE"
+    if error.errno in _NO_ROOM:
+        return StoreBusyError(f"{said}; make room there, or keep fewer snapshots (keep.snapshots in the cluster file)")
+    if error.errno in _NO_RIGHT or isinstance(error, PermissionError):  # object stores raise it without a number
+        return StoreError(f"{said}; give this user the right to read and write there, or {elsewhere}")
+    if error.errno in _WRONG_PLACE:
+        return StoreError(f"{said}; {elsewhere}")
+    return StoreBusyError(f"{said}; see whether that storage can be reached, then try again")
