@@ -1,18 +1,19 @@
-"""What row checks ask of a snapshot: the newest rows of a table, the rows before them, reads that failed, ZooKeeper's gaps."""
+"""What row checks ask of a snapshot: the newest rows of a table, the rows before them, ZooKeeper's gaps."""
 
 from collections.abc import Iterator, Mapping
 from typing import TypeVar
 
+from kafka_audit.checks.reads import last_reads, resources
 from kafka_audit.model.finding import Judgement, Status
 from kafka_audit.model.tables import (
-    BrokerIdentity,
+    BrokerConfig,
+    BrokerView,
     RegisteredBroker,
     RegisteredEndpoint,
     Registry,
     Sample,
     Snapshot,
     SnapshotInfo,
-    SourceRead,
 )
 
 _Sampled = TypeVar("_Sampled", Registry, RegisteredBroker, RegisteredEndpoint)
@@ -41,16 +42,6 @@ def earlier(snapshot: Snapshot, table: type[_Sampled]) -> tuple[_Sampled, ...]:
     return tuple(row for row in snapshot.of(table) if row.sample == before)
 
 
-def last_reads(snapshot: Snapshot) -> tuple[SourceRead, ...]:
-    """Return each read as it ended when it was asked last."""
-    last: dict[tuple[str, str, str], SourceRead] = {}
-    for read in snapshot.of(SourceRead):
-        key = (read.observer, read.operation, read.target)
-        if key not in last or read.sample >= last[key].sample:
-            last[key] = read
-    return tuple(last.values())
-
-
 def kraft(snapshot: Snapshot) -> bool:
     """Tell whether there is no ZooKeeper to judge by."""
     return any(info.mode == "kraft" for info in snapshot.of(SnapshotInfo))
@@ -59,7 +50,7 @@ def kraft(snapshot: Snapshot) -> bool:
 def registrations_gap(snapshot: Snapshot, code: str) -> Iterator[Judgement]:
     """Yield the one judgement of a check of registrations where they cannot be judged: KRaft mode, or not read."""
     if kraft(snapshot):
-        yield judge(snapshot, code, "cluster", Status.NOT_APPLICABLE, reason=NO_ZOOKEEPER)
+        yield judge(snapshot, code, "cluster", Status.NOT_APPLICABLE, who="any broker", reason=NO_ZOOKEEPER)
         return
     failed = [r for r in last_reads(snapshot) if r.outcome == "failed" and r.operation == "zookeeper /brokers/ids"]
     if failed or not newest(snapshot, Registry):
@@ -70,6 +61,7 @@ def registrations_gap(snapshot: Snapshot, code: str) -> Iterator[Judgement]:
             code,
             "cluster",
             Status.UNKNOWN,
+            who="any broker",
             error=f"ZooKeeper was not read: {error or 'no answer'}",
             needs=needs or "a ZooKeeper that answers",
         )
@@ -83,6 +75,22 @@ def moved(snapshot: Snapshot) -> frozenset[int]:
     return frozenset(row.broker_id for row in newest(snapshot, RegisteredBroker) if before.get(row.broker_id) != row.mzxid)
 
 
+def ages_ms(snapshot: Snapshot) -> Mapping[int, int]:
+    """Return for how long each broker had been registered when the snapshot began, in milliseconds."""
+    started = min((info.started_ms for info in snapshot.of(SnapshotInfo)), default=0)
+    return {row.broker_id: started - row.registered_ms for row in newest(snapshot, RegisteredBroker)}
+
+
+def inter_broker_listeners(snapshot: Snapshot) -> frozenset[str]:
+    """Return the names of the listeners that brokers say they use between each other, as far as DescribeConfigs told."""
+    settings = {(row.broker_id, row.key): row.value for row in snapshot.of(BrokerConfig)}
+    names = (
+        settings.get((broker, "inter.broker.listener.name")) or settings.get((broker, "security.inter.broker.protocol"))
+        for broker in {broker for broker, _ in settings}
+    )
+    return frozenset(name for name in names if name)
+
+
 def judge(snapshot: Snapshot, code: str, resource: str, status: Status, **evidence: str) -> Judgement:
     """Return a judgement with the check's own severity."""
     return Judgement(snapshot_id=snapshot.snapshot_id, code=code, resource=resource, status=status, evidence=evidence)
@@ -93,17 +101,10 @@ def endpoint_name(endpoint: RegisteredEndpoint) -> str:
     return f"broker/{endpoint.broker_id}/listener/{endpoint.listener}"
 
 
-def resources(snapshot: Snapshot) -> Mapping[str, str]:
-    """Return the resource that each asked broker's reads are about, by observer.
-
-    An address of the cluster file that no broker registered is the broker that the socket says it is, where it says so.
-    """
-    told = {
-        row.address: row.answered_by for row in snapshot.of(BrokerIdentity) if row.broker_id < 0 and row.answered_by is not None
-    }
-    found = {}
-    for read in snapshot.of(SourceRead):
-        if read.observer.startswith(("broker:", "broker@")):
-            name = read.observer[len("broker:") :]
-            found[read.observer] = f"broker/{told.get(read.target, name)}"
-    return found
+def silent_brokers(snapshot: Snapshot) -> frozenset[str]:
+    """Return registered brokers without a view in the newest look."""
+    now, _ = looks(snapshot)
+    of = resources(snapshot)
+    seen = {of.get(view.observer) for view in snapshot.of(BrokerView) if view.sample == now}
+    registered = {f"broker/{row.broker_id}" for row in snapshot.of(RegisteredBroker) if row.sample == now}
+    return frozenset(registered - seen)

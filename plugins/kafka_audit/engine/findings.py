@@ -9,7 +9,7 @@ from datetime import date
 from typing import Any
 
 from kafka_audit.checks import Check, catalogue
-from kafka_audit.engine.inputs import failed_inputs
+from kafka_audit.engine.inputs import failed_inputs, observer_name
 from kafka_audit.model.cluster import Mute
 from kafka_audit.model.errors import EngineError
 from kafka_audit.model.finding import (
@@ -207,7 +207,8 @@ def _why_not_judged(snapshot: Snapshot, resource: str, now: Sequence[Finding], c
             return finding.message.rstrip(".")
     failed = failed_inputs(snapshot, check.needs, resource)
     if failed:
-        return f"{clean(failed[0].observer)} did not answer {clean(failed[0].operation)} ({clean(failed[0].error or 'failed')})"
+        first = failed[0]
+        return f"{observer_name(first.observer)} did not answer {clean(first.operation)} ({clean(first.error or 'failed')})"
     return None
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
+from kafka_audit.checks.reads import last_reads
 from kafka_audit.model.tables import (
     BrokerApi,
     BrokerConfig,
@@ -22,6 +23,7 @@ from kafka_audit.model.tables import (
     ViewPartition,
     ViewTopic,
 )
+from kafka_audit.model.text import clean
 
 
 def _zookeeper(read: SourceRead) -> bool:
@@ -55,14 +57,9 @@ _SOURCE: Mapping[type[Row], Callable[[SourceRead], bool]] = MappingProxyType(
 )
 
 
-def last_reads(snapshot: Snapshot) -> tuple[SourceRead, ...]:
-    """Return every read as it ended in the last sample in which it was asked, in the order of asking."""
-    last: dict[tuple[str, str, str], SourceRead] = {}
-    for read in snapshot.of(SourceRead):
-        key = (read.observer, read.operation, read.target)
-        if key not in last or read.sample >= last[key].sample:
-            last[key] = read
-    return tuple(last.values())
+def observer_name(observer: str) -> str:
+    """Return an observer of the tables as people call it: `broker:2` is broker 2, `broker@b9:9092` the broker at b9:9092."""
+    return re.sub(r"^(\w+)([:@])", lambda m: f"{m[1]} {'at ' if m[2] == '@' else ''}", clean(observer))
 
 
 def failed_inputs(snapshot: Snapshot, needs: Iterable[type[Row]], resource: str) -> tuple[SourceRead, ...]:

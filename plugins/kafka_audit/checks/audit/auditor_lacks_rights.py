@@ -1,20 +1,12 @@
 """KA002."""
 
-import re
-from collections import defaultdict
 from collections.abc import Iterator
 
 from kafka_audit.checks import row_check
-from kafka_audit.checks.rows import judge, last_reads, resources
+from kafka_audit.checks.reads import is_refusal, reads_by_resource
+from kafka_audit.checks.rows import judge
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import Snapshot, SourceRead
-
-_REFUSALS = re.compile(r"authori[sz]ation|\bnoauth|\b(29|30|31)\b", re.IGNORECASE)
-
-
-def is_refusal(error: str | None) -> bool:
-    """Tell whether a read failed for lack of rights: Kafka's errors 29 to 31, ZooKeeper's NoAuth. A wrong password is none."""
-    return error is not None and _REFUSALS.search(error) is not None
 
 
 @row_check(
@@ -54,11 +46,7 @@ def auditor_lacks_rights(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     Kafka documentation, "Authorization and ACLs": operations on protocols.
     """
-    of = resources(snapshot)
-    reads: dict[str, list[SourceRead]] = defaultdict(list)
-    for read in last_reads(snapshot):
-        reads[of.get(read.observer, "cluster")].append(read)
-    for resource, asked in sorted(reads.items()):
+    for resource, asked in reads_by_resource(snapshot).items():
         refused = [read for read in asked if read.outcome == "failed" and is_refusal(read.error)]
         answered = sum(read.outcome == "answered" for read in asked)
         source = resource.replace("/", " ", 1) if resource != "cluster" else ", ".join(sorted({read.observer for read in asked}))

@@ -1,16 +1,12 @@
 """KA001."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from kafka_audit.checks import row_check
-from kafka_audit.checks.audit.auditor_lacks_rights import is_refusal
-from kafka_audit.checks.rows import judge, last_reads, looks, resources
+from kafka_audit.checks.reads import failed_before, is_refusal, port_refuses, reads_by_resource
+from kafka_audit.checks.rows import judge, looks, silent_brokers
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerView, RegisteredBroker, Snapshot, SourceRead
-
-REFUSING_PORT = ("connection refused", "connection reset", "connection closed", "timeout", "no route to host")
-"""Errors that a restarting broker causes too."""
+from kafka_audit.model.tables import Snapshot, SourceRead
 
 
 @row_check(
@@ -51,16 +47,13 @@ def source_not_collected(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     Reads and rights: the page "What the auditor may ask".
     """
-    reads: dict[str, list[SourceRead]] = defaultdict(list)
-    of = resources(snapshot)
-    for read in last_reads(snapshot):
-        reads[of.get(read.observer, "cluster")].append(read)
+    reads = reads_by_resource(snapshot)
     if not reads:
         yield judge(
             snapshot, "KA001", "cluster", Status.UNKNOWN, source="the cluster", error="nothing was asked", needs="a source to ask"
         )
-    silent = _silent(snapshot)
-    for resource, asked in sorted(reads.items()):
+    silent = silent_brokers(snapshot)
+    for resource, asked in reads.items():
         failed = [read for read in asked if read.outcome == "failed" and not is_refusal(read.error)]
         yield _judged(snapshot, resource, asked, failed, silent=resource in silent)
 
@@ -78,31 +71,9 @@ def _judged(
     evidence["error"] = f"{first.error}: {first.message}" if first.message else str(first.error)
     evidence["needs"] = next((read.needs for read in failed if read.needs), f"an answer of {first.target} to {first.operation}")
     evidence["gave"] = "gave nothing" if len(failed) == len(asked) else "gave no view" if silent else "gave only a part"
-    settled = looks(snapshot)[1] is not None and _failed_before(snapshot, failed)
-    restarting = resource != "cluster" and all(_refuses(read) for read in failed)
+    settled = looks(snapshot)[1] is not None and failed_before(snapshot, failed)
+    restarting = resource != "cluster" and all(port_refuses(read) for read in failed)
     status = Status.UNKNOWN if restarting and not settled else Status.FAIL
     if status is Status.UNKNOWN:
         evidence["error"] = f"in motion: {evidence['error']}, in one look"
     return judge(snapshot, "KA001", resource, status, **evidence)
-
-
-def _silent(snapshot: Snapshot) -> frozenset[str]:
-    """Return registered brokers without a view in the newest look."""
-    now, _ = looks(snapshot)
-    of = resources(snapshot)
-    seen = {of.get(view.observer) for view in snapshot.of(BrokerView) if view.sample == now}
-    registered = {f"broker/{row.broker_id}" for row in snapshot.of(RegisteredBroker) if row.sample == now}
-    return frozenset(registered - seen)
-
-
-def _refuses(read: SourceRead) -> bool:
-    return any(words in (read.error or "").lower() for words in REFUSING_PORT)
-
-
-def _failed_before(snapshot: Snapshot, failed: Iterable[SourceRead]) -> bool:
-    """Tell whether one of these reads failed in an earlier look too."""
-    keys = {(read.observer, read.operation, read.target): read.sample for read in failed}
-    return any(
-        read.outcome == "failed" and read.sample < keys.get((read.observer, read.operation, read.target), 0)
-        for read in snapshot.of(SourceRead)
-    )

@@ -1,13 +1,12 @@
 """KA304."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator
 
 from kafka_audit.checks import row_check
-from kafka_audit.checks.rows import MOVING, endpoint_name, judge, looks, moved, newest, registrations_gap
+from kafka_audit.checks.rows import MOVING, ages_ms, endpoint_name, judge, looks, moved, newest, registrations_gap
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import RegisteredBroker, RegisteredEndpoint, Snapshot, SnapshotInfo
+from kafka_audit.model.tables import RegisteredBroker, RegisteredEndpoint, Snapshot
 
 OLD_ENOUGH_MS = 60_000
 """A broker that died leaves its registration for its session time-out: 18 s by default, 40 s in old setups."""
@@ -50,13 +49,13 @@ def duplicate_endpoint(snapshot: Snapshot) -> Iterator[Judgement]:
     …`.
     """
     gap = tuple(registrations_gap(snapshot, "KA304"))
-    yield from (replace(one, evidence={**one.evidence, "who": "any broker"}) for one in gap)
+    yield from gap
     if gap:
         return
     sharing: dict[tuple[str, int], set[int]] = defaultdict(set)
     for endpoint in newest(snapshot, RegisteredEndpoint):
         sharing[endpoint.host.lower(), endpoint.port].add(endpoint.broker_id)
-    age = _ages(snapshot)
+    age = ages_ms(snapshot)
     moving, twice = moved(snapshot), looks(snapshot)[1] is not None
     for endpoint in newest(snapshot, RegisteredEndpoint):
         brokers = sharing[endpoint.host.lower(), endpoint.port]
@@ -74,9 +73,3 @@ def duplicate_endpoint(snapshot: Snapshot) -> Iterator[Judgement]:
             port=str(endpoint.port),
             **(MOVING if status is Status.UNKNOWN else {}),
         )
-
-
-def _ages(snapshot: Snapshot) -> Mapping[int, int]:
-    """Return for how long each broker had been registered when the snapshot began, in milliseconds."""
-    started = min((info.started_ms for info in snapshot.of(SnapshotInfo)), default=0)
-    return {row.broker_id: started - row.registered_ms for row in newest(snapshot, RegisteredBroker)}

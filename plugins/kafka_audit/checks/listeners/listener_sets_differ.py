@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from kafka_audit.checks import row_check
-from kafka_audit.checks.rows import MOVING, judge, moved, newest, registrations_gap
+from kafka_audit.checks.rows import MOVING, inter_broker_listeners, judge, moved, newest, registrations_gap
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, RegisteredBroker, RegisteredEndpoint, Snapshot
+from kafka_audit.model.tables import RegisteredBroker, RegisteredEndpoint, Snapshot
 
 
 @row_check(
@@ -48,14 +48,14 @@ def listener_sets_differ(snapshot: Snapshot) -> Iterator[Judgement]:
     KIP-103 (listeners for different traffic).
     """
     gap = tuple(registrations_gap(snapshot, "KA305"))
-    yield from (replace(one, evidence={**one.evidence, "who": "any broker"}) for one in gap)
+    yield from gap
     if gap:
         return
     brokers = sorted(row.broker_id for row in newest(snapshot, RegisteredBroker))
     listeners: dict[str, dict[int, str]] = defaultdict(dict)
     for endpoint in newest(snapshot, RegisteredEndpoint):
         listeners[endpoint.listener][endpoint.broker_id] = endpoint.protocol
-    moving, internal = moved(snapshot), _inter_broker_listeners(snapshot)
+    moving, internal = moved(snapshot), inter_broker_listeners(snapshot)
     for listener, protocols in sorted(listeners.items()):
         for broker in brokers:
             judgement = _compared(snapshot, listener, protocols, broker, of=len(brokers), internal=listener in internal)
@@ -87,14 +87,3 @@ def _compared(  # noqa: PLR0913 -- one cell of a table, with what its column say
     if protocols[broker] != usual:
         return fail(f"its protocol is {protocols[broker]}, most have {usual}", Severity.MEDIUM)
     return judge(snapshot, "KA305", resource, Status.PASS, **evidence)
-
-
-def _inter_broker_listeners(snapshot: Snapshot) -> frozenset[str]:
-    """Return the names of the listeners that brokers say they use between each other."""
-    settings = {(row.broker_id, row.key): row.value for row in snapshot.of(BrokerConfig)}
-    brokers = {broker for broker, _ in settings}
-    names = (
-        settings.get((broker, "inter.broker.listener.name")) or settings.get((broker, "security.inter.broker.protocol"))
-        for broker in brokers
-    )
-    return frozenset(name for name in names if name)

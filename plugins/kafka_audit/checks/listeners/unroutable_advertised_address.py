@@ -1,21 +1,13 @@
 """KA303."""
 
-import ipaddress
 from collections.abc import Iterator
 from dataclasses import replace
 
 from kafka_audit.checks import row_check
+from kafka_audit.checks.hosts import kind_of, resolved, several_hosts
 from kafka_audit.checks.rows import MOVING, endpoint_name, judge, moved, newest, registrations_gap
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import (
-    BrokerView,
-    Probe,
-    RegisteredBroker,
-    RegisteredEndpoint,
-    Snapshot,
-    SnapshotInfo,
-    SourceRead,
-)
+from kafka_audit.model.tables import RegisteredBroker, RegisteredEndpoint, Snapshot
 
 
 @row_check(
@@ -56,7 +48,7 @@ def unroutable_advertised_address(snapshot: Snapshot) -> Iterator[Judgement]:
     KIP-103; Kafka refuses 0.0.0.0 in `advertised.listeners` at start, and nothing else.
     """
     gap = tuple(registrations_gap(snapshot, "KA303"))
-    yield from (replace(one, evidence={**one.evidence, "who": "any broker"}) for one in gap)
+    yield from gap
     moving = moved(snapshot)
     for endpoint in () if gap else newest(snapshot, RegisteredEndpoint):
         resource, kind = endpoint_name(endpoint), kind_of(endpoint.host)
@@ -71,52 +63,6 @@ def unroutable_advertised_address(snapshot: Snapshot) -> Iterator[Judgement]:
         elif endpoint.broker_id in moving:
             yield judge(snapshot, "KA303", resource, Status.UNKNOWN, **evidence, **MOVING, who=f"broker {endpoint.broker_id}")
         else:
-            far = _several_hosts(snapshot, endpoint.host) and not (kind.startswith("a bare") and _resolved(snapshot, endpoint))
+            far = several_hosts(snapshot, endpoint.host) and not (kind.startswith("a bare") and resolved(snapshot, endpoint))
             severity = Severity.HIGH if far else Severity.MEDIUM
             yield replace(judge(snapshot, "KA303", resource, Status.FAIL, **evidence, kind=kind), severity=severity)
-
-
-def kind_of(host: str) -> str | None:
-    """Return what is wrong with an advertised host, None for one that can mean the same everywhere."""
-    name = host.strip("[]").lower().rstrip(".")
-    try:
-        address = ipaddress.ip_address(name.partition("%")[0])
-    except ValueError:
-        if name in {"localhost", "localhost.localdomain", "ip6-localhost"}:
-            return "a loopback name"
-        if not name:
-            return "no host at all"
-        return None if "." in name else "a bare name without a domain"
-    if address.is_loopback:
-        return "a loopback address"
-    if address.is_unspecified:
-        return "the wildcard address"
-    return "a link-local address" if address.is_link_local else None
-
-
-def _several_hosts(snapshot: Snapshot, host: str) -> bool:
-    """Tell whether anything shows that clients or brokers live on other hosts than this one."""
-    info = next(iter(snapshot.of(SnapshotInfo)), None)
-    if info is not None and info.client_vantages + info.broker_vantages > 1:
-        return True
-    dialled = {view.address for view in snapshot.of(BrokerView)}
-    dialled |= {read.target for read in snapshot.of(SourceRead) if read.observer.startswith("broker")}
-    dialled |= {probe.via for probe in snapshot.of(Probe) if probe.via is not None}
-    others = {address.rpartition(":")[0].strip("[]") for address in dialled} | {
-        row.host for row in newest(snapshot, RegisteredEndpoint)
-    }
-    return any(
-        other != host and kind_of(other) not in {"a loopback name", "a loopback address", "no host at all"} for other in others
-    )
-
-
-def _resolved(snapshot: Snapshot, endpoint: RegisteredEndpoint) -> bool:
-    """Tell whether a client vantage resolved the advertised host itself."""
-    return any(
-        probe.role == "client"
-        and probe.layer == "dns"
-        and probe.outcome == "ok"
-        and probe.via is None
-        and probe.host == endpoint.host
-        for probe in snapshot.of(Probe)
-    )

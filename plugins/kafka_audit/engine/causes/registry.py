@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
+from kafka_audit.checks.reads import last_reads
 from kafka_audit.engine.causes.repair import do_not, prove
 from kafka_audit.engine.causes.rule import Case, Story, changed_before, evidence_of
-from kafka_audit.engine.inputs import last_reads
 from kafka_audit.model.finding import Evidence, Step
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import brokers, clean, counted, fitting, listing, start_upper, word

@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
+from kafka_audit.checks.reads import last_reads
 from kafka_audit.engine.causes.repair import prove
 from kafka_audit.engine.causes.rule import Case, Story, evidence_of
-from kafka_audit.engine.inputs import last_reads
+from kafka_audit.engine.inputs import observer_name
 from kafka_audit.model.finding import Evidence, Finding, Step
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import brokers, clean, fitting, listing, start_upper
@@ -106,7 +107,9 @@ def _headlines(case: Case, who: str, reads: list[SourceRead]) -> list[str]:
     error = f" ({clean(first.error or 'failed', 30)})" if first else ""
     if case.roots[0].resource.name == "cluster":
         source = (
-            f"{clean(first.observer, 30)} does not answer {clean(first.operation, 30)}" if first else "a source does not answer"
+            f"{observer_name(first.observer)} does not answer {clean(first.operation, 30)}"
+            if first
+            else "a source does not answer"
         )
         return [f"The audit is blind in part: {source}{error}", "The audit is blind in part: a source does not answer"]
     if not _without_view(case, case.roots[0]):
@@ -124,6 +127,6 @@ def _reads(case: Case) -> Iterable[Evidence]:
         words = f": {clean(read.message)}" if read.message else ""
         needs = f"; needs {clean(read.needs)}" if read.needs else ""
         text = f"{clean(read.operation)} at {clean(read.target)}: {clean(read.error or 'failed')}{words}{needs}"
-        yield Evidence(observer=clean(read.observer).replace(":", " ", 1), text=text)
+        yield Evidence(observer=observer_name(read.observer), text=text)
     if len(reads) > 10:  # noqa: PLR2004 -- first ten
         yield Evidence(observer="count", text=f"and {len(reads) - 10} more reads failed")

@@ -1,0 +1,52 @@
+"""What an advertised host means: on its own host only, or everywhere; and whether other hosts are in play at all."""
+
+import ipaddress
+
+from kafka_audit.checks.rows import newest
+from kafka_audit.model.tables import BrokerView, Probe, RegisteredEndpoint, Snapshot, SnapshotInfo, SourceRead
+
+
+def kind_of(host: str) -> str | None:
+    """Return what is wrong with an advertised host, None for one that can mean the same everywhere."""
+    name = host.strip("[]").lower().rstrip(".")
+    try:
+        address = ipaddress.ip_address(name.partition("%")[0])
+    except ValueError:
+        if name in {"localhost", "localhost.localdomain", "ip6-localhost"}:
+            return "a loopback name"
+        if not name:
+            return "no host at all"
+        return None if "." in name else "a bare name without a domain"
+    if address.is_loopback:
+        return "a loopback address"
+    if address.is_unspecified:
+        return "the wildcard address"
+    return "a link-local address" if address.is_link_local else None
+
+
+def several_hosts(snapshot: Snapshot, host: str) -> bool:
+    """Tell whether anything shows that clients or brokers live on other hosts than this one."""
+    info = next(iter(snapshot.of(SnapshotInfo)), None)
+    if info is not None and info.client_vantages + info.broker_vantages > 1:
+        return True
+    dialled = {view.address for view in snapshot.of(BrokerView)}
+    dialled |= {read.target for read in snapshot.of(SourceRead) if read.observer.startswith("broker")}
+    dialled |= {probe.via for probe in snapshot.of(Probe) if probe.via is not None}
+    others = {address.rpartition(":")[0].strip("[]") for address in dialled} | {
+        row.host for row in newest(snapshot, RegisteredEndpoint)
+    }
+    return any(
+        other != host and kind_of(other) not in {"a loopback name", "a loopback address", "no host at all"} for other in others
+    )
+
+
+def resolved(snapshot: Snapshot, endpoint: RegisteredEndpoint) -> bool:
+    """Tell whether a client vantage resolved the advertised host itself."""
+    return any(
+        probe.role == "client"
+        and probe.layer == "dns"
+        and probe.outcome == "ok"
+        and probe.via is None
+        and probe.host == endpoint.host
+        for probe in snapshot.of(Probe)
+    )

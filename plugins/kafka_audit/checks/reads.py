@@ -1,0 +1,65 @@
+"""What was asked and how it ended: the last outcome of each read, whose it was, and why it failed."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from kafka_audit.model.tables import BrokerIdentity, Snapshot, SourceRead
+
+_REFUSALS = re.compile(r"authori[sz]ation|\bnoauth|\b(29|30|31)\b", re.IGNORECASE)
+
+_RESTARTING = ("connection refused", "connection reset", "connection closed", "timeout", "no route to host")
+
+
+def last_reads(snapshot: Snapshot) -> tuple[SourceRead, ...]:
+    """Return each read as it ended when it was asked last."""
+    last: dict[tuple[str, str, str], SourceRead] = {}
+    for read in snapshot.of(SourceRead):
+        key = (read.observer, read.operation, read.target)
+        if key not in last or read.sample >= last[key].sample:
+            last[key] = read
+    return tuple(last.values())
+
+
+def reads_by_resource(snapshot: Snapshot) -> Mapping[str, Sequence[SourceRead]]:
+    """Return the last reads by the resource that they are about, in its order; what is no broker's is the cluster's."""
+    of = resources(snapshot)
+    reads: dict[str, list[SourceRead]] = defaultdict(list)
+    for read in last_reads(snapshot):
+        reads[of.get(read.observer, "cluster")].append(read)
+    return dict(sorted(reads.items()))
+
+
+def resources(snapshot: Snapshot) -> Mapping[str, str]:
+    """Return the resource that each asked broker's reads are about, by observer.
+
+    An address of the cluster file that no broker registered is the broker that the socket says it is, where it says so.
+    """
+    told = {
+        row.address: row.answered_by for row in snapshot.of(BrokerIdentity) if row.broker_id < 0 and row.answered_by is not None
+    }
+    found = {}
+    for read in snapshot.of(SourceRead):
+        if read.observer.startswith(("broker:", "broker@")):
+            name = read.observer[len("broker:") :]
+            found[read.observer] = f"broker/{told.get(read.target, name)}"
+    return found
+
+
+def is_refusal(error: str | None) -> bool:
+    """Tell whether a read failed for lack of rights: Kafka's errors 29 to 31, ZooKeeper's NoAuth. A wrong password is none."""
+    return error is not None and _REFUSALS.search(error) is not None
+
+
+def port_refuses(read: SourceRead) -> bool:
+    """Tell whether a read failed in a way that a restarting broker shows too."""
+    return any(words in (read.error or "").lower() for words in _RESTARTING)
+
+
+def failed_before(snapshot: Snapshot, failed: Iterable[SourceRead]) -> bool:
+    """Tell whether one of these reads failed in an earlier look too."""
+    keys = {(read.observer, read.operation, read.target): read.sample for read in failed}
+    return any(
+        read.outcome == "failed" and read.sample < keys.get((read.observer, read.operation, read.target), 0)
+        for read in snapshot.of(SourceRead)
+    )
