@@ -37,12 +37,12 @@ def document(
     changes: tuple[Change, ...] | list[Change] = (),
     *,
     previous: dict[str, Any] | None = None,
-    show_all: bool = False,
+    **options: Any,
 ) -> tuple[dict[str, Any], Snapshot]:
     snapshot = small_cluster.snapshot(spec)
     found = incidents(snapshot, findings, changes)
     previous_id = None if previous is None else previous["snapshot_id"]
-    return build(snapshot, previous_id, findings, found, changes, previous, show_all=show_all), snapshot
+    return build(snapshot, previous_id, findings, found, changes, previous, **options), snapshot
 
 
 @pytest.fixture

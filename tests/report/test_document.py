@@ -9,6 +9,7 @@ import yaml
 from jsonschema import Draft202012Validator, ValidationError
 
 import small_cluster
+from kafka_audit.model.cluster import Cluster, Logs
 from kafka_audit.model.finding import Change
 from kafka_audit.report.document import MOST_CHANGES
 
@@ -164,11 +165,26 @@ def test_what_was_never_asked_is_said(told):
     assert [text.split(":")[0] for text in document["never_asked"]] == [
         "Whether the brokers reach each other",
         "Whether clients elsewhere than on this worker reach the brokers",
-        "What the files of the brokers say",
-        "What the logs of the brokers say",
+        "What the brokers' server.properties say",
+        "What the brokers' logs say",
         "Whether records can be produced and consumed",
         "Anything after 2026-09-14T18",
     ]
     reads = [{"observer": "properties:0", "operation": "properties"}, {"observer": "logs:0", "operation": "logs controller.log"}]
     asked, _ = told([], {**ONE, "broker_vantages": 1, "client_vantages": 2, "reads": reads})
     assert len(asked["never_asked"]) == 2
+
+
+def test_a_source_that_the_cluster_file_names_in_vain_is_not_called_missing(told):
+    """The operator gave paths: to be told that there are none sends him to a file that is right."""
+    named = Cluster(name="prod", properties=("/etc/{broker_id}",), logs=Logs(paths=("/log",)), controllers=("c:9093",))
+    plain = Cluster(name="prod")
+    why = [
+        [line.partition(": ")[2] for line in told([], ONE, cluster=cluster)[0]["never_asked"] if "does not read" in line]
+        for cluster in (named, plain, None)
+    ]
+    assert why == [
+        ["the cluster file names them, and this version does not read them."] * 3,
+        ["this version does not read them."] * 2,
+        ["this version does not read them."] * 2,
+    ]

@@ -77,7 +77,7 @@ def test_nothing_answered_is_not_clear(told):
     text = page(*told([], {"brokers": {}, "zookeeper": False, "reads": reads}))
     assert "Not judged: 0 of 1 reads answered" in text
     assert "Clear" not in text
-    assert "? zookeeper, zookeeper session: timeout. To know: a | port." in text
+    assert "  ? zookeeper, zookeeper session: timeout\n    To know: a | port.\n" in text
 
 
 def test_not_known_checks_are_told_with_what_they_need(told):
@@ -86,7 +86,40 @@ def test_not_known_checks_are_told_with_what_they_need(told):
     )
     text = page(*told([unknown], CALM))
     assert "1 check not known" in text
-    assert "? KA111 broker/1: Not known: who answers. To know: a right" in text
+    assert "  ? KA111 broker/1: who answers.\n    To know: a right.\n" in text
+
+
+def test_what_one_thing_would_answer_is_asked_for_once(told):
+    """Three checks that miss the same topics, and the read that failed before them, need the same."""
+    read = {"observer": "broker:1", "outcome": "failed", "error": "timeout", "needs": "an answer of b:9092"}
+    unknown = [
+        small_cluster.finding(
+            code, "broker/1", status="UNKNOWN", message=f"Not known: {question} (no view)", remediation=f"To know: {needs}"
+        )
+        for code, question, needs in (
+            ("KA101", "whether broker 1 names old leaders", "an answer of b:9092"),
+            ("KA102", "whether broker 1 misses leaders", "an answer of b:9092"),
+            ("KA111", "who answers", "DescribeConfigs on Cluster"),
+        )
+    ]
+    text = page(*told(unknown, {**CALM, "reads": [*READS, read]}))
+    assert (
+        "NOT KNOWN\n"
+        "  ? broker 1, Metadata: timeout\n"
+        "    KA101 broker/1: whether broker 1 names old leaders (no view)\n"
+        "    KA102 broker/1: whether broker 1 misses leaders (no view)\n"
+        "    To know: an answer of b:9092.\n"
+        "  ? KA111 broker/1: who answers (no view)\n"
+        "    To know: DescribeConfigs on Cluster.\n"
+    ) in text
+    assert text.count("an answer of b:9092") == 1
+
+
+def test_an_observer_is_called_the_same_everywhere(told):
+    reads = [{"observer": "broker@b9:9092", "outcome": "failed", "error": "connection refused"}]
+    text = page(*told([small_cluster.finding("KA001", "broker/b9:9092")], {**CALM, "reads": reads}))
+    assert "+ broker at b9:9092: Metadata" in text
+    assert "? broker at b9:9092, Metadata: connection refused" in text
 
 
 def test_muted_findings_are_counted_only(told):

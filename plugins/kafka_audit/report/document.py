@@ -4,15 +4,26 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Any
 
+from kafka_audit.checks.reads import last_reads
 from kafka_audit.engine.facts import Facts
-from kafka_audit.engine.inputs import last_reads
+from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.finding import Change, Finding, Incident, Lifecycle, Status, Step
 from kafka_audit.model.tables import Snapshot
 from kafka_audit.report import matrix
 
 SCHEMA_VERSION = 1
+
+_NOT_READ_YET: Mapping[str, str] = MappingProxyType(
+    {
+        "properties": "What the brokers' server.properties say",
+        "logs": "What the brokers' logs say",
+        "controllers": "What the KRaft controllers say when they are asked themselves",
+    }
+)
+"""Keys of the cluster file that are checked and not read by this version."""
 
 MOST_CHANGES = 5000
 """Changes that are listed; a controller that moved every leader of a big cluster must not make the document unreadable."""
@@ -27,8 +38,13 @@ def build(  # noqa: PLR0913, PLR0917 -- the contract between report and audit
     previous_report: Mapping[str, Any] | None,
     *,
     show_all: bool = False,
+    cluster: Cluster | None = None,
 ) -> dict[str, Any]:
-    """Return the document. PASS is counted in `counts`, and listed with `show_all`; what came of earlier failures always is."""
+    """Return the document.
+
+    PASS is counted in `counts`, and listed with `show_all`; what came of earlier failures always is. `cluster` is the entry of
+    the cluster file, where there still is one: `never_asked` says what it names in vain.
+    """
     facts = Facts(snapshot)
     listed = [f for f in findings if show_all or f.status is not Status.PASS or f.lifecycle is Lifecycle.RESOLVED]
     resolved, incomparable = _earlier_incidents(findings, incidents, previous_report)
@@ -50,7 +66,7 @@ def build(  # noqa: PLR0913, PLR0917 -- the contract between report and audit
         "findings": [_finding(finding) for finding in sorted(listed, key=_worst_first)],
         "changes": [asdict(change) for change in changes[:MOST_CHANGES]],
         "changes_omitted": max(len(changes) - MOST_CHANGES, 0),
-        "never_asked": list(_never_asked(facts)),
+        "never_asked": list(_never_asked(facts, cluster)),
         "matrix": matrix.build(facts).as_dict(),
     }
 
@@ -157,17 +173,18 @@ def _earlier_incidents(
     return resolved, incomparable
 
 
-def _never_asked(facts: Facts) -> Iterator[str]:
+def _never_asked(facts: Facts, cluster: Cluster | None) -> Iterator[str]:
     info = facts.info
     sources = {read.observer.partition(":")[0] for read in last_reads(facts.snapshot)}
     if info is None or info.broker_vantages == 0:
         yield "Whether the brokers reach each other: no vantage with role broker is in the cluster file."
     if info is None or info.client_vantages <= 1:
         yield "Whether clients elsewhere than on this worker reach the brokers: no further vantage is in the cluster file."
-    if "properties" not in sources:
-        yield "What the files of the brokers say: no properties are in the cluster file."
-    if "logs" not in sources:
-        yield "What the logs of the brokers say: no logs are in the cluster file."
+    for key, question in _NOT_READ_YET.items():
+        named = cluster is not None and bool(getattr(cluster, key))
+        if key in sources or (key == "controllers" and not named and not facts.kraft):
+            continue
+        yield f"{question}: {'the cluster file names them, and ' if named else ''}this version does not read them."
     yield "Whether records can be produced and consumed: by design, this audit only reads."
     if info is not None:
         yield f"Anything after {_utc(info.finished_ms)}."

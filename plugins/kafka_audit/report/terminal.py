@@ -7,6 +7,7 @@ from typing import Any
 
 from kafka_audit.engine.causes.rule import CHANGES
 from kafka_audit.engine.facts import Facts
+from kafka_audit.engine.inputs import observer_name
 from kafka_audit.model.finding import Severity
 from kafka_audit.model.tables import Snapshot
 from kafka_audit.report import matrix
@@ -178,18 +179,30 @@ class _Page:
         unknown = self.document["coverage"]["unknown"]
         if unknown or self.unknown:
             yield self.paint("unknown", "NOT KNOWN")
-        for read in unknown[:_FIRST]:
-            needs = f" To know: {clean(read['needs'])}." if read["needs"] else ""
-            text = f"{clean(read['observer'])}, {clean(read['operation'])}: {clean(read['error'], 300)}.{needs}"
-            yield from wrap(text, self.width, "  ? ", "    ")
-        if len(unknown) > _FIRST:
-            yield f"    and {len(unknown) - _FIRST} more reads, in findings.json"
+        for to_know, questions in self.questions().items():
+            for number, text in enumerate(questions):
+                yield from wrap(text, self.width, "    " if number else "  ? ", "    ")
+            if to_know:
+                yield from wrap(f"To know: {to_know}.", self.width, "    ")
+        for more, what in ((len(unknown) - _FIRST, "read"), (len(self.unknown) - _FIRST, "check")):
+            if more > 0:
+                yield f"    and {counted(more, f'more {what}')}, in findings.json"
+
+    def questions(self) -> Mapping[str, Sequence[str]]:
+        """Return what is not known by what would answer it: a read that failed, and the checks that hang on it, need the same."""
+        found: dict[str, dict[str, None]] = {}
+        for read in self.document["coverage"]["unknown"][:_FIRST]:
+            text = f"{observer_name(read['observer'])}, {clean(read['operation'])}: {clean(read['error'], 300)}"
+            found.setdefault(clean(read["needs"] or "").rstrip("."), {})[text] = None
         for finding in self.unknown[:_FIRST]:
             place = "" if finding["resource"]["name"] == "cluster" else f" {clean(finding['resource']['name'])}"
-            text = f"{finding['code']}{place}: {prose(finding['message'])} {prose(finding['remediation'])}"
-            yield from wrap(text.strip(), self.width, "  ? ", "    ")
-        if len(self.unknown) > _FIRST:
-            yield f"    and {len(self.unknown) - _FIRST} more checks, in findings.json"
+            question = prose(finding["message"]).removeprefix("Not known: ")
+            needs = prose(finding["remediation"])
+            if not needs.startswith("To know: "):
+                question, needs = f"{question} {needs}".strip(), ""
+            to_know = needs.removeprefix("To know: ").rstrip(".")
+            found.setdefault(to_know, {})[f"{finding['code']}{place}: {question}"] = None
+        return {to_know: tuple(texts) for to_know, texts in found.items()}
 
     def never_asked(self) -> Iterator[str]:
         if self.document["incidents"]:
