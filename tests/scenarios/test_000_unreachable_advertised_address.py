@@ -1,0 +1,136 @@
+"""Incident 000: brokers advertise an address that clients reach and the controller does not."""
+
+import pytest
+from scenarios.audits import everything_in, failing
+
+pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
+
+KINDS = {"all": [0, 1, 2], "one": [2], "controller": [0]}
+HEADLINES = {
+    (0, 1, 2): "Brokers 0, 1 and 2 are cut off: {}controller 0 cannot reach the addresses they advertise",
+    (2,): "Broker 2 is cut off: {}controller 0 cannot reach the address it advertises",
+    (0,): "Broker 0 is cut off: {}controller 0 cannot reach the address it advertises",
+}
+
+
+@pytest.fixture(params=KINDS)
+def hidden(request, cluster):
+    """The brokers that are hidden from the controller, which is broker 0, for as long as the test does not repair them.
+
+    A topic made after the fault makes the picture perfect: ZooKeeper shows leaders and full ISR for it.
+    """
+    cluster.make_controller(0)
+    ids = KINDS[request.param]
+    cluster.advertise_through_forward(ids)
+    name = f"after-{request.param}"
+    if name not in {path.split("/")[-1] for path in cluster.znodes()}:
+        cluster.create_topic(name, {0: [0, 1, 2], 1: [1, 2, 0], 2: [2, 0, 1]})
+    yield ids
+    cluster.advertise_directly()
+
+
+def assert_cut_off(report, hidden, *, measured):
+    """One incident, which says who cannot reach whom and explains every failure of weight."""
+    (incident,) = report["incidents"]
+    assert incident["cause"] == "KA302"
+    assert incident["confidence"] == ("measured" if measured else "inferred")
+    assert incident["severity"] == "CRITICAL"
+    assert incident["headline"] == HEADLINES[tuple(hidden)].format("" if measured else "most likely ")
+    assert {resource for code, resource in failing(report) if code == "KA302"} == {
+        f"broker/{broker}/listener/PLAINTEXT" for broker in hidden
+    }
+    explained = set(incident["findings"])
+    unexplained = [
+        finding["code"]
+        for finding in report["findings"]
+        if finding["status"] == "FAIL" and finding["severity"] in {"HIGH", "CRITICAL"} and finding["fingerprint"] not in explained
+    ]
+    assert unexplained == []
+
+
+def assert_repaired(report):
+    assert report["incidents"] == []
+    assert failing(report, at_least="HIGH") == set()
+    (resolved,) = report["resolved_incidents"]
+    assert resolved["cause"] == "KA302"
+
+
+def test_a_healthy_cluster_is_clean_completely_known_and_untouched(audits, cluster):
+    before = everything_in(cluster)
+    for name in audits.NAMES:
+        audit = audits.by_command(name)
+        assert audit.code == 0, audit.said
+        assert audit.report["coverage"]["answered"] == audit.report["coverage"]["asked"] > 0
+        assert audit.report["coverage"]["unknown"] == []
+        assert audit.report["counts"]["UNKNOWN"] == 0
+        assert failing(audit.report, at_least="HIGH") == set()
+        assert audit.report["incidents"] == []
+    assert everything_in(cluster) == before
+
+
+def test_the_command_names_the_cause_and_its_end(audits, cluster, hidden):
+    before = everything_in(cluster)
+    for name in audits.NAMES:
+        audit = audits.by_command(name)
+        assert audit.code == 3, audit.said
+        assert_cut_off(audit.report, hidden, measured=name == "near")
+        assert audit.report["incidents"][0]["headline"] in audit.stdout
+    assert everything_in(cluster) == before
+
+    cluster.advertise_directly(hidden)
+    for name in audits.NAMES:
+        audit = audits.by_command(name)
+        assert audit.code == 0, audit.said
+        assert_repaired(audit.report)
+
+
+@pytest.mark.airflow
+def test_the_gates_of_the_dag_fail_with_the_cause_and_pass_after_the_repair(audits, cluster, hidden):
+    broken = audits.by_dag("broken.log")
+    assert broken.code == 1, broken.tail
+    for name, report in broken.reports.items():
+        assert_cut_off(report, hidden, measured=name == "near")
+        assert f"{name}: {report['incidents'][0]['headline']}" in broken.said
+
+    cluster.advertise_directly(hidden)
+    repaired = audits.by_dag("repaired.log")
+    assert repaired.code == 0, repaired.tail
+    for report in repaired.reports.values():
+        assert_repaired(report)
+
+
+@pytest.mark.parametrize("hidden", ["one"], indirect=True)
+def test_a_listener_of_their_own_repairs_it_too(audits, cluster, hidden):
+    """The clients' address stays unreachable for brokers, which now is nobody's business."""
+    assert audits.by_command("near").code == 3
+    own = {broker: one.host.address for broker, one in cluster.brokers.items()}
+    seen = {broker: cluster.forward_address(broker) if broker in hidden else address for broker, address in own.items()}
+    cluster.restart_brokers(
+        {
+            broker: {
+                "listeners": f"INTERNAL://{address}:9094,PLAINTEXT://{address}:9092",
+                "advertised.listeners": f"INTERNAL://{address}:9094,PLAINTEXT://{seen[broker]}:9092",
+                "listener.security.protocol.map": "INTERNAL:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+                "inter.broker.listener.name": "INTERNAL",
+            }
+            for broker, address in own.items()
+        }
+    )
+    cluster.await_settled()
+    try:
+        audit = audits.by_command("near")
+        assert audit.code == 0, audit.said
+        assert_repaired(audit.report)
+    finally:
+        cluster.restart_brokers(
+            {
+                broker: {
+                    "listeners": f"PLAINTEXT://{address}:9092",
+                    "advertised.listeners": f"PLAINTEXT://{address}:9092",
+                    "listener.security.protocol.map": None,
+                    "inter.broker.listener.name": None,
+                }
+                for broker, address in own.items()
+            }
+        )
+        cluster.await_settled()
