@@ -13,7 +13,7 @@ from kafka_audit import settings
 from kafka_audit.collect import snapshot as collector
 from kafka_audit.engine import causes, findings, rows
 from kafka_audit.model.cluster import Cluster
-from kafka_audit.model.errors import UsageError
+from kafka_audit.model.errors import SnapshotError, UsageError
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.run import Pair, Request
 from kafka_audit.model.tables import Snapshot
@@ -59,13 +59,14 @@ def collect(
     return snapshot_id
 
 
-def request(
+def request(  # noqa: PLR0913 -- two of them replace a part only in tests and in the DAG
     store: Store,
     snapshot_ids: Iterable[str],
     baselines: Mapping[str, str | None] | None,
     run_id: str,
     *,
     judge: Callable[[Snapshot], Iterable[Judgement]] = rows.judge_rows,
+    damaged: Callable[[SnapshotError], None] | None = None,
 ) -> Request:
     """Pair snapshots with what they are compared with, run the row checks, write the request of run `run_id`.
 
@@ -75,6 +76,8 @@ def request(
         baselines: by snapshot id, the id to compare with (None: nothing); ids that are not in it take the previous snapshot.
         run_id: the run's name, unique.
         judge: runs all row checks over one snapshot.
+        damaged: is told of each damaged previous snapshot; that cluster is compared with the one before, or with nothing, its
+            report says so, and the others go on. Without it such a snapshot raises, as a baseline that was asked for always does.
 
     Raises:
         SnapshotError: a snapshot, or the one to compare it with, is not published or damaged.
@@ -84,15 +87,33 @@ def request(
     judgements: list[Judgement] = []
     for snapshot_id in snapshot_ids:
         snapshot = store.read(snapshot_id)
-        given = baselines or {}
-        previous = _baseline(store, snapshot, given[snapshot_id]) if snapshot_id in given else store.previous(snapshot)
-        if previous is not None:
-            store.verify(previous)  # damage is the user's to mend; Spark would call it an error of its own
-        pairs.append(Pair(snapshot_id=snapshot_id, previous_snapshot_id=previous))
+        if baselines is not None and snapshot_id in baselines:
+            pairs.append(_pair(store, snapshot, _baseline(store, snapshot, baselines[snapshot_id])))
+        else:
+            pairs.append(_latest(store, snapshot, damaged))
         judgements.extend(judge(snapshot))
     asked = Request(run_id=run_id, pairs=tuple(pairs), row_judgements=tuple(judgements))
     store.write_request(asked)
     return asked
+
+
+def _pair(store: Store, snapshot: Snapshot, previous: str | None) -> Pair:
+    if previous is not None:
+        store.verify(previous)  # damage is the user's to mend; Spark would call it an error of its own
+    return Pair(snapshot_id=snapshot.snapshot_id, previous_snapshot_id=previous)
+
+
+def _latest(store: Store, snapshot: Snapshot, damaged: Callable[[SnapshotError], None] | None) -> Pair:
+    if damaged is None:
+        return _pair(store, snapshot, store.previous(snapshot))
+    told: list[str] = []
+
+    def pass_over(error: SnapshotError) -> None:
+        damaged(error)
+        told.append(str(error))
+
+    previous = store.previous(snapshot, damaged=pass_over)
+    return Pair(snapshot_id=snapshot.snapshot_id, previous_snapshot_id=previous, passed_over=tuple(told))
 
 
 def _baseline(store: Store, snapshot: Snapshot, baseline: str | None) -> str | None:
@@ -153,10 +174,15 @@ def conclude(
         document = reports.build(
             snapshot, pair.previous_snapshot_id, found, incidents, changes, previous_report, show_all=show_all
         )
+        document["never_asked"] = [*map(_not_compared, pair.passed_over), *document["never_asked"]]
         if newest or store.read_report(pair.snapshot_id) is None:
             store.write_report(pair.snapshot_id, document, newest=newest)
         documents[pair.snapshot_id] = document
     return [documents[pair.snapshot_id] for pair in asked.pairs]
+
+
+def _not_compared(why: str) -> str:
+    return f"What changed since a snapshot that is damaged and was passed over: {clean(why)}."
 
 
 def gate(document: Mapping[str, Any], fail_on: str, min_coverage: float) -> tuple[int, str]:

@@ -1,6 +1,7 @@
 """What the tasks do where no cluster is needed; the whole way runs in tests/dags and tests/scenarios."""
 
 import errno
+import logging
 import os
 import re
 
@@ -9,6 +10,8 @@ import pytest
 from kafka_audit.airflow_glue import tasks
 from kafka_audit.airflow_glue.errors import GateFailed
 from kafka_audit.model.errors import StoreBusyError, StoreError, UsageError
+from kafka_audit.model.tables import Snapshot, SnapshotInfo
+from kafka_audit.store import Store
 
 CLUSTERS = "clusters:\n  prod: {bootstrap: ['127.0.0.1:1']}\n  stage: {bootstrap: ['127.0.0.1:2']}\n"
 
@@ -71,3 +74,33 @@ def test_a_store_that_refuses_is_worth_a_retry_where_that_can_heal(monkeypatch, 
     with pytest.raises(StoreError, match=rf"{tmp_path}/store/snapshots/.*: {os.strerror(number)}; ") as error:
         tasks.collect("prod")
     assert isinstance(error.value, StoreBusyError) is worth_a_retry
+
+
+def _snapshot(snapshot_id, cluster):
+    started = int(snapshot_id[9:13])
+    info = SnapshotInfo(
+        cluster=cluster, mode="kraft", tool_version="0", started_ms=started, finished_ms=started, samples=1, settle_s=0.0,
+        leader_moves=0.2, skew_s=60.0,
+    )  # fmt: skip
+    return Snapshot(snapshot_id=snapshot_id, cluster=cluster, cluster_id=f"id-of-{cluster}", rows=(info,))
+
+
+def test_a_damaged_snapshot_of_one_cluster_holds_up_no_other_and_the_log_says_so(tmp_path, caplog):
+    store = Store(tmp_path / "store")
+    ids = {}
+    for cluster in ("prod", "stage"):
+        ids[cluster] = f"20260131T080000Z-{cluster}-00aa", f"20260131T090000Z-{cluster}-00bb"
+        for snapshot_id in ids[cluster]:
+            store.write(_snapshot(snapshot_id, cluster))
+    (tmp_path / "store" / "snapshots" / ids["prod"][0] / "probe.parquet").unlink()
+    with caplog.at_level(logging.INFO):
+        run = tasks.request([ids["prod"][1], ids["stage"][1]], "manual__1")
+    assert {pair.snapshot_id: pair.previous_snapshot_id for pair in store.read_request(run).pairs} == {
+        ids["prod"][1]: None,
+        ids["stage"][1]: ids["stage"][0],
+    }
+    assert (tmp_path / "store" / "runs" / run / "kafka_audit.zip").stat().st_size > 0
+    warned = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+    assert len(warned) == 1
+    assert f"{ids['prod'][0]}/probe.parquet: is missing" in warned[0]
+    assert f"{ids['prod'][1]} is compared with nothing, what could be is damaged" in caplog.text

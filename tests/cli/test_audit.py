@@ -110,6 +110,61 @@ def test_request_refuses_a_damaged_or_missing_snapshot(tmp_path, store):
             audit.request(store, [SECOND], None, "r1", judge=_judge)
 
 
+def _no_manifest(folder):
+    (folder / "manifest.json").write_text("{")
+
+
+def _no_table(folder):
+    (folder / "sample.parquet").unlink()
+
+
+def _no_report(folder):
+    (folder / "findings.json").write_text("{")
+
+
+@pytest.mark.parametrize("damage", [_no_manifest, _no_table, _no_report])
+def test_a_damaged_previous_snapshot_is_passed_over_for_its_own_cluster_only(tmp_path, store, damage):
+    third, stage, stage_now = "20260131T100000Z-prod-00cc", "20260131T080000Z-stage-00dd", "20260131T100000Z-stage-00ee"
+    store.write(_snapshot(third))
+    for snapshot_id in (stage, stage_now):
+        store.write(_snapshot(snapshot_id, "stage", "id-of-stage"))
+    damage(tmp_path / "snapshots" / SECOND)
+    told = []
+    asked = audit.request(store, [third, stage_now], None, "r1", judge=_judge, damaged=told.append)
+    prod, other = asked.pairs
+    assert (prod.previous_snapshot_id, other) == (FIRST, Pair(snapshot_id=stage_now, previous_snapshot_id=stage))
+    assert prod.passed_over == (str(told[0]),)
+    assert f"snapshots/{SECOND}/" in prod.passed_over[0]
+    assert [j.snapshot_id for j in asked.row_judgements] == [third, stage_now]
+    assert store.read_request("r1") == asked
+
+    _spark_answers(tmp_path, [])
+    documents = audit.conclude(store, "r1", {})
+    assert documents[0]["never_asked"][0].startswith("What changed since a snapshot that is damaged and was passed over: ")
+    assert SECOND in documents[0]["never_asked"][0]
+    assert SECOND not in str(documents[1])
+    assert store.read_report(third) == documents[0]
+
+
+def test_without_a_whole_predecessor_a_cluster_is_compared_with_nothing_and_its_report_says_so(tmp_path, store):
+    _no_table(tmp_path / "snapshots" / FIRST)
+    asked = audit.request(store, [SECOND], None, "r1", judge=_judge, damaged=lambda _: None)
+    assert asked.pairs[0].previous_snapshot_id is None
+    _spark_answers(tmp_path, [])
+    assert f"{FIRST}/sample.parquet: is missing" in audit.conclude(store, "r1", {})[0]["never_asked"][0]
+
+
+def test_a_damaged_baseline_that_was_asked_for_is_refused_all_the_same(tmp_path, store):
+    _no_table(tmp_path / "snapshots" / FIRST)
+    with pytest.raises(SnapshotError, match="is missing"):
+        audit.request(store, [SECOND], {SECOND: FIRST}, "r1", judge=_judge, damaged=lambda _: None)
+
+
+def test_nothing_is_passed_over_where_all_is_whole(store):
+    asked = audit.request(store, [SECOND], None, "r1", judge=_judge, damaged=lambda error: pytest.fail(str(error)))
+    assert asked.pairs == (Pair(snapshot_id=SECOND, previous_snapshot_id=FIRST),)
+
+
 def _spark_answers(tmp_path, judgements):
     for folder, rows in (("judgements", [judgement_to_dict(j) for j in judgements]), ("changes", [])):
         path = tmp_path / "runs" / "r1" / folder

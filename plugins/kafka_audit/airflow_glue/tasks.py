@@ -56,14 +56,17 @@ def collect(cluster: str) -> str:
 def request(snapshot_ids: Iterable[str], dag_run_id: str) -> str:
     """Ask Spark's question: pair each snapshot with its predecessor, run the row checks, put the package next to it.
 
+    A damaged predecessor is passed over, which the log and that cluster's report say; other clusters are none the worse for it.
+
     Returns:
         The name of the run; a new one for each try, so that an answer to an earlier try is never taken for this one's.
     """
     store, run = _store(), run_name(dag_run_id)
-    asked = audit.request(store, sorted(snapshot_ids), None, run)
+    asked = audit.request(store, sorted(snapshot_ids), None, run, damaged=lambda error: log.warning("passed over: %s", error))
     store.write_for_spark(run, PY_FILES, pyfiles.package_zip())
     for pair in asked.pairs:
-        log.info("%s is compared with %s", pair.snapshot_id, pair.previous_snapshot_id or "nothing, being the first")
+        nothing = "nothing, what could be is damaged" if pair.passed_over else "nothing, being the first"
+        log.info("%s is compared with %s", pair.snapshot_id, pair.previous_snapshot_id or nothing)
     return run
 
 

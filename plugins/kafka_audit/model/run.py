@@ -18,6 +18,7 @@ class Pair:
 
     snapshot_id: str
     previous_snapshot_id: str | None
+    passed_over: tuple[str, ...] = ()  # why snapshots in between could not be compared with, one sentence each
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +45,7 @@ class Request:
         raw = json.loads(text)
         return cls(
             run_id=raw["run_id"],
-            pairs=tuple(Pair(**pair) for pair in raw["pairs"]),
+            pairs=tuple(Pair(**pair | {"passed_over": tuple(pair.get("passed_over", ()))}) for pair in raw["pairs"]),
             row_judgements=tuple(judgement_from_dict(j) for j in raw["row_judgements"]),
         )
 

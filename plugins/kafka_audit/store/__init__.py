@@ -14,7 +14,7 @@ import hashlib
 import json
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import groupby
 from typing import Any
 
@@ -134,34 +134,51 @@ class Store:
         found = (self._manifest(name) for name in self._files.names("snapshots"))
         return sorted((m for m in found if m), key=lambda m: (m.started_ms, m.snapshot_id), reverse=True)
 
-    def previous(self, of: Manifest | Snapshot) -> str | None:
+    def previous(self, of: Manifest | Snapshot, *, damaged: Callable[[SnapshotError], None] | None = None) -> str | None:
         """Return the id of the newest published snapshot of the same cluster id that is older than `of`, None without one.
 
         Ids sort by time, so only the newest manifests are read. One that cannot be read and whose name says this cluster could
-        be the one to compare with: it raises. Another cluster's is told in the log and passed over, so that one damaged file
-        does not stop the audit of all clusters.
+        be the one to compare with. Another cluster's is told in the log and passed over.
+
+        Args:
+            of: what is to be compared.
+            damaged: is told of each snapshot that would have been the one, had it and its report been whole; the next older
+                one is taken. Without it such a snapshot raises, and only its manifest is looked at.
 
         Raises:
-            SnapshotError: a manifest of this cluster cannot be read.
+            SnapshotError: a manifest of this cluster cannot be read, and nobody wants to be told.
         """
         started = of.started_ms if isinstance(of, Manifest) else of.of(SnapshotInfo)[0].started_ms
         own_stamp = _stamp(of.snapshot_id)
         names = [n for n in self._files.names("snapshots") if n != of.snapshot_id and cluster_of(n) and _stamp(n) <= own_stamp]
         for _, same_second in groupby(reversed(names), key=_stamp):
-            manifests = [self._candidate(name, of.cluster) for name in same_second]
+            manifests = [self._candidate(name, of.cluster, damaged) for name in same_second]
             older = [m for m in manifests if m and m.cluster_id == of.cluster_id and m.started_ms < started]
-            if older:
-                return max(older, key=lambda m: m.started_ms).snapshot_id
+            for found in sorted(older, key=lambda m: m.started_ms, reverse=True):
+                if damaged is None or self._is_whole(found.snapshot_id, damaged):
+                    return found.snapshot_id
         return None
 
-    def _candidate(self, name: str, cluster: str) -> Manifest | None:
+    def _candidate(self, name: str, cluster: str, damaged: Callable[[SnapshotError], None] | None) -> Manifest | None:
         try:
             return self._manifest(name)
         except SnapshotError as error:
-            if cluster_of(name) == cluster:
+            if cluster_of(name) != cluster:
+                log.warning("passed over while looking for a snapshot to compare %s with: %s", cluster, error)
+            elif damaged is None:
                 raise
-            log.warning("passed over while looking for a snapshot to compare %s with: %s", cluster, error)
+            else:
+                damaged(error)
             return None
+
+    def _is_whole(self, snapshot_id: str, damaged: Callable[[SnapshotError], None]) -> bool:
+        try:
+            self.verify(snapshot_id)
+            self.read_report(snapshot_id)
+        except SnapshotError as error:
+            damaged(error)
+            return False
+        return True
 
     def write_request(self, request: Request) -> None:
         """Write what Spark is asked."""
