@@ -1,12 +1,14 @@
 """The cluster file: what it may hold, and the one line that each slip earns."""
 
+import logging
 from datetime import date
 from pathlib import Path
 
 import pytest
 
 from kafka_audit import settings
-from kafka_audit.model.cluster import Cluster, Expect, Limits, Logs, Mute, Security, Vantage, ZookeeperAccess
+from kafka_audit.checks import catalogue
+from kafka_audit.model.cluster import Cluster, Expect, Keep, Limits, Logs, Mute, Security, Vantage, ZookeeperAccess
 from kafka_audit.model.errors import UsageError
 
 CODES = ("KA101", "KA301", "KA607")
@@ -28,6 +30,7 @@ clusters:
     logs: {command: ["kubectl","logs","--tail=20000","kafka-{broker_id}"]}
     expect: {brokers: 3, cluster_id: abc, single_broker: false}
     limits: {read_s: 10, audit_s: 300, connections_per_broker: 1, settle_s: 2.5, leader_moves: 0.3}
+    keep: {snapshots: 50}
     mute: [{code: KA607, resource: "cluster", reason: "on purpose", owner: "platform", until: 2027-01-31}]
 """
 
@@ -61,6 +64,7 @@ def test_every_key_arrives_typed(tmp_path):
             logs=Logs(command=("kubectl", "logs", "--tail=20000", "kafka-{broker_id}")),
             expect=Expect(brokers=3, cluster_id="abc"),
             limits=Limits(settle_s=2.5, leader_moves=0.3),
+            keep=Keep(snapshots=50),
             mute=(Mute(code="KA607", resource="cluster", reason="on purpose", owner="platform", until=date(2027, 1, 31)),),
         )
     }
@@ -106,6 +110,51 @@ def test_keys_that_are_checked_but_not_read_are_told(tmp_path):
     told = settings.unread(_load(tmp_path, FULL)["prod"])
     assert [sentence.split(" is not read")[0] for sentence in told] == ["prod: controllers", "prod: properties", "prod: logs"]
     assert settings.unread(_cluster(tmp_path, "bootstrap: [h:1]")) == ()
+
+
+CONTRACT = """
+clusters:
+  prod:
+    zookeeper: zk1:2181,zk2:2181/kafka     # leave out on KRaft; or {connect: …, sasl: {username, password_env}, tls: {ca_file, cert_file, key_file}}
+    bootstrap: [b1:9092, b2:9092]          # more addresses to ask, besides those registered
+    controllers: [c1:9093]                 # KRaft, optional: addresses that controllers listen on
+    listeners: {PLAINTEXT: {protocol: PLAINTEXT}}        # by listener name, where it differs from security; listener: skip leaves one out
+    reach: {"10.99.0.12:9092": "nginx:9092"}   # this vantage reaches an advertised address through a forward or proxy
+    vantages:
+      clients: {queue: dmz}                              # an Airflow queue
+      brokers: {command: ["kubectl","exec","-i","kafka-{broker_id}","--"], role: broker}
+    properties: ["s3://conf/prod/server-{broker_id}.properties"]     # paths with {broker_id}, or a list in any order: broker.id / node.id inside decides
+    logs: {command: ["kubectl","logs","--tail=20000","kafka-{broker_id}"]}   # or paths: [".../{broker_id}/controller.log*"]
+    expect: {brokers: 3, cluster_id: …, single_broker: false}
+    limits: {read_s: 10, audit_s: 300, connections_per_broker: 1, settle_s: 5, leader_moves: 0.2}
+    mute: [{code: KA607, resource: "cluster", reason: "…", owner: "…", until: 2027-01-31}]
+"""  # noqa: E501 -- the contract's own lines
+
+
+def test_the_sample_of_the_contract_is_accepted_with_the_catalogue_of_this_version(tmp_path, caplog):
+    """As it stands there, without `security` and `kafka_conn_id`: it shows both, and one excludes the other."""
+    path = tmp_path / "clusters.yaml"
+    path.write_text(CONTRACT)
+    with caplog.at_level(logging.WARNING):
+        prod = settings.load(path)["prod"]
+    assert [one.code for one in prod.mute] == ["KA607"]
+    assert prod.expect.cluster_id == "…"
+    unknown = [] if "KA607" in catalogue() else [f"{path}:16: clusters.prod.mute.0.code: KA607 is no check of this version"]
+    assert [record.getMessage().partition(", so")[0] for record in caplog.records] == unknown
+
+
+def test_a_mute_of_a_check_that_this_version_lacks_is_told_and_kept(tmp_path, caplog):
+    with caplog.at_level(logging.WARNING):
+        found = _cluster(tmp_path, "bootstrap: [h:1]\nmute: [{code: KA110, resource: cluster, reason: r, owner: o}]")
+    assert [one.code for one in found.mute] == ["KA110"]
+    (record,) = caplog.records
+    assert record.getMessage() == (
+        f"{tmp_path}/clusters.yaml:4: clusters.prod.mute.0.code: KA110 is no check of this version, so this mutes nothing;"
+        " did you mean KA101?"
+    )
+    caplog.clear()
+    _cluster(tmp_path, "bootstrap: [h:1]\nmute: [{code: KA101, resource: cluster, reason: r, owner: o}]")
+    assert caplog.records == []
 
 
 def test_a_connection_may_not_put_in_what_the_file_may_not_say():
@@ -212,9 +261,23 @@ WRONG = {
     ),
     "mute without resource": ("bootstrap: [h:1]\nmute: [{code: KA101, reason: r, owner: o}]", "mute.0: needs resource: what it"),
     "mute of nothing": (
-        "bootstrap: [h:1]\nmute: [{code: KA110, resource: c, reason: r, owner: o}]",
-        "mute.0.code: 'KA110' is no check of this version; did you mean KA101?",
+        "bootstrap: [h:1]\nmute: [{code: KA01, resource: c, reason: r, owner: o}]",
+        "4: clusters.prod.mute.0.code: 'KA01' is no code of a check, as KA101 is one; did you mean KA301?",
     ),
+    "mute of a code in small letters": (
+        "bootstrap: [h:1]\nmute: [{code: ka101, resource: c, reason: r, owner: o}]",
+        "mute.0.code: 'ka101' is no code of a check, as KA101 is one; did you mean KA101?",
+    ),
+    "mute of code zero": (
+        "bootstrap: [h:1]\nmute: [{code: KA000, resource: c, reason: r, owner: o}]",
+        "code: 'KA000' is no code",
+    ),
+    "mute of a name": (
+        "bootstrap: [h:1]\nmute: [{code: stale_leader, resource: c, reason: r, owner: o}]",
+        "code: 'stale_leader' is no",
+    ),
+    "keep less than a comparison needs": ("bootstrap: [h:1]\nkeep: {snapshots: 1}", "keep.snapshots: must be at least 2, not 1"),
+    "keep at the wrong place": ("bootstrap: [h:1]\nsnapshots: 9", "snapshots: unknown key; it belongs at keep.snapshots"),
     "mute until no day": (
         "bootstrap: [h:1]\nmute: [{code: KA101, resource: c, reason: r, owner: o, until: soon}]",
         "mute.0.until: must be a day such as 2027-01-31",

@@ -78,6 +78,16 @@ class Limits:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Keep:
+    """How much of the past the store keeps; `store.pruning` says what goes, and what stays whatever stands here.
+
+    700 snapshots are a week at the DAG's usual 15 minutes.
+    """
+
+    snapshots: int = 700
+
+
+@dataclass(frozen=True, kw_only=True)
 class Mute:
     """A finding that its owner has accepted until a day: reported, never alerting."""
 
@@ -105,4 +115,5 @@ class Cluster:
     logs: Logs | None = None
     expect: Expect = field(default_factory=Expect)
     limits: Limits = field(default_factory=Limits)
+    keep: Keep = field(default_factory=Keep)
     mute: tuple[Mute, ...] = ()

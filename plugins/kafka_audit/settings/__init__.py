@@ -23,7 +23,7 @@ def load(path: str | os.PathLike[str], *, codes: Collection[str] | None = None) 
 
     Args:
         path: the YAML file.
-        codes: codes of checks that may be muted; default: the catalogue's.
+        codes: codes of checks that there are; default: the catalogue's. A mute of another well-formed code is logged.
 
     Returns:
         The clusters by name, in the file's order.

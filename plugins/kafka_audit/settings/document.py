@@ -4,6 +4,7 @@
 `UsageError`. No complaint repeats a value that may be a secret: YAML's own messages quote the file, so they are not passed on.
 """
 
+import logging
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -17,6 +18,7 @@ import yaml
 from kafka_audit.model.errors import UsageError
 from kafka_audit.suggest import did_you_mean
 
+log = logging.getLogger(__name__)
 _ADDRESS = re.compile(r"(?:\[[0-9A-Fa-f:.%]+\]|[A-Za-z0-9_.-]+):(\d{1,5})")
 _MAX_DEPTH = 20  # a cluster file is 5 levels deep; an alias that contains itself is endless
 _MAX_PORT = 65535
@@ -34,9 +36,16 @@ class Item:
 
     def refuse(self, message: str) -> NoReturn:
         """Raise `UsageError` with what is wrong here: `file:line: key.path: message`."""
-        key = f"{'.'.join(self.path)}: " if self.path else ""
-        msg = f"{self.file}:{self.line}: {key}{message}"
+        msg = self._placed(message)
         raise UsageError(msg)
+
+    def warn(self, message: str) -> None:
+        """Log what is odd here and can be lived with, worded as `refuse` does."""
+        log.warning(self._placed(message))
+
+    def _placed(self, message: str) -> str:
+        key = f"{'.'.join(self.path)}: " if self.path else ""
+        return f"{self.file}:{self.line}: {key}{message}"
 
     def _refuse_type(self, wanted: str, way_out: str = "") -> NoReturn:
         if self.value is None:

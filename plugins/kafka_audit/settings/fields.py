@@ -5,13 +5,13 @@ from collections.abc import Collection, Mapping
 from dataclasses import fields
 from types import MappingProxyType
 
-from kafka_audit.model.cluster import Cluster, Expect, Limits, Logs, Mute, Security, Vantage, ZookeeperAccess
+from kafka_audit.model.cluster import Cluster, Expect, Keep, Limits, Logs, Mute, Security, Vantage, ZookeeperAccess
 from kafka_audit.settings.document import Item
 from kafka_audit.suggest import did_you_mean
 
 _CLUSTER = (
     "zookeeper", "bootstrap", "controllers", "security", "listeners", "kafka_conn_id", "reach", "vantages", "properties", "logs",
-    "expect", "limits", "mute",
+    "expect", "limits", "keep", "mute",
 )  # fmt: skip
 _ZOOKEEPER = ("connect", "sasl", "tls")
 _SECURITY = ("protocol", "mechanism", "username", "password_env", "ca_file", "cert_file", "key_file")
@@ -19,6 +19,7 @@ _VANTAGE = ("queue", "command", "role")
 _LOGS = ("command", "paths")
 _EXPECT = tuple(f.name for f in fields(Expect))
 _LIMITS = tuple(f.name for f in fields(Limits))
+_KEEP = tuple(f.name for f in fields(Keep))
 _MUTE = tuple(f.name for f in fields(Mute))
 ELSEWHERE: Mapping[str, str] = MappingProxyType(
     {key: "clusters.<name>." + key for key in _CLUSTER}
@@ -27,6 +28,7 @@ ELSEWHERE: Mapping[str, str] = MappingProxyType(
     | {key: f"vantages.<name>.{key}" for key in _VANTAGE}
     | {key: f"expect.{key}" for key in _EXPECT}
     | {key: f"limits.{key}" for key in _LIMITS}
+    | {key: f"keep.{key}" for key in _KEEP}
     | {key: f"mute.<n>.{key}" for key in _MUTE}
 )
 """Where every key belongs, for the suggestion when it stands at the wrong place."""
@@ -34,6 +36,7 @@ ELSEWHERE: Mapping[str, str] = MappingProxyType(
 _NOT_YET: Mapping[str, str] = MappingProxyType({"sasl": "SASL to ZooKeeper", "tls": "TLS to ZooKeeper"})
 _PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 _ROLES = ("client", "broker")
+_CODE = re.compile(r"KA(?!000)[0-9]{3}")
 _CHROOT = re.compile(r"(?:/[^/,\s]+)+")
 
 
@@ -59,6 +62,7 @@ def cluster(item: Item, name: str, codes: Collection[str]) -> Cluster:
         logs=_logs(given["logs"]) if "logs" in given else None,
         expect=_expect(given["expect"]) if "expect" in given else Expect(),
         limits=_limits(given["limits"]) if "limits" in given else Limits(),
+        keep=_keep(given["keep"]) if "keep" in given else Keep(),
         mute=_mutes(given["mute"], codes) if "mute" in given else (),
     )
 
@@ -188,6 +192,12 @@ def _limits(item: Item) -> Limits:
     return limits
 
 
+def _keep(item: Item) -> Keep:
+    given = item.fields(_KEEP, ELSEWHERE)
+    # The newest one and the one that it is compared with.
+    return Keep(snapshots=given["snapshots"].whole(2)) if "snapshots" in given else Keep()
+
+
 def _mutes(item: Item, codes: Collection[str]) -> tuple[Mute, ...]:
     return tuple(_mute(one, codes) for one in item.items("a list of {code, resource, reason, owner, until}"))
 
@@ -203,8 +213,12 @@ def _mute(item: Item, codes: Collection[str]) -> Mute:
         if key not in given:
             item.refuse(f"needs {key}: {why}")
     code = given["code"].text("a check's code")
-    if code not in codes:
-        given["code"].refuse(f"{code!r} is no check of this version{did_you_mean(code, codes)}; `kafka-audit explain` lists them")
+    if not _CODE.fullmatch(code):
+        given["code"].refuse(
+            f"{code!r} is no code of a check, as KA101 is one{did_you_mean(code, codes)}; `kafka-audit explain` lists them"
+        )
+    if code not in codes:  # of a version to come or long gone: one file may serve several
+        given["code"].warn(f"{code} is no check of this version, so this mutes nothing{did_you_mean(code, codes)}")
     return Mute(
         code=code,
         resource=given["resource"].text(),
