@@ -3,6 +3,7 @@
 Each step reads from the store what the step before wrote there, so that they may run in different processes and be retried.
 """
 
+import logging
 import secrets as tokens
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -13,13 +14,15 @@ from kafka_audit import settings
 from kafka_audit.collect import snapshot as collector
 from kafka_audit.engine import causes, findings, rows
 from kafka_audit.model.cluster import Cluster
-from kafka_audit.model.errors import SnapshotError, UsageError
+from kafka_audit.model.errors import SnapshotError, StoreError, UsageError
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.run import Pair, Request
 from kafka_audit.model.tables import Snapshot
 from kafka_audit.model.text import clean, counted
 from kafka_audit.report import document as reports
 from kafka_audit.store import Store
+
+log = logging.getLogger(__name__)
 
 CLEAN, FAILED, UNCOVERED = 0, 3, 4
 """Exit codes of the gate (contract)."""
@@ -146,8 +149,8 @@ def conclude(
         run_id: the run.
         clusters: the cluster file; mutes come from it. A cluster that is not in it has none.
         show_all: list PASS findings too.
-        newest: make these the current reports of their clusters and of the store. If not, history is not rewritten either: a
-            snapshot that has a report keeps it.
+        newest: make these the current reports of their clusters and of the store, and let the store forget what is beyond
+            `keep` of the cluster file. If not, history is not rewritten either: a snapshot that has a report keeps it.
 
     Raises:
         EngineError: Spark did not answer completely.
@@ -178,7 +181,19 @@ def conclude(
         if newest or store.read_report(pair.snapshot_id) is None:
             store.write_report(pair.snapshot_id, document, newest=newest)
         documents[pair.snapshot_id] = document
+    judged = sorted({document["cluster"] for document in documents.values()}) if newest else []
+    _tidy(store, run_id, [clusters[name] for name in judged if name in clusters])
     return [documents[pair.snapshot_id] for pair in asked.pairs]
+
+
+def _tidy(store: Store, run_id: str, clusters: Iterable[Cluster]) -> None:
+    """Let the store shrink to what the cluster file keeps; an audit is not lost for a file that cannot be deleted."""
+    try:
+        store.conclude_run(run_id)
+        for cluster in clusters:
+            store.prune(cluster.name, cluster.keep.snapshots)
+    except StoreError as error:
+        log.warning("old snapshots stay: %s", error)
 
 
 def _not_compared(why: str) -> str:

@@ -1,12 +1,13 @@
 """The steps of an audit, without a cluster and without Spark: their hand-overs through the store, and the gate."""
 
+import errno
 import json
 import re
 
 import pytest
 
 from kafka_audit import audit
-from kafka_audit.model.cluster import Cluster, Mute, Security
+from kafka_audit.model.cluster import Cluster, Keep, Mute, Security
 from kafka_audit.model.errors import EngineError, SnapshotError, UsageError
 from kafka_audit.model.finding import Judgement, Status
 from kafka_audit.model.run import Pair, judgement_to_dict
@@ -219,6 +220,42 @@ def test_conclude_of_an_old_comparison_rewrites_no_history(tmp_path, store):
     assert store.read_report(SECOND) == {"cluster": "prod", "n": 2}
     assert json.loads((tmp_path / "findings.json").read_text()) == {"cluster": "prod", "n": 2}
     assert store.read_report(FIRST)["snapshot_id"] == FIRST  # had none
+
+
+def _concluded(tmp_path, store, **options):
+    third = "20260131T100000Z-prod-00cc"
+    store.write(_snapshot(third))
+    audit.request(store, [third], None, "r1", judge=lambda _: [])
+    _spark_answers(tmp_path, [])
+    audit.conclude(store, "r1", {"prod": Cluster(name="prod", keep=Keep(snapshots=1))}, **options)
+    return sorted(path.name for path in (tmp_path / "snapshots").iterdir()), third
+
+
+def test_conclude_lets_the_store_forget_what_the_cluster_file_does_not_keep(tmp_path, store):
+    left, third = _concluded(tmp_path, store)
+    assert left == [SECOND, third]  # with SECOND it was compared
+
+
+def test_conclude_of_an_old_comparison_forgets_nothing(tmp_path, store):
+    left, third = _concluded(tmp_path, store, newest=False)
+    assert left == [FIRST, SECOND, third]
+
+
+def test_conclude_forgets_nothing_of_a_cluster_that_left_the_cluster_file(tmp_path, store):
+    audit.request(store, [SECOND], None, "r1", judge=lambda _: [])
+    _spark_answers(tmp_path, [])
+    audit.conclude(store, "r1", {"other": Cluster(name="other", keep=Keep(snapshots=1))})
+    assert [manifest.snapshot_id for manifest in store.manifests()] == [SECOND, FIRST]
+
+
+def test_an_audit_is_not_lost_for_a_snapshot_that_cannot_be_deleted(tmp_path, store, monkeypatch, caplog):
+    def refuse(*_):
+        raise OSError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr("shutil.rmtree", refuse)
+    _, third = _concluded(tmp_path, store)
+    assert store.read_report(third) is not None
+    assert f"old snapshots stay: {tmp_path}/snapshots/{FIRST}: Permission denied; give this user the right" in caplog.text
 
 
 def test_conclude_needs_spark_s_whole_answer(tmp_path, store):

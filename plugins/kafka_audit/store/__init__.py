@@ -7,7 +7,7 @@
     ROOT/findings.json                         the newest report of the newest run
     ROOT/runs/<run_id>/                        what goes to Spark and comes back (`model.run`)
 
-A folder without a manifest is a write that did not end: readers ignore it.
+A folder without a manifest is a write that did not end: readers ignore it. What goes after a while says `store.pruning`.
 """
 
 import hashlib
@@ -15,14 +15,14 @@ import json
 import logging
 import os
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any
 
 from kafka_audit.model.errors import EngineError, SnapshotError
-from kafka_audit.model.finding import Change
-from kafka_audit.model.run import Answer, Request, judgement_from_dict, run_path
+from kafka_audit.model.run import Answer, Request, run_path
 from kafka_audit.model.tables import TABLES, Row, Snapshot, SnapshotInfo
-from kafka_audit.store import parquet
+from kafka_audit.store import answers, parquet, pruning
 from kafka_audit.store.files import Files
 from kafka_audit.store.manifest import Manifest, TableFile, cluster_of
 from kafka_audit.suggest import did_you_mean
@@ -203,27 +203,15 @@ class Store:
         Raises:
             EngineError: Spark ended without writing all of it, or wrote what is no answer.
         """
-        try:
-            return Answer(
-                judgements=tuple(judgement_from_dict(raw) for raw in self._json_lines(run_path(run_id, "judgements"))),
-                changes=tuple(_change(raw) for raw in self._json_lines(run_path(run_id, "changes"))),
-            )
-        except (ValueError, KeyError) as error:
-            msg = f"{self._files.place(run_path(run_id, ''))}: Spark's answer cannot be read: {error!r}"
-            raise EngineError(msg) from error
+        return answers.read(self._files, run_id)
 
-    def _json_lines(self, folder: str) -> list[dict[str, Any]]:
-        names = self._files.names(folder)
-        if "_SUCCESS" not in names:  # Spark's own mark, written when every task has committed
-            msg = f"{self._files.place(folder)}: Spark ended without a complete answer here (no _SUCCESS); see its log"
-            raise EngineError(msg)
-        lines: list[dict[str, Any]] = []
-        for name in names:
-            if name.startswith("part-"):
-                content = self._files.read(f"{folder}/{name}") or b""
-                # Not splitlines(): a topic's name may hold what Python takes for a line's end.
-                lines.extend(json.loads(line) for line in content.split(b"\n") if line.strip())
-        return lines
+    def conclude_run(self, run_id: str) -> None:
+        """Mark a run as done: nobody will come back to it."""
+        self._files.write(run_path(run_id, pruning.CONCLUDED), b"")
+
+    def prune(self, cluster: str, keep: int, now: datetime | None = None) -> None:
+        """Forget what a cluster has beyond `keep` snapshots, and runs without snapshots; `store.pruning` says what stays."""
+        pruning.prune(self._files, cluster, keep, now or datetime.now(UTC))
 
     def write_report(self, snapshot_id: str, document: Mapping[str, Any], *, newest: bool = True) -> None:
         """Write the report on a snapshot; `newest` makes it the cluster's and the store's current one, too."""
@@ -281,10 +269,4 @@ def _encode(snapshot: Snapshot) -> tuple[dict[str, bytes], Manifest]:
         finished_ms=info.finished_ms,
         tool_version=info.tool_version,
         tables=files,
-    )
-
-
-def _change(raw: Mapping[str, Any]) -> tuple[str, Change]:
-    return raw["snapshot_id"], Change(
-        kind=raw["kind"], resource=raw["resource"], before=raw.get("before"), after=raw.get("after")
     )

@@ -4,7 +4,9 @@ import contextlib
 import errno
 import os
 import secrets
+import shutil
 import tempfile
+from datetime import UTC, datetime
 from pathlib import Path
 
 from upath import UPath
@@ -92,6 +94,30 @@ class Files:
             (self._base / path).unlink(missing_ok=True)
         except OSError as error:
             raise _refused(self.place(path), error) from None
+
+    def remove_folder(self, path: str) -> None:
+        """Remove a folder and what is in it, if it is there; a link is not followed but refused."""
+        target = self._base / path
+        try:
+            if self.is_local:
+                shutil.rmtree(str(target))
+            else:
+                target.fs.rm(target.path, recursive=True)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise _refused(self.place(path), error) from None
+
+    def modified(self, path: str) -> datetime | None:
+        """Return when a file was written, with a time zone; None where there is no such file, or nobody tells."""
+        target = self._base / path
+        try:
+            found: datetime = target.fs.modified(target.path)
+        except (FileNotFoundError, NotADirectoryError, NotImplementedError):
+            return None
+        except OSError as error:
+            raise _refused(self.place(path), error) from None
+        return found if found.tzinfo else found.replace(tzinfo=UTC)
 
     def place(self, path: str) -> str:
         """Return the full path or URL of a file, for messages."""

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
+from datetime import UTC, datetime
 from types import MappingProxyType
 
 from kafka_audit.model.errors import SnapshotError
@@ -75,3 +76,11 @@ def cluster_of(snapshot_id: str) -> str | None:
     """Return the cluster that a snapshot's id names, None for a folder that is no snapshot's."""
     match = SNAPSHOT_ID.fullmatch(snapshot_id)
     return match["cluster"] if match else None
+
+
+def taken_at(snapshot_id: str) -> datetime | None:
+    """Return the time that a snapshot's id names, None where it is no time."""
+    try:
+        return datetime.strptime(snapshot_id.partition("-")[0], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+    except ValueError:
+        return None

@@ -1,0 +1,132 @@
+"""What the store forgets, so that it does not grow for ever. Nothing else is ever deleted from it.
+
+A cluster's snapshots beyond `keep.snapshots` of its entry in the cluster file go, the oldest first, once there are a tenth more
+than that: the past need not be looked through after every audit. However old, these stay:
+
+* the newest of each cluster id, which is what the next one will be compared with, also after a long outage;
+* what a kept snapshot was compared with, so the previous one and every baseline that was asked for;
+* what a run in progress names;
+* everything of a cluster that is not in the cluster file.
+
+A run goes with the last of the snapshots that it judged, and never while it is in progress: asked less than a day ago, and not
+concluded. So there are no more runs than judgements of kept snapshots. A snapshot whose write never ended goes after a day.
+"""
+
+import logging
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from kafka_audit.model.errors import SnapshotError
+from kafka_audit.model.run import Pair, Request, run_path
+from kafka_audit.store.files import Files
+from kafka_audit.store.manifest import Manifest, cluster_of, taken_at
+
+CONCLUDED = "concluded"
+"""Name of the empty file that marks a run whose reports are written."""
+
+IN_PROGRESS = timedelta(days=1)
+"""How long a run that was not concluded, or a snapshot that was not published, may still be worked on."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Run:
+    name: str
+    pairs: tuple[Pair, ...]
+    in_progress: bool
+
+    def named(self) -> set[str]:
+        return {one for pair in self.pairs for one in (pair.snapshot_id, pair.previous_snapshot_id) if one is not None}
+
+
+def prune(files: Files, cluster: str, keep: int, now: datetime) -> None:
+    """Delete what a cluster has too much of.
+
+    Args:
+        files: the store's.
+        cluster: its name in the cluster file.
+        keep: how many published snapshots stay at least; 2 or more.
+        now: with a time zone.
+
+    Raises:
+        StoreError: something could not be read or deleted; what was deleted until then was deleted whole.
+    """
+    everyone = {name for name in files.names("snapshots") if cluster_of(name)}
+    own = sorted((name for name in everyone if cluster_of(name) == cluster), reverse=True)
+    if len(own) <= keep + keep // 10:
+        return
+    ids = _published(files, own)
+    published = [name for name in own if name in ids]
+    surplus = published[keep:]
+    runs = _runs(files, now)
+    stays = _needed(runs, everyone - set(surplus)) | _newest_of_each_id(published, ids)
+    gone = [name for name in reversed(surplus) if name not in stays]
+    gone += [name for name in own if name not in ids and now - (taken_at(name) or now) > IN_PROGRESS]
+    for name in gone:
+        files.remove(f"snapshots/{name}/manifest.json")  # first: from here on it is no snapshot any more
+        files.remove_folder(f"snapshots/{name}")
+    left = everyone - set(gone)
+    forgotten = [run.name for run in runs if not run.in_progress and not left & {pair.snapshot_id for pair in run.pairs}]
+    for name in forgotten:
+        files.remove_folder(run_path(name, "").rstrip("/"))
+    if gone or forgotten:
+        log.info(
+            "%s: %d snapshots and %d runs were old enough to go (keep.snapshots: %d)", cluster, len(gone), len(forgotten), keep
+        )
+
+
+def _published(files: Files, names: Iterable[str]) -> dict[str, str | None]:
+    """Return the cluster id of each published snapshot, None where a damaged manifest does not tell it."""
+    found: dict[str, str | None] = {}
+    for name in names:
+        path = f"snapshots/{name}/manifest.json"
+        text = files.read(path)
+        if text is not None:
+            try:
+                found[name] = Manifest.from_json(text, place=files.place(path), snapshot_id=name).cluster_id
+            except SnapshotError:
+                found[name] = None
+    return found
+
+
+def _needed(runs: Iterable[_Run], kept: set[str]) -> set[str]:
+    """Return what kept snapshots were compared with, and what is being worked on."""
+    needed: set[str] = set()
+    for run in runs:
+        if run.in_progress:
+            needed |= run.named()
+        needed |= {pair.previous_snapshot_id for pair in run.pairs if pair.previous_snapshot_id and pair.snapshot_id in kept}
+    return needed
+
+
+def _newest_of_each_id(newest_first: Iterable[str], ids: Mapping[str, str | None]) -> set[str]:
+    newest: dict[str, str] = {}
+    for name in newest_first:
+        cluster_id = ids[name]
+        if cluster_id is not None:
+            newest.setdefault(cluster_id, name)
+    return set(newest.values())
+
+
+def _runs(files: Files, now: datetime) -> list[_Run]:
+    """Return the runs that asked something; a folder without a request is not one of ours."""
+    found = []
+    for name in files.names("runs"):
+        text = files.read(run_path(name, "request.json"))
+        if text is None:
+            continue
+        try:
+            pairs = Request.from_json(text.decode()).pairs
+        except (ValueError, KeyError, TypeError):
+            pairs = ()  # cut short: nobody can conclude it
+        found.append(_Run(name=name, pairs=pairs, in_progress=_in_progress(files, name, now)))
+    return found
+
+
+def _in_progress(files: Files, run: str, now: datetime) -> bool:
+    if files.modified(run_path(run, CONCLUDED)) is not None:
+        return False
+    asked = files.modified(run_path(run, "request.json"))
+    return asked is None or now - asked < IN_PROGRESS
