@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from kafka_audit.model.tables import BrokerIdentity, Snapshot, SourceRead
+from kafka_audit.model.text import clean
 
 _REFUSALS = re.compile(r"authori[sz]ation|\bnoauth|\b(29|30|31)\b", re.IGNORECASE)
 
@@ -44,6 +45,28 @@ def resources(snapshot: Snapshot) -> Mapping[str, str]:
             name = read.observer[len("broker:") :]
             found[read.observer] = f"broker/{told.get(read.target, name)}"
     return found
+
+
+def observer_name(observer: str) -> str:
+    """Return an observer of the tables as people call it: `broker:2` is broker 2, `broker@b9:9092` the broker at b9:9092."""
+    return re.sub(r"^(\w+)([:@])", lambda m: f"{m[1]} {'at ' if m[2] == '@' else ''}", clean(observer))
+
+
+def source_name(resource: str, asked: Sequence[SourceRead]) -> str:
+    """Return who was asked, for a sentence: `broker 2`, else every other source by its name."""
+    return (
+        resource.replace("/", " ", 1) if resource != "cluster" else ", ".join(sorted({observer_name(r.observer) for r in asked}))
+    )
+
+
+def failed_texts(failed: Sequence[SourceRead]) -> Mapping[str, str]:
+    """Return evidence on reads that failed: which, how the first of them ended, and what it needs."""
+    first = failed[0]
+    return {
+        "reads": ", ".join(sorted({read.operation for read in failed})),
+        "error": f"{first.error}: {first.message}" if first.message else str(first.error),
+        "needs": next((read.needs for read in failed if read.needs), f"an answer of {first.target} to {first.operation}"),
+    }
 
 
 def is_refusal(error: str | None) -> bool:

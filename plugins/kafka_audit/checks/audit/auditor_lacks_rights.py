@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kafka_audit.checks import row_check
-from kafka_audit.checks.reads import is_refusal, reads_by_resource
+from kafka_audit.checks.reads import is_refusal, reads_by_resource, source_name
 from kafka_audit.checks.rows import judge
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import Snapshot, SourceRead
@@ -14,7 +14,7 @@ from kafka_audit.model.tables import Snapshot, SourceRead
     severity=Severity.MEDIUM,
     needs=(SourceRead,),
     says={
-        Status.FAIL: "The auditor may not read everything at {source}: {reads} refused with {error}; it needs {needs}",
+        Status.FAIL: "The auditor may not read everything at {source}: {reads} was refused with {error}; it needs {needs}",
         Status.PASS: "No read at {source} was refused for lack of rights ({answered} answered)",
         Status.UNKNOWN: "Not known: whether the auditor has the rights that it needs at {source} ({error})",
     },
@@ -37,9 +37,9 @@ def auditor_lacks_rights(snapshot: Snapshot) -> Iterator[Judgement]:
 
     ## What to do
     Needed: {needs}. All rights of a full audit, reads only:
-    `kafka-acls --add --allow-principal User:<auditor> --operation Describe --operation DescribeConfigs --cluster`,
-    `kafka-acls --add --allow-principal User:<auditor> --operation Describe --operation DescribeConfigs --topic '*'`,
-    `kafka-acls --add --allow-principal User:<auditor> --operation Describe --group '*'`.
+    `kafka-acls.sh --bootstrap-server <broker>:9092 --add --allow-principal User:<auditor> <right>` with, for <right>,
+    `--operation Describe --operation DescribeConfigs --cluster`,
+    `--operation Describe --operation DescribeConfigs --topic '*'` and `--operation Describe --group '*'`.
 
     With `zookeeper.set.acl=true` a few znodes stay closed to all but brokers: leave them so, they hold credentials.
 
@@ -49,7 +49,7 @@ def auditor_lacks_rights(snapshot: Snapshot) -> Iterator[Judgement]:
     for resource, asked in reads_by_resource(snapshot).items():
         refused = [read for read in asked if read.outcome == "failed" and is_refusal(read.error)]
         answered = sum(read.outcome == "answered" for read in asked)
-        source = resource.replace("/", " ", 1) if resource != "cluster" else ", ".join(sorted({read.observer for read in asked}))
+        source = source_name(resource, asked)
         evidence = {"source": source, "answered": str(answered)}
         if refused:
             yield judge(

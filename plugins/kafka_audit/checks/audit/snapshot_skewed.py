@@ -13,9 +13,9 @@ from kafka_audit.model.tables import Registry, Sample, Snapshot, SnapshotInfo
     severity=Severity.LOW,
     needs=(Sample, SnapshotInfo),
     says={
-        Status.FAIL: "The snapshot is torn: {why}; differences in it may be of different moments",
+        Status.FAIL: "Parts of the snapshot are of different moments: {why}; more than usual may end as in motion",
         Status.PASS: "The newest look took {seconds} s, and the controller did not change",
-        Status.UNKNOWN: "Not known: whether the snapshot is torn ({error})",
+        Status.UNKNOWN: "Not known: whether all of the snapshot is of one moment ({error})",
     },
 )
 def snapshot_skewed(snapshot: Snapshot) -> Iterator[Judgement]:
@@ -37,10 +37,10 @@ def snapshot_skewed(snapshot: Snapshot) -> Iterator[Judgement]:
 
     ## What to do
     Audit again in a quiet minute. If it is slow each time: brokers that time out cost `limits.read_s` each (KA001 names them).
-    If the controller keeps changing, look there: `grep -E 'Session expired|Resigned' controller.log`.
+    If the controller keeps changing, look there: `grep -E 'Session expired|Resigned' server.log controller.log`.
 
     ## References
-    The pages on samples and on limits of the cluster file.
+    `limits` in `clusters.example.yaml`.
     """
     samples = snapshot.of(Sample)
     info = next(iter(snapshot.of(SnapshotInfo)), None)

@@ -1,9 +1,9 @@
 """KA001."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from kafka_audit.checks import row_check
-from kafka_audit.checks.reads import failed_before, is_refusal, port_refuses, reads_by_resource
+from kafka_audit.checks.reads import failed_before, failed_texts, is_refusal, port_refuses, reads_by_resource, source_name
 from kafka_audit.checks.rows import judge, looks, silent_brokers
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import Snapshot, SourceRead
@@ -14,8 +14,7 @@ from kafka_audit.model.tables import Snapshot, SourceRead
     severity=Severity.HIGH,
     needs=(SourceRead,),
     says={
-        Status.FAIL: "The audit is blind here: {source} {gave} ({failed} of {asked} reads failed: {reads}); the first says "
-        "{error}",
+        Status.FAIL: "{source} {gave}: {failed} of {asked} reads failed ({reads}); the first says {error}",
         Status.PASS: "{source} answered all {asked} reads, those refused for lack of rights left out",
         Status.UNKNOWN: "Not known: whether {source} can be collected ({error})",
     },
@@ -27,9 +26,8 @@ def source_not_collected(snapshot: Snapshot) -> Iterator[Judgement]:
     Every check that reads it is not known instead of passed. An audit without a finding means something only if it could see.
 
     ## Fails when
-    ZooKeeper could not be read, a registered broker gave no view on any listener, or any other read failed for a reason that is
-    no lack of rights (that is KA002). A broker that refuses connections counts once two looks agree, so that a restart is no
-    alarm.
+    ZooKeeper could not be read, a registered broker gave no view on any listener, or another read failed, not for lack of rights
+    (that is KA002). A broker that refuses connections counts once two looks agree, so that a restart is no alarm.
 
     ## Not known when
     A broker refused the connection in one look only, or nothing was asked at all.
@@ -38,42 +36,30 @@ def source_not_collected(snapshot: Snapshot) -> Iterator[Judgement]:
     Every read that was asked of the source was answered.
 
     ## What to do
-    The evidence names what is needed: {needs}. Repeat it by hand from this machine: `nc -vz <host> <port>`, for a broker
-    `kafka-broker-api-versions --bootstrap-server <host>:<port>` with the auditor's client settings, for ZooKeeper
-    `echo srvr | nc <host> 2181`.
-
-    A listener that the auditor has no business with is left out by `listeners: {NAME: skip}` in the cluster file.
+    Needed: {needs}. Repeat it by hand from this machine: `nc -vz -w 3 <host> <port>`, then for a broker
+    `kafka-broker-api-versions.sh --bootstrap-server <host>:<port> --command-config <client settings of the auditor>`, for
+    ZooKeeper `echo srvr | nc <host> 2181`. `listeners: {NAME: skip}` in the cluster file leaves a listener out for good.
 
     ## References
-    Reads and rights: the page "What the auditor may ask".
+    Kafka documentation, "Authorization and ACLs": which right each request needs.
     """
-    reads = reads_by_resource(snapshot)
+    reads, silent = reads_by_resource(snapshot), silent_brokers(snapshot)
     if not reads:
-        yield judge(
-            snapshot, "KA001", "cluster", Status.UNKNOWN, source="the cluster", error="nothing was asked", needs="a source to ask"
-        )
-    silent = silent_brokers(snapshot)
+        nothing = {"source": "the cluster", "error": "nothing was asked", "needs": "a source to ask"}
+        yield judge(snapshot, "KA001", "cluster", Status.UNKNOWN, **nothing)
     for resource, asked in reads.items():
         failed = [read for read in asked if read.outcome == "failed" and not is_refusal(read.error)]
-        yield _judged(snapshot, resource, asked, failed, silent=resource in silent)
-
-
-def _judged(
-    snapshot: Snapshot, resource: str, asked: Sequence[SourceRead], failed: Sequence[SourceRead], *, silent: bool
-) -> Judgement:
-    source = "ZooKeeper" if all(read.observer == "zookeeper" for read in asked) else resource.replace("/", " ", 1)
-    source = "Some source" if source == "cluster" else source[0].upper() + source[1:]
-    evidence = {"source": source, "asked": str(len(asked)), "failed": str(len(failed))}
-    if not failed:
-        return judge(snapshot, "KA001", resource, Status.PASS, **evidence)
-    first = failed[0]
-    evidence["reads"] = ", ".join(sorted({read.operation for read in failed}))
-    evidence["error"] = f"{first.error}: {first.message}" if first.message else str(first.error)
-    evidence["needs"] = next((read.needs for read in failed if read.needs), f"an answer of {first.target} to {first.operation}")
-    evidence["gave"] = "gave nothing" if len(failed) == len(asked) else "gave no view" if silent else "gave only a part"
-    settled = looks(snapshot)[1] is not None and failed_before(snapshot, failed)
-    restarting = resource != "cluster" and all(port_refuses(read) for read in failed)
-    status = Status.UNKNOWN if restarting and not settled else Status.FAIL
-    if status is Status.UNKNOWN:
-        evidence["error"] = f"in motion: {evidence['error']}, in one look"
-    return judge(snapshot, "KA001", resource, status, **evidence)
+        name = source_name(resource, failed or asked)
+        source = "ZooKeeper" if name == "zookeeper" else f"{name[0].upper()}{name[1:]}"
+        evidence = {"source": source, "asked": str(len(asked)), "failed": str(len(failed))}
+        if not failed:
+            yield judge(snapshot, "KA001", resource, Status.PASS, **evidence)
+            continue
+        part = "gave no view" if resource in silent else "gave only a part"
+        evidence |= {"gave": "gave nothing" if len(failed) == len(asked) else part, **failed_texts(failed)}
+        settled = looks(snapshot)[1] is not None and failed_before(snapshot, failed)
+        if resource != "cluster" and not settled and all(port_refuses(read) for read in failed):
+            evidence["error"] = f"in motion: {evidence['error']}, in one look"
+            yield judge(snapshot, "KA001", resource, Status.UNKNOWN, **evidence)
+        else:
+            yield judge(snapshot, "KA001", resource, Status.FAIL, **evidence)

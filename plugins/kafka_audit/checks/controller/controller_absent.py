@@ -34,8 +34,8 @@ def controller_absent() -> str:
 
     ## What to do
     Every live broker tries to become the controller at once, so one that is absent for long means that none can write:
-    look for `Session expired` and `NoAuth` in each `server.log` and `controller.log`, and at ZooKeeper's disk and quorum
-    (`echo srvr | nc <zookeeper> 2181`).
+    `grep -E 'Session expired|NoAuth' server.log controller.log` on each broker, then ZooKeeper's disk and quorum:
+    `echo srvr | nc <zookeeper> 2181`.
 
     ## References
     How brokers compete for the znode: `kafka.controller.KafkaController.elect`.

@@ -10,7 +10,7 @@ from kafka_audit.model.tables import BrokerView, Registry
     severity=Severity.HIGH,
     needs=(Registry, BrokerView),
     says={
-        Status.FAIL: "Broker {broker} follows no right controller: ZooKeeper holds {zookeeper}, it says {said}",
+        Status.FAIL: "Broker {broker} names another controller than ZooKeeper: ZooKeeper has {zookeeper}, the broker says {said}",
         Status.PASS: "Broker {broker} names the controller that ZooKeeper holds ({zookeeper})",
         Status.UNKNOWN: "Not known: whether {who} names the right controller ({error})",
         Status.NOT_APPLICABLE: "No controller to compare with: {reason}",
@@ -35,8 +35,8 @@ def controller_disagreement() -> str:
 
     ## What to do
     A broker that says -1 has an empty view: see KA105 and the cause under it. One that names an earlier controller misses
-    updates: `grep -E 'stale|epoch' state-change.log` there. Two brokers that both act as controller: compare `/controller_epoch`
-    with `controller.log` of both, and restart the one with the lower epoch.
+    updates: `grep 'Latest known controller epoch' state-change.log` there. Two brokers that both act as controller: compare
+    `/controller_epoch` with `controller.log` of both, and restart the one with the lower epoch.
 
     ## References
     Metadata v1 and later; `kafka.controller.KafkaController`.

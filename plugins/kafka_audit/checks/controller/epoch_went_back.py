@@ -10,8 +10,7 @@ from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic, Regis
     severity=Severity.CRITICAL,
     needs=(Registry, RegisteredTopic, RegisteredPartition),
     says={
-        Status.FAIL: "Brokers will refuse what ZooKeeper's state says: {what} fell from {before} to {after} since the previous "
-        "snapshot",
+        Status.FAIL: "Brokers will refuse the controller: {what} fell from {before} to {after} since the previous snapshot",
         Status.PASS: "Since the previous snapshot the controller epoch did not fall (from {before} to {after})",
         Status.UNKNOWN: "Not known: whether epochs fell ({error})",
         Status.NOT_APPLICABLE: "Epochs cannot be compared: {reason}",
@@ -35,9 +34,10 @@ def epoch_went_back() -> str:
     Both snapshots read ZooKeeper and nothing fell. More than ten partitions are told as one finding of the cluster.
 
     ## What to do
-    Stop changes: no reassignment, no topic deletion, no broker restart. Ask who restored ZooKeeper (`mtime` and `czxid` in
-    zookeeper-shell's `stat /controller_epoch`). Restore the newest backup, or, once every replica is accounted for, restart
-    brokers one by one so that they take the lower epochs.
+    Stop changes: no reassignment, no topic deletion, no broker restart. Find out who wrote to ZooKeeper, and when:
+    `zookeeper-shell.sh <zookeeper>:2181 stat /controller_epoch` (`mtime`). With a newer ZooKeeper backup: stop all brokers,
+    restore it, start them. Without one: a restarted broker takes the lower epochs and may cut its log back to them, so compare
+    `leader-epoch-checkpoint` of the replicas first, then restart brokers one by one.
 
     ## References
     KIP-101 and KIP-320 (leader epochs); `StaleControllerEpochException`.
@@ -60,8 +60,7 @@ def epoch_went_back() -> str:
                    CASE WHEN fell OR many THEN 'FAIL' WHEN before IS NULL OR after IS NULL THEN 'UNKNOWN' ELSE 'PASS' END
                        AS status,
                    CASE WHEN many THEN concat(if(fell, 'the controller epoch and ', ''), 'the leader epochs of ', n,
-                       ' partitions (first ',
-                                              first.topic, '-', first.partition, ')')
+                                              ' partitions (first ', first.topic, '-', first.partition, ')')
                         ELSE 'the controller epoch' END AS what,
                    string(if(many AND NOT fell, first.previous_epoch, before)) AS before,
                    string(if(many AND NOT fell, first.leader_epoch, after)) AS after,

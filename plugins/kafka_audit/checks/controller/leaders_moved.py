@@ -10,11 +10,10 @@ from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic
     severity=Severity.INFO,
     needs=(RegisteredTopic, RegisteredPartition),
     says={
-        Status.FAIL: "Broker {broker} lost {moved} of the {led} partitions that it led in the previous snapshot ({partitions}); "
-        "they "
-        "are led by {now}",
+        Status.FAIL: "Broker {broker} no longer leads {moved} of the {led} partitions that it led in the previous snapshot "
+        "({partitions}); they are led by {now}",
         Status.PASS: "Broker {broker} still leads all {led} partitions that it led in the previous snapshot",
-        Status.UNKNOWN: "Not known: whether {who} lost leaders ({error})",
+        Status.UNKNOWN: "Not known: whether leaders moved away from {who} ({error})",
         Status.NOT_APPLICABLE: "Leaders cannot be compared: {reason}",
     },
 )
@@ -36,9 +35,11 @@ def leaders_moved() -> str:
     Both snapshots read ZooKeeper, and the broker leads all that it led.
 
     ## What to do
-    Read why: `grep -E 'partition state|offline' controller.log state-change.log` at the time between the two snapshots, and
-    `grep -i 'log dir' server.log` on broker {broker}. Once the broker is back and caught up:
-    `kafka-leader-election --election-type preferred --all-topic-partitions`.
+    Read why, at the time between the two snapshots: `grep -iE 'offline|Broker failure' controller.log state-change.log` on the
+    controller's host, `grep -iE 'log dir|shut down|Session expired' server.log` on that of broker {broker}. Once it is back and
+    in every ISR (`kafka-topics.sh --bootstrap-server <broker>:9092 --describe --under-replicated-partitions` lists nothing), move
+    the leaders back:
+    `kafka-leader-election.sh --bootstrap-server <broker>:9092 --election-type preferred --all-topic-partitions`.
 
     ## References
     KIP-112 and KIP-113 (disk failure); `auto.leader.rebalance.enable`.

@@ -10,9 +10,8 @@ from kafka_audit.model.tables import RegisteredPartition, Registry
     severity=Severity.CRITICAL,
     needs=(Registry, RegisteredPartition),
     says={
-        Status.FAIL: "Brokers will refuse the controller: the state of {partitions} was written with controller epoch "
-        "{written}, and "
-        "/controller_epoch is {epoch}",
+        Status.FAIL: "Brokers will refuse the controller: the state of {partitions} was written with controller epoch {written},"
+        " above the {epoch} of /controller_epoch",
         Status.PASS: "No state of {total} partitions is ahead of /controller_epoch ({epoch})",
         Status.UNKNOWN: "Not known: whether states are ahead of /controller_epoch ({error})",
         Status.NOT_APPLICABLE: "No /controller_epoch to compare with: {reason}",
@@ -36,8 +35,9 @@ def state_ahead_of_controller() -> str:
     Every state was read, and none is above `/controller_epoch`.
 
     ## What to do
-    As for KA204: stop changes and find out who wrote to ZooKeeper. Letting the controller move until its epoch passes the highest
-    one seen (delete `/controller`, one step each time) ends the refusals; look first at what else was rolled back.
+    As for KA204: stop changes, find out who wrote to ZooKeeper, and look at what else was rolled back. Only then let the
+    controller move until `/controller_epoch` is above {written}, which ends the refusals: each
+    `zookeeper-shell.sh <zookeeper>:2181 delete /controller` raises it by one.
 
     ## References
     `StaleControllerEpochException`, error 11 STALE_CONTROLLER_EPOCH.

@@ -41,8 +41,8 @@ def duplicate_endpoint(snapshot: Snapshot) -> Iterator[Judgement]:
     No other broker id has registered that host and port.
 
     ## What to do
-    `get /brokers/ids/<id>` in zookeeper-shell for brokers {brokers} shows what each registered. Give each an
-    `advertised.listeners` of its own; behind one forward that means a port of its own per broker.
+    `zookeeper-shell.sh <zookeeper>:2181 get /brokers/ids/<id>` for brokers {brokers} shows what each registered. Give each an
+    `advertised.listeners` of its own, then restart it; behind one forward that means a port of its own per broker.
 
     ## References
     Since Kafka 2.4 a broker refuses to start: `Configured end points … in advertised listeners are already registered by broker

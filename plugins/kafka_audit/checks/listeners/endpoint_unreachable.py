@@ -11,8 +11,7 @@ from kafka_audit.model.tables import Probe
     needs=(Probe,),
     says={
         Status.FAIL: "Clients at {vantage} cannot reach broker {broker} at {host}:{port} ({listener}): {layer} failed with "
-        "{error}; "
-        "advertised endpoints reached: {reached}",
+        "{error}; advertised endpoints reached: {reached}",
         Status.PASS: "{host}:{port} ({listener} of broker {broker}) is reached from {vantage}",
         Status.UNKNOWN: "Not known: whether clients reach broker {broker} at {host}:{port} ({listener}): {error}",
     },
@@ -36,7 +35,7 @@ def endpoint_unreachable() -> str:
     Every client vantage got through every layer that it tried.
 
     ## What to do
-    Repeat it where it failed: `getent hosts {host}`, then `nc -vz {host} {port}`. dns: a name that clients resolve too, or a
+    Repeat it where it failed: `getent hosts {host}`, then `nc -vz -w 3 {host} {port}`. dns: a name that clients resolve too, or a
     proxy, or clients inside. tcp: route, firewall, forward for this very broker; one forward for the bootstrap address alone is
     never enough. tls: `openssl s_client -connect {host}:{port} -servername {host}`. sasl: the mechanism and user of that
     listener.
@@ -50,9 +49,8 @@ def endpoint_unreachable() -> str:
         WITH client AS (SELECT * FROM path WHERE role = 'client'),
         tally AS (
             SELECT snapshot_id, array_join(array_sort(collect_list(concat(vantage, ' ', k, ' of ', n))), ', ') AS reached
-            FROM (SELECT snapshot_id, vantage, count_if(state = 'open') AS k, count(*) AS n FROM client GROUP BY snapshot_id,
-                vantage)
-            GROUP BY snapshot_id),
+            FROM (SELECT snapshot_id, vantage, count_if(state = 'open') AS k, count(*) AS n FROM client
+                  GROUP BY snapshot_id, vantage) GROUP BY snapshot_id),
         ranked AS (
             SELECT *, array_position(array('closed', 'moving', 'unknown', 'open'), state) AS rank,
                    min(array_position(array('closed', 'moving', 'unknown', 'open'), state))

@@ -1,7 +1,7 @@
 """KA305."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from kafka_audit.checks import row_check
@@ -25,16 +25,14 @@ def listener_sets_differ(snapshot: Snapshot) -> Iterator[Judgement]:
     """Brokers differ in their listeners or in the protocol of one.
 
     ## Why it matters
-    Metadata is per listener: on one that a leader does not have, its partitions cannot be used (KA103). Where that is the
-    listener between brokers, the others cannot talk to it at all.
+    On a listener that a leader lacks, its partitions cannot be used (KA103). If brokers use it, they cannot talk to that one.
 
     ## Fails when
     A broker lacks a listener that at least half of the brokers have, or has one that most lack (LOW), or another protocol under
     the same name than most. CRITICAL where a broker lacks the listener that another one uses between brokers.
 
     ## Not known when
-    ZooKeeper was not read, or the registration changed between two looks. Which listener is used between brokers takes
-    DescribeConfigs on Cluster; without it a lacking listener is MEDIUM.
+    ZooKeeper was not read, or the registration changed between two looks. Without DescribeConfigs on Cluster a lack is MEDIUM.
 
     ## Passes only when
     The broker has that listener, with the protocol that most have.
@@ -58,32 +56,24 @@ def listener_sets_differ(snapshot: Snapshot) -> Iterator[Judgement]:
     moving, internal = moved(snapshot), inter_broker_listeners(snapshot)
     for listener, protocols in sorted(listeners.items()):
         for broker in brokers:
-            judgement = _compared(snapshot, listener, protocols, broker, of=len(brokers), internal=listener in internal)
-            if judgement is not None and judgement.status is Status.FAIL and broker in moving:
-                judgement = replace(judgement, status=Status.UNKNOWN, evidence={**judgement.evidence, **MOVING}, severity=None)
-            if judgement is not None:
-                yield judgement
+            has = protocols.get(broker)
+            fault = _fault(protocols, has, of=len(brokers), internal=listener in internal)
+            told = {"who": f"broker {broker}", "broker": str(broker), "listener": listener, "protocol": has or "none"}
+            resource = f"broker/{broker}/listener/{listener}"
+            if fault is None and has is not None:
+                yield judge(snapshot, "KA305", resource, Status.PASS, **told)
+            elif fault is not None and broker in moving:
+                yield judge(snapshot, "KA305", resource, Status.UNKNOWN, **told, **MOVING)
+            elif fault is not None:
+                yield replace(judge(snapshot, "KA305", resource, Status.FAIL, **told, fault=fault[0]), severity=fault[1])
 
 
-def _compared(  # noqa: PLR0913 -- one cell of a table, with what its column says
-    snapshot: Snapshot, listener: str, protocols: dict[int, str], broker: int, *, of: int, internal: bool
-) -> Judgement | None:
-    resource = f"broker/{broker}/listener/{listener}"
+def _fault(protocols: Mapping[int, str], has: str | None, *, of: int, internal: bool) -> tuple[str, Severity] | None:
+    """Return what is wrong with a broker's listener that `protocols` have, of `of` brokers; None where nothing is."""
     usual = min(Counter(protocols.values()).items(), key=lambda item: (-item[1], item[0]))[0]
-    common = 2 * len(protocols) >= of
-    evidence = {"who": f"broker {broker}", "broker": str(broker), "listener": listener, "protocol": protocols.get(broker, "none")}
-
-    def fail(fault: str, severity: Severity) -> Judgement:
-        return replace(judge(snapshot, "KA305", resource, Status.FAIL, **evidence, fault=fault), severity=severity)
-
-    if broker not in protocols and (common or internal):
-        use = ", and others use it between brokers" if internal else ""
-        fault = f"it lacks the listener that {len(protocols)} of {of} brokers have{use}"
-        return fail(fault, Severity.CRITICAL if internal else Severity.MEDIUM)
-    if broker not in protocols:
-        return None
-    if not common and not internal:
-        return fail(f"only {len(protocols)} of {of} brokers have this listener", Severity.LOW)
-    if protocols[broker] != usual:
-        return fail(f"its protocol is {protocols[broker]}, most have {usual}", Severity.MEDIUM)
-    return judge(snapshot, "KA305", resource, Status.PASS, **evidence)
+    if 2 * len(protocols) < of and not internal:
+        return None if has is None else (f"only {len(protocols)} of {of} brokers have this listener", Severity.LOW)
+    if has is None:
+        use, severity = (", and others use it between brokers", Severity.CRITICAL) if internal else ("", Severity.MEDIUM)
+        return f"it lacks the listener that {len(protocols)} of {of} brokers have{use}", severity
+    return None if has == usual else (f"its protocol is {has}, most have {usual}", Severity.MEDIUM)

@@ -15,7 +15,7 @@ from kafka_audit.model.tables import RegisteredBroker, RegisteredEndpoint, Snaps
     severity=Severity.HIGH,
     needs=(RegisteredBroker, RegisteredEndpoint),
     says={
-        Status.FAIL: "Nobody on another host can use broker {broker} by listener {listener}: it advertises {host}:{port}, {kind}",
+        Status.FAIL: "Clients on other hosts may not find broker {broker}: listener {listener} advertises {host}:{port}, {kind}",
         Status.PASS: "Broker {broker} advertises {host}:{port} ({listener}), which may mean the same on every host",
         Status.UNKNOWN: "Not known: whether {who} advertises an address for its own host only ({error})",
         Status.NOT_APPLICABLE: "No registered addresses to look at: {reason}",

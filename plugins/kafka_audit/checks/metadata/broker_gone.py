@@ -35,8 +35,10 @@ def broker_gone() -> str:
     The broker is registered; for the cluster: as many are registered as `expect.brokers` says.
 
     ## What to do
-    On that host: `systemctl status kafka`, then the end of `server.log` (`grep -E 'FATAL|shut down|Session expired'`). If it was
-    removed for good, move its replicas: `kafka-reassign-partitions --generate --broker-list <the others>`.
+    On its host: is the process up, and what does the end of `server.log` say (`grep -E 'FATAL|shut down|Session expired'`)? Start
+    it. If it was removed for good, move its replicas with `kafka-reassign-partitions.sh --bootstrap-server <broker>:9092`:
+    `--generate --topics-to-move-json-file topics.json --broker-list <ids that stay>` (at least as many as a partition has
+    replicas), then `--execute`, then `--verify`.
 
     ## References
     What the controller does when a registration goes: `kafka.controller.KafkaController.onBrokerFailure`.

@@ -37,7 +37,7 @@ def broker_missing_from_view() -> str:
     ## What to do
     The controller tells brokers who is alive. Where a list is empty it never could: see KA302 (cannot reach the address that
     broker {broker} advertises), KA401 (has no right there), KA412 (cannot log in), and read `controller.log` on the controller's
-    host. Do not trust `kafka-topics --zookeeper`: it never asks a broker.
+    host. Do not trust `kafka-topics.sh --zookeeper` (up to Kafka 2.8): it never asks a broker.
 
     ## References
     UpdateMetadata (API 6) in ZooKeeper mode; `kafka.controller.ControllerBrokerRequestBatch`.

@@ -10,9 +10,7 @@ from kafka_audit.model.tables import BrokerIdentity, Probe
     severity=Severity.CRITICAL,
     needs=(BrokerIdentity, Probe),
     says={
-        Status.FAIL: "Clients that want broker {broker} reach somebody else: {host}:{port} ({listener}) is answered by "
-        "{answered_by}, "
-        "seen from {vantage}",
+        Status.FAIL: "Clients that want broker {broker} reach {answered_by} at {host}:{port} ({listener}), seen from {vantage}",
         Status.PASS: "{host}:{port} ({listener}) is answered by broker {broker} itself, seen from {vantage}",
         Status.UNKNOWN: "Not known: who answers at {host}:{port} ({listener} of broker {broker}): {error}",
     },
@@ -21,24 +19,23 @@ def endpoint_answered_by_other() -> str:
     """The endpoint that a broker advertises is answered by another broker, or by another cluster.
 
     ## Why it matters
-    A forward wired to the wrong broker, a name that moved, a machine that kept its old address: the port is open, the protocol is
-    right, and every request for this broker's partitions ends in NOT_LEADER_OR_FOLLOWER, or in somebody else's data.
+    A forward wired to the wrong broker, a name that moved, a machine that kept its address: the port is open, and every request
+    for this broker's partitions ends in NOT_LEADER_OR_FOLLOWER, or in somebody else's data.
 
     ## Fails when
     The socket itself says another broker id than the one that advertises it, or another cluster id, in two looks. It is asked
-    DescribeConfigs for broker 2147483647, which no broker has; error 42 then names the one that answers
-    (`Unexpected broker id, expected 2 or empty string`).
+    DescribeConfigs for broker 2147483647, which no broker is; error 42 then names the one that answers.
 
     ## Not known when
-    The endpoint was not reached (KA301), the auditor lacks DescribeConfigs on Cluster, or the other answer was seen once.
+    The endpoint was not reached (KA301), the auditor lacks DescribeConfigs on Cluster, or another answer was seen only once.
 
     ## Passes only when
     The socket said the id of the broker that advertises it.
 
     ## What to do
-    Follow the address: `getent hosts {host}` where clients are, then the forward's or proxy's table for port {port}. Each forward
-    leads to the one broker whose id it stands for. Prove it: `kafka-configs --bootstrap-server {host}:{port} --entity-type
-    brokers --entity-name {broker} --describe` succeeds only at broker {broker} itself.
+    `kafka-configs.sh --bootstrap-server {host}:{port} --describe --entity-type brokers --entity-name {broker}` fails with
+    `Unexpected broker id, expected …`, which names who answers. Follow the address: `getent hosts {host}` where clients are, then
+    the forward's or proxy's table for port {port}. Lead it to broker {broker}; the command then succeeds.
 
     ## References
     Error 42 INVALID_REQUEST of `kafka.server.ConfigHelper`; KAFKA-14885.
@@ -52,11 +49,9 @@ def endpoint_answered_by_other() -> str:
             FROM probe_at WHERE slot <> 'previous' AND layer = 'identity' AND role = 'client'),
         judged_answer AS (
             SELECT t.*, t.answered_by IS NOT NULL AS known,
-                   coalesce(t.answered_by <> t.broker_id, false) OR coalesce(t.kafka_cluster_id <> j.kafka_cluster_id, false)
-                       AS other,
-                   if(t.kafka_cluster_id <> j.kafka_cluster_id, concat('cluster ', t.kafka_cluster_id), concat('broker ',
-                       t.answered_by))
-                       AS who
+                   coalesce(t.answered_by <> t.broker_id OR t.kafka_cluster_id <> j.kafka_cluster_id, false) AS other,
+                   if(t.kafka_cluster_id <> j.kafka_cluster_id, concat('cluster ', t.kafka_cluster_id),
+                      concat('broker ', t.answered_by)) AS who
             FROM told AS t JOIN judged AS j ON j.snapshot_id = t.snapshot_id),
         answer AS (
             SELECT snapshot_id, broker_id, listener,

@@ -35,7 +35,8 @@ def foreign_cluster_id() -> str:
     The broker answered with the id of `/cluster/id`, and with the expected one where the cluster file names it.
 
     ## What to do
-    Ask the host behind the address: `grep 'Cluster ID' server.log` and `cat <log.dirs>/meta.properties`. Correct the forward, the
+    Ask the host behind the address: `kafka-cluster.sh cluster-id --bootstrap-server <its address>` (Kafka 2.8 and later), or
+    `cat <log.dirs>/meta.properties` there. Correct the forward, the
     name or `zookeeper.connect`. If all brokers differ from `expect.cluster_id`, the expectation or the ZooKeeper address is
     wrong.
 

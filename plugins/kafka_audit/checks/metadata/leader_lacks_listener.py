@@ -11,8 +11,7 @@ from kafka_audit.model.tables import BrokerView, RegisteredEndpoint, RegisteredP
     needs=(RegisteredEndpoint, RegisteredTopic, RegisteredPartition, BrokerView, ViewPartition),
     says={
         Status.FAIL: "Clients of broker {broker} on listener {listeners} cannot use {count} of {total} partitions "
-        "({partitions}): leader "
-        "{leaders} has no such listener",
+        "({partitions}): leader {leaders} has no such listener",
         Status.PASS: "Every leader that broker {broker} names has the listener on which it was asked ({listeners})",
         Status.UNKNOWN: "Not known: whether leaders lack the listener on which {who} is asked ({error})",
         Status.NOT_APPLICABLE: "No view to compare with ZooKeeper: {reason}",
@@ -37,7 +36,8 @@ def leader_lacks_listener() -> str:
 
     ## What to do
     Add the listener to `listeners` and `advertised.listeners` of broker {leaders} and restart it. If its registration has the
-    listener (`get /brokers/ids/{leaders}` in zookeeper-shell), the answering broker holds an old registration: see KA106.
+    listener (`zookeeper-shell.sh <zookeeper>:2181 get /brokers/ids/{leaders}`), the answering broker holds an old registration:
+    see KA106.
 
     ## References
     KIP-103 (listeners for different traffic), KIP-226 (error 72 LISTENER_NOT_FOUND).

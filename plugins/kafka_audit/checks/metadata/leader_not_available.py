@@ -11,11 +11,9 @@ from kafka_audit.model.tables import BrokerView, RegisteredBroker, RegisteredPar
     needs=(RegisteredBroker, RegisteredTopic, RegisteredPartition, BrokerView, ViewPartition),
     says={
         Status.FAIL: "Clients of broker {broker} find no leader for {count} of {total} partitions ({partitions}): it answers "
-        "error 5 "
-        "LEADER_NOT_AVAILABLE although ZooKeeper's leader is registered (first: {zookeeper})",
+        "error 5 LEADER_NOT_AVAILABLE although ZooKeeper has a leader that is registered (first: {zookeeper})",
         Status.PASS: "Broker {broker} knows a leader wherever ZooKeeper holds a registered one, for {listed} of {total} "
-        "partitions, "
-        "which is all that it lists",
+        "partitions, which is all that it lists",
         Status.UNKNOWN: "Not known: whether {who} misses leaders ({error})",
         Status.NOT_APPLICABLE: "No view to compare with ZooKeeper: {reason}",
     },
@@ -40,8 +38,8 @@ def leader_not_available() -> str:
 
     ## What to do
     This broker does not know that the leader lives: the controller's update about it never came here. On the controller's host:
-    `grep 'connection to broker {broker} ' controller.log`. See KA101, KA302 and KA401 for the causes, KA105 for the brokers that
-    it misses.
+    `grep '(id: {broker} rack.*unsuccessful' controller.log`. For the causes see KA302, KA401 and KA412, for the brokers that it
+    misses KA105.
 
     ## References
     KIP-226 (errors 5 and 72 are told apart since Metadata v6); `kafka.server.metadata.ZkMetadataCache.getPartitionMetadata`.

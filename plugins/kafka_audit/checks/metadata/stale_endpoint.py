@@ -11,8 +11,7 @@ from kafka_audit.model.tables import BrokerView, RegisteredEndpoint, ViewBroker
     needs=(RegisteredEndpoint, BrokerView, ViewBroker),
     says={
         Status.FAIL: "Clients of broker {broker} are sent to an old address of broker {subjects}: registered is {zookeeper}, it "
-        "says {said} "
-        "(listener {listeners})",
+        "says {said} (listener {listeners})",
         Status.PASS: "Broker {broker} gives the registered address of every broker that it lists ({listeners})",
         Status.UNKNOWN: "Not known: whether {who} gives old addresses ({error})",
         Status.NOT_APPLICABLE: "No view to compare with ZooKeeper: {reason}",
@@ -37,9 +36,9 @@ def stale_endpoint() -> str:
     The broker answered on a registered listener, and every broker that it lists has the registered host and port.
 
     ## What to do
-    Find the stale side: `get /brokers/ids/{subjects}` in zookeeper-shell against `advertised.listeners` on that broker. Where the
-    registration is right, the controller could not tell the answering broker: see KA302 and KA401. A restart of the stale side
-    registers or fetches anew.
+    Find the stale side: `zookeeper-shell.sh <zookeeper>:2181 get /brokers/ids/{subjects}` against `advertised.listeners` on that
+    broker. Where the registration is right, the controller could not tell the answering broker: see KA302 and KA401. A restart of
+    the stale side registers or fetches anew.
 
     ## References
     KIP-103; KIP-226 (advertised addresses may change without a restart).

@@ -11,8 +11,7 @@ from kafka_audit.model.tables import BrokerView, RegisteredPartition, Registered
     needs=(RegisteredTopic, RegisteredPartition, BrokerView, ViewTopic, ViewPartition),
     says={
         Status.FAIL: "Clients of broker {broker} are sent to old leaders: it names another leader than ZooKeeper for {count} of "
-        "{total} "
-        "partitions ({partitions}); of the first ZooKeeper holds {zookeeper}, the broker says {said}",
+        "{total} partitions ({partitions}); for the first, ZooKeeper has {zookeeper}, the broker says {said}",
         Status.PASS: "Broker {broker} names the leader that ZooKeeper holds for {listed} of {total} partitions, which is all "
         "that it lists",
         Status.UNKNOWN: "Not known: whether {who} names old leaders ({error})",
@@ -38,12 +37,12 @@ def stale_leader() -> str:
     The broker answered, and for every partition that it lists the leader is ZooKeeper's.
 
     ## What to do
-    The controller cannot update this broker. Look there, in `controller.log`:
-    `grep 'connection to broker {broker} ' controller.log` and `grep CLUSTER_AUTHORIZATION_FAILED controller.log`.
+    The controller cannot update this broker. On the controller's host:
+    `grep '(id: {broker} rack.*unsuccessful' controller.log` and `grep CLUSTER_AUTHORIZATION_FAILED controller.log`.
     KA302 (no way there), KA401 (no right) and KA412 (no login) tell these apart. Repair that cause first.
 
-    Until then keep clients off this broker. Moving the controller (delete `/controller` with zookeeper-shell) makes the new one
-    send everything again; that helps only if the new one can reach this broker.
+    Until then keep clients off this broker. `zookeeper-shell.sh <zookeeper>:2181 delete /controller` moves the controller, and
+    the new one sends everything again; that helps only if it can reach this broker.
 
     ## References
     KIP-320 (leader epochs); `kafka.controller.ControllerChannelManager`.

@@ -11,8 +11,7 @@ from kafka_audit.model.tables import BrokerView, RegisteredPartition, Registered
     needs=(RegisteredTopic, RegisteredPartition, BrokerView, ViewTopic, ViewPartition),
     says={
         Status.FAIL: "Clients of broker {broker} miss topics: it does not list {count} of {total} partitions as ZooKeeper holds "
-        "them "
-        "({partitions})",
+        "them ({partitions})",
         Status.PASS: "Broker {broker} lists all {total} partitions with the replicas that ZooKeeper holds",
         Status.UNKNOWN: "Not known: whether {who} lists every topic ({error})",
         Status.NOT_APPLICABLE: "No view to compare with ZooKeeper: {reason}",
@@ -37,11 +36,12 @@ def topic_missing_from_view() -> str:
     The broker answered, and lists every partition with ZooKeeper's replicas.
 
     ## What to do
-    Where the whole view is empty, KA105 and the cause under it come first. Where single topics are missing, look for a
-    deletion under way (`ls /admin/delete_topics`), then on the controller's host for refused updates:
-    `grep 'broker {broker}' controller.log state-change.log`.
+    Where the whole view is empty, KA105 and the cause under it come first. Where single topics are missing, look for a deletion
+    under way (`zookeeper-shell.sh <zookeeper>:2181 ls /admin/delete_topics`), then on the controller's host for refused updates:
+    `grep '(id: {broker} rack.*unsuccessful' controller.log`.
 
-    For the auditor: `kafka-acls --add --allow-principal User:<auditor> --operation Describe --topic '*'`.
+    If the auditor may not describe topics:
+    `kafka-acls.sh --bootstrap-server <broker>:9092 --add --allow-principal User:<auditor> --operation Describe --topic '*'`.
 
     ## References
     UpdateMetadata (API 6); Metadata (API 3) and the right Describe on Topic.

@@ -36,9 +36,10 @@ def single_broker(snapshot: Snapshot) -> Iterator[Judgement]:
     At least two brokers are registered.
 
     ## What to do
-    Add brokers, then raise the replication factor: `kafka-reassign-partitions --execute` with a plan that names three replicas a
-    partition, and `offsets.topic.replication.factor=3` before the internal topics exist. If one broker is meant to be, say so in
-    the cluster file: `expect: {single_broker: true}`.
+    Add brokers. Then give every partition three replicas, internal topics too, in a plan of your own:
+    `kafka-reassign-partitions.sh --bootstrap-server <broker>:9092 --reassignment-json-file plan.json --execute`, then `--verify`.
+    For topics to come: `default.replication.factor=3` and `offsets.topic.replication.factor=3`. If one broker is meant to be, say
+    so in the cluster file: `expect: {single_broker: true}`.
 
     ## References
     Settings `default.replication.factor` and `min.insync.replicas`.
