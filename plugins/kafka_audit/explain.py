@@ -11,6 +11,7 @@ import yaml
 
 from kafka_audit.checks import Check
 from kafka_audit.model.errors import UsageError
+from kafka_audit.report.text import wrap
 from kafka_audit.suggest import did_you_mean
 
 # An editable install and a checkout have the cases; a wheel does not.
@@ -78,14 +79,7 @@ def _rendered(doc: str, width: int, *, color: bool) -> Iterator[str]:
         for item in re.split(r"\n(?=[-*] |\d+[.)] )", text) if text else ():
             marker = re.match(r"(?:[-*]|\d+[.)]) +", item)
             hanging = indent + " " * (len(marker[0]) if marker else 0)
-            yield from textwrap.wrap(
-                " ".join(item.split()),
-                width,
-                initial_indent=indent,
-                subsequent_indent=hanging,
-                break_long_words=False,
-                break_on_hyphens=False,
-            )
+            yield from wrap(" ".join(item.split()), width, indent, hanging)
 
 
 def first_failing_case(check: Check, folder: Path = _CASES) -> str:

@@ -35,8 +35,8 @@ def test_a_page_looks_as_it_is_written_down(audited, family, name):
 def test_only_commands_are_wider_than_the_terminal(audited, family, name, width):
     document, snapshot = audited(family, name)
     commands = {command for incident in document["incidents"] for step in incident["remediation"] for command in step["commands"]}
-    wide = [line for line in page(document, snapshot, width).splitlines() if len(line) > width and line.strip() not in commands]
-    assert wide == []
+    lines = [line for line in page(document, snapshot, width).splitlines() if len(line) > width]
+    assert [line for line in lines if line.strip() not in commands and not re.search(r"`.{60,}`", line)] == []
 
 
 @pytest.mark.parametrize(("family", "name"), CASES)

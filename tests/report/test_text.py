@@ -78,6 +78,17 @@ def test_lines_keep_their_width_and_an_address_stays_whole():
     assert all(len(line) <= 30 for line in lines if address not in line)
 
 
+def test_a_command_in_a_sentence_stays_on_one_line():
+    command = "`kafka-acls.sh --bootstrap-server b:9092 --list`"
+    assert list(wrap(f"one {command} two", 30)) == ["one", command, "two"]
+    assert list(wrap("one two `nc -vz a 1`, then `a b`", 20)) == ["one two", "`nc -vz a 1`, then", "`a b`"]
+
+
+def test_a_stray_backtick_does_not_hold_a_page_together():
+    lines = list(wrap(f"topic ` {'word ' * 50} another `", 40))
+    assert max(map(len, lines)) <= 40
+
+
 def test_prose_keeps_line_breaks_and_cleans_the_rest():
     assert prose("a\nb\x07") == "a\nb\\u0007"
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from kafka_audit.checks.reads import observer_name
 from kafka_audit.engine.causes.rule import CHANGES
 from kafka_audit.engine.facts import Facts
-from kafka_audit.engine.inputs import observer_name
 from kafka_audit.model.finding import Severity
 from kafka_audit.model.tables import Snapshot
 from kafka_audit.report import matrix
@@ -132,10 +132,9 @@ class _Page:
             verdict = self.paint("good", "Clear, as far as was asked")
         yield verdict
         counts = self.document["counts"]
-        told = f"{counts['PASS']} results pass, {counts['FAIL']} fail, {counts['UNKNOWN']} are not known"
-        yield from wrap(
-            f"{told}, {counts['NOT_APPLICABLE']} do not apply here. Nothing unmuted of severity HIGH or above.", self.width
-        )
+        told = f"Results: {counts['PASS']} pass, {counts['FAIL']} fail, {counts['UNKNOWN']} not known"
+        told = f"{told}, {counts['NOT_APPLICABLE']} not applicable here. Nothing unmuted of severity HIGH or above."
+        yield from wrap(told, self.width)
 
     def picture(self) -> Iterator[str]:
         lines = matrix.lines(self.document["matrix"], self.width - 2)
@@ -181,7 +180,7 @@ class _Page:
             yield self.paint("unknown", "NOT KNOWN")
         for to_know, questions in self.questions().items():
             for number, text in enumerate(questions):
-                yield from wrap(text, self.width, "    " if number else "  ? ", "    ")
+                yield from wrap(text, self.width, "    " if number and to_know else "  ? ", "    ")
             if to_know:
                 yield from wrap(f"To know: {to_know}.", self.width, "    ")
         for more, what in ((len(unknown) - _FIRST, "read"), (len(self.unknown) - _FIRST, "check")):

@@ -1,5 +1,6 @@
 """Words and colours of every report: `clean` for strings that a cluster supplied, wrapping, terminal colours."""
 
+import re
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,6 +11,9 @@ __all__ = ["LIFECYCLE", "Paint", "brokers", "clean", "counted", "listing", "pros
 
 LIFECYCLE = {"new": "+ new", "ongoing": "= ongoing", "resolved": "− resolved", "incomparable": "≁ incomparable"}  # noqa: RUF001
 """How a report marks a finding's place in time: the sign reads without colour, the word aloud."""
+
+# A command, or words of Kafka's; a longer span is a stray backtick in somebody's name.
+_QUOTED = re.compile(r"`[^`\n]{1,160}`")
 
 _CODES = {
     "CRITICAL": "1;31",
@@ -43,16 +47,17 @@ def prose(text: str, limit: int = 1000) -> str:
 def wrap(text: str, width: int, first: str = "", rest: str | None = None) -> Iterator[str]:
     """Yield lines of at most `width` characters, the first behind `first`, others behind `rest` (default: blanks).
 
-    Words longer than a line stay whole, so that an address can be copied.
+    Words longer than a line stay whole, so that an address can be copied, and so do commands between backticks.
     """
     later = " " * len(first) if rest is None else rest
     for paragraph in text.split("\n"):
-        yield from textwrap.wrap(
-            paragraph,
+        lines = textwrap.wrap(
+            _QUOTED.sub(lambda command: command[0].replace(" ", "\0"), paragraph),
             width=max(width, len(first) + 20),
             initial_indent=first,
             subsequent_indent=later,
             break_long_words=False,
             break_on_hyphens=False,
         )
+        yield from (line.replace("\0", " ") for line in lines)
         first = later

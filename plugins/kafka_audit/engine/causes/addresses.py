@@ -4,13 +4,11 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 
-from kafka_audit.engine.causes.repair import do_not, prove
+from kafka_audit.engine.causes.repair import do_not, prove, zookeeper_shell
 from kafka_audit.engine.causes.rule import Case, Story, changed_before, evidence_of
+from kafka_audit.engine.facts import Endpoint
 from kafka_audit.model.finding import Evidence, Finding, Step
 from kafka_audit.model.text import brokers, clean, fitting, start_upper, word
-
-# No broker may have this id, so whoever answers says which one it expected.
-_ASK_WHO = "--describe --entity-type brokers --entity-name 2147483647"
 
 
 def by_address(case: Case) -> Iterable[Case]:
@@ -26,6 +24,7 @@ def tell_shared(case: Case) -> Story:
     """Tell that one address stands for several brokers."""
     address = clean(case.endpoints[0].address) if case.endpoints else "the same address"
     subject = start_upper(brokers(case.brokers))
+    registered = tuple(f"get /brokers/ids/{broker}" for broker in case.brokers[:5])
     return Story(
         headline=fitting(
             [
@@ -38,7 +37,11 @@ def tell_shared(case: Case) -> Story:
         why="The registrations name the address, each for itself.",
         speaks_for=(*evidence_of(case.roots), *changed_before(case, {"endpoint": "address"})),
         steps=(
-            Step(kind="see", text="See it yourself (reads only).", commands=_registrations(case)),
+            Step(
+                kind="see",
+                text="See it yourself (reads only).",
+                commands=zookeeper_shell(case, *registered),
+            ),
             Step(
                 kind="quick",
                 text=f"Give each of {brokers(case.brokers)} an address or port of its own in advertised.listeners; restart it.",
@@ -46,7 +49,7 @@ def tell_shared(case: Case) -> Story:
                     f"advertised.listeners={clean(e.listener)}://<address of broker {e.broker_id} alone>:{e.port}"
                     for e in case.endpoints[:5]
                 ),
-                cost="A restart each, one after the other.",
+                cost="A restart each, one after the other: leaders move and move back.",
             ),
             prove(case),
         ),
@@ -75,12 +78,12 @@ def tell_wrong_answer(case: Case) -> Story:
         steps=(
             Step(
                 kind="see",
-                text="See it yourself (reads only): the error names the broker that answers.",
-                commands=tuple(f"kafka-configs.sh --bootstrap-server {word(e.address)} {_ASK_WHO}" for e in case.endpoints[:5]),
+                text="See it yourself (reads only): the error `Unexpected broker id, expected …` names the broker that answers.",
+                commands=tuple(_ask_who(endpoint) for endpoint in case.endpoints[:5]),
             ),
             Step(
                 kind="quick",
-                text="Wire the forward, proxy, DNS name or `reach` entry of each address to the broker that advertises it.",
+                text="Lead the forward, proxy, DNS name or `reach` entry of each address to the broker that advertises it.",
                 cost="Open connections through it break once; clients connect again.",
             ),
             prove(case),
@@ -97,5 +100,7 @@ def _misplaced(who: tuple[int, ...], lines: list[Evidence]) -> str:
     return fitting([f"{subject} is not at its address: {what}" for what in (*told, "somebody else answers there")])
 
 
-def _registrations(case: Case) -> tuple[str, ...]:
-    return tuple(f"zookeeper-shell.sh ZOOKEEPER get /brokers/ids/{b}" for b in case.brokers[:5])
+def _ask_who(endpoint: Endpoint) -> str:
+    # The client sends this to the address that the broker advertises; any other broker there refuses, and says its own id.
+    server = f"--bootstrap-server {word(endpoint.address)}"
+    return f"kafka-configs.sh {server} --describe --entity-type brokers --entity-name {endpoint.broker_id}"

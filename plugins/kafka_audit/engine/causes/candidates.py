@@ -7,14 +7,15 @@ from kafka_audit.engine.causes.repair import connect
 from kafka_audit.engine.causes.rule import Case
 from kafka_audit.engine.facts import Endpoint, broker_of
 from kafka_audit.model.finding import Status
-from kafka_audit.model.text import brokers, clean, listing
+from kafka_audit.model.text import brokers, clean, listing, word
 
 
 @dataclass(frozen=True, kw_only=True)
 class Candidate:
     """One of the causes that look alike from outside. `verdict` is None while it is open, else why it is ruled out."""
 
-    name: str
+    name: str  # one word, for a headline
+    fault: str  # the same, for a sentence
     code: str
     text: str
     verdict: str | None
@@ -46,14 +47,16 @@ def _unreachable(case: Case, endpoints: Sequence[Endpoint]) -> Candidate:
     is_open = bool(endpoints) and {p.endpoint.broker_id for p in paths if "tcp" in p.passed} >= set(case.brokers)
     if facts.kraft:
         text, to_know = (
-            "brokers fetch from the controllers; that path was not measured",
+            "brokers fetch from the controllers; that way was not measured",
             "nc from the broker's host to a controller",
         )
     else:
-        text = "no probe from there was made" if not paths else "the probe from there did not tell"
-        to_know = f"{connect(tuple(endpoints[:1]))[0]} on {where}" if endpoints else f"a vantage with role broker on {where}"
+        text = f"no probe from {where} was made" if not paths else f"the probe from {where} did not tell"
+        to_know = f"`{connect(tuple(endpoints[:1]))[0]}` on {where}" if endpoints else f"a vantage with role broker on {where}"
     verdict = f"a probe from {where} connects" if is_open else _already_judged(case, "KA302")
-    return Candidate(name="unreachable", code="KA302", text=text, verdict=verdict, to_know=to_know)
+    return Candidate(
+        name="unreachable", fault="an address out of reach", code="KA302", text=text, verdict=verdict, to_know=to_know
+    )
 
 
 def _unauthorised(case: Case) -> Candidate:
@@ -66,14 +69,15 @@ def _unauthorised(case: Case) -> Candidate:
     text = (
         f"an authorizer is set on {brokers(with_authorizer)}"
         if with_authorizer
-        else f"{brokers(unread)} did not tell the settings"
+        else f"{brokers(unread)} did not tell whether an authorizer is set"
     )
     return Candidate(
         name="unauthorised",
+        fault="a missing right (ClusterAction)",
         code="KA401",
         text=text,
         verdict=verdict or _already_judged(case, "KA401"),
-        to_know=f"server.properties of {brokers(case.brokers)}, or CLUSTER_AUTHORIZATION_FAILED in {log_name(case)}",
+        to_know=f"server.properties of {brokers(case.brokers)}, or `CLUSTER_AUTHORIZATION_FAILED` in {log_name(case)}",
     )
 
 
@@ -86,11 +90,20 @@ def _tls(case: Case, endpoints: Sequence[Endpoint]) -> Candidate:
         verdict = "the auditor's own handshake with name check is accepted"
     return Candidate(
         name="TLS",
+        fault="a failed TLS handshake",
         code="KA412",
         text=f"the brokers' listener is {listing(used) or 'not known'}",
         verdict=verdict,
-        to_know=f"`ca_file` in the cluster file, or SSL handshake failed in {log_name(case)}",
+        to_know=f"{_handshake(endpoints)}, or `SSL handshake failed` in {log_name(case)}",
     )
+
+
+def _handshake(endpoints: Sequence[Endpoint]) -> str:
+    """Return a handshake that checks the certificate's name, as another broker's does."""
+    if not endpoints:
+        return "the certificate of the brokers' listener"
+    host, address = endpoints[0].host, endpoints[0].address
+    return f"`openssl s_client -connect {word(address)} -CAfile <ca> -verify_hostname {word(host)} -verify_return_error`"
 
 
 def _login(case: Case, endpoints: Sequence[Endpoint]) -> Candidate:
@@ -98,10 +111,11 @@ def _login(case: Case, endpoints: Sequence[Endpoint]) -> Candidate:
     sasl = any(protocol.startswith("SASL") for protocol in used)
     return Candidate(
         name="login",
+        fault="a refused login",
         code="KA412",
         text=f"the brokers' listener is {listing(used) or 'not known'}",
         verdict=f"the brokers' listener is {listing(used)}" if told and not sasl else None,
-        to_know=f"server.properties of {brokers(case.brokers)} beside the others', or Authentication failed in {log_name(case)}",
+        to_know=f"server.properties of {brokers(case.brokers)} and of the others, or `Authentication failed` in {log_name(case)}",
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from kafka_audit.engine.causes import cut_off_repair
 from kafka_audit.engine.causes.candidates import candidates
 from kafka_audit.engine.causes.repair import connect
-from kafka_audit.engine.causes.rule import VIEW, Case, Story, changed_before
+from kafka_audit.engine.causes.rule import VIEW, Case, Story, bootstrap_in_vain, changed_before
 from kafka_audit.engine.facts import Facts, broker_of, failed_at_network
 from kafka_audit.model.finding import Confidence, Evidence, Finding, Status
 from kafka_audit.model.text import brokers, clean, counted, fitting, listing, start_upper
@@ -106,13 +106,13 @@ def _impact(case: Case) -> str:
     empty = [b for b in case.brokers if case.facts.is_empty(b)]
     parts = []
     if empty:
-        parts.append(f"Clients that bootstrap from {brokers(empty)} are told that there are no brokers and no topics.")
+        parts.append(bootstrap_in_vain(empty))
     if led and case.by_controller:
         theirs = "it does not know" if len(case.brokers) == 1 else "they do not know"
         parts.append(f"ZooKeeper names {brokers(case.brokers)} as leader of {led} of {of} partitions; {theirs}.")
     if case.facts.registry is not None:
         shows = "shows nothing wrong" if _every_isr_full(case) else "does not show why"
-        parts.append(f"`kafka-topics.sh --zookeeper` {shows}.")
+        parts.append(f"ZooKeeper, and so `kafka-topics.sh --zookeeper`, {shows}.")
     if not case.by_controller:
         parts.insert(
             0, f"Replication from {brokers(case.brokers)} to {brokers(case.sources)} stands still, or will once it is needed."
@@ -197,7 +197,7 @@ def _rivals(case: Case) -> Iterable[Evidence]:
         return
     for rival in candidates(case):
         if rival.verdict and rival.code != "KA302":
-            yield Evidence(observer=f"rival {rival.code}", text=f"{rival.name} would look the same; ruled out: {rival.verdict}")
+            yield Evidence(observer=f"rival {rival.code}", text=f"{rival.fault} would look the same; ruled out: {rival.verdict}")
 
 
 def _changes(case: Case) -> Iterable[Evidence]:

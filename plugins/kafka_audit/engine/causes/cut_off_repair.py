@@ -53,7 +53,7 @@ def _quick(case: Case) -> Step:
         text=(
             f"Let {who} advertise {'an address' if one else 'addresses'} that clients and every possible controller ({whom}) "
             f"resolve and reach, then restart {who}{'' if one else ', one after the other'}. A broker that cannot reach its "
-            "controller may not end on SIGTERM: then SIGKILL."
+            "controller may not end on SIGTERM; then use SIGKILL."
         ),
         commands=tuple(commands),
         cost=(
@@ -137,7 +137,7 @@ def _own_host(bound: str, broken: Endpoint) -> str:
 
 def _warnings(case: Case) -> Iterable[Step]:
     if case.facts.registry is not None:
-        yield do_not("go by `kafka-topics.sh --zookeeper`: it reads the registry, and asks no broker.")
+        yield do_not("go by `kafka-topics.sh --zookeeper` (up to Kafka 2.8): it reads ZooKeeper, and asks no broker.")
     if not case.by_controller:
         return
     paths = [p for e in case.endpoints for p in case.facts.paths_to(e, "broker") if p.from_broker not in case.sources]

@@ -2,7 +2,7 @@
 
 from kafka_audit.engine.causes.candidates import log_name
 from kafka_audit.engine.causes.repair import do_not, prove
-from kafka_audit.engine.causes.rule import Case, Story, changed_before, evidence_of
+from kafka_audit.engine.causes.rule import Case, Story, bootstrap_in_vain, changed_before, evidence_of
 from kafka_audit.model.finding import Confidence, Step
 from kafka_audit.model.text import brokers, fitting, start_upper
 
@@ -24,13 +24,9 @@ def tell(case: Case) -> Story:
     state = f"{'is' if one or not who else 'are'} cut off" if empty or case.facts.kraft else "will be cut off by the next change"
     return Story(
         headline=fitting([f"{subject} {state}: {hedge}{actor} {_CANNOT[code]}", f"{subject} {state}: {hedge}{actor} is refused"]),
-        impact=(
-            f"Clients that bootstrap from {brokers(empty)} are told that there are no brokers and no topics."
-            if empty
-            else "What the controller decides next does not get there."
-        ),
+        impact=(bootstrap_in_vain(empty) if empty else "What the controller decides next will not get there."),
         confidence=case.confidence(),
-        why=f"By the rule of {code}; the connection itself is not in question.",
+        why=f"The evidence of {code}; that the controller gets a connection is not in question.",
         speaks_for=(
             *evidence_of(case.roots),
             *evidence_of([f for f in case.explained if f not in case.roots], 5),

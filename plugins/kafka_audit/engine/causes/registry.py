@@ -5,11 +5,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from kafka_audit.checks.reads import last_reads
-from kafka_audit.engine.causes.repair import do_not, prove
+from kafka_audit.engine.causes.repair import do_not, prove, zookeeper_shell
 from kafka_audit.engine.causes.rule import Case, Story, changed_before, evidence_of
 from kafka_audit.model.finding import Evidence, Step
 from kafka_audit.model.tables import SourceRead
-from kafka_audit.model.text import brokers, clean, counted, fitting, listing, start_upper, word
+from kafka_audit.model.text import brokers, clean, counted, fitting, start_upper, word
 
 
 def zookeeper_unread(case: Case) -> Iterable[Case]:
@@ -43,12 +43,13 @@ def tell_zookeeper_unread(case: Case) -> Story:
         confidence=case.confidence(),
         why="The read itself failed.",
         speaks_for=tuple(_reads(failed)) or evidence_of(case.roots),
-        not_known=(
-            "Not known: whether the brokers reach ZooKeeper. Only the auditor was refused. To know: server.log of a broker.",
-        ),
+        not_known=("Not known: whether the brokers reach ZooKeeper; only the auditor asked. To know: server.log of a broker.",),
         steps=(
             Step(kind="see", text="See it yourself (reads only).", commands=tuple(_connect(failed))),
-            Step(kind="quick", text="Start ZooKeeper, open the path to it, or correct `zookeeper:` in the cluster file."),
+            Step(
+                kind="quick",
+                text="Start ZooKeeper, open the way to it from this worker, or correct `zookeeper:` in the cluster file.",
+            ),
             prove(case),
             do_not("restart brokers while ZooKeeper is away: they do not come up without it."),
         ),
@@ -81,14 +82,14 @@ def tell_no_controller(case: Case) -> Story:
         why="ZooKeeper was read, and the znode is absent.",
         speaks_for=(
             *evidence_of(case.roots),
-            Evidence(observer="zookeeper", text=f"registered are {brokers(registered) if registered else 'no brokers'}"),
+            Evidence(observer="zookeeper", text=f"{brokers(registered) if registered else 'no broker'} registered"),
         ),
         not_known=("Not known: why no broker takes over. To know: server.log and controller.log of any broker, newest lines.",),
         steps=(
             Step(
                 kind="see",
                 text="See it yourself (reads only).",
-                commands=("zookeeper-shell.sh ZOOKEEPER get /controller", "zookeeper-shell.sh ZOOKEEPER ls /brokers/ids"),
+                commands=zookeeper_shell(case, "get /controller", "ls /brokers/ids"),
             ),
             Step(
                 kind="quick",
@@ -111,7 +112,7 @@ def tell_gone(case: Case) -> Story:
         if set(row.replicas) & set(who) and (row.leader is None or row.leader < 0 or row.leader in who)
     ]
     touched = sum(bool(set(row.replicas) & set(who)) for row in case.facts.partitions.values())
-    impact = f"Of {counted(touched, 'partition')} a replica is missing."
+    impact = f"Of {counted(touched, 'partition')} a replica is missing." if touched else "No partition had a replica there."
     if leaderless:
         impact = f"Without leader: {counted(len(leaderless), 'partition')}; clients can neither write nor read there. {impact}"
     return Story(
@@ -122,17 +123,20 @@ def tell_gone(case: Case) -> Story:
         why="ZooKeeper was read, and the registration is absent.",
         speaks_for=(
             *evidence_of(case.roots),
-            Evidence(observer="zookeeper", text=f"registered are {listing(sorted(case.facts.registered)) or 'no brokers'}"),
+            Evidence(
+                observer="zookeeper",
+                text=f"{brokers(case.facts.registered) if case.facts.registered else 'no broker'} registered",
+            ),
             *changed_before(
                 case, {"broker_went": "registration", "endpoint": "address", "config": "setting", "version": "version"}
             ),
         ),
         not_known=(f"Not known: whether the process runs without a session, or is down. To know: server.log of {brokers(who)}.",),
         steps=(
-            Step(kind="see", text="See it yourself (reads only).", commands=("zookeeper-shell.sh ZOOKEEPER ls /brokers/ids",)),
+            Step(kind="see", text="See it yourself (reads only).", commands=zookeeper_shell(case, "ls /brokers/ids")),
             Step(
                 kind="quick",
-                text=f"Start {brokers(who)} again, or open the path from there to ZooKeeper.",
+                text=f"Start {brokers(who)} again, or open the way from there to ZooKeeper.",
                 cost="Replicas that are behind copy from the leaders: network and disk of the others.",
             ),
             prove(case),
@@ -155,7 +159,11 @@ def tell_foreign(case: Case) -> Story:
             Step(
                 kind="see",
                 text="See it yourself (reads only).",
-                commands=tuple(f"kcat -L -b {word(e.address)}" for b in who[:3] for e in case.facts.endpoints_of(b)[:1]),
+                commands=tuple(
+                    f"kafka-cluster.sh cluster-id --bootstrap-server {word(e.address)}"
+                    for b in who[:3]
+                    for e in case.facts.endpoints_of(b)[:1]
+                ),
             ),
             Step(kind="quick", text="Take the broker, or the forward that leads to it, out of this cluster's addresses."),
             prove(case),

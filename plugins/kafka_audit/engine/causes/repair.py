@@ -1,5 +1,6 @@
 """Steps that several causes share, with exact hosts, ports and files in them."""
 
+from kafka_audit.checks.reads import last_reads
 from kafka_audit.engine.causes.rule import Case
 from kafka_audit.engine.facts import Endpoint
 from kafka_audit.model.finding import Step
@@ -9,6 +10,13 @@ from kafka_audit.model.text import listing, word
 def connect(endpoints: tuple[Endpoint, ...], limit: int = 10) -> tuple[str, ...]:
     """Return one `nc` a endpoint: it opens a connection, sends nothing, and says which way it failed."""
     return tuple(f"nc -vz -w 3 {word(e.host)} {e.port}" for e in endpoints[:limit])
+
+
+def zookeeper_shell(case: Case, *requests: str) -> tuple[str, ...]:
+    """Return a command for each request, e.g. `ls /brokers/ids`, at the address (with its chroot) that the audit itself asked."""
+    asked = [read.target for read in last_reads(case.facts.snapshot) if read.observer == "zookeeper"]
+    address = word(asked[0]) if asked else "<zookeeper>:2181"
+    return tuple(f"zookeeper-shell.sh {address} {request}" for request in requests)
 
 
 def prove(case: Case) -> Step:

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from kafka_audit.engine.facts import Endpoint, Facts, broker_of
 from kafka_audit.model.finding import Change, Confidence, Evidence, Finding, Step
-from kafka_audit.model.text import clean
+from kafka_audit.model.text import brokers, clean
 
 VIEW = ("KA101", "KA102", "KA103", "KA104", "KA105", "KA106", "KA107", "KA108", "KA202")
 """What shows in a broker's own view, and is about the broker that was asked."""
@@ -126,6 +126,11 @@ def evidence_of(findings: Iterable[Finding], limit: int = 10) -> tuple[Evidence,
     if len(found) > limit:
         lines.append(Evidence(observer="count", text=f"and {len(found) - limit} more, see findings"))
     return tuple(lines)
+
+
+def bootstrap_in_vain(empty: Iterable[int]) -> str:
+    """Return what an empty view means to clients."""
+    return f"Clients that bootstrap from {brokers(empty)} are told that there are no brokers and no topics."
 
 
 CHANGES = "changes"

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from kafka_audit.engine.causes.candidates import Candidate, candidates, log_name
 from kafka_audit.engine.causes.repair import prove
-from kafka_audit.engine.causes.rule import Case, Story, changed_before, evidence_of
+from kafka_audit.engine.causes.rule import Case, Story, bootstrap_in_vain, changed_before, evidence_of
 from kafka_audit.engine.facts import broker_of
 from kafka_audit.model.finding import Confidence, Evidence, Finding, Step
 from kafka_audit.model.text import brokers, fitting, start_upper
@@ -35,27 +35,31 @@ def tell(case: Case) -> Story:
     return Story(
         cause=leading,
         headline=_headline(case, leading, left),
-        impact=f"Clients that ask {brokers(case.brokers)} are told something else than the rest of the cluster tells.",
+        impact=(
+            bootstrap_in_vain(case.brokers)
+            if all(case.facts.is_empty(b) for b in case.brokers)
+            else f"Clients that ask {brokers(case.brokers)} are told something else than the rest of the cluster tells."
+        ),
         confidence=Confidence.SUSPECTED,
         why="The views were read; what would tell the candidates apart was not.",
         speaks_for=(
             *evidence_of(case.roots),
-            *(Evidence(observer=f"candidate {c.code}", text=f"{c.name}: {c.text}") for c in left),
+            *(Evidence(observer=f"candidate {c.code}", text=f"{c.fault}: {c.text}") for c in left),
             *changes,
         ),
         against=tuple(
-            Evidence(observer=f"candidate {c.code}", text=f"{c.name}: ruled out, {c.verdict}") for c in rivals if c.verdict
+            Evidence(observer=f"candidate {c.code}", text=f"{c.fault}: ruled out, {c.verdict}") for c in rivals if c.verdict
         ),
-        not_known=tuple(f"Not known: whether it is {c.name} ({c.code}). To know: {c.to_know}." for c in left),
+        not_known=tuple(f"Not known: whether {c.fault} ({c.code}) is the cause. To know: {c.to_know}." for c in left),
         steps=(
             Step(
                 kind="see",
                 text=f"See what decides (reads only): {_log_place(case)}.",
-                commands=(f"grep -E '{_LINES}' {'server.log' if case.facts.kraft else 'controller.log'}",),
+                commands=(f"grep -E '{_LINES}' {'server.log' if case.facts.kraft else 'controller.log'} | tail -5",),
             ),
             Step(
                 kind="quick",
-                text=f"Repair what the log names; a restart of {brokers(case.brokers)} alone helps only if the cause is gone.",
+                text=f"Repair what the log names; a restart of {brokers(case.brokers)} helps only once the cause is gone.",
             ),
             prove(case),
         ),

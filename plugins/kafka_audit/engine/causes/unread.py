@@ -1,17 +1,17 @@
 """KA001: what the auditor asked and did not get, from brokers and from other sources than ZooKeeper."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from kafka_audit.checks.reads import last_reads
+from kafka_audit.checks.reads import last_reads, observer_name
 from kafka_audit.engine.causes.repair import prove
 from kafka_audit.engine.causes.rule import Case, Story, evidence_of
-from kafka_audit.engine.inputs import observer_name
 from kafka_audit.model.finding import Evidence, Finding, Step
 from kafka_audit.model.tables import SourceRead
-from kafka_audit.model.text import brokers, clean, fitting, listing, start_upper
+from kafka_audit.model.text import brokers, clean, fitting, listing, start_upper, word
 
+_ADDRESS = re.compile(r"\[?([^\s/,\[\]]+?)\]?:(\d+)")
 _LOGIN = re.compile(r"auth|sasl|credential|password|login", re.IGNORECASE)
 
 
@@ -67,13 +67,19 @@ def tell_login(case: Case) -> Story:
     who, one = _who(case), len(case.roots) == 1
     return Story(
         headline=fitting([f"{start_upper(who)} {'refuses' if one else 'refuse'} the auditor: it cannot log in"]),
-        impact=f"Nothing that rests on the view of {who} could be judged. Clients may be fine, or not.",
+        impact=f"Nothing that rests on the view of {who} could be judged. Whether clients are let in is not known.",
         confidence=case.confidence(),
         why="The brokers' own answer.",
         speaks_for=tuple(_reads(case)) or evidence_of(case.roots),
-        not_known=("Not known: whether the account is wrong here or was removed there. To know: try it with another client.",),
+        not_known=(
+            "Not known: whether the account is wrong here or was removed there. To know: the command below.",
+        ),
         steps=(
-            Step(kind="quick", text="Correct `security` in the cluster file, or the password variable or connection it names."),
+            Step(kind="see", text="See it yourself (reads only), with the auditor's account.", commands=tuple(_log_in(case))),
+            Step(
+                kind="quick",
+                text="Correct `security` in the cluster file, or the environment variable or Airflow connection that it names.",
+            ),
             prove(case),
         ),
     )
@@ -91,14 +97,35 @@ def tell_silent(case: Case) -> Story:
         confidence=case.confidence(),
         why="The read itself failed.",
         speaks_for=tuple(_reads(case)) or evidence_of(case.roots),
-        not_known=(f"Not known: whether {who} {'serves' if one else 'serve'} others. To know: a vantage there.",)
+        not_known=(
+            f"Not known: whether {who} {'serves' if one else 'serve'} others. To know: the command below on a client's host.",
+        )
         if of_broker
         else (),
         steps=(
-            Step(kind="quick", text="Open the path, grant the right, or start the source, as the errors above name it."),
+            *(
+                Step(kind="see", text="See it yourself from this worker (reads only).", commands=c)
+                for c in (_connect(reads),)
+                if c
+            ),
+            Step(
+                kind="quick",
+                text="Open the way to it from this worker, or start it; where the error names a right, grant that.",
+            ),
             prove(case),
         ),
     )
+
+
+def _connect(reads: Sequence[SourceRead]) -> tuple[str, ...]:
+    addresses = dict.fromkeys(m.groups() for read in reads if (m := _ADDRESS.fullmatch(read.target)))
+    return tuple(f"nc -vz -w 3 {word(host)} {port}" for host, port in list(addresses)[:5])
+
+
+def _log_in(case: Case) -> Iterable[str]:
+    addresses = dict.fromkeys(read.target for root in case.roots for read in failed_reads(case, root))
+    for address in list(addresses)[:3]:
+        yield f"kafka-broker-api-versions.sh --bootstrap-server {word(address)} --command-config client.properties"
 
 
 def _headlines(case: Case, who: str, reads: list[SourceRead]) -> list[str]:
