@@ -9,7 +9,8 @@ from datetime import date
 from typing import Any
 
 from kafka_audit.checks import Check, catalogue
-from kafka_audit.engine.inputs import failed_inputs, observer_name
+from kafka_audit.checks.reads import observer_name
+from kafka_audit.engine.inputs import failed_inputs
 from kafka_audit.model.cluster import Mute
 from kafka_audit.model.errors import EngineError
 from kafka_audit.model.finding import (

@@ -23,7 +23,6 @@ from kafka_audit.model.tables import (
     ViewPartition,
     ViewTopic,
 )
-from kafka_audit.model.text import clean
 
 
 def _zookeeper(read: SourceRead) -> bool:
@@ -55,11 +54,6 @@ _SOURCE: Mapping[type[Row], Callable[[SourceRead], bool]] = MappingProxyType(
         Probe: _starts("probe"),
     }
 )
-
-
-def observer_name(observer: str) -> str:
-    """Return an observer of the tables as people call it: `broker:2` is broker 2, `broker@b9:9092` the broker at b9:9092."""
-    return re.sub(r"^(\w+)([:@])", lambda m: f"{m[1]} {'at ' if m[2] == '@' else ''}", clean(observer))
 
 
 def failed_inputs(snapshot: Snapshot, needs: Iterable[type[Row]], resource: str) -> tuple[SourceRead, ...]:
