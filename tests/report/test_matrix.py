@@ -71,6 +71,22 @@ def test_equal_rows_and_columns_are_folded_above_twelve_brokers():
     ]
 
 
+def test_scattered_ids_are_spelt_out_below_a_table_that_fits_the_terminal():
+    many = {n: f"b{n}:9092" for n in range(60)}
+    views = {n: "empty" if n % 7 == 3 or n % 5 == 0 else "full" for n in many}
+    lines = matrix.lines(built(brokers=many, views=views).as_dict(), 80)
+    assert max(map(len, lines)) <= 80
+    assert lines[1].split("  ")[0] == "brokers 1 … 58 (41), zookeeper"
+    spelt = " ".join(line.strip() for line in lines)
+    assert "0 … 59 (19): 0, 3, 5, 10, 15, 17, 20, 24, 25, 30, 31, 35, 38, 40, 45, 50, 52, 55, 59" in spelt
+
+
+def test_a_long_reason_is_wrapped_in_the_legend():
+    probes = [{"to": 1, "from": 0, "fails": "tcp", "error": "no route " * 15}]
+    lines = matrix.lines(built(brokers=THREE, views={0: "full", 1: "full", 2: "full"}, probes=probes).as_dict(), 60)
+    assert max(map(len, lines)) <= 60
+
+
 def test_twelve_brokers_are_not_folded():
     many = {n: f"b{n}:9092" for n in range(12)}
     lines = matrix.lines(built(brokers=many, views=dict.fromkeys(many, "full")).as_dict(), 100)

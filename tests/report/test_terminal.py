@@ -1,6 +1,8 @@
 """The terminal page: two whole pages as they should look, and what holds for every page."""
 
 import re
+import unicodedata
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -115,6 +117,17 @@ def test_what_one_thing_would_answer_is_asked_for_once(told):
     assert text.count("an answer of b:9092") == 1
 
 
+def test_of_many_alike_the_first_is_told_and_the_others_are_counted(told):
+    unknown = [
+        small_cluster.finding(
+            "KA302", f"broker/{n}", status="UNKNOWN", message=f"Not known: who reaches {n}", remediation="To know: a probe"
+        )
+        for n in range(25)
+    ]
+    text = page(*told(unknown, CALM))
+    assert "  ? KA302 broker/0: who reaches 0\n    KA302: and 24 more like it, in findings.json\n    To know: a probe.\n" in text
+
+
 def test_an_observer_is_called_the_same_everywhere(told):
     reads = [{"observer": "broker@b9:9092", "outcome": "failed", "error": "connection refused"}]
     text = page(*told([small_cluster.finding("KA001", "broker/b9:9092")], {**CALM, "reads": reads}))
@@ -150,6 +163,28 @@ def test_a_long_list_is_cut_and_counted(told):
     text = page(*told(findings, CALM))
     assert "and 15 more of KA606, in findings.json" in text
     assert text.count("KA606 + new") == 10
+
+
+HOSTILE = "\x1b[31mX\u202egnp.\n\r\u2028\u200b\x07"
+FREE_TEXT = {"error", "needs", "message", "detail", "host", "vantage", "operation", "target", "via", "value"}
+
+
+@pytest.mark.parametrize(("family", "name"), CASES)
+def test_no_string_of_a_snapshot_is_printed_as_it_came(audited, family, name, monkeypatch):
+    honest = small_cluster.snapshot
+
+    def spoilt(spec):
+        snapshot = honest(spec)
+        rows = [
+            replace(row, **{k: v + HOSTILE for k, v in vars(row).items() if k in FREE_TEXT and isinstance(v, str) and v})
+            for row in snapshot.rows
+        ]
+        return replace(snapshot, rows=tuple(rows))
+
+    monkeypatch.setattr(small_cluster, "snapshot", spoilt)
+    text = page(*audited(family, name), 80)
+    assert {char for char in text if char != "\n" and unicodedata.category(char) in {"Cc", "Cf", "Zl", "Zp"}} == set()
+    assert "gnp.\n" not in text, "a line break of the cluster's begins a line of ours"
 
 
 def test_hostile_names_reach_no_terminal(told):

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from kafka_audit.engine.facts import Facts, Path
-from kafka_audit.report.text import brokers, clean, ranges
+from kafka_audit.report.text import brokers, clean, ranges, wrap
 
 LETTERS: Mapping[str, str] = MappingProxyType({"dns": "D", "tcp": "T", "tls": "L", "sasl": "S", "api": "A", "identity": "I"})
 LADDER = "DTLSAI"
@@ -22,6 +22,10 @@ MEANING: Mapping[str, str] = MappingProxyType(
 
 FOLD_ABOVE = 12
 """Number of brokers above which equal rows and equal columns are put together."""
+
+
+_WIDEST_IDS = 24
+"""Characters of a list of ids that a head of the table may take; a longer one is spelt out below."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,7 +194,7 @@ def lines(matrix: Mapping[str, Any], width: int) -> list[str]:
         return []
     cells = [observer.worst() for observer in observers]
     row_groups, column_groups = folded(cells, len(ids) > FOLD_ABOVE)
-    heads = [ranges(ids[c] for c in group) for group in column_groups]
+    heads = [_short([ids[c] for c in group]) for group in column_groups]
     names = [_row_name([observers[r] for r in group]) for group in row_groups]
     left = max(len("broker"), *(len(name) for name in names)) + 2
     widths = [max(len(head), 1) + 2 for head in heads]
@@ -198,14 +202,24 @@ def lines(matrix: Mapping[str, Any], width: int) -> list[str]:
     for name, group in zip(names, row_groups, strict=True):
         row = "".join(cells[group[0]][c[0]].ljust(w) for c, w in zip(column_groups, widths, strict=True))
         table.append(name.ljust(left) + row.rstrip())
-    return _beside(table, _legend(matrix, "".join(cells)), width)
+    members = [[ids[c] for c in group] for group in column_groups]
+    members += [[b for b in (observers[r].broker for r in group) if b is not None] for group in row_groups]
+    named = dict.fromkeys((_short(group), ranges(group)) for group in members if group)
+    spelt = [part for short, full in named if short != full for part in wrap(f"{short}: {full}", width, "", "   ")]
+    return [*_beside(table, _legend(matrix, "".join(cells)), width), *([""] if spelt else []), *spelt]
+
+
+def _short(ids: Sequence[int]) -> str:
+    """Return ids as ranges, or only both ends and their number where that would be wider than a column can be."""
+    full = ranges(ids)
+    return full if len(full) <= _WIDEST_IDS else f"{min(ids)} … {max(ids)} ({len(ids)})"
 
 
 def _row_name(group: Sequence[Observer]) -> str:
     ids = [observer.broker for observer in group if observer.broker is not None]
     others = [clean(observer.name, 40) for observer in group if observer.broker is None]
     mark = " (ctl)" if len(group) == 1 and group[0].note == "controller" else ""
-    numbers = f"{'broker' if len(ids) == 1 else 'brokers'} {ranges(ids)}{mark}" if ids else ""
+    numbers = f"{'broker' if len(ids) == 1 else 'brokers'} {_short(ids)}{mark}" if ids else ""
     return ", ".join(part for part in (numbers, *others) if part)
 
 
@@ -224,7 +238,7 @@ def _legend(matrix: Mapping[str, Any], shown: str) -> list[str]:
 def _beside(table: Sequence[str], legend: Sequence[str], width: int) -> list[str]:
     column = max(len(line) for line in table) + 6
     if column + max((len(line) for line in legend), default=0) > width:
-        return [*table, "", *legend]
+        return [*table, "", *(part for line in legend for part in wrap(line, width, "", "   "))]
     padded = [*legend, *[""] * (len(table) - 1 - len(legend))]
     body = [*table[1:], *[""] * (len(padded) - len(table) + 1)]
     return [table[0], *(f"{line.ljust(column)}{note}".rstrip() for line, note in zip(body, padded, strict=True))]

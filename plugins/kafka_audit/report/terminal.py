@@ -17,6 +17,9 @@ _INDENT = " " * 10
 _FIRST = 10
 """Lines of a long list that are shown; the rest is counted, and is in findings.json."""
 
+_ALIKE = 3
+"""Results of one check that are told one by one."""
+
 _STEP = {"see": "see it yourself (reads only)", "quick": "quick", "lasting": "lasting", "prove": "prove it"}
 
 
@@ -84,7 +87,7 @@ class _Page:
         why += [("-", e) for e in incident["evidence_against"]]
         yield from self.section("WHY")
         for sign, evidence in why:
-            yield from self.signed(sign, f"{evidence['observer']}: {evidence['text']}")
+            yield from self.signed(sign, clean(f"{evidence['observer']}: {evidence['text']}", 1000))
         for text in incident["not_known"]:
             yield from self.signed(self.paint("unknown", "?"), text)
         if before:
@@ -155,7 +158,7 @@ class _Page:
         for (severity, code), group in by_code.items():
             for finding in group[:_FIRST]:
                 place = clean(finding["resource"]["name"])
-                text = f"{code} {LIFECYCLE[finding['lifecycle']]}  {place}: {prose(finding['message'])}"
+                text = f"{code} {LIFECYCLE[finding['lifecycle']]}  {place}: {clean(finding['message'], 1000)}"
                 yield from self.labelled(severity, text)
             if len(group) > _FIRST:
                 yield f"{_INDENT}and {len(group) - _FIRST} more of {code}, in findings.json"
@@ -183,24 +186,30 @@ class _Page:
                 yield from wrap(text, self.width, "    " if number and to_know else "  ? ", "    ")
             if to_know:
                 yield from wrap(f"To know: {to_know}.", self.width, "    ")
-        for more, what in ((len(unknown) - _FIRST, "read"), (len(self.unknown) - _FIRST, "check")):
-            if more > 0:
-                yield f"    and {counted(more, f'more {what}')}, in findings.json"
+        if len(unknown) > _FIRST:
+            yield f"    and {counted(len(unknown) - _FIRST, 'more read')}, in findings.json"
 
     def questions(self) -> Mapping[str, Sequence[str]]:
-        """Return what is not known by what would answer it: a read that failed, and the checks that hang on it, need the same."""
+        """Return what is not known by what would answer it: a read that failed, and the checks that hang on it, need the same.
+
+        Of one check that needs the same for many resources the first is told, and the others are counted.
+        """
         found: dict[str, dict[str, None]] = {}
         for read in self.document["coverage"]["unknown"][:_FIRST]:
             text = f"{observer_name(read['observer'])}, {clean(read['operation'])}: {clean(read['error'], 300)}"
             found.setdefault(clean(read["needs"] or "").rstrip("."), {})[text] = None
-        for finding in self.unknown[:_FIRST]:
+        alike: dict[tuple[str, str], list[str]] = {}
+        for finding in self.unknown:
             place = "" if finding["resource"]["name"] == "cluster" else f" {clean(finding['resource']['name'])}"
-            question = prose(finding["message"]).removeprefix("Not known: ")
+            question = clean(finding["message"], 1000).removeprefix("Not known: ")
             needs = prose(finding["remediation"])
             if not needs.startswith("To know: "):
                 question, needs = f"{question} {needs}".strip(), ""
             to_know = needs.removeprefix("To know: ").rstrip(".")
-            found.setdefault(to_know, {})[f"{finding['code']}{place}: {question}"] = None
+            alike.setdefault((to_know, finding["code"]), []).append(f"{finding['code']}{place}: {question}")
+        for (to_know, code), texts in alike.items():
+            more = [f"{code}: and {len(texts) - 1} more like it, in findings.json"] if len(texts) > _ALIKE else texts[1:]
+            found.setdefault(to_know, {}).update(dict.fromkeys([texts[0], *more]))
         return {to_know: tuple(texts) for to_know, texts in found.items()}
 
     def never_asked(self) -> Iterator[str]:

@@ -8,9 +8,9 @@ from kafka_audit.engine.causes import cut_off_repair
 from kafka_audit.engine.causes.candidates import candidates
 from kafka_audit.engine.causes.repair import connect
 from kafka_audit.engine.causes.rule import VIEW, Case, Story, bootstrap_in_vain, changed_before
-from kafka_audit.engine.facts import Facts, broker_of, failed_at_network
+from kafka_audit.engine.facts import Endpoint, Facts, broker_of, failed_at_network
 from kafka_audit.model.finding import Confidence, Evidence, Finding, Status
-from kafka_audit.model.text import brokers, clean, counted, fitting, listing, start_upper
+from kafka_audit.model.text import brokers, clean, counted, fitting, listing, ranges, start_upper
 
 _HEDGE = {Confidence.MEASURED: "", Confidence.INFERRED: "most likely ", Confidence.SUSPECTED: "possibly "}
 
@@ -148,12 +148,15 @@ def _failing_layers(case: Case) -> set[str]:
 def _probes(case: Case) -> Iterable[Evidence]:
     failed = [p for e in case.endpoints for p in case.facts.paths_to(e, "broker") if failed_at_network(p)]
     failed.sort(key=lambda p: (p.from_broker not in case.sources, p.from_broker or 0, p.endpoint))
-    for path in failed[:10]:
-        end = path.endpoint
-        text = f"{clean(end.address)} (broker {end.broker_id}): {path.layer} fails, {clean(path.error or 'failed')}"
-        yield Evidence(observer=f"probe from broker {path.from_broker}'s host", text=text)
-    if len(failed) > 10:  # noqa: PLR2004 -- first ten
-        yield Evidence(observer="count", text=f"and {len(failed) - 10} more probes between brokers fail")
+    alike: dict[tuple[int | None, str], list[str]] = defaultdict(list)
+    for path in failed:
+        how = f"{path.layer} fails, {clean(path.error or 'failed')}"
+        alike[path.from_broker, how].append(f"{clean(path.endpoint.address)} (broker {path.endpoint.broker_id})")
+    for (from_broker, how), ends in list(alike.items())[:10]:
+        yield Evidence(observer=f"probe from broker {from_broker}'s host", text=f"{listing(ends, 3)}: {how}")
+    if len(alike) > 10:  # noqa: PLR2004 -- first ten
+        more = sum(map(len, list(alike.values())[10:]))
+        yield Evidence(observer="count", text=f"and {counted(more, 'more probe')} between brokers failed")
 
 
 def _own_views(case: Case) -> Iterable[Evidence]:
@@ -174,9 +177,15 @@ def _own_views(case: Case) -> Iterable[Evidence]:
 def _registered(case: Case) -> Iterable[Evidence]:
     if case.facts.registry is None:
         return
-    for endpoint in case.endpoints[:10]:
-        text = f"broker {endpoint.broker_id} is registered and advertises {clean(endpoint.listener)} at {clean(endpoint.address)}"
-        yield Evidence(observer="zookeeper", text=text)
+    by_listener: dict[str, list[Endpoint]] = defaultdict(list)
+    for endpoint in case.endpoints:
+        by_listener[endpoint.listener].append(endpoint)
+    for listener, ends in by_listener.items():
+        one = len(ends) == 1
+        # Every id, however many: a headline may only count them.
+        who = f"broker{'' if one else 's'} {ranges(e.broker_id for e in ends)} {'is' if one else 'are'} registered"
+        where = f"{'advertises' if one else 'advertise'} {clean(listener)} at {listing((e.address for e in ends), 3)}"
+        yield Evidence(observer="zookeeper", text=f"{who} and {where}")
 
 
 def _symptoms(case: Case) -> Iterable[Evidence]:
@@ -236,7 +245,7 @@ def _clients_reach(case: Case) -> Iterable[Evidence]:
             if "tcp" in path.passed:
                 reached[path.vantage].append(endpoint.address)
     for vantage, addresses in sorted(reached.items()):
-        text = f"connects to {listing(addresses)}; proves nothing: it comes by another way than the {_side(case)}"
+        text = f"connects to {listing(addresses, 3)}; proves nothing: it comes by another way than the {_side(case)}"
         yield Evidence(observer=f"vantage {clean(vantage)}", text=text)
 
 

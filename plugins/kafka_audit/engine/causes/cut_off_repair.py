@@ -9,6 +9,9 @@ from kafka_audit.engine.facts import Endpoint, failed_at_network
 from kafka_audit.model.finding import Step
 from kafka_audit.model.text import brokers, clean, word
 
+_EACH = 3
+"""Endpoints up to which each gets a command of its own; more have one log line in common."""
+
 _ADDRESS = re.compile(r"(?:[A-Za-z0-9_]+://)?(?P<host>[A-Za-z0-9._-]+|\[[0-9A-Fa-f:]+\]):(?P<port>\d+)")
 
 
@@ -24,8 +27,14 @@ def _see(case: Case) -> Step:
         commands.append(f"# on the host of {role}")
         commands.extend(connect(case.endpoints, 5))
         if case.by_controller:
-            commands.extend(_log_line(case, source, endpoint) for endpoint in case.endpoints[:5])
+            commands.extend(_log_lines(case, source))
     return Step(kind="see", text="See it yourself (reads only).", commands=tuple(commands))
+
+
+def _log_lines(case: Case, controller: int) -> Iterable[str]:
+    if len(case.endpoints) <= _EACH:
+        return [_log_line(case, controller, endpoint) for endpoint in case.endpoints]
+    return [f'grep -E "Controller {controller}\'s connection to broker .* was unsuccessful" controller.log | tail -20']
 
 
 def _log_line(case: Case, controller: int, endpoint: Endpoint) -> str:

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from kafka_audit.checks.reads import last_reads
-from kafka_audit.engine.causes.repair import do_not, prove, zookeeper_shell
-from kafka_audit.engine.causes.rule import Case, Story, changed_before, evidence_of
+from kafka_audit.engine.causes.repair import connect_again, do_not, prove, zookeeper_shell
+from kafka_audit.engine.causes.rule import Case, Story, changed_before, evidence_of, evidence_of_reads
 from kafka_audit.model.finding import Evidence, Step
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import brokers, clean, counted, fitting, start_upper, word
@@ -42,10 +42,10 @@ def tell_zookeeper_unread(case: Case) -> Story:
         ),
         confidence=case.confidence(),
         why="The read itself failed.",
-        speaks_for=tuple(_reads(failed)) or evidence_of(case.roots),
+        speaks_for=evidence_of_reads(failed) or evidence_of(case.roots),
         not_known=("Not known: whether the brokers reach ZooKeeper; only the auditor asked. To know: server.log of a broker.",),
         steps=(
-            Step(kind="see", text="See it yourself (reads only).", commands=tuple(_connect(failed))),
+            Step(kind="see", text="See it yourself (reads only).", commands=connect_again(failed)),
             Step(
                 kind="quick",
                 text="Start ZooKeeper, open the way to it from this worker, or correct `zookeeper:` in the cluster file.",
@@ -54,22 +54,6 @@ def tell_zookeeper_unread(case: Case) -> Story:
             do_not("restart brokers while ZooKeeper is away: they do not come up without it."),
         ),
     )
-
-
-def _reads(failed: list[SourceRead]) -> Iterable[Evidence]:
-    for read in failed[:10]:
-        words = f": {clean(read.message)}" if read.message else ""
-        needs = f"; needs {clean(read.needs)}" if read.needs else ""
-        yield Evidence(
-            observer=read.observer,
-            text=f"{clean(read.operation)} at {clean(read.target)}: {clean(read.error or 'failed')}{words}{needs}",
-        )
-
-
-def _connect(failed: list[SourceRead]) -> Iterable[str]:
-    addresses = {pair for read in failed for pair in re.findall(r"([^\s,/]+):(\d+)", read.target)}
-    for host, port in sorted(addresses)[:5]:
-        yield f"nc -vz -w 3 {word(host)} {port}"
 
 
 def tell_no_controller(case: Case) -> Story:

@@ -1,15 +1,29 @@
 """Steps that several causes share, with exact hosts, ports and files in them."""
 
+import re
+from collections.abc import Iterable
+
 from kafka_audit.checks.reads import last_reads
 from kafka_audit.engine.causes.rule import Case
 from kafka_audit.engine.facts import Endpoint
 from kafka_audit.model.finding import Step
+from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import listing, word
+
+_ADDRESSES = re.compile(r"\[?([^\s,/\[\]]+?)\]?:(\d+)(?=[,/]|$)")
 
 
 def connect(endpoints: tuple[Endpoint, ...], limit: int = 10) -> tuple[str, ...]:
     """Return one `nc` a endpoint: it opens a connection, sends nothing, and says which way it failed."""
     return tuple(f"nc -vz -w 3 {word(e.host)} {e.port}" for e in endpoints[:limit])
+
+
+def connect_again(reads: Iterable[SourceRead], limit: int = 5) -> tuple[str, ...]:
+    """Return one `nc` for each address that reads which failed were sent to, ZooKeeper's connection string taken apart."""
+    addresses = dict.fromkeys(
+        pair for read in reads for pair in re.findall(r"\[?([^\s,/\[\]]+?)\]?:(\d+)(?=[,/]|$)", read.target)
+    )
+    return tuple(f"nc -vz -w 3 {word(host)} {port}" for host, port in list(addresses)[:limit])
 
 
 def zookeeper_shell(case: Case, *requests: str) -> tuple[str, ...]:

@@ -4,8 +4,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from kafka_audit.checks.reads import observer_name
 from kafka_audit.engine.facts import Endpoint, Facts, broker_of
 from kafka_audit.model.finding import Change, Confidence, Evidence, Finding, Step
+from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import brokers, clean
 
 VIEW = ("KA101", "KA102", "KA103", "KA104", "KA105", "KA106", "KA107", "KA108", "KA202")
@@ -128,6 +130,19 @@ def evidence_of(findings: Iterable[Finding], limit: int = 10) -> tuple[Evidence,
     return tuple(lines)
 
 
+def evidence_of_reads(failed: Sequence[SourceRead], limit: int = 10) -> tuple[Evidence, ...]:
+    """Return reads that failed as evidence: who was asked what, at which address, and how it ended."""
+    lines = []
+    for read in failed[:limit]:
+        words = f": {clean(read.message)}" if read.message else ""
+        needs = f"; needs {clean(read.needs)}" if read.needs else ""
+        text = f"{clean(read.operation)} at {clean(read.target)}: {clean(read.error or 'failed')}{words}{needs}"
+        lines.append(Evidence(observer=observer_name(read.observer), text=text))
+    if len(failed) > limit:
+        lines.append(Evidence(observer="count", text=f"and {len(failed) - limit} more reads failed"))
+    return tuple(lines)
+
+
 def bootstrap_in_vain(empty: Iterable[int]) -> str:
     """Return what an empty view means to clients."""
     return f"Clients that bootstrap from {brokers(empty)} are told that there are no brokers and no topics."
@@ -143,10 +158,16 @@ def changed_before(case: Case, kinds: Mapping[str, str], limit: int = 10) -> tup
     lines = [
         Evidence(
             observer=CHANGES,
-            text=f"{kinds[c.kind]} of {clean(c.resource)}: {clean(c.before or 'none')} -> {clean(c.after or 'none')}",
+            text=f"{kinds[c.kind]} of {_place(c.resource)}: {clean(c.before or 'none')} -> {clean(c.after or 'none')}",
         )
         for c in about[:limit]
     ]
     if len(about) > limit:
         lines.append(Evidence(observer=CHANGES, text=f"and {len(about) - limit} more changes at these brokers"))
     return tuple(lines)
+
+
+def _place(resource: str) -> str:
+    """Return `broker 2, listener PLAINTEXT` for `broker/2/listener/PLAINTEXT`."""
+    parts = resource.split("/", 3)
+    return clean(", ".join(" ".join(pair) for pair in (parts[:2], parts[2:]) if pair))

@@ -1,17 +1,16 @@
 """KA001: what the auditor asked and did not get, from brokers and from other sources than ZooKeeper."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
 from kafka_audit.checks.reads import last_reads, observer_name
-from kafka_audit.engine.causes.repair import prove
-from kafka_audit.engine.causes.rule import Case, Story, evidence_of
+from kafka_audit.engine.causes.repair import connect_again, prove
+from kafka_audit.engine.causes.rule import Case, Story, evidence_of, evidence_of_reads
 from kafka_audit.model.finding import Evidence, Finding, Step
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import brokers, clean, fitting, listing, start_upper, word
 
-_ADDRESS = re.compile(r"\[?([^\s/,\[\]]+?)\]?:(\d+)")
 _LOGIN = re.compile(r"auth|sasl|credential|password|login", re.IGNORECASE)
 
 
@@ -70,10 +69,8 @@ def tell_login(case: Case) -> Story:
         impact=f"Nothing that rests on the view of {who} could be judged. Whether clients are let in is not known.",
         confidence=case.confidence(),
         why="The brokers' own answer.",
-        speaks_for=tuple(_reads(case)) or evidence_of(case.roots),
-        not_known=(
-            "Not known: whether the account is wrong here or was removed there. To know: the command below.",
-        ),
+        speaks_for=_reads(case) or evidence_of(case.roots),
+        not_known=("Not known: whether the account is wrong here or was removed there. To know: the command below.",),
         steps=(
             Step(kind="see", text="See it yourself (reads only), with the auditor's account.", commands=tuple(_log_in(case))),
             Step(
@@ -96,7 +93,7 @@ def tell_silent(case: Case) -> Story:
         impact=impact if one else impact.replace("it would", "they would").replace("on it", "on them"),
         confidence=case.confidence(),
         why="The read itself failed.",
-        speaks_for=tuple(_reads(case)) or evidence_of(case.roots),
+        speaks_for=_reads(case) or evidence_of(case.roots),
         not_known=(
             f"Not known: whether {who} {'serves' if one else 'serve'} others. To know: the command below on a client's host.",
         )
@@ -105,7 +102,7 @@ def tell_silent(case: Case) -> Story:
         steps=(
             *(
                 Step(kind="see", text="See it yourself from this worker (reads only).", commands=c)
-                for c in (_connect(reads),)
+                for c in (connect_again(reads),)
                 if c
             ),
             Step(
@@ -115,11 +112,6 @@ def tell_silent(case: Case) -> Story:
             prove(case),
         ),
     )
-
-
-def _connect(reads: Sequence[SourceRead]) -> tuple[str, ...]:
-    addresses = dict.fromkeys(m.groups() for read in reads if (m := _ADDRESS.fullmatch(read.target)))
-    return tuple(f"nc -vz -w 3 {word(host)} {port}" for host, port in list(addresses)[:5])
 
 
 def _log_in(case: Case) -> Iterable[str]:
@@ -148,12 +140,5 @@ def _headlines(case: Case, who: str, reads: list[SourceRead]) -> list[str]:
     return [f"{subject}: the auditor gets no answer{where}{error}", f"{subject}: the auditor gets no answer", subject]
 
 
-def _reads(case: Case) -> Iterable[Evidence]:
-    reads = [read for root in case.roots for read in failed_reads(case, root)]
-    for read in reads[:10]:
-        words = f": {clean(read.message)}" if read.message else ""
-        needs = f"; needs {clean(read.needs)}" if read.needs else ""
-        text = f"{clean(read.operation)} at {clean(read.target)}: {clean(read.error or 'failed')}{words}{needs}"
-        yield Evidence(observer=observer_name(read.observer), text=text)
-    if len(reads) > 10:  # noqa: PLR2004 -- first ten
-        yield Evidence(observer="count", text=f"and {len(reads) - 10} more reads failed")
+def _reads(case: Case) -> tuple[Evidence, ...]:
+    return evidence_of_reads([read for root in case.roots for read in failed_reads(case, root)])
