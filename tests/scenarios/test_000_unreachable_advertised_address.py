@@ -1,6 +1,7 @@
 """Incident 000: brokers advertise an address that clients reach and the controller does not."""
 
 import pytest
+
 from scenarios.audits import everything_in, failing
 
 pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
@@ -62,7 +63,8 @@ def test_a_healthy_cluster_is_clean_completely_known_and_untouched(audits, clust
         assert audit.code == 0, audit.said
         assert audit.report["coverage"]["answered"] == audit.report["coverage"]["asked"] > 0
         assert audit.report["coverage"]["unknown"] == []
-        assert audit.report["counts"]["UNKNOWN"] == 0
+        unknown = {finding["code"] for finding in audit.report["findings"] if finding["status"] == "UNKNOWN"}
+        assert unknown == ({"KA302"} if name == "far" else set())  # nobody there can tell whether brokers reach each other
         assert failing(audit.report, at_least="HIGH") == set()
         assert audit.report["incidents"] == []
     assert everything_in(cluster) == before
@@ -74,7 +76,7 @@ def test_the_command_names_the_cause_and_its_end(audits, cluster, hidden):
         audit = audits.by_command(name)
         assert audit.code == 3, audit.said
         assert_cut_off(audit.report, hidden, measured=name == "near")
-        assert audit.report["incidents"][0]["headline"] in audit.stdout
+        assert audit.report["incidents"][0]["headline"] in " ".join(audit.stdout.split())  # it may be wrapped
     assert everything_in(cluster) == before
 
     cluster.advertise_directly(hidden)
