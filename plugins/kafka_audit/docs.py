@@ -18,6 +18,9 @@ def page(check: Check) -> str:
         "## Judged from",
         ", ".join(f"`{table.table()}`" for table in check.needs),
     ]
+    terms = explain.words(parts[2])
+    if terms:
+        parts += ["## Words", "\n".join(f"- {term}" for term in terms)]
     example = explain.first_failing_case(check)
     if example:
         parts += ["## Example that fails", f"```yaml\n{example}\n```"]

@@ -16,6 +16,11 @@ from kafka_audit.suggest import did_you_mean
 
 # An editable install and a checkout have the cases; a wheel does not.
 _CASES = Path(__file__).resolve().parents[2] / "tests" / "checks"
+_WORDS = {
+    "look": "everybody asked once; what differs is asked again `limits.settle_s` seconds later, and counts if it still does",
+    "view": "what one broker answers when it is asked itself",
+    "vantage": "a place that probes start from: this worker, or a host that the cluster file names",
+}
 _WIDEST_PROSE = 100
 _BOLD = "\x1b[1m{}\x1b[0m"
 
@@ -56,12 +61,21 @@ def page(check: Check, *, width: int, color: bool, cases: Path = _CASES) -> str:
     needs = ", ".join(table.table() for table in check.needs)
     # What a report fills in from its evidence, here only named.
     doc = re.sub(r"\{([a-z_]+)\}", r"<\1>", inspect.cleandoc(check.doc))
-    body = _rendered(doc, min(width, _WIDEST_PROSE), color=color)
+    prose = min(width, _WIDEST_PROSE)
+    body = _rendered(doc, prose, color=color)
     lines = [f"{_strong(title, color=color)}  ({facts})", *body, "", _strong("Judged from", color=color), f"  {needs}"]
+    terms = words(doc)
+    if terms:
+        lines += ["", _strong("Words", color=color), *(line for term in terms for line in wrap(term, prose, "  ", "    "))]
     example = first_failing_case(check, cases)
     if example:
         lines += ["", _strong("Example that fails", color=color), *textwrap.indent(example, "  ").splitlines()]
     return "\n".join(lines)
+
+
+def words(doc: str) -> tuple[str, ...]:
+    """Return what the words of this tool mean that a page uses."""
+    return tuple(f"{word}: {meaning}" for word, meaning in _WORDS.items() if re.search(rf"\b{word}s?\b", doc))
 
 
 def _rendered(doc: str, width: int, *, color: bool) -> Iterator[str]:

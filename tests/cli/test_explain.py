@@ -92,8 +92,17 @@ What to do
   | a | b |
 
 Judged from
-  broker_view, registered_partition"""
+  broker_view, registered_partition
+
+Words
+  view: what one broker answers when it is asked itself"""
     )
+
+
+def test_only_words_that_a_page_uses_are_explained():
+    told = explain.words("In two looks, from a vantage. It overlooks reviews.")
+    assert [term.split(":")[0] for term in told] == ["look", "vantage"]
+    assert explain.words("Nothing of its own") == ()
 
 
 def test_colour_marks_headings_and_changes_no_word(tmp_path):

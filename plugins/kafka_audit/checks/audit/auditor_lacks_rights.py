@@ -30,7 +30,7 @@ def auditor_lacks_rights(snapshot: Snapshot) -> Iterator[Judgement]:
     A read was refused: TOPIC_, GROUP_ or CLUSTER_AUTHORIZATION_FAILED (29, 30, 31), or NoAuth in ZooKeeper.
 
     ## Not known when
-    No read at that party got so far as to be answered or refused (KA001).
+    No read at that source got so far as to be answered or refused (KA001).
 
     ## Passes only when
     Reads were answered, and none refused.

@@ -35,7 +35,7 @@ def epoch_went_back() -> str:
 
     ## What to do
     Stop changes: no reassignment, no topic deletion, no broker restart. Find out who wrote to ZooKeeper, and when:
-    `zookeeper-shell.sh <zookeeper>:2181 stat /controller_epoch` (`mtime`). With a newer ZooKeeper backup: stop all brokers,
+    `zookeeper-shell.sh <zookeeper.connect> stat /controller_epoch` (`mtime`). With a newer ZooKeeper backup: stop all brokers,
     restore it, start them. Without one: a restarted broker takes the lower epochs and may cut its log back to them, so compare
     `leader-epoch-checkpoint` of the replicas first, then restart brokers one by one.
 

@@ -37,7 +37,7 @@ def state_ahead_of_controller() -> str:
     ## What to do
     As for KA204: stop changes, find out who wrote to ZooKeeper, and look at what else was rolled back. Only then let the
     controller move until `/controller_epoch` is above {written}, which ends the refusals: each
-    `zookeeper-shell.sh <zookeeper>:2181 delete /controller` raises it by one.
+    `zookeeper-shell.sh <zookeeper.connect> delete /controller` raises it by one.
 
     ## References
     `StaleControllerEpochException`, error 11 STALE_CONTROLLER_EPOCH.

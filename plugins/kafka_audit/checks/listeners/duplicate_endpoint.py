@@ -41,7 +41,7 @@ def duplicate_endpoint(snapshot: Snapshot) -> Iterator[Judgement]:
     No other broker id has registered that host and port.
 
     ## What to do
-    `zookeeper-shell.sh <zookeeper>:2181 get /brokers/ids/<id>` for brokers {brokers} shows what each registered. Give each an
+    `zookeeper-shell.sh <zookeeper.connect> get /brokers/ids/<id>` for brokers {brokers} shows what each registered. Give each an
     `advertised.listeners` of its own, then restart it; behind one forward that means a port of its own per broker.
 
     ## References

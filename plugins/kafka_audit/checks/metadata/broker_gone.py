@@ -38,7 +38,7 @@ def broker_gone() -> str:
     On its host: is the process up, and what does the end of `server.log` say (`grep -E 'FATAL|shut down|Session expired'`)? Start
     it. If it was removed for good, move its replicas with `kafka-reassign-partitions.sh --bootstrap-server <broker>:9092`:
     `--generate --topics-to-move-json-file topics.json --broker-list <ids that stay>` (at least as many as a partition has
-    replicas), then `--execute`, then `--verify`.
+    replicas) prints a plan; `--reassignment-json-file plan.json --execute` carries it out, `--verify` instead tells how far.
 
     ## References
     What the controller does when a registration goes: `kafka.controller.KafkaController.onBrokerFailure`.

@@ -36,8 +36,8 @@ def leader_lacks_listener() -> str:
 
     ## What to do
     Add the listener to `listeners` and `advertised.listeners` of broker {leaders} and restart it. If its registration has the
-    listener (`zookeeper-shell.sh <zookeeper>:2181 get /brokers/ids/{leaders}`), the answering broker holds an old registration:
-    see KA106.
+    listener (`zookeeper-shell.sh <zookeeper.connect> get /brokers/ids/{leaders}`), the answering broker holds an old
+    registration: see KA106.
 
     ## References
     KIP-103 (listeners for different traffic), KIP-226 (error 72 LISTENER_NOT_FOUND).

@@ -36,9 +36,9 @@ def stale_endpoint() -> str:
     The broker answered on a registered listener, and every broker that it lists has the registered host and port.
 
     ## What to do
-    Find the stale side: `zookeeper-shell.sh <zookeeper>:2181 get /brokers/ids/{subjects}` against `advertised.listeners` on that
-    broker. Where the registration is right, the controller could not tell the answering broker: see KA302 and KA401. A restart of
-    the stale side registers or fetches anew.
+    Find the stale side: `zookeeper-shell.sh <zookeeper.connect> get /brokers/ids/{subjects}` against `advertised.listeners` on
+    that broker. Where the registration is right, the controller could not tell the answering broker: see KA302 and KA401. A
+    restart of the stale side registers or fetches anew.
 
     ## References
     KIP-103; KIP-226 (advertised addresses may change without a restart).

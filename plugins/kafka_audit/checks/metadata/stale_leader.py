@@ -41,7 +41,7 @@ def stale_leader() -> str:
     `grep '(id: {broker} rack.*unsuccessful' controller.log` and `grep CLUSTER_AUTHORIZATION_FAILED controller.log`.
     KA302 (no way there), KA401 (no right) and KA412 (no login) tell these apart. Repair that cause first.
 
-    Until then keep clients off this broker. `zookeeper-shell.sh <zookeeper>:2181 delete /controller` moves the controller, and
+    Until then keep clients off this broker. `zookeeper-shell.sh <zookeeper.connect> delete /controller` moves the controller, and
     the new one sends everything again; that helps only if it can reach this broker.
 
     ## References

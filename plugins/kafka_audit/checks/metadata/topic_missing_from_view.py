@@ -37,8 +37,8 @@ def topic_missing_from_view() -> str:
 
     ## What to do
     Where the whole view is empty, KA105 and the cause under it come first. Where single topics are missing, look for a deletion
-    under way (`zookeeper-shell.sh <zookeeper>:2181 ls /admin/delete_topics`), then on the controller's host for refused updates:
-    `grep '(id: {broker} rack.*unsuccessful' controller.log`.
+    under way (`zookeeper-shell.sh <zookeeper.connect> ls /admin/delete_topics`), then on the controller's host for refused
+    updates: `grep '(id: {broker} rack.*unsuccessful' controller.log`.
 
     If the auditor may not describe topics:
     `kafka-acls.sh --bootstrap-server <broker>:9092 --add --allow-principal User:<auditor> --operation Describe --topic '*'`.

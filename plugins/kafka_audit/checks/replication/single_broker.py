@@ -37,9 +37,9 @@ def single_broker(snapshot: Snapshot) -> Iterator[Judgement]:
 
     ## What to do
     Add brokers. Then give every partition three replicas, internal topics too, in a plan of your own:
-    `kafka-reassign-partitions.sh --bootstrap-server <broker>:9092 --reassignment-json-file plan.json --execute`, then `--verify`.
-    For topics to come: `default.replication.factor=3` and `offsets.topic.replication.factor=3`. If one broker is meant to be, say
-    so in the cluster file: `expect: {single_broker: true}`.
+    `kafka-reassign-partitions.sh --bootstrap-server <broker>:9092 --reassignment-json-file plan.json --execute`; with `--verify`
+    instead it tells how far. For topics to come: `default.replication.factor=3` and `offsets.topic.replication.factor=3`. If one
+    broker is meant to be, say so in the cluster file: `expect: {single_broker: true}`.
 
     ## References
     Settings `default.replication.factor` and `min.insync.replicas`.

@@ -8,6 +8,7 @@ from kafka_audit.engine.causes.repair import do_not, prove, zookeeper_shell
 from kafka_audit.engine.causes.rule import Case, Story, changed_before, evidence_of
 from kafka_audit.engine.facts import Endpoint
 from kafka_audit.model.finding import Evidence, Finding, Step
+from kafka_audit.model.tables import BrokerIdentity
 from kafka_audit.model.text import brokers, clean, fitting, start_upper, word
 
 
@@ -78,8 +79,8 @@ def tell_wrong_answer(case: Case) -> Story:
         steps=(
             Step(
                 kind="see",
-                text="See it yourself (reads only): the error `Unexpected broker id, expected …` names the broker that answers.",
-                commands=tuple(_ask_who(endpoint) for endpoint in case.endpoints[:5]),
+                text="See it yourself (reads only): who answers there tells its own id (`Unexpected broker id, expected …`).",
+                commands=tuple(_ask_who(endpoint, identity) for endpoint, identity in answers[:5]),
             ),
             Step(
                 kind="quick",
@@ -100,7 +101,9 @@ def _misplaced(who: tuple[int, ...], lines: list[Evidence]) -> str:
     return fitting([f"{subject} is not at its address: {what}" for what in (*told, "somebody else answers there")])
 
 
-def _ask_who(endpoint: Endpoint) -> str:
-    # The client sends this to the address that the broker advertises; any other broker there refuses, and says its own id.
+def _ask_who(endpoint: Endpoint, identity: BrokerIdentity | None) -> str:
     server = f"--bootstrap-server {word(endpoint.address)}"
+    if identity is not None and identity.answered_by == endpoint.broker_id:
+        return f"kafka-cluster.sh cluster-id {server}"
+    # The client sends this to the address that the broker advertises; any other broker there refuses, and says its own id.
     return f"kafka-configs.sh {server} --describe --entity-type brokers --entity-name {endpoint.broker_id}"

@@ -88,45 +88,49 @@ def tell_no_controller(case: Case) -> Story:
 
 def tell_gone(case: Case) -> Story:
     """Tell that brokers are registered no more."""
-    who = case.brokers
-    one = len(who) == 1
-    leaderless = [
-        row
-        for row in case.facts.partitions.values()
-        if set(row.replicas) & set(who) and (row.leader is None or row.leader < 0 or row.leader in who)
-    ]
-    touched = sum(bool(set(row.replicas) & set(who)) for row in case.facts.partitions.values())
-    impact = f"Of {counted(touched, 'partition')} a replica is missing." if touched else "No partition had a replica there."
-    if leaderless:
-        impact = f"Without leader: {counted(len(leaderless), 'partition')}; clients can neither write nor read there. {impact}"
+    who, one = case.brokers, len(case.brokers) == 1
+    them = brokers(who) if who else "the missing brokers"
+    headline = f"{start_upper(them)} {'is' if one else 'are'} gone: ZooKeeper no longer has {'it' if one else 'them'} registered"
+    if not who:  # only their number is expected: nobody knows which one is missing
+        missing = clean(case.roots[0].evidence.get("subject", "some expected brokers are"))
+        headline = fitting([f"The cluster is short of brokers: {missing} not registered in ZooKeeper"])
+    kinds = {"broker_went": "registration", "endpoint": "address", "config": "setting", "version": "version"}
+    registered = brokers(case.facts.registered) if case.facts.registered else "no broker"
     return Story(
-        headline=f"{start_upper(brokers(who))} {'is' if one else 'are'} gone: ZooKeeper no longer has "
-        f"{'it' if one else 'them'} registered",
-        impact=impact,
+        headline=headline,
+        impact=_missed(case),
         confidence=case.confidence(),
         why="ZooKeeper was read, and the registration is absent.",
         speaks_for=(
             *evidence_of(case.roots),
-            Evidence(
-                observer="zookeeper",
-                text=f"{brokers(case.facts.registered) if case.facts.registered else 'no broker'} registered",
-            ),
-            *changed_before(
-                case, {"broker_went": "registration", "endpoint": "address", "config": "setting", "version": "version"}
-            ),
+            Evidence(observer="zookeeper", text=f"{registered} registered"),
+            *changed_before(case, kinds),
         ),
-        not_known=(f"Not known: whether the process runs without a session, or is down. To know: server.log of {brokers(who)}.",),
+        not_known=(f"Not known: whether the process runs without a session, or is down. To know: server.log of {them}.",),
         steps=(
             Step(kind="see", text="See it yourself (reads only).", commands=zookeeper_shell(case, "ls /brokers/ids")),
             Step(
                 kind="quick",
-                text=f"Start {brokers(who)} again, or open the way from there to ZooKeeper.",
+                text=f"Start {them} again, or open the way from there to ZooKeeper.",
                 cost="Replicas that are behind copy from the leaders: network and disk of the others.",
             ),
             prove(case),
             do_not("turn on unclean.leader.election.enable to get leaders back: it drops records."),
         ),
     )
+
+
+def _missed(case: Case) -> str:
+    """Return what the brokers that are gone leave behind."""
+    gone = set(case.brokers)
+    theirs = [row for row in case.facts.partitions.values() if set(row.replicas) & gone]
+    leaderless = sum(row.leader is None or row.leader < 0 or row.leader in gone for row in theirs)
+    if not gone:
+        return ""
+    impact = f"Of {counted(len(theirs), 'partition')} a replica is missing." if theirs else "No partition had a replica there."
+    if leaderless:
+        return f"Without leader: {counted(leaderless, 'partition')}; clients can neither write nor read there. {impact}"
+    return impact
 
 
 def tell_foreign(case: Case) -> Story:

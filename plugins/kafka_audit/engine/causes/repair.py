@@ -29,7 +29,7 @@ def connect_again(reads: Iterable[SourceRead], limit: int = 5) -> tuple[str, ...
 def zookeeper_shell(case: Case, *requests: str) -> tuple[str, ...]:
     """Return a command for each request, e.g. `ls /brokers/ids`, at the address (with its chroot) that the audit itself asked."""
     asked = [read.target for read in last_reads(case.facts.snapshot) if read.observer == "zookeeper"]
-    address = word(asked[0]) if asked else "<zookeeper>:2181"
+    address = word(asked[0]) if asked else "<zookeeper.connect>"
     return tuple(f"zookeeper-shell.sh {address} {request}" for request in requests)
 
 
