@@ -508,6 +508,21 @@ def test_a_disk_that_fills_up_leaves_no_half_of_a_file(tmp_path, store, monkeypa
     assert store.read(ID) == _snapshot()
 
 
+def test_a_snapshot_that_does_not_fit_takes_no_room(tmp_path, store, monkeypatch):
+    """A retry comes with an id of its own: what the first try left would stay, and the disk would be full for good."""
+    write = store._files.write
+
+    def until_full(path, content):
+        if path.endswith("probe.parquet"):  # the last table
+            raise StoreBusyError(path)
+        write(path, content)
+
+    monkeypatch.setattr(store._files, "write", until_full)
+    with pytest.raises(StoreBusyError):
+        store.write(_snapshot())
+    assert list((tmp_path / "snapshots").iterdir()) == []
+
+
 def test_a_root_that_spark_takes_for_a_pattern_is_refused(tmp_path):
     with pytest.raises(UsageError, match="Spark would take this path for a pattern"):
         Store(tmp_path / "a[1]")

@@ -10,6 +10,7 @@
 A folder without a manifest is a write that did not end: readers ignore it. What goes after a while says `store.pruning`.
 """
 
+import contextlib
 import hashlib
 import json
 import logging
@@ -19,7 +20,7 @@ from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any
 
-from kafka_audit.model.errors import EngineError, SnapshotError
+from kafka_audit.model.errors import EngineError, SnapshotError, StoreError
 from kafka_audit.model.run import Answer, Request, run_path
 from kafka_audit.model.tables import TABLES, Row, Snapshot, SnapshotInfo
 from kafka_audit.store import answers, parquet, pruning
@@ -65,9 +66,14 @@ class Store:
             raise SnapshotError(msg)
         for name in self._files.names(folder):
             self._files.remove(f"{folder}/{name}")
-        for table, content in contents.items():
-            self._files.write(f"{folder}/{table}.parquet", content)
-        self._files.write(f"{folder}/manifest.json", manifest.to_json().encode())
+        try:
+            for table, content in contents.items():
+                self._files.write(f"{folder}/{table}.parquet", content)
+            self._files.write(f"{folder}/manifest.json", manifest.to_json().encode())
+        except StoreError:
+            with contextlib.suppress(StoreError):  # what does not fit must not make a full disk fuller at each try
+                self._files.remove_folder(folder)
+            raise
 
     def read(self, snapshot_id: str) -> Snapshot:
         """Return a published snapshot, each file held against the manifest first.
