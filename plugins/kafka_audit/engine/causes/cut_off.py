@@ -7,7 +7,7 @@ from dataclasses import replace
 from kafka_audit.engine.causes import cut_off_repair
 from kafka_audit.engine.causes.candidates import candidates
 from kafka_audit.engine.causes.repair import connect
-from kafka_audit.engine.causes.rule import VIEW, Case, Story, bootstrap_in_vain, changed_before
+from kafka_audit.engine.causes.rule import VIEW, Case, Story, bootstrap_in_vain, changed_before, evidence_of_paths
 from kafka_audit.engine.facts import Endpoint, Facts, broker_of, failed_at_network
 from kafka_audit.model.finding import Confidence, Evidence, Finding, Status
 from kafka_audit.model.text import brokers, clean, counted, fitting, listing, ranges, start_upper
@@ -148,15 +148,7 @@ def _failing_layers(case: Case) -> set[str]:
 def _probes(case: Case) -> Iterable[Evidence]:
     failed = [p for e in case.endpoints for p in case.facts.paths_to(e, "broker") if failed_at_network(p)]
     failed.sort(key=lambda p: (p.from_broker not in case.sources, p.from_broker or 0, p.endpoint))
-    alike: dict[tuple[int | None, str], list[str]] = defaultdict(list)
-    for path in failed:
-        how = f"{path.layer} fails, {clean(path.error or 'failed')}"
-        alike[path.from_broker, how].append(f"{clean(path.endpoint.address)} (broker {path.endpoint.broker_id})")
-    for (from_broker, how), ends in list(alike.items())[:10]:
-        yield Evidence(observer=f"probe from broker {from_broker}'s host", text=f"{listing(ends, 3)}: {how}")
-    if len(alike) > 10:  # noqa: PLR2004 -- first ten
-        more = sum(map(len, list(alike.values())[10:]))
-        yield Evidence(observer="count", text=f"and {counted(more, 'more probe')} between brokers failed")
+    return evidence_of_paths(failed)
 
 
 def _own_views(case: Case) -> Iterable[Evidence]:

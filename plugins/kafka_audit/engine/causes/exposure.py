@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from kafka_audit.engine.causes.repair import connect, do_not, prove
-from kafka_audit.engine.causes.rule import Case, Story, changed_before, evidence_of
+from kafka_audit.engine.causes.rule import Case, Story, changed_before, evidence_of, evidence_of_paths
 from kafka_audit.engine.facts import LAYERS, Path, failed_at_network
 from kafka_audit.model.finding import Evidence, Step
 from kafka_audit.model.text import brokers, clean, counted, fitting, start_upper, word
@@ -47,7 +47,7 @@ def tell_dead(case: Case) -> Story:
         impact=f"Clients and replication fail at {brokers(who)}; ZooKeeper still has {'it' if one else 'them'} registered.",
         confidence=case.confidence(),
         why="Probes of clients failed, and no view was given.",
-        speaks_for=(*_failed_paths(paths), *changed_before(case, {"endpoint": "address", "config": "setting"})),
+        speaks_for=(*evidence_of_paths(paths), *changed_before(case, {"endpoint": "address", "config": "setting"})),
         not_known=(_down_or_wrong(who),),
         steps=(
             Step(
@@ -76,16 +76,6 @@ def _client_paths(case: Case) -> dict[str, list[Path]]:
         if path.role == "client":
             by_vantage[path.vantage].append(path)
     return by_vantage
-
-
-def _failed_paths(paths: Sequence[Path]) -> Iterable[Evidence]:
-    failed = [p for p in paths if p.outcome == "failed"]
-    for p in failed[:10]:
-        side = f"vantage {clean(p.vantage)}" if p.from_broker is None else f"probe from broker {p.from_broker}'s host"
-        text = f"{clean(p.endpoint.address)} (broker {p.endpoint.broker_id}, {clean(p.endpoint.listener)})"
-        yield Evidence(observer=side, text=f"{text}: {p.layer} fails, {clean(p.error or 'failed')}")
-    if len(failed) > 10:  # noqa: PLR2004 -- first ten
-        yield Evidence(observer="count", text=f"and {len(failed) - 10} more paths fail")
 
 
 def tell_exposure(case: Case) -> Story:
@@ -150,7 +140,7 @@ def _evidence(case: Case, by_vantage: dict[str, list[Path]], failed: dict[str, l
             if tried:
                 ladder.append(f"{layer} {sum(layer in p.passed for p in tried)} of {len(tried)}")
         yield Evidence(observer=f"vantage {clean(vantage)}", text=f"layer by layer: {', '.join(ladder)}")
-        yield from _failed_paths(failed[vantage])
+        yield from evidence_of_paths(failed[vantage])
     inside = sorted({e.host for e in case.endpoints if _INSIDE.search(e.host) or "." not in e.host.strip("[]").replace(":", ".")})
     if inside:
         yield Evidence(observer="zookeeper", text=f"{clean(inside[0])} is a name that only the inside of a network resolves")

@@ -1,14 +1,15 @@
 """What a cause rule is made of: which findings it starts from, which it explains and where, and how it is told."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from kafka_audit.checks.reads import observer_name
-from kafka_audit.engine.facts import Endpoint, Facts, broker_of
+from kafka_audit.engine.facts import Endpoint, Facts, Path, broker_of
 from kafka_audit.model.finding import Change, Confidence, Evidence, Finding, Step
 from kafka_audit.model.tables import SourceRead
-from kafka_audit.model.text import brokers, clean
+from kafka_audit.model.text import brokers, clean, listing
 
 VIEW = ("KA101", "KA102", "KA103", "KA104", "KA105", "KA106", "KA107", "KA108", "KA202")
 """What shows in a broker's own view, and is about the broker that was asked."""
@@ -127,6 +128,23 @@ def evidence_of(findings: Iterable[Finding], limit: int = 10) -> tuple[Evidence,
     lines = [Evidence(observer=finding.code, text=finding.message) for finding in found[:limit]]
     if len(found) > limit:
         lines.append(Evidence(observer="count", text=f"and {len(found) - limit} more, see findings"))
+    return tuple(lines)
+
+
+def evidence_of_paths(paths: Iterable[Path], limit: int = 10) -> tuple[Evidence, ...]:
+    """Return paths that failed as evidence; those that failed alike from one place are told together."""
+    alike: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for path in paths:
+        if path.outcome == "failed":
+            side = (
+                f"vantage {clean(path.vantage)}" if path.from_broker is None else f"probe from broker {path.from_broker}'s host"
+            )
+            end = f"{clean(path.endpoint.address)} (broker {path.endpoint.broker_id}, {clean(path.endpoint.listener)})"
+            alike[side, f"{path.layer} fails, {clean(path.error or 'failed')}"].append(end)
+    lines = [Evidence(observer=side, text=f"{listing(ends, 3)}: {how}") for (side, how), ends in alike.items()]
+    if len(lines) > limit:
+        more = Evidence(observer="count", text=f"and {len(lines) - limit} more ways in which paths fail")
+        return (*lines[:limit], more)
     return tuple(lines)
 
 
