@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 
-from kafka_audit.engine.causes.repair import do_not, prove, zookeeper_shell
+from kafka_audit.engine.causes.repair import advertise, do_not, prove, zookeeper_shell
 from kafka_audit.engine.causes.rule import Case, Story, changed_before, evidence_of
 from kafka_audit.engine.facts import Endpoint
 from kafka_audit.model.finding import Evidence, Finding, Step
@@ -47,8 +47,7 @@ def tell_shared(case: Case) -> Story:
                 kind="quick",
                 text=f"Give each of {brokers(case.brokers)} an address or port of its own in advertised.listeners; restart it.",
                 commands=tuple(
-                    f"advertised.listeners={clean(e.listener)}://<address of broker {e.broker_id} alone>:{e.port}"
-                    for e in case.endpoints[:5]
+                    advertise(case, e, f"<address of broker {e.broker_id} alone>:{e.port}") for e in case.endpoints[:5]
                 ),
                 cost="A restart each, one after the other: leaders move and move back.",
             ),

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from kafka_audit.engine.causes.repair import connect, do_not, prove
+from kafka_audit.engine.causes.repair import advertise, connect, do_not, prove
 from kafka_audit.engine.causes.rule import Case
 from kafka_audit.engine.facts import Endpoint, failed_at_network
 from kafka_audit.model.finding import Step
@@ -55,7 +55,7 @@ def _quick(case: Case) -> Step:
     commands: list[str] = []
     for endpoint in case.endpoints[:5]:
         commands.append(f"# server.properties of broker {endpoint.broker_id}")
-        commands.append(f"advertised.listeners={_advertised(case, endpoint)}")
+        commands.append(advertise(case, endpoint, _repaired(case, endpoint)))
     whom = brokers(case.facts.known_brokers)
     return Step(
         kind="quick",
@@ -72,15 +72,8 @@ def _quick(case: Case) -> Step:
     )
 
 
-def _advertised(case: Case, broken: Endpoint) -> str:
-    """Return the whole setting: Kafka takes the list as it stands, a listener left out is advertised no more."""
-    parts = []
-    for endpoint in case.facts.endpoints_of(broken.broker_id):
-        address = clean(endpoint.address)
-        if endpoint == broken:
-            address = _worked_before(case, endpoint) or f"<address that clients and all brokers reach>:{endpoint.port}"
-        parts.append(f"{clean(endpoint.listener)}://{address}")
-    return ",".join(parts)
+def _repaired(case: Case, broken: Endpoint) -> str:
+    return _worked_before(case, broken) or f"<address that clients and all brokers reach>:{broken.port}"
 
 
 def _worked_before(case: Case, endpoint: Endpoint) -> str | None:

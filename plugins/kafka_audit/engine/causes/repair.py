@@ -8,7 +8,7 @@ from kafka_audit.engine.causes.rule import Case
 from kafka_audit.engine.facts import Endpoint
 from kafka_audit.model.finding import Step
 from kafka_audit.model.tables import SourceRead
-from kafka_audit.model.text import listing, word
+from kafka_audit.model.text import clean, listing, word
 
 _ADDRESSES = re.compile(r"\[?([^\s,/\[\]]+?)\]?:(\d+)(?=[,/]|$)")
 
@@ -16,6 +16,13 @@ _ADDRESSES = re.compile(r"\[?([^\s,/\[\]]+?)\]?:(\d+)(?=[,/]|$)")
 def connect(endpoints: tuple[Endpoint, ...], limit: int = 10) -> tuple[str, ...]:
     """Return one `nc` a endpoint: it opens a connection, sends nothing, and says which way it failed."""
     return tuple(f"nc -vz -w 3 {word(e.host)} {e.port}" for e in endpoints[:limit])
+
+
+def advertise(case: Case, broken: Endpoint, address: str) -> str:
+    """Return the whole setting with one address replaced: what Kafka does not find in the list is advertised no more."""
+    own = case.facts.endpoints_of(broken.broker_id)
+    parts = (f"{clean(e.listener)}://{address if e == broken else clean(e.address)}" for e in own)
+    return f"advertised.listeners={','.join(parts)}"
 
 
 def connect_again(reads: Iterable[SourceRead], limit: int = 5) -> tuple[str, ...]:
