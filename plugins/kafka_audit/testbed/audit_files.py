@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from kafka_audit.testbed.cluster import Broker, Cluster
+    from kafka_audit.testbed.brokers import BaseCluster, Broker
 
 
 def write_on_broker(folder: Path, brokers: Iterable[Broker]) -> Path:
@@ -27,14 +27,20 @@ def write_on_broker(folder: Path, brokers: Iterable[Broker]) -> Path:
     return script
 
 
-def clusters_yaml(cluster: Cluster, name: str) -> str:
-    """Return the text of a clusters.yaml with this cluster under a name."""
+def clusters_yaml(cluster: BaseCluster, name: str) -> str:
+    """Return the text of a clusters.yaml with this cluster under a name; secured ones are audited as the user auditor."""
     folder = cluster.folder / "broker-{broker_id}"
-    logs = [str(folder / "logs" / f"{log}.log*") for log in ("controller", "server")]
+    logs = [str(folder / "logs" / f"{log}.log*") for log in ("controller", "state-change", "server")]
+    zookeeper: object = cluster.zookeeper_connect
+    if zookeeper and cluster.secured:
+        zookeeper = cluster.secured.audit_zookeeper(str(zookeeper))
+    security = cluster.secured.audit_settings() if cluster.secured else None
     return (
-        f"clusters:\n  {name}:\n    zookeeper: {json.dumps(cluster.zookeeper_connect)}\n"
-        f"    bootstrap: {json.dumps([broker.address for broker in cluster.brokers.values()])}\n"
-        f"    vantages:\n      brokers: {{command: {json.dumps(cluster.vantage_command())}, role: broker}}\n"
+        f"clusters:\n  {name}:\n"
+        + (f"    zookeeper: {json.dumps(zookeeper)}\n" if zookeeper else "")
+        + f"    bootstrap: {json.dumps([broker.address for broker in cluster.brokers.values()])}\n"
+        + (f"    security: {json.dumps(security)}\n" if security else "")
+        + f"    vantages:\n      brokers: {{command: {json.dumps(cluster.vantage_command())}, role: broker}}\n"
         f"    properties: {json.dumps([str(folder / 'server.properties')])}\n"
         f"    logs: {{paths: {json.dumps(logs)}}}\n"
         f"    expect: {{brokers: {len(cluster.brokers)}}}\n"

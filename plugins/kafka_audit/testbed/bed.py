@@ -5,22 +5,24 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 
-from kafka_audit.testbed.cluster import Cluster, Plan
+from kafka_audit.testbed.brokers import BaseCluster, Plan
+from kafka_audit.testbed.cluster import Cluster
 from kafka_audit.testbed.cuts import Cuts
 from kafka_audit.testbed.errors import BedError
 from kafka_audit.testbed.hosts import HERE, Host, Hosts, await_ready, release_process
 from kafka_audit.testbed.jars import kafka_jars, release
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
     from types import TracebackType
 
-    from kafka_audit.testbed.cluster import Properties
+    from kafka_audit.testbed.brokers import Options
 
 
+SomeCluster = TypeVar("SomeCluster", bound=BaseCluster)
 BROKER_IDS = range(200)  # an id is part of the last byte of an address
 
 
@@ -57,7 +59,7 @@ class Bed:
         self.folder = folder.resolve()
         self.folder.mkdir(parents=True, exist_ok=True)
         self.say = say
-        self.clusters: list[Cluster] = []
+        self.clusters: list[BaseCluster] = []
         self._keep_logs = keep_logs
         self._forwards: dict[tuple[str, int], tuple[str, int]] = {}
         self._processes: list[subprocess.Popen[str]] = []
@@ -98,13 +100,7 @@ class Bed:
         return self._keep_logs
 
     def cluster(
-        self,
-        version: str = "3.9.1",
-        brokers: int | Sequence[int] = 3,
-        chroot: str = "",
-        *,
-        properties: Properties | None = None,
-        per_broker: Mapping[int, Properties] | None = None,
+        self, version: str = "3.9.1", brokers: int | Sequence[int] = 3, chroot: str = "", **options: Unpack[Options]
     ) -> Cluster:
         """Start one ZooKeeper and brokers, and wait until every broker lists all of them.
 
@@ -112,24 +108,39 @@ class Bed:
             version: Kafka version, a key of `jars.RELEASES`.
             brokers: how many (ids from 0), or their ids (0 to 199).
             chroot: path in ZooKeeper, such as ``/kafka``.
-            properties: for all brokers, over those of `servers.broker_properties`; None takes a key away.
-            per_broker: for single brokers, over `properties`.
+            options: properties, security and what to wait for.
 
         Raises:
             BedError: jars cannot be resolved or a server does not come up; carries log lines and where logs are.
         """
+        plan = self._plan(version, brokers, options, chroot=chroot)
+        if not plan.release.zookeeper:
+            message = f"Kafka {version} has no ZooKeeper: use Bed.kraft"
+            raise BedError(message)
+        return self._started(Cluster(self, plan, kafka_jars(version)))
+
+    def _plan(
+        self, version: str, brokers: int | Sequence[int], options: Options, *, chroot: str = "", controllers: int = 0
+    ) -> Plan:
         wanted = release(version)
         self.say(f"Kafka {version}: looking for its jars")
-        plan = Plan(
+        settle = options.get("settle")
+        return Plan(
             version=version,
             release=wanted,
             number=len(self.clusters),
             ids=_ids(brokers),
             chroot=chroot,
-            properties=properties or {},
-            per_broker=per_broker or {},
+            properties=options.get("properties") or {},
+            per_broker=options.get("per_broker") or {},
+            security=options.get("security"),
+            settle=None if settle is None else tuple(settle),
+            controller=options.get("controller"),
+            controllers=controllers,
         )
-        self.clusters.append(cluster := Cluster(self, plan, kafka_jars(version)))
+
+    def _started(self, cluster: SomeCluster) -> SomeCluster:
+        self.clusters.append(cluster)
         try:
             cluster.start()
         except BedError as error:

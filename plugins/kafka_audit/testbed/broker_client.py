@@ -1,28 +1,33 @@
-"""Ask brokers for their own Metadata: ``broker_client.py SECONDS SETTLED JSON``, the answers as JSON.
+"""Ask brokers for their own Metadata: ``broker_client.py COMMAND``, the answer as JSON.
 
-Run as a script inside the worker host; imports nothing of the package. JSON maps broker ids to HOST:PORT. With a SETTLED
-count above 0 it asks again until every view lists that many brokers, a leader for each partition and the same controller.
+Run as a script inside the worker host; imports nothing of the package. Standard input is a JSON object of ``options``
+(kafka-python's; credentials in a command line would be seen by all) and the command's ``arguments``.
 """
 
 from __future__ import annotations
 
 import json
 import logging
+import ssl
 import sys
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kafka.errors import KafkaError
 from kafka.net.manager import KafkaConnectionManager
 from kafka.net.selector import NetworkSelector
+from kafka.protocol.admin import CreateTopicsRequest
 from kafka.protocol.metadata import MetadataRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 POLL_S = 0.1
 REQUEST_MS = 5000
 
 
-def view(address: str) -> dict[str, Any]:
-    """Return what the broker at this address says: brokers, controller and partitions, or an error.
+def send(address: str, options: dict[str, Any], request: object) -> Any:  # noqa: ANN401 - kafka-python is untyped
+    """Send one request to the broker at this address and return the answer.
 
     `KafkaAdminClient` would refuse a broker that lists no brokers, and afterwards ask any of them; hence one level down.
     """
@@ -32,19 +37,26 @@ def view(address: str) -> dict[str, Any]:
         request_timeout_ms=REQUEST_MS,
         socket_connection_setup_timeout_ms=REQUEST_MS,
         receive_message_max_bytes=100_000_000,
+        **options,
     )
 
     async def ask() -> Any:  # noqa: ANN401 - kafka-python is untyped
         connection = manager.get_connection(manager.cluster.bootstrap_brokers()[0].node_id, refresh_metadata_on_err=False)
         await connection
-        return await connection.send_request(MetadataRequest(topics=None, allow_auto_topic_creation=False))
+        return await connection.send_request(request)
 
     try:
-        answer = manager.run(ask)
-    except (KafkaError, OSError) as error:
-        return {"error": f"{type(error).__name__}: {error}", "brokers": {}, "controller_id": None, "topics": {}}
+        return manager.run(ask)
     finally:
         manager.close()
+
+
+def view(address: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Return what the broker at this address says: brokers, controller and partitions, or an error."""
+    try:
+        answer = send(address, options, MetadataRequest(topics=None, allow_auto_topic_creation=False))
+    except (KafkaError, OSError) as error:
+        return {"error": f"{type(error).__name__}: {error}", "brokers": {}, "controller_id": None, "topics": {}}
     return {
         "error": None,
         "brokers": {str(broker.node_id): f"{broker.host}:{broker.port}" for broker in answer.brokers},
@@ -63,29 +75,61 @@ def view(address: str) -> dict[str, Any]:
     }
 
 
-def is_settled(views: dict[str, dict[str, Any]], brokers: int) -> bool:
-    """Tell whether all views are complete and agree on the controller."""
+def is_settled(views: dict[str, dict[str, Any]], brokers: int, *, one_controller: bool) -> bool:
+    """Tell whether all views are complete and, where that means something, agree on the controller."""
     controllers = {one["controller_id"] for one in views.values()}
     leaders = {state["leader"] for one in views.values() for topic in one["topics"].values() for state in topic.values()}
     return (
-        len(controllers) == 1
+        (len(controllers) == 1 or not one_controller)
         and -1 not in controllers | leaders
         and all(len(one["brokers"]) == brokers for one in views.values())
     )
 
 
-def main() -> None:
-    """Ask until settled or until the time is over; the last views are printed either way."""
-    logging.disable(logging.CRITICAL)
-    deadline = time.monotonic() + float(sys.argv[1])
-    wanted, addresses = int(sys.argv[2]), json.loads(sys.argv[3])
+def ask_views(
+    options: dict[str, Any], *, addresses: dict[str, str], settled: int, seconds: float, one_controller: bool
+) -> dict[str, Any]:
+    """Return all views; with a `settled` count ask until they list that many brokers or the time is over."""
+    deadline = time.monotonic() + seconds
     while True:
-        views = {broker: view(address) for broker, address in addresses.items()}
-        settled = not wanted or is_settled(views, wanted)
-        if settled or time.monotonic() > deadline:
-            break
+        views = {broker: view(address, options) for broker, address in addresses.items()}
+        done = not settled or is_settled(views, settled, one_controller=one_controller)
+        if done or time.monotonic() > deadline:
+            return {"settled": done, "views": views}
         time.sleep(POLL_S)
-    sys.stdout.write(json.dumps({"settled": settled, "views": views}))
+
+
+def create_topic(options: dict[str, Any], *, address: str, name: str, assignment: dict[str, list[int]]) -> str | None:
+    """Create a topic; return None, or why it was refused."""
+    kind = CreateTopicsRequest.CreatableTopic
+    at = [
+        kind.CreatableReplicaAssignment(partition_index=int(partition), broker_ids=brokers)
+        for partition, brokers in assignment.items()
+    ]
+    topic = kind(name=name, num_partitions=-1, replication_factor=-1, assignments=at, configs=[])
+    try:
+        answer = send(address, options, CreateTopicsRequest(topics=[topic], timeout_ms=REQUEST_MS, validate_only=False))
+    except (KafkaError, OSError) as error:
+        return f"{type(error).__name__}: {error}"
+    refused = answer.topics[0]
+    return f"error {refused.error_code} {refused.error_message}" if refused.error_code else None
+
+
+COMMANDS: dict[str, Callable[..., object]] = {"views": ask_views, "create-topic": create_topic}
+
+
+def main() -> None:
+    """Run one command."""
+    logging.disable(logging.CRITICAL)
+    told = json.load(sys.stdin)
+    options: dict[str, Any] = told["options"]
+    if options.pop("trust_anybody", False):
+        context = options["ssl_context"] = ssl.create_default_context()
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+        if certificate := options.pop("ssl_certfile", None):
+            context.load_cert_chain(certificate, options.pop("ssl_keyfile"))
+    sys.stdout.write(json.dumps(COMMANDS[sys.argv[1]](options, **told["arguments"])))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from kafka_audit.testbed.errors import BedError
@@ -55,12 +55,16 @@ class Clients:
     Attributes:
         worker: where they run.
         folder: the cluster's folder, named where something fails.
-        connect: ZooKeeper's connection string.
+        connect: ZooKeeper's connection string, empty in KRaft.
+        options: how to enter ZooKeeper, as `zookeeper_client` reads it.
+        one_controller: whether settled views agree on the controller; KRaft brokers name any broker.
     """
 
     worker: Host
     folder: Path
-    connect: str
+    connect: str = ""
+    options: Mapping[str, object] = field(default_factory=dict)
+    one_controller: bool = True
 
     def zookeeper(self, command: str, *, seconds: float, watched: Sequence[Server] = (), **arguments: object) -> Any:  # noqa: ANN401 - JSON
         """Run a command of zookeeper_client and return its answer.
@@ -76,16 +80,19 @@ class Clients:
         """
         script = [sys.executable, "-P", str(HERE / "zookeeper_client.py")]
         process = self.worker.popen(
-            [*script, command, self.connect, str(seconds), json.dumps(arguments)],
+            [*script, command, self.connect, str(seconds)],
             cwd=self.folder,
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
+        told: str | None = json.dumps({"options": self.options, "arguments": arguments})
         while True:
             try:
-                answer, complaint = process.communicate(timeout=LOOK_SECONDS)
+                answer, complaint = process.communicate(told, timeout=LOOK_SECONDS)
                 break
             except subprocess.TimeoutExpired:
+                told = None  # was sent
                 dead = next((server for server in watched if not server.is_running), None)
                 if dead is not None:
                     process.kill()
@@ -99,18 +106,38 @@ class Clients:
             raise BedError(message)
         return json.loads(answer)
 
-    def views(self, addresses: Mapping[int, str], *, settled: int = 0, seconds: float = 0) -> tuple[bool, dict[int, View]]:
+    def views(
+        self, addresses: Mapping[int, str], *, settled: int = 0, seconds: float = 0, options: Mapping[str, object] | None = None
+    ) -> tuple[bool, dict[int, View]]:
         """Ask brokers for their own view.
 
         Args:
             addresses: HOST:PORT by id.
             settled: ask again until all views list this many brokers, one controller and all leaders; 0 asks once.
             seconds: deadline for that.
+            options: kafka-python's, for listeners other than PLAINTEXT.
 
         Returns:
             Whether they settled, and the last views.
         """
-        script = [sys.executable, "-P", str(HERE / "broker_client.py")]
-        printed = self.worker.demand([*script, str(seconds), str(settled), json.dumps(addresses)], cwd=self.folder)
-        answer = json.loads(printed)
+        asked = {"addresses": addresses, "settled": settled, "seconds": seconds, "one_controller": self.one_controller}
+        answer = self._ask_brokers("views", options, asked)
         return answer["settled"], {int(broker): View.read(raw) for broker, raw in answer["views"].items()}
+
+    def create_topic(
+        self, address: str, name: str, assignment: Mapping[int, Sequence[int]], options: Mapping[str, object] | None
+    ) -> None:
+        """Have a KRaft cluster create a topic.
+
+        Raises:
+            BedError: it refused.
+        """
+        arguments = {"address": address, "name": name, "assignment": {str(one): list(at) for one, at in assignment.items()}}
+        if refusal := self._ask_brokers("create-topic", options, arguments):
+            message = f"topic {name} was refused: {refusal}"
+            raise BedError(message)
+
+    def _ask_brokers(self, command: str, options: Mapping[str, object] | None, arguments: Mapping[str, object]) -> Any:  # noqa: ANN401 - JSON
+        script = [sys.executable, "-P", str(HERE / "broker_client.py"), command]
+        told = json.dumps({"options": options or {}, "arguments": arguments})
+        return json.loads(self.worker.demand(script, cwd=self.folder, input=told))

@@ -1,7 +1,9 @@
-"""What the bed does in a cluster's ZooKeeper: ``zookeeper_client.py COMMAND CONNECT SECONDS ARGUMENTS``, the answer as JSON.
+"""What the bed does in a cluster's ZooKeeper: ``zookeeper_client.py COMMAND CONNECT SECONDS``, the answer as JSON.
 
 Run as a script inside the worker host, because the bed's owner lives outside of its network; imports nothing of the
-package. Unlike an audit the bed also writes: topics (as Kafka's AdminZkClient does) and the end of a controller's term.
+package. Standard input is a JSON object of ``options`` (kazoo's, and what enters a secured server) and ``arguments``;
+credentials in a command line would be seen by all. Unlike an audit the bed also writes: topics, users and ACLs (as
+Kafka's AdminZkClient does), preferred elections, and the end of a controller's term.
 """
 
 from __future__ import annotations
@@ -19,9 +21,12 @@ from typing import TYPE_CHECKING, Any
 
 from kazoo.client import KazooClient
 from kazoo.exceptions import NodeExistsError, NoNodeError
+from kazoo.security import make_acl
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from kazoo.security import ACL
 
 POLL_S = 0.05
 CONTROLLER = "/controller"
@@ -131,6 +136,71 @@ def states(client: KazooClient, _deadline: float) -> dict[str, dict[str, Any]]:
     return found
 
 
+def notify(client: KazooClient, path: str, data: str) -> None:
+    """Tell running brokers of a change: they watch for new children."""
+    client.create(path, data.encode(), sequence=True, makepath=True)
+
+
+def put(client: KazooClient, path: str, content: object, acl: list[ACL] | None = None) -> None:
+    """Create a znode with JSON in it, or change it."""
+    data = json.dumps(content).encode()
+    try:
+        client.create(path, data, acl=acl, makepath=True)
+    except NodeExistsError:
+        client.set(path, data)
+
+
+def users(client: KazooClient, _deadline: float, *, configs: dict[str, dict[str, str]], owner: str = "") -> None:
+    """Write the SCRAM credentials of users, by mechanism (an empty mapping removes a user's), and tell the brokers."""
+    acl = [make_acl("sasl", owner, all=True)] if owner else None  # as Kafka does with zookeeper.set.acl
+    client.ensure_path("/config")
+    for user, config in configs.items():
+        put(client, f"/config/users/{user}", {"version": 1, "config": config}, acl)
+        notify(client, "/config/changes/config_change_", json.dumps({"version": 2, "entity_path": f"users/{user}"}))
+
+
+def acls(client: KazooClient, _deadline: float, *, put_in: list[dict[str, str]], taken: list[dict[str, str]]) -> None:
+    """Add and take away ACL entries, fields as in `acls.Acl`, and tell the brokers."""
+    for changed, adding in ((put_in, True), (taken, False)):
+        for one in changed:
+            entry = {"principal": one["principal"], "permissionType": one["permission"]}
+            entry |= {"operation": one["operation"], "host": one["host"]}
+            literal = one["pattern"] == "LITERAL"
+            path = f"{'/kafka-acl' if literal else '/kafka-acl-extended/prefixed'}/{one['resource']}/{one['name']}"
+            try:
+                held = json.loads(client.get(path)[0])["acls"]
+            except NoNodeError:
+                held = []
+            put(client, path, {"version": 1, "acls": [other for other in held if other != entry] + [entry] * adding})
+            if literal:
+                notify(client, "/kafka-acl-changes/acl_changes_", f"{one['resource']}:{one['name']}")
+            else:
+                told = {"version": 1, "resourceType": one["resource"], "name": one["name"], "patternType": one["pattern"]}
+                notify(client, "/kafka-acl-extended-changes/acl_changes_", json.dumps(told))
+
+
+def prefer(client: KazooClient, deadline: float, *, partitions: list[list[Any]]) -> None:
+    """Ask the controller for preferred leaders of [topic, partition] pairs and wait until it has dealt with that."""
+    path = "/admin/preferred_replica_election"
+    asked = [{"topic": topic, "partition": partition} for topic, partition in partitions]
+    put(client, path, {"version": 1, "partitions": asked})
+    until(lambda: client.exists(path) is None, deadline, f"{path} to be dealt with")
+
+
+def await_leader(client: KazooClient, deadline: float, *, partitions: list[str], not_one_of: list[int]) -> None:
+    """Wait until partitions, written topic/partition, have leaders other than those."""
+    until(
+        lambda: all(states(client, deadline)[one]["leader"] not in [-1, *not_one_of] for one in partitions),
+        deadline,
+        f"{partitions} to be led by others than {not_one_of}",
+    )
+
+
+def await_in_sync(client: KazooClient, deadline: float, *, partition: str, broker: int) -> None:
+    """Wait until a broker is in the ISR of a partition, written topic/partition."""
+    until(lambda: broker in states(client, deadline)[partition]["isr"], deadline, f"{broker} in the ISR of {partition}")
+
+
 COMMANDS: dict[str, Callable[..., object]] = {
     "wait-registered": wait_registered,
     "wait-unregistered": wait_unregistered,
@@ -139,22 +209,31 @@ COMMANDS: dict[str, Callable[..., object]] = {
     "create-topic": create_topic,
     "znodes": znodes,
     "states": states,
+    "users": users,
+    "acls": acls,
+    "prefer": prefer,
+    "await-leader": await_leader,
+    "await-in-sync": await_in_sync,
 }
 
 
 def main() -> None:
-    """Run one command: COMMAND CONNECT SECONDS JSON-OBJECT-OF-ARGUMENTS."""
-    command, connect, seconds, arguments = sys.argv[1:5]
+    """Run one command: COMMAND CONNECT SECONDS, the rest by standard input."""
+    command, connect, seconds = sys.argv[1:4]
+    told = json.load(sys.stdin)
+    options: dict[str, Any] = told["options"]
+    password = options.pop("super", None)
     deadline = time.monotonic() + float(seconds)
     # The server may still be starting: short pauses, where kazoo's own retry doubles them.
     retry = {"max_tries": -1, "delay": 0.1, "backoff": 1, "max_jitter": 0}
-    client = KazooClient(hosts=connect, timeout=10, connection_retry=retry)
+    auth = [("digest", f"super:{password}")] if password else None
+    client = KazooClient(hosts=connect, timeout=10, connection_retry=retry, auth_data=auth, **options)
     try:
         client.start(timeout=float(seconds))
     except client.handler.timeout_exception:
         sys.exit(f"ZooKeeper at {connect} does not answer")
     try:
-        sys.stdout.write(json.dumps(COMMANDS[command](client, deadline, **json.loads(arguments))))
+        sys.stdout.write(json.dumps(COMMANDS[command](client, deadline, **told["arguments"])))
     finally:
         client.stop()
         client.close()

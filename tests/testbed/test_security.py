@@ -1,0 +1,143 @@
+"""Secured clusters proved with real brokers: each fault gives the picture that the audit must tell apart, and heals."""
+
+import base64
+import hashlib
+import hmac
+import stat
+import time
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+
+from kafka_audit.testbed import Bed, BedError, Listener, Security, presets
+from kafka_audit.testbed.acls import Acl, auditor_grants
+from kafka_audit.testbed.certificates import Authority, Certificate
+from kafka_audit.testbed.security import scram_credential
+
+EMPTY = (None, {}, -1)
+
+
+def picture(view):
+    return (view.error, view.brokers, view.controller_id)
+
+
+def log_of(cluster, broker, name):
+    return (cluster.brokers[broker].log_dir / f"{name}.log").read_text(errors="replace")
+
+
+def wait_for(condition, seconds=20):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "timed out"
+        time.sleep(0.1)
+
+
+def test_a_scram_credential_opens_with_the_proof_of_rfc_7677():
+    """The RFC's example exchange, section 3: user «user», password «pencil»."""
+    salt = base64.b64decode("W22ZaJ0SNY7soEsUEjb6gQ==")
+    credential = dict(one.split("=", 1) for one in scram_credential("SCRAM-SHA-256", "pencil", salt).split(","))
+    stored, server = (base64.b64decode(credential[key]) for key in ("stored_key", "server_key"))
+    nonce = "rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0"
+    said = f"n=user,r=rOprNGfwEbeRWgbNEkqO,r={nonce},s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096,c=biws,r={nonce}".encode()
+    proof = base64.b64decode("dHzbZapWIk4jUhN+Ute9ytag9zjfMHgsqmmiz7AndVQ=")
+    client_key = bytes(one ^ two for one, two in zip(proof, hmac.digest(stored, said, "sha256"), strict=True))
+    assert hashlib.sha256(client_key).digest() == stored
+    signature = base64.b64encode(hmac.digest(server, said, "sha256")).decode()
+    assert signature == "6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4="
+    assert credential["iterations"] == "4096"
+
+
+def test_certificates_differ_from_a_right_one_as_asked(tmp_path):
+    authority = Authority(tmp_path)
+    right = authority.issue("right", ("10.99.0.10",))
+    wrong = authority.issue("wrong", ("10.99.0.10",), Certificate(san=("other.example",), valid_for=-timedelta(hours=1)))
+    foreign = authority.issue("foreign", ("10.99.0.10",), Certificate(foreign=True))
+    read = {pair: x509.load_pem_x509_certificate(pair.certificate.read_bytes()) for pair in (right, wrong, foreign)}
+    names = {pair: one.extensions.get_extension_for_class(x509.SubjectAlternativeName).value for pair, one in read.items()}
+    ca = x509.load_pem_x509_certificate(authority.ca_file.read_bytes())
+    read[right].verify_directly_issued_by(ca)
+    assert [str(one) for one in names[right].get_values_for_type(x509.IPAddress)] == ["10.99.0.10"]
+    assert names[wrong].get_values_for_type(x509.DNSName) == ["other.example"]
+    assert read[wrong].not_valid_after_utc < ca.not_valid_before_utc + timedelta(days=3)
+    assert read[foreign].issuer != ca.subject
+    assert authority.ca_file.read_bytes() in foreign.truststore.read_bytes()
+    for path in (right.key, right.keystore, foreign.key):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_preset_that_there_is_not_is_named_beside_those_there_are():
+    with pytest.raises(BedError, match=r"no security 'wrong-san:7'; there are 004, scram, .*wrong-san:2"):
+        presets.named("wrong-san:7")
+
+
+@pytest.mark.bed
+@pytest.mark.parametrize("version", ["3.9.1", "2.8.2"])
+def test_004_the_only_broker_knows_nothing_until_it_speaks_to_itself_as_a_super_user(tmp_path, version):
+    with Bed(tmp_path) as bed:
+        cluster = bed.cluster(version, **presets.incident_004())
+        said = "Received error CLUSTER_AUTHORIZATION_FAILED in UpdateMetadata response"
+        wait_for(lambda: said in log_of(cluster, 0, "state-change"))
+        assert {user: picture(cluster.views(user=user)[0]) for user in ("admin", "auditor")} == dict.fromkeys(
+            ("admin", "auditor"), EMPTY
+        )
+        assert "/brokers/ids/0" in cluster.znodes()
+        cluster.brokers[0].restart(presets.REPAIR_004)
+        cluster.await_settled()
+
+
+@pytest.mark.bed
+@pytest.mark.parametrize("version", ["3.9.1", "2.8.2"])
+def test_one_broker_without_the_inter_broker_user_and_an_auditor_who_gets_its_rights(tmp_path, version):
+    with Bed(tmp_path) as bed:
+        cluster = bed.cluster(version, **presets.no_super_user(2))
+        cluster.create_topic("orders", {0: [0, 1, 2], 1: [2, 0, 1]})
+        assert picture(cluster.views()[2]) == EMPTY
+        assert cluster.controller_id() == 0
+        wait_for(lambda: "Principal = User:kafka is Denied Operation = ClusterAction" in log_of(cluster, 2, "kafka-authorizer"))
+        cluster.heal_security(2)
+        assert cluster.views(user="auditor")[0].topics == {}
+        cluster.put_acls(auditor_grants())
+        wait_for(lambda: sorted(cluster.views(user="auditor")[0].topics) == ["orders"])
+        cluster.drop_acls([Acl(principal="User:auditor", operation=one, resource="Topic", name="*") for one in ("Describe",)])
+        wait_for(lambda: cluster.views(user="auditor")[0].topics == {})
+        cluster.drop_scram_user("auditor")
+        wait_for(lambda: cluster.views([1], user="auditor")[1].error is not None)
+        assert "invalid credentials with SASL mechanism SCRAM-SHA-512" in log_of(cluster, 1, "server")
+        assert cluster.views([1])[1].error is None
+
+
+@pytest.mark.bed
+@pytest.mark.parametrize(
+    ("preset", "said"),
+    [
+        ("wrong-san:2", "No subject alternative names matching IP address 10.99.0.12 found"),
+        ("expired:2", "java.security.cert.CertificateExpiredException: NotAfter"),
+        ("unknown-password:2", "Authentication failed: Invalid username or password"),
+    ],
+)
+def test_a_broker_that_the_controller_cannot_talk_to_knows_nothing_and_heals(tmp_path, preset, said):
+    with Bed(tmp_path) as bed:
+        cluster = bed.cluster("3.9.1", **presets.named(preset))
+        cluster.create_topic("orders", {0: [2, 0, 1]})
+        views = cluster.views()
+        assert picture(views[2]) == EMPTY
+        assert {broker: sorted(views[broker].brokers) for broker in (0, 1)} == {0: [0, 1, 2], 1: [0, 1, 2]}
+        assert sorted(cluster.partition_states()["orders/0"]["isr"]) == [0, 1, 2]
+        wait_for(lambda: said in log_of(cluster, 0, "server"))
+        cluster.heal_security(2)
+
+
+@pytest.mark.bed
+@pytest.mark.parametrize("kind", ["sasl", "tls"])
+def test_a_secured_zookeeper_lets_brokers_and_the_bed_in_and_hides_users(tmp_path, kind):
+    login = Listener(protocol="SASL_SSL", mechanisms=("SCRAM-SHA-256",))
+    with Bed(tmp_path) as bed:
+        security = Security(listeners=(login,), inter_broker=login.label, zookeeper=kind)
+        cluster = bed.cluster("3.9.1", brokers=1, security=security)
+        cluster.create_topic("orders", {0: [0]})
+        cluster.await_settled()
+        commands = " ".join(Path(f"/proc/{one.process.pid}/cmdline").read_text() for one in cluster._servers())
+        assert "kafka.Kafka" in commands
+        assert not [user for user, password in security.users.items() if password in commands]
