@@ -16,7 +16,7 @@ from kafka_audit.checks import Check, catalogue
 from kafka_audit.engine import rows, run, session, views
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.run import Pair, judgement_from_dict
-from kafka_audit.model.tables import KEY, TABLES, Snapshot, columns, ddl
+from kafka_audit.model.tables import KEY, SQL_TABLES, Snapshot, columns, ddl
 
 HERE = Path(__file__).parent
 ARROW = {
@@ -98,7 +98,7 @@ class Judged:
 
 def write_tables(folder: Path, found: list[Snapshot]) -> None:
     """Write one Parquet file a table over all snapshots."""
-    for table in TABLES:
+    for table in SQL_TABLES:
         data = defaultdict(list)
         for snapshot in found:
             for row in snapshot.of(table):
@@ -132,7 +132,9 @@ def judged_in_spark(spark, tmp_path_factory) -> Judged:
         pairs.append(Pair(snapshot_id=name, previous_snapshot_id=None if previous is None else previous.snapshot_id))
         judgements += row_judgements(base(), name, case)
     write_tables(folder, found)
-    tables = {table.table(): spark.read.schema(ddl(table)).parquet(str(folder / f"{table.table()}.parquet")) for table in TABLES}
+    tables = {
+        table.table(): spark.read.schema(ddl(table)).parquet(str(folder / f"{table.table()}.parquet")) for table in SQL_TABLES
+    }
     views.register(spark, tables, pairs, judgements)
     judged = Judged()
     for row in run.judge(spark, [check for check in catalogue().values() if check.kind == "sql"]).collect():

@@ -19,7 +19,14 @@ from kafka_audit.store import Store
 ID = "20260131T080000Z-prod-00aa"
 LATER = "20260131T090000Z-prod-00ab"
 _VALUES: Mapping[str, object] = MappingProxyType(
-    {"bigint": 7, "double": 0.5, "string": "a\nb \u202e \U0001f512", "boolean": True, "array<bigint>": (2, 0, 1)}
+    {
+        "bigint": 7,
+        "double": 0.5,
+        "string": "a\nb \u202e \U0001f512",
+        "boolean": True,
+        "array<bigint>": (2, 0, 1),
+        "array<string>": ("b", "a"),
+    }
 )
 
 
@@ -146,7 +153,7 @@ def test_the_manifest_is_the_last_file_written(tmp_path, store, monkeypatch):
     write = store._files.write
 
     def until_full(path, content):
-        if path.endswith("probe.parquet"):  # the last table
+        if path.endswith(f"{TABLES[-1].table()}.parquet"):
             raise _FullDiskError
         written.append(path)
         write(path, content)
@@ -513,7 +520,7 @@ def test_a_snapshot_that_does_not_fit_takes_no_room(tmp_path, store, monkeypatch
     write = store._files.write
 
     def until_full(path, content):
-        if path.endswith("probe.parquet"):  # the last table
+        if path.endswith(f"{TABLES[-1].table()}.parquet"):
             raise StoreBusyError(path)
         write(path, content)
 

@@ -10,7 +10,7 @@ from kafka_audit.engine.prepared import VIEWS
 from kafka_audit.engine.view import View
 from kafka_audit.model.finding import Judgement
 from kafka_audit.model.run import Pair, Request
-from kafka_audit.model.tables import TABLES, Column, Row, ddl
+from kafka_audit.model.tables import SQL_TABLES, Column, Row, ddl
 
 RESULT: tuple[Column, ...] = (
     Column(name="snapshot_id", sql_type="string", nullable=False),
@@ -44,7 +44,7 @@ def stored_tables(spark: SparkSession, root: str, request: Request) -> dict[str,
     ids = sorted({i for pair in request.pairs for i in (pair.snapshot_id, pair.previous_snapshot_id) if i is not None})
     return {
         table.table(): _stored(spark, table, [f"{url(root)}/snapshots/{i}/{table.table()}.parquet" for i in ids])
-        for table in TABLES
+        for table in SQL_TABLES
     }
 
 

@@ -16,6 +16,7 @@ _ARROW: Mapping[str, pa.DataType] = MappingProxyType(
         "string": pa.string(),
         "boolean": pa.bool_(),
         "array<bigint>": pa.list_(pa.int64()),
+        "array<string>": pa.list_(pa.string()),
     }
 )
 

@@ -1,7 +1,7 @@
 """Which rows count: the newest look at each judged cluster, the look before it, the previous snapshot, and what was not read."""
 
 from kafka_audit.engine.view import View
-from kafka_audit.model.tables import TABLES, Row, columns
+from kafka_audit.model.tables import SQL_TABLES, Row, columns
 
 LOOK = View(
     name="look",
@@ -35,7 +35,7 @@ def _at(table: type[Row]) -> View:
 
 SAMPLED: tuple[type[Row], ...] = tuple(
     table
-    for table in TABLES
+    for table in SQL_TABLES
     if any(column.name == "sample" for column in columns(table)) and table.table() not in {"sample", "source_read"}
 )
 

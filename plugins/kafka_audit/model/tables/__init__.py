@@ -1,0 +1,170 @@
+"""Snapshot tables: one frozen dataclass is one table, a field is a column, its comment the column's meaning.
+
+Rows hold what an observer *said*, never a verdict. The store adds `snapshot_id` and `cluster_id` in front of every row, so
+that one query can judge many clusters. Conventions: `observer` is `zookeeper` or `broker:<id>` (`broker@host:port` for a
+bootstrap address whose id is not known); times are `_ms` since the epoch; `sample` counts from 1, the highest is the newest look.
+
+Column types: int -> bigint, float -> double, str, bool, tuple[int, ...] -> array<bigint>, tuple[str, ...] -> array<string>,
+`| None` -> nullable.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from types import MappingProxyType, UnionType
+from typing import Any, ClassVar, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from kafka_audit.model.tables.asked import BrokerIdentity, Certificate, Probe, Sample, SnapshotInfo, SourceRead
+from kafka_audit.model.tables.registry import (
+    DynamicConfig,
+    RegisteredBroker,
+    RegisteredEndpoint,
+    RegisteredPartition,
+    RegisteredTopic,
+    Registry,
+    ScramUser,
+)
+from kafka_audit.model.tables.row import Row
+from kafka_audit.model.tables.security import Acl, AclHolder, BrokerProperty, PropertyLogin
+from kafka_audit.model.tables.views import (
+    BrokerApi,
+    BrokerConfig,
+    BrokerView,
+    LogDir,
+    Reassignment,
+    ViewBroker,
+    ViewPartition,
+    ViewTopic,
+)
+
+__all__ = [
+    "KEY",
+    "SQL_TABLES",
+    "TABLES",
+    "Acl",
+    "AclHolder",
+    "BrokerApi",
+    "BrokerConfig",
+    "BrokerIdentity",
+    "BrokerProperty",
+    "BrokerView",
+    "Certificate",
+    "Column",
+    "DynamicConfig",
+    "LogDir",
+    "Probe",
+    "PropertyLogin",
+    "Reassignment",
+    "RegisteredBroker",
+    "RegisteredEndpoint",
+    "RegisteredPartition",
+    "RegisteredTopic",
+    "Registry",
+    "Row",
+    "Sample",
+    "ScramUser",
+    "Snapshot",
+    "SnapshotInfo",
+    "SourceRead",
+    "ViewBroker",
+    "ViewPartition",
+    "ViewTopic",
+    "columns",
+    "ddl",
+]
+
+_T = TypeVar("_T", bound=Row)
+
+SQL_TABLES: tuple[type[Row], ...] = (
+    SnapshotInfo,
+    Sample,
+    SourceRead,
+    Registry,
+    RegisteredBroker,
+    RegisteredEndpoint,
+    RegisteredTopic,
+    RegisteredPartition,
+    BrokerView,
+    ViewBroker,
+    ViewTopic,
+    ViewPartition,
+    BrokerIdentity,
+    BrokerConfig,
+    BrokerApi,
+    Probe,
+)
+"""Tables that Spark reads: whatever has partitions, probes or a past."""
+
+TABLES: tuple[type[Row], ...] = (
+    *SQL_TABLES,
+    Certificate,
+    AclHolder,
+    Acl,
+    DynamicConfig,
+    ScramUser,
+    LogDir,
+    Reassignment,
+    BrokerProperty,
+    PropertyLogin,
+)
+"""Every table of a snapshot, in the order in which data flows."""
+
+_SQL_TYPES: Mapping[Any, str] = MappingProxyType(
+    {
+        int: "bigint",
+        float: "double",
+        str: "string",
+        bool: "boolean",
+        tuple[int, ...]: "array<bigint>",
+        tuple[str, ...]: "array<string>",
+    }
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """A column of a table: `sql_type` is a Spark SQL type name."""
+
+    name: str
+    sql_type: str
+    nullable: bool
+
+
+KEY: tuple[Column, ...] = (
+    Column(name="snapshot_id", sql_type="string", nullable=False),
+    Column(name="cluster_id", sql_type="string", nullable=False),
+)
+"""Columns that the store puts in front of every row."""
+
+
+def columns(table: type[Row]) -> tuple[Column, ...]:
+    """Return the columns of a table without `KEY`, in field order; raises KeyError for a field type without a column type."""
+    hints = get_type_hints(table)
+    found = []
+    for field in fields(table):
+        hint = hints[field.name]
+        nullable = get_origin(hint) in {Union, UnionType}
+        if nullable:
+            (hint,) = (a for a in get_args(hint) if a is not type(None))
+        found.append(Column(name=field.name, sql_type=_SQL_TYPES[hint], nullable=nullable))
+    return tuple(found)
+
+
+def ddl(table: type[Row]) -> str:
+    """Return the table's Spark DDL, key columns first."""
+    return ", ".join(f"{c.name} {c.sql_type}{'' if c.nullable else ' NOT NULL'}" for c in (*KEY, *columns(table)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Snapshot:
+    """All views and probes of one run, complete or not. `cluster_id` is Kafka's, or `unknown:<cluster>` if nobody told it."""
+
+    snapshot_id: str
+    cluster: str
+    cluster_id: str
+    rows: tuple[Row, ...]
+
+    UNKNOWN_ID: ClassVar[str] = "unknown:"
+
+    def of(self, table: type[_T]) -> tuple[_T, ...]:
+        """Return the rows of one table."""
+        return tuple(row for row in self.rows if isinstance(row, table))

@@ -1,0 +1,110 @@
+"""What brokers say when each is asked itself."""
+
+from dataclasses import dataclass
+
+from kafka_audit.model.tables.row import Row
+
+
+@dataclass(frozen=True, kw_only=True)
+class BrokerView(Row):
+    """A broker's own answer to Metadata (all topics) on one listener: who held which view. No row when it did not answer."""
+
+    sample: int
+    observer: str
+    broker_id: int  # whom we meant to ask: the registered id, -1 for a bootstrap address that is not registered
+    listener: str
+    address: str  # address really dialled (after `reach`)
+    kafka_cluster_id: str | None
+    controller_id: int | None  # -1: the broker knows none
+    brokers_listed: int
+    topics_listed: int
+    brokers_digest: str  # -> ViewBroker
+    topics_digest: str  # -> ViewTopic
+    metadata_version: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ViewBroker(Row):
+    """A broker as listed in a view; stored once for all observers that said the same."""
+
+    brokers_digest: str
+    broker_id: int
+    host: str
+    port: int
+    rack: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ViewTopic(Row):
+    """A topic as listed in a view; topics of equal content share `topic_digest`."""
+
+    topics_digest: str
+    topic: str
+    topic_id: str | None
+    topic_digest: str  # -> ViewPartition
+    error: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ViewPartition(Row):
+    """A partition as listed in a view, stored once per distinct content of its topic. isr and offline are sorted."""
+
+    topic_digest: str
+    topic: str
+    partition: int
+    error: int  # 0, 5 LEADER_NOT_AVAILABLE, 72 LISTENER_NOT_FOUND, …
+    leader: int
+    leader_epoch: int | None  # None below Metadata v7
+    replicas: tuple[int, ...]
+    isr: tuple[int, ...]
+    offline_replicas: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BrokerConfig(Row):
+    """DescribeConfigs(BROKER). value None: Kafka hides it (sensitive, or unknown to it). Unset unknown keys are absent."""
+
+    observer: str
+    broker_id: int
+    key: str
+    value: str | None
+    source: int  # Kafka's ConfigSource code: 4 static, 5 default, 2/3 dynamic
+    sensitive: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class BrokerApi(Row):
+    """One API range from ApiVersions."""
+
+    observer: str
+    broker_id: int
+    api_key: int
+    min_version: int
+    max_version: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogDir(Row):
+    """One directory of DescribeLogDirs."""
+
+    sample: int
+    observer: str
+    broker_id: int
+    path: str
+    error: int  # 0, 56 KAFKA_STORAGE_ERROR, …
+    total_bytes: int | None  # None below version 4 of the answer
+    usable_bytes: int | None
+    replicas: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reassignment(Row):
+    """A reassignment under way, as ListPartitionReassignments says."""
+
+    sample: int
+    observer: str
+    topic: str
+    partition: int
+    replicas: tuple[int, ...]
+    adding: tuple[int, ...]
+    removing: tuple[int, ...]
