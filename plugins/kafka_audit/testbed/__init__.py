@@ -7,6 +7,19 @@ from kafka_audit.testbed.cluster import Cluster
 from kafka_audit.testbed.errors import BedError
 from kafka_audit.testbed.hosts import Host
 from kafka_audit.testbed.jars import kafka_jars
+from kafka_audit.testbed.kraft import KraftCluster
 from kafka_audit.testbed.security import Listener, Security
 
-__all__ = ["BaseCluster", "Bed", "BedError", "Broker", "Cluster", "Host", "Listener", "Security", "View", "kafka_jars"]
+__all__ = [
+    "BaseCluster",
+    "Bed",
+    "BedError",
+    "Broker",
+    "Cluster",
+    "Host",
+    "KraftCluster",
+    "Listener",
+    "Security",
+    "View",
+    "kafka_jars",
+]

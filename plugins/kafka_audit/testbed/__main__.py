@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING
 
 from kafka_audit.testbed import presets
 from kafka_audit.testbed.bed import Bed
+from kafka_audit.testbed.cluster import Cluster
 from kafka_audit.testbed.errors import BedError
 from kafka_audit.testbed.faults import FAULTS, put_fault, spread
-from kafka_audit.testbed.jars import RELEASES
+from kafka_audit.testbed.jars import RELEASES, release
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from kafka_audit.testbed.brokers import BaseCluster
 
 SECURITY = """security (instead of one open PLAINTEXT listener; brokers log in as kafka, the bed as admin, an audit as auditor):
   004                one broker, PLAINTEXT and SASL_PLAINTEXT, an authorizer, ANONYMOUS between brokers: incident 004
@@ -35,12 +38,24 @@ def say(step: str) -> None:
     sys.stderr.flush()
 
 
+def controller_of(cluster: BaseCluster) -> str:
+    """Say who the controller is, where ZooKeeper tells."""
+    return f"controller is broker {cluster.controller_id()}; " if isinstance(cluster, Cluster) else ""
+
+
+def start(bed: Bed, options: argparse.Namespace, wanted: presets.Preset) -> BaseCluster:
+    """Start a cluster with or without ZooKeeper, as its version has it."""
+    if release(options.version).zookeeper:
+        return bed.cluster(options.version, chroot=options.chroot, **wanted)
+    return bed.kraft(options.version, **wanted)
+
+
 def run(options: argparse.Namespace, folder: Path) -> int:
     """Start the cluster, put the faults in, run the command or wait for Ctrl-C; return the command's exit code."""
     with Bed(folder, say=say) as bed:
         wanted: presets.Preset = presets.named(options.security) if options.security else {}
         wanted.setdefault("brokers", options.brokers)
-        cluster = bed.cluster(options.version, chroot=options.chroot, **wanted)
+        cluster = start(bed, options, wanted)
         # Where the only broker knows nothing there are no leaders to wait for.
         if wanted.get("settle") != ():
             for name, assignment in spread(options.topics, 3, list(cluster.brokers)).items():
@@ -50,7 +65,7 @@ def run(options: argparse.Namespace, folder: Path) -> int:
             put_fault(bed, cluster, fault)
         config = bed.folder / "clusters.yaml"
         config.write_text(cluster.clusters_yaml("bed"))
-        bed.say(f"ready: cluster «bed» in {config}; controller is broker {cluster.controller_id()}; logs below {bed.folder}")
+        bed.say(f"ready: cluster «bed» in {config}; {controller_of(cluster)}logs below {bed.folder}")
         if options.command:
             environment = {**os.environ, "KAFKA_AUDIT_BED": str(bed.folder)}
             environment |= cluster.secured.audit_environment() if cluster.secured else {}

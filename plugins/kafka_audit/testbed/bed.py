@@ -13,6 +13,7 @@ from kafka_audit.testbed.cuts import Cuts
 from kafka_audit.testbed.errors import BedError
 from kafka_audit.testbed.hosts import HERE, Host, Hosts, await_ready, release_process
 from kafka_audit.testbed.jars import kafka_jars, release
+from kafka_audit.testbed.kraft import KraftCluster
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -118,6 +119,26 @@ class Bed:
             message = f"Kafka {version} has no ZooKeeper: use Bed.kraft"
             raise BedError(message)
         return self._started(Cluster(self, plan, kafka_jars(version)))
+
+    def kraft(
+        self, version: str = "4.3.0", brokers: int | Sequence[int] = 3, controllers: int = 3, **options: Unpack[Options]
+    ) -> KraftCluster:
+        """Start controllers and brokers, and wait until every broker lists all of them.
+
+        Args:
+            version: Kafka version, a key of `jars.RELEASES`.
+            brokers: how many (ids from 0), or their ids (0 to 199).
+            controllers: how many (ids from 200); 0: the brokers are controllers too.
+            options: properties, security and what to wait for.
+
+        Raises:
+            BedError: jars cannot be resolved or a server does not come up; carries log lines and where logs are.
+        """
+        plan = self._plan(version, brokers, options, controllers=controllers)
+        if plan.release.zookeeper:
+            message = f"the bed runs Kafka {version} with ZooKeeper: use Bed.cluster"
+            raise BedError(message)
+        return self._started(KraftCluster(self, plan, kafka_jars(version)))
 
     def _plan(
         self, version: str, brokers: int | Sequence[int], options: Options, *, chroot: str = "", controllers: int = 0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
+import socket
 import ssl
 import sys
 import time
@@ -115,7 +116,22 @@ def create_topic(options: dict[str, Any], *, address: str, name: str, assignment
     return f"error {refused.error_code} {refused.error_message}" if refused.error_code else None
 
 
-COMMANDS: dict[str, Callable[..., object]] = {"views": ask_views, "create-topic": create_topic}
+def ports(_options: dict[str, Any], *, addresses: list[str], seconds: float) -> None:
+    """Wait until each HOST:PORT accepts connections; exit with a complaint when the time is over."""
+    deadline = time.monotonic() + seconds
+    for address in addresses:
+        host, port = address.rsplit(":", 1)
+        while True:
+            try:
+                socket.create_connection((host, int(port)), 1).close()
+                break
+            except OSError:
+                if time.monotonic() > deadline:
+                    sys.exit(f"timed out waiting for {address} to answer")
+                time.sleep(POLL_S)
+
+
+COMMANDS: dict[str, Callable[..., object]] = {"views": ask_views, "create-topic": create_topic, "ports": ports}
 
 
 def main() -> None:

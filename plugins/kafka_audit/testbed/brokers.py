@@ -149,6 +149,14 @@ class BaseCluster(ABC):
         """Start all servers and wait until every broker lists all of them, or as `Plan.settle` has it."""
 
     @abstractmethod
+    def create_topic(self, name: str, assignment: Mapping[int, Sequence[int]]) -> None:
+        """Create a topic with these replicas by partition, the preferred leader first."""
+
+    def hosts(self) -> dict[str, Host]:
+        """Return hosts by the names that the command line has for them."""
+        return {str(broker.id): broker.host for broker in self.brokers.values()}
+
+    @abstractmethod
     def _servers(self) -> list[Server]:
         """Return all servers."""
 

@@ -78,21 +78,33 @@ class Clients:
         Raises:
             BedError: the deadline passed, or a watched server ended; carries its last log lines.
         """
-        script = [sys.executable, "-P", str(HERE / "zookeeper_client.py")]
+        script = ["zookeeper_client.py", command, self.connect, str(seconds)]
+        return self._run(script, {"options": self.options, "arguments": arguments}, watched)
+
+    def await_ports(self, addresses: Mapping[int, str], *, seconds: float, watched: Sequence[Server] = ()) -> None:
+        """Wait until each HOST:PORT accepts connections.
+
+        Raises:
+            BedError: the deadline passed, or a watched server ended; carries its last log lines.
+        """
+        arguments = {"addresses": list(addresses.values()), "seconds": seconds}
+        self._run(["broker_client.py", "ports"], {"options": {}, "arguments": arguments}, watched)
+
+    def _run(self, script: Sequence[str], told: Mapping[str, object], watched: Sequence[Server]) -> Any:  # noqa: ANN401 - JSON
         process = self.worker.popen(
-            [*script, command, self.connect, str(seconds)],
+            [sys.executable, "-P", str(HERE / script[0]), *script[1:]],
             cwd=self.folder,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
-        told: str | None = json.dumps({"options": self.options, "arguments": arguments})
+        unsent: str | None = json.dumps(told)
         while True:
             try:
-                answer, complaint = process.communicate(told, timeout=LOOK_SECONDS)
+                answer, complaint = process.communicate(unsent, timeout=LOOK_SECONDS)
                 break
             except subprocess.TimeoutExpired:
-                told = None  # was sent
+                unsent = None
                 dead = next((server for server in watched if not server.is_running), None)
                 if dead is not None:
                     process.kill()
@@ -101,7 +113,7 @@ class Clients:
                     raise dead.failed(message) from None
         if process.returncode:
             tails = "".join(f"\n{server.tail()}" for server in watched)
-            lines = complaint.strip().splitlines() or [f"{command} failed"]
+            lines = complaint.strip().splitlines() or [f"{script[1]} failed"]
             message = f"{lines[-1]}; logs in {self.folder}{tails}"
             raise BedError(message)
         return json.loads(answer)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from kafka_audit.testbed.acls import Acl
     from kafka_audit.testbed.bed import Bed
+    from kafka_audit.testbed.hosts import Host
 
 ELECTION_SECONDS = 5.0  # below a session time-out, because the others are frozen meanwhile
 AUTHORIZER = "kafka.security.authorizer.AclAuthorizer"
@@ -57,6 +58,10 @@ class Cluster(BaseCluster):
         if self.secured:
             self.secured.secure_zookeeper_client(made.server, broker)
         return made
+
+    def hosts(self) -> dict[str, Host]:
+        """Return brokers' hosts by id, and ZooKeeper's as ``zk``."""
+        return super().hosts() | {"zk": self.zookeeper.host}
 
     def _servers(self) -> list[Server]:
         return [self.zookeeper, *(broker.server for broker in self.brokers.values())]

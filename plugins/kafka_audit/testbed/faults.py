@@ -5,20 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from kafka_audit.testbed.acls import auditor_grants
-from kafka_audit.testbed.brokers import STEP_SECONDS
+from kafka_audit.testbed.brokers import STEP_SECONDS, BaseCluster
+from kafka_audit.testbed.cluster import Cluster
 from kafka_audit.testbed.errors import BedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kafka_audit.testbed.bed import Bed
-    from kafka_audit.testbed.cluster import Cluster
 
 FAULTS = """faults (may be given several times, put in one after the other):
   000            all brokers advertise an address that only clients reach
   000:2  000:0,1 only these brokers; 000:controller only the controller, which stays it
   controller:1   broker 1 becomes the controller
-  cut:1:2        broker 1 reaches the services of broker 2 no more (zk for ZooKeeper, worker for the client side)
+  cut:1:2        broker 1 reaches the services of broker 2 no more (zk for ZooKeeper, worker for the client side,
+                 200 for the first KRaft controller)
   topic:late     create topic late now; a topic made after 000 keeps its full ISR in ZooKeeper
   stop:1  kill:1  suspend:1   the broker gets SIGTERM, SIGKILL, SIGSTOP
   stale:2        broker 2 goes on leading moved/0, which the controller gave to another broker behind a cut to 2
@@ -38,7 +39,7 @@ class Step(NamedTuple):
     what: str
 
 
-def rolling_restart(cluster: Cluster, *, hard: bool = False) -> Iterator[Step]:
+def rolling_restart(cluster: BaseCluster, *, hard: bool = False) -> Iterator[Step]:
     """Restart one broker after the other, by SIGTERM or SIGKILL, and pause after each step for the caller to look."""
     for broker in cluster.brokers.values():
         broker.stop(hard=hard)
@@ -95,7 +96,7 @@ def cross_forwards(bed: Bed, cluster: Cluster, one: int, other: int, label: str 
     cluster.await_settled(seconds=STEP_SECONDS)
 
 
-def put_fault(bed: Bed, cluster: Cluster, fault: str) -> None:
+def put_fault(bed: Bed, cluster: BaseCluster, fault: str) -> None:
     """Put a fault, written as in FAULTS, into a cluster.
 
     Raises:
@@ -103,45 +104,47 @@ def put_fault(bed: Bed, cluster: Cluster, fault: str) -> None:
     """
     kind, _, rest = fault.partition(":")
     try:
-        if kind in _AT_BROKERS:
-            _put_at_brokers(cluster, kind, rest)
+        if kind in _ANYWHERE:
+            _put_anywhere(bed, cluster, kind, rest)
         else:
-            _put_between(bed, cluster, kind, rest)
-    except (KeyError, ValueError) as error:
+            _put_with_zookeeper(bed, cluster, kind, rest)
+    except (KeyError, TypeError, ValueError) as error:
         message = f"cannot read fault {fault!r} ({error})\n{FAULTS}"
         raise BedError(message) from error
 
 
-_AT_BROKERS = ("000", "controller", "stop", "kill", "suspend")
+_ANYWHERE = ("cut", "stop", "kill", "suspend", "topic")
 
 
-def _put_at_brokers(cluster: Cluster, kind: str, rest: str) -> None:
+def _put_anywhere(bed: Bed, cluster: BaseCluster, kind: str, rest: str) -> None:
     match kind:
-        case "000":
-            ids = [cluster.controller_id() or 0] if rest == "controller" else [int(one) for one in rest.split(",") if one]
-            cluster.advertise_through_forward(ids or None)
-        case "controller":
-            cluster.make_controller(int(rest))
+        case "cut":
+            hosts = cluster.hosts() | {"worker": bed.worker}
+            source, target = rest.split(":")
+            bed.cut(hosts[source], hosts[target])
+        case "topic":
+            cluster.create_topic(rest, next(iter(spread(1, 3, list(cluster.brokers)).values())))
         case "suspend":
             cluster.brokers[int(rest)].suspend()
         case _:
             cluster.brokers[int(rest)].stop(hard=kind == "kill")
 
 
-def _put_between(bed: Bed, cluster: Cluster, kind: str, rest: str) -> None:
+def _put_with_zookeeper(bed: Bed, cluster: BaseCluster, kind: str, rest: str) -> None:
+    if not isinstance(cluster, Cluster):
+        message = "a cluster without ZooKeeper has none such"
+        raise TypeError(message)
     match kind:
-        case "cut":
-            hosts = {str(broker.id): broker.host for broker in cluster.brokers.values()}
-            hosts |= {"zk": cluster.zookeeper.host, "worker": bed.worker}
-            source, target = rest.split(":")
-            bed.cut(hosts[source], hosts[target])
+        case "000":
+            ids = [cluster.controller_id() or 0] if rest == "controller" else [int(one) for one in rest.split(",") if one]
+            cluster.advertise_through_forward(ids or None)
+        case "controller":
+            cluster.make_controller(int(rest))
         case "stale":
             stale_leader(bed, cluster, int(rest))
         case "crossed":
             one, other = rest.split(":")
             cross_forwards(bed, cluster, int(one), int(other))
-        case "topic":
-            cluster.create_topic(rest, next(iter(spread(1, 3, list(cluster.brokers)).values())))
         case "grant":
             cluster.put_acls(auditor_grants(f"User:{rest}"))
         case _:

@@ -37,6 +37,7 @@ class Release:
 RELEASES: dict[str, Release] = {
     "2.8.2": Release(),
     "3.9.1": Release(),
+    "4.3.0": Release(zookeeper=False),
 }
 
 

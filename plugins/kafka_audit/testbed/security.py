@@ -113,12 +113,18 @@ class Security:
         """Whether brokers need certificates."""
         return self.zookeeper == "tls" or any(one.tls for one in self.listeners)
 
+    @property
+    def scram_mechanisms(self) -> list[str]:
+        """SCRAM mechanisms of any listener."""
+        return sorted({name for one in self.listeners for name in one.mechanisms if name in SCRAM_HASHES})
+
     def scram_configs(self) -> dict[str, dict[str, str]]:
         """Return /config/users's entries, user -> mechanism -> credential, for the SCRAM mechanisms in use."""
-        mechanisms = sorted({name for one in self.listeners for name in one.mechanisms if name in SCRAM_HASHES})
-        if not mechanisms:
+        if not self.scram_mechanisms:
             return {}
-        return {user: {one: scram_credential(one, password) for one in mechanisms} for user, password in self.users.items()}
+        return {
+            user: {one: scram_credential(one, password) for one in self.scram_mechanisms} for user, password in self.users.items()
+        }
 
     def properties(self, broker: int) -> dict[str, str]:
         """Return a broker's properties for SASL and the authorizer; addresses and certificates are the cluster's matter."""
@@ -167,6 +173,14 @@ def scram_credential(mechanism: str, password: str, salt: bytes | None = None) -
     server = hmac.digest(salted, b"Server Key", algorithm)
     salt64, stored64, server64 = (base64.b64encode(one).decode() for one in (salt, stored, server))
     return f"salt={salt64},stored_key={stored64},server_key={server64},iterations={SCRAM_ITERATIONS}"
+
+
+def scram_argument(mechanism: str, user: str, password: str) -> str:
+    """Return the value of StorageTool's ``--add-scram`` for a user; the password itself is not in it."""
+    salt = secrets.token_bytes(16)
+    salted = hashlib.pbkdf2_hmac(SCRAM_HASHES[mechanism], password.encode(), salt, SCRAM_ITERATIONS)
+    salt64, salted64 = (base64.b64encode(one).decode() for one in (salt, salted))
+    return f'{mechanism}=[name="{user}",iterations={SCRAM_ITERATIONS},salt="{salt64}",saltedpassword="{salted64}"]'
 
 
 def digest_jaas(section: str, options: Mapping[str, str]) -> str:

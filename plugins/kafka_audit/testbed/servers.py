@@ -67,23 +67,22 @@ class Server:
         """Start the process and return at once; its data is kept from the last time."""
         if self.is_running:
             return
-        self.log_dir.mkdir(parents=True, exist_ok=True)
-        self.config_file.write_text("".join(f"{key}={value}\n" for key, value in self.properties.items()))
-        command = [
-            java(),
-            *JVM,
-            *self.jvm,
-            f"-Dbed.logs={self.log_dir}",
-            f"-Dlog4j.configuration=file:{LOG4J}",
-            "-cp",
-            f"{self.jars}/*",
-            self.main_class,
-            str(self.config_file),
-        ]
+        self.write_config()
+        command = [*self.java(), self.main_class, str(self.config_file)]
         with (self.log_dir / "console.log").open("a") as console:
             self.process = self.host.popen(
                 command, cwd=self.folder, stdout=console, stderr=subprocess.STDOUT, start_new_session=True
             )
+
+    def write_config(self) -> None:
+        """Write the properties file and make the folder for logs."""
+        self.log_dir.mkdir(parents=True, exist_ok=True)
+        self.config_file.write_text("".join(f"{key}={value}\n" for key, value in self.properties.items()))
+
+    def java(self) -> list[str]:
+        """Return the command line up to the main class."""
+        logs = [f"-Dbed.logs={self.log_dir}", f"-Dlog4j.configuration=file:{LOG4J}"]
+        return [java(), *JVM, *self.jvm, *logs, "-cp", f"{self.jars}/*"]
 
     def send(self, number: signal.Signals) -> None:
         """Send a signal to the process, if it runs."""
@@ -155,11 +154,20 @@ def broker_properties(broker: int, host: Host, folder: Path, connect: str, *, br
 
     Topics are created automatically as by default, so that a careless Metadata request leaves a trace a test can find.
     """
-    replicas = str(min(3, brokers))
     return {
         "broker.id": str(broker),
         "zookeeper.connect": connect,
         "zookeeper.session.timeout.ms": "6000",
+        **common_properties(host, folder, brokers=brokers),
+        "controlled.shutdown.enable": "true",
+        "controlled.shutdown.retry.backoff.ms": "500",
+    }
+
+
+def common_properties(host: Host, folder: Path, *, brokers: int) -> dict[str, str]:
+    """Return what a broker has with or without ZooKeeper."""
+    replicas = str(min(3, brokers))
+    return {
         "listeners": f"PLAINTEXT://{host.address}:{BROKER_PORT}",
         "advertised.listeners": f"PLAINTEXT://{host.address}:{BROKER_PORT}",
         "log.dirs": str(folder / "data"),
@@ -172,8 +180,6 @@ def broker_properties(broker: int, host: Host, folder: Path, connect: str, *, br
         "transaction.state.log.num.partitions": "3",
         "group.initial.rebalance.delay.ms": "0",
         "log.cleaner.dedupe.buffer.size": "4194304",  # taken from the heap at start; the default is half of it
-        "controlled.shutdown.enable": "true",
-        "controlled.shutdown.retry.backoff.ms": "500",
     }
 
 
