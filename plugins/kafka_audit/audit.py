@@ -175,9 +175,16 @@ def conclude(
         changes = tuple(change for snapshot_id, change in answer.changes if snapshot_id == pair.snapshot_id)
         incidents = causes.incidents(snapshot, found, changes)
         document = reports.build(
-            snapshot, pair.previous_snapshot_id, found, incidents, changes, previous_report, show_all=show_all
+            snapshot,
+            pair.previous_snapshot_id,
+            found,
+            incidents,
+            changes,
+            previous_report,
+            show_all=show_all,
+            cluster=cluster,
+            passed_over=pair.passed_over,
         )
-        document["never_asked"] = [*map(_not_compared, pair.passed_over), *document["never_asked"]]
         if newest or store.read_report(pair.snapshot_id) is None:
             store.write_report(pair.snapshot_id, document, newest=newest)
         documents[pair.snapshot_id] = document
@@ -194,10 +201,6 @@ def _tidy(store: Store, run_id: str, clusters: Iterable[Cluster]) -> None:
             store.prune(cluster.name, cluster.keep.snapshots)
     except StoreError as error:
         log.warning("old snapshots stay: %s", error)
-
-
-def _not_compared(why: str) -> str:
-    return f"What changed since a snapshot that is damaged and was passed over: {clean(why)}."
 
 
 def gate(document: Mapping[str, Any], fail_on: str, min_coverage: float) -> tuple[int, str]:

@@ -150,6 +150,13 @@ def test_a_resolved_incident_is_told_with_its_headline(told):
     assert "1 resolved; compared with 20260914T180000Z-prod-0001" in text
 
 
+def test_a_damaged_snapshot_that_was_passed_over_is_told_beside_incidents_too(audited):
+    why = "store/x/probe.parquet: is missing \x1b[31m"
+    text = " ".join(terminal.render(*audited("cut_off", "all_brokers", passed_over=[why])).split())
+    assert "passed over, so what changed since is not known: store/x/probe.parquet: is missing" in text
+    assert "\x1b" not in text
+
+
 def test_an_incident_that_could_not_be_judged_is_not_resolved(told):
     before, _ = told([small_cluster.finding("KA105", "broker/0")], CALM)
     now = small_cluster.finding("KA105", "broker/0", status="UNKNOWN", lifecycle="incomparable")

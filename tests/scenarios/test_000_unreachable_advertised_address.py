@@ -10,7 +10,7 @@ KINDS = {"all": [0, 1, 2], "one": [2], "controller": [0]}
 HEADLINES = {
     (0, 1, 2): "Brokers 0, 1 and 2 are cut off: {}controller 0 cannot reach the addresses they advertise",
     (2,): "Broker 2 is cut off: {}controller 0 cannot reach the address it advertises",
-    (0,): "Broker 0 is cut off: {}controller 0 cannot reach the address it advertises",
+    (0,): "Broker 0 is cut off: {}as controller it cannot reach the address it advertises itself",
 }
 
 

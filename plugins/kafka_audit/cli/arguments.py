@@ -22,7 +22,7 @@ _EXIT_CODES = """\
 exit codes:
   0    clean
   1    internal error, or Spark did not run
-  2    wrong usage or configuration; a damaged snapshot
+  2    wrong usage or configuration; a damaged snapshot, or a store that cannot be written
   3    unmuted failures at or above --fail-on
   4    none of those, but fewer reads were answered than --min-coverage asks for
   130  interrupted
@@ -44,7 +44,8 @@ first steps:
 _RUN = (
     """\
 Take a snapshot of a cluster, compare its views with each other and with the previous snapshot, report, judge.
-The page goes to stdout, the report to DIR/findings.json, snapshots accumulate in DIR/snapshots/.
+The page goes to stdout, the report to DIR/findings.json, snapshots accumulate in DIR/snapshots/ (`keep` in the
+cluster file says how many).
 
 examples:
   kafka-audit run prod                           ./clusters.yaml, store in ./kafka-audit-store

@@ -12,6 +12,7 @@ from kafka_audit.engine.facts import Facts
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.finding import Change, Finding, Incident, Lifecycle, Status, Step
 from kafka_audit.model.tables import Snapshot
+from kafka_audit.model.text import clean
 from kafka_audit.report import matrix
 
 SCHEMA_VERSION = 1
@@ -39,11 +40,13 @@ def build(  # noqa: PLR0913, PLR0917 -- the contract between report and audit
     *,
     show_all: bool = False,
     cluster: Cluster | None = None,
+    passed_over: Iterable[str] = (),
 ) -> dict[str, Any]:
     """Return the document.
 
     PASS is counted in `counts`, and listed with `show_all`; what came of earlier failures always is. `cluster` is the entry of
-    the cluster file, where there still is one: `never_asked` says what it names in vain.
+    the cluster file, where there still is one: `never_asked` says what it names in vain. `passed_over` says of each earlier
+    snapshot that could not be compared with why.
     """
     facts = Facts(snapshot)
     listed = [f for f in findings if show_all or f.status is not Status.PASS or f.lifecycle is Lifecycle.RESOLVED]
@@ -67,6 +70,7 @@ def build(  # noqa: PLR0913, PLR0917 -- the contract between report and audit
         "changes": [asdict(change) for change in changes[:MOST_CHANGES]],
         "changes_omitted": max(len(changes) - MOST_CHANGES, 0),
         "never_asked": list(_never_asked(facts, cluster)),
+        "passed_over": [clean(why) for why in passed_over],
         "matrix": matrix.build(facts).as_dict(),
     }
 

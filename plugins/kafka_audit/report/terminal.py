@@ -225,3 +225,7 @@ class _Page:
         previous = self.document["previous_snapshot_id"]
         compared = f"compared with {clean(previous)}" if previous else "compared with nothing: no earlier snapshot"
         yield from wrap(f"{told}; {compared}", self.width)
+        for why in self.document["passed_over"]:
+            yield from wrap(
+                f"a damaged snapshot was passed over, so what changed since is not known: {clean(why, 500)}", self.width
+            )
