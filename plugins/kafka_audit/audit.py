@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from kafka_audit import settings
 from kafka_audit.collect import snapshot as collector
 from kafka_audit.engine import causes, findings, rows
 from kafka_audit.model.cluster import Cluster
@@ -55,7 +54,6 @@ def collect(
     Raises:
         UsageError: the cluster file names something that cannot be audited, e.g. a chroot without `/brokers/ids`.
     """
-    settings.require_supported(cluster)
     snapshot_id = f"{stamp(time.time())}-{cluster.name}-{tokens.token_hex(2)}"
     given = {} if secrets is None else {"secrets": secrets}
     store.write(take(cluster, snapshot_id=snapshot_id, say=say, **given))

@@ -8,10 +8,17 @@ import pytest
 
 from kafka_audit import settings
 from kafka_audit.checks import catalogue
-from kafka_audit.model.cluster import Cluster, Expect, Keep, Limits, Logs, Mute, Security, Vantage, ZookeeperAccess
+from kafka_audit.model.cluster import Cluster, Expect, Keep, Limits, Logs, Mute, Security, Tls, Vantage, ZookeeperAccess
 from kafka_audit.model.errors import UsageError
 
 CODES = ("KA101", "KA301", "KA607")
+SCRAM = Security(
+    protocol="SASL_SSL",
+    mechanism="SCRAM-SHA-512",
+    username="auditor",
+    password_env="KAFKA_AUDIT_PASSWORD",  # noqa: S106 -- a variable's name
+    tls=Tls(ca_file="…", cert_file="…", key_file="…"),
+)
 EXAMPLE = Path(__file__).parents[2] / "clusters.example.yaml"
 
 FULL = """
@@ -118,6 +125,7 @@ clusters:
     zookeeper: zk1:2181,zk2:2181/kafka     # leave out on KRaft; or {connect: …, sasl: {username, password_env}, tls: {ca_file, cert_file, key_file}}
     bootstrap: [b1:9092, b2:9092]          # more addresses to ask, besides those registered
     controllers: [c1:9093]                 # KRaft, optional: addresses that controllers listen on
+    security: {protocol: SASL_SSL, mechanism: SCRAM-SHA-512, username: auditor, password_env: KAFKA_AUDIT_PASSWORD, ca_file: …, cert_file: …, key_file: …}
     listeners: {PLAINTEXT: {protocol: PLAINTEXT}}        # by listener name, where it differs from security; listener: skip leaves one out
     reach: {"10.99.0.12:9092": "nginx:9092"}   # this vantage reaches an advertised address through a forward or proxy
     vantages:
@@ -132,15 +140,47 @@ clusters:
 
 
 def test_the_sample_of_the_contract_is_accepted_with_the_catalogue_of_this_version(tmp_path, caplog):
-    """As it stands there, without `security` and `kafka_conn_id`: it shows both, and one excludes the other."""
+    """As it stands there, without `kafka_conn_id`, which it shows as standing instead of `security`."""
     path = tmp_path / "clusters.yaml"
     path.write_text(CONTRACT)
     with caplog.at_level(logging.WARNING):
         prod = settings.load(path)["prod"]
     assert [one.code for one in prod.mute] == ["KA607"]
     assert prod.expect.cluster_id == "…"
-    unknown = [] if "KA607" in catalogue() else [f"{path}:16: clusters.prod.mute.0.code: KA607 is no check of this version"]
+    assert prod.security == SCRAM
+    assert prod.listeners == {"PLAINTEXT": Security()}
+    unknown = [] if "KA607" in catalogue() else [f"{path}:17: clusters.prod.mute.0.code: KA607 is no check of this version"]
     assert [record.getMessage().partition(", so")[0] for record in caplog.records] == unknown
+
+
+def test_the_contract_with_a_connection_instead_of_security(tmp_path):
+    lines = [line for line in CONTRACT.splitlines() if not line.strip().startswith("security:")]
+    prod = _load(tmp_path, "\n".join([*lines, "    kafka_conn_id: kafka_prod"]))["prod"]
+    assert (prod.kafka_conn_id, prod.security) == ("kafka_prod", Security())
+
+
+def test_the_contract_with_logins_of_zookeeper(tmp_path):
+    text = "zookeeper: {connect: 'z:1/k', sasl: {username: u, password_env: ZK}, tls: {ca_file: ca, cert_file: c, key_file: k}}"
+    tls = Tls(ca_file="ca", cert_file="c", key_file="k")
+    assert _cluster(tmp_path, text).zookeeper == ZookeeperAccess(
+        connect="z:1/k",
+        username="u",
+        password_env="ZK",  # noqa: S106 -- a variable's name
+        tls=tls,
+    )
+    assert _cluster(tmp_path, "zookeeper: {connect: 'z:1', tls: {}}").zookeeper == ZookeeperAccess(connect="z:1", tls=Tls())
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("{protocol: SSL}", Security(protocol="SSL")),
+        ("{protocol: SSL, ca_file: ca}", Security(protocol="SSL", tls=Tls(ca_file="ca"))),
+        ("{protocol: SASL_SSL, mechanism: GSSAPI}", Security(protocol="SASL_SSL", mechanism="GSSAPI")),
+    ],
+)
+def test_security_that_needs_little(tmp_path, text, expected):
+    assert _cluster(tmp_path, f"bootstrap: [h:1]\nsecurity: {text}").security == expected
 
 
 def test_a_mute_of_a_check_that_this_version_lacks_is_told_and_kept(tmp_path, caplog):
@@ -155,11 +195,6 @@ def test_a_mute_of_a_check_that_this_version_lacks_is_told_and_kept(tmp_path, ca
     caplog.clear()
     _cluster(tmp_path, "bootstrap: [h:1]\nmute: [{code: KA101, resource: cluster, reason: r, owner: o}]")
     assert caplog.records == []
-
-
-def test_a_connection_may_not_put_in_what_the_file_may_not_say():
-    with pytest.raises(UsageError, match="prod: not supported by this version: SASL_SSL"):
-        settings.require_supported(Cluster(name="prod", security=Security(protocol="SASL_SSL")))
 
 
 def test_the_example_is_right_and_shows_every_key_of_this_version(tmp_path):
@@ -200,13 +235,52 @@ WRONG = {
     "chroot on every host": ("zookeeper: zk1:2181/kafka,zk2:2181/kafka", "is no chroot"),
     "chroot with a slash at its end": ("zookeeper: zk1:2181/kafka/", "'/kafka/' is no chroot; write it like /kafka"),
     "zookeeper mapping without connect": ("zookeeper: {}", "zookeeper: needs connect: host:2181/chroot"),
-    "zookeeper sasl": ("zookeeper: {connect: 'z:1', sasl: {}}", "zookeeper.sasl: not supported by this version: SASL to Zoo"),
-    "zookeeper tls": ("zookeeper: {connect: 'z:1', tls: {}}", "zookeeper.tls: not supported by this version: TLS to ZooKeeper"),
-    "sasl": (
-        "bootstrap: [h:1]\nsecurity: {protocol: SASL_SSL, mechanism: PLAIN}",
-        "4: clusters.prod.security.protocol: not supported by this version: SASL_SSL. It speaks PLAINTEXT; leave other",
+    "zookeeper sasl without a user": (
+        "zookeeper: {connect: 'z:1', sasl: {password_env: P}}",
+        "3: clusters.prod.zookeeper.sasl: needs username: as whom to log in",
     ),
-    "listener with tls": ("bootstrap: [h:1]\nlisteners: {X: {protocol: SSL}}", "listeners.X.protocol: not supported by this"),
+    "zookeeper sasl without a password": (
+        "zookeeper: {connect: 'z:1', sasl: {username: u}}",
+        "zookeeper.sasl: needs password_env: the name of the environment variable that holds the password",
+    ),
+    "zookeeper key without certificate": (
+        "zookeeper: {connect: 'z:1', tls: {key_file: k}}",
+        "zookeeper.tls: has key_file without cert_file; a client certificate is both",
+    ),
+    "zookeeper tls misspelt": ("zookeeper: {connect: 'z:1', tls: {cafile: k}}", "tls.cafile: unknown key; did you mean ca_file?"),
+    "no mechanism": (
+        "bootstrap: [h:1]\nsecurity: {protocol: SASL_SSL}",
+        "4: clusters.prod.security: needs mechanism: one of PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, GSSAPI, OAUTHBEARER",
+    ),
+    "mechanism unknown": (
+        "bootstrap: [h:1]\nsecurity: {protocol: SASL_SSL, mechanism: SCRAM-SHA-1}",
+        "4: clusters.prod.security.mechanism: 'SCRAM-SHA-1' is not one of PLAIN,",
+    ),
+    "no user": (
+        "bootstrap: [h:1]\nsecurity: {protocol: SASL_SSL, mechanism: PLAIN, password_env: P}",
+        "4: clusters.prod.security: needs username: as whom to log in",
+    ),
+    "no password": (
+        "bootstrap: [h:1]\nsecurity: {protocol: SASL_SSL, mechanism: PLAIN, username: u}",
+        "security: needs password_env: the name of the environment variable that holds the password",
+    ),
+    "mechanism without a login": (
+        "bootstrap: [h:1]\nsecurity: {protocol: SSL, mechanism: PLAIN}",
+        "security.mechanism: means nothing with protocol SSL; remove it",
+    ),
+    "ca_file without TLS": (
+        "bootstrap: [h:1]\nlisteners: {X: {protocol: SASL_PLAINTEXT, ca_file: f}}",
+        "listeners.X.ca_file: means nothing with protocol SASL_PLAINTEXT; remove it",
+    ),
+    "user of a ticket": (
+        "bootstrap: [h:1]\nsecurity: {protocol: SASL_SSL, mechanism: GSSAPI, username: u}",
+        "security.username: means nothing with mechanism GSSAPI; remove it",
+    ),
+    "key without certificate": (
+        "bootstrap: [h:1]\nsecurity: {protocol: SSL, key_file: k}",
+        "security: has key_file without cert_file; a client certificate is both",
+    ),
+    "mechanism at the wrong place": ("bootstrap: [h:1]\nmechanism: PLAIN", "unknown key; it belongs at security.mechanism"),
     "protocol misspelt": ("bootstrap: [h:1]\nsecurity: {protocol: SASL_TLS}", "; did you mean SASL_SSL?"),
     "protocol missing": ("bootstrap: [h:1]\nsecurity: {}", "security: needs protocol: one of PLAINTEXT, SSL,"),
     "credentials that nobody uses": (
@@ -354,6 +428,10 @@ SECRETS = {
     "beside other slips": "bootstrap: [h:1]\nsecurity: {protocl: X, password: hunter2}",
     "in an address": "bootstrap: ['me:hunter2@h:1']",
     "in a broken file": "security: {password: hunter2",
+    "where a variable's name belongs": (
+        "bootstrap: [h:1]\nsecurity: {protocol: SASL_SSL, mechanism: PLAIN, username: u, password_env: hunter2!}"
+    ),
+    "in zookeeper's login": "zookeeper: {connect: 'z:1', sasl: {username: u, password: hunter2}}",
 }
 
 
@@ -365,5 +443,7 @@ def test_a_password_in_the_file_is_refused_and_never_repeated(tmp_path, keys):
 
 
 def test_a_password_in_the_file_tells_where_it_belongs(tmp_path):
-    with pytest.raises(UsageError, match=r"security\.password: no password may stand in this file; write password_env: NAME"):
+    with pytest.raises(
+        UsageError, match=r"security\.password: no password may stand in this file; name the environment variable in"
+    ):
         _cluster(tmp_path, SECRETS["in security"])

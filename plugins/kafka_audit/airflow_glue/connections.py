@@ -1,14 +1,14 @@
 """Airflow connections: whether one exists, and what a cluster that names one gets from it."""
 
-import dataclasses
-from collections.abc import Mapping
-from typing import Any
+import os
 
 from airflow.sdk import Connection
 from airflow.sdk.exceptions import AirflowNotFoundException
 
-from kafka_audit.model.cluster import Cluster, Security
+from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.errors import UsageError
+from kafka_audit.model.secrets import Secrets
+from kafka_audit.settings import connection as settings
 
 
 def find(conn_id: str) -> Connection | None:
@@ -20,26 +20,17 @@ def find(conn_id: str) -> Connection | None:
     return found
 
 
-def completed(cluster: Cluster) -> Cluster:
-    """Return the cluster with what its `kafka_conn_id`, if it names one, says.
+def completed(cluster: Cluster) -> tuple[Cluster, Secrets]:
+    """Return the cluster with what its `kafka_conn_id`, if it names one, says, and the passwords apart from it.
 
     Raises:
-        UsageError: there is no such connection.
+        UsageError: there is no such connection, or it cannot work.
     """
     if cluster.kafka_conn_id is None:
-        return cluster
+        return cluster, Secrets({}, os.environ)
     connection = find(cluster.kafka_conn_id)
     if connection is None:
         msg = f"{cluster.name}: Airflow has no connection {cluster.kafka_conn_id!r}, which kafka_conn_id names"
         raise UsageError(msg)
-    return from_extra(cluster, connection.extra_dejson)
-
-
-def from_extra(cluster: Cluster, extra: Mapping[str, Any]) -> Cluster:
-    """Read the extra of a connection in the format of Airflow's Kafka provider, which is librdkafka's configuration."""
-    own = (address.strip() for address in str(extra.get("bootstrap.servers", "")).split(","))
-    return dataclasses.replace(
-        cluster,
-        security=Security(protocol=str(extra.get("security.protocol", "PLAINTEXT")).upper()),
-        bootstrap=tuple(dict.fromkeys((*cluster.bootstrap, *filter(None, own)))),
-    )
+    described, own = settings.completed(cluster, connection.extra_dejson)
+    return described, Secrets(own, os.environ)

@@ -47,10 +47,10 @@ def collect(cluster: str) -> str:
         UsageError: the cluster file or a connection is wrong.
         StoreError: the store could not be written.
     """
-    described = connections.completed(settings.load(environment.clusters_file())[cluster])
+    described, passwords = connections.completed(settings.load(environment.clusters_file())[cluster])
     for sentence in settings.unread(described):
         log.warning(sentence)
-    return audit.collect(described, _store(), log.info)
+    return audit.collect(described, _store(), log.info, secrets=passwords)
 
 
 def request(snapshot_ids: Iterable[str], dag_run_id: str) -> str:

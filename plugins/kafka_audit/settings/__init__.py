@@ -1,7 +1,6 @@
 """The cluster file, `clusters.yaml`: read, checked key by key, typed.
 
-Every complaint is one line with file, line, key and the way out. What this version cannot honour is refused where ignoring it
-would make the audit wrong (a login), and told by `unread` where the audit merely knows less (files).
+Every complaint is one line with file, line, key and the way out. What this version does not read is told by `unread`.
 """
 
 import os
@@ -10,7 +9,6 @@ from collections.abc import Collection
 
 from kafka_audit.checks import catalogue
 from kafka_audit.model.cluster import Cluster
-from kafka_audit.model.errors import UsageError
 from kafka_audit.settings.document import read
 from kafka_audit.settings.fields import ELSEWHERE, cluster
 
@@ -55,10 +53,3 @@ def unread(cluster: Cluster) -> tuple[str, ...]:
         )
         if getattr(cluster, key)
     )
-
-
-def require_supported(cluster: Cluster) -> None:
-    """Raise `UsageError` where a connection has put in what the cluster file itself would not be allowed to say."""
-    if cluster.security.protocol != "PLAINTEXT":
-        msg = f"{cluster.name}: not supported by this version: {cluster.security.protocol}; it speaks PLAINTEXT"
-        raise UsageError(msg)

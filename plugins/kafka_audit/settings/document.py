@@ -145,7 +145,7 @@ class Item:
         if not isinstance(self.value, dict):
             self._refuse_type(f"a mapping with some of the keys {', '.join(known)}")
         if "password" in self.value:
-            self.value["password"].refuse("no password may stand in this file; write password_env: NAME and set that variable")
+            self.value["password"].refuse("no password may stand in this file; name the environment variable in password_env")
         for key, item in self.value.items():
             if key not in known:
                 item.refuse(f"unknown key{_nearest(key, known, elsewhere)}")

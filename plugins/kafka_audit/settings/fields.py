@@ -5,7 +5,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import fields
 from types import MappingProxyType
 
-from kafka_audit.model.cluster import Cluster, Expect, Keep, Limits, Logs, Mute, Security, Vantage, ZookeeperAccess
+from kafka_audit.model.cluster import Cluster, Expect, Keep, Limits, Logs, Mute, Security, Vantage
+from kafka_audit.settings import logins
 from kafka_audit.settings.document import Item
 from kafka_audit.suggest import did_you_mean
 
@@ -13,8 +14,6 @@ _CLUSTER = (
     "zookeeper", "bootstrap", "controllers", "security", "listeners", "kafka_conn_id", "reach", "vantages", "properties", "logs",
     "expect", "limits", "keep", "mute",
 )  # fmt: skip
-_ZOOKEEPER = ("connect", "sasl", "tls")
-_SECURITY = ("protocol", "mechanism", "username", "password_env", "ca_file", "cert_file", "key_file")
 _VANTAGE = ("queue", "command", "role")
 _LOGS = ("command", "paths")
 _EXPECT = tuple(f.name for f in fields(Expect))
@@ -24,7 +23,7 @@ _MUTE = tuple(f.name for f in fields(Mute))
 ELSEWHERE: Mapping[str, str] = MappingProxyType(
     {key: "clusters.<name>." + key for key in _CLUSTER}
     | {"connect": "zookeeper.connect", "sasl": "zookeeper.sasl", "tls": "zookeeper.tls"}
-    | {key: f"security.{key}" for key in _SECURITY}
+    | {key: f"security.{key}" for key in logins.SECURITY}
     | {key: f"vantages.<name>.{key}" for key in _VANTAGE}
     | {key: f"expect.{key}" for key in _EXPECT}
     | {key: f"limits.{key}" for key in _LIMITS}
@@ -33,11 +32,8 @@ ELSEWHERE: Mapping[str, str] = MappingProxyType(
 )
 """Where every key belongs, for the suggestion when it stands at the wrong place."""
 
-_NOT_YET: Mapping[str, str] = MappingProxyType({"sasl": "SASL to ZooKeeper", "tls": "TLS to ZooKeeper"})
-_PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 _ROLES = ("client", "broker")
 _CODE = re.compile(r"KA(?!000)[0-9]{3}")
-_CHROOT = re.compile(r"(?:/[^/,\s]+)+")
 
 
 def cluster(item: Item, name: str, codes: Collection[str]) -> Cluster:
@@ -50,11 +46,11 @@ def cluster(item: Item, name: str, codes: Collection[str]) -> Cluster:
     none = Item(value=None, file=item.file, line=item.line)
     return Cluster(
         name=name,
-        zookeeper=_zookeeper(given["zookeeper"]) if "zookeeper" in given else None,
+        zookeeper=logins.zookeeper(given["zookeeper"], ELSEWHERE) if "zookeeper" in given else None,
         bootstrap=_addresses(given["bootstrap"]) if "bootstrap" in given else (),
         controllers=_addresses(given["controllers"]) if "controllers" in given else (),
-        security=_security(given["security"]) if "security" in given else Security(),
-        listeners=_listeners(given["listeners"]) if "listeners" in given else {},
+        security=logins.security(given["security"], ELSEWHERE) if "security" in given else Security(),
+        listeners=logins.listeners(given["listeners"], ELSEWHERE) if "listeners" in given else {},
         kafka_conn_id=given["kafka_conn_id"].text("the id of an Airflow connection") if "kafka_conn_id" in given else None,
         reach=_reach(given["reach"]) if "reach" in given else {},
         vantages=_vantages(given["vantages"], given.get("expect", none)) if "vantages" in given else (),
@@ -67,52 +63,8 @@ def cluster(item: Item, name: str, codes: Collection[str]) -> Cluster:
     )
 
 
-def _zookeeper(item: Item) -> ZookeeperAccess:
-    if isinstance(item.value, dict):
-        given = item.fields(_ZOOKEEPER, ELSEWHERE)
-        for key in given.keys() & _NOT_YET.keys():
-            given[key].refuse(f"not supported by this version: {_NOT_YET[key]}; remove the key")
-        if "connect" not in given:
-            item.refuse("needs connect: host:2181/chroot")
-        item = given["connect"]
-    connect = item.text("host:2181/chroot")
-    hosts, slash, chroot = connect.partition("/")
-    for address in hosts.split(","):
-        item.check_address(address.strip())
-    if slash and not _CHROOT.fullmatch(slash + chroot):
-        item.refuse(f"{slash + chroot!r} is no chroot; write it like /kafka, without a slash at the end, after the last address")
-    return ZookeeperAccess(connect=",".join(address.strip() for address in hosts.split(",")) + slash + chroot)
-
-
 def _addresses(item: Item) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.address() for one in item.items("a list such as [b1:9092, b2:9092]")))
-
-
-def _security(item: Item) -> Security:
-    given = item.fields(_SECURITY, ELSEWHERE)
-    if "protocol" not in given:
-        item.refuse(f"needs protocol: one of {', '.join(_PROTOCOLS)}")
-    protocol = given.pop("protocol")
-    if protocol.choice(_PROTOCOLS) != "PLAINTEXT":
-        protocol.refuse(
-            f"not supported by this version: {protocol.value}. It speaks PLAINTEXT;"
-            " leave other listeners out with listeners: {NAME: skip}"
-        )
-    for spare in given.values():
-        spare.refuse("means nothing with protocol PLAINTEXT; remove it")
-    return Security(protocol="PLAINTEXT")
-
-
-def _listeners(item: Item) -> dict[str, Security | None]:
-    wanted = "a mapping such as {CLIENT: {protocol: PLAINTEXT}, EXTERNAL: skip}"
-    found: dict[str, Security | None] = {}
-    for name, one in item.names(wanted).items():
-        if isinstance(one.value, dict):
-            found[name] = _security(one)
-        else:
-            one.choice(("skip",))
-            found[name] = None
-    return found
 
 
 def _reach(item: Item) -> dict[str, str]:

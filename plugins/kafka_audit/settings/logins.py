@@ -1,0 +1,109 @@
+"""How to log in, as a cluster file says it: `security`, `listeners`, `zookeeper`."""
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from kafka_audit.model.cluster import Security, Tls, ZookeeperAccess
+from kafka_audit.settings.document import Item
+
+SECURITY = ("protocol", "mechanism", "username", "password_env", "ca_file", "cert_file", "key_file")
+ZOOKEEPER = ("connect", "sasl", "tls")
+ZOOKEEPER_SASL = ("username", "password_env")
+TLS = ("ca_file", "cert_file", "key_file")
+PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "GSSAPI", "OAUTHBEARER")
+_WITH_PASSWORD = dict.fromkeys(("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"), ("username", "password_env"))
+NEEDS: Mapping[str, tuple[str, ...]] = MappingProxyType({**_WITH_PASSWORD, "GSSAPI": (), "OAUTHBEARER": ("password_env",)})
+"""Keys that a mechanism needs. GSSAPI takes the ticket of this process's user, OAUTHBEARER a token from `password_env`."""
+
+_CHROOT = re.compile(r"(?:/[^/,\s]+)+")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_WHAT = {
+    "username": "as whom to log in",
+    "password_env": "the name of the environment variable that holds the password",
+    "mechanism": f"one of {', '.join(MECHANISMS)}",
+}
+
+
+def zookeeper(item: Item, elsewhere: Mapping[str, str]) -> ZookeeperAccess:
+    """Return how ZooKeeper is reached, from a connection string or a mapping; raises `UsageError`."""
+    username, password_env, tls = None, None, None
+    if isinstance(item.value, dict):
+        given = item.fields(ZOOKEEPER, elsewhere)
+        if "connect" not in given:
+            item.refuse("needs connect: host:2181/chroot")
+        if "sasl" in given:
+            login = given["sasl"].fields(ZOOKEEPER_SASL, {})
+            _demand(given["sasl"], login, ZOOKEEPER_SASL)
+            username, password_env = login["username"].text("a user's name"), _variable(login["password_env"])
+        if "tls" in given:
+            tls = _tls(given["tls"], given["tls"].fields(TLS, {})) or Tls()
+        item = given["connect"]
+    connect = item.text("host:2181/chroot")
+    hosts, slash, chroot = connect.partition("/")
+    for address in hosts.split(","):
+        item.check_address(address.strip())
+    if slash and not _CHROOT.fullmatch(slash + chroot):
+        item.refuse(f"{slash + chroot!r} is no chroot; write it like /kafka, without a slash at the end, after the last address")
+    connect = ",".join(address.strip() for address in hosts.split(",")) + slash + chroot
+    return ZookeeperAccess(connect=connect, username=username, password_env=password_env, tls=tls)
+
+
+def security(item: Item, elsewhere: Mapping[str, str]) -> Security:
+    """Return how one kind of listener is spoken to; raises `UsageError`."""
+    given = item.fields(SECURITY, elsewhere)
+    if "protocol" not in given:
+        item.refuse(f"needs protocol: one of {', '.join(PROTOCOLS)}")
+    protocol = given["protocol"].choice(PROTOCOLS)
+    sasl, tls = protocol.startswith("SASL_"), protocol.endswith("SSL")
+    for key, one in given.items():
+        if (key in TLS and not tls) or (key in {"mechanism", "username", "password_env"} and not sasl):
+            one.refuse(f"means nothing with protocol {protocol}; remove it")
+    mechanism = None
+    if sasl:
+        _demand(item, given, ("mechanism",))
+        mechanism = given["mechanism"].choice(MECHANISMS)
+        _demand(item, given, NEEDS[mechanism])
+        for spare in {"username", "password_env"} & given.keys() - {*NEEDS[mechanism]}:
+            given[spare].refuse(f"means nothing with mechanism {mechanism}; remove it")
+    return Security(
+        protocol=protocol,
+        mechanism=mechanism,
+        username=given["username"].text("a user's name") if "username" in given else None,
+        password_env=_variable(given["password_env"]) if "password_env" in given else None,
+        tls=_tls(item, given),
+    )
+
+
+def listeners(item: Item, elsewhere: Mapping[str, str]) -> dict[str, Security | None]:
+    """Return how listeners are spoken to by name, None for one to be skipped; raises `UsageError`."""
+    wanted = "a mapping such as {CLIENT: {protocol: PLAINTEXT}, EXTERNAL: skip}"
+    found: dict[str, Security | None] = {}
+    for name, one in item.names(wanted).items():
+        if isinstance(one.value, dict):
+            found[name] = security(one, elsewhere)
+        else:
+            one.choice(("skip",))
+            found[name] = None
+    return found
+
+
+def _demand(item: Item, given: Mapping[str, Item], keys: tuple[str, ...]) -> None:
+    for key in keys:
+        if key not in given:
+            item.refuse(f"needs {key}: {_WHAT[key]}")
+
+
+def _variable(item: Item) -> str:
+    """Return the name of an environment variable. What is none may be the password itself and is not repeated."""
+    if not _VARIABLE.fullmatch(item.text("the name of an environment variable")):
+        item.refuse("is no name of an environment variable, as KAFKA_AUDIT_PASSWORD is one; the password stands in that variable")
+    return str(item.value)
+
+
+def _tls(item: Item, given: Mapping[str, Item]) -> Tls | None:
+    files = {key: given[key].text("the path of a PEM file") for key in TLS if key in given}
+    if "key_file" in files and "cert_file" not in files:
+        item.refuse("has key_file without cert_file; a client certificate is both")
+    return Tls(**files) if files else None
