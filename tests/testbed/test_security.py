@@ -141,3 +141,35 @@ def test_a_secured_zookeeper_lets_brokers_and_the_bed_in_and_hides_users(tmp_pat
         commands = " ".join(Path(f"/proc/{one.process.pid}/cmdline").read_text() for one in cluster._servers())
         assert "kafka.Kafka" in commands
         assert not [user for user, password in security.users.items() if password in commands]
+        assert {stat.S_IMODE(one.config_file.stat().st_mode) for one in cluster._servers()} == {0o600}
+
+
+@pytest.mark.bed
+def test_certificates_are_names_to_the_authorizer(tmp_path):
+    names = ("User:CN=broker-0,O=bed", "User:CN=admin,O=bed")
+    security = Security(
+        listeners=(presets.SSL,), inter_broker=presets.SSL.label, client_auth="required", authorizer=True, super_users=names
+    )
+    with Bed(tmp_path) as bed:
+        cluster = bed.cluster("3.9.1", brokers=1, security=security)
+        cluster.create_topic("orders", {0: [0]})
+        cluster.await_settled()
+        assert {user: sorted(cluster.views(user=user)[0].topics) for user in ("admin", "auditor")} == {
+            "admin": ["orders"],
+            "auditor": [],
+        }
+        cluster.put_acls(auditor_grants("User:CN=auditor,O=bed"))
+        wait_for(lambda: sorted(cluster.views(user="auditor")[0].topics) == ["orders"])
+
+
+@pytest.mark.bed
+def test_a_broker_with_a_wrong_password_of_its_own_knows_all_and_follows_nobody(tmp_path):
+    security = Security(listeners=(presets.PLAIN,), inter_broker=presets.PLAIN.label, mistypes=(1,))
+    with Bed(tmp_path) as bed:
+        shrink = {"replica.lag.time.max.ms": "3000"}
+        cluster = bed.cluster("3.9.1", brokers=2, security=security, controller=0, properties=shrink)
+        cluster.create_topic("orders", {0: [0, 1]})
+        wait_for(lambda: cluster.partition_states()["orders/0"]["isr"] == [0])
+        assert {broker: sorted(view.brokers) for broker, view in cluster.views().items()} == {0: [0, 1], 1: [0, 1]}
+        cluster.heal_security(1)
+        wait_for(lambda: sorted(cluster.partition_states()["orders/0"]["isr"]) == [0, 1])

@@ -77,6 +77,8 @@ class Server:
     def write_config(self) -> None:
         """Write the properties file and make the folder for logs."""
         self.log_dir.mkdir(parents=True, exist_ok=True)
+        self.config_file.touch()
+        self.config_file.chmod(0o600)  # JAAS has passwords in it
         self.config_file.write_text("".join(f"{key}={value}\n" for key, value in self.properties.items()))
 
     def java(self) -> list[str]:
