@@ -1,0 +1,103 @@
+"""JAAS texts as Kafka's JaasConfig reads them, which is by java.io.StreamTokenizer. Pure; no message quotes the text.
+
+Brokers look for `listener.name.<listener>.<mechanism>.sasl.jaas.config` only, for both sides: whom they let in at that listener,
+and as whom they log in at others' where it is the inter-broker one.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+_FLAGS = frozenset({"REQUIRED", "REQUISITE", "SUFFICIENT", "OPTIONAL"})
+_TOKEN = re.compile(
+    r"(?P<skip>[\x00-\x20]+|//[^\r\n]*|/\*.*?(?:\*/|\Z)|/(?:.[^\r\n]*)?)"
+    r"|(?P<number>-?(?:[0-9]+\.?[0-9]*|\.[0-9]*))"
+    r"|(?P<word>[A-Za-z_$\u00a0-\U0010ffff][A-Za-z0-9_$.\u00a0-\U0010ffff-]*)"
+    r"|(?P<quote>[\"'])(?P<text>(?:\\(?:.|\Z)|(?!(?P=quote))[^\\\r\n])*)(?:(?P=quote))?"
+    r"|(?P<other>.)",
+    re.DOTALL,
+)
+_ESCAPE = re.compile(r"\\([0-3][0-7]{2}|[0-7]{1,2}|.)", re.DOTALL)
+_CONTROL = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+_WORD, _NUMBER = "word", "number"
+_USER = "user_"
+
+
+class JaasError(ValueError):
+    """Kafka refuses the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """A name and a password: on side "client" of this broker at others, on side "server" of whom it lets in."""
+
+    side: str
+    username: str
+    password: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A login module with its options."""
+
+    name: str
+    options: Mapping[str, str] = field(repr=False)
+
+    def logins(self) -> Iterator[Login]:
+        """Yield the logins of PLAIN and SCRAM modules; others hold none that could be compared."""
+        plain = self.name.endswith(".PlainLoginModule")
+        if not plain and not self.name.endswith(".ScramLoginModule"):
+            return
+        if "username" in self.options and "password" in self.options:
+            yield Login("client", self.options["username"], self.options["password"])
+        for key, value in self.options.items():
+            if plain and key.startswith(_USER):
+                yield Login("server", key.removeprefix(_USER), value)
+
+
+def read(text: str) -> Module:
+    """Return the one module of a JAAS text; raises JaasError."""
+    tokens = _tokens(text)
+    found = [_module(name, tokens) for _, name in tokens]
+    if len(found) != 1:
+        msg = f"{len(found) or 'no'} login modules, where Kafka takes one"
+        raise JaasError(msg)
+    return found[0]
+
+
+def _module(name: str | None, tokens: Iterator[tuple[str, str | None]]) -> Module:
+    _, flag = next(tokens, (None, None))
+    if name is None or flag is None or flag.upper() not in _FLAGS:
+        msg = "no login module followed by required, requisite, sufficient or optional"
+        raise JaasError(msg)
+    options: dict[str, str] = {}
+    for kind, key in tokens:
+        if kind == ";":
+            return Module(name, options)
+        equals, _ = next(tokens, (None, None))
+        _, value = next(tokens, (None, None))
+        if key is None or equals != "=" or value is None:
+            msg = f"option {len(options) + 1} has no value; a value that begins with a digit needs quotes"
+            raise JaasError(msg)
+        options[key] = value
+    msg = "the entry does not end in a semicolon"
+    raise JaasError(msg)
+
+
+def _tokens(text: str) -> Iterator[tuple[str, str | None]]:
+    """Yield (kind, text): a word, a number (whose text Kafka does not see), a quoted text under its quote, else a character."""
+    for match in _TOKEN.finditer(text):
+        kind = match.lastgroup if match["quote"] is None else match["quote"]
+        if kind == _WORD:
+            yield _WORD, match[_WORD]
+        elif kind == _NUMBER:
+            yield _NUMBER, None
+        elif match["quote"] is not None:
+            yield match["quote"], _ESCAPE.sub(_unescaped, match["text"])
+        elif match["other"] is not None:
+            yield match["other"], None
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    found = match[1]
+    return chr(int(found, 8)) if found[0] in "01234567" else _CONTROL.get(found, found)

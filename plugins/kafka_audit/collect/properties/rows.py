@@ -1,0 +1,107 @@
+"""One file of server.properties as rows: settings without secrets, and who logs in as whom. Pure."""
+
+import hashlib
+import hmac
+import re
+from collections.abc import Iterator, Mapping
+
+from kafka_audit.collect.properties import jaas
+from kafka_audit.collect.properties.jaas import JaasError, Module
+from kafka_audit.collect.properties.java import Property
+from kafka_audit.collect.reads import ReadError, clean
+from kafka_audit.collect.secret_keys import is_secret
+from kafka_audit.model.tables import BrokerProperty, PropertyLogin
+
+IDS = ("broker.id", "node.id")
+_ID = re.compile(r"[0-9]{1,10}")
+_JAAS = "sasl.jaas.config"
+_LISTENER = re.compile(r"listener\.name\.([^A-Z]+)\.([^A-Z.]+)\.sasl\.jaas\.config")
+_PROVIDERS = "config.providers"
+_NO_ID, _TWOIDS = "no broker id", "two broker ids"
+_JAAS_ERROR, _ELSEWHERE = "unreadable JAAS text", "not in the file"
+_BOM = "\xef\xbb\xbf"  # as Java reads it: part of the first key
+
+
+def broker_id(found: Mapping[str, Property], source: str) -> int:
+    """Return the id that a file names; raises ReadError that names file and line."""
+    named = [found[key] for key in IDS if key in found and found[key].value.strip() not in {"", "-1"}]
+    if not named:
+        raise ReadError(_NO_ID, _without_id(found, source), f"broker.id or node.id in {source}")
+    for one in named:
+        if not _ID.fullmatch(one.value.strip()):
+            needs = f"a number for {one.key} in {source}, line {one.line}"
+            raise ReadError(_NO_ID, f"{source}, line {one.line}: {one.key} is no number", needs)
+    ids = {int(one.value) for one in named}
+    if len(ids) > 1:
+        first, second = named
+        where = f"{source}: line {first.line} has {first.key}={first.value}, line {second.line} {second.key}={second.value}"
+        raise ReadError(_TWOIDS, where, f"one id in {source}")
+    return ids.pop()
+
+
+def _without_id(found: Mapping[str, Property], source: str) -> str:
+    if any(key.startswith(_BOM) for key in found):
+        return f"{source}, line 1: begins with a byte order mark, which Kafka takes for a part of the first key"
+    if not found:
+        return f"{source}: there is no property in it"
+    unset = next((found[key] for key in IDS if key in found), None)
+    if unset is not None:
+        return f"{source}, line {unset.line}: {unset.key} is left to ZooKeeper, which the file does not know"
+    return f"{source}: neither broker.id nor node.id among {len(found)} properties"
+
+
+def settings(found: Mapping[str, Property], source: str, broker: int) -> Iterator[BrokerProperty]:
+    """Yield a row for each key."""
+    for one in found.values():
+        secret = is_secret(one.key, one.value)
+        value = None if secret else one.value
+        yield BrokerProperty(source=source, broker_id=broker, key=one.key, value=value, secret=secret, line=one.line)
+
+
+def logins(
+    found: Mapping[str, Property], source: str, broker: int, key: bytes
+) -> Iterator[PropertyLogin | tuple[str, ReadError]]:
+    """Yield the logins of all JAAS texts; for a text that cannot be read, its property and why.
+
+    Args:
+        found: the properties.
+        source: the file.
+        broker: its id.
+        key: of the HMAC that passwords become; made for one snapshot.
+    """
+    for one in found.values():
+        match = _LISTENER.fullmatch(one.key)
+        if match is None and one.key != _JAAS:
+            continue
+        # Brokers pass over the key without listener and mechanism; it stands under no listener's name.
+        listener = match[1].upper() if match else ""
+        try:
+            module = _module(one, source, resolved=_PROVIDERS not in found)
+        except ReadError as error:
+            yield one.key, error
+            continue
+        for login in module.logins():
+            yield PropertyLogin(
+                source=source,
+                broker_id=broker,
+                listener=listener,
+                mechanism=match[2].upper() if match else _mechanism(module.name),
+                side=login.side,
+                username=login.username,
+                password_digest=hmac.digest(key, login.password.encode(), hashlib.sha256).hex(),
+            )
+
+
+def _module(one: Property, source: str, *, resolved: bool) -> Module:
+    where = f"{clean(one.key)} in {source}, line {one.line}"
+    if not resolved and "${" in one.value:
+        message = f"{where}: a configuration provider puts in a part of it"
+        raise ReadError(_ELSEWHERE, message, f"the text itself instead of ${{…}} for {where}")
+    try:
+        return jaas.read(one.value)
+    except JaasError as error:
+        raise ReadError(_JAAS_ERROR, f"{where}: {error}", f"a JAAS text that Kafka takes for {where}") from error
+
+
+def _mechanism(module: str) -> str:
+    return "PLAIN" if module.endswith(".PlainLoginModule") else "SCRAM" if module.endswith(".ScramLoginModule") else ""

@@ -1,0 +1,166 @@
+"""Read the files of server.properties that the cluster file names, wherever they are; what fails is a row with file and line."""
+
+import re
+import secrets
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from upath import UPath
+
+from kafka_audit.collect.lanes import side_by_side
+from kafka_audit.collect.properties import java, rows
+from kafka_audit.collect.properties.java import PropertiesError, Property
+from kafka_audit.collect.reads import Asking, ReadError
+from kafka_audit.model.tables import Row
+
+OPERATION = "properties"
+PLACEHOLDER = "{broker_id}"
+MOST_BYTES = 1024 * 1024
+_LANES = 16
+_UNREAD, _TOO_LARGE, _ANOTHER, _NO_ID = "unreadable", "too large", "another broker's file", "no broker id"
+_USERINFO = re.compile(r"(?<=://)[^/@]*@")
+_OWN = (OSError, ImportError, ValueError, RuntimeError, LookupError, TypeError, AttributeError, EOFError)
+# What file systems of fsspec let through of the libraries below them, where these are loaded: they have no common base.
+_FOREIGN = (
+    ("botocore.exceptions", "BotoCoreError"),
+    ("botocore.exceptions", "ClientError"),
+    ("google.auth.exceptions", "GoogleAuthError"),
+    ("gcsfs.retry", "HttpError"),
+    ("azure.core.exceptions", "AzureError"),
+    ("aiohttp", "ClientError"),
+    ("requests.exceptions", "RequestException"),
+    ("paramiko.ssh_exception", "SSHException"),
+)
+_WORDS = (
+    (FileNotFoundError, "no such file"),
+    (NotADirectoryError, "no such file"),
+    (PermissionError, "permission denied"),
+    (IsADirectoryError, "a folder"),
+    (ImportError, "no file system"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _File:
+    """A file to read; `broker_id` is the id that its path was filled with."""
+
+    path: str
+    source: str
+    broker_id: int | None
+
+    def asking(self, sample: int, broker: int | None = None) -> Asking:
+        known = self.broker_id if broker is None else broker
+        return Asking(sample=sample, observer=f"properties:{self.source if known is None else known}", target=self.source)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Content:
+    """A file that was read."""
+
+    broker_id: int
+    properties: Mapping[str, Property]
+
+
+def read(paths: Sequence[str], brokers: Iterable[int], sample: int, read_s: float, deadline: float) -> tuple[Row, ...]:
+    """Return the settings and logins of all files, and a `SourceRead` row for each file and each failure.
+
+    Args:
+        paths: paths or URLs; `{broker_id}` is filled with each id of `brokers`.
+        brokers: ids that anybody has named.
+        sample: number of the look that the rows belong to.
+        read_s: bound of each file, in seconds.
+        deadline: bound of all, of `time.monotonic()`.
+    """
+    known = sorted(set(brokers))
+    files = _files(paths, known)
+    found: list[Row] = [_unfilled(path, sample) for path in paths if PLACEHOLDER in path and not known]
+    turns = 1 + len(files) // _LANES
+    until = min(deadline, time.monotonic() + read_s * turns)
+    contents = side_by_side([partial(_content, one) for one in files], _LANES, until)
+    by_broker: defaultdict[int, list[tuple[_File, _Content]]] = defaultdict(list)
+    for file, content in zip(files, contents, strict=True):
+        if isinstance(content, _Content):
+            by_broker[content.broker_id].append((file, content))
+        else:
+            late = ReadError("timeout", f"{file.source}: not read in time", f"{file.source} within limits.read_s")
+            found.append(file.asking(sample).failed(OPERATION, content or late))
+    key = secrets.token_bytes(32)
+    for _, held in sorted(by_broker.items()):
+        found += _told(held[0], sample, key) if len(held) == 1 else _ambiguous(held, sample)
+    return tuple(found)
+
+
+def _files(paths: Iterable[str], brokers: Sequence[int]) -> list[_File]:
+    filled: dict[str, int | None] = {}
+    for path in paths:
+        if PLACEHOLDER in path:
+            filled |= {path.replace(PLACEHOLDER, str(broker)): broker for broker in brokers}
+        else:
+            filled[path] = None
+    return [_File(path=path, source=_USERINFO.sub("", path), broker_id=broker) for path, broker in filled.items()]
+
+
+def _unfilled(path: str, sample: int) -> Row:
+    source = _USERINFO.sub("", path)
+    needs = "an answer of ZooKeeper or of a broker, or paths without {broker_id}"
+    error = ReadError(_NO_ID, f"{source}: nobody told which brokers there are", needs)
+    return _File(path=path, source=source, broker_id=None).asking(sample).failed(OPERATION, error)
+
+
+def _content(file: _File) -> _Content | ReadError:
+    """Read and decode one file; a failure is returned, for it must not end the others' lanes."""
+    try:
+        properties = java.read(_bytes(file))
+        broker = rows.broker_id(properties, file.source)
+    except PropertiesError as error:
+        return ReadError(_UNREAD, f"{file.source}, {error}", f"a file that Java can read: {file.source}, line {error.line}")
+    except ReadError as error:
+        return error
+    if file.broker_id in {None, broker}:
+        return _Content(broker_id=broker, properties=properties)
+    line = next(properties[key].line for key in rows.IDS if key in properties)
+    where = f"{file.source}, line {line}: the id is {broker}, not {file.broker_id}"
+    return ReadError(_ANOTHER, where, f"the file of broker {file.broker_id} at {file.source}")
+
+
+def _bytes(file: _File) -> bytes:
+    try:
+        with UPath(file.path).expanduser().open("rb") as stream:
+            data: bytes = stream.read(MOST_BYTES + 1)
+    except _may_be_raised() as error:
+        words = next((words for kind, words in _WORDS if isinstance(error, kind)), type(error).__name__)
+        said = str(error)
+        for login in _USERINFO.findall(file.path):
+            said = said.replace(login, "")
+        raise ReadError(words, f"{file.source}: {said}", f"a file that can be read at {file.source}") from error
+    if len(data) > MOST_BYTES:
+        raise ReadError(_TOO_LARGE, f"{file.source}: more than {MOST_BYTES} bytes", f"a server.properties at {file.source}")
+    return data
+
+
+def _may_be_raised() -> tuple[type[Exception], ...]:
+    found = [getattr(sys.modules.get(module), name, None) for module, name in _FOREIGN]
+    return (*_OWN, *(one for one in found if isinstance(one, type) and issubclass(one, Exception)))
+
+
+def _told(held: tuple[_File, _Content], sample: int, key: bytes) -> list[Row]:
+    file, content = held
+    asking = file.asking(sample, content.broker_id)
+    logins = rows.logins(content.properties, file.source, content.broker_id, key)
+    return [
+        asking.answered(OPERATION),
+        *rows.settings(content.properties, file.source, content.broker_id),
+        *(one if isinstance(one, Row) else asking.failed(f"{OPERATION} {one[0]}", one[1]) for one in logins),
+    ]
+
+
+def _ambiguous(held: Sequence[tuple[_File, _Content]], sample: int) -> list[Row]:
+    """Return the one row of a broker for which several files speak: which of them it runs with, nobody can tell."""
+    (file, content), *_ = held
+    names = " and ".join(sorted(one.source for one, _ in held))
+    error = ReadError("two files", f"{names} both name broker {content.broker_id}", f"one file for broker {content.broker_id}")
+    return [file.asking(sample, content.broker_id).failed(OPERATION, error)]

@@ -1,0 +1,88 @@
+"""Properties files against Java's own reading of them."""
+
+import random
+import secrets
+
+import pytest
+
+from collect.properties import oracle
+from kafka_audit.collect.properties.java import PropertiesError, read
+
+CASES = 2000
+PIECES = [
+    *(
+        "broker.id",
+        "listeners",
+        "a",
+        "b",
+        "=",
+        ":",
+        " ",
+        "\t",
+        "\f",
+        "  ",
+        "#",
+        "!",
+        "\\",
+        "\\\\",
+        "\n",
+        "\n",
+        "\r",
+        "\r\n",
+        "\\\n",
+    ),
+    *(
+        "\\\r\n",
+        "\\\r",
+        "\\n",
+        "\\t",
+        "\\=",
+        "\\:",
+        "\\ ",
+        "\\#",
+        "\\u0041",
+        "\\u00e9",
+        "\\ud83d\\ude00",
+        "\\u12",
+        "\\uzzzz",
+        "\\q",
+    ),
+    *("ü", "\xff", "\0", "PLAINTEXT://h:9092", "\n# note\n", "\n  key = value \n", "\\", "${file:/x:y}", "\x0b", "\x85"),
+]
+
+
+def generated(dice):
+    weights = [0.05 if "\\u12" in one or "zzzz" in one else 1 for one in PIECES]
+    return "".join(dice.choices(PIECES, weights, k=dice.randrange(1, 30))).encode("latin-1")
+
+
+def ours(data):
+    try:
+        return {key: one.value for key, one in read(data).items()}
+    except PropertiesError:
+        return None
+
+
+def test_files_are_read_as_java_reads_them():
+    seed = secrets.randbits(32)
+    dice = random.Random(seed)  # noqa: S311 -- no secret
+    cases = [generated(dice) for _ in range(CASES)]
+    cases += [b"", b"\\", b"a", b"a\\", b"=", b"a=\\", "k=ü".encode(), b"\xef\xbb\xbfbroker.id=1", b"\\\n#a=b", b" \\\n\\\n x=1"]
+    told = oracle.properties(cases)
+    wrong = [(data, ours(data), theirs) for data, theirs in zip(cases, told, strict=True) if ours(data) != theirs]
+    assert not wrong, f"seed {seed}: {wrong[0]}"
+    assert 0.02 < sum(one is None for one in told) / len(told) < 0.6  # both kinds were really tried
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [("a=1", 1), ("\n# x\n\na=1", 4), ("b=1\\\n  2\r\na=1", 3), ("a=0\na\\\n =1", 2), ("! x\\\na=1", 2), ("b\ra=1", 2)],
+)
+def test_the_line_is_that_of_the_last_definition(text, line):
+    assert read(text.encode())["a"].line == line
+    assert read(text.encode())["a"].value == "1"
+
+
+def test_a_refusal_names_the_line():
+    with pytest.raises(PropertiesError, match=r"^line 3: a \\u without four hexadecimal digits$"):
+        read(b"a=1\n\nb=C:\\users\n")
