@@ -190,6 +190,38 @@ def test_a_failure_is_not_forgotten_while_it_cannot_be_judged(then, lifecycle):
     assert only(concluded([judgement("KA105", "broker/2", then)], report=blind)).lifecycle is lifecycle
 
 
+def incident_of(*, confidence: str) -> dict[str, Any]:
+    """The report of an incident whose cause, KA105, was drawn from or beside KA601."""
+    told = [judgement("KA105", "broker/2", confidence=Confidence(confidence)), judgement("KA601", "broker/2")]
+    findings = [fingerprint(one.code, small_cluster.CLUSTER_ID, one.resource) for one in told]
+    incident = {"headline": "h", "cause": "KA105", "severity": "HIGH", "findings": findings}
+    return report_of(told) | {"incidents": [incident]}
+
+
+@pytest.mark.parametrize(
+    ("confidence", "sign", "lifecycle"),
+    [
+        ("inferred", "PASS", Lifecycle.RESOLVED),
+        ("suspected", "PASS", Lifecycle.RESOLVED),
+        ("measured", "PASS", Lifecycle.INCOMPARABLE),  # ends by a measurement only
+        ("inferred", "UNKNOWN", Lifecycle.INCOMPARABLE),
+        ("inferred", "FAIL", Lifecycle.INCOMPARABLE),
+    ],
+)
+def test_what_was_inferred_ends_with_what_it_was_inferred_from(confidence, sign, lifecycle):
+    told = [judgement("KA105", "broker/2", "UNKNOWN"), judgement("KA601", "broker/2", sign)]
+    cause, _ = concluded(told, report=incident_of(confidence=confidence))
+    assert (cause.lifecycle, cause.status) == (lifecycle, Status.UNKNOWN)
+
+
+def test_what_was_inferred_ends_also_when_its_signs_were_blind_for_a_while():
+    blind = [judgement("KA105", "broker/2", "UNKNOWN"), judgement("KA601", "broker/2", "UNKNOWN")]
+    told = report_of(blind, incident_of(confidence="inferred"))
+    assert told["incomparable_incidents"]
+    cause, _ = concluded([blind[0], judgement("KA601", "broker/2", "PASS")], report=told)
+    assert cause.lifecycle is Lifecycle.RESOLVED
+
+
 def test_a_resolved_failure_is_told_once():
     failed = report_of([judgement("KA105", "broker/2")])
     healed = report_of([judgement("KA105", "broker/2", "PASS")], failed)

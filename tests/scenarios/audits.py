@@ -10,9 +10,9 @@ from kafka_audit.testbed.airflow_home import AirflowHome
 
 
 class Audits:
-    """Audits of one cluster, under two names: «near» has a command vantage on the brokers' hosts, «far» has none.
+    """Audits of one cluster: «near» has a command vantage on the brokers' hosts, «far» has none.
 
-    Each name has its own history in the store; a test that wants to start without one takes a new `Audits`.
+    Each has a store, and so a history, of its own: the snapshot before is the newest of the same cluster, whoever took it.
     """
 
     NAMES = ("far", "near")
@@ -21,38 +21,42 @@ class Audits:
         self._bed = bed
         self._folder = folder
         self._airflow = None
-        self.store = folder / "store"
-        self._clusters = folder / "clusters.yaml"
-        folder.mkdir(parents=True, exist_ok=True)
-        both = {
+        far = {
             "zookeeper": cluster.zookeeper_connect,
             "bootstrap": [broker.address for broker in cluster.brokers.values()],
             "expect": {"brokers": len(cluster.brokers)},
         }
-        near = {"vantages": {"brokers": {"command": cluster.vantage_command(), "role": "broker"}}}
-        self._clusters.write_text(json.dumps({"clusters": {"far": both, "near": both | near}}))
+        near = far | {"vantages": {"brokers": {"command": cluster.vantage_command(), "role": "broker"}}}
+        for name, entry in zip(self.NAMES, (far, near), strict=True):
+            self._file(name).parent.mkdir()
+            self._file(name).write_text(json.dumps({"clusters": {name: entry}}))
 
     def by_command(self, name, *options):
         """Run `kafka-audit run`; return what it said with its exit code and the report that it wrote."""
         environ = {key: value for key, value in os.environ.items() if not key.startswith("KAFKA_AUDIT_")}
-        where = ["--config", str(self._clusters), "--out", str(self.store)]
+        where = ["--config", str(self._file(name)), "--out", str(self._store(name))]
         command = [sys.executable, "-m", "kafka_audit.cli", "run", name, *where, *options]
         done = self._bed.worker.run(command, cwd=self._folder, env=environ)
         said = done.stdout + done.stderr
-        return SimpleNamespace(code=done.returncode, stdout=done.stdout, said=said, report=self.report(name))
+        return SimpleNamespace(code=done.returncode, stdout=done.stdout, said=said, report=self._report(name))
 
-    def by_dag(self, log):
-        """Run the DAG over both names; return its exit code, its log and both reports."""
+    def by_dag(self, name, log):
+        """Run the DAG; return its exit code, its log and the report."""
         if self._airflow is None:
-            self._airflow = AirflowHome(self._bed.worker, self._folder / "airflow", clusters=self._clusters, store=self.store)
+            home = self._folder / "airflow"
+            self._airflow = AirflowHome(self._bed.worker, home, clusters=self._file(name), store=self._store(name))
             self._airflow.ready(self._airflow.migrate())
         run = self._airflow.run(self._folder / log)
-        reports = {name: self.report(name) for name in self.NAMES}
-        return SimpleNamespace(code=run.returncode, said=run.log.read_text(), tail=run.tail(), reports=reports)
+        return SimpleNamespace(code=run.returncode, said=run.log.read_text(), tail=run.tail(), report=self._report(name))
 
-    def report(self, name):
-        """Return the newest report of a name, None before its first."""
-        path = self.store / "clusters" / name / "findings.json"
+    def _file(self, name):
+        return self._folder / name / "clusters.yaml"
+
+    def _store(self, name):
+        return self._folder / name / "store"
+
+    def _report(self, name):
+        path = self._store(name) / "findings.json"
         return json.loads(path.read_text()) if path.is_file() else None
 
 

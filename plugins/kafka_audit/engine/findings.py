@@ -69,7 +69,8 @@ def conclude(  # noqa: PLR0913 -- the contract between engine and audit
     told = _one_each(_in_words(snapshot, judgement, checks) for judgement in own)
     dated = [_dated(finding, prior.get((finding.code, finding.resource.name))) for finding in told]
     dated.extend(_gone(snapshot, dated, prior, checks))
-    return tuple(_muted(finding, mutes, today) for finding in dated)
+    ended = _inferences_ended(dated, prior, previous_report or {})
+    return tuple(_muted(finding, mutes, today) for finding in ended)
 
 
 def _prior(report: Mapping[str, Any] | None) -> dict[_Key, _Prior]:
@@ -165,7 +166,7 @@ def _dated(finding: Finding, before: _Prior | None) -> Finding:
         case Status.FAIL:
             return replace(finding, lifecycle=Lifecycle.ONGOING)
         case Status.UNKNOWN:
-            return replace(finding, lifecycle=Lifecycle.INCOMPARABLE)
+            return replace(finding, lifecycle=Lifecycle.INCOMPARABLE, confidence=before.confidence)
         case _:
             return replace(finding, lifecycle=Lifecycle.RESOLVED)
 
@@ -195,6 +196,34 @@ def _gone(
             fingerprint=fingerprint(code, snapshot.cluster_id, resource),
             lifecycle=Lifecycle.INCOMPARABLE if why else Lifecycle.RESOLVED,
         )
+
+
+def _inferences_ended(findings: Sequence[Finding], prior: Mapping[_Key, _Prior], report: Mapping[str, Any]) -> Iterator[Finding]:
+    """Resolve what was inferred, never measured, once everything that it was inferred from is over.
+
+    KA302 without a vantage on the brokers' hosts is an example: nothing can measure its end either, and the views that spoke for
+    it are whole again. What was measured ends by a measurement only.
+    """
+    names = {raw["fingerprint"]: (raw["code"], raw["resource"]["name"]) for raw in report.get("findings", ())}
+    now = {(finding.code, finding.resource.name): finding for finding in findings}
+    over: set[_Key] = set()
+    for incident in (*report.get("incidents", ()), *report.get("incomparable_incidents", ())):
+        members = [names[fingerprint] for fingerprint in incident["findings"] if fingerprint in names]
+        inferred = {key for key in members if prior[key].open and prior[key].confidence is not Confidence.MEASURED}
+        signs = [now.get(key) for key in members if key not in inferred]
+        if signs and all(sign is None or is_over(sign) for sign in signs):
+            over |= inferred
+    for finding in findings:
+        if finding.lifecycle is Lifecycle.INCOMPARABLE and (finding.code, finding.resource.name) in over:
+            message = f"Fails no more: what it was inferred from is over. {finding.message}"
+            yield replace(finding, lifecycle=Lifecycle.RESOLVED, message=message)
+        else:
+            yield finding
+
+
+def is_over(finding: Finding) -> bool:
+    """Tell whether an earlier failure has ended, in this audit or one before."""
+    return finding.lifecycle is Lifecycle.RESOLVED or finding.status is Status.PASS
 
 
 def _why_not_judged(snapshot: Snapshot, resource: str, now: Sequence[Finding], check: Check | None) -> str | None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from kafka_audit.checks.reads import last_reads
 from kafka_audit.engine.facts import Facts
+from kafka_audit.engine.findings import is_over
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.finding import Change, Finding, Incident, Lifecycle, Status, Step
 from kafka_audit.model.tables import Snapshot
@@ -19,7 +20,6 @@ SCHEMA_VERSION = 1
 
 _NOT_READ_YET: Mapping[str, str] = MappingProxyType(
     {
-        "properties": "What the brokers' server.properties say",
         "logs": "What the brokers' logs say",
         "controllers": "What the KRaft controllers say when they are asked themselves",
     }
@@ -172,7 +172,7 @@ def _earlier_incidents(
         if any(f is not None and (f.status is Status.FAIL or f.fingerprint in open_now) for f in became):
             continue
         told = {key: incident[key] for key in ("headline", "cause", "severity", "findings")}
-        all_resolved = bool(became) and all(f is not None and f.lifecycle is Lifecycle.RESOLVED for f in became)
+        all_resolved = bool(became) and all(f is None or is_over(f) for f in became)
         (resolved if all_resolved else incomparable).append(told)
     return resolved, incomparable
 
@@ -184,6 +184,8 @@ def _never_asked(facts: Facts, cluster: Cluster | None) -> Iterator[str]:
         yield "Whether the brokers reach each other: no vantage with role broker is in the cluster file."
     if info is None or info.client_vantages <= 1:
         yield "Whether clients elsewhere than on this worker reach the brokers: no further vantage is in the cluster file."
+    if "properties" not in sources:
+        yield "What the brokers' server.properties say: no properties are in the cluster file."
     for key, question in _NOT_READ_YET.items():
         named = cluster is not None and bool(getattr(cluster, key))
         if key in sources or (key == "controllers" and not named and not facts.kraft):
