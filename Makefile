@@ -41,8 +41,8 @@ bench: needs-java $(INSTALLED) ## measure the sizes that the design promises
 	@for file in benchmarks/*.py; do test -e "$$file" || { echo "no benchmarks here"; exit 1; }; $(BIN)/python "$$file"; done
 
 lock: $(INSTALLED) ## pin the newest versions that requirements*.in allow
-	@$(BIN)/uv pip compile --quiet --no-header --python-version 3.11 --upgrade requirements.in -o requirements.txt
-	@$(BIN)/uv pip compile --quiet --no-header --python-version 3.11 --upgrade requirements-dev.in -o requirements-dev.txt
+	@$(BIN)/uv pip compile --quiet --no-header --universal --python-version 3.11 --upgrade requirements.in -o requirements.txt
+	@$(BIN)/uv pip compile --quiet --no-header --universal --python-version 3.11 --upgrade requirements-dev.in -o requirements-dev.txt
 
 clean: ## what tests, tools and the demo left; the cache of Kafka's jars and .venv stay
 	@rm -rf .work build docs/checks .pytest_cache .mypy_cache .ruff_cache .import_linter_cache spark-warehouse metastore_db derby.log
