@@ -125,17 +125,6 @@ def test_configuration_comes_from_the_first_address_that_answers(broker):
     assert [one.listener for one in of(answer, BrokerView)] == ["B", "C"]
 
 
-@pytest.mark.parametrize("protocol", ["SSL", "SASL_PLAINTEXT", "SASL_SSL"])
-def test_a_protocol_that_we_do_not_speak_is_said(broker, protocol):
-    answer = ask(target(broker.address, protocol=protocol))
-    (row,) = of(answer, SourceRead)
-    assert (row.operation, row.outcome, row.error) == ("Metadata", "failed", "not supported")
-    assert "PLAINTEXT only" in row.needs
-    layer, outcome, _ = steps(answer)[-1]
-    assert (layer, outcome) == ("sasl" if protocol == "SASL_PLAINTEXT" else "tls", "unknown")
-    assert "PLAINTEXT only" in of(answer, Probe)[-1].needs
-
-
 FAILURES = [
     (fakes.silent, "timeout", "api"),
     (fakes.one_byte_a_second, "timeout", "api"),

@@ -2,24 +2,26 @@
 
 import ast
 import os
+import re
 import shutil
 import socket
 import subprocess
 import time
 from dataclasses import replace
-from importlib.resources import files
 
 import pytest
 
 from collect import fakes
 from collect.fakes import FakeBroker, server
 from kafka_audit.collect import probe_script, vantages
+from kafka_audit.collect.security import Logins
 from kafka_audit.collect.targets import Target
 from kafka_audit.collect.vantages import bash_text, parse, python_text, run, runs, without_secrets
 from kafka_audit.model.cluster import Cluster, Limits, Security, Vantage, ZookeeperAccess
 from kafka_audit.model.tables import Probe, SourceRead
 
 READ_S = 1.0
+NOBODY = Logins(Cluster(name="none"), {})
 HERE = ("env",)  # a command vantage on this very machine
 
 
@@ -72,8 +74,6 @@ def addresses():
             "closing": target(closing),
             "trickling": target(trickling),
             "refused": target(fakes.refused()),
-            "SSL": target(healthy, protocol="SSL"),
-            "SASL_PLAINTEXT": target(healthy, protocol="SASL_PLAINTEXT"),
         }
 
 
@@ -90,8 +90,6 @@ EXPECTED = {
     "closing": ("api", "failed", "connection closed", None),
     "trickling": ("api", "failed", "timeout", None),
     "refused": ("tcp", "failed", "connection refused", None),
-    "SSL": ("tls", "unknown", None, None),
-    "SASL_PLAINTEXT": ("sasl", "unknown", None, None),
 }
 
 
@@ -202,6 +200,10 @@ def test_a_queue_vantage_is_unknown_here(addresses):
     assert (row.vantage, row.outcome, row.needs) == ("far", "unknown", "an Airflow executor with queues")
 
 
+def for_python(targets, seconds):
+    return python_text(targets, seconds, NOBODY)
+
+
 HOSTILE = [
     "$(touch {mark})",
     "`touch {mark}`",
@@ -217,7 +219,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("host", HOSTILE)
-@pytest.mark.parametrize(("program", "render"), [("python3 -", python_text), ("bash -s", bash_text)])
+@pytest.mark.parametrize(("program", "render"), [("python3 -", for_python), ("bash -s", bash_text)])
 def test_hosts_cannot_break_out_of_the_script(tmp_path, host, program, render):
     """The second lock: such hosts are turned away before, but were they not, they would still be quoted."""
     mark = tmp_path / "touched"
@@ -265,7 +267,9 @@ def test_passwords_stay_here():
 
 
 def test_the_script_for_python_needs_nothing_newer_than_3_6():
-    ast.parse(files("kafka_audit.collect").joinpath("probe_script.py").read_text(), feature_version=(3, 6))
+    text = python_text([target(("h", 1))], 1.0, NOBODY)
+    ast.parse(text, feature_version=(3, 6))
+    assert not re.search(r"^\s*(from|import) kafka", text, re.MULTILINE)
 
 
 def test_bash_reads_every_byte_as_it_is(bash_alone):
@@ -285,8 +289,9 @@ def test_bash_reads_every_byte_as_it_is(bash_alone):
 def test_an_unanswered_name_lookup_is_bounded(monkeypatch):
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_args: time.sleep(30))
     started = time.monotonic()
-    steps = probe_script.walk("slow.example", 1, ["dns", "tcp"], 0.3)
-    assert [(layer, outcome, error) for layer, outcome, error, *_ in steps] == [("dns", "failed", "timeout")]
+    way = probe_script.Walk("slow.example", 1, ("slow.example", None, None), "PLAIN")
+    way.go(["dns", "tcp"], 0.3)
+    assert [(layer, outcome, error) for layer, outcome, error, *_ in way.steps] == [("dns", "failed", "timeout")]
     assert time.monotonic() - started < 2
 
 

@@ -14,8 +14,9 @@ from kafka.protocol.metadata import MetadataRequest
 from kafka_audit.collect import probes
 from kafka_audit.collect.metadata import VERSIONS, MetadataError
 from kafka_audit.collect.probes import Step
-from kafka_audit.collect.reads import CLUSTER_DENIED, NOT_SUPPORTED, PLAINTEXT_ONLY, Asking, ReadError
-from kafka_audit.collect.targets import PLAINTEXT, UNREGISTERED, Target
+from kafka_audit.collect.reads import CLUSTER_DENIED, Asking, ReadError
+from kafka_audit.collect.security import NotAsked
+from kafka_audit.collect.targets import UNREGISTERED, Target
 from kafka_audit.collect.views import View, ViewBook
 from kafka_audit.collect.wire import UNSUPPORTED, ClientOptions, Conversation, error_name
 from kafka_audit.model.tables import BrokerApi, BrokerConfig, BrokerIdentity, BrokerView, Row
@@ -55,16 +56,18 @@ class BrokerAsker:
         """Ask at every address; a broker that does not answer is rows, never an exception."""
         for target in self._targets:
             asking = Asking(sample=self._sample, observer=target.observer, target=target.address)
-            steps = probes.walk_from_here(target, self._options.read_s)
-            if target.protocol != PLAINTEXT:
-                error = ReadError(NOT_SUPPORTED, f"{target.listener} is {target.protocol}", PLAINTEXT_ONLY)
-                self._rows.append(asking.failed(METADATA, error))
-            elif steps[-1].outcome != "ok":
-                self._fail_all(asking, target, probes.as_read_error(steps[-1], target.address))
-            else:
-                steps += self._converse(asking, target)
+            steps = probes.walk_from_here(target, self._options.read_s, self._options.logins)
+            try:
+                self._options.logins.demand_known(target)
+                if steps[-1].outcome != "ok":
+                    raise probes.as_read_error(steps[-1], target.address)
+                steps += self._converse(asking, target, self._options.at(target))
+            except NotAsked as told:
+                self._rows.append(asking.failed(METADATA, told))
+            except ReadError as told:  # also between the probe and the conversation
+                self._fail_all(asking, target, told)
             if target.broker_id != UNREGISTERED:
-                self._rows += probes.worker_rows(self._sample, target, steps)
+                self._rows += probes.worker_rows(self._sample, target, steps, self._options.logins)
         if self._unreached is not None and not self._told:
             asking, error = self._unreached
             self._rows.append(asking.failed(CONFIGS, error))
@@ -76,23 +79,19 @@ class BrokerAsker:
         if target.broker_id != UNREGISTERED and self._unreached is None:
             self._unreached = (asking, error)
 
-    def _converse(self, asking: Asking, target: Target) -> list[Step]:
-        """Open the one connection and ask everything; return the probe's step for the identity."""
+    def _converse(self, asking: Asking, target: Target, options: ClientOptions) -> list[Step]:
+        """Open the one connection and ask everything; return the probe's step for the identity. Raises ReadError."""
         host, port = target.dialled
         started = time.monotonic()
-        try:
-            with Conversation(host, port, self._options) as talk:
-                self._rows.append(asking.answered(API_VERSIONS, started))
-                view = self._ask_metadata(asking, talk, target)
-                if not self._told:
-                    self._told = True
-                    self._tell_apis(target, talk)
-                    self._ask_rights(asking, talk)
-                    self._ask_configs(asking, talk, target)
-                return self._ask_identity(asking, talk, target, None if view is None else view.kafka_cluster_id)
-        except ReadError as error:  # between the probe and the conversation
-            self._fail_all(asking, target, error)
-            return []
+        with Conversation(host, port, options) as talk:
+            self._rows.append(asking.answered(API_VERSIONS, started))
+            view = self._ask_metadata(asking, talk, target)
+            if not self._told:
+                self._told = True
+                self._tell_apis(target, talk)
+                self._ask_rights(asking, talk)
+                self._ask_configs(asking, talk, target)
+            return self._ask_identity(asking, talk, target, None if view is None else view.kafka_cluster_id)
 
     def _read(self, asking: Asking, talk: Conversation, operation: str, question: Callable[[], _T]) -> _T | None:
         """Ask one question; its outcome becomes a row. One time-out is enough: what follows it fails with the same words."""

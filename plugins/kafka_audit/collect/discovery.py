@@ -8,7 +8,7 @@ from kafka_audit.collect import probes
 from kafka_audit.collect.lanes import side_by_side
 from kafka_audit.collect.metadata import VERSIONS, ListedBroker, MetadataError, read_answer
 from kafka_audit.collect.reads import ReadError
-from kafka_audit.collect.targets import PLAINTEXT, Target, bootstrap_targets, listed_endpoints
+from kafka_audit.collect.targets import Target, bootstrap_targets, listed_endpoints
 from kafka_audit.collect.wire import ClientOptions, Conversation
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.tables import RegisteredEndpoint
@@ -27,18 +27,17 @@ def discover(cluster: Cluster, sample: int, options: ClientOptions, deadline: fl
         options: how to ask.
         deadline: seconds of `time.monotonic()`.
     """
-    targets = [one for one in bootstrap_targets(cluster, ()) if one.protocol == PLAINTEXT]
-    jobs = [partial(_listed_by, target, options) for target in targets]
+    jobs = [partial(_listed_by, target, options) for target in bootstrap_targets(cluster, ())]
     answers = side_by_side(jobs, _LANES, deadline)
     listed = {(one.broker_id, one.host, one.port) for answer in answers for one in answer or ()}
     return listed_endpoints(listed, sample, cluster.security.protocol)
 
 
 def _listed_by(target: Target, options: ClientOptions) -> tuple[ListedBroker, ...]:
-    if probes.walk_from_here(target, options.read_s)[-1].outcome != "ok":
+    if probes.walk_from_here(target, options.read_s, options.logins)[-1].outcome != "ok":
         return ()
     try:
-        with Conversation(*target.dialled, options) as talk:
+        with Conversation(*target.dialled, options.at(target)) as talk:
             version = min(talk.version(MetadataRequest, VERSIONS[0]) or 0, VERSIONS[1])
             return read_answer(talk.ask_metadata(version, topics=[]), version).brokers if version else ()
     except (ReadError, MetadataError):

@@ -1,11 +1,11 @@
-"""Walk from here to advertised endpoints, layer by layer: dns, tcp, api, identity.
+"""Walk from here to advertised endpoints, layer by layer: dns, tcp, tls, sasl, api, identity.
 
-This module's text is what a vantage gets by stdin, and its functions are what the worker itself calls. So: standard library
-only, nothing of the package, syntax of Python 3.6, annotations in quotes, and no credential. Layers come in order; the first
-one that does not work is the last. `collect/probe_script.sh` does the same where there is no Python.
+This module's text, with that of `collect/probe_sockets.py` in front, is what a vantage gets by stdin, and its functions are
+what the worker itself calls. So: standard library only, nothing else of the package, syntax of Python 3.6, annotations in
+quotes, and no credential. Layers come in order; the first one that does not work is the last. `collect/probe_script.sh` does
+the same, without tls and sasl, where there is no Python.
 """
 
-import errno
 import json
 import os
 import re
@@ -15,31 +15,27 @@ import sys
 import threading
 import time
 
-WORDS = {
-    errno.ECONNREFUSED: "connection refused",
-    errno.EHOSTUNREACH: "no route to host",
-    errno.ENETUNREACH: "network is unreachable",
-    errno.ETIMEDOUT: "timeout",
-    errno.ECONNRESET: "connection reset",
-    errno.EPIPE: "connection closed",
-}
-API_VERSIONS, DESCRIBE_CONFIGS, BROKER_RESOURCE = 18, 32, 4
-WRONG_ID, DENIED = 42, 31
+from kafka_audit.collect.probe_sockets import (
+    CLIENT_REFUSED,
+    CLIENT_WANTED,
+    CLOSED,
+    TIMEOUT,
+    Failure,
+    connect,
+    resolve,
+    secure,
+    words,
+)
+
+SASL_HANDSHAKE, API_VERSIONS, DESCRIBE_CONFIGS, BROKER_RESOURCE = 17, 18, 32, 4
+WRONG_ID, DENIED, OTHER_MECHANISM = 42, 31, 33
 NOBODY = b"2147483647"  # no broker has this id: the error names the one that was asked
 MOST_BYTES = 1 << 20  # of an answer: another protocol's banner reads as a size of a gigabyte
 SIDE_BY_SIDE = 32
 TAG = "kafka-audit"
-TIMEOUT, CLOSED, NOT_KAFKA = "timeout", "connection closed", "not a Kafka broker"
+CERTIFICATE = "certificate"  # no layer: what the tls layer was shown, base64 as its detail
+NOT_KAFKA, SKIPPED = "not a Kafka broker", "skipped"
 NOT_ALLOWED = "CLUSTER_AUTHORIZATION_FAILED"
-
-
-class Failure(Exception):  # noqa: N818 -- a layer that does not work is a result, no error
-    """A layer that does not work."""
-
-    def __init__(self, error: "str | None", outcome: str = "failed", needs: "str | None" = None) -> None:
-        """Keep the parts of the row to be."""
-        Exception.__init__(self, error)
-        self.step = (outcome, error, None, needs)
 
 
 def frame(api: int, version: int, body: bytes = b"") -> bytes:
@@ -60,70 +56,31 @@ def identity_request(version: int) -> bytes:
     return frame(DESCRIBE_CONFIGS, version, body + (b"\0" if version else b""))
 
 
-def words(error: OSError) -> str:
-    """Return our word for an error of the operating system."""
-    if isinstance(error, socket.timeout):
-        return "timeout"
-    return WORDS.get(error.errno or 0) or (error.strerror or type(error).__name__).lower()
-
-
 def kafka_error(code: int) -> str:
     """Return the words for one of Kafka's error codes."""
     return f"error {code}"
 
 
-def resolve(host: str, port: int, seconds: float) -> "list[tuple[int, tuple[str, int]]]":
-    """Return (family, address) pairs of a name; a resolver that hangs is left behind on a thread of its own."""
-    found: list[list[tuple[int, tuple[str, int]]]] = []
-    failed: list[str] = []
-
-    def look_up() -> None:
-        try:
-            found.append([(one[0], one[4]) for one in socket.getaddrinfo(host, port, 0, socket.SOCK_STREAM)])  # type: ignore[misc] # IPv6 addresses have four parts
-        except socket.gaierror as error:
-            absent = error.errno in (socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME))
-            failed.append("name or service not known" if absent else (error.strerror or "name lookup failed").lower())
-        except (OSError, UnicodeError):
-            failed.append("name or service not known")
-
-    thread = threading.Thread(target=look_up, daemon=True)
-    thread.start()
-    thread.join(max(0.0, seconds))
-    if found:
-        return found[0]
-    raise Failure(failed[0] if failed else TIMEOUT)
-
-
-def connect(addresses: "list[tuple[int, tuple[str, int]]]", end: float) -> socket.socket:
-    """Return a connection to the first address that takes one; raises Failure with the last one's error."""
-    last = "timeout"
-    for family, address in addresses:
-        left = end - time.monotonic()
-        if left <= 0:
-            raise Failure(TIMEOUT)
-        sock = socket.socket(family, socket.SOCK_STREAM)
-        sock.settimeout(left)
-        try:
-            sock.connect(address)
-        except OSError as error:
-            sock.close()
-            last = words(error)
-        else:
-            return sock
-    raise Failure(last)
-
-
 def exchange(sock: socket.socket, request: bytes, end: float) -> bytes:
     """Send a request and return the answer after its correlation id; raises Failure."""
     try:
-        sock.settimeout(max(0.001, end - time.monotonic()))
-        sock.sendall(request)
+        send(sock, request, end)
         (size,) = struct.unpack("!i", read_exactly(sock, 4, end))
         if not 4 <= size <= MOST_BYTES:  # noqa: PLR2004 -- the correlation id
             raise Failure(NOT_KAFKA)
         return read_exactly(sock, size, end)[4:]
     except OSError as error:
         raise Failure(words(error))  # noqa: B904 -- the text is all that travels
+
+
+def send(sock: socket.socket, request: bytes, end: float) -> None:
+    """Send a request; raises OSError, with the reason that the other side gave before it hung up, where it gave one."""
+    sock.settimeout(max(0.001, end - time.monotonic()))
+    try:
+        sock.sendall(request)
+    except OSError:
+        sock.recv(1)
+        raise
 
 
 def read_exactly(sock: socket.socket, size: int, end: float) -> bytes:
@@ -158,6 +115,25 @@ def ask_versions(sock: socket.socket, end: float) -> "dict[int, tuple[int, int]]
     return offered
 
 
+def ask_mechanisms(sock: socket.socket, offered: "dict[int, tuple[int, int]]", mechanism: str, end: float) -> str:
+    """Return the offered SASL mechanisms; no credential is sent. Raises Failure."""
+    name = mechanism.encode()
+    version = min(1, offered.get(SASL_HANDSHAKE, (0, 0))[1])
+    answer = exchange(sock, frame(SASL_HANDSHAKE, version, struct.pack("!h", len(name)) + name), end)
+    try:
+        error, count = struct.unpack_from("!hi", answer)
+        if error not in (0, OTHER_MECHANISM):
+            raise Failure(kafka_error(error))
+        at, found = 6, []
+        for _ in range(count):
+            (length,) = struct.unpack_from("!h", answer, at)
+            found.append(answer[at + 2 : at + 2 + length].decode("ascii", "replace"))
+            at += 2 + max(0, length)
+    except struct.error:
+        raise Failure(NOT_KAFKA)  # noqa: B904 -- the text is all that travels
+    return ",".join(found)
+
+
 def ask_identity(sock: socket.socket, version: int, end: float) -> str:
     """Return the id of the broker at the other end; raises Failure."""
     answer = exchange(sock, identity_request(version), end)
@@ -173,40 +149,77 @@ def ask_identity(sock: socket.socket, version: int, end: float) -> str:
     return match.group(1).decode()
 
 
-def walk(
-    host: str, port: int, layers: "list[str]", seconds: float
-) -> "list[tuple[str, str, str | None, str | None, str | None, int]]":
-    """Return (layer, outcome, error, detail, needs, milliseconds) per layer, up to the first that does not work."""
-    end = time.monotonic() + seconds
-    steps: list[tuple[str, str, str | None, str | None, str | None, int]] = []
-    started = time.monotonic()
-    sock = None
-    offered: dict[int, tuple[int, int]] = {}
-    layer = "dns"
-    try:
-        for layer in layers:
-            detail: str | None = None
-            started = time.monotonic()
-            if layer == "dns":
-                addresses = resolve(host, port, seconds)
-                detail = ",".join(sorted({one[1][0] for one in addresses}))
-            elif layer == "tcp":
-                sock = connect(addresses, end)
-            elif layer == "api" and sock is not None:
-                offered = ask_versions(sock, end)
-                detail = f"{len(offered)} APIs"
-            elif layer == "identity" and sock is not None:
-                lowest, highest = offered.get(DESCRIBE_CONFIGS, (9, -1))
-                if lowest > min(1, highest):
-                    break  # not offered, so not asked
-                detail = ask_identity(sock, min(1, highest), end)
-            steps.append((layer, "ok", None, detail, None, since(started)))
-    except Failure as failure:
-        steps.append((layer,) + failure.step + (since(started),))  # noqa: RUF005 -- Python 3.6 knows no other way
-    finally:
-        if sock is not None:
-            sock.close()
-    return steps
+class Walk:
+    """One way to one endpoint, layer by layer."""
+
+    def __init__(self, host: str, port: int, tls: "tuple[str, str | None, tuple[str, str] | None]", mechanism: str) -> None:
+        """Take where to go; `go` goes. tls is that of `secure`, mechanism is named and not used."""
+        self.steps: list[tuple[str, str, str | None, str | None, str | None, int]] = []
+        self._host, self._port, self._tls_settings, self._mechanism = host, port, tls, mechanism
+        self._sock: socket.socket | None = None
+        self._offered: dict[int, tuple[int, int]] = {}
+        self._layer = ""
+        self._seconds, self._end = 0.0, 0.0
+
+    def go(self, layers: "list[str]", seconds: float) -> None:
+        """Fill `steps` with (layer, outcome, error, detail, needs, milliseconds), up to the first layer that does not work."""
+        self._seconds, self._end = seconds, time.monotonic() + seconds
+        started = time.monotonic()
+        try:
+            for layer in layers:
+                self._layer, started = layer, time.monotonic()
+                detail = getattr(self, "_" + layer)()
+                self.steps.append((layer, "ok", None, detail, None, since(started)))
+        except Failure as failure:
+            outcome, error, detail, needs = failure.step
+            if error == CLIENT_WANTED:
+                outcome, error, needs = self._without_certificate()
+            if outcome != SKIPPED:
+                self.steps.append((self._layer, outcome, error, detail, needs, since(started)))
+        finally:
+            if self._sock is not None:
+                self._sock.close()
+
+    def _connection(self) -> socket.socket:
+        if self._sock is None:
+            raise Failure(CLOSED)
+        return self._sock
+
+    def _without_certificate(self) -> "tuple[str, str, str | None]":
+        if self._tls_settings[2]:
+            return "failed", CLIENT_REFUSED, None
+        return "unknown", CLIENT_WANTED, "a client certificate, which goes to no vantage"
+
+    def _dns(self) -> str:
+        self._addresses = resolve(self._host, self._port, self._seconds)
+        return ",".join(sorted({one[1][0] for one in self._addresses}))
+
+    def _tcp(self) -> None:
+        self._sock = connect(self._addresses, self._end)
+
+    def _tls(self) -> "str | None":
+        secured, error, shown = secure(self._connection(), self._addresses, self._tls_settings, self._end)
+        self._sock = secured
+        self.steps.append((CERTIFICATE,) + shown + (None, 0))  # noqa: RUF005 -- Python 3.6 knows no other way
+        if error:
+            raise Failure(error)
+        return secured.version()
+
+    def _sasl(self) -> str:
+        self._layer = "api"  # a broker wants to be asked for its versions first, and that may fail
+        self._offered = ask_versions(self._connection(), self._end)
+        self._layer = "sasl"
+        return ask_mechanisms(self._connection(), self._offered, self._mechanism, self._end)
+
+    def _api(self) -> str:
+        self._offered = self._offered or ask_versions(self._connection(), self._end)
+        return f"{len(self._offered)} APIs"
+
+    def _identity(self) -> str:
+        lowest, highest = self._offered.get(DESCRIBE_CONFIGS, (9, -1))
+        if lowest > min(1, highest):
+            raise Failure(None, SKIPPED)  # not offered, so not asked
+        return ask_identity(self._connection(), min(1, highest), self._end)
 
 
 def since(started: float) -> int:
@@ -221,8 +234,12 @@ def line(index: int, step: "tuple[object, ...]") -> str:
 
 
 def main(text: str, seconds: float) -> None:
-    """Walk to all targets, a JSON list of [host, port, layers], some side by side, and print a line per layer."""
-    waiting = list(enumerate(json.loads(text)))
+    """Walk to all targets, some side by side, and print a line per layer.
+
+    text is JSON: {"targets": [[host, port, layers, name, key of trust or null, mechanism]], "trust": {key: PEM text}}.
+    """
+    given = json.loads(text)
+    waiting = list(enumerate(given["targets"]))
     count = len(waiting)
     lock = threading.Lock()
 
@@ -231,10 +248,11 @@ def main(text: str, seconds: float) -> None:
             with lock:
                 if not waiting:
                     return
-                index, (host, port, layers) = waiting.pop(0)
-            steps = walk(host, port, layers, seconds)
+                index, (host, port, layers, name, trust, mechanism) = waiting.pop(0)
+            way = Walk(host, port, (name, None if trust is None else given["trust"][trust], None), mechanism)
+            way.go(layers, seconds)
             with lock:
-                sys.stdout.write("".join(line(index, step) + "\n" for step in steps))
+                sys.stdout.write("".join(line(index, step) + "\n" for step in way.steps))
                 sys.stdout.flush()
 
     threads = [threading.Thread(target=work, daemon=True) for _ in range(min(SIDE_BY_SIDE, count))]

@@ -8,20 +8,23 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kafka_audit.collect import probe_script
-from kafka_audit.collect.reads import PLAINTEXT_ONLY, ReadError, clean
+from kafka_audit.collect import certificates, probe_script
+from kafka_audit.collect.probe_script import CERTIFICATE
+from kafka_audit.collect.probe_sockets import CLIENT_WANTED
+from kafka_audit.collect.reads import ReadError, clean
+from kafka_audit.collect.security import Logins
 from kafka_audit.collect.targets import PLAINTEXT, Target
 from kafka_audit.model.cluster import Vantage
-from kafka_audit.model.tables import Probe
+from kafka_audit.model.tables import Certificate, Probe
 
 WORKER = "worker"
 LAYERS = ("dns", "tcp", "tls", "sasl", "api", "identity")
-_BEFORE_LOGIN = ("dns", "tcp", "api")
-# What comes after the last layer that this version can walk: told as unknown, with what is missing.
-_NEXT = {"SSL": "tls", "SASL_SSL": "tls", "SASL_PLAINTEXT": "sasl"}
 _WALKED = {
-    PLAINTEXT: (*_BEFORE_LOGIN, "identity"),
-    "SASL_PLAINTEXT": _BEFORE_LOGIN,  # ApiVersions is answered before the login
+    PLAINTEXT: ("dns", "tcp", "api", "identity"),
+    "SSL": ("dns", "tcp", "tls", "api", "identity"),
+    # ApiVersions and the offered mechanisms are told before the login.
+    "SASL_PLAINTEXT": ("dns", "tcp", "sasl", "api"),
+    "SASL_SSL": ("dns", "tcp", "tls", "sasl", "api"),
 }
 _LAST_PORT = 65535
 # Characters that Kafka lets an advertised host have. Anything else comes from no Kafka and goes into no script.
@@ -58,7 +61,7 @@ FROM_WORKER = Origin(vantage=WORKER, role="client")
 
 def layers(target: Target) -> tuple[str, ...]:
     """Return the layers to walk to a target, in order."""
-    return _WALKED.get(target.protocol, _BEFORE_LOGIN[:2])
+    return _WALKED.get(target.protocol, ("dns", "tcp"))
 
 
 def not_probed(host: str, port: int) -> Step | None:
@@ -70,39 +73,52 @@ def not_probed(host: str, port: int) -> Step | None:
     return None
 
 
-def walk_from_here(target: Target, seconds: float) -> list[Step]:
+def walk_from_here(target: Target, seconds: float, logins: Logins) -> list[Step]:
     """Walk to a target from this process, up to ApiVersions; the identity is asked in the conversation that follows.
+
+    No credential but a client certificate is used. With TLS a step `CERTIFICATE` stands before that of the layer.
 
     Args:
         target: an endpoint; `reach` is applied.
         seconds: bound of the whole walk.
+        logins: whom the cluster file trusts, and which mechanism it names.
     """
     host, port = target.dialled
     impossible = not_probed(host, port)
     if impossible is not None:
         return [impossible]
-    walked = [layer for layer in layers(target) if layer != "identity"]
-    return [Step(*step) for step in probe_script.walk(host, port, walked, seconds)]
+    way = probe_script.Walk(host, port, logins.tls(target), logins.mechanism(target))
+    way.go([layer for layer in layers(target) if layer != "identity"], seconds)
+    steps = [Step(*step) for step in way.steps]
+    for step in steps:
+        if step.layer == "sasl" and step.outcome == "ok":
+            logins.offers(target, step.detail or "")
+    mine = f"cert_file and key_file for {target.listener} in the cluster file"
+    return [step._replace(needs=mine) if step.error == CLIENT_WANTED else step for step in steps]
 
 
 def as_read_error(step: Step, address: str) -> ReadError:
     """Return what a failed step means for the reads that would have followed."""
-    wants = {"dns": f"a name that this worker resolves for {address}", "tcp": f"a way from this worker to {address}"}
-    return ReadError(step.error or step.outcome, f"{step.layer} to {address}: {step.error}", wants.get(step.layer))
+    wants = {
+        "dns": f"a name that this worker resolves for {address}",
+        "tcp": f"a way from this worker to {address}",
+        "tls": f"a certificate at {address} that ca_file of the cluster file and the advertised name accept",
+    }
+    return ReadError(step.error or step.outcome, f"{step.layer} to {address}: {step.error}", step.needs or wants.get(step.layer))
 
 
-def worker_rows(sample: int, target: Target, steps: Sequence[Step]) -> tuple[Probe, ...]:
+def worker_rows(sample: int, target: Target, steps: Sequence[Step], logins: Logins) -> tuple[Probe | Certificate, ...]:
     """Return this worker's rows of one path."""
-    return rows(sample, FROM_WORKER, target, steps, via=target.via)
+    return rows(sample, FROM_WORKER, target, steps, via=target.via, judges=logins.judges(target))
 
 
-def rows(sample: int, origin: Origin, target: Target, steps: Iterable[Step], *, via: str | None = None) -> tuple[Probe, ...]:
-    """Return one row per step; where the walk ended because this version goes no further, that is the last row."""
+def rows(  # noqa: PLR0913 -- two of them only where the worker itself walked
+    sample: int, origin: Origin, target: Target, steps: Iterable[Step], *, via: str | None = None, judges: bool = False
+) -> tuple[Probe | Certificate, ...]:
+    """Return one row per layer, and one for the certificate that was shown; `judges`: it was verified against a `ca_file`."""
     walked = [*steps]
-    following = _NEXT.get(target.protocol)
-    if walked and walked[-1].outcome == "ok" and following is not None:
-        walked.append(Step(following, "unknown", None, None, PLAINTEXT_ONLY, 0))
-    return tuple(
+    shown = (_certificate(sample, origin, target, one, judges=judges) for one in walked if one.layer == CERTIFICATE)
+    layer_rows = (
         Probe(
             sample=sample,
             vantage=origin.vantage,
@@ -122,10 +138,28 @@ def rows(sample: int, origin: Origin, target: Target, steps: Iterable[Step], *, 
             elapsed_ms=step.elapsed_ms,
         )
         for step in walked
+        if step.layer != CERTIFICATE
+    )
+    return (*layer_rows, *(one for one in shown if one is not None))
+
+
+def _certificate(sample: int, origin: Origin, target: Target, step: Step, *, judges: bool) -> Certificate | None:
+    return certificates.row(
+        step.detail or "",
+        sample=sample,
+        vantage=origin.vantage,
+        broker_id=target.broker_id,
+        listener=target.listener,
+        host=target.host,
+        port=target.port,
+        trusted=step.outcome == "ok" if judges and step.outcome != "unknown" else None,
+        error=None if step.error is None else clean(step.error),
     )
 
 
-def unknown(sample: int, origin: Origin, targets: Iterable[Target], error: str | None, needs: str | None) -> tuple[Probe, ...]:
+def unknown(
+    sample: int, origin: Origin, targets: Iterable[Target], error: str | None, needs: str | None
+) -> tuple[Probe | Certificate, ...]:
     """Return the rows of a vantage from which nothing was seen: the first layer of each path, unknown."""
     step = Step("dns", "unknown", error, None, needs, 0)
     return tuple(row for target in targets for row in rows(sample, origin, target, [step]))

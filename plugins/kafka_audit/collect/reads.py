@@ -8,10 +8,15 @@ from dataclasses import dataclass, field
 
 from kafka_audit.model.tables import SourceRead
 
-PLAINTEXT_ONLY = "this version of kafka-audit speaks PLAINTEXT only"
-NOT_SUPPORTED = "not supported"
+NOT_SUPPORTED, NO_CREDENTIALS = "not supported", "no credentials"
 CLUSTER_DENIED = "CLUSTER_AUTHORIZATION_FAILED"
-LASTING = frozenset({NOT_SUPPORTED, CLUSTER_DENIED, "TOPIC_AUTHORIZATION_FAILED", "GROUP_AUTHORIZATION_FAILED"})
+LOGIN_REFUSED, MECHANISM_REFUSED = "SASL_AUTHENTICATION_FAILED", "UNSUPPORTED_SASL_MECHANISM"
+LASTING = frozenset(
+    {
+        NOT_SUPPORTED, NO_CREDENTIALS, LOGIN_REFUSED, MECHANISM_REFUSED, CLUSTER_DENIED, "TOPIC_AUTHORIZATION_FAILED",
+        "GROUP_AUTHORIZATION_FAILED",
+    }
+)  # fmt: skip
 """Errors of a read that another look a few seconds later cannot change."""
 
 ERRNO_WORDS = {

@@ -10,6 +10,7 @@ from kafka_audit.collect.brokers import BrokerAsker
 from kafka_audit.collect.discovery import discover
 from kafka_audit.collect.lanes import side_by_side
 from kafka_audit.collect.reads import Asking, ReadError, clean, now_ms
+from kafka_audit.collect.security import Logins
 from kafka_audit.collect.targets import Target, bootstrap_targets, registered_targets
 from kafka_audit.collect.views import ViewBook
 from kafka_audit.collect.wire import ClientOptions, quiet
@@ -36,11 +37,16 @@ class Sampler:
     def __init__(
         self, cluster: Cluster, book: ViewBook, say: Callable[[str], None], secrets: Mapping[str, str], deadline: float
     ) -> None:
-        """Take the cluster, the book that its views go into, and the audit's deadline (seconds of `time.monotonic()`)."""
+        """Take the cluster, the book that its views go into, and the audit's deadline (seconds of `time.monotonic()`).
+
+        Raises:
+            UsageError: a file of certificates that the cluster file names cannot be used.
+        """
         self._cluster = cluster
         self._book = book
         self._say = say
         self._secrets = secrets
+        self._logins = Logins(cluster, secrets)
         self._deadline = deadline
 
     def take(self, number: int, reason: str) -> tuple[Row, ...]:
@@ -86,7 +92,8 @@ class Sampler:
             jobs.append(
                 _Job(run=BrokerAsker(targets, number, self._options(), self._book).ask, late=partial(_late, number, targets))
             )
-        for run in vantages.runs(self._cluster, number, [one for some in registered.values() for one in some], registered):
+        everybody = [one for some in registered.values() for one in some]
+        for run in vantages.runs(self._cluster, number, everybody, registered, self._logins):
             self._say(f"probing from {run.name} …")
             jobs.append(_Job(run=run.rows, late=run.late))
         return jobs
@@ -95,7 +102,7 @@ class Sampler:
         return max(0.1, min(self._cluster.limits.read_s, self._deadline - time.monotonic()))
 
     def _options(self) -> ClientOptions:
-        return ClientOptions(read_s=self._read_s())
+        return ClientOptions(read_s=self._read_s(), logins=self._logins)
 
 
 def _late(number: int, targets: list[Target]) -> tuple[Row, ...]:

@@ -1,7 +1,7 @@
 """Command vantages: send a script by stdin, read one tab-separated line per layer back.
 
-Nothing is installed there, and no credential travels: the script holds addresses only, and environment variables that the
-cluster file names as passwords are kept from the command.
+Nothing is installed there, and no credential travels: the script holds addresses, names of mechanisms and the certificates of
+`ca_file`. Environment variables that hold one of the cluster's passwords, or what is Airflow's own, are kept from the command.
 """
 
 import importlib.resources
@@ -14,13 +14,15 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 from kafka_audit.collect import probe_script, probes
+from kafka_audit.collect.probe_script import CERTIFICATE
 from kafka_audit.collect.probes import LAYERS, Origin, Step
 from kafka_audit.collect.reads import Asking, ReadError, clean
+from kafka_audit.collect.security import Logins
 from kafka_audit.collect.targets import Target
 from kafka_audit.model.cluster import Cluster, Vantage
 from kafka_audit.model.tables import Row
@@ -34,6 +36,9 @@ _FIELDS = 8  # tag, index, layer, outcome, error, detail, needs, milliseconds
 _NEEDS = "a command that runs python3 or bash on the vantage, with the script on its stdin"
 _CANNOT_RUN = "cannot run"
 _QUEUE_NEEDS = "an Airflow executor with queues"
+_BASH_LACKS = ("tls", "sasl")
+_AIRFLOWS_OWN = ("AIRFLOW_CONN_", "AIRFLOW_VAR_", "AIRFLOW__")
+_IMPORT = re.compile(r"^from kafka_audit\.[^\n(]*(\([^)]*\))?\n", re.MULTILINE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,11 +61,14 @@ class Output:
         return f"exit status {self.status}" if self.status else "unreadable output"
 
 
-def runs(cluster: Cluster, sample: int, targets: Sequence[Target], brokers: Iterable[int]) -> list["Run"]:
+def runs(
+    cluster: Cluster, sample: int, targets: Sequence[Target], brokers: Iterable[int], logins: Logins | None = None
+) -> list["Run"]:
     """Return what to run for the vantages of the cluster file: once for role client, once per broker for role broker."""
+    logins = logins or Logins(cluster, {})
     ids = sorted(brokers)
     return [
-        Run(cluster, vantage, Origin.of(vantage, broker), sample, targets)
+        Run(cluster, vantage, Origin.of(vantage, broker), sample, targets, logins)
         for vantage in cluster.vantages
         for broker in (ids if vantage.role == "broker" else [None])
     ]
@@ -69,8 +77,11 @@ def runs(cluster: Cluster, sample: int, targets: Sequence[Target], brokers: Iter
 class Run:
     """One vantage, on one host, to all targets."""
 
-    def __init__(self, cluster: Cluster, vantage: Vantage, origin: Origin, sample: int, targets: Sequence[Target]) -> None:
+    def __init__(  # noqa: PLR0913, PLR0917 -- what, where, to whom
+        self, cluster: Cluster, vantage: Vantage, origin: Origin, sample: int, targets: Sequence[Target], logins: Logins
+    ) -> None:
         """Take a vantage and where on it to run; `rows` runs."""
+        self._logins = logins
         self._cluster = cluster
         self._vantage = vantage
         self._origin = origin
@@ -107,34 +118,52 @@ class Run:
             unknown = probes.unknown(self._sample, self._origin, sent, error.error, error.needs)
             return (asking.failed(operation, error), *rows, *unknown)
         for index, steps in sorted(paths.items()):
-            rows += probes.rows(self._sample, self._origin, sent[index], steps)
+            rows += probes.rows(self._sample, self._origin, sent[index], steps, judges=self._logins.judges(sent[index]))
         return (asking.answered(operation), *rows)
 
     def _walk(self, command: list[str], targets: Sequence[Target]) -> dict[int, list[Step]]:
         """Return the steps to every target, with Python there or else with bash; raises ReadError when neither tells all."""
         read_s = self._cluster.limits.read_s
         deadline_s = START_S + read_s * -(-len(targets) // probe_script.SIDE_BY_SIDE)
-        environment = without_secrets(os.environ, self._cluster)
+        environment = without_secrets(os.environ, self._cluster, self._logins.passwords())
         said = []
         for program, script in (
-            (["python3", "-"], python_text(targets, read_s)),
+            (["python3", "-"], python_text(targets, read_s, self._logins)),
             (["bash", "-s"], bash_text(targets, read_s)),
         ):
             output = run([*command, *program], script, deadline_s, environment)
             paths = parse(output.text, targets)
             if len(paths) == len(targets):
-                return paths
+                return paths if program[0] == "python3" else {at: without_python(targets[at], one) for at, one in paths.items()}
             said.append(f"{program[0]}: {output.first_line()}")
             if paths or output.status is None:
                 break  # it did run there: another try would tell no more
         raise ReadError(output.error(), "; ".join(said), _NEEDS)
 
 
-def python_text(targets: Sequence[Target], seconds: float) -> str:
-    """Return the script for a vantage with Python: this package's own module, and a call with the targets as JSON text."""
-    source = importlib.resources.files("kafka_audit.collect").joinpath("probe_script.py").read_text(encoding="utf-8")
-    what = json.dumps([[one.host, one.port, list(probes.layers(one))] for one in targets])
-    return f"{source}\n\nmain({what!r}, {seconds!r})\n"
+def python_text(targets: Sequence[Target], seconds: float, logins: Logins) -> str:
+    """Return the script for a vantage with Python: this package's own modules, and a call with the targets as JSON text."""
+    folder = importlib.resources.files("kafka_audit.collect")
+    source = "\n".join(folder.joinpath(f"{name}.py").read_text(encoding="utf-8") for name in ("probe_sockets", "probe_script"))
+    trust: dict[str, str] = {}
+    listed = []
+    for one in targets:
+        name, pem, _ = logins.tls(one)
+        key = None
+        if pem:  # a vantage's own store of authorities is not ours, so without a ca_file nothing is verified there
+            key = trust.setdefault(pem, str(len(trust)))
+        listed.append([one.host, one.port, list(probes.layers(one)), name, key, logins.mechanism(one)])
+    what = json.dumps({"targets": listed, "trust": {key: pem for pem, key in trust.items()}})
+    return f"{_IMPORT.sub('', source)}\n\nmain({what!r}, {seconds!r})\n"
+
+
+def without_python(target: Target, steps: list[Step]) -> list[Step]:
+    """Return the steps that bash gave with the one that it cannot take, where the way went that far."""
+    lacking = next((layer for layer in probes.layers(target) if layer in _BASH_LACKS), None)
+    before = LAYERS.index(lacking) if lacking else 0
+    if lacking is None or any(one.outcome != "ok" for one in steps if LAYERS.index(one.layer) < before):
+        return steps
+    return sorted([*steps, Step(lacking, "unknown", None, None, "python3", 0)], key=lambda one: LAYERS.index(one.layer))
 
 
 def bash_text(targets: Sequence[Target], seconds: float) -> str:
@@ -148,7 +177,10 @@ def bash_text(targets: Sequence[Target], seconds: float) -> str:
     ]
     calls = []
     for index, one in enumerate(targets):
-        calls.append(f"  probe {index} {shlex.quote(one.host)} {one.port} {','.join(probes.layers(one))} &")
+        walked = probes.layers(one)
+        if "tls" in walked:
+            walked = ("dns", "tcp")
+        calls.append(f"  probe {index} {shlex.quote(one.host)} {one.port} {','.join(walked)} &")
         if (index + 1) % probe_script.SIDE_BY_SIDE == 0:
             calls.append("  wait")
     # In a function and without stdin: a child that read from it would eat the rest of this very script.
@@ -159,11 +191,15 @@ def _octal(request: bytes) -> str:
     return shlex.quote("".join(f"\\{byte:03o}" for byte in request))
 
 
-def without_secrets(environment: Mapping[str, str], cluster: Cluster) -> dict[str, str]:
-    """Return the environment for a vantage's command: without the variables that hold this cluster's passwords."""
+def without_secrets(environment: Mapping[str, str], cluster: Cluster, passwords: Collection[str] = ()) -> dict[str, str]:
+    """Return the environment for a vantage's command: without what holds a password of this cluster or is Airflow's own."""
     securities = [cluster.security, *(one for one in cluster.listeners.values() if one is not None)]
     names = {one.password_env for one in securities} | {cluster.zookeeper.password_env if cluster.zookeeper else None}
-    return {name: value for name, value in environment.items() if name not in names}
+    return {
+        name: value
+        for name, value in environment.items()
+        if name not in names and not name.startswith(_AIRFLOWS_OWN) and not any(one in value for one in passwords)
+    }
 
 
 def run(command: Sequence[str], script: str, seconds: float, environment: Mapping[str, str]) -> Output:
@@ -231,6 +267,12 @@ def parse(text: str, targets: Sequence[Target]) -> dict[int, list[Step]]:
         if not (re.fullmatch(r"[0-9]{1,6}", index) and re.fullmatch(r"[0-9]{1,9}", elapsed)) or int(index) >= len(targets):
             continue
         steps = paths.setdefault(int(index), [])
-        if layer in probes.layers(targets[int(index)]) and outcome in _OUTCOMES and layer not in {one.layer for one in steps}:
+        known = {*probes.layers(targets[int(index)]), CERTIFICATE}
+        if layer in known and outcome in _OUTCOMES and layer not in {one.layer for one in steps}:
             steps.append(Step(layer, outcome, error or None, detail or None, needs or None, int(elapsed)))
-    return {index: sorted(steps, key=lambda one: LAYERS.index(one.layer)) for index, steps in paths.items() if steps}
+    return {index: sorted(steps, key=_rank) for index, steps in paths.items() if any(one.layer != CERTIFICATE for one in steps)}
+
+
+def _rank(step: Step) -> int:
+    """Return a step's place on the way; the certificate is shown just before tls is done."""
+    return 2 * LAYERS.index("tls" if step.layer == CERTIFICATE else step.layer) - (step.layer == CERTIFICATE)

@@ -6,49 +6,44 @@ Metadata lists no brokers, which is the very fault to be seen, and then asks any
 """
 
 import logging
-import re
-import struct
 import threading
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any, Self
 
-from kafka.errors import (
-    IncompatibleBrokerVersion,
-    KafkaError,
-    KafkaProtocolError,
-    KafkaTimeoutError,
-    RequestTimedOutError,
-    for_code,
-)
+from kafka.errors import for_code
 from kafka.net.manager import KafkaConnectionManager
 from kafka.net.selector import NetworkSelector
 from kafka.protocol.metadata import MetadataRequest, MetadataResponse
 
 from kafka_audit import __version__
-from kafka_audit.collect.reads import ReadError, os_words
-from kafka_audit.collect.targets import joined
+from kafka_audit.collect.reads import ReadError
+from kafka_audit.collect.security import Logins, Way
+from kafka_audit.collect.targets import Target, joined
+from kafka_audit.collect.wire_errors import UNSUPPORTED, as_read_error
+from kafka_audit.model.cluster import Cluster
+
+__all__ = ["CLIENT", "MAX_BYTES", "UNSUPPORTED", "ClientOptions", "Conversation", "error_name", "quiet"]
 
 CLIENT = "kafka-audit"
 MAX_BYTES = 256 * 1024 * 1024
 """Largest answer taken: Metadata of five million partitions. A TLS alert, read as a size, is 352 MB and so is refused at once."""
 
-UNSUPPORTED, TIMEOUT, _NOT_KAFKA = "UNSUPPORTED_VERSION", "timeout", "not a Kafka answer"
-# What kafka-python lets through when an answer is well framed and makes no sense inside.
-_UNDECODABLE = (ValueError, LookupError, TypeError, OverflowError, MemoryError, struct.error)
-_ERRNO = re.compile(r"\b(\d{1,5}) E[A-Z]+\b")
-
 
 @dataclass(frozen=True, kw_only=True)
 class ClientOptions:
-    """How to speak to a listener. `kafka` goes to kafka-python as it is: security_protocol, sasl_*, ssl_* belong there."""
+    """How to speak: `way` to one address; `at` finds it among the cluster's `logins`."""
 
     read_s: float
     max_bytes: int = MAX_BYTES
-    kafka: Mapping[str, Any] = field(default_factory=dict)
+    logins: Logins = field(default_factory=lambda: Logins(Cluster(name="none"), {}), repr=False)
+    way: Way = field(default_factory=Way)
+
+    def at(self, target: Target) -> "ClientOptions":
+        """Return how to speak to a target; raises ReadError where the cluster file does not let us."""
+        return replace(self, way=self.logins.way(target))
 
 
 class Conversation:
@@ -73,14 +68,15 @@ class Conversation:
             client_software_version=__version__,
             receive_message_max_bytes=options.max_bytes,
             request_timeout_ms=round(options.read_s * 1000),
-            **options.kafka,
+            **options.way.kafka,
         )
         self._connection: Any = None
 
     def __enter__(self) -> Self:
-        """Connect and ask for ApiVersions; raises ReadError."""
+        """Connect, ask for ApiVersions, log in where `way` says so; raises ReadError."""
+        way = self._options.way
         try:
-            with _as_read_error():
+            with way.attempt(self._options.read_s), as_read_error(way):
                 self._manager.run(self._connect)
         except BaseException:
             self.__exit__(None, None, None)
@@ -110,7 +106,7 @@ class Conversation:
     def ask(self, request: Any) -> Any:  # noqa: ANN401 -- kafka-python's messages are untyped
         """Send a request and return its answer; raises ReadError."""
         try:
-            with _as_read_error():
+            with as_read_error(self._options.way):
                 return self._manager.run(self._connection.send_request, request, self._options.read_s * 1000)
         except ReadError as error:
             if self._connection.closed:
@@ -211,32 +207,3 @@ def quiet() -> Iterator[None]:
             _quiet.holders -= 1
             if not _quiet.holders:
                 _quiet.logger.setLevel(_quiet.level)
-
-
-@contextmanager
-def _as_read_error() -> Iterator[None]:
-    started = time.monotonic()
-    try:
-        yield
-    except IncompatibleBrokerVersion as error:
-        raise ReadError(UNSUPPORTED, str(error)) from error
-    except (KafkaTimeoutError, RequestTimedOutError) as error:
-        raise ReadError(TIMEOUT, f"no answer for {time.monotonic() - started:.1f} s") from error
-    except KafkaProtocolError as error:
-        raise ReadError(_NOT_KAFKA, str(error)) from error
-    except KafkaError as error:
-        raise ReadError(_words(str(error), error), str(error) or None) from error
-    except _UNDECODABLE as error:
-        raise ReadError(_NOT_KAFKA, f"{type(error).__name__}: {error}") from error
-    except OSError as error:
-        raise ReadError(os_words(error.errno, "connection failed"), str(error)) from error
-
-
-def _words(text: str, error: KafkaError) -> str:
-    number = _ERRNO.search(text)
-    if number:
-        return os_words(int(number[1]), "connection failed")
-    for part, words in (("timed out", "timeout"), ("DNS", "name or service not known"), ("disconnected", "connection closed")):
-        if part in text:
-            return words
-    return str(getattr(error, "message", None) or type(error).__name__)

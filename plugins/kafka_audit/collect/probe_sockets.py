@@ -1,0 +1,169 @@
+"""Names, TCP and TLS, the first layers of a walk to an endpoint.
+
+`collect/probe_script.py` goes to vantages by stdin with this module's text in front of it. So, as there: standard library only,
+nothing of the package, syntax of Python 3.6, annotations in quotes, and no credential.
+"""
+
+import base64
+import errno
+import socket
+import ssl
+import threading
+import time
+
+WORDS = {
+    errno.ECONNREFUSED: "connection refused",
+    errno.EHOSTUNREACH: "no route to host",
+    errno.ENETUNREACH: "network is unreachable",
+    errno.ETIMEDOUT: "timeout",
+    errno.ECONNRESET: "connection reset",
+    errno.EPIPE: "connection closed",
+}
+TIMEOUT, CLOSED = "timeout", "connection closed"
+EXPIRED, OTHER_NAME = "certificate expired", "certificate for another name"
+UNKNOWN_ISSUER, NOT_ACCEPTED = "certificate of an unknown issuer", "certificate not accepted"
+MISTRUST = (EXPIRED, "certificate not yet valid", OTHER_NAME, UNKNOWN_ISSUER, NOT_ACCEPTED)
+CLIENT_WANTED, CLIENT_REFUSED = "client certificate required", "client certificate refused"
+NO_TLS, HANDSHAKE_REFUSED = "no TLS spoken there", "TLS handshake refused"
+# What OpenSSL says, in small letters, from the most special to the most general.
+TLS_WORDS = (
+    ("certificate has expired", EXPIRED),
+    ("not yet valid", "certificate not yet valid"),
+    ("hostname mismatch", OTHER_NAME),
+    ("ip address mismatch", OTHER_NAME),
+    ("doesn't match", OTHER_NAME),
+    ("self signed", UNKNOWN_ISSUER),
+    ("self-signed", UNKNOWN_ISSUER),
+    ("unable to get", UNKNOWN_ISSUER),
+    ("unable to verify the first", UNKNOWN_ISSUER),
+    ("certificate verify failed", NOT_ACCEPTED),
+    ("certificate required", CLIENT_WANTED),
+    ("bad certificate", CLIENT_WANTED),
+    ("unknown ca", CLIENT_REFUSED),
+    ("certificate unknown", CLIENT_REFUSED),
+    ("certificate expired", CLIENT_REFUSED),
+    ("wrong version number", NO_TLS),
+    ("record layer failure", NO_TLS),
+    ("packet length too long", NO_TLS),
+    ("unknown protocol", NO_TLS),
+    ("eof occurred", CLOSED),
+    ("unexpected eof", CLOSED),
+    ("timed out", TIMEOUT),
+)
+
+
+class Failure(Exception):  # noqa: N818 -- a layer that does not work is a result, no error
+    """A layer that does not work."""
+
+    def __init__(self, error: "str | None", outcome: str = "failed", needs: "str | None" = None) -> None:
+        """Keep the parts of the row to be."""
+        Exception.__init__(self, error)
+        self.step = (outcome, error, None, needs)
+
+
+def tls_words(text: str) -> str:
+    """Return our words for what OpenSSL says of a handshake."""
+    said = text.lower()
+    return next((words for part, words in TLS_WORDS if part in said), HANDSHAKE_REFUSED)
+
+
+def words(error: Exception) -> str:
+    """Return our word for an error of the operating system or of TLS."""
+    if isinstance(error, socket.timeout):
+        return TIMEOUT
+    if isinstance(error, (ssl.SSLError, ssl.CertificateError)):
+        return tls_words(str(error))
+    number, text = getattr(error, "errno", None), getattr(error, "strerror", None)
+    return WORDS.get(number or 0) or (text or type(error).__name__).lower()
+
+
+def resolve(host: str, port: int, seconds: float) -> "list[tuple[int, tuple[str, int]]]":
+    """Return (family, address) pairs of a name; a resolver that hangs is left behind on a thread of its own."""
+    found: list[list[tuple[int, tuple[str, int]]]] = []
+    failed: list[str] = []
+
+    def look_up() -> None:
+        try:
+            found.append([(one[0], one[4]) for one in socket.getaddrinfo(host, port, 0, socket.SOCK_STREAM)])  # type: ignore[misc] # IPv6 addresses have four parts
+        except socket.gaierror as error:
+            absent = error.errno in (socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME))
+            failed.append("name or service not known" if absent else (error.strerror or "name lookup failed").lower())
+        except (OSError, UnicodeError):
+            failed.append("name or service not known")
+
+    thread = threading.Thread(target=look_up, daemon=True)
+    thread.start()
+    thread.join(max(0.0, seconds))
+    if found:
+        return found[0]
+    raise Failure(failed[0] if failed else TIMEOUT)
+
+
+def connect(addresses: "list[tuple[int, tuple[str, int]]]", end: float) -> socket.socket:
+    """Return a connection to the first address that takes one; raises Failure with the last one's error."""
+    last = "timeout"
+    for family, address in addresses:
+        left = end - time.monotonic()
+        if left <= 0:
+            raise Failure(TIMEOUT)
+        sock = socket.socket(family, socket.SOCK_STREAM)
+        sock.settimeout(left)
+        try:
+            sock.connect(address)
+        except OSError as error:
+            sock.close()
+            last = words(error)
+        else:
+            return sock
+    raise Failure(last)
+
+
+def context(trust: "str | None", named: bool, files: "tuple[str, str] | None") -> ssl.SSLContext:  # noqa: FBT001 -- goes to vantages
+    """Return a client's side of TLS.
+
+    trust: PEM text of authorities, "" for this machine's, None to accept anybody. files: certificate and key of a client.
+    """
+    made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    made.check_hostname = named and trust is not None
+    if trust is None:
+        made.verify_mode = ssl.CERT_NONE
+    elif trust:
+        made.load_verify_locations(cadata=trust)
+    else:
+        made.load_default_certs()
+    if files:
+        made.load_cert_chain(files[0], files[1], "")  # without a password OpenSSL would ask for it on the terminal
+    return made
+
+
+def secure(
+    sock: socket.socket,
+    addresses: "list[tuple[int, tuple[str, int]]]",
+    tls: "tuple[str, str | None, tuple[str, str] | None]",
+    end: float,
+) -> "tuple[ssl.SSLSocket, str | None, tuple[str, str | None, str]]":
+    """Return a connection inside TLS, why it is not to be trusted, and (outcome, error, certificate) of the verification.
+
+    Where verification fails, another handshake without it gets the certificate all the same. outcome is about the issuer and
+    the dates alone, "unknown" where nothing was verified; tls is the name to be shown, and trust and files of `context`.
+    Raises Failure where there is no handshake.
+    """
+    name, trust, files = tls
+    error = None
+    for trusted, named in [(trust, True), (trust, False), (None, False)]:
+        if named is False and trusted is not None and error != OTHER_NAME:
+            continue
+        try:
+            sock.settimeout(max(0.001, end - time.monotonic()))
+            secured = context(trusted, named, files).wrap_socket(sock, server_hostname=name)
+        except (OSError, ValueError) as problem:
+            sock.close()
+            said = words(problem)
+            if said not in MISTRUST:
+                raise Failure(error or said)  # noqa: B904 -- the text is all that travels
+            error = error or said
+            sock = connect(addresses, end)
+            continue
+        shown = base64.b64encode(secured.getpeercert(binary_form=True) or b"").decode()
+        return secured, error, ("unknown" if trust is None else "failed" if trusted is None else "ok", error, shown)
+    raise Failure(error)
