@@ -109,6 +109,8 @@ class Logins:
         for key, one in {"security": cluster.security, **named}.items():
             if one.protocol.endswith("SSL"):
                 demand_files(one.tls, f"clusters.{cluster.name}.{key}")
+        if cluster.zookeeper is not None:
+            demand_files(cluster.zookeeper.tls, f"clusters.{cluster.name}.zookeeper.tls")
         self._in_file = {*cluster.bootstrap, *cluster.reach, *cluster.reach.values()}
 
     def security(self, target: Target) -> Security | None:
@@ -150,7 +152,7 @@ class Logins:
         return frozenset(filter(None, (self._secrets.get(name) for name in names if name)))
 
     def demand_known(self, target: Target) -> Security:
-        """Return how a listener is spoken to; raises NotAsked where the cluster file does not say it, or says another protocol."""
+        """Return how a listener is spoken to; raises NotAsked where the cluster file does not say it or says otherwise."""
         security = self.security(target)
         if security is None and target.protocol == PLAINTEXT:
             return Security()

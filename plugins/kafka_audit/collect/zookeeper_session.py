@@ -9,10 +9,11 @@ from importlib.util import find_spec
 from typing import Any
 
 from kazoo.client import KazooClient
-from kazoo.exceptions import KazooException, NoAuthError, WriterNotClosedException
+from kazoo.exceptions import AuthFailedError, KazooException, NoAuthError, WriterNotClosedException
 from kazoo.handlers.threading import KazooTimeoutError
 from kazoo.retry import KazooRetry
 
+from kafka_audit.collect.probe_sockets import tls_words
 from kafka_audit.collect.reads import ReadError
 from kafka_audit.model.cluster import ZookeeperAccess
 from kafka_audit.model.errors import UsageError
@@ -45,8 +46,11 @@ class _LastWords(logging.Handler):
 
     def read_error(self, access: ZookeeperAccess) -> ReadError:
         line = next((one for one in reversed(self.lines) if "dropped" in one or "Cannot resolve" in one), None)
+        if line and "[SSL" in line:
+            needs = "zookeeper.tls in the cluster file with a ca_file, cert_file and key_file that fit the server"
+            return ReadError(tls_words(line), line, needs)
         error = next((words for part, words in _LAST_WORDS if line and part in line), "timeout")
-        return ReadError(error, line, f"a ZooKeeper server that answers at {access.connect}")
+        return ReadError(error, line, f"a ZooKeeper server that answers at {access.connect}{_perhaps_tls(access, error)}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +63,10 @@ class Session:
     def as_read_error(self, error: Exception, path: str | None = None) -> ReadError:
         """Return the row's parts for what kazoo raised."""
         if isinstance(error, NoAuthError):
-            return ReadError("NoAuthError", None, f"read permission on {path} in ZooKeeper")
+            whom = f" for sasl:{self.access.username}" if self.access.username else ""
+            return ReadError("NoAuthError", None, f"read permission on {path} in ZooKeeper{whom}")
+        if isinstance(error, AuthFailedError):
+            return _refused(self.access)
         if isinstance(error, KazooTimeoutError):
             return ReadError("timeout", str(error) or None, f"an answer of {self.access.connect} within limits.read_s")
         needs = f"a ZooKeeper session at {self.access.connect}" if isinstance(error, KazooException) else None
@@ -90,9 +97,20 @@ def _start(client: KazooClient, words: _LastWords, access: ZookeeperAccess, dead
     patience = _ROUNDS * len(client.hosts)
     while not connected.wait(0.02):
         if client.client_state == "AUTH_FAILED":
-            raise ReadError(_REFUSED, None, f"a user that {access.connect} accepts")
+            raise _refused(access)
         if time.monotonic() > deadline or words.refusals >= patience:
             raise words.read_error(access)
+
+
+def _refused(access: ZookeeperAccess) -> ReadError:
+    """Return what a refused login is; ZooKeeper says nothing of it, it hangs up."""
+    needs = f"a user and password that {access.connect} accepts ({access.username}, {access.password_env})"
+    return ReadError(_REFUSED, f"the login of {access.username} was refused", needs)
+
+
+def _perhaps_tls(access: ZookeeperAccess, error: str) -> str:
+    """Return a hint where the server may speak TLS: it hangs up on who does not."""
+    return ", or zookeeper.tls in the cluster file if that port speaks TLS" if access.tls is None and "clos" in error else ""
 
 
 def _client(access: ZookeeperAccess, read_s: float, secrets: Mapping[str, str], words: _LastWords) -> KazooClient:
@@ -102,7 +120,10 @@ def _client(access: ZookeeperAccess, read_s: float, secrets: Mapping[str, str], 
     servers = access.connect.partition("/")[0].count(",") + 1
     options: dict[str, Any] = {}
     if access.tls is not None:
-        options |= {"use_ssl": True, "ca": access.tls.ca_file, "certfile": access.tls.cert_file, "keyfile": access.tls.key_file}
+        tls = access.tls
+        options |= {"use_ssl": True, "verify_certs": True, "check_hostname": True, "ca": tls.ca_file}
+        # Without a password for a key that wants one, OpenSSL would ask for it on the terminal.
+        options |= {"certfile": tls.cert_file, "keyfile": tls.key_file or tls.cert_file, "keyfile_password": ""}
     if access.username is not None:
         options["sasl_options"] = {"mechanism": "DIGEST-MD5", "username": access.username, "password": _password(access, secrets)}
     try:
