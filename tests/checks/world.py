@@ -10,6 +10,8 @@ worked; a case patches them where something does not:
                 open. Vantages other than the worker have no paths but those named.
     identities: {to, answered_by, kafka_cluster_id}: who answers at a broker's endpoints; `asked: false` for no row.
 
+Keys on who may do what are told in `secured_world.py`.
+
 In a patch `absent` removes a key, and `none` empties a mapping. A case is laid over the base and its file's `world`: `now` for
 the snapshot, `before` on top of that for the look before the newest (`samples: 1` for no such look), `previous` for the previous
 snapshot.
@@ -21,6 +23,7 @@ from dataclasses import fields
 from fnmatch import fnmatch
 from typing import Any
 
+from checks.secured_world import files, secured
 from kafka_audit.model.finding import Judgement, Status
 from kafka_audit.model.tables import (
     BrokerConfig,
@@ -96,7 +99,7 @@ def row_judgements(base: World, name: str, case: World) -> list[Judgement]:
 def _snapshot(name: str, looks: list[World], times: Mapping[int, World]) -> Snapshot:
     rows: list[Row] = []
     if looks:
-        rows += [SnapshotInfo(**looks[-1]["info"], samples=len(looks)), *_configs(looks[-1])]
+        rows += [SnapshotInfo(**looks[-1]["info"], samples=len(looks)), *_configs(looks[-1]), *files(looks[-1])]
     for number, world in enumerate(looks, start=1):
         started = world["info"]["started_ms"] + 6000 * number
         sample = {"sample": number, "started_ms": started, "finished_ms": started + 400, "reason": "first"} | times.get(
@@ -115,6 +118,7 @@ def _look(sample: int, world: World) -> Iterator[Row]:
     yield from _views(sample, world)
     yield from _probes(sample, world)
     yield from _identities(sample, world)
+    yield from secured(sample, world, _endpoints(world))
 
 
 def _registered(sample: int, world: World, unread: set[str]) -> Iterator[Row]:

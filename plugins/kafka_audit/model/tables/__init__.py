@@ -10,6 +10,7 @@ Column types: int -> bigint, float -> double, str, bool, tuple[int, ...] -> arra
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from functools import cached_property
 from types import MappingProxyType, UnionType
 from typing import Any, ClassVar, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -167,4 +168,12 @@ class Snapshot:
 
     def of(self, table: type[_T]) -> tuple[_T, ...]:
         """Return the rows of one table."""
-        return tuple(row for row in self.rows if isinstance(row, table))
+        return self._by_table.get(table, ())
+
+    @cached_property
+    def _by_table(self) -> dict[type[Row], tuple[Any, ...]]:
+        # Every check asks for its tables, and partitions are many: one pass over the rows serves them all.
+        found: dict[type[Row], list[Row]] = {}
+        for row in self.rows:
+            found.setdefault(type(row), []).append(row)
+        return {table: tuple(rows) for table, rows in found.items()}

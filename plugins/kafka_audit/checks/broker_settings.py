@@ -1,0 +1,98 @@
+"""What a broker is set to: by its server.properties, else by DescribeConfigs. A hidden value is neither known nor unset."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from kafka_audit.checks.reads import last_reads
+from kafka_audit.checks.rows import judge
+from kafka_audit.model.finding import Judgement, Status
+from kafka_audit.model.tables import BrokerConfig, BrokerProperty, PropertyLogin, Snapshot
+
+# Kafka does not know these keys itself, so DescribeConfigs shows them as null where they are set and leaves them out where not.
+_NULL_IS_SET = frozenset({"super.users", "allow.everyone.if.no.acl.found"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """One key of one broker. `value` is None unless `state` is "set"; `source` says who told."""
+
+    state: str  # set, unset (the default holds), hidden, unread
+    value: str | None = None
+    source: str = "nobody"
+
+    @property
+    def known(self) -> bool:
+        """Tell whether the value, or that there is none, is known."""
+        return self.state in {"set", "unset"}
+
+
+class Settings:
+    """The settings of all brokers of a snapshot."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        """Keep the snapshot; rows are indexed when first asked for."""
+        self._snapshot = snapshot
+
+    @cached_property
+    def files(self) -> Mapping[int, Mapping[str, BrokerProperty]]:
+        """Keys of each broker's server.properties; a broker without an entry has no file that was read."""
+        found: dict[int, dict[str, BrokerProperty]] = defaultdict(dict)
+        for row in self._snapshot.of(BrokerProperty):
+            found[row.broker_id][row.key] = row
+        return found
+
+    @cached_property
+    def answers(self) -> Mapping[int, Mapping[str, BrokerConfig]]:
+        """Keys that each broker told by DescribeConfigs."""
+        found: dict[int, dict[str, BrokerConfig]] = defaultdict(dict)
+        for row in self._snapshot.of(BrokerConfig):
+            found[row.broker_id][row.key] = row
+        return found
+
+    @cached_property
+    def brokers(self) -> frozenset[int]:
+        """Brokers of which any setting is known."""
+        return frozenset(self.files) | frozenset(self.answers)
+
+    def get(self, broker: int, key: str) -> Setting:
+        """Return one setting: the file's word, else the broker's own."""
+        if key in self.files.get(broker, {}):
+            line = self.files[broker][key]
+            state = "hidden" if line.value is None else "set" if line.value else "unset"
+            return Setting(state=state, value=line.value or None, source="server.properties")
+        told = self.answers.get(broker, {}).get(key)
+        if told is not None and told.value:
+            return Setting(state="set", value=told.value, source="DescribeConfigs")
+        if broker in self.files:
+            return Setting(state="unset", source="server.properties")
+        if told is not None and told.value is None and (told.sensitive or key in _NULL_IS_SET):
+            return Setting(state="hidden", source="DescribeConfigs")
+        if broker in self.answers:
+            return Setting(state="unset", source="DescribeConfigs")
+        return Setting(state="unread")
+
+    def at(self, broker: int, listener: str, key: str) -> Setting:
+        """Return a setting as it holds for one listener: `listener.name.<listener>.<key>` before `<key>`."""
+        own = self.get(broker, f"listener.name.{listener.lower()}.{key}")
+        return self.get(broker, key) if own.state in {"unset", "unread"} else own
+
+    @cached_property
+    def logins(self) -> tuple[PropertyLogin, ...]:
+        """Logins in the JAAS texts of files."""
+        return self._snapshot.of(PropertyLogin)
+
+
+def files_gap(snapshot: Snapshot, code: str) -> Iterator[Judgement]:
+    """Yield what a check of server.properties says where there is none, or where one was not read."""
+    failed = [read for read in last_reads(snapshot) if read.operation == "properties" and read.outcome == "failed"]
+    for read in failed:
+        name = read.observer.partition(":")[2]
+        resource = f"broker/{name}" if name.isdigit() else "cluster"
+        needs = read.needs or f"a server.properties that can be read at {read.target}"
+        who = f"broker {name}" if name.isdigit() else "every broker"
+        yield judge(snapshot, code, resource, Status.UNKNOWN, who=who, error=read.error or "not read", needs=needs)
+    if not failed and not snapshot.of(BrokerProperty):
+        error, needs = "no server.properties was read", "`properties` in the cluster file"
+        yield judge(snapshot, code, "cluster", Status.UNKNOWN, who="any broker", error=error, needs=needs)

@@ -1,0 +1,177 @@
+"""May the other brokers, the controller above all, act at a broker? The decision table of KA401, a broker at a time."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from kafka_audit.checks.authorization import CLUSTER, Decision, authorized
+from kafka_audit.checks.inter_broker import InterBroker, Principal
+from kafka_audit.checks.logins import faults
+from kafka_audit.checks.symptoms import Symptoms
+from kafka_audit.model.finding import Confidence, Status
+from kafka_audit.model.tables import Acl
+
+SOMEBODY = "User:\N{REPLACEMENT CHARACTER}"
+"""A principal that no ACL names: what is decided for it holds for any that is not named."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """What one broker's authorizer says of one principal, and of which brokers it is."""
+
+    principal: Principal
+    name: str
+    sources: tuple[int, ...]
+    allowed: bool | None  # None: not decided
+    why: str
+    needs: str = ""
+    acl: Acl | None = None
+    hidden: bool = False  # only a hidden setting could still allow it
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """What is known of one broker. `error` and `needs` where it is UNKNOWN; `reason` where it does not apply."""
+
+    broker: int
+    status: Status
+    confidence: Confidence = Confidence.MEASURED
+    pairs: tuple[Pair, ...] = ()  # those that decide: denied for FAIL, open for UNKNOWN
+    symptom: str | None = None
+    accepted: str | None = None
+    why: str = ""
+    error: str = ""
+    needs: str = ""
+    reason: str = ""
+    rivals: tuple[str, ...] = ()
+
+
+def standings(between: InterBroker) -> Iterator[Standing]:
+    """Yield what is known of each broker."""
+    symptoms = Symptoms(between)
+    for broker in between.brokers:
+        yield _standing(between, symptoms, broker)
+
+
+def _standing(between: InterBroker, symptoms: Symptoms, broker: int) -> Standing:
+    authorizer = between.authorizer(broker)
+    if authorizer.state == "unset":
+        return Standing(broker=broker, status=Status.NOT_APPLICABLE, reason="it runs no authorizer")
+    if not authorizer.value:
+        needs = f"DescribeConfigs on Cluster, or server.properties of broker {broker}"
+        return Standing(broker=broker, status=Status.UNKNOWN, error="whether it runs an authorizer was not told", needs=needs)
+    pairs = list(pairs_at(between, broker))
+    denied = tuple(pair for pair in pairs if pair.allowed is False)
+    left = tuple(pair for pair in pairs if pair.allowed is None)
+    symptom, accepted = symptoms.lasting(broker), symptoms.accepted(broker)
+    if denied:
+        sure = accepted is None and all(pair.principal.certain for pair in denied)
+        confidence = Confidence.MEASURED if sure else Confidence.INFERRED
+        if sure or symptom or any(pair.principal.certain for pair in denied):
+            return Standing(
+                broker=broker,
+                status=Status.FAIL,
+                confidence=confidence,
+                pairs=denied,
+                symptom=symptom,
+                accepted=accepted,
+                why=denied[0].why,
+            )
+        left = (*denied, *left)
+    if not left:
+        return Standing(broker=broker, status=Status.PASS, pairs=tuple(pairs), symptom=symptom, why=pairs[0].why if pairs else "")
+    if accepted and any(between.controller in pair.sources for pair in pairs):
+        return Standing(broker=broker, status=Status.PASS, pairs=tuple(pairs), why=accepted, accepted=accepted)
+    return _weighed(between, symptoms, Standing(broker=broker, status=Status.UNKNOWN, pairs=left, symptom=symptom))
+
+
+def _weighed(between: InterBroker, symptoms: Symptoms, undecided: Standing) -> Standing:
+    """Weigh what no setting decides by the symptom, and by what else would look the same."""
+    broker, first = undecided.broker, undecided.pairs[0]
+    path, found, rivals = _rivals(between, symptoms, broker)
+    error = first.why
+    if path == "closed":
+        error = f"{error}; the way to it ends before any right is asked"
+    elif symptoms.passing(broker):
+        error = f"{error}; its view was empty or stale in one look only"
+    unknown = replace(undecided, error=error, needs=first.needs or _file(broker), rivals=rivals)
+    if undecided.symptom is None or path == "closed" or found:
+        return unknown
+    why = f"{first.why}, and {undecided.symptom}"
+    failed = replace(undecided, status=Status.FAIL, why=why, rivals=rivals, confidence=Confidence.INFERRED)
+    if between.kraft:
+        # No other check sees this picture in KRaft: it is told here, with what else it may be.
+        return failed if first.hidden and not rivals else replace(failed, confidence=Confidence.SUSPECTED)
+    return failed if first.hidden and not rivals else unknown
+
+
+def _rivals(between: InterBroker, symptoms: Symptoms, broker: int) -> tuple[str | None, bool, tuple[str, ...]]:
+    """Return how the way was measured, whether a login fault was found, and the checks whose faults are not ruled out."""
+    source = between.controller if between.controller is not None else broker
+    listener = between.listener(source) or between.listener(broker)
+    if listener is None:
+        return None, False, ("KA302", "KA412")
+    path = symptoms.path(broker, listener.name)
+    # Where another broker with an authorizer was let in by the same rules, a hidden difference is less likely than a cut.
+    others = any(one != broker and between.authorizer(one).value and symptoms.accepted(one) for one in between.brokers)
+    rivals = ["KA302"] if path is None and (others or between.kraft) else []
+    if listener.protocol != "PLAINTEXT":
+        rivals.append("KA412")
+    return path, bool(faults(between, broker, listener)), tuple(rivals)
+
+
+def pairs_at(between: InterBroker, broker: int) -> Iterator[Pair]:
+    """Yield what a broker's authorizer says of each principal that another broker, or it itself, appears as."""
+    groups: dict[tuple[str, ...], tuple[Principal, list[int]]] = {}
+    for source in between.brokers:
+        principal = between.principal(source, broker)
+        groups.setdefault(principal.names, (principal, []))[1].append(source)
+    for names, (principal, sources) in groups.items():
+        judged = [_pair(between, broker, principal, name, tuple(sources)) for name in names or (SOMEBODY,)]
+        verdicts = {pair.allowed for pair in judged}
+        yield judged[0] if len(verdicts) == 1 else replace(judged[0], allowed=None, why=principal.why, needs=principal.needs)
+
+
+def _pair(between: InterBroker, broker: int, principal: Principal, name: str, sources: tuple[int, ...]) -> Pair:
+    undecided = Pair(principal=principal, name=name, sources=sources, allowed=None, why=principal.why, needs=principal.needs)
+    authorizer = between.authorizer(broker).value or ""
+    supers, acls = between.super_users(broker), between.acls(broker)
+    if not between.understood(authorizer):
+        why, needs = f"{authorizer} decides by rules of its own", f"the authorizer's log of broker {broker}"
+        return replace(undecided, why=why, needs=needs)
+    if supers is not None and name in supers:
+        return replace(undecided, allowed=True, why=f"{name} is in super.users of broker {broker}", needs="")
+    if acls is None:
+        return replace(undecided, why="its ACLs were not read", needs="Describe on Cluster, or read on /kafka-acl")
+    return _ruled(between, broker, undecided, supers, acls)
+
+
+def _ruled(between: InterBroker, broker: int, undecided: Pair, supers: frozenset[str] | None, acls: Sequence[Acl]) -> Pair:
+    """Decide by ACLs, as far as hidden settings let that be."""
+    everybody = between.allows_without_acl(broker)
+    decisions = [_decided(acls, undecided.name, host, everybody=bool(everybody)) for host in _hosts(acls)]
+    decided, named = decisions[0], bool(undecided.principal.names)
+    if len({one.allowed for one in decisions}) > 1:
+        needs = f"the address from which brokers come to broker {broker}"
+        return replace(undecided, why=f"its ACLs depend on the host: {decisions[-1].why}", needs=needs)
+    if decided.allowed:
+        return replace(undecided, allowed=True, why=decided.why, acl=decided.acl, needs="")
+    if supers is None or (everybody is None and "no ACL is about" in decided.why):
+        key = "super.users" if supers is None else "allow.everyone.if.no.acl.found"
+        why = f"{decided.why}, and {key} of broker {broker} is set but hidden"
+        return replace(undecided, why=why, needs=_file(broker), acl=decided.acl, hidden=named)
+    if named or not supers:
+        return replace(undecided, allowed=False, why=decided.why, acl=decided.acl)
+    return undecided
+
+
+def _decided(acls: Sequence[Acl], name: str, host: str, *, everybody: bool) -> Decision:
+    return authorized(name, host, "ClusterAction", CLUSTER, acls, allow_everyone_if_no_acl=everybody)
+
+
+def _hosts(acls: Sequence[Acl]) -> tuple[str, ...]:
+    """Return an address that no ACL names, and each that one does: where they differ, it depends on the host."""
+    return ("", *sorted({acl.host for acl in acls if acl.resource_type == CLUSTER[0]} - {"*"}))
+
+
+def _file(broker: int) -> str:
+    return f"server.properties of broker {broker} (`properties` in the cluster file)"

@@ -1,0 +1,234 @@
+"""Between brokers: on which listener they talk, as whom they appear there, and by which rules the other side lets them in."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from kafka_audit.checks.broker_settings import Setting, Settings
+from kafka_audit.checks.rows import judge, kraft, newest
+from kafka_audit.model.finding import Judgement, Status
+from kafka_audit.model.tables import (
+    Acl,
+    AclHolder,
+    BrokerView,
+    Certificate,
+    RegisteredBroker,
+    RegisteredEndpoint,
+    Registry,
+    Snapshot,
+)
+
+PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+ANONYMOUS = "User:ANONYMOUS"
+DEFAULT_MECHANISM = "GSSAPI"
+
+_AUTHORIZERS = frozenset(
+    {
+        "kafka.security.auth.SimpleAclAuthorizer",
+        "kafka.security.authorizer.AclAuthorizer",
+        "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+    }
+)
+_DEFAULT_BUILDER = "DefaultKafkaPrincipalBuilder"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listener:
+    """The listener that a broker uses to others and hears them on. `protocol` is None where nobody told."""
+
+    name: str
+    protocol: str | None
+    source: str = "nobody"
+
+    @property
+    def encrypted(self) -> bool:
+        """Tell whether a TLS handshake comes first."""
+        return self.protocol in {"SSL", "SASL_SSL"}
+
+    @property
+    def logs_in(self) -> bool:
+        """Tell whether a SASL login comes before the first request."""
+        return self.protocol in {"SASL_PLAINTEXT", "SASL_SSL"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Principal:
+    """As whom one broker appears at another: the names that are possible (none: not known), and how that is known."""
+
+    names: tuple[str, ...]
+    certain: bool
+    why: str
+    needs: str = ""
+
+
+class InterBroker:
+    """Indexes over one snapshot; each is built when it is first asked for."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        """Keep the snapshot; nothing is read yet."""
+        self.snapshot = snapshot
+        self.settings = Settings(snapshot)
+        self.kraft = kraft(snapshot)
+
+    @cached_property
+    def brokers(self) -> tuple[int, ...]:
+        """Every broker that is registered, answered or has a file that was read."""
+        asked = {view.broker_id for view in self.snapshot.of(BrokerView)} if self.kraft else set()
+        registered = {row.broker_id for row in newest(self.snapshot, RegisteredBroker)}
+        return tuple(sorted(one for one in registered | asked | self.settings.brokers if one >= 0))
+
+    @cached_property
+    def controller(self) -> int | None:
+        """The controller by ZooKeeper; None in KRaft, where brokers fetch from it and it sends nothing."""
+        return next((row.controller_id for row in newest(self.snapshot, Registry)), None)
+
+    @cached_property
+    def endpoints(self) -> Mapping[int, Mapping[str, RegisteredEndpoint]]:
+        """Registered endpoints by broker and listener."""
+        found: dict[int, dict[str, RegisteredEndpoint]] = {}
+        for row in newest(self.snapshot, RegisteredEndpoint):
+            found.setdefault(row.broker_id, {})[row.listener] = row
+        return found
+
+    def offered(self, broker: int) -> frozenset[str] | None:
+        """Return the listeners that a broker advertises, None where that is not known."""
+        if broker in self.endpoints:
+            return frozenset(self.endpoints[broker])
+        for key in ("advertised.listeners", "listeners"):
+            told = self.settings.get(broker, key).value
+            if told:
+                return frozenset(entry.partition("://")[0].strip() for entry in told.split(","))
+        return None
+
+    def protocol(self, broker: int, name: str) -> str | None:
+        """Return the security protocol of a broker's listener."""
+        if name in self.endpoints.get(broker, {}):
+            return self.endpoints[broker][name].protocol
+        told = self.settings.get(broker, "listener.security.protocol.map").value or ""
+        pairs = dict(part.strip().partition(":")[::2] for part in told.split(","))
+        return pairs.get(name) or (name if name in PROTOCOLS else None)
+
+    @cached_property
+    def _listeners(self) -> Mapping[int, Listener]:
+        told = {broker: listener for broker in self.brokers if (listener := self._set(broker))}
+        usual = {listener.name for listener in told.values()}
+        for broker in self.brokers:
+            offered = self.offered(broker) or frozenset()
+            only = usual if len(usual) == 1 else offered
+            if broker not in told and len(only) == 1 and only <= offered:
+                name = next(iter(only))
+                source = "what the other brokers use" if usual else "the only listener that is registered"
+                told[broker] = Listener(name=name, protocol=self.protocol(broker, name), source=source)
+        return told
+
+    def _set(self, broker: int) -> Listener | None:
+        """Return the listener by settings; the protocol key says PLAINTEXT even beside a name, so the name comes first."""
+        name = self.settings.get(broker, "inter.broker.listener.name")
+        if name.value:
+            return Listener(name=name.value, protocol=self.protocol(broker, name.value), source=name.source)
+        protocol = self.settings.get(broker, "security.inter.broker.protocol")
+        if not name.known or not protocol.known:
+            return None
+        value = protocol.value or "PLAINTEXT"
+        return Listener(name=value, protocol=self.protocol(broker, value), source=protocol.source)
+
+    def listener(self, broker: int) -> Listener | None:
+        """Return the listener on which a broker talks to others: by settings, else as all others, else the only one."""
+        return self._listeners.get(broker)
+
+    def mechanism(self, broker: int) -> Setting:
+        """Return the SASL mechanism with which a broker logs in at others."""
+        told = self.settings.get(broker, "sasl.mechanism.inter.broker.protocol")
+        return Setting(state="set", value=DEFAULT_MECHANISM, source=told.source) if told.state == "unset" else told
+
+    def principal(self, source: int, target: int) -> Principal:
+        """Return as whom `source` appears at `target`."""
+        listener = self.listener(source)
+        if listener is None or listener.protocol is None:
+            return Principal(names=(), certain=False, why="its inter-broker listener is not known", needs=_file(source))
+        builder = self.settings.at(target, listener.name, "principal.builder.class")
+        if builder.state == "hidden" or (builder.value and not builder.value.endswith(_DEFAULT_BUILDER)):
+            why = f"broker {target} builds principals with {builder.value or 'a class that it does not tell'}"
+            return Principal(names=(), certain=False, why=why, needs=f"the authorizer's log of broker {target}")
+        if listener.protocol == "PLAINTEXT":
+            return Principal(names=(ANONYMOUS,), certain=True, why=f"listener {listener.name} is PLAINTEXT")
+        return self._by_login(source, listener) if listener.logs_in else self._by_certificate(source, target, listener)
+
+    def _by_login(self, source: int, listener: Listener) -> Principal:
+        mechanism = self.mechanism(source).value
+        own = {
+            login.username
+            for login in self.settings.logins
+            if (login.broker_id, login.side) == (source, "client")
+            and login.listener.upper() == listener.name.upper()
+            and mechanism in {None, login.mechanism}
+        }
+        if len(own) != 1 or mechanism in {"GSSAPI", "OAUTHBEARER"}:
+            why = f"the user that broker {source} logs in with is not known"
+            return Principal(names=(), certain=False, why=why, needs=_file(source))
+        return Principal(names=(f"User:{own.pop()}",), certain=True, why=f"the login of broker {source} on {listener.name}")
+
+    def _by_certificate(self, source: int, target: int, listener: Listener) -> Principal:
+        asked = self.settings.at(target, listener.name, "ssl.client.auth")
+        if asked.known and asked.value in {None, "none"}:
+            why = f"listener {listener.name} of broker {target} asks for no certificate"
+            return Principal(names=(ANONYMOUS,), certain=True, why=why)
+        subjects = [
+            f"User:{row.subject}"
+            for row in self.snapshot.of(Certificate)
+            if (row.broker_id, row.listener) == (source, listener.name)
+        ]
+        names = (*dict.fromkeys(subjects), *(() if asked.value == "required" else (ANONYMOUS,))) if subjects else ()
+        needs = f"the subject of broker {source}'s certificate, and ssl.principal.mapping.rules of broker {target}"
+        return Principal(names=names, certain=False, why=f"the certificate of broker {source} names it", needs=needs)
+
+    def authorizer(self, broker: int) -> Setting:
+        """Return a broker's authorizer class."""
+        return self.settings.get(broker, "authorizer.class.name")
+
+    @staticmethod
+    def understood(authorizer: str) -> bool:
+        """Tell whether an authorizer class is one of Kafka's own, which decide by ACLs and super.users."""
+        return authorizer in _AUTHORIZERS
+
+    def super_users(self, broker: int) -> frozenset[str] | None:
+        """Return a broker's super users, None where they are set and hidden, or not read: that is never "none"."""
+        told = self.settings.get(broker, "super.users")
+        if not told.known:
+            return None
+        return frozenset(name.strip() for name in (told.value or "").split(";") if name.strip())
+
+    def allows_without_acl(self, broker: int) -> bool | None:
+        """Return allow.everyone.if.no.acl.found of a broker, None where it is hidden or was not read."""
+        told = self.settings.get(broker, "allow.everyone.if.no.acl.found")
+        return (told.value or "false").strip().lower() == "true" if told.known else None
+
+    @cached_property
+    def holders(self) -> Mapping[str, AclHolder]:
+        """Who held which ACLs when asked last, by observer."""
+        return {row.observer: row for row in sorted(self.snapshot.of(AclHolder), key=lambda row: row.sample)}
+
+    @cached_property
+    def _sets(self) -> Mapping[str, tuple[Acl, ...]]:
+        found: dict[str, list[Acl]] = {}
+        for row in self.snapshot.of(Acl):
+            found.setdefault(row.acls_digest, []).append(row)
+        return {digest: tuple(rows) for digest, rows in found.items()}
+
+    def acls(self, broker: int) -> tuple[Acl, ...] | None:
+        """Return the ACLs that a broker decides by: its own word, else ZooKeeper's, in KRaft any broker's. None: not read."""
+        spare = [*self.holders.values()] if self.kraft else []
+        told = [self.holders.get(f"broker:{broker}"), self.holders.get("zookeeper"), *spare]
+        holder = next((one for one in told if one is not None), None)
+        return None if holder is None else self._sets.get(holder.acls_digest, ())
+
+
+def _file(broker: int) -> str:
+    return f"server.properties of broker {broker} (`properties` in the cluster file)"
+
+
+def nobody(between: InterBroker, code: str) -> Iterator[Judgement]:
+    """Yield the one judgement of a check of brokers where none is known."""
+    if not between.brokers:
+        words = {"who": "any broker", "error": "no broker is known", "needs": "ZooKeeper, or a broker that answers"}
+        yield judge(between.snapshot, code, "cluster", Status.UNKNOWN, **words)

@@ -1,0 +1,63 @@
+"""KA311."""
+
+from collections.abc import Iterator
+
+from kafka_audit.checks import row_check
+from kafka_audit.checks.broker_settings import files_gap
+from kafka_audit.checks.inter_broker import InterBroker
+from kafka_audit.checks.rows import judge
+from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.tables import BrokerProperty, Snapshot
+
+
+@row_check(
+    code="KA311",
+    severity=Severity.CRITICAL,
+    needs=(BrokerProperty,),
+    says={
+        Status.FAIL: "Broker {broker} does not start with its server.properties: {kafka_says}",
+        Status.PASS: "Broker {broker} advertises {listener}, the listener that it uses between brokers",
+        Status.UNKNOWN: "Not known: whether {who} advertises the listener that it uses between brokers ({error})",
+    },
+)
+def inter_broker_listener_undefined(snapshot: Snapshot) -> Iterator[Judgement]:
+    """The inter-broker listener is not among the advertised listeners.
+
+    ## Why it matters
+    Kafka refuses to start with such a file. A running broker cannot show it: the file was changed since, and the next restart
+    will be its last.
+
+    ## Fails when
+    `inter.broker.listener.name`, without it the name of `security.inter.broker.protocol` (default PLAINTEXT), is not in
+    `advertised.listeners`; without those `listeners` counts, without both a PLAINTEXT listener.
+
+    ## Not known when
+    No server.properties of the broker was read.
+
+    ## Passes only when
+    The name is among them, in the same letters.
+
+    ## What to do
+    In server.properties of broker {broker}: add {listener} to `listeners`, `advertised.listeners` and
+    `listener.security.protocol.map`, or name one of {advertised} in `inter.broker.listener.name`. Then start it.
+
+    ## References
+    `kafka.server.KafkaConfig.validateValues`; KIP-103.
+    """
+    yield from files_gap(snapshot, "KA311")
+    between = InterBroker(snapshot)
+    for broker, lines in sorted(between.settings.files.items()):
+        if between.settings.get(broker, "process.roles").value == "controller":
+            continue
+        told = {key: row.value for key, row in lines.items() if row.value}
+        listener = told.get("inter.broker.listener.name") or told.get("security.inter.broker.protocol") or "PLAINTEXT"
+        entries = told.get("advertised.listeners") or told.get("listeners") or "PLAINTEXT://:9092"
+        names = list(dict.fromkeys(entry.partition("://")[0].strip().upper() for entry in entries.split(",") if entry.strip()))
+        advertised = ",".join(names)
+        says = (
+            "inter.broker.listener.name must be a listener name defined in advertised.listeners. "
+            f"The valid options based on currently configured listeners are {advertised}"
+        )
+        evidence = {"broker": str(broker), "listener": listener, "advertised": advertised, "kafka_says": says}
+        status = Status.PASS if listener.upper() in names else Status.FAIL
+        yield judge(snapshot, "KA311", f"broker/{broker}", status, **evidence)

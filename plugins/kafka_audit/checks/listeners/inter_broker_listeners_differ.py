@@ -1,0 +1,78 @@
+"""KA312."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+
+from kafka_audit.checks import row_check
+from kafka_audit.checks.inter_broker import InterBroker, Listener, nobody
+from kafka_audit.checks.rows import judge
+from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.tables import BrokerConfig, BrokerProperty, Snapshot
+from kafka_audit.model.text import brokers
+
+
+@row_check(
+    code="KA312",
+    severity=Severity.CRITICAL,
+    needs=(BrokerConfig, BrokerProperty),
+    says={
+        Status.FAIL: "Broker {broker} and others do not talk alike: {fault}",
+        Status.PASS: "Broker {broker} talks to others on {listener} ({protocol}), as they do to it",
+        Status.UNKNOWN: "Not known: whether {who} talks to others as they do to it ({error})",
+    },
+)
+def inter_broker_listeners_differ(snapshot: Snapshot) -> Iterator[Judgement]:
+    """Brokers differ in the listener, or in its security, that they use to each other.
+
+    ## Why it matters
+    A broker that uses a listener which another one does not offer cannot talk to it at all. Where all offer both, it is a rolling
+    change half done, which the next one who looks will not expect.
+
+    ## Fails when
+    A listener that any broker uses between brokers is not among those that this one offers: CRITICAL. Or this one uses another
+    name, protocol or mechanism than most: MEDIUM.
+
+    ## Not known when
+    Neither DescribeConfigs nor server.properties of the broker was read.
+
+    ## Passes only when
+    The broker uses what most use, and offers it.
+
+    ## What to do
+    The order of a rolling change is: add the new listener on all brokers, switch `inter.broker.listener.name` on all, remove the
+    old one. Go back to the step that was left out at broker {broker}. With a mechanism: enable both, switch, remove.
+
+    ## References
+    KIP-103; Kafka documentation, "Incorporating Security Features in a Running Cluster".
+    """
+    between = InterBroker(snapshot)
+    used = {broker: told for broker in between.brokers if (told := between.listener(broker)) is not None}
+    kinds = Counter(_kind(between, broker, listener) for broker, listener in used.items())
+    usual = min(kinds, key=lambda kind: (-kinds[kind], kind), default=None)
+    for broker in between.brokers:
+        offered, own = between.offered(broker), used.get(broker)
+        for name in sorted({one.name for one in used.values()}):
+            users = brokers(one for one, listener in used.items() if listener.name == name)
+            if offered is not None and name not in offered:
+                fault = f"it does not offer {name}, on which {users} would talk to it"
+                words = {"broker": str(broker), "fault": fault, "listener": name}
+                yield judge(snapshot, "KA312", f"broker/{broker}/listener/{name}", Status.FAIL, **words)
+        if own is None:
+            needs = f"DescribeConfigs on Cluster, or server.properties of broker {broker}"
+            words = {"who": f"broker {broker}", "error": "its inter-broker listener is not known", "needs": needs}
+            yield judge(snapshot, "KA312", f"broker/{broker}", Status.UNKNOWN, **words)
+        elif offered is None or own.name in offered:
+            kind, resource = _kind(between, broker, own), f"broker/{broker}/listener/{own.name}"
+            words = {"broker": str(broker), "listener": own.name, "protocol": own.protocol or "not known"}
+            words["fault"] = f"it uses {' '.join(kind).strip()}, most use {' '.join(usual or ()).strip()}"
+            if kind == usual:
+                yield judge(snapshot, "KA312", resource, Status.PASS, **words)
+            else:
+                yield replace(judge(snapshot, "KA312", resource, Status.FAIL, **words), severity=Severity.MEDIUM)
+    yield from nobody(between, "KA312")
+
+
+def _kind(between: InterBroker, broker: int, listener: Listener) -> tuple[str, str, str]:
+    mechanism = between.mechanism(broker).value if listener.logs_in else None
+    return listener.name, listener.protocol or "", mechanism or ""

@@ -1,0 +1,74 @@
+"""KA410."""
+
+from collections.abc import Iterator
+
+from kafka_audit.checks import row_check
+from kafka_audit.checks.authorization import told
+from kafka_audit.checks.inter_broker import InterBroker
+from kafka_audit.checks.rows import MOVING, NO_ZOOKEEPER, judge, looks
+from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.tables import Acl, AclHolder, BrokerConfig, Snapshot
+
+
+@row_check(
+    code="KA410",
+    severity=Severity.HIGH,
+    needs=(AclHolder, Acl, BrokerConfig),
+    says={
+        Status.FAIL: "Broker {broker} decides by other ACLs than ZooKeeper holds: {lacks} missing, {more} too many",
+        Status.PASS: "Broker {broker} holds the ACLs that ZooKeeper holds ({count})",
+        Status.UNKNOWN: "Not known: whether {who} holds the ACLs that ZooKeeper holds ({error})",
+        Status.NOT_APPLICABLE: "No ACLs of ZooKeeper's to compare: {reason}",
+    },
+)
+def acls_lag(snapshot: Snapshot) -> Iterator[Judgement]:
+    """A broker decides by other ACLs than those in ZooKeeper.
+
+    ## Why it matters
+    Brokers hear of ACL changes by ZooKeeper's watches. One that missed a change keeps deciding by yesterday's rights: what was
+    taken away is still allowed there, what was given is refused, at this one broker.
+
+    ## Fails when
+    DescribeAcls of the broker and `/kafka-acl` (with `/kafka-acl-extended`) differ in two looks, and neither changed in between.
+
+    ## Not known when
+    One of the two was not read, or they differ in one look only.
+
+    ## Passes only when
+    Both hold the same set. Not in KRaft, nor at a broker without an authorizer.
+
+    ## What to do
+    Compare: `kafka-acls.sh --bootstrap-server <that broker>:9092 --list` with
+    `kafka-acls.sh --authorizer-properties zookeeper.connect=<zk>:2181 --list`. Restart broker {broker}: it reads them anew.
+
+    ## References
+    `/kafka-acl-changes` in ZooKeeper; KIP-290 (extended ACLs).
+    """
+    between, (now, before) = InterBroker(snapshot), looks(snapshot)
+    if between.kraft or all(between.authorizer(broker).state == "unset" for broker in between.brokers if between.brokers):
+        reason = NO_ZOOKEEPER if between.kraft else "no broker runs an authorizer"
+        yield judge(snapshot, "KA410", "cluster", Status.NOT_APPLICABLE, reason=reason)
+        return
+    held: dict[tuple[int | None, str], AclHolder] = {(row.sample, row.observer): row for row in snapshot.of(AclHolder)}
+    sets: dict[str, set[str]] = {row.acls_digest: set() for row in held.values()}
+    for acl in snapshot.of(Acl):
+        sets.setdefault(acl.acls_digest, set()).add(f"{told(acl)} {acl.pattern_type}")
+    for broker in between.brokers:
+        evidence, resource = {"broker": str(broker), "who": f"broker {broker}"}, f"broker/{broker}"
+        if between.authorizer(broker).state == "unset":
+            yield judge(snapshot, "KA410", resource, Status.NOT_APPLICABLE, reason=f"broker {broker} runs no authorizer")
+            continue
+        pairs = [(held.get((look, "zookeeper")), held.get((look, f"broker:{broker}"))) for look in (now, before)]
+        theirs, own = pairs[0]
+        if theirs is None or own is None:
+            needs = "read on /kafka-acl in ZooKeeper" if theirs is None else "Describe on Cluster"
+            words = evidence | {"error": f"{'ZooKeeper' if theirs is None else 'its'} ACLs were not read", "needs": needs}
+            yield judge(snapshot, "KA410", resource, Status.UNKNOWN, **words)
+        elif theirs.acls_digest == own.acls_digest:
+            yield judge(snapshot, "KA410", resource, Status.PASS, **evidence, count=str(own.acls))
+        elif [row and row.acls_digest for row in pairs[1]] != [theirs.acls_digest, own.acls_digest]:
+            yield judge(snapshot, "KA410", resource, Status.UNKNOWN, **evidence, **MOVING)
+        else:
+            here, there = sets[own.acls_digest], sets[theirs.acls_digest]
+            words = evidence | {"lacks": str(len(there - here)), "more": str(len(here - there))}
+            yield judge(snapshot, "KA410", resource, Status.FAIL, **words)

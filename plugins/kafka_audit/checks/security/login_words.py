@@ -1,0 +1,123 @@
+"""How KA412 weighs what was found at each inter-broker endpoint, and puts it into words."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from kafka_audit.checks.cluster_action import Standing, standings
+from kafka_audit.checks.inter_broker import InterBroker, Listener
+from kafka_audit.checks.logins import Fault, certificate, faults, known_users, offered_mechanisms, users_of
+from kafka_audit.checks.rows import judge
+from kafka_audit.checks.symptoms import Symptoms
+from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
+from kafka_audit.model.tables import Snapshot
+from kafka_audit.model.text import brokers, start_upper
+
+_CANNOT = {Confidence.MEASURED: "cannot", Confidence.INFERRED: "most likely cannot", Confidence.SUSPECTED: "possibly cannot"}
+
+
+def login_judgements(snapshot: Snapshot, code: str) -> Iterator[Judgement]:
+    """Yield a judgement for each endpoint on which brokers hear others."""
+    between = InterBroker(snapshot)
+    symptoms, rights = Symptoms(between), {one.broker: one for one in standings(between)}
+    names = sorted({one.name for one in map(between.listener, between.brokers) if one is not None})
+    for broker in between.brokers:
+        for name in names:
+            offered = between.offered(broker)
+            if offered is None or name in offered:
+                listener = Listener(name=name, protocol=between.protocol(broker, name))
+                yield _Login(between, symptoms, rights[broker], listener).judged(snapshot, code)
+
+
+class _Login:
+    """Logins at one endpoint."""
+
+    def __init__(self, between: InterBroker, symptoms: Symptoms, right: Standing, listener: Listener) -> None:
+        self._between, self._right, self._listener, self._broker = between, right, listener, right.broker
+        self._symptom, self._accepted = symptoms.lasting(right.broker), symptoms.accepted(right.broker)
+        self._moving = symptoms.passing(right.broker)
+        self._path = symptoms.path(right.broker, listener.name)
+
+    def judged(self, snapshot: Snapshot, code: str) -> Judgement:
+        status, fault, told = self._weighed()
+        words = {**self._words(fault, told), **told}
+        one = judge(snapshot, code, f"broker/{self._broker}/listener/{self._listener.name}", status, **words)
+        if status is not Status.FAIL:
+            return one
+        confidence = fault.confidence if fault else Confidence.INFERRED
+        # Who is connected stays so: without a symptom it is the next connection that fails.
+        latent = self._symptom is None and (self._accepted is not None or self._between.kraft)
+        return replace(one, confidence=confidence, severity=Severity.HIGH if latent else None)
+
+    def _weighed(self) -> tuple[Status, Fault | None, Mapping[str, str]]:
+        if self._listener.protocol is None:
+            needs = f"DescribeConfigs on Cluster, or server.properties of broker {self._broker}"
+            return Status.UNKNOWN, None, {"error": "the protocol of the listener is not known", "needs": needs}
+        if self._listener.protocol == "PLAINTEXT":
+            return Status.NOT_APPLICABLE, None, {"reason": f"listener {self._listener.name} is PLAINTEXT"}
+        found = faults(self._between, self._broker, self._listener)
+        sure = next((one for one in found if one.confidence is Confidence.MEASURED and not self._refuted(one)), None)
+        if sure is not None:
+            return Status.FAIL, sure, {}
+        if found and self._symptom is not None:
+            return Status.FAIL, found[0], {"why": f"{found[0].text}, and {self._symptom}"}
+        return self._by_view(found[0] if found else None)
+
+    def _by_view(self, doubt: Fault | None) -> tuple[Status, Fault | None, Mapping[str, str]]:
+        """Judge where no fault is sure: by what was let in, by what fits, by what else is ruled out."""
+        error = (doubt.text if doubt else None) or self._symptom or "nothing that was read shows it"
+        passes = None if doubt else self._accepted
+        if doubt is None and passes is None and self._fits():
+            passes = "certificate, mechanism and password were seen to fit, as far as there are any"
+        if passes is not None:
+            return Status.PASS, None, {"why": passes}
+        if self._symptom is not None and self._path == "open" and self._rights_settled():
+            return Status.FAIL, None, {"why": f"{self._symptom}, the way to it is measured open, and no right is missing"}
+        if self._moving:
+            error = f"{error}; its view was empty or stale in one look only"
+        return Status.UNKNOWN, None, {"error": error, "needs": self._deciding()}
+
+    def _refuted(self, fault: Fault) -> bool:
+        """A name that does not match is no fault where the controller, which compares names, was let in all the same."""
+        return fault.kind == "certificate" and "does not name" in fault.text and self._accepted is not None
+
+    def _rights_settled(self) -> bool:
+        return self._right.status in {Status.PASS, Status.NOT_APPLICABLE}
+
+    def _fits(self) -> bool:
+        """Tell whether everything that a login needs was seen, and fits; the password of a SCRAM user is never seen."""
+        between, name = self._between, self._listener.name
+        who = users_of(between, name)
+        if self._listener.encrypted:
+            shown = [certificate(between, one, name) for one in {*who, self._broker}]
+            if not all(one is not None and one.trusted and one.name_matches for one in shown):
+                return False
+        if not self._listener.logs_in:
+            return True
+        clients = [one for one in between.settings.logins if one.side == "client" and one.listener.upper() == name.upper()]
+        told = all(between.mechanism(one).value == "PLAIN" for one in who) and {one.broker_id for one in clients} >= set(who)
+        known = known_users(between, self._broker, name, "PLAIN")
+        return told and bool(known) and bool(offered_mechanisms(between, self._broker, name))
+
+    def _deciding(self) -> str:
+        sources = f"server.properties of broker {self._broker} and of the others (`properties` in the cluster file)"
+        return f"`ca_file` in the cluster file and {sources}" if self._listener.encrypted else sources
+
+    def _words(self, fault: Fault | None, told: Mapping[str, str]) -> dict[str, str]:
+        controller, default = self._between.controller, users_of(self._between, self._listener.name)
+        sources = fault.sources if fault else default
+        whom = f"controller {controller}" if controller in sources else brokers(sources) if sources else "other brokers"
+        repair = fault.repair if fault else f"compare users, passwords and certificates of broker {self._broker} with the others'"
+        return {
+            "broker": str(self._broker),
+            "who": f"broker {self._broker}",
+            "listener": self._listener.name,
+            "protocol": self._listener.protocol or "not known",
+            "from": ", ".join(map(str, sources)) or "none",
+            "source": "the controller" if controller in sources else "the brokers that cannot",
+            "whom": start_upper(whom),
+            "cannot": _CANNOT[fault.confidence if fault else Confidence.INFERRED],
+            "kind": fault.kind if fault else "none",
+            "why": fault.text if fault else "",
+            "repair": repair,
+            "symptom": self._symptom or "none",
+        } | dict(told)

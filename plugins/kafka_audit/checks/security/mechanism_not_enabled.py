@@ -1,0 +1,66 @@
+"""KA406."""
+
+from collections.abc import Iterator
+
+from kafka_audit.checks import row_check
+from kafka_audit.checks.broker_settings import files_gap
+from kafka_audit.checks.inter_broker import InterBroker
+from kafka_audit.checks.rows import judge
+from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.tables import BrokerProperty, Snapshot
+
+KAFKA_SAYS = (
+    "sasl.mechanism.inter.broker.protocol must be included in sasl.enabled.mechanisms when SASL is used for "
+    "inter-broker communication"
+)
+"""The words of `kafka.server.KafkaConfig.validateValues`, the same from 1.1 to 4.x."""
+
+
+@row_check(
+    code="KA406",
+    severity=Severity.CRITICAL,
+    needs=(BrokerProperty,),
+    says={
+        Status.FAIL: "Broker {broker} does not start with its server.properties: {kafka_says} ({mechanism} is not in {enabled})",
+        Status.PASS: "Broker {broker} offers {mechanism}, with which it logs in itself, on listener {listener}",
+        Status.UNKNOWN: "Not known: whether {who} offers the mechanism with which brokers log in ({error})",
+        Status.NOT_APPLICABLE: "Broker {broker} does not log in at others: listener {listener} is {protocol}",
+    },
+)
+def mechanism_not_enabled(snapshot: Snapshot) -> Iterator[Judgement]:
+    """The SASL mechanism between brokers is not enabled on the listener between brokers.
+
+    ## Why it matters
+    Kafka refuses to start with such a file. A running broker cannot show it: the file was changed since, and the next restart
+    will be its last.
+
+    ## Fails when
+    `sasl.mechanism.inter.broker.protocol` (default GSSAPI) is not among `sasl.enabled.mechanisms` (default GSSAPI) of the
+    inter-broker listener, that listener's own key (`listener.name.<name>.sasl.enabled.mechanisms`) first.
+
+    ## Not known when
+    No server.properties of the broker was read.
+
+    ## Passes only when
+    The mechanism is among them. It does not apply where the inter-broker listener has no SASL.
+
+    ## What to do
+    In server.properties of broker {broker}: add {mechanism} to `sasl.enabled.mechanisms`, or set
+    `sasl.mechanism.inter.broker.protocol` to one of {enabled} on all brokers. Then start it.
+
+    ## References
+    `kafka.server.KafkaConfig.validateValues`.
+    """
+    yield from files_gap(snapshot, "KA406")
+    between = InterBroker(snapshot)
+    for broker in sorted(between.settings.files):
+        listener, mechanism = between.listener(broker), between.mechanism(broker).value
+        if listener is None or between.settings.get(broker, "process.roles").value == "controller":
+            continue
+        enabled = between.settings.at(broker, listener.name, "sasl.enabled.mechanisms").value or "GSSAPI"
+        evidence = {"broker": str(broker), "listener": listener.name, "mechanism": str(mechanism), "enabled": enabled}
+        evidence |= {"protocol": listener.protocol or "not known", "who": f"broker {broker}", "kafka_says": KAFKA_SAYS}
+        among = mechanism in {part.strip() for part in enabled.split(",")}
+        status = (Status.PASS if among else Status.FAIL) if listener.logs_in else Status.NOT_APPLICABLE
+        reason = {} if listener.logs_in else {"reason": f"listener {listener.name} is {listener.protocol}"}
+        yield judge(snapshot, "KA406", f"broker/{broker}", status, **evidence, **reason)

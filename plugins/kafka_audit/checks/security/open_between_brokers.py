@@ -1,0 +1,57 @@
+"""KA411."""
+
+from collections.abc import Iterator
+
+from kafka_audit.checks import row_check
+from kafka_audit.checks.inter_broker import InterBroker, nobody
+from kafka_audit.checks.rows import judge
+from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.tables import BrokerConfig, BrokerProperty, Snapshot
+
+
+@row_check(
+    code="KA411",
+    severity=Severity.MEDIUM,
+    needs=(BrokerConfig, BrokerProperty),
+    says={
+        Status.FAIL: "Whoever hears the network between brokers reads {what}: broker {broker} uses {protocol} ({listener})",
+        Status.PASS: "Broker {broker} uses {protocol} to other brokers ({listener})",
+        Status.UNKNOWN: "Not known: whether {who} is overheard on the way to other brokers ({error})",
+    },
+)
+def open_between_brokers(snapshot: Snapshot) -> Iterator[Judgement]:
+    """Traffic between brokers goes unencrypted, passwords with it.
+
+    ## Why it matters
+    On that path goes every record, and with SASL/PLAIN the brokers' own password, which is good for everything.
+
+    ## Fails when
+    The inter-broker listener is PLAINTEXT, or SASL_PLAINTEXT. MEDIUM: most clusters run like that inside on purpose.
+
+    ## Not known when
+    The inter-broker listener or its protocol is not known: DescribeConfigs and server.properties were not read.
+
+    ## Passes only when
+    The listener is SSL or SASL_SSL.
+
+    ## What to do
+    Add a listener with SSL or SASL_SSL to all brokers, switch `inter.broker.listener.name` to it, then take the old one away:
+    three rolling restarts. Where the network is closed on purpose, mute KA411 with that reason.
+
+    ## References
+    KIP-103 (listeners for different traffic); Kafka documentation, "Security".
+    """
+    between = InterBroker(snapshot)
+    for broker in between.brokers:
+        listener = between.listener(broker)
+        if listener is None or listener.protocol is None:
+            needs = f"DescribeConfigs on Cluster, or server.properties of broker {broker}"
+            words = {"who": f"broker {broker}", "error": "its inter-broker listener is not known", "needs": needs}
+            yield judge(snapshot, "KA411", f"broker/{broker}", Status.UNKNOWN, **words)
+            continue
+        mechanism = between.mechanism(broker).value if listener.logs_in else None
+        what = "every record and the brokers' password" if mechanism == "PLAIN" else "every record"
+        evidence = {"broker": str(broker), "listener": listener.name, "protocol": listener.protocol, "what": what}
+        status = Status.PASS if listener.encrypted else Status.FAIL
+        yield judge(snapshot, "KA411", f"broker/{broker}/listener/{listener.name}", status, **evidence)
+    yield from nobody(between, "KA411")

@@ -1,0 +1,60 @@
+"""KA408."""
+
+from collections.abc import Iterator
+
+from kafka_audit.checks import row_check
+from kafka_audit.checks.inter_broker import InterBroker, nobody
+from kafka_audit.checks.rows import judge
+from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.tables import BrokerConfig, BrokerProperty, Snapshot
+
+
+@row_check(
+    code="KA408",
+    severity=Severity.HIGH,
+    needs=(BrokerConfig, BrokerProperty),
+    says={
+        Status.FAIL: "Anybody may use what no ACL is about at broker {broker}: allow.everyone.if.no.acl.found is true",
+        Status.PASS: "Broker {broker} refuses what no ACL allows ({source})",
+        Status.UNKNOWN: "Not known: whether anybody may use what no ACL is about at {who} ({error})",
+        Status.NOT_APPLICABLE: "No ACLs are asked at broker {broker}: {reason}",
+    },
+)
+def open_without_acl(snapshot: Snapshot) -> Iterator[Judgement]:
+    """A broker lets anybody use what no ACL is about.
+
+    ## Why it matters
+    A new topic is open to everybody until its first ACL, and closed to everybody else from that moment on: both surprise. While
+    no ACL is about the cluster, anybody may act as a broker.
+
+    ## Fails when
+    An authorizer is set, and `allow.everyone.if.no.acl.found` is true by server.properties.
+
+    ## Not known when
+    The key is set but hidden, as DescribeConfigs always hides it; or nothing was read of that broker.
+
+    ## Passes only when
+    It is false by server.properties, or DescribeConfigs leaves it out, which says that the default (false) holds.
+
+    ## What to do
+    Before you set it to false: write down who uses what (`kafka-authorizer.log` at INFO), add those ACLs, see that the brokers'
+    own user is in `super.users` or has ClusterAction (KA401). Then set it on broker {broker} and restart it.
+
+    ## References
+    Kafka documentation, "Authorization and ACLs".
+    """
+    between = InterBroker(snapshot)
+    for broker in between.brokers:
+        resource, authorizer = f"broker/{broker}", between.authorizer(broker)
+        allows = between.allows_without_acl(broker)
+        evidence = {"broker": str(broker), "who": f"broker {broker}"}
+        if authorizer.state == "unset":
+            yield judge(snapshot, "KA408", resource, Status.NOT_APPLICABLE, **evidence, reason="it runs no authorizer")
+        elif not authorizer.value or allows is None:
+            error = "the key is set but hidden" if authorizer.value else "its settings were not read"
+            needs = f"server.properties of broker {broker} (`properties` in the cluster file)"
+            yield judge(snapshot, "KA408", resource, Status.UNKNOWN, **evidence, error=error, needs=needs)
+        else:
+            source = between.settings.get(broker, "allow.everyone.if.no.acl.found").source
+            yield judge(snapshot, "KA408", resource, Status.FAIL if allows else Status.PASS, **evidence, source=source)
+    yield from nobody(between, "KA408")

@@ -1,0 +1,43 @@
+"""How KA401 and KA403 are put into words: which broker refuses whom, on which listener, and what else it could be."""
+
+from kafka_audit.checks.cluster_action import SOMEBODY, Standing
+from kafka_audit.checks.inter_broker import InterBroker
+from kafka_audit.model.finding import Confidence
+from kafka_audit.model.text import brokers
+
+_REFUSES = {
+    Confidence.MEASURED: "refuses",
+    Confidence.INFERRED: "most likely refuses",
+    Confidence.SUSPECTED: "possibly refuses",
+}
+_MEANING = {"KA302": "KA302 (an address out of reach)", "KA412": "KA412 (a refused login)"}
+
+
+def evidence_of(between: InterBroker, standing: Standing) -> dict[str, str]:
+    """Return the evidence of a broker's standing, the same keys whatever its status is."""
+    sources = sorted({source for pair in standing.pairs for source in pair.sources})
+    names = sorted({pair.name for pair in standing.pairs} - {SOMEBODY})
+    controller = between.controller
+    listener = between.listener(controller if controller in sources else sources[0]) if sources else None
+    whom = brokers(sources)
+    if controller is not None and controller in sources:
+        whom = "itself, its controller" if controller == standing.broker else f"controller {controller}"
+    elif between.kraft:
+        whom = "the other brokers"
+    return {
+        "broker": str(standing.broker),
+        "who": f"broker {standing.broker}",
+        "refuses": _REFUSES[standing.confidence],
+        "whom": whom,
+        "principal": ", ".join(names) or "the inter-broker user",
+        "from": ", ".join(map(str, sources)) or "none",
+        "listener": listener.name if listener else "not known",
+        "protocol": (listener.protocol if listener else None) or "not known",
+        "authorizer": between.authorizer(standing.broker).value or "none",
+        "why": standing.why or standing.error or standing.reason,
+        "symptom": standing.symptom or "none",
+        "rivals": " or ".join(_MEANING[rival] for rival in standing.rivals) or "none",
+        "error": standing.error or "none",
+        "needs": standing.needs or "none",
+        "reason": standing.reason or "none",
+    }

@@ -1,0 +1,86 @@
+"""The rows of a world that tell who may do what, and who proves to be whom; keys of `world.py` beside the others:
+
+acls:       a list of `[principal, operation]`, or with `permission, host, resource type, name, pattern` after that. ZooKeeper and
+            brokers with an authorizer hold it; `acls_of` by broker id or `zookeeper`: another list, or `unread`.
+properties: server.properties by broker id; `hidden` for a secret.
+logins:     {broker, listener, mechanism, side, user, password}, one line of a JAAS text each; `broker` may be a list.
+scram:      users by mechanism.
+certificates: by `ID/LISTENER`, `unseen` or what differs from a good one: {days, sans, name_matches, trusted, error}.
+probes:     `mechanisms` is what a client's probe was told.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from kafka_audit.model.tables import Acl, AclHolder, BrokerProperty, Certificate, Probe, PropertyLogin, Row, ScramUser
+
+World = Mapping[str, Any]
+Endpoints = list[tuple[int, str, str, str, int]]
+DAY = 86_400_000
+
+
+def many(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def digest_of(content: object) -> str:
+    return hashlib.sha256(repr(content).encode()).hexdigest()[:12]
+
+
+def secured(sample: int, world: World, endpoints: Endpoints) -> Iterator[Row]:
+    """Yield what one look reads."""
+    yield from _acls(sample, world)
+    yield from _certificates(sample, world, endpoints)
+    for patch in world["probes"]:
+        for broker, listener, protocol, host, port in endpoints if "mechanisms" in patch else ():
+            if broker in many(patch["to"]):
+                row = {"vantage": "worker", "role": "client", "from_broker": None, "via": None, "layer": "sasl", "outcome": "ok"}
+                row |= {"broker_id": broker, "listener": listener, "protocol": protocol, "host": host, "port": port}
+                yield Probe(sample=sample, error=None, detail=patch["mechanisms"], **row)
+
+
+def _acls(sample: int, world: World) -> Iterator[Row]:
+    holders: dict[str, Any] = {"zookeeper": world["acls"]} if world["zookeeper"] else {}
+    for broker in world["brokers"]:
+        if (world["configs"] | world["configs"].get(broker, {})).get("authorizer.class.name"):
+            holders[f"broker:{broker}"] = world["acls"]
+    holders |= {one if one == "zookeeper" else f"broker:{one}": acls for one, acls in world["acls_of"].items()}
+    for observer, acls in holders.items():
+        if acls == "unread" or not any(one != "zookeeper" for one in holders):
+            continue
+        digest = digest_of(sorted(map(str, acls)))
+        broker = None if observer == "zookeeper" else int(observer.partition(":")[2])
+        yield AclHolder(sample=sample, observer=observer, broker_id=broker, acls_digest=digest, acls=len(acls))
+        names = ("principal", "operation", "permission", "host", "resource_type", "resource_name", "pattern_type")
+        usual = ("ALLOW", "*", "Cluster", "kafka-cluster", "LITERAL")
+        for acl in acls:
+            yield Acl(acls_digest=digest, **dict(zip(names, (*acl, *usual[len(acl) - 2 :]), strict=True)))
+
+
+def _certificates(sample: int, world: World, endpoints: Endpoints) -> Iterator[Row]:
+    for broker, listener, protocol, host, port in endpoints:
+        patch = world["certificates"].get(f"{broker}/{listener}", {})
+        if "SSL" not in protocol.split("_") or patch == "unseen":
+            continue
+        good = {"subject": f"CN=broker-{broker}", "issuer": "CN=ca", "sans": [host], "trusted": True, "error": None}
+        good |= {"not_before_ms": world["info"]["started_ms"] - DAY, "name_matches": True}
+        good["not_after_ms"] = world["info"]["started_ms"] + patch.get("days", 300) * DAY
+        row = good | {key: value for key, value in patch.items() if key != "days"}
+        row["sans"] = tuple(row["sans"])
+        yield Certificate(sample=sample, vantage="worker", broker_id=broker, listener=listener, host=host, port=port, **row)
+
+
+def files(world: World) -> Iterator[Row]:
+    for broker, keys in world["properties"].items():
+        for line, (key, value) in enumerate(keys.items(), start=1):
+            secret = value == "hidden"
+            row = {"source": f"server-{broker}.properties", "broker_id": broker, "key": key, "line": line, "secret": secret}
+            yield BrokerProperty(**row, value=None if secret else value)
+    for one in world["logins"]:
+        for broker in many(one["broker"]):
+            row = {key: one[key] for key in ("listener", "mechanism", "side")} | {"username": one["user"]}
+            source, digest = f"server-{broker}.properties", digest_of(one["password"])
+            yield PropertyLogin(source=source, broker_id=broker, password_digest=digest, **row)
+    for mechanism, users in world["scram"].items():
+        yield from (ScramUser(user=user, mechanism=mechanism) for user in users)
