@@ -9,16 +9,20 @@ import uuid
 from contextlib import closing, contextmanager
 
 from kafka.protocol.admin import (
+    DescribeAclsResponse,
     DescribeClusterResponse,
     DescribeConfigsRequest,
     DescribeConfigsResponse,
+    DescribeLogDirsResponse,
+    ListPartitionReassignmentsResponse,
 )
 from kafka.protocol.metadata import ApiVersionsResponse, MetadataRequest, MetadataResponse
 from kazoo.exceptions import NoNodeError
 from kazoo.protocol.serialization import int_struct, stat_struct, write_buffer
 from kazoo.protocol.states import ZnodeStat
 
-NO_ACCESS = 31
+NO_ACCESS, NO_AUTHORIZER = 31, 54
+FUTURE = 1000  # partitions from this number on are copies that a broker is still making
 
 
 @contextmanager
@@ -96,7 +100,9 @@ class FakeBroker:
 
     Fields may be changed between two questions: `brokers` (id -> (host, port)), `topics` (name -> {partition: (leader,
     replicas)}), `controller_id`, `configs` (key -> (value, sensitive)), `apis`, `may_describe_configs`, `operations`, `mute`
-    (API keys that get no answer).
+    (API keys that get no answer). Once their keys are in `apis`, it answers DescribeAcls (29: `acls`, or the error `acls_error`),
+    DescribeLogDirs (35: `log_dirs`, path -> (error, {topic: partitions})) and ListPartitionReassignments (46: `reassignments`,
+    or the error `reassignments_error`) as well; who may not Describe (`may_describe`) is refused as by Kafka.
     """
 
     def __init__(self, broker_id, cluster_id="fake"):
@@ -110,6 +116,12 @@ class FakeBroker:
         self.may_describe_configs = True
         self.operations = 1 << 8 | 1 << 10
         self.mute = set()
+        self.may_describe = True
+        self.acls = []  # (resource type, name, pattern type, [(principal, host, operation, permission)]), numbers as on the wire
+        self.acls_error = 0
+        self.log_dirs = {"/data": (0, {"orders": [0, 1]})}
+        self.reassignments = {}  # (topic, partition) -> (replicas, adding, removing)
+        self.reassignments_error = 0
         self.requests = []
 
     def __call__(self, connection):
@@ -126,7 +138,8 @@ class FakeBroker:
         self.requests.append((key, version, request))
         if key in self.mute:
             return
-        message = {3: self._metadata, 18: self._versions, 32: self._configs, 60: self._cluster}[key](version, request)
+        answers = {3: self._metadata, 18: self._versions, 29: self._acls, 32: self._configs, 35: self._log_dirs}
+        message = {**answers, 46: self._reassignments, 60: self._cluster}[key](version, request)
         message.with_header(correlation_id=correlation)
         connection.sendall(message.encode(framed=True, header=True))
 
@@ -151,6 +164,82 @@ class FakeBroker:
             controller_id=self.controller_id,
             brokers=[],
             authorized_operations={bit for bit in range(32) if self.operations >> bit & 1},
+        )
+
+    def _acls(self, version, _request):
+        resource = DescribeAclsResponse.DescribeAclsResource
+        code = self.acls_error if self.may_describe else NO_ACCESS
+        resources = [
+            resource(
+                version=version,
+                resource_type=kind,
+                resource_name=name,
+                pattern_type=pattern,
+                acls=[
+                    resource.AclDescription(version=version, principal=who, host=host, operation=what, permission_type=permission)
+                    for who, host, what, permission in entries
+                ],
+            )
+            for kind, name, pattern, entries in (() if code else self.acls)
+        ]
+        message = "No Authorizer is configured on the broker" if code == NO_AUTHORIZER else None
+        return DescribeAclsResponse(
+            version=version, throttle_time_ms=0, error_code=code, error_message=message, resources=resources
+        )
+
+    def _log_dirs(self, version, _request):
+        result = DescribeLogDirsResponse.DescribeLogDirsResult
+        topic = result.DescribeLogDirsTopic
+        partition = topic.DescribeLogDirsPartition
+        results = [
+            result(
+                version=version,
+                error_code=error,
+                log_dir=path,
+                topics=[
+                    topic(
+                        version=version,
+                        name=name,
+                        partitions=[
+                            partition(
+                                version=version, partition_index=one, partition_size=1, offset_lag=0, is_future_key=one >= FUTURE
+                            )
+                            for one in partitions
+                        ],
+                    )
+                    for name, partitions in topics.items()
+                ],
+                total_bytes=1000,
+                usable_bytes=-1,
+            )
+            for path, (error, topics) in self.log_dirs.items()
+        ]
+        refused = not self.may_describe
+        return DescribeLogDirsResponse(
+            version=version, throttle_time_ms=0, error_code=NO_ACCESS if refused else 0, results=[] if refused else results
+        )
+
+    def _reassignments(self, version, _request):
+        topic = ListPartitionReassignmentsResponse.OngoingTopicReassignment
+        code = self.reassignments_error if self.may_describe else NO_ACCESS
+        topics = [
+            topic(
+                version=version,
+                name=name,
+                partitions=[
+                    topic.OngoingPartitionReassignment(
+                        version=version,
+                        partition_index=number,
+                        replicas=list(replicas),
+                        adding_replicas=list(adding),
+                        removing_replicas=list(removing),
+                    )
+                ],
+            )
+            for (name, number), (replicas, adding, removing) in (() if code else self.reassignments.items())
+        ]
+        return ListPartitionReassignmentsResponse(
+            version=version, throttle_time_ms=0, error_code=code, error_message=None, topics=topics
         )
 
     def _configs(self, version, request):

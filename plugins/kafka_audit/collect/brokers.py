@@ -6,6 +6,7 @@ What ApiVersions does not offer is not asked. What the broker, the network or a 
 import re
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 from kafka.protocol.admin import DescribeClusterRequest, DescribeConfigsRequest
@@ -14,6 +15,7 @@ from kafka.protocol.metadata import MetadataRequest
 from kafka_audit.collect import probes
 from kafka_audit.collect.metadata import VERSIONS, MetadataError
 from kafka_audit.collect.probes import Step
+from kafka_audit.collect.protected import ProtectedReads
 from kafka_audit.collect.reads import CLUSTER_DENIED, Asking, ReadError
 from kafka_audit.collect.security import NotAsked
 from kafka_audit.collect.targets import UNREGISTERED, Target
@@ -32,6 +34,7 @@ _BROKER_RESOURCE = 4
 _NOBODY = "2147483647"  # no broker has this id, and error 42 names the id of the one that was asked
 _EXPECTED = re.compile(r"expected (\d{1,10}) or empty")
 _DESCRIBE_CONFIGS_OPERATION = 10
+_DESCRIBE_QUORUM = 55  # offered by brokers without ZooKeeper
 _DEFAULT_SOURCE, _STATIC_SOURCE = 5, 4
 _UNEXPECTED, _UNREADABLE = "unexpected answer", "unreadable"
 _NO_COMMON_VERSION = "no version of Metadata is spoken by both sides"
@@ -51,6 +54,8 @@ class BrokerAsker:
         self._told = False  # what is the same at every address: APIs, rights, configuration
         self._unreached: tuple[Asking, ReadError] | None = None
         self._may_describe_configs = True
+        self._operations: frozenset[int] | None = None  # own rights on the cluster, None where the broker did not tell them
+        self._answered_by: int | None = None
 
     def ask(self) -> tuple[Row, ...]:
         """Ask at every address; a broker that does not answer is rows, never an exception."""
@@ -86,12 +91,15 @@ class BrokerAsker:
         with Conversation(host, port, options) as talk:
             self._rows.append(asking.answered(API_VERSIONS, started))
             view = self._ask_metadata(asking, talk, target)
-            if not self._told:
-                self._told = True
+            first, self._told = not self._told, True
+            if first:
                 self._tell_apis(target, talk)
                 self._ask_rights(asking, talk)
                 self._ask_configs(asking, talk, target)
-            return self._ask_identity(asking, talk, target, None if view is None else view.kafka_cluster_id)
+            steps = self._ask_identity(asking, talk, target, None if view is None else view.kafka_cluster_id)
+            if first and target.broker_id != UNREGISTERED:
+                self._ask_protected(asking, talk, target, view)
+            return steps
 
     def _read(self, asking: Asking, talk: Conversation, operation: str, question: Callable[[], _T]) -> _T | None:
         """Ask one question; its outcome becomes a row. One time-out is enough: what follows it fails with the same words."""
@@ -152,9 +160,11 @@ class BrokerAsker:
             return
         request = DescribeClusterRequest(version=version, include_cluster_authorized_operations=True)
         answer = self._read(asking, talk, CLUSTER, lambda: _checked(talk.ask(request)))
-        operations = set(answer.authorized_operations or ()) if answer is not None else set()
+        if answer is None:
+            return
+        self._operations = frozenset(answer.authorized_operations or ())
         # An empty set means that Describe is missing, which says nothing about DescribeConfigs.
-        self._may_describe_configs = not operations or _DESCRIBE_CONFIGS_OPERATION in operations
+        self._may_describe_configs = not self._operations or _DESCRIBE_CONFIGS_OPERATION in self._operations
 
     def _ask_configs(self, asking: Asking, talk: Conversation, target: Target) -> None:
         if target.broker_id == UNREGISTERED or talk.version(DescribeConfigsRequest) is None:
@@ -200,6 +210,7 @@ class BrokerAsker:
             step = Step("identity", outcome, error.error, None, error.needs, _since(started))
         else:
             self._rows.append(asking.answered(IDENTITY, started))
+            self._answered_by = found
             step = Step("identity", "ok", None, str(found), None, _since(started))
         self._rows.append(
             BrokerIdentity(
@@ -212,6 +223,20 @@ class BrokerAsker:
             )
         )
         return [step]
+
+    def _ask_protected(self, asking: Asking, talk: Conversation, target: Target, view: View | None) -> None:
+        """Ask what needs rights, last, for one of these may take long; nothing is noted of a broker that is another."""
+        reads = ProtectedReads(talk, target, self._sample, partial(self._read, asking, talk), self._options.read_s)
+        if self._answered_by not in {None, target.broker_id}:
+            words = f"broker {self._answered_by} answers at {target.address}"
+            reads.refuse(ReadError(_UNEXPECTED, words, f"an address at which broker {target.broker_id} answers"))
+            return
+        asked = None
+        if view is not None:  # in KRaft any broker passes the question on to the controller, so one of them is enough
+            listed = self._book.listed(view.brokers_digest)
+            asked = view.controller_id if talk.apis.get(_DESCRIBE_QUORUM) is None else min(listed, default=None)
+        reads.ask(self._operations, self._book.acls, lists_reassignments=asked == target.broker_id)
+        self._rows += reads.rows
 
     def _refused_as(self, talk: Conversation) -> int:
         """Return the id in the refusal; raises ReadError for any other answer."""

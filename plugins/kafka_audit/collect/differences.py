@@ -12,6 +12,7 @@ from typing import TypeVar
 from kafka_audit.collect.reads import LASTING, clean
 from kafka_audit.collect.targets import BOOTSTRAP, UNREGISTERED
 from kafka_audit.model.tables import (
+    AclHolder,
     BrokerIdentity,
     BrokerView,
     Probe,
@@ -78,7 +79,7 @@ def find(tables: Tables, expect_brokers: int | None = None) -> Differences:
             reasons.append("ZooKeeper has no /controller")
         of_views = _against_zookeeper(tables, registry, reasons)
         others |= _absent(tables, registry, expect_brokers, reasons)
-    for keys in (_among_brokers, _reads, _identities, _probes):
+    for keys in (_among_brokers, _acls, _reads, _identities, _probes):
         others |= keys(tables, reasons)
     return Differences(of_views=of_views, others=frozenset(others), reasons=tuple(dict.fromkeys(reasons)))
 
@@ -216,6 +217,16 @@ def _among_brokers(tables: Tables, reasons: list[str]) -> set[Key]:
             fewest = min(views.values(), key=len)
             reasons.append(f"on {clean(listener, 60)} {_names(fewest)} and the other brokers show different views")
     return found
+
+
+def _acls(tables: Tables, reasons: list[str]) -> set[Key]:
+    """Return the brokers that hold other ACLs than ZooKeeper: one that hears of a change a moment later is no finding."""
+    held = {one.observer: one.acls_digest for one in tables.of(AclHolder)}
+    zookeeper = held.pop("zookeeper", None)
+    differ = sorted(observer for observer, digest in held.items() if zookeeper not in {None, digest})
+    if differ:
+        reasons.append(f"{_names(differ)} and ZooKeeper hold different ACLs")
+    return {("acls", observer, held[observer], zookeeper) for observer in differ}
 
 
 def _reads(tables: Tables, reasons: list[str]) -> set[Key]:

@@ -10,14 +10,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from kafka_audit.collect.cursor import Cursor, WireError
+
 VERSIONS = (1, 13)
 _CLUSTER_ID, _THROTTLE, _OFFLINE, _EPOCH, _TOPIC_OPS, _FLEXIBLE, _TOPIC_ID, _TOP_ERROR = 2, 3, 5, 7, 8, 9, 10, 13
 _CLUSTER_OPS = (8, 10)
-_VARINT_BITS = 28  # a length needs at most 28 bits; more is no length
-_int16, _int32 = struct.Struct("!h").unpack_from, struct.Struct("!i").unpack_from
+_int32 = struct.Struct("!i").unpack_from
 
 
-class MetadataError(ValueError):
+class MetadataError(WireError):
     """The bytes are no Metadata response of that version."""
 
 
@@ -64,65 +65,12 @@ class Answer:
     topics: tuple[bytes, ...]
 
 
-class _Cursor:
-    """Reads the types of Kafka's protocol; `flexible` are the compact ones of versions 9 on."""
+class _Cursor(Cursor):
+    """Knows the version that it reads."""
 
     def __init__(self, data: bytes, version: int) -> None:
-        self.data = data
+        super().__init__(data, flexible=version >= _FLEXIBLE)
         self.version = version
-        self.flexible = version >= _FLEXIBLE
-        self.at = 0
-
-    def int16(self) -> int:
-        (value,) = _int16(self.data, self.at)
-        self.at += 2
-        return int(value)
-
-    def int32(self) -> int:
-        (value,) = _int32(self.data, self.at)
-        self.at += 4
-        return int(value)
-
-    def varint(self) -> int:
-        value = shift = 0
-        while True:
-            byte = self.data[self.at]
-            self.at += 1
-            value |= (byte & 0x7F) << shift
-            if byte < 0x80:  # noqa: PLR2004 -- the continuation bit
-                return value
-            shift += 7
-            if shift > _VARINT_BITS:
-                msg = "a length is too long"
-                raise MetadataError(msg)
-
-    def length(self) -> int:
-        """Length of an array; null counts as empty."""
-        return max(0, self.varint() - 1 if self.flexible else self.int32())
-
-    def text(self) -> str | None:
-        size = self.varint() - 1 if self.flexible else self.int16()
-        if size < 0:
-            return None
-        return self.take(size).decode()
-
-    def take(self, size: int) -> bytes:
-        found = self.data[self.at : self.at + size]
-        if len(found) != size:
-            msg = "the answer ends early"
-            raise MetadataError(msg)
-        self.at += size
-        return found
-
-    def ints(self) -> tuple[int, ...]:
-        size = self.length()
-        return struct.unpack(f"!{size}i", self.take(4 * size))
-
-    def tags(self) -> None:
-        if self.flexible:
-            for _ in range(self.varint()):
-                self.varint()
-                self.take(self.varint())
 
 
 def read_answer(body: bytes, version: int, known: dict[str, bytes] | None = None) -> Answer:
@@ -136,7 +84,7 @@ def read_answer(body: bytes, version: int, known: dict[str, bytes] | None = None
     """
     try:
         return _answer(_Cursor(body, version), {} if known is None else known)
-    except (struct.error, IndexError, UnicodeDecodeError, MemoryError) as error:
+    except (WireError, struct.error, IndexError, UnicodeDecodeError, MemoryError) as error:
         msg = f"no Metadata answer of version {version}: {error}"
         raise MetadataError(msg) from error
 
@@ -145,7 +93,7 @@ def read_topic(data: bytes, version: int) -> Topic:
     """Decode one of `Answer.topics`; raises MetadataError."""
     try:
         return _topic(_Cursor(data, version))
-    except (struct.error, IndexError, UnicodeDecodeError, MemoryError) as error:
+    except (WireError, struct.error, IndexError, UnicodeDecodeError, MemoryError) as error:
         msg = f"no topic of Metadata version {version}: {error}"
         raise MetadataError(msg) from error
 
@@ -201,7 +149,7 @@ def _skip_partitions(cursor: _Cursor) -> None:
     cursor.tags()
     if cursor.at > len(cursor.data):
         msg = "the answer ends early"
-        raise MetadataError(msg)
+        raise WireError(msg)
 
 
 def _skip_compact(cursor: _Cursor, count: int, fixed: int, arrays: int) -> None:

@@ -4,16 +4,53 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from kafka_audit import __version__
 from kafka_audit.collect import sampling
+from kafka_audit.collect.brokers import API_VERSIONS, CONFIGS
 from kafka_audit.collect.probes import WORKER
+from kafka_audit.collect.properties import sources as properties
+from kafka_audit.collect.protected import LOG_DIRS, REASSIGNMENTS
 from kafka_audit.collect.reads import now_ms
 from kafka_audit.collect.sample import Sampler
 from kafka_audit.collect.views import ViewBook
+from kafka_audit.collect.zookeeper_security import BROKER_CONFIGS, USERS, ZOOKEEPER
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.errors import UsageError
-from kafka_audit.model.tables import BrokerApi, BrokerConfig, BrokerView, Probe, Registry, Row, Snapshot, SnapshotInfo
+from kafka_audit.model.tables import (
+    Acl,
+    AclHolder,
+    BrokerApi,
+    BrokerConfig,
+    BrokerView,
+    DynamicConfig,
+    LogDir,
+    Probe,
+    Reassignment,
+    RegisteredBroker,
+    RegisteredPartition,
+    Registry,
+    Row,
+    ScramUser,
+    Snapshot,
+    SnapshotInfo,
+    SourceRead,
+    ViewBroker,
+)
+from kafka_audit.model.text import counted
+
+_ONCE: Mapping[type[Row], str] = MappingProxyType(
+    {
+        BrokerConfig: CONFIGS,
+        BrokerApi: API_VERSIONS,
+        LogDir: LOG_DIRS,
+        Reassignment: REASSIGNMENTS,
+        DynamicConfig: f"zookeeper {BROKER_CONFIGS}",
+        ScramUser: f"zookeeper {USERS}",
+    }
+)
+"""Tables that are told once, with the read that tells them."""
 
 _KEPT = 2  # samples whose rows stay: a difference is judged by the last two
 
@@ -39,6 +76,10 @@ def take(cluster: Cluster, *, snapshot_id: str, say: Callable[[str], None], secr
     samples = _Samples(cluster, Sampler(cluster, book, say, secrets, time.monotonic() + cluster.limits.audit_s), book, say)
     samples.take()
     rows = samples.rows()
+    if cluster.properties:
+        say(f"reading {counted(len(cluster.properties), 'path')} of server.properties …")
+        read_s = cluster.limits.read_s
+        rows += properties.read(cluster.properties, _brokers(rows), len(samples.taken), read_s, samples.deadline + read_s)
     info = _info(cluster, started, len(samples.taken), rows)
     return Snapshot(snapshot_id=snapshot_id, cluster=cluster.name, cluster_id=_cluster_id(cluster, rows), rows=(info, *rows))
 
@@ -52,7 +93,7 @@ class _Samples:
         self._sampler = sampler
         self._book = book
         self._say = say
-        self._deadline = time.monotonic() + cluster.limits.audit_s
+        self.deadline = time.monotonic() + cluster.limits.audit_s
         self._views: dict[frozenset[str], tuple[Row, ...]] = {}
         self.taken: list[tuple[Row, ...]] = []
 
@@ -79,7 +120,7 @@ class _Samples:
         """Let some time pass before the next look; return whether there is enough of it left."""
         seconds = max(self._limits.settle_s, sampling.session_wait(self.taken[-1]))
         number = len(self.taken) + 1
-        if time.monotonic() + seconds + lasted > self._deadline:
+        if time.monotonic() + seconds + lasted > self.deadline:
             self._say(f"no sample {number}, limits.audit_s leaves no time for it, although {reason}")
             return False
         self._say(f"sample {number} in {seconds:.0f} s because {reason}")
@@ -99,23 +140,42 @@ class _Samples:
         return self._views[brokers | topics]
 
     def rows(self) -> tuple[Row, ...]:
-        """Return the rows of the last two samples; what has no sample number is told once, by the newest that told it."""
-        kept = [row for sample in self.taken[-_KEPT:] for row in sample]
+        """Return the rows of the last two samples; what no difference rests on is told once, by the newest that told it."""
+        samples = self.taken[-_KEPT:]
+        kept = [row for sample in samples for row in sample]
         return (
-            *(row for row in kept if not isinstance(row, BrokerConfig | BrokerApi)),
-            *_newest(self.taken[-_KEPT:], BrokerConfig),
-            *_newest(self.taken[-_KEPT:], BrokerApi),
+            *(row for row in kept if type(row) not in _ONCE and not isinstance(row, Acl)),
+            *(row for table, operation in _ONCE.items() for row in _newest(samples, table, operation)),
             *self._view_rows(kept),
+            *self._acls(kept),
         )
 
+    def _acls(self, kept: Sequence[Row]) -> Iterator[Row]:
+        """Yield the contents of all sets of ACLs that anybody held, each once: ZooKeeper's are rows already."""
+        held = {row.acls_digest for row in kept if isinstance(row, AclHolder)}
+        yield from dict.fromkeys(row for row in kept if isinstance(row, Acl))
+        yield from self._book.acls.rows(held - {row.acls_digest for row in kept if isinstance(row, Acl)})
 
-def _newest(samples: Sequence[Sequence[Row]], table: type[BrokerConfig | BrokerApi]) -> Iterator[Row]:
-    """Yield a table's rows, each observer's from the newest sample in which it answered."""
+
+def _newest(samples: Sequence[Sequence[Row]], table: type[Row], operation: str) -> Iterator[Row]:
+    """Yield a table's rows, each observer's from the newest sample in which it answered; an empty answer is one, too."""
     told: set[str] = set()
     for sample in reversed(samples):
-        rows = [row for row in sample if isinstance(row, table) and row.observer not in told]
-        yield from rows
-        told |= {row.observer for row in rows}
+        reads = (row for row in sample if isinstance(row, SourceRead) and row.operation == operation)
+        here = {row.observer for row in reads if row.outcome == "answered"} - told
+        yield from (row for row in sample if isinstance(row, table) and getattr(row, "observer", ZOOKEEPER) in here)
+        told |= here
+
+
+def _brokers(rows: Iterable[Row]) -> set[int]:
+    """Return every broker id that anybody names: registrations, assignments, views."""
+    found: set[int] = set()
+    for row in rows:
+        if isinstance(row, RegisteredBroker | BrokerView | ViewBroker):
+            found.add(row.broker_id)
+        elif isinstance(row, RegisteredPartition):
+            found.update(row.replicas)
+    return {one for one in found if one >= 0}
 
 
 def _info(cluster: Cluster, started: int, samples: int, rows: Sequence[Row]) -> SnapshotInfo:

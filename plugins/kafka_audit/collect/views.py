@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from kafka_audit.collect.acls import AclBook
 from kafka_audit.collect.metadata import ListedBroker, Partition, read_answer, read_topic
 from kafka_audit.model.tables import Row, ViewBroker, ViewPartition, ViewTopic
 
@@ -36,7 +37,8 @@ class ViewBook:
     """Takes answers from any thread; knows each distinct list of brokers, list of topics and topic once."""
 
     def __init__(self) -> None:
-        """Start empty."""
+        """Start empty; `acls` is the book of the sets of ACLs that brokers hold."""
+        self.acls = AclBook()
         self._lock = threading.Lock()
         self._bodies: dict[tuple[int, bytes], View] = {}
         self._topic_bytes: dict[tuple[int, bytes], _Listed] = {}
@@ -53,6 +55,10 @@ class ViewBook:
                 with _collector_paused():
                     self._bodies[key] = self._read(body, version)
             return self._bodies[key]
+
+    def listed(self, brokers_digest: str) -> tuple[int, ...]:
+        """Return the ids in a list of brokers, sorted."""
+        return tuple(one.broker_id for one in self._brokers[brokers_digest])
 
     def rows(self, brokers_digests: Iterable[str], topics_digests: Iterable[str]) -> Iterator[Row]:
         """Yield the rows behind these digests, each once."""

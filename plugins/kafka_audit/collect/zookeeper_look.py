@@ -14,13 +14,15 @@ from kafka_audit.collect.multiread import Result, Znode, ZnodeReader
 from kafka_audit.collect.reads import Asking, ReadError, clean
 from kafka_audit.collect.registered import PartitionState, Registered, Topic
 from kafka_audit.collect.znodes import Registration, ZnodeError
+from kafka_audit.collect.zookeeper_security import PLANNED as SECURITY
+from kafka_audit.collect.zookeeper_security import SecurityLook
 from kafka_audit.collect.zookeeper_session import Session
 from kafka_audit.model.tables import Row, SourceRead
 
 IDS, TOPICS, DELETING = "/brokers/ids", "/brokers/topics", "/admin/delete_topics"
 CONTROLLER, CONTROLLER_EPOCH, CLUSTER_ID = "/controller", "/controller_epoch", "/cluster/id"
 STATES = "/brokers/topics/*/partitions/*/state"
-PLANNED = (IDS, CONTROLLER, CONTROLLER_EPOCH, CLUSTER_ID, DELETING, TOPICS, STATES)
+PLANNED = (IDS, CONTROLLER, CONTROLLER_EPOCH, CLUSTER_ID, DELETING, TOPICS, STATES, *SECURITY)
 """The sets that every look asks for; each has one `SourceRead` row, and each znode that could not be read one of its own."""
 
 _T = TypeVar("_T")
@@ -51,11 +53,13 @@ class Look:
             (TOPICS, self._read_topics),
             (STATES, self._read_states),
         )
-        for path, step in steps:
+        security = SecurityLook(self, self._asking.sample)
+        last = zip(SECURITY, (security.read_acls, security.read_broker_configs, security.read_users), strict=True)
+        for path, step in (*steps, *last):
             self._note(path, step)
         self._read_again(before)
         after = self._sync()
-        return (*self._reads.values(), *self._found.rows(self._asking.sample, before, after))
+        return (*self._reads.values(), *self._found.rows(self._asking.sample, before, after), *security.rows)
 
     def _sync(self) -> int:
         """Let a follower catch up with the leader, so that it is not older than the brokers; return the last zxid seen."""
@@ -77,6 +81,8 @@ class Look:
             self._reads[operation] = self._asking.failed(operation, self._session.as_read_error(error, path), started)
         except ZnodeError as error:
             self._reads[operation] = self._asking.failed(operation, _broken(path, error), started)
+        except ReadError as error:
+            self._reads[operation] = self._asking.failed(operation, error, started)
         else:
             self._reads[operation] = self._asking.answered(operation, started)
 
@@ -103,14 +109,16 @@ class Look:
         except NoNodeError:
             return None
 
-    def _get_many(self, paths: Sequence[str]) -> dict[str, Result]:
+    def get_many(self, paths: Sequence[str]) -> dict[str, Result]:
+        """Return content or error per path; raises what loses the session."""
         return self._znodes.get_many(paths)
 
-    def _children(self, path: str) -> tuple[list[str], Any]:
+    def children(self, path: str) -> tuple[list[str], Any]:
+        """Return sorted names and stat; raises NoNodeError and what loses the session."""
         names, stat = self._session.client.get_children_async(path, include_data=True).get(timeout=self._read_s)
         return sorted(names), stat
 
-    def _decode(self, path: str, result: Result, decode: Callable[[Znode], _T]) -> _T | None:
+    def decode(self, path: str, result: Result, decode: Callable[[Znode], _T]) -> _T | None:
         """Return one znode of a set decoded; a failure is a row of its own and leaves the rest of the set alone."""
         if isinstance(result, NoNodeError):
             return None  # it went away after its parent was listed
@@ -129,12 +137,12 @@ class Look:
         self._reads[operation] = self._asking.failed(operation, error, time.monotonic())
 
     def _read_brokers(self) -> None:
-        names, stat = self._children(IDS)
+        names, stat = self.children(IDS)
         ids = sorted(int(name) for name in names if name.isascii() and name.isdigit())
         brokers: dict[int, Registration] = {}
-        for path, result in self._get_many([f"{IDS}/{broker}" for broker in ids]).items():
+        for path, result in self.get_many([f"{IDS}/{broker}" for broker in ids]).items():
             broker = int(path.rpartition("/")[2])
-            found = self._decode(path, result, partial(self._registration, broker))
+            found = self.decode(path, result, partial(self._registration, broker))
             if found is not None:
                 brokers[broker] = found
                 for entry in found.unreadable:
@@ -159,14 +167,14 @@ class Look:
 
     def _read_deleting(self) -> None:
         with suppress(NoNodeError):
-            self._found.deleting = frozenset(self._children(DELETING)[0])
+            self._found.deleting = frozenset(self.children(DELETING)[0])
 
     def _read_topics(self) -> None:
         names: list[str] = []
         with suppress(NoNodeError):  # no topic was ever created
-            names, _ = self._children(TOPICS)
-        for path, result in self._get_many([f"{TOPICS}/{name}" for name in names]).items():
-            topic = self._decode(path, result, _topic)
+            names, _ = self.children(TOPICS)
+        for path, result in self.get_many([f"{TOPICS}/{name}" for name in names]).items():
+            topic = self.decode(path, result, _topic)
             if topic is not None:
                 self._found.topics[path.rpartition("/")[2]] = topic
 
@@ -176,11 +184,11 @@ class Look:
 
     def _take_states(self, keys: Sequence[tuple[str, int]]) -> None:
         paths = {f"{TOPICS}/{topic}/partitions/{number}/state": (topic, number) for topic, number in keys}
-        for path, result in self._get_many(list(paths)).items():
+        for path, result in self.get_many(list(paths)).items():
             if isinstance(result, NoNodeError):
                 self._found.states[paths[path]] = PartitionState(None, 0)
                 continue
-            state = self._decode(path, result, lambda znode: PartitionState(znodes.state(znode.data), znode.stat.mzxid))
+            state = self.decode(path, result, lambda znode: PartitionState(znodes.state(znode.data), znode.stat.mzxid))
             if state is not None:
                 self._found.states[paths[path]] = state
 

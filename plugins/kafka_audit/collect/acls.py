@@ -1,0 +1,114 @@
+"""ACLs of whoever holds them, each distinct set once. Pure: bytes or entries in, rows out."""
+
+import hashlib
+import struct
+import threading
+from collections.abc import Collection, Iterable, Iterator
+from typing import NamedTuple
+
+from kafka_audit.collect.cursor import Cursor, WireError
+from kafka_audit.model.tables import Acl
+
+VERSIONS = (0, 3)
+_FLEXIBLE, _PATTERN = 2, 1
+_TYPES = {2: "Topic", 3: "Group", 4: "Cluster", 5: "TransactionalId", 6: "DelegationToken", 7: "User"}
+_PATTERNS = {3: "LITERAL", 4: "PREFIXED"}
+_LITERAL = 3
+_PERMISSIONS = {2: "DENY", 3: "ALLOW"}
+_OPERATIONS = (
+    *("Unknown", "Any", "All", "Read", "Write", "Create", "Delete", "Alter", "Describe", "ClusterAction", "DescribeConfigs"),
+    *("AlterConfigs", "IdempotentWrite", "CreateTokens", "DescribeTokens", "TwoPhaseCommit"),
+)
+
+
+class Entry(NamedTuple):
+    """One ACL, in an order of columns that sorts as kafka-acls.sh lists."""
+
+    resource_type: str
+    resource_name: str
+    pattern_type: str
+    principal: str
+    host: str
+    operation: str
+    permission: str
+
+
+class Refusal(NamedTuple):
+    """An answer that holds an error instead of ACLs."""
+
+    code: int
+    message: str | None
+
+
+def digest(entries: Collection[Entry]) -> str:
+    """Return 32 hex digits over a set of ACLs, whatever order they came in."""
+    content = repr(sorted(map(tuple, entries))).encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(content, digest_size=16).hexdigest()
+
+
+def rows_of(named: str, entries: Iterable[Entry]) -> Iterator[Acl]:
+    """Yield the rows of a set whose digest is `named`."""
+    for one in sorted(entries):
+        yield Acl(acls_digest=named, **one._asdict())
+
+
+def read_answer(body: bytes, version: int) -> frozenset[Entry] | Refusal:
+    """Decode a DescribeAcls response body, versions 0 to 3; raises WireError."""
+    cursor = Cursor(body, flexible=version >= _FLEXIBLE)
+    try:
+        cursor.int32()  # throttled for so many ms
+        code, message = cursor.int16(), cursor.text()
+        entries = frozenset(_entries(cursor, version))
+        cursor.tags()
+    except (struct.error, IndexError, UnicodeDecodeError, MemoryError) as error:
+        msg = f"no DescribeAcls answer of version {version}: {error}"
+        raise WireError(msg) from error
+    return Refusal(code, message) if code else entries
+
+
+def _entries(cursor: Cursor, version: int) -> Iterator[Entry]:
+    for _ in range(cursor.length()):
+        kind, name = cursor.int8(), cursor.text() or ""
+        pattern = cursor.int8() if version >= _PATTERN else _LITERAL
+        for _ in range(cursor.length()):
+            principal, host, operation, permission = cursor.text() or "", cursor.text() or "", cursor.int8(), cursor.int8()
+            cursor.tags()
+            yield Entry(
+                _TYPES.get(kind, f"type {kind}"),
+                name,
+                _PATTERNS.get(pattern, f"pattern {pattern}"),
+                principal,
+                host,
+                _OPERATIONS[operation] if 0 <= operation < len(_OPERATIONS) else f"operation {operation}",
+                _PERMISSIONS.get(permission, f"permission {permission}"),
+            )
+        cursor.tags()
+
+
+class AclBook:
+    """Takes answers from any thread; decodes each distinct body once and keeps each distinct set once."""
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self._lock = threading.Lock()
+        self._bodies: dict[tuple[int, bytes], str] = {}
+        self._sets: dict[str, frozenset[Entry]] = {}
+
+    def add(self, body: bytes, version: int) -> tuple[str, int] | Refusal:
+        """Take a DescribeAcls response body; return digest and size of its set, or the error in it. Raises WireError."""
+        key = (version, hashlib.blake2b(body, digest_size=16).digest())
+        with self._lock:
+            if key not in self._bodies:
+                found = read_answer(body, version)
+                if isinstance(found, Refusal):
+                    return found
+                named = digest(found)
+                self._bodies[key] = named
+                self._sets[named] = found
+            named = self._bodies[key]
+            return named, len(self._sets[named])
+
+    def rows(self, digests: Iterable[str]) -> Iterator[Acl]:
+        """Yield the rows of the sets with these digests, each once."""
+        for named in sorted(set(digests) & self._sets.keys()):
+            yield from rows_of(named, self._sets[named])

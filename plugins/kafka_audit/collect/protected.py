@@ -1,0 +1,165 @@
+"""What a broker tells only to those who may Describe the cluster: ACLs, log directories, reassignments.
+
+A refusal of DescribeAcls or ListPartitionReassignments is an ERROR in the broker's log, so these are asked only where the right
+is known to be there: by the own operations of DescribeCluster, and where a broker has no such API (before 2.8) by
+DescribeLogDirs, which refuses without a word.
+"""
+
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar
+
+from kafka.protocol.admin import (
+    DescribeAclsRequest,
+    DescribeAclsResponse,
+    DescribeLogDirsRequest,
+    ListPartitionReassignmentsRequest,
+)
+
+from kafka_audit.collect.acls import AclBook, Refusal
+from kafka_audit.collect.cursor import WireError
+from kafka_audit.collect.raw import RawRequest
+from kafka_audit.collect.reads import CLUSTER_DENIED, ReadError
+from kafka_audit.collect.targets import Target
+from kafka_audit.collect.wire import Conversation, error_name
+from kafka_audit.model.tables import AclHolder, LogDir, Reassignment, Row
+
+ACLS, LOG_DIRS, REASSIGNMENTS = "DescribeAcls", "DescribeLogDirs", "ListPartitionReassignments"
+MAY_DESCRIBE = "Describe on Cluster"
+
+_DESCRIBE_OPERATION = 8
+_ANY = 1
+_SECURITY_DISABLED = 54
+_TOP_ERROR, _SIZES = 3, 4  # versions of DescribeLogDirs from which it tells a refusal, and sizes
+_UNREADABLE, _NOT_CONTROLLER = "unreadable", "NOT_CONTROLLER"
+_T = TypeVar("_T")
+
+
+class Read(Protocol):
+    """Asks one question, whose outcome becomes a row."""
+
+    def __call__(self, operation: str, question: Callable[[], _T]) -> _T | None: ...  # noqa: D102 -- see above
+
+
+class ProtectedReads:
+    """Asks one broker, at the connection that is open."""
+
+    def __init__(self, talk: Conversation, target: Target, sample: int, read: Read, timeout_s: float) -> None:
+        """Take the conversation; `read` notes what each question gave, `timeout_s` is told to the broker as well."""
+        self._talk = talk
+        self._target = target
+        self._sample = sample
+        self._read = read
+        self._timeout_s = timeout_s
+        self._stop: ReadError | None = None
+        self.rows: list[Row] = []
+
+    def ask(self, operations: frozenset[int] | None, book: AclBook, *, lists_reassignments: bool) -> None:
+        """Ask what the own rights allow; the rest are failed reads.
+
+        Args:
+            operations: own operations on the cluster (empty: not even Describe), None where the broker did not tell them.
+            book: where sets of ACLs go.
+            lists_reassignments: whether this is the broker to ask for reassignments.
+        """
+        if operations is not None and _DESCRIBE_OPERATION not in operations:
+            self._stop = ReadError(CLUSTER_DENIED, "not tried: DescribeCluster lists the own rights without it", MAY_DESCRIBE)
+        if self._talk.version(DescribeLogDirsRequest) is not None:
+            found = self._read(LOG_DIRS, self._log_dirs)
+            self.rows += found or ()
+            if operations is None and found is None:
+                words = "not tried: without DescribeLogDirs it is not known whether the own rights allow it"
+                self._stop = self._stop or ReadError(CLUSTER_DENIED, words, MAY_DESCRIBE)
+        elif operations is None:
+            self._stop = ReadError(CLUSTER_DENIED, "not tried: this version does not tell the own rights", MAY_DESCRIBE)
+        if self._talk.version(DescribeAclsRequest) is not None:
+            self.rows += self._read(ACLS, lambda: self._acls(book)) or ()
+        if lists_reassignments and self._talk.version(ListPartitionReassignmentsRequest) is not None:
+            self.rows += self._read(REASSIGNMENTS, self._reassignments) or ()
+
+    def refuse(self, error: ReadError) -> None:
+        """Give every read of an offered API the same failed row."""
+        self._stop = error
+        for operation, request in ((LOG_DIRS, DescribeLogDirsRequest), (ACLS, DescribeAclsRequest)):
+            if self._talk.version(request) is not None:
+                self._read(operation, self._go_on)
+
+    def _go_on(self) -> None:
+        if self._stop is not None:
+            raise self._stop
+
+    def _log_dirs(self) -> tuple[Row, ...]:
+        self._go_on()
+        version = self._talk.version(DescribeLogDirsRequest) or 0
+        answer = self._talk.ask(DescribeLogDirsRequest(version=version, topics=None))
+        if version >= _TOP_ERROR:
+            _demand(answer.error_code, None)
+        if not answer.results:  # a broker without a directory does not run
+            raise ReadError(CLUSTER_DENIED, "an empty list, which is how this version refuses", MAY_DESCRIBE)
+        return tuple(self._log_dir(one, sizes=version >= _SIZES) for one in answer.results)
+
+    def _log_dir(self, one: Any, *, sizes: bool) -> LogDir:  # noqa: ANN401 -- kafka-python's messages are untyped
+        return LogDir(
+            sample=self._sample,
+            observer=self._target.observer,
+            broker_id=self._target.broker_id,
+            path=one.log_dir,
+            error=one.error_code,
+            total_bytes=one.total_bytes if sizes and one.total_bytes >= 0 else None,
+            usable_bytes=one.usable_bytes if sizes and one.usable_bytes >= 0 else None,
+            replicas=sum(not partition.is_future_key for topic in one.topics for partition in topic.partitions),
+        )
+
+    def _acls(self, book: AclBook) -> tuple[Row, ...]:
+        self._go_on()
+        version = self._talk.version(DescribeAclsRequest) or 0
+        request = DescribeAclsRequest(
+            version=version,
+            resource_type_filter=_ANY,
+            resource_name_filter=None,
+            pattern_type_filter=_ANY,
+            principal_filter=None,
+            host_filter=None,
+            operation=_ANY,
+            permission_type=_ANY,
+        )
+        body: bytes = self._talk.ask(RawRequest(request, DescribeAclsResponse, DescribeAclsRequest.API_KEY, version))
+        try:
+            found = book.add(body, version)
+        except WireError as error:
+            raise ReadError(_UNREADABLE, str(error)) from error
+        if isinstance(found, Refusal):
+            if found.code == _SECURITY_DISABLED:
+                return ()  # a definite no: this broker has no authorizer
+            _demand(found.code, found.message)
+            return ()
+        named, count = found
+        observer, broker = self._target.observer, self._target.broker_id
+        return (AclHolder(sample=self._sample, observer=observer, broker_id=broker, acls_digest=named, acls=count),)
+
+    def _reassignments(self) -> tuple[Row, ...]:
+        self._go_on()
+        timeout_ms = round(self._timeout_s * 1000)
+        answer = self._talk.ask(ListPartitionReassignmentsRequest(version=0, timeout_ms=timeout_ms, topics=None))
+        _demand(answer.error_code, answer.error_message)
+        return tuple(
+            Reassignment(
+                sample=self._sample,
+                observer=self._target.observer,
+                topic=topic.name,
+                partition=one.partition_index,
+                replicas=tuple(one.replicas),
+                adding=tuple(one.adding_replicas),
+                removing=tuple(one.removing_replicas),
+            )
+            for topic in answer.topics
+            for one in topic.partitions
+        )
+
+
+def _demand(code: int, message: str | None) -> None:
+    """Raise ReadError for an error code, with Kafka's name of it and what is missing."""
+    if not code:
+        return
+    name = error_name(code)
+    needs = {CLUSTER_DENIED: MAY_DESCRIBE, _NOT_CONTROLLER: "an answer of the controller"}.get(name)
+    raise ReadError(name, message, needs)
