@@ -14,11 +14,16 @@ from kafka_audit.model.cluster import Cluster, Expect, Limits, Vantage, Zookeepe
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.tables import (
     TABLES,
+    Acl,
+    AclHolder,
     BrokerApi,
     BrokerConfig,
     BrokerIdentity,
+    BrokerProperty,
     BrokerView,
+    LogDir,
     Probe,
+    Reassignment,
     Sample,
     Snapshot,
     SnapshotInfo,
@@ -212,3 +217,56 @@ def test_nothing_is_logged_and_no_thread_is_left(brokers, caplog):
         snap(cluster(brokers[0].address))
     assert [record.name for record in caplog.records if record.name.startswith("kafka")] == []
     assert [one for one in {*threading.enumerate()} - before if "(work)" in one.name] == []
+
+
+def test_properties_are_read_once_for_every_broker_that_anybody_names(brokers, tmp_path):
+    brokers[2].topics, brokers[2].brokers = {}, {}  # two looks
+    for one in (0, 1):
+        (tmp_path / f"{one}").write_text(f"broker.id={one}\n")
+    snapshot = snap(cluster(brokers[0].address, properties=(str(tmp_path / "{broker_id}"),)))
+    assert len(snapshot.of(Sample)) == 2
+    reads = {one.observer: (one.sample, one.outcome) for one in snapshot.of(SourceRead) if one.operation == "properties"}
+    assert reads == {"properties:0": (2, "answered"), "properties:1": (2, "answered"), "properties:2": (2, "failed")}
+    assert {(one.broker_id, one.key, one.value) for one in snapshot.of(BrokerProperty)} == {
+        (0, "broker.id", "0"),
+        (1, "broker.id", "1"),
+    }
+
+
+def test_nothing_is_said_of_properties_that_nobody_named(brokers):
+    assert not [one for one in snap(cluster(brokers[0].address)).of(SourceRead) if "properties" in one.operation]
+
+
+def _talkative(brokers):
+    for one in brokers:
+        one.apis |= {29: (0, 3), 35: (0, 4), 46: (0, 0), 55: (0, 1)}
+        one.acls = [(4, "kafka-cluster", 3, [("User:kafka", "*", 9, 3)])]
+    brokers[0].reassignments = {("orders", 0): ((0, 1, 2), (2,), ())}
+    brokers[2].topics, brokers[2].brokers = {}, {}  # two looks
+
+
+def test_what_no_difference_rests_on_is_kept_once_and_acl_sets_by_content(brokers):
+    _talkative(brokers)
+    brokers[1].acls = [*brokers[1].acls, (2, "*", 3, [("User:a", "*", 3, 3)])]
+    snapshot = snap(cluster(brokers[0].address))
+    assert [(one.sample, one.broker_id) for one in snapshot.of(LogDir)] == [(2, 0), (2, 1), (2, 2)]
+    assert [(one.sample, one.observer) for one in snapshot.of(Reassignment)] == [(2, "broker:0")]
+    assert [(one.sample, one.broker_id, one.acls) for one in snapshot.of(AclHolder)] == [
+        (look, broker, 2 if broker == 1 else 1) for look in (1, 2) for broker in (0, 1, 2)
+    ]
+    assert len(snapshot.of(Acl)) == 3
+    assert {one.acls_digest for one in snapshot.of(Acl)} == {one.acls_digest for one in snapshot.of(AclHolder)}
+
+
+def test_a_reassignment_that_ended_between_two_looks_is_gone(brokers):
+    _talkative(brokers)
+    asked = brokers[0].requests
+
+    class Ending(dict):
+        def items(self):
+            return () if sum(key == 46 for key, _, _ in asked) > 1 else super().items()
+
+    brokers[0].reassignments = Ending(brokers[0].reassignments)
+    snapshot = snap(cluster(brokers[0].address))
+    assert len([one for one in snapshot.of(SourceRead) if one.operation == "ListPartitionReassignments"]) == 2
+    assert snapshot.of(Reassignment) == ()
