@@ -140,6 +140,9 @@ def _pair(between: InterBroker, broker: int, principal: Principal, name: str, so
         return replace(undecided, why=why, needs=needs)
     if supers is not None and name in supers:
         return replace(undecided, allowed=True, why=f"{name} is in super.users of broker {broker}", needs="")
+    if acls is None and not between.asked:
+        why = f"{name} is not in super.users, and no ACLs were asked for"
+        return replace(undecided, allowed=False if principal.names and supers is not None else None, why=why, needs=_file(broker))
     if acls is None:
         return replace(undecided, why="its ACLs were not read", needs="Describe on Cluster, or read on /kafka-acl")
     return _ruled(between, broker, undecided, supers, acls)

@@ -16,6 +16,7 @@ from kafka_audit.model.tables import (
     RegisteredEndpoint,
     Registry,
     Snapshot,
+    SourceRead,
 )
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
@@ -76,6 +77,11 @@ class InterBroker:
         asked = {view.broker_id for view in self.snapshot.of(BrokerView)} if self.kraft else set()
         registered = {row.broker_id for row in newest(self.snapshot, RegisteredBroker)}
         return tuple(sorted(one for one in registered | asked | self.settings.brokers if one >= 0))
+
+    @cached_property
+    def asked(self) -> bool:
+        """Tell whether a cluster was asked at all, or files alone were read."""
+        return any(read.operation != "properties" for read in self.snapshot.of(SourceRead))
 
     @cached_property
     def controller(self) -> int | None:

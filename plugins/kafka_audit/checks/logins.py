@@ -90,17 +90,17 @@ def _certificate(between: InterBroker, broker: int, listener: Listener) -> Itera
 
 def offered_mechanisms(between: InterBroker, broker: int, listener: str) -> frozenset[str] | None:
     """Return the SASL mechanisms of a broker's listener: as a probe was told, else by its settings; None where not known."""
-    told = [
-        row
-        for row in between.snapshot.of(Probe)
-        if (row.broker_id, row.listener, row.layer, row.outcome) == (broker, listener, "sasl", "ok") and row.detail
-    ]
-    if told:
+    if told := _heard(between, broker, listener):
         return frozenset(re.findall(r"[A-Z0-9-]+", max(told, key=lambda row: row.sample).detail or ""))
     enabled = between.settings.at(broker, listener, "sasl.enabled.mechanisms")
     if not enabled.known:
         return None
     return frozenset(part.strip() for part in (enabled.value or "GSSAPI").split(",") if part.strip())
+
+
+def _heard(between: InterBroker, broker: int, listener: str) -> list[Probe]:
+    probes = (row for row in between.snapshot.of(Probe) if (row.layer, row.outcome) == ("sasl", "ok") and row.detail)
+    return [row for row in probes if (row.broker_id, row.listener) == (broker, listener)]
 
 
 def _mechanism(between: InterBroker, broker: int, listener: Listener) -> Iterator[Fault]:
@@ -114,7 +114,9 @@ def _mechanism(between: InterBroker, broker: int, listener: Listener) -> Iterato
         if mechanism not in (offered or ()):
             text = f"it offers {', '.join(sorted(offered or ()))}, not {mechanism}"
             repair = f"add {mechanism} to sasl.enabled.mechanisms of broker {broker}"
-            yield Fault(kind="mechanism", text=text, repair=repair, sources=tuple(who))
+            # A probe heard the running broker; settings may be newer than what runs.
+            confidence = Confidence.MEASURED if _heard(between, broker, listener.name) else Confidence.INFERRED
+            yield Fault(kind="mechanism", text=text, repair=repair, sources=tuple(who), confidence=confidence)
 
 
 def known_users(between: InterBroker, broker: int, listener: str, mechanism: str) -> dict[str, str | None] | None:

@@ -42,7 +42,7 @@ def inter_broker_listener_undefined(snapshot: Snapshot) -> Iterator[Judgement]:
     `listener.security.protocol.map`, or name one of {advertised} in `inter.broker.listener.name`. Then start it.
 
     ## References
-    `kafka.server.KafkaConfig.validateValues`; KIP-103.
+    `kafka.server.KafkaConfig.validateValues`; KIP-103 (listeners for different traffic).
     """
     yield from files_gap(snapshot, "KA311")
     between = InterBroker(snapshot)

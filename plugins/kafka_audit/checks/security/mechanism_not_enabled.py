@@ -49,7 +49,7 @@ def mechanism_not_enabled(snapshot: Snapshot) -> Iterator[Judgement]:
     `sasl.mechanism.inter.broker.protocol` to one of {enabled} on all brokers. Then start it.
 
     ## References
-    `kafka.server.KafkaConfig.validateValues`.
+    `kafka.server.KafkaConfig.validateValues`; KIP-103 (listeners for different traffic).
     """
     yield from files_gap(snapshot, "KA406")
     between = InterBroker(snapshot)
