@@ -264,10 +264,11 @@ class FakeBroker:
 
 
 class Garbling(FakeBroker):
-    """Answers in well-formed frames whose insides were changed, cut or lengthened by a seeded dice."""
+    """Answers in well-formed frames whose insides were changed, cut or lengthened by a seeded dice, but for the keys to spare."""
 
-    def __init__(self, broker_id, seed):
+    def __init__(self, broker_id, seed, spare=()):
         super().__init__(broker_id)
+        self._spare = spare
         self.brokers = {broker_id: ("h", 1)}
         self.topics = {"orders": {0: (broker_id, [broker_id])}}
         self._dice = random.Random(seed)  # noqa: S311 -- no secret
@@ -275,7 +276,8 @@ class Garbling(FakeBroker):
     def _answer(self, connection, request):
         caught = _Caught()
         super()._answer(caught, request)
-        connection.sendall(self._garbled(caught.data) if len(self.requests) > 1 else caught.data)
+        spared = len(self.requests) == 1 or self.requests[-1][0] in self._spare
+        connection.sendall(caught.data if spared else self._garbled(caught.data))
 
     def _garbled(self, data):
         data, dice = bytearray(data), self._dice
@@ -284,6 +286,24 @@ class Garbling(FakeBroker):
         data = data[: dice.randrange(8, len(data))] if dice.random() < 0.3 else data
         data += b"more" if dice.random() < 0.2 else b""
         return struct.pack("!i", len(data) - 4) + data[4:]
+
+
+class Trickling(FakeBroker):
+    """Answers one API a byte a second."""
+
+    def __init__(self, broker_id, key):
+        super().__init__(broker_id)
+        self._key = key
+
+    def _answer(self, connection, request):
+        caught = _Caught()
+        super()._answer(caught, request)
+        if self.requests[-1][0] != self._key:
+            connection.sendall(caught.data)
+            return
+        for one in caught.data:
+            connection.sendall(bytes([one]))
+            time.sleep(1)
 
 
 class _Caught:

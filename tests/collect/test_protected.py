@@ -6,7 +6,7 @@ import pytest
 from kafka.protocol.admin import DescribeAclsResponse
 
 from collect import fakes
-from collect.fakes import NO_AUTHORIZER, FakeBroker, server
+from collect.fakes import NO_AUTHORIZER, FakeBroker, Garbling, Trickling, server
 from kafka_audit.collect import acls
 from kafka_audit.collect.acls import AclBook, Entry
 from kafka_audit.collect.brokers import IDENTITY, BrokerAsker
@@ -14,7 +14,7 @@ from kafka_audit.collect.cursor import WireError
 from kafka_audit.collect.protected import ACLS, LOG_DIRS, MAY_DESCRIBE, REASSIGNMENTS
 from kafka_audit.collect.targets import BOOTSTRAP, UNREGISTERED, Target
 from kafka_audit.collect.views import ViewBook
-from kafka_audit.collect.wire import ClientOptions
+from kafka_audit.collect.wire import ClientOptions, quiet
 from kafka_audit.model.tables import AclHolder, BrokerIdentity, LogDir, Reassignment, SourceRead
 
 DESCRIBE, DESCRIBE_CONFIGS = 1 << 8, 1 << 10
@@ -169,6 +169,29 @@ def test_one_read_without_an_answer_costs_one_deadline_and_not_the_identity(brok
     assert [row.answered_by for row in of(rows, BrokerIdentity)] == [2]
     operation = {29: ACLS, 35: LOG_DIRS, 46: REASSIGNMENTS}[key]
     assert reads(rows)[operation][:2] == ("failed", "timeout")
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_answers_that_make_no_sense_inside_are_rows(seed):
+    fake = Garbling(2, seed, spare=(3, 18, 32, 60))
+    fake.apis, fake.acls = dict(ALL), RULES
+    fake.reassignments = {("orders", 0): ((0, 1), (2,), ())}
+    with server(fake) as fake.address, quiet():
+        rows = ask(fake, read_s=0.3)
+    assert {ACLS, LOG_DIRS, REASSIGNMENTS} <= reads(rows).keys()
+    assert all(needs or error for outcome, error, needs in reads(rows).values() if outcome == "failed")
+
+
+def test_a_byte_a_second_costs_one_deadline():
+    fake = Trickling(2, key=29)
+    fake.apis, fake.brokers = dict(ALL), {2: ("127.0.0.1", 1)}
+    with server(fake) as fake.address:
+        started = time.monotonic()
+        rows = ask(fake, read_s=0.5)
+    assert time.monotonic() - started < 2
+    assert reads(rows)[ACLS][:2] == ("failed", "timeout")
+    assert reads(rows)[REASSIGNMENTS][:2] == ("failed", "timeout")
+    assert reads(rows)[LOG_DIRS] == reads(rows)[IDENTITY] == ANSWERED
 
 
 def body(version, resources):

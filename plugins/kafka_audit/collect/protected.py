@@ -102,11 +102,11 @@ class ProtectedReads:
             sample=self._sample,
             observer=self._target.observer,
             broker_id=self._target.broker_id,
-            path=one.log_dir,
+            path=one.log_dir or "",
             error=one.error_code,
             total_bytes=one.total_bytes if sizes and one.total_bytes >= 0 else None,
             usable_bytes=one.usable_bytes if sizes and one.usable_bytes >= 0 else None,
-            replicas=sum(not partition.is_future_key for topic in one.topics for partition in topic.partitions),
+            replicas=sum(not partition.is_future_key for topic in one.topics or () for partition in topic.partitions or ()),
         )
 
     def _acls(self, book: AclBook) -> tuple[Row, ...]:
@@ -145,14 +145,14 @@ class ProtectedReads:
             Reassignment(
                 sample=self._sample,
                 observer=self._target.observer,
-                topic=topic.name,
+                topic=topic.name or "",
                 partition=one.partition_index,
-                replicas=tuple(one.replicas),
-                adding=tuple(one.adding_replicas),
-                removing=tuple(one.removing_replicas),
+                replicas=tuple(one.replicas or ()),
+                adding=tuple(one.adding_replicas or ()),
+                removing=tuple(one.removing_replicas or ()),
             )
-            for topic in answer.topics
-            for one in topic.partitions
+            for topic in answer.topics or ()
+            for one in topic.partitions or ()
         )
 
 
