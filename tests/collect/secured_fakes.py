@@ -6,6 +6,7 @@ import hmac
 import os
 import ssl
 import struct
+import time
 from contextlib import contextmanager
 
 from kafka.protocol.sasl import SaslAuthenticateRequest, SaslAuthenticateResponse, SaslHandshakeRequest, SaslHandshakeResponse
@@ -19,7 +20,8 @@ OUT_OF_TURN = 34
 class SecuredBroker(FakeBroker):
     """Answers ApiVersions once, then a handshake and a login; everything else only after that. `logins` keeps who tried.
 
-    Fields to change: `mechanisms`, `users` (name -> password), `echo` (refusals repeat what was sent, as no broker should).
+    Fields to change: `mechanisms`, `users` (name -> password), `echo` (refusals repeat what was sent, as no broker should),
+    `hangs_up` (after a refusal, as every broker does).
     """
 
     def __init__(self, broker_id, mechanisms=("PLAIN",), users=None):
@@ -28,6 +30,7 @@ class SecuredBroker(FakeBroker):
         self.mechanisms = mechanisms
         self.users = users or {}
         self.echo = False
+        self.hangs_up = False
         self.logins = []
         self.handshakes = []
 
@@ -49,6 +52,10 @@ class SecuredBroker(FakeBroker):
             self.requests.append((key, version, request))
             answer = {17: self._handshake, 18: self._first, 36: self._authenticate}[key](talk, version, request)
             answer.with_header(correlation_id=correlation)
+            if self.hangs_up and key == 36 and answer.error_code:
+                time.sleep(0.05)  # until the client waits, as a broker's delay of failed logins has it
+                connection.sendall(answer.encode(framed=True, header=True))
+                return
             connection.sendall(answer.encode(framed=True, header=True))
 
     def _first(self, talk, version, request):

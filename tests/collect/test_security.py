@@ -115,6 +115,17 @@ def test_a_broker_that_repeats_the_password_does_not_make_us_repeat_it():
     assert "***" in reads(rows)["Metadata"][2]
 
 
+@pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-512"])
+def test_a_broker_that_hangs_up_right_after_its_refusal_is_heard(mechanism):
+    """As real ones do: the refusal and the end of the stream are read at once."""
+    fake = broker(mechanism, password="another")  # noqa: S106 -- of a fake
+    fake.hangs_up = True
+    with server(fake) as address:
+        logins = [Logins(cluster(address, login(mechanism=mechanism)), SECRETS) for _ in range(5)]
+        found = [reads(ask(target(address), None, logins=one))["Metadata"][1:3] for one in logins]
+    assert found == [("SASL_AUTHENTICATION_FAILED", SAID)] * 5
+
+
 def test_no_error_carries_the_password_in_its_text_or_its_cause():
     fake = broker("PLAIN", password="another")  # noqa: S106 -- of a fake
     fake.echo = True

@@ -377,7 +377,14 @@ def test_what_bash_cannot_reach_stays_unreached(bash_alone):
 
 def test_a_vantage_gets_no_variable_that_holds_a_password_whatever_its_name():
     connection = Cluster(name="c", security=Security(password_env="connection x"))  # noqa: S106 -- a name
-    environment = {"COPY": "user:hush@h", "AIRFLOW_CONN_X": "{}", "AIRFLOW__CORE__FERNET_KEY": "f", "HOME": "/", "KEY": "v"}
+    environment = {
+        "COPY": "user:hush@h",
+        "AIRFLOW_CONN_X": "{}",
+        "AIRFLOW__CORE__FERNET_KEY": "f",
+        "KAFKA_AUDIT_PASSWORD": "p",
+        "HOME": "/",
+        "KEY": "v",
+    }
     assert without_secrets(environment, connection, {"hush"}) == {"HOME": "/", "KEY": "v"}
     assert Logins(connection, Secrets({"connection x": "hush"}, environment)).passwords() == {"hush"}
 

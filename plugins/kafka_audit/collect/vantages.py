@@ -1,7 +1,7 @@
 """Command vantages: send a script by stdin, read one tab-separated line per layer back.
 
 Nothing is installed there, and no credential travels: the script holds addresses, names of mechanisms and the certificates of
-`ca_file`. Environment variables that hold one of the cluster's passwords, or what is Airflow's own, are kept from the command.
+`ca_file`. Environment variables that hold one of the cluster's passwords, or are Airflow's or our own, are kept from the command.
 """
 
 import importlib.resources
@@ -37,7 +37,7 @@ _NEEDS = "a command that runs python3 or bash on the vantage, with the script on
 _CANNOT_RUN = "cannot run"
 _QUEUE_NEEDS = "an Airflow executor with queues"
 _BASH_LACKS = ("tls", "sasl")
-_AIRFLOWS_OWN = ("AIRFLOW_CONN_", "AIRFLOW_VAR_", "AIRFLOW__")
+_OUR_OWN = ("AIRFLOW_CONN_", "AIRFLOW_VAR_", "AIRFLOW__", "KAFKA_AUDIT_")
 _IMPORT = re.compile(r"^from kafka_audit\.[^\n(]*(\([^)]*\))?\n", re.MULTILINE)
 
 
@@ -192,13 +192,13 @@ def _octal(request: bytes) -> str:
 
 
 def without_secrets(environment: Mapping[str, str], cluster: Cluster, passwords: Collection[str] = ()) -> dict[str, str]:
-    """Return the environment for a vantage's command: without what holds a password of this cluster or is Airflow's own."""
+    """Return the environment for a vantage's command: without this cluster's passwords, and what is Airflow's or ours."""
     securities = [cluster.security, *(one for one in cluster.listeners.values() if one is not None)]
     names = {one.password_env for one in securities} | {cluster.zookeeper.password_env if cluster.zookeeper else None}
     return {
         name: value
         for name, value in environment.items()
-        if name not in names and not name.startswith(_AIRFLOWS_OWN) and not any(one in value for one in passwords)
+        if name not in names and not name.startswith(_OUR_OWN) and not any(one in value for one in passwords)
     }
 
 

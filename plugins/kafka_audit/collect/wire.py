@@ -46,6 +46,25 @@ class ClientOptions:
         return replace(self, way=self.logins.way(target))
 
 
+class _Manager(KafkaConnectionManager):  # type: ignore[misc] # kafka-python has no types
+    """Makes connections that hear a party's last words.
+
+    kafka-python drops what it has read when the end of the stream comes along with it, and a broker that refuses a login says
+    why and hangs up at once. The end is still there when the next read looks for it.
+    """
+
+    async def _build_transport(self, node: Any, timeout_at: float | None = None) -> Any:  # noqa: ANN401 -- see above
+        transport = await super()._build_transport(node, timeout_at=timeout_at)
+        receive = transport._sock_recv  # noqa: SLF001 -- there is no other place
+
+        def words_first() -> tuple[bytes, Exception | None]:
+            data, error = receive()
+            return data, None if data else error
+
+        transport._sock_recv = words_first  # noqa: SLF001 -- see above
+        return transport
+
+
 class Conversation:
     """A connection to one address; a context manager.
 
@@ -60,7 +79,7 @@ class Conversation:
         self.lost: ReadError | None = None
         self._options = options
         self._net = NetworkSelector(client_id=CLIENT, slow_task_threshold_secs=0)
-        self._manager = KafkaConnectionManager(
+        self._manager = _Manager(
             self._net,
             bootstrap_servers=[joined(host, port)],
             client_id=CLIENT,

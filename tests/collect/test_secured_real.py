@@ -1,0 +1,225 @@
+"""Snapshots of real secured clusters by the console: every protocol at once, right and wrong logins, and nothing that leaks."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from kafka_audit.model.tables import BrokerIdentity, BrokerView, Certificate, Probe, RegisteredBroker, SourceRead
+from kafka_audit.store import Store
+from kafka_audit.testbed import Bed, Listener, Security
+from kafka_audit.testbed.certificates import Authority
+from kafka_audit.testbed.servers import BROKER_PORT
+
+pytestmark = pytest.mark.bed
+
+PLUGINS = Path(__file__).parents[2] / "plugins"
+LISTENERS = (
+    Listener(protocol="SSL"),
+    Listener(protocol="SASL_PLAINTEXT", port=BROKER_PORT + 1, mechanisms=("SCRAM-SHA-512", "SCRAM-SHA-256")),
+    Listener(protocol="SASL_SSL", name="EXTERNAL", port=BROKER_PORT + 2, mechanisms=("PLAIN",)),
+)
+NAMES = [one.label for one in LISTENERS]
+WRONG = "no-such-password"
+# A vantage that notes what it was given, and every command line that runs while it does.
+NOTING = """#!/bin/sh
+{{ env; cat /proc/[0-9]*/cmdline | tr '\\0' ' '; }} >>{notes} 2>/dev/null
+exec "$@"
+"""
+
+
+class Audited:
+    """One cluster with all kinds of listeners."""
+
+    def __init__(self, folder, bed, cluster):
+        self.folder = folder
+        self.bed = bed
+        self.cluster = cluster
+        self.secured = cluster.secured
+        self.notes = folder / "notes"
+        self.noting = folder / "noting"
+        self.noting.write_text(NOTING.format(notes=self.notes))
+        self.noting.chmod(stat.S_IRWXU)
+        self.number = 0
+
+    def entry(self, names=NAMES, ca_file=None):
+        found = {one: self.secured.audit_settings(label=one) for one in names}
+        if ca_file is not None:
+            for one in ("SSL", "EXTERNAL"):
+                found[one]["ca_file"] = str(ca_file)
+        return {
+            "zookeeper": self.secured.audit_zookeeper(self.cluster.zookeeper_connect),
+            "listeners": found,
+            "limits": {"read_s": 5, "settle_s": 0.5},
+            "vantages": {"here": {"command": [str(self.noting)]}},
+        }
+
+    def snapshot(self, entry, password=None):
+        self.number += 1
+        config, out = self.folder / f"{self.number}.yaml", self.folder / f"store-{self.number}"
+        config.write_text(json.dumps({"clusters": {"prod": entry}}))
+        environment = {**os.environ, "PYTHONPATH": str(PLUGINS), **self.secured.audit_environment()}
+        if password is not None:
+            environment["KAFKA_AUDIT_PASSWORD"] = password
+        command = [sys.executable, "-m", "kafka_audit.cli", "snapshot", "prod", "--config", str(config), "--out", str(out)]
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        process = self.bed.worker.popen(command, env=environment, **pipes)
+        stdout, stderr = process.communicate(timeout=90)
+        assert process.returncode == 0, stderr
+        self._demand_secrecy(out, stdout + stderr, environment["KAFKA_AUDIT_PASSWORD"])
+        rows = Store(out).read(stdout.strip()).rows
+        return SimpleNamespace(rows=rows, of=lambda table: [row for row in rows if isinstance(row, table)])
+
+    def _demand_secrecy(self, out, said, used):
+        secrets = {used, *self.secured.security.users.values()}
+        files = {str(path): path.read_bytes() for path in out.rglob("*") if path.is_file()}
+        assert files
+        noted = self.notes.read_text(errors="replace")
+        assert "HOME=" in noted
+        assert "kafka_audit.cli" in noted
+        for secret in secrets:
+            assert secret not in said
+            assert secret not in noted
+            assert [path for path, content in files.items() if secret.encode() in content] == []
+
+
+@contextmanager
+def bed_with(folder, version, **security):
+    with Bed(folder / "bed") as bed:
+        cluster = bed.cluster(version, brokers=1, security=Security(**security))
+        cluster.create_topic("orders", {0: [0]})
+        cluster.await_settled()
+        yield Audited(folder, bed, cluster)
+
+
+@pytest.fixture(scope="module")
+def audited(tmp_path_factory):
+    options = {"listeners": LISTENERS, "inter_broker": "SASL_PLAINTEXT", "asked": "SASL_PLAINTEXT", "zookeeper": "sasl"}
+    with bed_with(tmp_path_factory.mktemp("secured"), "3.9.1", **options) as found:
+        yield found
+
+
+def failed(snapshot):
+    return {(row.operation, row.target): row for row in snapshot.of(SourceRead) if row.outcome == "failed"}
+
+
+def layers(snapshot, vantage, listener):
+    rows = [row for row in snapshot.of(Probe) if (row.vantage, row.listener) == (vantage, listener)]
+    last = max(row.sample for row in rows)
+    return {row.layer: (row.outcome, row.error or row.detail) for row in rows if row.sample == last}
+
+
+def log_of(audited, level):
+    logs = audited.cluster.brokers[0].log_dir
+    return [line for path in logs.glob("*.log") for line in path.read_text(errors="replace").splitlines() if f" {level} " in line]
+
+
+def test_every_listener_is_read_as_the_auditor_and_zookeeper_too(audited):
+    errors = log_of(audited, "ERROR")
+    snapshot = audited.snapshot(audited.entry())
+    kafka = {key: row for key, row in failed(snapshot).items() if row.observer == "broker:0"}
+    assert kafka == {}
+    assert [row.broker_id for row in snapshot.of(RegisteredBroker)] == [0]
+    assert {(row.listener, row.topics_listed) for row in snapshot.of(BrokerView)} == {(one, 1) for one in NAMES}
+    assert {(row.listener, row.answered_by) for row in snapshot.of(BrokerIdentity)} == {(one, 0) for one in NAMES}
+    assert log_of(audited, "ERROR") == errors
+
+
+def test_probes_see_tls_and_mechanisms_from_here_and_from_a_vantage(audited):
+    snapshot = audited.snapshot(audited.entry())
+    for vantage in ("worker", "here"):
+        assert {layer: outcome for layer, (outcome, _) in layers(snapshot, vantage, "SSL").items()} == dict.fromkeys(
+            ("dns", "tcp", "tls", "api", "identity"), "ok"
+        )
+        seen = layers(snapshot, vantage, "SASL_PLAINTEXT")
+        assert seen["sasl"][0] == seen["api"][0] == "ok"
+        assert sorted(seen["sasl"][1].split(",")) == ["SCRAM-SHA-256", "SCRAM-SHA-512"]
+        assert layers(snapshot, vantage, "EXTERNAL")["sasl"] == ("ok", "PLAIN")
+    shown = {(row.vantage, row.listener, row.trusted, row.name_matches) for row in snapshot.of(Certificate)}
+    assert shown == {(place, one, True, True) for place in ("worker", "here") for one in ("SSL", "EXTERNAL")}
+
+
+def test_a_wrong_password_is_a_refused_login_and_the_broker_is_reachable(audited):
+    anybody = {"zookeeper": audited.cluster.zookeeper_connect}
+    snapshot = audited.snapshot(audited.entry() | anybody, password=WRONG)
+    metadata = {
+        target.rpartition(":")[2]: row for (operation, target), row in failed(snapshot).items() if operation == "Metadata"
+    }
+    scram, plain = str(BROKER_PORT + 1), str(BROKER_PORT + 2)
+    assert {port: row.error for port, row in metadata.items()} == dict.fromkeys((scram, plain), "SASL_AUTHENTICATION_FAILED")
+    assert "invalid credentials with SASL mechanism SCRAM-SHA-512" in metadata[scram].message
+    assert "Invalid username or password" in metadata[plain].message
+    assert metadata[scram].needs == "a user and password that listener SASL_PLAINTEXT accepts (auditor, KAFKA_AUDIT_PASSWORD)"
+    assert layers(snapshot, "worker", "SASL_PLAINTEXT")["api"][0] == "ok"
+    refused = [line for line in log_of(audited, "INFO") if "ailed authentication" in line and "invalid credentials" in line]
+    assert len(refused) == 1  # an account that locks after a few attempts is not locked by an audit
+
+
+def test_a_wrong_password_is_refused_by_zookeeper_too(audited):
+    snapshot = audited.snapshot(audited.entry(), password=WRONG)
+    reads = [row for row in snapshot.of(SourceRead) if row.observer == "zookeeper"]
+    assert {(row.outcome, row.error) for row in reads} == {("failed", "AuthFailedError")}
+    connect = audited.cluster.zookeeper_connect
+    assert {row.needs for row in reads} == {f"a user and password that {connect} accepts (auditor, KAFKA_AUDIT_PASSWORD)"}
+
+
+def test_an_authority_that_did_not_sign_is_told_and_nothing_is_said_to_such_a_broker(audited, tmp_path):
+    snapshot = audited.snapshot(audited.entry(ca_file=Authority(tmp_path, "other").ca_file))
+    errors = {
+        row.target.rpartition(":")[2]: row.error for (operation, _), row in failed(snapshot).items() if operation == "Metadata"
+    }
+    stranger = "certificate of an unknown issuer"
+    assert errors == {str(BROKER_PORT): stranger, str(BROKER_PORT + 2): stranger}
+    for vantage in ("worker", "here"):
+        assert layers(snapshot, vantage, "EXTERNAL")["tls"] == ("failed", stranger)
+    assert {(row.trusted, row.name_matches, row.error) for row in snapshot.of(Certificate)} == {(False, True, stranger)}
+
+
+def test_an_old_broker_is_read_by_scram_and_plain(tmp_path):
+    """PLAIN without TLS goes to it only where the file names its address."""
+    listeners = (
+        Listener(protocol="SASL_PLAINTEXT", mechanisms=("SCRAM-SHA-256",)),
+        Listener(protocol="SASL_PLAINTEXT", name="OTHER", port=BROKER_PORT + 1, mechanisms=("PLAIN",)),
+    )
+    with bed_with(tmp_path, "2.8.2", listeners=listeners, inter_broker="SASL_PLAINTEXT", zookeeper="sasl") as audited:
+        security = audited.secured.audit_settings(label="SASL_PLAINTEXT")
+        other = audited.secured.audit_settings(label="OTHER")
+        address = audited.cluster.brokers[0].address.rpartition(":")[0]
+        entry = audited.entry([]) | {"security": security, "listeners": {"OTHER": other}}
+        snapshot = audited.snapshot(entry)
+        assert {row.listener for row in snapshot.of(BrokerView)} == {"SASL_PLAINTEXT"}
+        told = failed(snapshot)["Metadata", f"{address}:{BROKER_PORT + 1}"]
+        assert (told.error, "PLAIN without TLS hands the password over" in told.message) == ("no credentials", True)
+        snapshot = audited.snapshot(entry | {"bootstrap": [f"{address}:{BROKER_PORT + 1}"]})
+        assert {(row.listener, row.topics_listed) for row in snapshot.of(BrokerView)} == {("SASL_PLAINTEXT", 1), ("OTHER", 1)}
+
+
+def test_zookeeper_by_tls_and_a_listener_that_wants_a_certificate(tmp_path):
+    options = {"listeners": (Listener(), Listener(protocol="SSL", port=BROKER_PORT + 1)), "client_auth": "required"}
+    with bed_with(tmp_path, "3.9.1", zookeeper="tls", **options) as audited:
+        entry = audited.entry(["SSL"])
+        snapshot = audited.snapshot(entry)
+        assert [row.broker_id for row in snapshot.of(RegisteredBroker)] == [0]
+        assert {row.listener: row.topics_listed for row in snapshot.of(BrokerView)} == {"PLAINTEXT": 1, "SSL": 1}
+        assert layers(snapshot, "here", "SSL")["api"] == ("unknown", "client certificate required")
+        without = {"protocol": "SSL", "ca_file": entry["listeners"]["SSL"]["ca_file"]}
+        snapshot = audited.snapshot(entry | {"listeners": {"SSL": without}})
+        assert layers(snapshot, "worker", "SSL")["api"] == ("unknown", "client certificate required")
+        told = next(row for (operation, _), row in failed(snapshot).items() if operation == "Metadata")
+        assert told.needs == "cert_file and key_file for SSL in the cluster file"
+        tls = entry["zookeeper"]["tls"]
+        for wrong, error in (
+            (tls | {"ca_file": str(Authority(tmp_path, "other").ca_file)}, "certificate of an unknown issuer"),
+            ({"ca_file": tls["ca_file"]}, "client certificate required"),
+            (None, "connection closed"),
+        ):
+            access = {"connect": audited.cluster.zookeeper_connect} | ({"tls": wrong} if wrong else {})
+            reads = [row for row in audited.snapshot(entry | {"zookeeper": access}).of(SourceRead) if row.observer == "zookeeper"]
+            assert {(row.outcome, row.error) for row in reads} == {("failed", error)}
+            assert all("zookeeper.tls" in row.needs for row in reads)
