@@ -59,7 +59,7 @@ def test_a_standalone_master_gets_no_address_of_this_machine(submitted, tmp_path
         "--store": f"{tmp_path}/store",
         "--run": "run-1",
     }
-    assert "spark.driver.host" not in conf
+    assert not {"spark.driver.host", "spark.driver.extraJavaOptions", "spark.buffer.pageSize"} & conf.keys()
     assert conf["spark.pyspark.driver.python"] == sys.executable
     assert local_ip is None
 
@@ -75,6 +75,12 @@ def test_local_with_a_connection_is_as_local_as_without(submitted):
     options, conf, local_ip = submitted({"host": "local[2]"})
     assert options["--master"] == "local[2]"
     assert (conf["spark.driver.host"], conf["spark.ui.enabled"], local_ip) == ("127.0.0.1", "false", "127.0.0.1")
+    assert "-XX:TieredStopAtLevel=1" in conf["spark.driver.extraJavaOptions"]
+
+
+def test_what_a_connection_says_of_spark_wins(submitted):
+    _, conf, _ = submitted({"host": "local[2]", "extra": {"conf": {"spark.buffer.pageSize": "2m", "spark.x": "y"}}})
+    assert (conf["spark.buffer.pageSize"], conf["spark.x"], conf["spark.driver.host"]) == ("2m", "y", "127.0.0.1")
 
 
 def test_cluster_mode_gets_neither_environment_nor_an_interpreter_of_this_machine():

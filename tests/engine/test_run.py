@@ -2,9 +2,11 @@
 
 import pyarrow.parquet as pq
 import pytest
+from pyspark.sql import DataFrame
 
 from engine.stores import changes, judgements, put
 from kafka_audit.engine import run
+from kafka_audit.engine.local_settings import FEW_ROWS, FOR_FEW_ROWS, VERY_FEW_ROWS
 from kafka_audit.engine.prepared.changes import MANY
 from kafka_audit.engine.views import RESULT, url
 from kafka_audit.model.errors import EngineError
@@ -62,14 +64,15 @@ WORLDS = {
 }
 
 
-@pytest.fixture(scope="module")
-def store(spark, tmp_path_factory):
+@pytest.fixture(scope="module", params=[None, FEW_ROWS, VERY_FEW_ROWS], ids=["many", "few", "very_few"])
+def store(request, spark, tmp_path_factory):
+    """Every way of keeping views says the same."""
     root = tmp_path_factory.mktemp("a store with spaces")
     ruled_out = Judgement(snapshot_id="cut", code="KA401", resource="broker/2", status=Status.PASS)
     put(root, "r1", WORLDS, [ruled_out])
     # An earlier version of the program did not have every table.
     (root / "snapshots" / "changed-previous" / "probe.parquet").unlink()
-    run.answer(spark, str(root), "r1")
+    run.answer(spark, str(root), "r1", rows=request.param)
     return root
 
 
@@ -145,6 +148,33 @@ def test_disagreements_are_a_table(store):
         ("broker:2", "topic_missing", "orders", True),
         ("broker:2", "topic_missing", "payments", True),
     }
+
+
+def test_few_rows_are_told_by_the_manifests_and_leave_the_session_as_it_was(spark, tmp_path, monkeypatch):
+    put(tmp_path, "r1", {"s": {}})
+    manifest = tmp_path / "snapshots" / "s" / "manifest.json"
+    asked = []
+    key = "spark.sql.adaptive.enabled"
+    monkeypatch.setattr(run, "_read", lambda _spark, _root, _request, rows: asked.append((rows, spark.conf.get(key))))
+    monkeypatch.setattr(run, "_write", lambda *_: None)
+    before = {name: spark.conf.get(name) for name in FOR_FEW_ROWS}
+    for text in (None, '{"tables": {"a": {"rows": 5}, "b": {"rows": 6}}}', '{"tables": {"a": {"rows": 300001}}}'):
+        if text is not None:
+            manifest.write_text(text)
+        run.answer(spark, str(tmp_path), "r1")
+    assert asked == [(None, before[key]), (11, FOR_FEW_ROWS[key]), (300_001, before[key])]
+    assert {name: spark.conf.get(name) for name in FOR_FEW_ROWS} == before
+
+
+def test_a_driver_without_pyarrow_says_the_same(spark, tmp_path, monkeypatch):
+    def without(_):
+        raise ImportError
+
+    monkeypatch.setattr(DataFrame, "toArrow", without)
+    put(tmp_path, "r1", {"cut": WORLDS["cut"]})
+    run.answer(spark, str(tmp_path), "r1", rows=VERY_FEW_ROWS)
+    failed = {one.code for one in judgements(tmp_path, "r1") if one.status is Status.FAIL}
+    assert failed >= {"KA105", "KA107", "KA202"}
 
 
 def test_a_snapshot_that_is_not_there(spark, tmp_path):

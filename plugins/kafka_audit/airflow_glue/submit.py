@@ -10,6 +10,7 @@ from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOpe
 from airflow.sdk import Connection, Context
 
 from kafka_audit.airflow_glue import connections, environment
+from kafka_audit.engine.local_settings import LOCAL, java_options
 from kafka_audit.model.errors import EngineError
 from kafka_audit.model.run import run_path
 
@@ -65,22 +66,17 @@ def settings(connection: Connection | None) -> tuple[dict[str, str], dict[str, s
     """Return Spark configuration and environment for a connection; `None` is the local default.
 
     Addresses and interpreters of this machine go only where the driver runs on it; a standalone cluster in cluster mode
-    refuses environment variables altogether.
+    refuses environment variables altogether. What the connection's extra says under `conf` wins.
     """
     extra: dict[str, Any] = {} if connection is None else connection.extra_dejson
+    own: dict[str, str] = extra.get("conf", {})
     conf = {"spark.ui.enabled": "false", "spark.sql.session.timeZone": "UTC", "spark.log.level": "WARN"}
     if connection is None or (connection.host or "").startswith("local"):
-        # A driver that advertises the host's name fails where that name does not resolve, as in a container without DNS.
-        here = {
-            "spark.driver.bindAddress": "127.0.0.1",
-            "spark.driver.host": "127.0.0.1",
-            "spark.pyspark.python": sys.executable,
-            "spark.sql.shuffle.partitions": "2",  # Spark's own 200 are 200 tasks per join, each longer than its work
-        }
-        return conf | here, {"SPARK_LOCAL_IP": "127.0.0.1"}
+        here = {"spark.pyspark.python": sys.executable, "spark.driver.extraJavaOptions": java_options()}
+        return {**conf, **LOCAL, **here, **own}, {"SPARK_LOCAL_IP": "127.0.0.1"}
     if extra.get("deploy-mode") == "cluster":
-        return conf, None
-    return conf | {"spark.pyspark.driver.python": sys.executable}, None
+        return conf | own, None
+    return conf | {"spark.pyspark.driver.python": sys.executable} | own, None
 
 
 def own_spark_submit() -> str:

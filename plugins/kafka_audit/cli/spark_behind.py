@@ -26,9 +26,6 @@ OLDEST_JAVA = 17  # Spark 4 runs on nothing older
 _KEPT_LINES = 2000
 _PATIENCE_S = 10.0
 _WORKER = "kafka_audit.cli.spark_worker"
-# A run is short: compiling hot code a second time and collecting garbage in parallel cost more than they bring
-# (measured: half the JVM's processor time, a third of the run). What SPARK_SUBMIT_OPTS already says comes later, and wins.
-_JVM_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
 def require_java(environ: Mapping[str, str] = os.environ) -> None:
@@ -66,11 +63,7 @@ class SparkBehind:
             text=True,
             encoding="utf-8",
             errors="replace",
-            env={
-                **os.environ,
-                "PYTHONPATH": os.pathsep.join(paths),
-                "SPARK_SUBMIT_OPTS": f"{_JVM_OPTIONS} {os.environ.get('SPARK_SUBMIT_OPTS', '')}".strip(),
-            },
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
             start_new_session=True,  # Ctrl-C reaches us alone, and one signal reaches worker and JVM
         )
         self._asked, self._told, stderr = (

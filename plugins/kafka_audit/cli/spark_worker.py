@@ -12,20 +12,6 @@ import threading
 from kafka_audit.engine import run, session
 from kafka_audit.model.errors import AuditError
 
-# Dozens of queries over a few rows cost what Spark does around the rows (measured: half of a small cluster's answer): Java
-# that is generated and compiled for each, and a job for each table that is sent to a join. Over many rows both pay.
-_FEW_ROWS = 300_000
-_FOR_FEW_ROWS = {
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.sql.adaptive.enabled": "false",
-    "spark.sql.autoBroadcastJoinThreshold": "-1",
-    "spark.sql.optimizer.disableHints": "true",
-    "spark.sql.shuffle.partitions": "1",
-    "spark.sql.leafNodeDefaultParallelism": "1",
-    "spark.sql.files.minPartitionNum": "1",
-}
-
 
 def main() -> int:
     """Serve one request."""
@@ -38,12 +24,9 @@ def main() -> int:
         return 0
     threading.Thread(target=_end_with_parent, daemon=True).start()
     asked = json.loads(line)
-    if asked["rows"] <= _FEW_ROWS:
-        for key, value in _FOR_FEW_ROWS.items():
-            spark.conf.set(key, value)
     answer: dict[str, object] = {"done": True}
     try:
-        run.answer(spark, asked["store"], asked["run"])
+        run.answer(spark, asked["store"], asked["run"], rows=asked["rows"])
     except AuditError as error:
         answer = {"error": str(error)}
     told.write(json.dumps(answer) + "\n")

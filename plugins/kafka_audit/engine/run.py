@@ -1,13 +1,16 @@
 """One submission: read the request, judge every pair with all SQL checks at once, write judgements, changes, disagreements."""
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from kafka_audit.checks import Check, catalogue
-from kafka_audit.engine.views import RESULT, register, stored_tables, url
+from kafka_audit.engine.local_settings import FEW_ROWS, FOR_FEW_ROWS
+from kafka_audit.engine.views import RESULT, register, sources, stored_tables, url
 from kafka_audit.model.errors import EngineError
 from kafka_audit.model.run import Request, run_path
 from kafka_audit.model.tables import RegisteredBroker, RegisteredEndpoint, RegisteredPartition, RegisteredTopic, Registry, Row
@@ -51,7 +54,14 @@ _CONCLUDED = """
 znodes of it could not be read, nothing passes. Null evidence is left out."""
 
 
-def answer(spark: SparkSession, store_root: str, run_id: str, checks: Mapping[str, Check] | None = None) -> None:
+def answer(
+    spark: SparkSession,
+    store_root: str,
+    run_id: str,
+    checks: Mapping[str, Check] | None = None,
+    *,
+    rows: int | None = None,
+) -> None:
     """Judge every pair of a request and write the answer below `runs/<run_id>/`, replacing an earlier try's.
 
     Args:
@@ -59,18 +69,45 @@ def answer(spark: SparkSession, store_root: str, run_id: str, checks: Mapping[st
         store_root: the store's local path or URL.
         run_id: whose `request.json` to read.
         checks: defaults to the whole catalogue.
+        rows: how many there are in the request's snapshots, roughly; None: as their manifests say; many where one is missing.
 
     Raises:
         EngineError: the request or a snapshot is not there, or a check's SELECT does not run; names it.
     """
     request = _request(spark, store_root, run_id)
     sql_checks = [check for check in (catalogue() if checks is None else checks).values() if check.kind == "sql"]
+    known = _rows(spark, store_root, request) if rows is None else rows
     try:
-        _read(spark, store_root, request)
-        _write(spark, sql_checks, f"{url(store_root)}/{run_path(run_id, '')}")
+        with _set(spark, FOR_FEW_ROWS if known is not None and known <= FEW_ROWS else {}):
+            _read(spark, store_root, request, known)
+            _write(spark, sql_checks, f"{url(store_root)}/{run_path(run_id, '')}")
     finally:
         # Spark takes a kept table for the same one as long as its path is, whatever has been written there since.
         spark.catalog.clearCache()
+
+
+@contextmanager
+def _set(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
+    before = {key: spark.conf.get(key) for key in settings}
+    for key, value in settings.items():
+        spark.conf.set(key, value)
+    try:
+        yield
+    finally:
+        for key, old in before.items():
+            if old is None:
+                spark.conf.unset(key)
+            else:
+                spark.conf.set(key, old)
+
+
+def _rows(spark: SparkSession, store_root: str, request: Request) -> int | None:
+    paths = [f"{url(store_root)}/snapshots/{one}/manifest.json" for one in sources(request)]
+    try:
+        manifests = [json.loads(row[0]) for row in spark.read.text(paths, wholetext=True).collect()]
+    except _SPARK_ERRORS:
+        return None
+    return sum(int(file["rows"]) for manifest in manifests for file in manifest["tables"].values())
 
 
 def judge(spark: SparkSession, checks: Sequence[Check]) -> DataFrame:
@@ -131,18 +168,18 @@ def _request(spark: SparkSession, store_root: str, run_id: str) -> Request:
     return Request.from_json(text[0])
 
 
-def _read(spark: SparkSession, store_root: str, request: Request) -> None:
+def _read(spark: SparkSession, store_root: str, request: Request, rows: int | None) -> None:
     """Register the views; raise for a snapshot without rows: a wrong id would else pass for a cluster without findings."""
     try:
-        register(spark, stored_tables(spark, store_root, request), request.pairs, request.row_judgements)
+        register(spark, stored_tables(spark, store_root, request), request.pairs, request.row_judgements, rows=rows)
     except _SPARK_ERRORS as error:
         msg = f"{store_root}: the snapshots of run {request.run_id} cannot be read: {_root_of(error)}"
         raise EngineError(msg) from error
     there = {row.snapshot_id for row in spark.sql("SELECT DISTINCT snapshot_id FROM sample").collect()}
     there &= {row.snapshot_id for row in spark.sql("SELECT DISTINCT snapshot_id FROM snapshot_info").collect()}
-    wanted = {i for pair in request.pairs for i in (pair.snapshot_id, pair.previous_snapshot_id) if i is not None}
-    if wanted - there:
-        msg = f"{store_root}/snapshots/{min(wanted - there)}: no tables that Spark could read"
+    missing = set(sources(request)) - there
+    if missing:
+        msg = f"{store_root}/snapshots/{min(missing)}: no tables that Spark could read"
         raise EngineError(msg)
 
 

@@ -6,6 +6,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import broadcast
 
+from kafka_audit.engine.local_settings import FEW_ROWS, VERY_FEW_ROWS
 from kafka_audit.engine.prepared import VIEWS
 from kafka_audit.engine.view import View
 from kafka_audit.model.finding import Judgement
@@ -35,13 +36,18 @@ def url(root: str) -> str:
     return root if "://" in root else f"file://{root}"
 
 
+def sources(request: Request) -> list[str]:
+    """Return the ids of the snapshots that a request is about."""
+    return sorted({i for pair in request.pairs for i in (pair.snapshot_id, pair.previous_snapshot_id) if i is not None})
+
+
 def stored_tables(spark: SparkSession, root: str, request: Request) -> dict[str, DataFrame]:
     """Return every snapshot table over all snapshots of a request, empty where no snapshot has it.
 
     Raises:
         AnalysisException: a file is there, but is no Parquet.
     """
-    ids = sorted({i for pair in request.pairs for i in (pair.snapshot_id, pair.previous_snapshot_id) if i is not None})
+    ids = sources(request)
     return {
         table.table(): _stored(spark, table, [f"{url(root)}/snapshots/{i}/{table.table()}.parquet" for i in ids])
         for table in SQL_TABLES
@@ -72,28 +78,56 @@ def _one(spark: SparkSession, table: type[Row], path: str) -> DataFrame | None:
 
 
 def register(
-    spark: SparkSession, tables: Mapping[str, DataFrame], pairs: Iterable[Pair], row_judgements: Iterable[Judgement] = ()
+    spark: SparkSession,
+    tables: Mapping[str, DataFrame],
+    pairs: Iterable[Pair],
+    row_judgements: Iterable[Judgement] = (),
+    *,
+    rows: int | None = None,
 ) -> None:
-    """Make tables and prepared views known by name, and compute those that several others read."""
+    """Make tables and prepared views known by name, and compute those that several others read.
+
+    Args:
+        spark: session whose temporary views are replaced.
+        tables: snapshot tables by name.
+        pairs: what is judged.
+        row_judgements: what the Python checks found.
+        rows: how many the tables have, roughly; few are kept in one partition: with `local_settings.FOR_FEW_ROWS` a query has
+            fewer shuffles then. None: many.
+    """
+    few = rows is not None and rows <= FEW_ROWS
     for name, frame in tables.items():
-        frame.createOrReplaceTempView(name)
+        (frame.coalesce(1) if few else frame).createOrReplaceTempView(name)
     pair = spark.createDataFrame([(p.snapshot_id, p.previous_snapshot_id) for p in pairs], _PAIR)
-    broadcast(pair).createOrReplaceTempView("pair")
     judged = [(j.snapshot_id, j.code, j.resource, j.status.value) for j in row_judgements]
-    broadcast(spark.createDataFrame(judged, _ROW_JUDGEMENT)).createOrReplaceTempView("row_judgement")
+    row_judgement = spark.createDataFrame(judged, _ROW_JUDGEMENT)
+    for name, frame in (("pair", pair), ("row_judgement", row_judgement)):
+        (frame.coalesce(1) if few else broadcast(frame)).createOrReplaceTempView(name)
     for view in VIEWS:
-        _kept(spark.sql(view.sql), view).createOrReplaceTempView(view.name)
+        _kept(spark, view, rows).createOrReplaceTempView(view.name)
 
 
-def _kept(frame: DataFrame, view: View) -> DataFrame:
+def _kept(spark: SparkSession, view: View, rows: int | None) -> DataFrame:
     """Compute a view that is kept.
 
     A cached frame would bring its whole plan into every plan that reads it; a dozen levels of that never end. A checkpoint ends
     the plan, and stays on the executors: one that is lost fails the job, which is submitted again as a whole.
     """
+    frame = spark.sql(view.sql)
     if view.kept is None:
         return frame
+    if rows is not None and rows <= FEW_ROWS:
+        single = frame.coalesce(1)
+        return _literal(spark, single) if rows <= VERY_FEW_ROWS else single.localCheckpoint(eager=True)
     if view.kept == "table":
         return frame.persist()
     computed = frame.localCheckpoint(eager=True)
     return broadcast(computed) if view.kept == "small" else computed
+
+
+def _literal(spark: SparkSession, frame: DataFrame) -> DataFrame:
+    try:
+        table = frame.toArrow()
+    except ImportError:  # a driver on a cluster needs no pyarrow
+        return frame.localCheckpoint(eager=True)
+    return spark.createDataFrame(table, frame.schema).coalesce(1)

@@ -1,0 +1,20 @@
+"""Whoever starts Spark elsewhere reads these settings without importing pyspark."""
+
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from kafka_audit.engine.local_settings import java_options
+
+PLUGINS = Path(__file__).parents[2] / "plugins"
+
+
+def test_they_need_no_pyspark():
+    code = "import sys, kafka_audit.engine.local_settings; sys.exit('pyspark' in sys.modules or 'pyarrow' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": str(PLUGINS)}, check=False).returncode == 0
+
+
+def test_java_is_told_a_file_that_is_there():
+    (url,) = (word.partition("=")[2] for word in java_options().split() if "log4j2" in word)
+    assert Path(unquote(urlsplit(url).path)).is_file()
