@@ -6,37 +6,48 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import yaml
+
 from kafka_audit.testbed.airflow_home import AirflowHome
+
+PARTS = {"far": (), "near": ("vantages",), "files": ("properties",), "all": ("vantages", "properties")}
 
 
 class Audits:
-    """Audits of one cluster: «near» has a command vantage on the brokers' hosts, «far» has none.
+    """Audits of one cluster: «near» has a command vantage on the brokers' hosts, «files» their server.properties, «far» neither.
 
     Each has a store, and so a history, of its own: the snapshot before is the newest of the same cluster, whoever took it.
     """
 
     NAMES = ("far", "near")
 
-    def __init__(self, bed, cluster, folder: Path):
+    def __init__(self, bed, cluster, folder: Path, user=None):
         self._bed = bed
+        self._cluster = cluster
         self._folder = folder
         self._airflow = None
-        far = {
-            "zookeeper": cluster.zookeeper_connect,
-            "bootstrap": [broker.address for broker in cluster.brokers.values()],
-            "expect": {"brokers": len(cluster.brokers)},
-        }
-        near = far | {"vantages": {"brokers": {"command": cluster.vantage_command(), "role": "broker"}}}
-        for name, entry in zip(self.NAMES, (far, near), strict=True):
-            self._file(name).parent.mkdir()
-            self._file(name).write_text(json.dumps({"clusters": {name: entry}}))
+        self._user = user  # as whom a secured cluster is audited; None for the bed's auditor
+        entry = yaml.safe_load(cluster.clusters_yaml("any"))["clusters"]["any"]
+        if user is not None:
+            entry["security"] = cluster.secured.audit_settings(user)
+        optional = {part for parts in PARTS.values() for part in parts} | {"logs"}
+        for name, parts in PARTS.items():
+            told = {key: value for key, value in entry.items() if key in parts or key not in optional}
+            self._file(name).parent.mkdir(parents=True)
+            self._file(name).write_text(json.dumps({"clusters": {name: told}}))
+
+    def environment(self):
+        """Return the environment of an audit: the auditor's password, and no setting from outside."""
+        environ = {key: value for key, value in os.environ.items() if not key.startswith("KAFKA_AUDIT_")}
+        secured = self._cluster.secured
+        own = {} if secured is None else secured.audit_environment(*([] if self._user is None else [self._user]))
+        return environ | own
 
     def by_command(self, name, *options):
         """Run `kafka-audit run`; return what it said with its exit code and the report that it wrote."""
-        environ = {key: value for key, value in os.environ.items() if not key.startswith("KAFKA_AUDIT_")}
         where = ["--config", str(self._file(name)), "--out", str(self._store(name))]
         command = [sys.executable, "-m", "kafka_audit.cli", "run", name, *where, *options]
-        done = self._bed.worker.run(command, cwd=self._folder, env=environ)
+        done = self._bed.worker.run(command, cwd=self._folder, env=self.environment())
         said = done.stdout + done.stderr
         return SimpleNamespace(code=done.returncode, stdout=done.stdout, said=said, report=self._report(name))
 
@@ -74,6 +85,12 @@ def everything_in(cluster):
     """Return what an audit must not change: all znodes, and the partition folders on every broker's disk."""
     folders = {broker: sorted(path.name for path in data.iterdir() if path.is_dir()) for broker, data in _data(cluster)}
     return cluster.znodes(), folders
+
+
+def names_in(cluster):
+    """Return the same of a cluster that is not at rest: which znodes and partition folders there are, notices left out."""
+    znodes, folders = everything_in(cluster)
+    return {path for path in znodes if not path.startswith("/isr_change_notification/")}, folders
 
 
 def _data(cluster):
