@@ -1,16 +1,19 @@
 """What the tasks do where no cluster is needed; the whole way runs in tests/dags and tests/scenarios."""
 
 import errno
+import json
 import logging
 import os
 import re
 
 import pytest
 
+from collect.fakes import server
+from collect.secured_fakes import SecuredBroker
 from kafka_audit.airflow_glue import tasks
 from kafka_audit.airflow_glue.errors import GateFailed
 from kafka_audit.model.errors import StoreBusyError, StoreError, UsageError
-from kafka_audit.model.tables import Snapshot, SnapshotInfo
+from kafka_audit.model.tables import BrokerView, Snapshot, SnapshotInfo
 from kafka_audit.store import Store
 
 CLUSTERS = "clusters:\n  prod: {bootstrap: ['127.0.0.1:1']}\n  stage: {bootstrap: ['127.0.0.1:2']}\n"
@@ -74,6 +77,32 @@ def test_a_store_that_refuses_is_worth_a_retry_where_that_can_heal(monkeypatch, 
     with pytest.raises(StoreError, match=rf"{tmp_path}/store/snapshots/.*: {os.strerror(number)}; ") as error:
         tasks.collect("prod")
     assert isinstance(error.value, StoreBusyError) is worth_a_retry
+
+
+def test_a_connections_password_logs_in_and_stays_out_of_store_log_and_vantages(clusters, monkeypatch, tmp_path, caplog, capfd):
+    """The vantage writes down its environment; Airflow itself hands the connection over in a variable of this process."""
+    seen = tmp_path / "seen"
+    clusters.write_text(
+        f"clusters:\n  prod:\n    kafka_conn_id: kafka_prod\n    vantages: {{v: {{command: [sh, -c, 'env >{seen}; exit 3']}}}}\n"
+    )
+    broker = SecuredBroker(0, ("PLAIN",), {"auditor": "open-sesame-73"})
+    with server(broker) as (host, port):
+        broker.brokers = {0: (host, port)}
+        extra = {
+            "bootstrap.servers": f"{host}:{port}",
+            "security.protocol": "SASL_PLAINTEXT",
+            "sasl.mechanism": "PLAIN",
+            "sasl.username": "auditor",
+            "sasl.password": "open-sesame-73",
+        }
+        monkeypatch.setenv("AIRFLOW_CONN_KAFKA_PROD", json.dumps({"conn_type": "kafka", "extra": extra}))
+        with caplog.at_level(logging.DEBUG):
+            snapshot_id = tasks.collect("prod")
+    assert [row.brokers_listed for row in Store(tmp_path / "store").read(snapshot_id).of(BrokerView)] == [1]
+    stored = b"".join(path.read_bytes() for path in (tmp_path / "store").rglob("*") if path.is_file())
+    assert "PATH=" in seen.read_text()
+    for text in (stored.decode(errors="replace"), caplog.text, *capfd.readouterr(), seen.read_text(), snapshot_id):
+        assert "open-sesame-73" not in text
 
 
 def _snapshot(snapshot_id, cluster):

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from kafka_audit import audit
-from kafka_audit.model.cluster import Cluster, Keep, Mute, Security
+from kafka_audit.model.cluster import Cluster, Keep, Mute
 from kafka_audit.model.errors import EngineError, SnapshotError, UsageError
 from kafka_audit.model.finding import Judgement, Status
 from kafka_audit.model.run import Pair, judgement_to_dict
@@ -63,12 +63,6 @@ def test_collect_publishes_what_the_collector_took_under_an_id_that_sorts_by_tim
     assert taken == {"cluster": PROD, "secrets": {"A": "b"}}
     assert said == ["asking"]
     assert [manifest.snapshot_id for manifest in store.manifests()] == [snapshot_id]
-
-
-def test_collect_refuses_what_this_version_cannot_speak(tmp_path):
-    with pytest.raises(UsageError, match="not supported by this version: SASL_SSL"):
-        audit.collect(Cluster(name="prod", security=Security(protocol="SASL_SSL")), Store(tmp_path), print)
-    assert Store(tmp_path).manifests() == []
 
 
 def test_request_pairs_with_the_previous_snapshot_and_runs_the_row_checks(store):

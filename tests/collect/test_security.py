@@ -1,7 +1,7 @@
 """Logins and TLS: who is spoken to as whom, what is told of a refusal, and where no password ever goes."""
 
 import threading
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from datetime import timedelta
 
 import pytest
@@ -9,15 +9,18 @@ import pytest
 from collect import fakes
 from collect.fakes import FakeBroker, server
 from collect.secured_fakes import SAID, SecuredBroker, tls_server
+from kafka_audit.checks.audit.source_not_collected import source_not_collected
 from kafka_audit.collect import security
 from kafka_audit.collect.brokers import PLANNED, BrokerAsker
 from kafka_audit.collect.reads import LOGIN_REFUSED, ReadError
 from kafka_audit.collect.security import Logins, Turns
+from kafka_audit.collect.snapshot import take
 from kafka_audit.collect.targets import Target
 from kafka_audit.collect.views import ViewBook
 from kafka_audit.collect.wire import ClientOptions, Conversation
-from kafka_audit.model.cluster import Cluster, Security, Tls
+from kafka_audit.model.cluster import Cluster, Limits, Security, Tls
 from kafka_audit.model.errors import UsageError
+from kafka_audit.model.finding import Status
 from kafka_audit.model.secrets import Secrets
 from kafka_audit.model.tables import BrokerView, Certificate, Probe, SourceRead
 from kafka_audit.testbed.certificates import Authority
@@ -25,6 +28,7 @@ from kafka_audit.testbed.certificates import Certificate as Wanted
 
 PASSWORD = "open-sesame-73"  # noqa: S105 -- of a fake
 SECRETS = Secrets({"AUDITOR": PASSWORD}, {})
+QUICK = Limits(read_s=2.0, settle_s=0.2, audit_s=30.0)
 LOCAL = ("127.0.0.1", "localhost")
 
 
@@ -354,6 +358,30 @@ def test_a_file_that_cannot_be_read_is_a_usage_error_with_its_key(authority, tmp
     (tmp_path / "none").write_text("nothing")
     with pytest.raises(UsageError, match=r"clusters\.c\.listeners\.X\.(ca|cert)_file: "):
         Logins(described, {})
+
+
+def test_brokers_without_zookeeper_are_found_and_read_with_a_login():
+    fakes_ = [SecuredBroker(number, ("SCRAM-SHA-256",), {"auditor": PASSWORD}) for number in range(3)]
+    with ExitStack() as stack:
+        addresses = {one.id: stack.enter_context(server(one)) for one in fakes_}
+        for one in fakes_:
+            one.brokers = addresses
+        described = cluster(addresses[0], login(mechanism="SCRAM-SHA-256"), limits=QUICK)
+        snapshot = take(described, snapshot_id="s", say=str, secrets=SECRETS)
+    assert {row.observer for row in snapshot.of(BrokerView)} == {"broker:0", "broker:1", "broker:2"}
+    assert [len(one.logins) for one in fakes_] == [2, 1, 1]  # the first is asked for the others, too
+
+
+def test_a_wrong_password_is_tried_once_in_a_whole_audit():
+    fake = broker("SCRAM-SHA-256", password="another")  # noqa: S106 -- of a fake
+    with server(fake) as one, server(fake) as two, server(fake) as three:
+        listed = tuple(f"{host}:{port}" for host, port in (one, two, three))
+        described = Cluster(name="c", bootstrap=listed, security=login(mechanism="SCRAM-SHA-256"), limits=QUICK)
+        snapshot = take(described, snapshot_id="s", say=str, secrets=SECRETS)
+    assert fake.logins == ["auditor"]
+    assert {row.error for row in snapshot.of(SourceRead)} == {"SASL_AUTHENTICATION_FAILED"}
+    (judged,) = {one.status for one in source_not_collected(snapshot)}
+    assert judged == Status.FAIL  # KA001, so the exit code is 3
 
 
 def test_secrets_show_nowhere():

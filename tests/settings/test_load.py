@@ -1,6 +1,7 @@
 """The cluster file: what it may hold, and the one line that each slip earns."""
 
 import logging
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -202,9 +203,15 @@ def test_the_example_is_right_and_shows_every_key_of_this_version(tmp_path):
     assert list(loaded) == ["prod", "dev"]
     text = EXAMPLE.read_text()
     commented_out = text.replace("    # mute:", "    mute:").replace("    #   - {", "      - {")
-    for key in ("properties", "logs"):
-        commented_out = commented_out.replace(f"    # {key}:", f"    {key}:")
+    commented_out = commented_out.replace("    listeners: {EXTERNAL: skip}\n", "")
+    for key in ("properties", "logs", "security", "listeners"):
+        commented_out = commented_out.replace(f"    # {key}: ", f"    {key}: ")
     prod = _load(tmp_path, commented_out)["prod"]
+    assert prod.security == replace(SCRAM, tls=Tls(ca_file="ca.pem"))
+    assert prod.listeners == {
+        "INTERNAL": Security(protocol="SSL", tls=Tls(ca_file="ca.pem", cert_file="auditor.pem", key_file="auditor.key")),
+        "EXTERNAL": None,
+    }
     assert prod.mute
     assert prod.properties
     assert prod.logs
