@@ -5,7 +5,9 @@ controller: 0                                                      /controller; 
 views: {0: full, 2: empty, 1: [0, 1]}                              what each broker lists; left out: gave no view
 partitions: {orders/0: {replicas: [0, 1], leader: 0, isr: [0]}}
 probes: [{to: 2, from: 0, fails: tcp, error: no route to host}, {to: 1, vantage: worker}]
-configs: {2: {authorizer.class.name: ""}}
+configs: {2: {authorizer.class.name: "", super.users: null}}       null: hidden
+properties: {2: {super.users: "User:admin"}}                       lines of server.properties
+acls: [["User:*", All, DENY]]                                      on the cluster, held by ZooKeeper
 reads: [{observer: broker:2, operation: Metadata, outcome: failed, error: timeout}]
 """
 
@@ -15,8 +17,11 @@ from typing import Any
 from kafka_audit.checks import Check
 from kafka_audit.model.finding import Confidence, Finding, Lifecycle, Resource, Severity, Status, fingerprint
 from kafka_audit.model.tables import (
+    Acl,
+    AclHolder,
     BrokerConfig,
     BrokerIdentity,
+    BrokerProperty,
     BrokerView,
     Probe,
     RegisteredBroker,
@@ -24,6 +29,7 @@ from kafka_audit.model.tables import (
     RegisteredPartition,
     Registry,
     Row,
+    Sample,
     Snapshot,
     SnapshotInfo,
     SourceRead,
@@ -36,9 +42,14 @@ LAYERS = ("dns", "tcp", "api")
 
 def snapshot(spec: Mapping[str, Any], snapshot_id: str = "20260914T180000Z-prod-0001") -> Snapshot:
     """Build a snapshot from the words above."""
-    rows = [_info(spec), *_registered(spec), *_views(spec), *_probes(spec)]
+    looks = [Sample(sample=1, started_ms=1789408782000, finished_ms=1789408783000, reason="first")]
+    rows: list[Row] = [_info(spec), *looks, *_registered(spec), *_views(spec), *_probes(spec)]
     rows.extend(RegisteredPartition(**_partition(name, row)) for name, row in spec.get("partitions", {}).items())
     rows.extend(_config(broker, key, value) for broker, keys in spec.get("configs", {}).items() for key, value in keys.items())
+    rows.extend(
+        _property(broker, key, value) for broker, keys in spec.get("properties", {}).items() for key, value in keys.items()
+    )
+    rows.extend(_acls(spec.get("acls")))
     rows.extend(_identity(broker, row) for broker, row in spec.get("identities", {}).items())
     rows.extend(
         SourceRead(**{"sample": 1, "operation": "Metadata", "target": "10.99.0.1:9092", "outcome": "answered", **read})
@@ -181,6 +192,20 @@ def _partition(name: str, row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _config(broker: int, key: str, value: str | None) -> BrokerConfig:
     return BrokerConfig(observer=f"broker:{broker}", broker_id=broker, key=key, value=value, source=4, sensitive=value is None)
+
+
+def _property(broker: int, key: str, value: str) -> BrokerProperty:
+    return BrokerProperty(source=f"{broker}.properties", broker_id=broker, key=key, value=value, secret=False, line=1)
+
+
+def _acls(spec: list[list[str]] | None) -> list[Row]:
+    if spec is None:
+        return []
+    rows: list[Row] = [AclHolder(sample=1, observer="zookeeper", broker_id=None, acls_digest="d", acls=len(spec))]
+    for principal, operation, permission in spec:
+        about = {"resource_type": "Cluster", "resource_name": "kafka-cluster", "pattern_type": "LITERAL", "host": "*"}
+        rows.append(Acl(acls_digest="d", principal=principal, operation=operation, permission=permission, **about))
+    return rows
 
 
 def _identity(broker: int, row: Mapping[str, Any]) -> BrokerIdentity:

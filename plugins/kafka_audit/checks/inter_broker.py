@@ -150,7 +150,7 @@ class InterBroker:
     def principal(self, source: int, target: int) -> Principal:
         """Return as whom `source` appears at `target`."""
         listener = self.listener(source)
-        if listener is None or listener.protocol is None:
+        if listener is None or listener.protocol not in PROTOCOLS:
             return Principal(names=(), certain=False, why="its inter-broker listener is not known", needs=_file(source))
         builder = self.settings.at(target, listener.name, "principal.builder.class")
         if builder.state == "hidden" or (builder.value and not builder.value.endswith(_DEFAULT_BUILDER)):

@@ -52,6 +52,10 @@ class Symptoms:
         shows = self._empty(self._now, broker) or bool(not self._between.kraft and self._stale(self._now, broker))
         return shows and self.lasting(broker) is None
 
+    def silent(self, broker: int) -> bool:
+        """Tell whether a broker gave no view in the newest look."""
+        return not self._views(self._now, broker)
+
     def accepted(self, broker: int) -> str | None:
         """Return how it is known that a broker let its controller in: its view is filled and up to date. Not in KRaft."""
         views, controller = self._views(self._now, broker), self._between.controller

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
+from kafka_audit.checks.inter_broker import InterBroker
 from kafka_audit.model.tables import (
     BrokerConfig,
     BrokerIdentity,
@@ -205,11 +206,15 @@ class Facts:
     def inter_broker_endpoint(self, broker: int) -> Endpoint | None:
         """Return the endpoint on which a broker hears the others, as far as its settings tell."""
         own = self.endpoints_of(broker)
-        if len(own) == 1:
-            return own[0]
-        name = self.config(broker, "inter.broker.listener.name")
-        protocol = self.config(broker, "security.inter.broker.protocol") or "PLAINTEXT"
-        return next((e for e in own if (e.listener == name if name else e.protocol == protocol)), None)
+        listener = self.between.listener(broker)
+        if len(own) == 1 or listener is None:
+            return own[0] if len(own) == 1 else None
+        return next((e for e in own if e.listener == listener.name), None)
+
+    @cached_property
+    def between(self) -> InterBroker:
+        """How brokers talk to each other, by files, settings and registrations."""
+        return InterBroker(self.snapshot)
 
     @cached_property
     def paths(self) -> tuple[Path, ...]:

@@ -34,6 +34,7 @@ class _Login:
     def __init__(self, between: InterBroker, symptoms: Symptoms, right: Standing, listener: Listener) -> None:
         self._between, self._right, self._listener, self._broker = between, right, listener, right.broker
         self._symptom, self._accepted = symptoms.lasting(right.broker), symptoms.accepted(right.broker)
+        self._silent = symptoms.silent(right.broker)
         self._moving = symptoms.passing(right.broker)
         self._path = symptoms.path(right.broker, listener.name)
 
@@ -60,6 +61,8 @@ class _Login:
             return Status.FAIL, sure, {}
         if found and self._symptom is not None:
             return Status.FAIL, found[0], {"why": f"{found[0].text}, and {self._symptom}"}
+        if found and self._silent and found[0].kind == "certificate" and self._others_trusted():
+            return Status.FAIL, found[0], {"why": f"{found[0].text}, where the others' are"}
         return self._by_view(found[0] if found else None)
 
     def _by_view(self, doubt: Fault | None) -> tuple[Status, Fault | None, Mapping[str, str]]:
@@ -79,6 +82,10 @@ class _Login:
     def _refuted(self, fault: Fault) -> bool:
         """A name that does not match is no fault where the controller, which compares names, was let in all the same."""
         return fault.kind == "certificate" and "does not name" in fault.text and self._accepted is not None
+
+    def _others_trusted(self) -> bool:
+        others = (certificate(self._between, one, self._listener.name) for one in self._between.brokers if one != self._broker)
+        return any(shown is not None and shown.trusted for shown in others)
 
     def _rights_settled(self) -> bool:
         return self._right.status in {Status.PASS, Status.NOT_APPLICABLE}

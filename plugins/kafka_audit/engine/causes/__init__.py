@@ -108,12 +108,13 @@ TABLE: tuple[Cause, ...] = (
             meaning=meaning,
             cases=together,
             tell=refused.tell,
-            explains=(Explains(codes=(*VIEW, "KA302", "KA401", "KA404", "KA405"), where=at_the_broker), _LOST_REPLICAS),
+            explains=(Explains(codes=(*VIEW, "KA302", *kin), where=at_the_broker), _LOST_REPLICAS),
         )
-        for code, meaning in (
-            ("KA403", "an ACL denies the controller"),
-            ("KA401", "the controller has no right at a broker"),
-            ("KA412", "the controller cannot log in to a broker"),
+        for code, meaning, kin in (
+            ("KA403", "an ACL denies the controller", ("KA401", "KA404")),
+            ("KA401", "the controller has no right at a broker", ("KA404", "KA407")),
+            # The auditor's own handshake fails at the same certificate.
+            ("KA412", "the controller cannot log in to a broker", ("KA001", "KA301", "KA307", "KA405", "KA406")),
         )
     ),
     Cause(

@@ -61,13 +61,15 @@ def _unreachable(case: Case, endpoints: Sequence[Endpoint]) -> Candidate:
 
 def _unauthorised(case: Case) -> Candidate:
     facts = case.facts
-    with_authorizer = [b for b in case.brokers if facts.config(b, "authorizer.class.name")]
-    unread = [b for b in case.brokers if b not in facts.configured]
+    authorizers = {b: facts.between.authorizer(b) for b in case.brokers}
+    with_authorizer = [b for b, told in authorizers.items() if told.value]
+    unread = [b for b, told in authorizers.items() if not told.known]
     verdict = None
     if not with_authorizer and not unread:
         verdict = f"{brokers(case.brokers)} {'runs' if len(case.brokers) == 1 else 'run'} no authorizer"
     text = (
         f"an authorizer is set on {brokers(with_authorizer)}"
+        + (", and super.users is hidden" if any(facts.between.super_users(b) is None for b in with_authorizer) else "")
         if with_authorizer
         else f"{brokers(unread)} did not tell whether an authorizer is set"
     )
@@ -93,12 +95,12 @@ def _tls(case: Case, endpoints: Sequence[Endpoint]) -> Candidate:
         fault="a failed TLS handshake",
         code="KA412",
         text=f"the brokers' listener is {listing(used) or 'not known'}",
-        verdict=verdict,
-        to_know=f"{_handshake(endpoints)}, or `SSL handshake failed` in {log_name(case)}",
+        verdict=verdict or _already_judged(case, "KA412"),
+        to_know=f"{handshake(endpoints)}, or `SSL handshake failed` in {log_name(case)}",
     )
 
 
-def _handshake(endpoints: Sequence[Endpoint]) -> str:
+def handshake(endpoints: Sequence[Endpoint]) -> str:
     """Return a handshake that checks the certificate's name, as another broker's does."""
     if not endpoints:
         return "the certificate of the brokers' listener"
@@ -114,7 +116,7 @@ def _login(case: Case, endpoints: Sequence[Endpoint]) -> Candidate:
         fault="a refused login",
         code="KA412",
         text=f"the brokers' listener is {listing(used) or 'not known'}",
-        verdict=f"the brokers' listener is {listing(used)}" if told and not sasl else None,
+        verdict=f"the brokers' listener is {listing(used)}" if told and not sasl else _already_judged(case, "KA412"),
         to_know=f"server.properties of {brokers(case.brokers)} and of the others, or `Authentication failed` in {log_name(case)}",
     )
 

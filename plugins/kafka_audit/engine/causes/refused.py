@@ -1,50 +1,169 @@
-"""KA401, KA403, KA412: a broker is reached, and does not accept who must talk to it."""
+"""KA401, KA403, KA412: a broker is reached, and does not let in who must talk to it."""
 
-from kafka_audit.engine.causes.candidates import log_name
-from kafka_audit.engine.causes.repair import do_not, prove
+from collections.abc import Iterable
+
+from kafka_audit.engine.causes import refused_repair
+from kafka_audit.engine.causes.candidates import Candidate, candidates
 from kafka_audit.engine.causes.rule import Case, Story, bootstrap_in_vain, changed_before, evidence_of
-from kafka_audit.model.finding import Confidence, Step
-from kafka_audit.model.text import brokers, fitting, start_upper
+from kafka_audit.engine.facts import broker_of
+from kafka_audit.model.finding import Confidence, Evidence, Finding, Severity, Status
+from kafka_audit.model.text import brokers, clean, fitting, listing, start_upper
 
-_CANNOT = {
-    "KA401": "has no ClusterAction there",
-    "KA403": "is denied ClusterAction there",
-    "KA412": "cannot log in there",
+_HEDGE = {Confidence.MEASURED: "", Confidence.INFERRED: "most likely ", Confidence.SUSPECTED: "possibly "}
+_LOGIN = {
+    "certificate": "its certificate is not accepted",
+    "mechanism": "it does not offer the mechanism",
+    "credential": "it does not know user or password",
 }
 
 
+def told(case: Case, key: str) -> tuple[str, ...]:
+    """Return what the roots say under a key of their evidence, each word once."""
+    values = (root.evidence.get(key, "none") for root in case.roots)
+    return tuple(dict.fromkeys(clean(value) for value in values if value != "none"))
+
+
 def tell(case: Case) -> Story:
-    """Tell that brokers refuse the controller, for want of a right or of a login."""
-    code = case.roots[0].code
-    who, one = case.brokers, len(case.brokers) == 1
-    actor = "the controller" if case.facts.controller is None else f"controller {case.facts.controller}"
-    hedge = {Confidence.MEASURED: "", Confidence.INFERRED: "most likely ", Confidence.SUSPECTED: "possibly "}[case.confidence()]
-    empty = [b for b in who if case.facts.is_empty(b)]
-    subject = start_upper(brokers(who)) if who else "The cluster"
-    state = f"{'is' if one or not who else 'are'} cut off" if empty or case.facts.kraft else "will be cut off by the next change"
+    """Tell which broker lets whom not in, as whom it appears there, and what ends it."""
+    rivals = candidates(case)
     return Story(
-        headline=fitting([f"{subject} {state}: {hedge}{actor} {_CANNOT[code]}", f"{subject} {state}: {hedge}{actor} is refused"]),
-        impact=(bootstrap_in_vain(empty) if empty else "What the controller decides next will not get there."),
+        headline=_headline(case),
+        impact=_impact(case),
         confidence=case.confidence(),
-        why=f"The evidence of {code}; that the controller gets a connection is not in question.",
+        why=_why(case),
         speaks_for=(
             *evidence_of(case.roots),
+            *_ways(case),
             *evidence_of([f for f in case.explained if f not in case.roots], 5),
+            *_let_in_elsewhere(case),
             *changed_before(case, {"config": "setting", "acl": "ACL", "endpoint": "address"}),
         ),
-        steps=(
-            Step(
-                kind="see",
-                text=f"See it yourself (reads only): {log_name(case)}.",
-                commands=(
-                    "grep -E 'CLUSTER_AUTHORIZATION_FAILED|Authentication failed|SSL handshake failed' controller.log | tail -3",
-                ),
-            ),
-            *(
-                Step(kind="quick", text=text)
-                for text in dict.fromkeys(root.remediation for root in case.roots if root.remediation)
-            ),
-            prove(case),
-            do_not("set allow.everyone.if.no.acl.found: it opens the cluster to everybody."),
-        ),
+        against=(*_registry_looks_whole(case), *_ruled_out(case, rivals)),
+        not_known=tuple(_not_known(case, rivals)),
+        steps=refused_repair.steps(case),
     )
+
+
+def _shows(case: Case) -> bool:
+    """Tell whether it is so now; a broker that was let in before is refused at the next connection or change only."""
+    return any(root.severity is Severity.CRITICAL for root in case.roots)
+
+
+def _whom(case: Case) -> str:
+    one, controller = len(case.brokers) == 1, case.facts.controller
+    sources = {int(i) for text in told(case, "from") for i in text.split(", ") if i.isdigit()}
+    if controller is not None and (controller in sources or not sources):
+        if case.brokers == (controller,):
+            return "itself, its controller"
+        return "its controller" if one else "their controller"
+    return "the other brokers" if case.facts.kraft or not sources else brokers(sources)
+
+
+def _headline(case: Case) -> str:
+    code, one, hedge = case.roots[0].code, len(case.brokers) == 1, _HEDGE[case.confidence()]
+    subject = start_upper(brokers(case.brokers)) if case.brokers else "The cluster"
+    if code == "KA412":
+        return _login_headline(case, subject, hedge)
+    verb = f"{hedge}{'refuses' if one else 'refuse'}" if _shows(case) else f"{hedge}will refuse"
+    principal = listing(told(case, "principal"), 2) or "the inter-broker user"
+    why = f"{principal} has no ClusterAction there" if code == "KA401" else f"an ACL denies {principal} ClusterAction there"
+    short = "it has no ClusterAction there" if code == "KA401" else "an ACL denies it ClusterAction there"
+    return fitting([f"{subject} {verb} {_whom(case)}: {why}", f"{subject} {verb} {_whom(case)}: {short}"])
+
+
+def _login_headline(case: Case, subject: str, hedge: str) -> str:
+    controller, sources = case.facts.controller, told(case, "from")
+    ids = {int(i) for text in sources for i in text.split(", ") if i.isdigit()}
+    actor = f"controller {controller}" if controller is not None and (controller in ids or not ids) else "other brokers"
+    shows = f"{'is' if len(case.brokers) == 1 else 'are'} told nothing" if _shows(case) else "will be told nothing"
+    start = f"{subject} {shows}: {hedge}{actor} cannot log in there"
+    kinds = told(case, "kind")
+    reasons = [*(told(case, "why") if kinds else ()), *(_LOGIN.get(kind, "") for kind in kinds)]
+    return fitting([*(f"{start}, {reason}" for reason in reasons if reason and len(case.brokers) == 1), start])
+
+
+def _impact(case: Case) -> str:
+    empty = [b for b in case.brokers if case.facts.is_empty(b)]
+    who, one = start_upper(brokers(case.brokers)), len(case.brokers) == 1
+    if empty:
+        led = sum(row.leader in case.brokers for row in case.facts.partitions.values())
+        names = f" ZooKeeper names {brokers(case.brokers)} as leader of {led} of {len(case.facts.partitions)} partitions."
+        return bootstrap_in_vain(empty) + (names if led else "")
+    if case.facts.kraft:
+        return f"What {who[0].lower()}{who[1:]} {'leads' if one else 'lead'} has no other replica in sync, and is gone with it."
+    if told(case, "symptom"):
+        return f"{who} {'names' if one else 'name'} leaders of the past; clients that ask there are led astray."
+    return f"{who} {'goes' if one else 'go'} on as before until the controller decides something: that will not get there."
+
+
+def _why(case: Case) -> str:
+    code, rivals = case.roots[0].code, told(case, "rivals")
+    match case.confidence():
+        case Confidence.MEASURED:
+            seen = "A handshake, a probe or the brokers' files show it" if code == "KA412" else "super.users and ACLs say so"
+            return f"{seen}, as they were read."
+        case Confidence.INFERRED:
+            return "Not seen at the failing side; what was read fits, and nothing that was read speaks for another cause."
+        case Confidence.SUSPECTED:
+            named = f" ({'; '.join(rivals)})" if rivals else ""
+            return f"What was read fits, but another cause would look the same and was not ruled out{named}."
+
+
+def _ways(case: Case) -> Iterable[Evidence]:
+    """Tell on which listener, at which address, and so as whom."""
+    between, controller = case.facts.between, case.facts.controller
+    for broker in case.brokers[:10]:
+        source = controller if controller is not None else broker
+        listener = between.listener(source) or between.listener(broker)
+        if listener is None:
+            continue
+        endpoint = next((e for e in case.facts.endpoints_of(broker) if e.listener == listener.name), None)
+        where = f" at {clean(endpoint.address)}" if endpoint else ""
+        who = "brokers" if case.facts.kraft or controller is None else f"controller {controller}"
+        talk = "talk" if who == "brokers" else "talks"
+        principal = between.principal(source, broker)
+        names = f", there as {' or '.join(map(clean, principal.names))}" if principal.names else ""
+        text = (
+            f"{who} {talk} to broker {broker} on its inter-broker listener {clean(listener.name)} "
+            f"({clean(listener.protocol or 'protocol not known')}){where}{names}: {clean(principal.why)}"
+        )
+        yield Evidence(observer=f"by {clean(listener.source)}", text=text)
+
+
+def _let_in_elsewhere(case: Case) -> Iterable[Evidence]:
+    code = case.roots[0].code
+    passed = [f for f in case.findings if f.code == code and f.status is Status.PASS]
+    ids = sorted({b for f in passed if (b := broker_of(f.resource.name)) is not None} - set(case.brokers))
+    if ids:
+        yield Evidence(observer=brokers(ids), text=f"{code} passes there, for example: {clean(passed[0].message)}")
+
+
+def _registry_looks_whole(case: Case) -> Iterable[Evidence]:
+    if case.facts.registry is not None and any(case.facts.is_empty(b) for b in case.brokers):
+        text = f"{brokers(case.brokers)} registered; proves nothing: brokers register themselves, whoever they let in"
+        yield Evidence(observer="zookeeper", text=text)
+
+
+def _others(case: Case, rivals: Iterable[Candidate]) -> list[Candidate]:
+    codes = {root.code for root in case.roots}
+    return [c for c in rivals if c.code not in ({"KA401", "KA403"} if codes & {"KA401", "KA403"} else codes)]
+
+
+def _ruled_out(case: Case, rivals: Iterable[Candidate]) -> Iterable[Evidence]:
+    for rival in _others(case, rivals):
+        if rival.verdict:
+            yield Evidence(observer=f"rival {rival.code}", text=f"{rival.fault} would look the same; ruled out: {rival.verdict}")
+
+
+def _not_known(case: Case, rivals: Iterable[Candidate]) -> Iterable[str]:
+    also = "too" if case.confidence() is Confidence.MEASURED else "instead"
+    for rival in _others(case, rivals):
+        if rival.verdict is None:
+            yield f"Not known: whether {rival.fault} ({rival.code}) is there {also}. To know: {rival.to_know}."
+    hidden = [b for root in case.roots if "hidden" in root.evidence.get("why", "") and (b := _id(root)) is not None]
+    if hidden:
+        yield f"Not known: what super.users of {brokers(hidden)} says; DescribeConfigs hides it. To know: its server.properties."
+
+
+def _id(root: Finding) -> int | None:
+    return broker_of(root.resource.name)

@@ -1,0 +1,185 @@
+"""Repair of KA401, KA403 and KA412, with the exact principal, the broker that takes the command, and the lines of each file."""
+
+from collections.abc import Iterable
+
+from kafka_audit.checks.authorization import ANYBODY
+from kafka_audit.checks.inter_broker import ANONYMOUS
+from kafka_audit.checks.reads import last_reads
+from kafka_audit.engine.causes.candidates import handshake, log_name
+from kafka_audit.engine.causes.repair import do_not, prove
+from kafka_audit.engine.causes.rule import Case
+from kafka_audit.model.finding import Step
+from kafka_audit.model.text import brokers, clean, word
+
+_FIRST = 5
+
+
+def steps(case: Case) -> tuple[Step, ...]:
+    """Return what to see, the quick and the lasting repair, the proof, and what makes it worse."""
+    if case.roots[0].code == "KA412":
+        return (_see_login(case), *_login(case), prove(case), *_login_warnings())
+    repair = _take_away(case) if case.roots[0].code == "KA403" else _give(case)
+    lasting = (_super_users(case), *_listener(case))
+    return (_see_rights(case), *repair, *lasting, prove(case), *_rights_warnings(case))
+
+
+def acl_tool(case: Case) -> str:
+    """Return kafka-acls.sh pointed where it works: a broker whose view is filled, else ZooKeeper itself (not in 4.x)."""
+    facts = case.facts
+    filled = [b for b in facts.known_brokers if facts.views_of(b) and not facts.is_empty(b) and facts.endpoints_of(b)]
+    if filled:
+        other = [b for b in filled if b not in case.brokers] or filled
+        return (
+            f"kafka-acls.sh --bootstrap-server {word(facts.endpoints_of(other[0])[-1].address)} --command-config admin.properties"
+        )
+    asked = [read.target for read in last_reads(facts.snapshot) if read.observer == "zookeeper"]
+    if facts.registry is None and not asked:
+        return "kafka-acls.sh --bootstrap-server <a broker that lists brokers> --command-config admin.properties"
+    return f"kafka-acls.sh --authorizer-properties zookeeper.connect={word(asked[0]) if asked else '<zookeeper.connect>'}"
+
+
+def principals(case: Case) -> tuple[str, ...]:
+    """Return the principals that have no right, `<inter-broker user>` where none is known."""
+    texts = [root.evidence.get("principal", "") for root in case.roots]
+    # A name may hold a comma itself, as subjects of certificates do.
+    names = dict.fromkeys(part for text in texts for part in text.replace(", User:", "\0User:").split("\0") if ":" in part)
+    return tuple(names) or ("User:<inter-broker user>",)
+
+
+def _see_rights(case: Case) -> Step:
+    files = "controller.log" if not case.facts.kraft else "server.log"
+    return Step(
+        kind="see",
+        text=f"See it yourself (reads only): {log_name(case)}, kafka-authorizer.log of {brokers(case.brokers)}, and the ACLs.",
+        commands=(
+            f"grep CLUSTER_AUTHORIZATION_FAILED {files} | tail -3",
+            "grep 'is Denied' kafka-authorizer.log | grep -i ClusterAction | tail -3",
+            f"{acl_tool(case)} --list --cluster",
+        ),
+    )
+
+
+def _give(case: Case) -> Iterable[Step]:
+    names = principals(case)
+    cost = f"A restart of {brokers(case.brokers)}: nobody sends again by himself what was refused."
+    if ANONYMOUS in names:
+        cost += " Whoever gets a connection to that listener may then act as a broker: for an hour, not for good."
+    yield Step(
+        kind="quick",
+        text=f"Give the right by an ACL, then restart {brokers(case.brokers)}"
+        + (
+            "."
+            if not _empty(case)
+            else f". {brokers(case.brokers).capitalize()} cannot take the command: it is asked elsewhere, or of ZooKeeper."
+        ),
+        commands=tuple(
+            f"{acl_tool(case)} --add --allow-principal {word(clean(name))} --operation ClusterAction --cluster"
+            for name in names[:_FIRST]
+        ),
+        cost=cost,
+    )
+
+
+def _empty(case: Case) -> bool:
+    return any(case.facts.is_empty(b) for b in case.brokers)
+
+
+def _take_away(case: Case) -> Iterable[Step]:
+    names, between = {*principals(case), ANYBODY}, case.facts.between
+    found = dict.fromkeys(
+        acl
+        for broker in case.brokers
+        for acl in between.acls(broker) or ()
+        if (acl.permission, acl.resource_type) == ("DENY", "Cluster")
+        and acl.operation in {"ClusterAction", "All"}
+        and acl.principal in names
+    )
+    yield Step(
+        kind="quick",
+        text=f"Remove what denies it, then restart {brokers(case.brokers)}; another ALLOW does not help.",
+        commands=tuple(
+            f"{acl_tool(case)} --remove --deny-principal {word(acl.principal)} --deny-host {word(acl.host)} "
+            f"--operation {word(acl.operation)} --cluster"
+            for acl in list(found)[:_FIRST]
+        ),
+        cost="Whoever else was denied by it is denied no more: deny those by name.",
+    )
+
+
+def _super_users(case: Case) -> Step:
+    commands = []
+    for broker in case.brokers[:_FIRST]:
+        known = case.facts.between.super_users(broker)
+        present = "<as it is now>" if known is None else ";".join(sorted(map(clean, known)))
+        line = ";".join([*([present] if present else []), *map(clean, principals(case)[:_FIRST])])
+        commands += [f"# server.properties of broker {broker}", f"super.users={line}"]
+    one = len(case.brokers) == 1
+    return Step(
+        kind="lasting",
+        text=f"Name the brokers' user in super.users of {brokers(case.brokers)}, as on every broker; "
+        f"it is read at the start only{'' if one else ', so restart one after the other'}.",
+        commands=tuple(commands),
+        cost="A restart; leaders move and move back.",
+    )
+
+
+def _listener(case: Case) -> Iterable[Step]:
+    """Offer, where everybody is ANONYMOUS, a listener on which brokers prove who they are."""
+    if ANONYMOUS not in principals(case):
+        return
+    own = [e for b in case.brokers for e in case.facts.endpoints_of(b) if (e.protocol or "").startswith("SASL")]
+    name = clean(own[0].listener) if own else "<an authenticated listener>"
+    yield Step(
+        kind="lasting",
+        text="Better than rights for ANONYMOUS, on every broker: let brokers talk on a listener where they log in.",
+        commands=(
+            f"inter.broker.listener.name={name}",
+            "sasl.mechanism.inter.broker.protocol=<one of sasl.enabled.mechanisms>",
+            "super.users=<as it is now>;User:<the user that brokers log in with>",
+            "# and no security.inter.broker.protocol: Kafka refuses both together",
+        ),
+        cost="A rolling restart of all brokers; a broker without that login in its JAAS text does not start.",
+    )
+
+
+def _rights_warnings(case: Case) -> Iterable[Step]:
+    yield do_not("set allow.everyone.if.no.acl.found: it opens the cluster to everybody.")
+    if case.facts.registry is not None:
+        yield do_not("go by `kafka-topics.sh --zookeeper` (up to Kafka 2.8): it reads ZooKeeper, and asks no broker.")
+
+
+def _see_login(case: Case) -> Step:
+    files = "controller.log" if not case.facts.kraft else "server.log"
+    shows = [handshake((e,)).strip("`") for e in case.endpoints[:_FIRST] if e.protocol in {"SSL", "SASL_SSL", None}]
+    return Step(
+        kind="see",
+        text=f"See it yourself (reads only): {log_name(case)}, newest lines, and what is shown there.",
+        commands=(f"grep -E 'Authentication failed|SSL handshake failed' {files} | tail -3", *shows),
+    )
+
+
+def _login(case: Case) -> Iterable[Step]:
+    repairs = dict.fromkeys(root.evidence.get("repair", "none") for root in case.roots)
+    kinds = {root.evidence.get("kind", "none") for root in case.roots}
+    texts = [clean(text) for text in repairs if text != "none"]
+    yield Step(
+        kind="quick",
+        text=f"Let the login work: {'; '.join(texts[:_FIRST]) or 'compare users, passwords and certificates with the others'}.",
+        commands=tuple(_keystore(case)) if "certificate" in kinds else (),
+        cost=f"None where it is changed on the running broker; else a restart of {brokers(case.brokers)}. "
+        "An update that failed is sent again with the controller's next connection.",
+    )
+
+
+def _keystore(case: Case) -> Iterable[str]:
+    for endpoint in case.endpoints[:_FIRST]:
+        key = f"listener.name.{clean(endpoint.listener).lower()}.ssl.keystore.location"
+        yield f"# keystore with a certificate for {clean(endpoint.host)}, read anew by the running broker {endpoint.broker_id}"
+        yield (
+            "kafka-configs.sh --bootstrap-server <broker>:9092 --command-config admin.properties --alter --entity-type brokers "
+            f"--entity-name {endpoint.broker_id} --add-config {word(key)}=<path>"
+        )
+
+
+def _login_warnings() -> Iterable[Step]:
+    yield do_not("turn ssl.endpoint.identification.algorithm off: any certificate of that authority could then pose as a broker.")
