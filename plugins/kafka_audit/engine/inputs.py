@@ -6,17 +6,25 @@ from types import MappingProxyType
 
 from kafka_audit.checks.reads import last_reads
 from kafka_audit.model.tables import (
+    Acl,
+    AclHolder,
     BrokerApi,
     BrokerConfig,
     BrokerIdentity,
+    BrokerProperty,
     BrokerView,
+    DynamicConfig,
+    LogDir,
     Probe,
+    PropertyLogin,
+    Reassignment,
     RegisteredBroker,
     RegisteredEndpoint,
     RegisteredPartition,
     RegisteredTopic,
     Registry,
     Row,
+    ScramUser,
     Snapshot,
     SourceRead,
     ViewBroker,
@@ -26,7 +34,12 @@ from kafka_audit.model.tables import (
 
 
 def _zookeeper(read: SourceRead) -> bool:
-    return read.observer == "zookeeper"
+    # With zookeeper.set.acl=true the sets about security are never readable; what is registered is read all the same.
+    return read.observer == "zookeeper" and not _ASIDE(read)
+
+
+def _properties(read: SourceRead) -> bool:
+    return read.observer.startswith("properties:")
 
 
 def _starts(*words: str) -> Callable[[SourceRead], bool]:
@@ -36,6 +49,9 @@ def _starts(*words: str) -> Callable[[SourceRead], bool]:
 # A broker that does not even answer ApiVersions gives none of the others, and may have no row for them.
 _VIEW = _starts("metadata", "describecluster", "apiversions")
 _CONFIG = _starts("describeconfigs", "identity", "apiversions")
+
+_ASIDE = _starts("zookeeper /kafka-acl", "zookeeper /config/")
+_ACLS = _starts("zookeeper /kafka-acl", "describeacls", "apiversions")
 
 _SOURCE: Mapping[type[Row], Callable[[SourceRead], bool]] = MappingProxyType(
     {
@@ -52,6 +68,14 @@ _SOURCE: Mapping[type[Row], Callable[[SourceRead], bool]] = MappingProxyType(
         BrokerConfig: _CONFIG,
         BrokerApi: _starts("apiversions"),
         Probe: _starts("probe"),
+        AclHolder: _ACLS,
+        Acl: _ACLS,
+        DynamicConfig: _starts("zookeeper /config/brokers"),
+        ScramUser: _starts("zookeeper /config/users"),
+        LogDir: _starts("describelogdirs", "apiversions"),
+        Reassignment: _starts("listpartitionreassignments", "apiversions"),
+        BrokerProperty: _properties,
+        PropertyLogin: _properties,
     }
 )
 
@@ -59,7 +83,7 @@ _SOURCE: Mapping[type[Row], Callable[[SourceRead], bool]] = MappingProxyType(
 def failed_inputs(snapshot: Snapshot, needs: Iterable[type[Row]], resource: str) -> tuple[SourceRead, ...]:
     """Return the failed reads that tables in `needs` come from and that could have spoken of `resource`.
 
-    A resource below `broker/2` hangs on broker 2's own answers, on ZooKeeper and on probes, not on what another broker says.
+    A resource below `broker/2` hangs on broker 2's own answers, on ZooKeeper, files and probes, not on what another broker says.
     """
     sources = [_SOURCE[table] for table in needs if table in _SOURCE]
     broker = re.match(r"broker/(\d+)", resource)

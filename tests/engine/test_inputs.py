@@ -1,0 +1,61 @@
+"""Which failed reads could have spoken of a resource."""
+
+import pytest
+
+from kafka_audit.engine.inputs import _SOURCE, failed_inputs
+from kafka_audit.model.tables import (
+    TABLES,
+    AclHolder,
+    BrokerConfig,
+    BrokerProperty,
+    DynamicConfig,
+    LogDir,
+    RegisteredPartition,
+    Registry,
+    ScramUser,
+    Snapshot,
+    SourceRead,
+)
+
+READS = {
+    "users": ("zookeeper", "zookeeper /config/users"),
+    "configs": ("zookeeper", "zookeeper /config/brokers"),
+    "acls": ("zookeeper", "zookeeper /kafka-acl/Topic/orders"),
+    "ids": ("zookeeper", "zookeeper /brokers/ids"),
+    "own acls": ("broker:2", "DescribeAcls"),
+    "others' acls": ("broker:1", "DescribeAcls"),
+    "directories": ("broker:2", "DescribeLogDirs"),
+    "settings": ("broker:2", "DescribeConfigs BROKER"),
+    "file": ("properties:2", "properties"),
+}
+
+
+def failing():
+    rows = [
+        SourceRead(sample=1, observer=observer, operation=operation, target="t", outcome="failed", error="e")
+        for observer, operation in READS.values()
+    ]
+    return Snapshot(snapshot_id="s", cluster="c", cluster_id="i", rows=tuple(rows))
+
+
+@pytest.mark.parametrize(
+    ("table", "names"),
+    [
+        (Registry, {"ids"}),  # zookeeper.set.acl=true hides /config/users for good: what is registered is known all the same
+        (RegisteredPartition, {"ids"}),
+        (AclHolder, {"acls", "own acls"}),
+        (DynamicConfig, {"configs"}),
+        (ScramUser, {"users"}),
+        (LogDir, {"directories"}),
+        (BrokerConfig, {"settings"}),
+        (BrokerProperty, {"file"}),
+    ],
+)
+def test_a_table_hangs_on_the_reads_that_fill_it(table, names):
+    names_of = {read: name for name, read in READS.items()}
+    assert {names_of[one.observer, one.operation] for one in failed_inputs(failing(), [table], "broker/2")} == names
+
+
+def test_every_table_that_a_source_fills_has_its_reads():
+    without = {"SnapshotInfo", "Sample", "SourceRead", "Certificate"}
+    assert {one.__name__ for one in TABLES} - {one.__name__ for one in _SOURCE} == without
