@@ -316,7 +316,9 @@ def test_without_a_ca_file_nothing_is_said_of_trust_and_strangers_are_not_spoken
         unknown = ask(target(address, "SASL_SSL"), cluster(address, Security()))
     assert steps(rows)[-1] == ("tls", "failed", "certificate of an unknown issuer")
     assert [(row.trusted, row.name_matches) for row in certificates(rows)] == [(None, True)]
-    assert [layer for layer, outcome, _ in steps(unknown) if outcome == "ok"] == ["dns", "tcp", "tls", "sasl", "api"]
+    assert [layer for layer, outcome, _ in steps(unknown) if outcome == "ok"] == ["dns", "tcp", "sasl", "api"]
+    (doubt,) = [row for row in unknown if isinstance(row, Probe) and row.layer == "tls"]
+    assert (doubt.outcome, doubt.needs) == ("unknown", "a ca_file for this listener in the cluster file")
     assert [(row.trusted, row.error) for row in certificates(unknown)] == [(None, None)]
 
 

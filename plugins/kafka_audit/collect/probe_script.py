@@ -34,6 +34,7 @@ MOST_BYTES = 1 << 20  # of an answer: another protocol's banner reads as a size 
 SIDE_BY_SIDE = 32
 TAG = "kafka-audit"
 CERTIFICATE = "certificate"  # no layer: what the tls layer was shown, base64 as its detail
+WHOM_TO_TRUST = "a ca_file for this listener in the cluster file"
 NOT_KAFKA, SKIPPED = "not a Kafka broker", "skipped"
 NOT_ALLOWED = "CLUSTER_AUTHORIZATION_FAILED"
 
@@ -169,7 +170,11 @@ class Walk:
             for layer in layers:
                 self._layer, started = layer, time.monotonic()
                 detail = getattr(self, "_" + layer)()
-                self.steps.append((layer, "ok", None, detail, None, since(started)))
+                # A handshake with somebody whom nobody vouches for goes on, and is not what a client would call one that worked.
+                doubt = layer == "tls" and self._tls_settings[1] is None
+                self.steps.append(
+                    (layer, "unknown" if doubt else "ok", None, detail, WHOM_TO_TRUST if doubt else None, since(started))
+                )
         except Failure as failure:
             outcome, error, detail, needs = failure.step
             if error == CLIENT_WANTED:
