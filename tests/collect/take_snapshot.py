@@ -13,7 +13,8 @@ from kafka_audit.model.errors import UsageError
 def main():
     given = json.loads(sys.argv[1])
     vantages = tuple(Vantage(**{**one, "command": tuple(one["command"])}) for one in given.pop("vantages", []))
-    zookeeper = ZookeeperAccess(connect=given.pop("zookeeper"))
+    connect = given.pop("zookeeper")
+    zookeeper = None if connect is None else ZookeeperAccess(connect=connect)
     limits = Limits(**given.pop("limits", {}))
     cluster = Cluster(name="bed", zookeeper=zookeeper, vantages=vantages, limits=limits, **given)
     said = []

@@ -11,7 +11,7 @@ import pytest
 from collect.test_collect_real import HERE, PLUGINS, ended, failed, told
 from kafka_audit.testbed import Bed
 from kafka_audit.testbed.acls import Acl, auditor_grants
-from kafka_audit.testbed.security import Listener, Security
+from kafka_audit.testbed.security import ADMIN, BROKER, Listener, Security
 
 pytestmark = pytest.mark.bed
 
@@ -38,10 +38,17 @@ client.stop(); client.close()
 class Audited:
     """A cluster whose auditor comes as ANONYMOUS, and snapshots of it."""
 
-    def __init__(self, bed, version="3.9.1", brokers=3, zookeeper="plain"):
+    def __init__(self, bed, version="3.9.1", brokers=3, zookeeper="plain", more=()):
         self.bed = bed
-        security = Security(listeners=(OPEN, BETWEEN), inter_broker=BETWEEN.label, authorizer=True, zookeeper=zookeeper)
-        self.cluster = bed.cluster(version, brokers=brokers, security=security)
+        users = (f"User:{ADMIN}", f"User:{BROKER}", *more)
+        listeners = (OPEN, BETWEEN)
+        security = Security(
+            listeners=listeners, inter_broker=BETWEEN.label, authorizer=True, zookeeper=zookeeper or "plain", super_users=users
+        )
+        if zookeeper is None:
+            self.cluster = bed.kraft(version, brokers=brokers, controllers=1, security=security)
+        else:
+            self.cluster = bed.cluster(version, brokers=brokers, security=security)
         self.cluster.create_topic("orders", {0: list(range(brokers)), 1: list(range(brokers))})
         self.cluster.await_settled()
 
@@ -232,3 +239,20 @@ def test_znodes_of_four_megabytes_are_one_row_each(tmp_path, monkeypatch):
         assert snapshot.seconds < 20
         assert {row["topic"] for row in snapshot.of("RegisteredTopic")} == {"orders"}
         assert {row["user"] for row in snapshot.of("ScramUser")} == {"admin", "auditor", "kafka"}
+
+
+@pytest.mark.parametrize("more", [(), (AUDITOR,)], ids=["none", "all"])
+def test_without_zookeeper_too(tmp_path, more):
+    with Bed(tmp_path) as bed:
+        audited = Audited(bed, "4.3.0", brokers=2, zookeeper=None, more=more)
+        given = {"zookeeper": None, "bootstrap": [f"{one.host.address}:{OPEN.port}" for one in audited.cluster.brokers.values()]}
+        snapshot, errors = audited.errors_of(lambda: audited.snapshot(**given))
+    assert errors == []
+    if not more:
+        assert needs(snapshot) >= {(one, REFUSED, DESCRIBE) for one in PROTECTED}
+        assert {one[2] for one in needs(snapshot)} == {DESCRIBE, DESCRIBE_CONFIGS}
+        return
+    assert failed(snapshot) == []
+    assert [(row["observer"], row["acls"]) for row in snapshot.of("AclHolder")] == [("broker:0", 0), ("broker:1", 0)]
+    assert {(row["broker_id"], row["error"]) for row in snapshot.of("LogDir")} == {(0, 0), (1, 0)}
+    assert set(controller_reads(snapshot)) == {"broker:0"}
