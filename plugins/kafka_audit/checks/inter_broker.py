@@ -184,6 +184,9 @@ class InterBroker:
             for row in self.snapshot.of(Certificate)
             if (row.broker_id, row.listener) == (source, listener.name)
         ]
+        rules = self.settings.at(target, listener.name, "ssl.principal.mapping.rules")
+        if not rules.known or rules.value not in {None, "DEFAULT"}:
+            subjects = []  # rewritten by rules that nobody applies here
         names = (*dict.fromkeys(subjects), *(() if asked.value == "required" else (ANONYMOUS,))) if subjects else ()
         needs = f"the subject of broker {source}'s certificate, and ssl.principal.mapping.rules of broker {target}"
         return Principal(names=names, certain=False, why=f"the certificate of broker {source} names it", needs=needs)

@@ -1,0 +1,147 @@
+"""Which listener brokers use to each other, and as whom they appear there: by files, by DescribeConfigs, by registrations."""
+
+import pytest
+
+from checks.conftest import base
+from checks.world import snapshots
+from kafka_audit.checks.inter_broker import ANONYMOUS, InterBroker
+from kafka_audit.model.tables import Snapshot, SnapshotInfo
+
+LAN = {"PLAINTEXT": "absent", "LAN": "SASL_PLAINTEXT://10.0.0.10:9093"}
+SSL = {"PLAINTEXT": "absent", "SSL": "SSL://10.0.0.10:9093"}
+
+
+def between(**now) -> InterBroker:
+    return InterBroker(snapshots(base(), "world", {"now": now})[0])
+
+
+def listener(one: InterBroker, broker: int = 0):
+    found = one.listener(broker)
+    return found and (found.name, found.protocol)
+
+
+def test_the_protocol_names_the_listener_where_no_name_is_set():
+    assert listener(between()) == ("PLAINTEXT", "PLAINTEXT")
+
+
+def test_the_name_counts_even_beside_a_protocol_that_says_plaintext():
+    both = {0: {"listeners": {"LAN": "SASL_PLAINTEXT://10.0.0.10:9093"}}}
+    one = between(brokers=both, configs={"inter.broker.listener.name": "LAN", "security.inter.broker.protocol": "PLAINTEXT"})
+    assert listener(one) == ("LAN", "SASL_PLAINTEXT")
+
+
+def test_a_file_comes_before_what_the_broker_tells():
+    both = {0: {"listeners": {"LAN": "SASL_PLAINTEXT://10.0.0.10:9093"}}}
+    assert listener(between(brokers=both, properties={0: {"inter.broker.listener.name": "LAN"}})) == ("LAN", "SASL_PLAINTEXT")
+
+
+def test_a_file_that_names_none_leaves_it_to_the_default():
+    assert listener(between(configs="none", properties={0: {"broker.id": "0"}})) == ("PLAINTEXT", "PLAINTEXT")
+
+
+def test_a_file_alone_maps_its_own_names():
+    lines = {"inter.broker.listener.name": "LAN", "listener.security.protocol.map": "LAN:SASL_SSL, PLAINTEXT:PLAINTEXT"}
+    assert listener(between(zookeeper="none", brokers="none", configs="none", properties={5: lines}), 5) == ("LAN", "SASL_SSL")
+
+
+def test_one_that_does_not_tell_uses_what_all_others_use():
+    silent = {"configs": {"inter.broker.listener.name": "hidden", 1: {"inter.broker.listener.name": "LAN"}}}
+    both = {b: {"listeners": {"LAN": f"SSL://10.0.0.1{b}:9093"}} for b in range(3)}
+    assert listener(between(brokers=both, **silent)) == ("LAN", "SSL")
+
+
+def test_one_listener_is_that_listener_and_two_are_not_known():
+    assert listener(between(configs="none")) == ("PLAINTEXT", "PLAINTEXT")
+    both = {0: {"listeners": {"LAN": "SSL://10.0.0.10:9093"}}, 1: "absent", 2: "absent"}
+    assert listener(between(configs="none", brokers=both)) is None
+
+
+def test_plaintext_makes_everybody_anonymous():
+    principal = between().principal(0, 1)
+    assert (principal.names, principal.certain) == ((ANONYMOUS,), True)
+
+
+@pytest.mark.parametrize(
+    ("auth", "names", "certain"),
+    [
+        ({"ssl.client.auth": "none"}, (ANONYMOUS,), True),
+        ({}, (ANONYMOUS,), True),
+        ({"ssl.client.auth": "required", "ssl.principal.mapping.rules": "RULE:^CN=(.*)$/$1/"}, (), False),
+        ({"ssl.client.auth": "requested"}, ("User:CN=broker-0", ANONYMOUS), False),
+        ({"ssl.client.auth": "required"}, ("User:CN=broker-0",), False),
+        ({"ssl.client.auth": "none", "listener.name.ssl.ssl.client.auth": "required"}, ("User:CN=broker-0",), False),
+        ({"ssl.client.auth": "none", "listener.name.ssl.ssl.client.auth": "hidden"}, ("User:CN=broker-0", ANONYMOUS), False),
+    ],
+)
+def test_tls_names_the_certificate_only_where_it_is_asked_for(auth, names, certain):
+    brokers = {0: {"listeners": SSL}, 1: "absent", 2: "absent"}
+    principal = between(brokers=brokers, configs={"security.inter.broker.protocol": "SSL", **auth}).principal(0, 0)
+    assert (principal.names, principal.certain) == (names, certain)
+
+
+def test_a_certificate_that_nobody_saw_names_nobody():
+    one = between(
+        brokers={0: {"listeners": SSL}, 1: "absent", 2: "absent"},
+        configs={"security.inter.broker.protocol": "SSL", "ssl.client.auth": "required"},
+        certificates={"0/SSL": "unseen"},
+    )
+    assert one.principal(0, 0).names == ()
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "logins", "names"),
+    [
+        ("PLAIN", [("PLAIN", "client", "kafka")], ("User:kafka",)),
+        ("PLAIN", [], ()),
+        ("PLAIN", [("PLAIN", "server", "kafka")], ()),
+        ("PLAIN", [("SCRAM-SHA-512", "client", "kafka")], ()),
+        ("PLAIN", [("PLAIN", "client", "kafka"), ("PLAIN", "client", "other")], ()),
+        ("GSSAPI", [("GSSAPI", "client", "kafka/host@REALM")], ()),
+    ],
+)
+def test_a_login_is_known_from_files_only(mechanism, logins, names):
+    one = between(
+        brokers={0: {"listeners": LAN}, 1: "absent", 2: "absent"},
+        configs={"inter.broker.listener.name": "LAN", "sasl.mechanism.inter.broker.protocol": mechanism},
+        logins=[{"broker": 0, "listener": "lan", "mechanism": m, "side": s, "user": u, "password": "p"} for m, s, u in logins],
+    )
+    assert one.principal(0, 0).names == names
+
+
+@pytest.mark.parametrize("builder", ["com.example.Names", "hidden"])
+def test_principals_of_somebody_elses_making_are_not_known(builder):
+    assert between(configs={"principal.builder.class": builder}).principal(0, 1).names == ()
+
+
+def test_kafkas_own_builder_of_principals_is_known():
+    default = "org.apache.kafka.common.security.authenticator.DefaultKafkaPrincipalBuilder"
+    assert between(configs={"principal.builder.class": default}).principal(0, 1).names == (ANONYMOUS,)
+
+
+@pytest.mark.parametrize(
+    ("now", "expected"),
+    [
+        ({"configs": {"super.users": "hidden"}}, None),
+        ({"configs": {"super.users": None}}, None),  # null from DescribeConfigs: set, whatever the answer calls it
+        ({}, frozenset()),
+        ({"configs": "none"}, None),
+        ({"properties": {0: {"super.users": "User:a; User:b;"}}}, frozenset({"User:a", "User:b"})),
+        ({"properties": {0: {"broker.id": "0"}}, "configs": {"super.users": "hidden"}}, frozenset()),
+    ],
+)
+def test_hidden_super_users_are_never_none_at_all(now, expected):
+    assert between(**now).super_users(0) == expected
+
+
+@pytest.mark.parametrize(("value", "expected"), [("true", True), ("TRUE ", True), ("false", False)])
+def test_what_a_file_says_of_no_acl(value, expected):
+    assert between(properties={0: {"allow.everyone.if.no.acl.found": value}}).allows_without_acl(0) is expected
+
+
+def test_nothing_at_all_is_known_of_an_empty_snapshot():
+    info = {"cluster": "c", "mode": "zookeeper", "tool_version": "0", "started_ms": 0, "finished_ms": 0, "samples": 0}
+    rows = (SnapshotInfo(**info, settle_s=5.0, leader_moves=0.2, skew_s=60.0),)
+    one = InterBroker(Snapshot(snapshot_id="s", cluster="c", cluster_id="i", rows=rows))
+    assert one.brokers == ()
+    assert one.listener(0) is None
+    assert one.acls(0) is None
