@@ -132,6 +132,7 @@ BROKEN = [
     (b"{", "unreadable JSON"),
     (b"\xff\xfe", "unreadable JSON"),
     (b"[" * 100_000, "nested too deep"),
+    (b'{"a":' * 900 + b'"\\ud800"' + b"}" * 900, "nested too deep"),
     (b"[]", "a JSON object was expected"),
     (b"{}", "acls is no list"),
     (text({"acls": [7]}), "an entry of acls has no principal"),
@@ -174,6 +175,16 @@ def test_a_broken_config_znode_is_one_row_and_the_others_are_told(path, data):
     assert set(failed(rows)) == {f"zookeeper {path}"}
     assert (len(of(rows, DynamicConfig)), len(of(rows, ScramUser)), len(of(rows, AclHolder))) == (6, 3, 1)
     assert "hunter2" not in repr(rows)
+
+
+def test_half_characters_do_not_get_into_a_row():
+    """JSON may hold them as escapes, and no file of the store could."""
+    data = rb'{"acls": [{"principal": "User:\ud800", "permissionType": "Allow", "operation": "Read", "host": "\uD83D\uDE00"}]}'
+    config = b'{"config": {"a\\udfff": "b\xed\xa0\x80c"}}'
+    rows = look(secured(**{"/kafka-acl/Topic/orders": data, "/config/brokers/2": config}))
+    assert ("User:\ufffd", "\U0001f600") in {(one.principal, one.host) for one in of(rows, Acl)}
+    assert ("a\ufffd", "b\ufffdc") in {(one.key, one.value) for one in of(rows, DynamicConfig)}
+    repr(rows).encode()
 
 
 def test_an_acl_that_goes_away_while_reading_is_no_failure():

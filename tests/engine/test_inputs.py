@@ -58,4 +58,4 @@ def test_a_table_hangs_on_the_reads_that_fill_it(table, names):
 
 def test_every_table_that_a_source_fills_has_its_reads():
     without = {"SnapshotInfo", "Sample", "SourceRead", "Certificate"}
-    assert {one.__name__ for one in TABLES} - {one.__name__ for one in _SOURCE} == without
+    assert {one.__name__ for one in TABLES} - {one.__name__ for one in _SOURCE} <= without

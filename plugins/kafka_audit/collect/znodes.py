@@ -43,6 +43,8 @@ def read_object(data: bytes) -> dict[str, Any]:
     """Return the JSON object in a znode; raises ZnodeError."""
     try:
         content = json.loads(data)
+        if not data.isascii() or b"\\ud" in data.lower():
+            content = _whole(content)
     except ValueError as error:
         msg = f"unreadable JSON: {error}"
         raise ZnodeError(msg) from error
@@ -53,6 +55,19 @@ def read_object(data: bytes) -> dict[str, Any]:
         msg = f"a JSON object was expected, not {type(content).__name__}"
         raise ZnodeError(msg)
     return content
+
+
+def _whole(value: Any) -> Any:  # noqa: ANN401 -- whatever JSON holds
+    """Return a value of JSON without half characters, which Python's JSON lets through and no table can hold."""
+    match value:
+        case str():
+            return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        case list():
+            return [_whole(one) for one in value]
+        case dict():
+            return {_whole(key): _whole(one) for key, one in value.items()}
+        case _:
+            return value
 
 
 def read_int(data: bytes | str) -> int:
