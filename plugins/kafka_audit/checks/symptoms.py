@@ -100,11 +100,14 @@ class Symptoms:
 
     def _alone(self, broker: int) -> str | None:
         """KRaft: no living follower is in the ISR of anything that a broker leads, though they follow others."""
-        if self._before is None or not all(self._left_alone(look, broker) for look in (self._now, self._before)):
+        if self._before is None or not self._left_alone(self._now, broker):
             return None
+        if self._left_alone(self._now, broker) != self._left_alone(self._before, broker):
+            return None  # leaders moved in between
         return f"no other broker is in the ISR of what broker {broker} leads"
 
-    def _left_alone(self, look: int | None, broker: int) -> bool:
+    def _left_alone(self, look: int | None, broker: int) -> frozenset[tuple[str, int, int | None]]:
+        """Return topic, partition and leader epoch of what a broker leads alone; nothing where that is not all of it."""
         views = [view for view in self._snapshot.of(BrokerView) if view.sample == look and view.brokers_listed > 0]
         digests = {view.topics_digest for view in views}
         topics = {t.topic_digest for t in self._snapshot.of(ViewTopic) if t.topics_digest in digests}
@@ -114,7 +117,9 @@ class Symptoms:
         led = [row for row in rows if row.leader == broker and len(row.replicas) > 1]
         followers = {one for row in led for one in row.replicas if one != broker} & alive
         at_work = {one for row in rows if row.leader not in {broker, -1} for one in row.isr}
-        return bool(followers & at_work) and all(not (followers & set(row.isr)) for row in led)
+        if not followers & at_work or any(followers & set(row.isr) for row in led):
+            return frozenset()
+        return frozenset((row.topic, row.partition, row.leader_epoch) for row in led)
 
     def path(self, broker: int, listener: str) -> str | None:
         """Return how the way from the controller's host (KRaft: from another broker's) was measured: open, closed or None."""
