@@ -6,6 +6,7 @@ import stat
 import subprocess
 import sys
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,6 +16,7 @@ from kafka_audit.model.tables import BrokerIdentity, BrokerView, Certificate, Pr
 from kafka_audit.store import Store
 from kafka_audit.testbed import Bed, Listener, Security
 from kafka_audit.testbed.certificates import Authority
+from kafka_audit.testbed.certificates import Certificate as Wanted
 from kafka_audit.testbed.servers import BROKER_PORT
 
 pytestmark = pytest.mark.bed
@@ -90,9 +92,9 @@ class Audited:
 
 
 @contextmanager
-def bed_with(folder, version, **security):
+def bed_with(folder, version, brokers=1, **security):
     with Bed(folder / "bed") as bed:
-        cluster = bed.cluster(version, brokers=1, security=Security(**security))
+        cluster = bed.cluster(version, brokers=brokers, security=Security(**security))
         cluster.create_topic("orders", {0: [0]})
         cluster.await_settled()
         yield Audited(folder, bed, cluster)
@@ -223,3 +225,19 @@ def test_zookeeper_by_tls_and_a_listener_that_wants_a_certificate(tmp_path):
             reads = [row for row in audited.snapshot(entry | {"zookeeper": access}).of(SourceRead) if row.observer == "zookeeper"]
             assert {(row.outcome, row.error) for row in reads} == {("failed", error)}
             assert all("zookeeper.tls" in row.needs for row in reads)
+
+
+def test_a_wrong_name_and_an_expired_certificate_are_told_apart_and_cost_their_listener_only(tmp_path):
+    certificates = {0: Wanted(san=("other.example",)), 1: Wanted(valid_for=-timedelta(hours=1))}
+    listeners = (Listener(), Listener(protocol="SSL", port=BROKER_PORT + 1))
+    with bed_with(tmp_path, "3.9.1", brokers=2, listeners=listeners, certificates=certificates) as audited:
+        snapshot = audited.snapshot(audited.entry(["SSL"]))
+        assert {row.observer: row.error for (operation, _), row in failed(snapshot).items() if operation == "Metadata"} == {
+            "broker:0": "certificate for another name",
+            "broker:1": "certificate expired",
+        }
+        assert {(row.broker_id, row.listener) for row in snapshot.of(BrokerView)} == {(0, "PLAINTEXT"), (1, "PLAINTEXT")}
+        shown = {(row.broker_id, row.trusted, row.name_matches, row.sans) for row in snapshot.of(Certificate)}
+        address = audited.cluster.brokers[1].address.rpartition(":")[0]
+        assert shown == {(0, True, False, ("other.example",)), (1, False, True, (address,))}
+        assert log_of(audited, "ERROR") == []
