@@ -34,8 +34,8 @@ lint: $(INSTALLED) ## ruff, formatting, types, the direction of imports
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
-docs: $(INSTALLED) ## a page for each check, in docs/checks
-	@$(BIN)/python -m kafka_audit.docs docs/checks
+docs: $(INSTALLED) ## a page for each check, in docs/checks, and of the snapshot tables
+	@$(BIN)/python -m kafka_audit.docs docs
 
 bench: needs-java $(INSTALLED) ## measure the sizes that the design promises
 	@for file in benchmarks/*.py; do test -e "$$file" || { echo "no benchmarks here"; exit 1; }; $(BIN)/python "$$file"; done

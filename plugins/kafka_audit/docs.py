@@ -1,12 +1,18 @@
-"""Pages of the catalogue: `python -m kafka_audit.docs FOLDER` writes a Markdown page for each check and an index."""
+"""Pages that the code writes itself: `python -m kafka_audit.docs FOLDER`.
+
+FOLDER/checks gets a Markdown page for each check and an index, FOLDER/tables.md says what a snapshot holds.
+"""
 
 import inspect
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from kafka_audit import explain
 from kafka_audit.checks import Check, catalogue
+from kafka_audit.model import tables
+from kafka_audit.model.tables import TABLES, Row
 
 
 def page(check: Check) -> str:
@@ -36,16 +42,34 @@ def index(checks: Mapping[str, Check]) -> str:
     return "\n".join(["# Checks", "", "| Code | Name | Severity | Fault |", "|---|---|---|---|", *rows]) + "\n"
 
 
+def tables_page() -> str:
+    """Return the page of all snapshot tables, from their docstrings and the comments of their columns."""
+    how = inspect.cleandoc(tables.__doc__ or "").partition("\n\n")[2]
+    parts = ["# Tables of a snapshot", f"`snapshots/<id>/<table>.parquet`. {how}", *map(_table, TABLES)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _table(table: type[Row]) -> str:
+    comments = dict(re.findall(r"^    (\w+): [^#\n]*# (.*)$", inspect.getsource(table), re.MULTILINE))
+    rows = [
+        f"| `{c.name}` | {c.sql_type}{' or null' if c.nullable else ''} | {comments.get(c.name, '').replace('|', chr(92) + '|')} |"
+        for c in tables.columns(table)
+    ]
+    head = [f"## {table.table()}", "", inspect.cleandoc(table.__doc__ or ""), "", "| column | type | meaning |", "|---|---|---|"]
+    return "\n".join([*head, *rows])
+
+
 def write(folder: Path) -> int:
     """Write all pages into a folder, where those of checks that are gone vanish; return how many checks there are."""
-    checks = catalogue()
-    folder.mkdir(parents=True, exist_ok=True)
-    for old in folder.glob("KA*.md"):
+    found, checks = catalogue(), folder / "checks"
+    checks.mkdir(parents=True, exist_ok=True)
+    for old in checks.glob("KA*.md"):
         old.unlink()
-    for check in checks.values():
-        (folder / f"{check.code}.md").write_text(page(check), encoding="utf-8")
-    (folder / "index.md").write_text(index(checks), encoding="utf-8")
-    return len(checks)
+    for check in found.values():
+        (checks / f"{check.code}.md").write_text(page(check), encoding="utf-8")
+    (checks / "index.md").write_text(index(found), encoding="utf-8")
+    (folder / "tables.md").write_text(tables_page(), encoding="utf-8")
+    return len(found)
 
 
 def main(argv: Sequence[str]) -> int:
@@ -53,7 +77,7 @@ def main(argv: Sequence[str]) -> int:
     if len(argv) != 1:
         sys.stderr.write("usage: python -m kafka_audit.docs FOLDER\n")
         return 2
-    sys.stdout.write(f"{write(Path(argv[0]))} checks in {argv[0]}\n")
+    sys.stdout.write(f"{write(Path(argv[0]))} checks in {argv[0]}/checks, {len(TABLES)} tables in {argv[0]}/tables.md\n")
     return 0
 
 
