@@ -37,9 +37,13 @@ def index(checks: Mapping[str, Check]) -> str:
     """Return the table of all checks."""
     rows = []
     for check in checks.values():
-        fault = explain.summary(check).replace("|", "\\|")
+        fault = _cell(explain.summary(check))
         rows.append(f"| [{check.code}]({check.code}.md) | {check.name} | {check.severity.name} | {fault} |")
     return "\n".join(["# Checks", "", "| Code | Name | Severity | Fault |", "|---|---|---|---|", *rows]) + "\n"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
 
 
 def tables_page() -> str:
@@ -52,7 +56,7 @@ def tables_page() -> str:
 def _table(table: type[Row]) -> str:
     comments = dict(re.findall(r"^    (\w+): [^#\n]*# (.*)$", inspect.getsource(table), re.MULTILINE))
     rows = [
-        f"| `{c.name}` | {c.sql_type}{' or null' if c.nullable else ''} | {comments.get(c.name, '').replace('|', chr(92) + '|')} |"
+        f"| `{c.name}` | {c.sql_type}{' or null' if c.nullable else ''} | {_cell(comments.get(c.name, ''))} |"
         for c in tables.columns(table)
     ]
     head = [f"## {table.table()}", "", inspect.cleandoc(table.__doc__ or ""), "", "| column | type | meaning |", "|---|---|---|"]
