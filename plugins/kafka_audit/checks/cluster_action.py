@@ -134,7 +134,7 @@ def pairs_at(between: InterBroker, broker: int) -> Iterator[Pair]:
 def _pair(between: InterBroker, broker: int, principal: Principal, name: str, sources: tuple[int, ...]) -> Pair:
     undecided = Pair(principal=principal, name=name, sources=sources, allowed=None, why=principal.why, needs=principal.needs)
     authorizer = between.authorizer(broker).value or ""
-    supers, acls = between.super_users(broker), between.acls(broker)
+    supers, acls = between.super_users(broker), between.cluster_acls(broker)
     if not between.understood(authorizer):
         why, needs = f"{authorizer} decides by rules of its own", f"the authorizer's log of broker {broker}"
         return replace(undecided, why=why, needs=needs)

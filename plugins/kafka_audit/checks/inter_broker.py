@@ -12,6 +12,7 @@ from kafka_audit.model.tables import (
     AclHolder,
     BrokerView,
     Certificate,
+    PropertyLogin,
     RegisteredBroker,
     RegisteredEndpoint,
     Registry,
@@ -160,14 +161,20 @@ class InterBroker:
             return Principal(names=(ANONYMOUS,), certain=True, why=f"listener {listener.name} is PLAINTEXT")
         return self._by_login(source, listener) if listener.logs_in else self._by_certificate(source, target, listener)
 
+    @cached_property
+    def _clients(self) -> Mapping[int, list[PropertyLogin]]:
+        found: dict[int, list[PropertyLogin]] = {}
+        for login in self.settings.logins:
+            if login.side == "client":
+                found.setdefault(login.broker_id, []).append(login)
+        return found
+
     def _by_login(self, source: int, listener: Listener) -> Principal:
         mechanism = self.mechanism(source).value
         own = {
             login.username
-            for login in self.settings.logins
-            if (login.broker_id, login.side) == (source, "client")
-            and login.listener.upper() == listener.name.upper()
-            and mechanism in {None, login.mechanism}
+            for login in self._clients.get(source, ())
+            if login.listener.upper() == listener.name.upper() and mechanism in {None, login.mechanism}
         }
         if len(own) != 1 or mechanism in {"GSSAPI", "OAUTHBEARER"}:
             why = f"the user that broker {source} logs in with is not known"
@@ -224,12 +231,24 @@ class InterBroker:
             found.setdefault(row.acls_digest, []).append(row)
         return {digest: tuple(rows) for digest, rows in found.items()}
 
+    def cluster_acls(self, broker: int) -> tuple[Acl, ...] | None:
+        """Return those of a broker's ACLs that are about the cluster, None where they were not read."""
+        holder = self._holder(broker)
+        return None if holder is None else self._cluster_sets.get(holder.acls_digest, ())
+
+    @cached_property
+    def _cluster_sets(self) -> Mapping[str, tuple[Acl, ...]]:
+        return {digest: tuple(acl for acl in acls if acl.resource_type == "Cluster") for digest, acls in self._sets.items()}
+
     def acls(self, broker: int) -> tuple[Acl, ...] | None:
         """Return the ACLs that a broker decides by: its own word, else ZooKeeper's, in KRaft any broker's. None: not read."""
+        holder = self._holder(broker)
+        return None if holder is None else self._sets.get(holder.acls_digest, ())
+
+    def _holder(self, broker: int) -> AclHolder | None:
         spare = [*self.holders.values()] if self.kraft else []
         told = [self.holders.get(f"broker:{broker}"), self.holders.get("zookeeper"), *spare]
-        holder = next((one for one in told if one is not None), None)
-        return None if holder is None else self._sets.get(holder.acls_digest, ())
+        return next((one for one in told if one is not None), None)
 
 
 def _file(broker: int) -> str:

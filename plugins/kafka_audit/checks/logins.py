@@ -133,12 +133,16 @@ def known_users(between: InterBroker, broker: int, listener: str, mechanism: str
 
 def _credential(between: InterBroker, broker: int, listener: Listener) -> Iterator[Fault]:
     wrong: dict[str, list[int]] = {}
-    for login in between.settings.logins:
-        mechanism = between.mechanism(login.broker_id).value
-        if login.side != "client" or login.mechanism != mechanism or login.listener.upper() != listener.name.upper():
-            continue
-        known = known_users(between, broker, listener.name, login.mechanism)
-        if known is None or login.broker_id not in users_of(between, listener.name):
+    who = users_of(between, listener.name)
+    clients = [
+        login
+        for login in between.settings.logins
+        if login.side == "client" and login.broker_id in who and login.listener.upper() == listener.name.upper()
+    ]
+    users = {one: known_users(between, broker, listener.name, one) for one in {login.mechanism for login in clients}}
+    for login in clients:
+        known = users[login.mechanism]
+        if known is None or login.mechanism != between.mechanism(login.broker_id).value:
             continue
         if login.username not in known:
             text = f"it does not know user {login.username} ({login.mechanism})"
@@ -146,12 +150,12 @@ def _credential(between: InterBroker, broker: int, listener: Listener) -> Iterat
         elif known[login.username] not in {None, login.password_digest}:
             text = f"it knows another password for user {login.username} ({login.mechanism})"
             wrong.setdefault(text, []).append(login.broker_id)
-    for text, who in wrong.items():
+    for text, sources in wrong.items():
         yield Fault(
             kind="credential",
             text=text,
             repair=f"make the user and password that the others log in with known at broker {broker}",
-            sources=tuple(sorted(set(who))),
+            sources=tuple(sorted(set(sources))),
         )
 
 

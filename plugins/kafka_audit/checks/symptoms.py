@@ -13,6 +13,8 @@ from kafka_audit.model.tables import BrokerView, Probe, RegisteredPartition, Reg
 
 _Led = frozenset[tuple[str, int, int, int | None]]  # topic, partition, leader that a view names, mzxid of the state
 
+_Partitions = Mapping[int, list[ViewPartition]]
+
 
 class Symptoms:
     """What the views of one snapshot show, by broker."""
@@ -108,18 +110,31 @@ class Symptoms:
 
     def _left_alone(self, look: int | None, broker: int) -> frozenset[tuple[str, int, int | None]]:
         """Return topic, partition and leader epoch of what a broker leads alone; nothing where that is not all of it."""
-        views = [view for view in self._snapshot.of(BrokerView) if view.sample == look and view.brokers_listed > 0]
-        digests = {view.topics_digest for view in views}
-        topics = {t.topic_digest for t in self._snapshot.of(ViewTopic) if t.topics_digest in digests}
-        rows = [row for topic in topics for row in self._partitions.get(topic, ())]
-        listed = {view.brokers_digest for view in views}
-        alive = {row.broker_id for row in self._snapshot.of(ViewBroker) if row.brokers_digest in listed}
-        led = [row for row in rows if row.leader == broker and len(row.replicas) > 1]
-        followers = {one for row in led for one in row.replicas if one != broker} & alive
-        at_work = {one for row in rows if row.leader not in {broker, -1} for one in row.isr}
-        if not followers & at_work or any(followers & set(row.isr) for row in led):
+        alive, led, follows = self._replication.get(look, (frozenset(), {}, {}))
+        own = [row for row in led.get(broker, ()) if len(row.replicas) > 1]
+        followers = {one for row in own for one in row.replicas if one != broker} & alive
+        at_work = {one for one in followers if follows.get(one, set()) - {broker, -1}}
+        if not at_work or any(followers & set(row.isr) for row in own):
             return frozenset()
-        return frozenset((row.topic, row.partition, row.leader_epoch) for row in led)
+        return frozenset((row.topic, row.partition, row.leader_epoch) for row in own)
+
+    @cached_property
+    def _replication(self) -> Mapping[int | None, tuple[frozenset[int], _Partitions, Mapping[int, set[int]]]]:
+        """By look: brokers that a view lists, partitions by leader, and the leaders in whose ISR each broker is."""
+        found: dict[int | None, tuple[frozenset[int], _Partitions, Mapping[int, set[int]]]] = {}
+        for look in (self._now, self._before):
+            views = [view for view in self._snapshot.of(BrokerView) if view.sample == look and view.brokers_listed > 0]
+            listed, digests = {view.brokers_digest for view in views}, {view.topics_digest for view in views}
+            topics = {t.topic_digest for t in self._snapshot.of(ViewTopic) if t.topics_digest in digests}
+            led: dict[int, list[ViewPartition]] = {}
+            follows: dict[int, set[int]] = {}
+            for row in (row for topic in topics for row in self._partitions.get(topic, ())):
+                led.setdefault(row.leader, []).append(row)
+                for one in row.isr:
+                    follows.setdefault(one, set()).add(row.leader)
+            alive = frozenset(row.broker_id for row in self._snapshot.of(ViewBroker) if row.brokers_digest in listed)
+            found[look] = (alive, led, follows)
+        return found
 
     def path(self, broker: int, listener: str) -> str | None:
         """Return how the way from the controller's host (KRaft: from another broker's) was measured: open, closed or None."""
