@@ -256,6 +256,19 @@ def test_a_listener_that_is_not_what_the_file_says_is_told():
     assert read[1:3] == ("protocols differ", "the cluster file says SASL_SSL, the cluster says SASL_PLAINTEXT")
 
 
+def test_names_and_mechanisms_of_a_cluster_are_hostile():
+    fake = broker("EVIL\x1b[2J\nneeds")
+    with server(fake) as address:
+        one = target(address, listener="X\x1b[31m\u202eY")
+        rows = [*ask(one, cluster(address, login(mechanism="PLAIN"))), *ask(one, cluster(address, Security()))]
+    for row in rows:
+        if isinstance(row, SourceRead):
+            assert (row.needs or "").isprintable()
+            assert (row.message or "").isprintable()
+        if isinstance(row, Probe):
+            assert (row.detail or "").isprintable()
+
+
 def test_listeners_by_name_come_before_security_and_plaintext_needs_nothing():
     named, general = Security(protocol="SSL"), login()
     logins = Logins(Cluster(name="c", security=general, listeners={"A": named}), SECRETS)

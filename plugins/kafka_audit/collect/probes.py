@@ -93,7 +93,7 @@ def walk_from_here(target: Target, seconds: float, logins: Logins) -> list[Step]
     for step in steps:
         if step.layer == "sasl" and step.outcome == "ok":
             logins.offers(target, step.detail or "")
-    mine = f"cert_file and key_file for {target.listener} in the cluster file"
+    mine = f"cert_file and key_file for {clean(target.listener)} in the cluster file"
     return [step._replace(needs=mine) if step.error == CLIENT_WANTED else step for step in steps]
 
 

@@ -17,7 +17,7 @@ from typing import Any
 from kafka.net.sasl.oauth import AbstractTokenProvider
 
 from kafka_audit.collect.probe_sockets import context
-from kafka_audit.collect.reads import LOGIN_REFUSED, MECHANISM_REFUSED, NO_CREDENTIALS, NOT_SUPPORTED, ReadError
+from kafka_audit.collect.reads import LOGIN_REFUSED, MECHANISM_REFUSED, NO_CREDENTIALS, NOT_SUPPORTED, ReadError, clean
 from kafka_audit.collect.targets import PLAINTEXT, Target
 from kafka_audit.model.cluster import Cluster, Security, Tls
 from kafka_audit.model.errors import UsageError
@@ -142,7 +142,7 @@ class Logins:
 
     def offers(self, target: Target, mechanisms: str) -> None:
         """Keep what a listener offers, so that no login is tried that cannot succeed."""
-        self._offered[target.address] = mechanisms
+        self._offered[target.address] = clean(mechanisms)
 
     def passwords(self) -> frozenset[str]:
         """Return every password that the cluster file names, as far as they are there."""
@@ -157,7 +157,7 @@ class Logins:
         if security is None and target.protocol == PLAINTEXT:
             return Security()
         if security is None:
-            raise NotAsked(NO_CREDENTIALS, f"{target.listener} is {target.protocol}", _wanted(target))
+            raise NotAsked(NO_CREDENTIALS, f"{_name(target)} is {target.protocol}", _wanted(target))
         if security.protocol != target.protocol:
             message = f"the cluster file says {security.protocol}, the cluster says {target.protocol}"
             raise NotAsked(_PROTOCOLS_DIFFER, message, _wanted(target))
@@ -185,7 +185,7 @@ class Logins:
         if mechanism == "GSSAPI":
             if find_spec("gssapi") is None:
                 raise ReadError(
-                    NOT_SUPPORTED, f"{target.listener} is to be entered with GSSAPI", "the Python package gssapi on this worker"
+                    NOT_SUPPORTED, f"{_name(target)} is to be entered with GSSAPI", "the Python package gssapi on this worker"
                 )
             return Way(kafka=options, attempt=attempt, needs="a Kerberos ticket of this worker's user (kinit)")
         password = self._secrets.get(security.password_env or "")
@@ -193,10 +193,10 @@ class Logins:
             raise ReadError(NO_CREDENTIALS, None, f"the environment variable {security.password_env}")
         if mechanism == "OAUTHBEARER":
             options["sasl_oauth_token_provider"] = _Token(password)
-            needs = f"a token in {security.password_env} that listener {target.listener} accepts"
+            needs = f"a token in {security.password_env} that listener {_name(target)} accepts"
         else:
             options |= {"sasl_plain_username": security.username, "sasl_plain_password": password}
-            needs = f"a user and password that listener {target.listener} accepts ({security.username}, {security.password_env})"
+            needs = f"a user and password that listener {_name(target)} accepts ({security.username}, {security.password_env})"
         return Way(kafka=options, hidden=(password,), attempt=attempt, needs=needs)
 
     def _demand_earned(self, target: Target, security: Security) -> None:
@@ -208,12 +208,14 @@ class Logins:
                 f"not tried: {mechanism} without TLS hands the password over, and {target.address} is not in the cluster file"
             )
             raise ReadError(
-                NO_CREDENTIALS, message, f"{target.advertised} in bootstrap of the cluster file, or a listener with TLS or SCRAM"
+                NO_CREDENTIALS,
+                message,
+                f"{clean(target.advertised)} in bootstrap of the cluster file, or a listener with TLS or SCRAM",
             )
         offered = self._offered.get(target.address)
         if offered is not None and mechanism not in offered.split(","):
-            message = f"not tried: {mechanism} is not enabled on {target.listener}, which offers {offered or 'none'}"
-            raise ReadError(MECHANISM_REFUSED, message, f"mechanism: {offered or '…'} for {target.listener} in the cluster file")
+            message = f"not tried: {mechanism} is not enabled on {_name(target)}, which offers {offered or 'none'}"
+            raise ReadError(MECHANISM_REFUSED, message, f"mechanism: {offered or '…'} for {_name(target)} in the cluster file")
 
 
 class _Token(AbstractTokenProvider):  # type: ignore[misc] # kafka-python has no types
@@ -270,10 +272,15 @@ def _authorities(tls: Tls | None) -> str:
     return Path(tls.ca_file).expanduser().read_text(encoding="ascii", errors="ignore") if tls and tls.ca_file else ""
 
 
+def _name(target: Target) -> str:
+    """Return a listener's name for people: it comes from the cluster."""
+    return clean(target.listener)
+
+
 def _wanted(target: Target) -> str:
     what = (
         "protocol: SSL, ca_file: …"
         if target.protocol == "SSL"
-        else f"protocol: {target.protocol}, mechanism: …, username: …, password_env: …"
+        else f"protocol: {clean(target.protocol)}, mechanism: …, username: …, password_env: …"
     )
-    return f"listeners: {{{target.listener}: {{{what}}}}} in the cluster file"
+    return f"listeners: {{{_name(target)}: {{{what}}}}} in the cluster file"
