@@ -6,7 +6,7 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 from upath import UPath
@@ -51,10 +51,12 @@ class _File:
     path: str
     source: str
     broker_id: int | None
+    started: float = field(default_factory=time.monotonic)
 
     def asking(self, sample: int, broker: int | None = None) -> Asking:
         known = self.broker_id if broker is None else broker
-        return Asking(sample=sample, observer=f"properties:{self.source if known is None else known}", target=self.source)
+        observer = f"properties:{self.source if known is None else known}"
+        return Asking(sample=sample, observer=observer, target=self.source, started=self.started)
 
 
 @dataclass(frozen=True, kw_only=True)
