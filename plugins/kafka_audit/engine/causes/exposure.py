@@ -15,7 +15,7 @@ _CAN = {
     "dns": "resolves {k} of {n} advertised names",
     "tcp": "connects to {k} of {n} advertised addresses",
     "tls": "completes TLS with {k} of {n} advertised addresses",
-    "sasl": "logs in to {k} of {n} advertised addresses",
+    "sasl": "is offered a login at {k} of {n} advertised addresses",
     "api": "gets Kafka answers from {k} of {n} advertised addresses",
     "identity": "finds {k} of {n} brokers at their addresses",
 }
