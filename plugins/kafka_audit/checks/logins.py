@@ -168,4 +168,9 @@ def fault_of(shown: Certificate, now: int) -> tuple[str, Severity] | None:
         return "it is not valid yet", Severity.CRITICAL
     if not shown.name_matches:
         return f"it does not name {shown.host}, but {', '.join(shown.sans) or 'nothing'}", Severity.HIGH
-    return (f"it expires in {left} days", Severity.HIGH if left < _SOON else Severity.MEDIUM) if left < _LATER else None
+    # Certificates of a few hours or days are renewed by machines: late is what is late for their own lifetime.
+    lifetime, rest = shown.not_after_ms - shown.not_before_ms, shown.not_after_ms - now
+    if rest >= min(_LATER * DAY_MS, lifetime // 3):
+        return None
+    severity = Severity.HIGH if rest < min(_SOON * DAY_MS, lifetime // 10) else Severity.MEDIUM
+    return f"it expires in {left} days" if left else f"it expires in {rest // 3_600_000} hours", severity

@@ -29,14 +29,15 @@ def certificate_expires(snapshot: Snapshot) -> Iterator[Judgement]:
     At that hour every new connection fails, between brokers too where they use the listener; open ones last until they break.
 
     ## Fails when
-    It has expired or is not yet valid: CRITICAL. Less than 7 days are left: HIGH; less than 30: MEDIUM. The advertised host is
-    not among its names: HIGH, as clients compare names unless told otherwise.
+    It has expired or is not yet valid: CRITICAL. Less than 7 days are left: HIGH; less than 30: MEDIUM; of a short-lived
+    certificate less than a tenth, and a third, of its lifetime. The advertised host is not among its names: HIGH, as clients
+    compare names unless told otherwise.
 
     ## Not known when
     No handshake of the auditor's came so far that a certificate was shown.
 
     ## Passes only when
-    It was shown, names the advertised host and is valid for 30 days at least. Whether its issuer is trusted is KA412's question.
+    It was shown, names the advertised host and is valid long enough. Whether its issuer is trusted is KA412's question.
 
     ## What to do
     See it:
