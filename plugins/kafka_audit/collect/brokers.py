@@ -18,7 +18,7 @@ from kafka_audit.collect.probes import Step
 from kafka_audit.collect.protected import ProtectedReads
 from kafka_audit.collect.reads import CLUSTER_DENIED, Asking, ReadError
 from kafka_audit.collect.security import NotAsked
-from kafka_audit.collect.targets import UNREGISTERED, Target
+from kafka_audit.collect.targets import PLAINTEXT, UNREGISTERED, Target
 from kafka_audit.collect.views import View, ViewBook
 from kafka_audit.collect.wire import UNSUPPORTED, ClientOptions, Conversation, error_name
 from kafka_audit.model.tables import BrokerApi, BrokerConfig, BrokerIdentity, BrokerView, Row
@@ -46,7 +46,8 @@ class BrokerAsker:
 
     def __init__(self, targets: Sequence[Target], sample: int, options: ClientOptions, book: ViewBook) -> None:
         """Take the addresses of one broker; `options.read_s` bounds every read, the contents of views go into the book."""
-        self._targets = targets
+        # As ANONYMOUS an auditor may less than as itself: what is asked once is asked where it logs in.
+        self._targets = sorted(targets, key=lambda target: target.protocol == PLAINTEXT)
         self._sample = sample
         self._options = options
         self._book = book
@@ -96,6 +97,8 @@ class BrokerAsker:
                 self._tell_apis(target, talk)
                 self._ask_rights(asking, talk)
                 self._ask_configs(asking, talk, target)
+            if not first and not self._is_let_in_alike(talk, target):
+                return []
             steps = self._ask_identity(asking, talk, target, None if view is None else view.kafka_cluster_id)
             if first and target.broker_id != UNREGISTERED:
                 self._ask_protected(asking, talk, target, view)
@@ -165,6 +168,21 @@ class BrokerAsker:
         self._operations = frozenset(answer.authorized_operations or ())
         # An empty set means that Describe is missing, which says nothing about DescribeConfigs.
         self._may_describe_configs = not self._operations or _DESCRIBE_CONFIGS_OPERATION in self._operations
+
+    def _is_let_in_alike(self, talk: Conversation, target: Target) -> bool:
+        """Tell whether a further listener may be asked who answers there.
+
+        Where the auditor logs in elsewhere and is ANONYMOUS here, nobody should have to grant ANONYMOUS anything for an audit: it
+        is asked where that has the right anyway, and else not at all.
+        """
+        if target.protocol != PLAINTEXT or self._targets[0].protocol == PLAINTEXT or not self._operations:
+            return True
+        version = talk.version(DescribeClusterRequest)
+        try:
+            answer = talk.ask(DescribeClusterRequest(version=version, include_cluster_authorized_operations=True))
+        except ReadError:  # the question that follows will say so
+            return True
+        return _DESCRIBE_CONFIGS_OPERATION in (answer.authorized_operations or ())
 
     def _ask_configs(self, asking: Asking, talk: Conversation, target: Target) -> None:
         if target.broker_id == UNREGISTERED or talk.version(DescribeConfigsRequest) is None:
