@@ -38,7 +38,7 @@ def stale_leader() -> str:
 
     ## What to do
     The controller cannot update this broker. On the controller's host:
-    `grep '(id: {broker} rack.*unsuccessful' controller.log` and `grep CLUSTER_AUTHORIZATION_FAILED controller.log`.
+    `grep '(id: {broker} rack.*unsuccessful' controller.log` and `grep CLUSTER_AUTHORIZATION_FAILED state-change.log`.
     KA302 (no way there), KA401 (no right) and KA412 (no login) tell these apart. Repair that cause first.
 
     Until then keep clients off this broker. `zookeeper-shell.sh <zookeeper.connect> delete /controller` moves the controller, and

@@ -46,7 +46,7 @@ def no_cluster_action(snapshot: Snapshot) -> Iterator[Judgement]:
     super.users or an ACL allows every broker's principal, or the view is filled: then the broker accepted its controller.
 
     ## What to do
-    See it: `grep CLUSTER_AUTHORIZATION_FAILED controller.log` on the controller, `grep Denied kafka-authorizer.log` here.
+    See it: `grep CLUSTER_AUTHORIZATION_FAILED state-change.log` on the controller, `grep Denied kafka-authorizer.log` here.
 
     Best: inter-broker traffic on an authenticated listener (`inter.broker.listener.name`), its user in `super.users` of every
     broker; on broker {broker} that takes a restart. Else an ACL:

@@ -79,7 +79,7 @@ def _unauthorised(case: Case) -> Candidate:
         code="KA401",
         text=text,
         verdict=verdict or _already_judged(case, "KA401"),
-        to_know=f"server.properties of {brokers(case.brokers)}, or `CLUSTER_AUTHORIZATION_FAILED` in {log_name(case)}",
+        to_know=f"server.properties of {brokers(case.brokers)}, or `CLUSTER_AUTHORIZATION_FAILED` in {rights_log(case)}",
     )
 
 
@@ -96,7 +96,7 @@ def _tls(case: Case, endpoints: Sequence[Endpoint]) -> Candidate:
         code="KA412",
         text=f"the brokers' listener is {listing(used) or 'not known'}",
         verdict=verdict or _already_judged(case, "KA412"),
-        to_know=f"{handshake(endpoints)}, or `SSL handshake failed` in {log_name(case)}",
+        to_know=f"{handshake(endpoints)}, or `SSL handshake failed` in {login_log(case)}",
     )
 
 
@@ -117,7 +117,7 @@ def _login(case: Case, endpoints: Sequence[Endpoint]) -> Candidate:
         code="KA412",
         text=f"the brokers' listener is {listing(used) or 'not known'}",
         verdict=f"the brokers' listener is {listing(used)}" if told and not sasl else _already_judged(case, "KA412"),
-        to_know=f"server.properties of {brokers(case.brokers)} and of the others, or `Authentication failed` in {log_name(case)}",
+        to_know=f"server.properties of {brokers(case.brokers)} and the others, or `Authentication failed` in {login_log(case)}",
     )
 
 
@@ -131,9 +131,17 @@ def _protocols(case: Case, endpoints: Sequence[Endpoint]) -> tuple[list[str], bo
     return sorted(clean(p) for p in used if p), bool(used) and None not in used
 
 
-def log_name(case: Case) -> str:
-    """Return the log in which the failing side writes why."""
+def rights_log(case: Case) -> str:
+    """Return where the controller writes that it has no right; controller.log has only `… was unsuccessful` (2.8.2, 3.9.1)."""
+    return _log(case, "state-change.log")
+
+
+def login_log(case: Case) -> str:
+    """Return where the controller writes that a login or handshake failed."""
+    return _log(case, "server.log")
+
+
+def _log(case: Case, name: str) -> str:
     controller = case.facts.controller
-    if case.facts.kraft or controller is None:
-        return "the brokers' server.log"
-    return f"controller.log of broker {controller}"
+    # Without ZooKeeper everything is in server.log.
+    return "the brokers' server.log" if case.facts.kraft or controller is None else f"{name} of broker {controller}"

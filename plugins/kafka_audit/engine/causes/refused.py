@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from kafka_audit.engine.causes import refused_repair
-from kafka_audit.engine.causes.candidates import Candidate, candidates, log_name
+from kafka_audit.engine.causes.candidates import Candidate, candidates, login_log
 from kafka_audit.engine.causes.rule import Case, Story, bootstrap_in_vain, changed_before, evidence_of
 from kafka_audit.engine.facts import broker_of
 from kafka_audit.model.finding import Confidence, Evidence, Finding, Severity, Status
@@ -162,7 +162,7 @@ def _not_known(case: Case, rivals: Iterable[Candidate]) -> Iterable[str]:
             yield f"Not known: whether {rival.fault} ({rival.code}) is there {also}. To know: {rival.to_know}."
     if case.roots[0].code == "KA412" and not told(case, "kind"):
         files = f"server.properties of {brokers(case.brokers)} and of the others"
-        where = f"`Authentication failed` or `SSL handshake failed` in {log_name(case)}"
+        where = f"`Authentication failed` or `SSL handshake failed` in {login_log(case)}"
         yield f"Not known: whether it is the certificate, the mechanism, the user or the password. To know: {files}, or {where}."
     hidden = [b for root in case.roots if "hidden" in root.evidence.get("why", "") and (b := _id(root)) is not None]
     if hidden:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from kafka_audit.checks.authorization import ANYBODY
 from kafka_audit.checks.inter_broker import ANONYMOUS
 from kafka_audit.checks.reads import last_reads
-from kafka_audit.engine.causes.candidates import handshake, log_name
+from kafka_audit.engine.causes.candidates import handshake, login_log, rights_log
 from kafka_audit.engine.causes.repair import do_not, prove
 from kafka_audit.engine.causes.rule import Case
 from kafka_audit.model.finding import Step
@@ -47,10 +47,10 @@ def principals(case: Case) -> tuple[str, ...]:
 
 
 def _see_rights(case: Case) -> Step:
-    files = "controller.log" if not case.facts.kraft else "server.log"
+    files = "state-change.log" if not case.facts.kraft else "server.log"
     return Step(
         kind="see",
-        text=f"See it yourself (reads only): {log_name(case)}, kafka-authorizer.log of {brokers(case.brokers)}, and the ACLs.",
+        text=f"See it yourself (reads only): {rights_log(case)}, kafka-authorizer.log of {brokers(case.brokers)}, and the ACLs.",
         commands=(
             f"grep CLUSTER_AUTHORIZATION_FAILED {files} | tail -3",
             "grep 'is Denied' kafka-authorizer.log | grep -i ClusterAction | tail -3",
@@ -149,12 +149,11 @@ def _rights_warnings(case: Case) -> Iterable[Step]:
 
 
 def _see_login(case: Case) -> Step:
-    files = "controller.log" if not case.facts.kraft else "server.log"
     shows = [handshake((e,)).strip("`") for e in case.endpoints[:_FIRST] if e.protocol in {"SSL", "SASL_SSL", None}]
     return Step(
         kind="see",
-        text=f"See it yourself (reads only): {log_name(case)}, newest lines, and what is shown there.",
-        commands=(f"grep -E 'Authentication failed|SSL handshake failed' {files} | tail -3", *shows),
+        text=f"See it yourself (reads only): {login_log(case)}, newest lines, and what is shown there.",
+        commands=("grep -E 'Authentication failed|SSL handshake failed' server.log | tail -3", *shows),
     )
 
 

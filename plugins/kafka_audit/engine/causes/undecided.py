@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from kafka_audit.engine.causes.candidates import Candidate, candidates, log_name
+from kafka_audit.engine.causes.candidates import Candidate, candidates
 from kafka_audit.engine.causes.repair import prove
 from kafka_audit.engine.causes.rule import Case, Story, bootstrap_in_vain, changed_before, evidence_of
 from kafka_audit.engine.facts import broker_of
@@ -55,7 +55,7 @@ def tell(case: Case) -> Story:
             Step(
                 kind="see",
                 text=f"See what decides (reads only): {_log_place(case)}.",
-                commands=(f"grep -E '{_LINES}' {'server.log' if case.facts.kraft else 'controller.log'} | tail -5",),
+                commands=(f"grep -E '{_LINES}' {_logs(case)} | tail -5",),
             ),
             Step(
                 kind="quick",
@@ -81,8 +81,13 @@ def _headline(case: Case, leading: str, left: Sequence[Candidate]) -> str:
     return fitting([f"{subject} {does}; why is not decided: {choice}", f"{subject} {does}; why is not decided: see the evidence"])
 
 
+def _logs(case: Case) -> str:
+    return "server.log" if case.facts.kraft else "controller.log state-change.log server.log"
+
+
 def _log_place(case: Case) -> str:
-    return f"the newest lines of {log_name(case)}"
+    who = "the brokers" if case.facts.kraft or case.facts.controller is None else f"broker {case.facts.controller}"
+    return f"the newest lines of the logs of {who}"
 
 
 def cases(case: Case) -> Iterable[Case]:
