@@ -87,10 +87,9 @@ def everything_in(cluster):
     return cluster.znodes(), folders
 
 
-def names_in(cluster):
-    """Return the same of a cluster that is not at rest: which znodes and partition folders there are, notices left out."""
-    znodes, folders = everything_in(cluster)
-    return {path for path in znodes if not path.startswith("/isr_change_notification/")}, folders
+def znodes_in(cluster):
+    """Return which znodes there are, notices left out: what stays the same also in a cluster that is not at rest."""
+    return {path for path in cluster.znodes() if not path.startswith("/isr_change_notification/")}
 
 
 def _data(cluster):

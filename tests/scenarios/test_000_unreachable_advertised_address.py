@@ -2,7 +2,7 @@
 
 import pytest
 
-from scenarios.audits import everything_in, failing, names_in
+from scenarios.audits import everything_in, failing, znodes_in
 
 pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
 
@@ -73,13 +73,13 @@ def test_a_healthy_cluster_is_clean_completely_known_and_untouched(audits, clust
 
 
 def test_the_command_names_the_cause_and_its_end(audits, cluster, hidden):
-    before = names_in(cluster)
+    before = znodes_in(cluster)
     for name in audits.NAMES:
         audit = audits.by_command(name)
         assert audit.code == 3, audit.said
         assert_cut_off(audit.report, hidden, measured=name == "near")
         assert audit.report["incidents"][0]["headline"] in " ".join(audit.stdout.split())  # it may be wrapped
-    assert names_in(cluster) == before
+    assert znodes_in(cluster) == before
 
     cluster.advertise_directly(hidden)
     for name in audits.NAMES:
