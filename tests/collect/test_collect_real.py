@@ -57,7 +57,13 @@ def told(done):
     return SimpleNamespace(**content, of=lambda table: content["rows"].get(table, []))
 
 
-@pytest.fixture(scope="module", params=[("3.9.1", ""), ("2.8.2", "/deep/kafka")], ids=["3.9.1", "2.8.2"])
+VERSIONS = [
+    pytest.param(("3.9.1", ""), id="3.9.1"),
+    pytest.param(("2.8.2", "/deep/kafka"), id="2.8.2", marks=pytest.mark.scenario),
+]
+
+
+@pytest.fixture(scope="module", params=VERSIONS)
 def audited(request, tmp_path_factory):
     with Bed(tmp_path_factory.mktemp("bed")) as bed:
         yield Audited(bed, *request.param)

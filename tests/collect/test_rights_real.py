@@ -13,7 +13,7 @@ from kafka_audit.testbed import Bed
 from kafka_audit.testbed.acls import Acl, auditor_grants
 from kafka_audit.testbed.security import ADMIN, BROKER, Listener, Security
 
-pytestmark = pytest.mark.bed
+pytestmark = [pytest.mark.bed, pytest.mark.scenario]
 
 OPEN = Listener()
 BETWEEN = Listener(protocol="SASL_PLAINTEXT", port=OPEN.port + 1, mechanisms=("SCRAM-SHA-512",))

@@ -19,7 +19,7 @@ from kafka_audit.testbed.certificates import Authority
 from kafka_audit.testbed.certificates import Certificate as Wanted
 from kafka_audit.testbed.servers import BROKER_PORT
 
-pytestmark = pytest.mark.bed
+pytestmark = [pytest.mark.bed, pytest.mark.scenario]
 
 PLUGINS = Path(__file__).parents[2] / "plugins"
 LISTENERS = (

@@ -7,7 +7,7 @@ import pytest
 from kafka_audit.testbed import Bed, BedError, presets
 from kafka_audit.testbed.faults import cross_forwards, put_fault, rolling_restart, stale_leader
 
-pytestmark = pytest.mark.bed
+pytestmark = [pytest.mark.bed, pytest.mark.scenario]
 
 
 def wait_for(condition, seconds=20):

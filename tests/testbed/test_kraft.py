@@ -6,7 +6,7 @@ import pytest
 
 from kafka_audit.testbed import Bed, BedError, presets
 
-pytestmark = pytest.mark.bed
+pytestmark = [pytest.mark.bed, pytest.mark.scenario]
 
 
 def test_brokers_that_are_controllers_too_make_a_cluster_and_restart(tmp_path):

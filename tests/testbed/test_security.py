@@ -73,6 +73,7 @@ def test_a_preset_that_there_is_not_is_named_beside_those_there_are():
 
 
 @pytest.mark.bed
+@pytest.mark.scenario
 @pytest.mark.parametrize("version", ["3.9.1", "2.8.2"])
 def test_004_the_only_broker_knows_nothing_until_it_speaks_to_itself_as_a_super_user(tmp_path, version):
     with Bed(tmp_path) as bed:
@@ -88,6 +89,7 @@ def test_004_the_only_broker_knows_nothing_until_it_speaks_to_itself_as_a_super_
 
 
 @pytest.mark.bed
+@pytest.mark.scenario
 @pytest.mark.parametrize("version", ["3.9.1", "2.8.2"])
 def test_one_broker_without_the_inter_broker_user_and_an_auditor_who_gets_its_rights(tmp_path, version):
     with Bed(tmp_path) as bed:
@@ -109,6 +111,7 @@ def test_one_broker_without_the_inter_broker_user_and_an_auditor_who_gets_its_ri
 
 
 @pytest.mark.bed
+@pytest.mark.scenario
 @pytest.mark.parametrize(
     ("preset", "said"),
     [
@@ -130,6 +133,7 @@ def test_a_broker_that_the_controller_cannot_talk_to_knows_nothing_and_heals(tmp
 
 
 @pytest.mark.bed
+@pytest.mark.scenario
 @pytest.mark.parametrize("kind", ["sasl", "tls"])
 def test_a_secured_zookeeper_lets_brokers_and_the_bed_in_and_hides_users(tmp_path, kind):
     login = Listener(protocol="SASL_SSL", mechanisms=("SCRAM-SHA-256",))
@@ -145,6 +149,7 @@ def test_a_secured_zookeeper_lets_brokers_and_the_bed_in_and_hides_users(tmp_pat
 
 
 @pytest.mark.bed
+@pytest.mark.scenario
 def test_certificates_are_names_to_the_authorizer(tmp_path):
     names = ("User:CN=broker-0,O=bed", "User:CN=admin,O=bed")
     security = Security(
@@ -163,6 +168,7 @@ def test_certificates_are_names_to_the_authorizer(tmp_path):
 
 
 @pytest.mark.bed
+@pytest.mark.scenario
 def test_a_broker_with_a_wrong_password_of_its_own_knows_all_and_follows_nobody(tmp_path):
     security = Security(listeners=(presets.PLAIN,), inter_broker=presets.PLAIN.label, mistypes=(1,))
     with Bed(tmp_path) as bed:
