@@ -92,6 +92,7 @@ def test_a_healthy_cluster_is_clean_twice_and_the_second_compares_with_the_first
     assert json.loads((tmp_path / "store" / "clusters" / "bed" / "findings.json").read_text()) == _report(tmp_path)
 
 
+@pytest.mark.scenario
 def test_a_broken_cluster_is_3_with_the_headline_and_a_repaired_one_0_again(audit, tmp_path, cluster):
     cluster.advertise_through_forward([2])
     try:
@@ -116,6 +117,7 @@ def _snapshots(tmp_path):
     return sorted(path.name for path in (tmp_path / "store" / "snapshots").iterdir())
 
 
+@pytest.mark.scenario
 def test_snapshot_and_diff_tell_what_changed_and_leave_the_current_reports(audit, tmp_path, cluster):
     before = audit("snapshot", "bed", "--quiet")
     cluster.create_topic("payments", {0: [0, 1, 2]})
@@ -134,6 +136,7 @@ def test_snapshot_and_diff_tell_what_changed_and_leave_the_current_reports(audit
     assert "give the earlier snapshot first" in wrong.stderr
 
 
+@pytest.mark.scenario
 def test_a_source_that_is_down_fails_and_below_fail_on_it_is_a_gap(audit, tmp_path, cluster):
     text = cluster.clusters_yaml("bed")
     (tmp_path / "clusters.yaml").write_text(text.replace("bootstrap: [", 'bootstrap: ["10.99.0.1:9", '))
@@ -146,6 +149,7 @@ def test_a_source_that_is_down_fails_and_below_fail_on_it_is_a_gap(audit, tmp_pa
     assert audit("run", "bed", "--fail-on", "critical", "--min-coverage", "0.1", "--quiet").returncode == 0
 
 
+@pytest.mark.scenario
 def test_no_zookeeper_at_all_is_a_failure_not_an_error(audit, tmp_path):
     (tmp_path / "clusters.yaml").write_text('clusters: {bed: {zookeeper: "10.99.0.1:9", limits: {read_s: 2}}}')
     done = audit("run", "bed")

@@ -88,6 +88,7 @@ def test_000_a_broker_behind_a_forward_knows_nothing_until_repaired(healthy, bed
     assert healthy.views()[2].brokers[2] == "10.99.0.12:9092"
 
 
+@pytest.mark.scenario
 def test_000_at_the_controllers_own_endpoint_keeps_it_the_controller(healthy):
     healthy.make_controller(1)
     healthy.advertise_through_forward([1])
@@ -131,6 +132,7 @@ def test_a_cut_closes_connections_that_the_cut_off_side_holds(healthy, bed):
     bed.heal(zero, two)
 
 
+@pytest.mark.scenario
 def test_a_killed_broker_stays_registered_until_its_session_ends_and_comes_back(healthy):
     healthy.brokers[1].stop(hard=True)
     assert "/brokers/ids/1" in healthy.znodes()
@@ -202,6 +204,7 @@ def test_closing_twice_is_fine_and_ends_everything(tmp_path):
     assert members(namespaces) == []
 
 
+@pytest.mark.scenario
 def test_000_on_2_8_2_under_a_chroot_with_all_brokers_behind_the_forward(tmp_path):
     with Bed(tmp_path) as bed:
         cluster = bed.cluster("2.8.2", chroot="/streams/kafka", properties={"zookeeper.session.timeout.ms": "3000"})
