@@ -23,7 +23,7 @@ audit: needs-java $(INSTALLED) ## audit one of your clusters: make audit CLUSTER
 	@$(BIN)/kafka-audit run "$(CLUSTER)" --config "$(CLUSTERS)" --out .work/audit
 
 test: needs-namespaces needs-java $(INSTALLED) ## all tests but the long scenarios (under 15 minutes on two cores)
-	@$(BIN)/pytest -m "not scenario"
+	@$(BIN)/pytest -m "not scenario" --durations=15
 
 scenarios: needs-namespaces needs-java $(INSTALLED) ## the incidents, each faulty and healed, with real clusters
 	@$(BIN)/pytest -m scenario

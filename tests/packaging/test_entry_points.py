@@ -18,7 +18,8 @@ def make(*arguments, **environment):
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, **environment},
+        # A make inside `make test` would name its level in what it says.
+        env={name: value for name, value in os.environ.items() if not name.startswith("MAKE")} | environment,
     )
 
 
