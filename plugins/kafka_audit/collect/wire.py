@@ -19,6 +19,7 @@ from kafka.net.selector import NetworkSelector
 from kafka.protocol.metadata import MetadataRequest, MetadataResponse
 
 from kafka_audit import __version__
+from kafka_audit.collect.raw import RawRequest
 from kafka_audit.collect.reads import ReadError
 from kafka_audit.collect.security import Logins, Way
 from kafka_audit.collect.targets import Target, joined
@@ -137,58 +138,8 @@ class Conversation:
 
         Topics are never created by asking: allow_auto_topic_creation is False, always.
         """
-        body: bytes = self.ask(_RawMetadata(version, topics))
-        return body
-
-
-class _RawMetadata:
-    """A Metadata request whose answer is left as bytes; has what kafka-python's connection and parser use of a request."""
-
-    name = "MetadataRequest"
-
-    def __init__(self, version: int, topics: list[str] | None) -> None:
-        self.API_VERSION = version
-        self._request = MetadataRequest(version=version, topics=topics, allow_auto_topic_creation=False)
-
-    def with_header(self, correlation_id: int, client_id: str) -> None:
-        self._request.with_header(correlation_id=correlation_id, client_id=client_id)
-
-    def encode(self, *, framed: bool, header: bool) -> Any:  # noqa: ANN401 -- see Conversation.ask
-        return self._request.encode(framed=framed, header=header)
-
-    @staticmethod
-    def expect_response() -> bool:
-        return True
-
-    @property
-    def header(self) -> "_RawHeader":
-        return _RawHeader(self._request.header.correlation_id, self.API_VERSION)
-
-
-@dataclass(frozen=True)
-class _RawHeader:
-    """What the parser keeps of a request under way."""
-
-    correlation_id: int
-    api_version: int
-    api_key: int = MetadataRequest.API_KEY
-
-    def get_response_class(self) -> "_RawBody":
-        return _RawBody(self.api_version)
-
-
-@dataclass(frozen=True)
-class _RawBody:
-    """Stands for a response class; reads the header and keeps the rest."""
-
-    version: int
-
-    def parse_header(self, buffer: Any) -> Any:  # noqa: ANN401 -- see Conversation.ask
-        return MetadataResponse[self.version].parse_header(buffer)
-
-    @staticmethod
-    def decode(buffer: Any) -> bytes:  # noqa: ANN401 -- see Conversation.ask
-        body: bytes = buffer.read()
+        request = MetadataRequest(version=version, topics=topics, allow_auto_topic_creation=False)
+        body: bytes = self.ask(RawRequest(request, MetadataResponse, MetadataRequest.API_KEY, version))
         return body
 
 
