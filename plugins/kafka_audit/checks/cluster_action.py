@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from kafka_audit.checks.authorization import CLUSTER, Decision, authorized
 from kafka_audit.checks.inter_broker import InterBroker, Principal
 from kafka_audit.checks.logins import faults
 from kafka_audit.checks.symptoms import Symptoms
+from kafka_audit.configuration.authorization import CLUSTER, Decision, authorized
 from kafka_audit.model.finding import Confidence, Status
 from kafka_audit.model.tables import Acl
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from kafka_audit.checks import row_check
-from kafka_audit.checks.authorization import told
 from kafka_audit.checks.inter_broker import InterBroker
 from kafka_audit.checks.rows import MOVING, NO_ZOOKEEPER, judge, looks
+from kafka_audit.configuration.authorization import told
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import Acl, AclHolder, BrokerConfig, Snapshot
 

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from kafka_audit.checks import row_check
-from kafka_audit.checks.authorization import CLUSTER, told
 from kafka_audit.checks.cluster_action import standings
 from kafka_audit.checks.inter_broker import InterBroker, nobody
 from kafka_audit.checks.rows import judge
 from kafka_audit.checks.security.refusal_words import evidence_of
+from kafka_audit.configuration.authorization import CLUSTER, told
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import Acl, AclHolder, BrokerConfig, BrokerProperty, BrokerView, PropertyLogin, Snapshot
 

@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-from kafka_audit.checks.authorization import CLUSTER, authorized
+from kafka_audit.configuration.authorization import CLUSTER, authorized
 from kafka_audit.model.tables import Acl
 
 KAFKA, OTHER = "User:kafka", "User:other"

@@ -1,0 +1,1 @@
+"""What a broker configuration means to Kafka, judged without asking anybody."""
