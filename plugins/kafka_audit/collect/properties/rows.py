@@ -5,11 +5,11 @@ import hmac
 import re
 from collections.abc import Iterator, Mapping
 
-from kafka_audit.collect.properties import jaas
-from kafka_audit.collect.properties.jaas import JaasError, Module
-from kafka_audit.collect.properties.java import Property
 from kafka_audit.collect.reads import ReadError, clean
 from kafka_audit.collect.secret_keys import is_secret
+from kafka_audit.configuration.files import jaas
+from kafka_audit.configuration.files.jaas import JaasError, Module
+from kafka_audit.configuration.files.java import Property
 from kafka_audit.model.tables import BrokerProperty, PropertyLogin
 
 IDS = ("broker.id", "node.id")

@@ -12,9 +12,10 @@ from functools import partial
 from upath import UPath
 
 from kafka_audit.collect.lanes import side_by_side
-from kafka_audit.collect.properties import java, rows
-from kafka_audit.collect.properties.java import PropertiesError, Property
+from kafka_audit.collect.properties import rows
 from kafka_audit.collect.reads import Asking, ReadError
+from kafka_audit.configuration.files import java
+from kafka_audit.configuration.files.java import PropertiesError, Property
 from kafka_audit.model.tables import Row
 
 OPERATION = "properties"

@@ -5,9 +5,9 @@ import secrets
 
 import pytest
 
-from collect.properties import oracle
-from kafka_audit.collect.properties import jaas
-from kafka_audit.collect.properties.jaas import JaasError, Login, read
+from configuration.files import oracle
+from kafka_audit.configuration.files import jaas
+from kafka_audit.configuration.files.jaas import JaasError, Login, read
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
 SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule"

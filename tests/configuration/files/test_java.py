@@ -5,8 +5,8 @@ import secrets
 
 import pytest
 
-from collect.properties import oracle
-from kafka_audit.collect.properties.java import PropertiesError, read
+from configuration.files import oracle
+from kafka_audit.configuration.files.java import PropertiesError, read
 
 CASES = 2000
 PIECES = [
