@@ -102,8 +102,8 @@ def test_another_try_replaces_the_answer(spark, store):
 def test_changes(store):
     of = [change for snapshot, change in changes(store, "r1") if snapshot == "changed"]
     assert of == [
-        Change(kind="broker_came", resource="broker/3", before=None, after="registered"),
-        Change(kind="broker_went", resource="broker/2", before="registered", after=None),
+        Change(kind="broker_came", resource="broker/3", before=None, after="PLAINTEXT://10.0.0.13:9092"),
+        Change(kind="broker_went", resource="broker/2", before="PLAINTEXT://10.0.0.12:9092", after=None),
         Change(kind="config", resource="broker/0/config/log.retention.hours", before="168", after="24"),
         Change(kind="config", resource="broker/0/config/ssl.keystore.password", before="hidden", after=None),
         Change(kind="controller", resource="cluster", before="0 (epoch 3)", after="1 (epoch 4)"),

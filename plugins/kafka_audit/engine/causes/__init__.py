@@ -77,6 +77,7 @@ TABLE: tuple[Cause, ...] = (
         tell=registry.tell_gone,
         explains=(
             Explains(codes=(*VIEW, "KA001", "KA111", "KA208", "KA301", "KA302", "KA303"), where=at_the_broker),
+            Explains(codes=("KA001",), where=registry.at_an_address_left),
             _LOST_REPLICAS,
         ),
     ),

@@ -7,7 +7,8 @@ from dataclasses import replace
 from kafka_audit.checks.reads import last_reads
 from kafka_audit.engine.causes.repair import connect_again, do_not, prove, zookeeper_shell
 from kafka_audit.engine.causes.rule import Case, Story, changed_before, evidence_of, evidence_of_reads
-from kafka_audit.model.finding import Evidence, Step
+from kafka_audit.engine.facts import broker_of
+from kafka_audit.model.finding import Evidence, Finding, Step
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import brokers, clean, counted, fitting, start_upper, word
 
@@ -118,6 +119,18 @@ def tell_gone(case: Case) -> Story:
             do_not("turn on unclean.leader.election.enable to get leaders back: it drops records."),
         ),
     )
+
+
+def at_an_address_left(case: Case, symptom: Finding) -> bool:
+    """Explain an address of the cluster file at which nobody answers: one of a gone broker's, as it was registered before.
+
+    Where no earlier snapshot tells its addresses, any that nobody registers now may be: a dead address beside a gone broker.
+    """
+    _, _, address = symptom.resource.name.partition("/")
+    if broker_of(symptom.resource.name) is not None or any(e.address == address for e in case.facts.endpoints):
+        return False
+    before = [c.before or "" for c in case.changes if c.kind == "broker_went" and broker_of(c.resource) in case.brokers]
+    return not before or any(one.endswith(f"://{address}") for text in before for one in text.split(", "))
 
 
 def _missed(case: Case) -> str:

@@ -58,7 +58,7 @@ def _who(case: Case) -> str:
     names = sorted(root.resource.name.removeprefix("broker/") for root in case.roots)
     if all(name.isdigit() for name in names):
         return brokers(int(name) for name in names)
-    return f"broker{'' if len(names) == 1 else 's'} {listing(names, 3)}"
+    return listing([f"broker {name}" if name.isdigit() else f"the broker at {name}" for name in names], 3)
 
 
 def tell_login(case: Case) -> Story:

@@ -9,10 +9,16 @@ BROKERS = """
     SELECT coalesce(n.snapshot_id, p.snapshot_id) AS snapshot_id,
            if(n.broker_id IS NULL, 'broker_went', 'broker_came') AS kind,
            concat('broker/', coalesce(n.broker_id, p.broker_id)) AS resource,
-           if(p.broker_id IS NULL, NULL, 'registered') AS before, if(n.broker_id IS NULL, NULL, 'registered') AS after
+           if(p.broker_id IS NULL, NULL, coalesce(e.text, 'no endpoint')) AS before,
+           if(n.broker_id IS NULL, NULL, coalesce(e.text, 'no endpoint')) AS after
     FROM (SELECT * FROM registered_broker_at WHERE slot = 'now') AS n
     FULL OUTER JOIN (SELECT * FROM registered_broker_at WHERE slot = 'previous') AS p
         ON p.snapshot_id = n.snapshot_id AND p.broker_id = n.broker_id
+    LEFT JOIN (SELECT snapshot_id, broker_id, slot,
+                      array_join(array_sort(collect_list(concat(protocol, '://', host, ':', port))), ', ') AS text
+               FROM registered_endpoint_at GROUP BY snapshot_id, broker_id, slot) AS e
+        ON e.snapshot_id = coalesce(n.snapshot_id, p.snapshot_id) AND e.broker_id = coalesce(n.broker_id, p.broker_id)
+            AND e.slot = if(n.broker_id IS NULL, 'previous', 'now')
     WHERE (n.broker_id IS NULL) <> (p.broker_id IS NULL)
         AND coalesce(n.snapshot_id, p.snapshot_id) NOT IN (SELECT snapshot_id FROM broker_gap)
 """
