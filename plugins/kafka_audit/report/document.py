@@ -9,7 +9,7 @@ from typing import Any
 
 from kafka_audit.checks.reads import last_reads
 from kafka_audit.engine.facts import Facts
-from kafka_audit.engine.findings import is_over
+from kafka_audit.engine.findings import LONGEST_EVIDENCE, is_over
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.finding import Change, Finding, Incident, Lifecycle, Status, Step
 from kafka_audit.model.tables import Snapshot
@@ -70,7 +70,7 @@ def build(  # noqa: PLR0913, PLR0917 -- the contract between report and audit
         "changes": [asdict(change) for change in changes[:MOST_CHANGES]],
         "changes_omitted": max(len(changes) - MOST_CHANGES, 0),
         "never_asked": list(_never_asked(facts, cluster)),
-        "passed_over": [clean(why) for why in passed_over],
+        "passed_over": [clean(why, LONGEST_EVIDENCE) for why in passed_over],
         "matrix": matrix.build(facts).as_dict(),
     }
 

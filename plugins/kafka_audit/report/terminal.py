@@ -227,5 +227,5 @@ class _Page:
         yield from wrap(f"{told}; {compared}", self.width)
         for why in self.document["passed_over"]:
             yield from wrap(
-                f"a damaged snapshot was passed over, so what changed since is not known: {clean(why, 500)}", self.width
+                f"a damaged snapshot was passed over, so what changed since is not known: {clean(why, 1000)}", self.width
             )

@@ -15,7 +15,7 @@ import hashlib
 import json
 import logging
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any
@@ -23,7 +23,7 @@ from typing import Any
 from kafka_audit.model.errors import EngineError, SnapshotError, StoreError
 from kafka_audit.model.run import Answer, Request, run_path
 from kafka_audit.model.tables import TABLES, Row, Snapshot, SnapshotInfo
-from kafka_audit.store import answers, parquet, pruning
+from kafka_audit.store import answers, parquet, pruning, reports
 from kafka_audit.store.files import Files
 from kafka_audit.store.manifest import Manifest, TableFile, cluster_of
 from kafka_audit.suggest import did_you_mean
@@ -89,21 +89,33 @@ class Store:
         return Snapshot(snapshot_id=snapshot_id, cluster=manifest.cluster, cluster_id=manifest.cluster_id, rows=tuple(rows))
 
     def verify(self, snapshot_id: str) -> None:
-        """Hold every file of a published snapshot against the manifest, and raise as `read` does, without decoding them."""
+        """Raise as `read` does where a snapshot cannot be compared with: files, columns and report; rows are not decoded."""
         manifest = self.manifest(snapshot_id)
+        tables = {table.table(): table for table in TABLES}
         for name in manifest.tables:
-            self._content(manifest, name)
+            content = self._content(manifest, name)
+            if name in tables:
+                with self._telling(manifest, name):
+                    parquet.require_columns(tables[name], content)
+        report = self.read_report(snapshot_id)
+        if report is not None and not reports.fits(report, snapshot_id):
+            raise self._no_report(snapshot_id, "is no report on this snapshot that this version reads")
 
     def _read_table(self, manifest: Manifest, table: type[Row]) -> list[Row]:
         content = self._content(manifest, table.table())
-        try:
+        with self._telling(manifest, table.table()):
             rows = parquet.decode(table, content)
-        except (ValueError, OSError) as error:
-            raise self._damaged(manifest, table.table(), f"is no such table as this version reads ({error})") from error
         expected = manifest.tables[table.table()].rows
         if len(rows) != expected:
             raise self._damaged(manifest, table.table(), f"has {len(rows)} rows where the manifest says {expected}")
         return rows
+
+    @contextlib.contextmanager
+    def _telling(self, manifest: Manifest, name: str) -> Iterator[None]:
+        try:
+            yield
+        except (ValueError, OSError) as error:
+            raise self._damaged(manifest, name, f"is no such table as this version reads ({error})") from error
 
     def _content(self, manifest: Manifest, name: str) -> bytes:
         expected = manifest.tables[name]
@@ -180,7 +192,6 @@ class Store:
     def _is_whole(self, snapshot_id: str, damaged: Callable[[SnapshotError], None]) -> bool:
         try:
             self.verify(snapshot_id)
-            self.read_report(snapshot_id)
         except SnapshotError as error:
             damaged(error)
             return False
@@ -234,13 +245,16 @@ class Store:
         if text is None:
             return None
         try:
-            document: dict[str, Any] = json.loads(text)
-        except ValueError:
-            msg = (
-                f"{self._files.place(path)}: is no report (cut short, or edited); remove it, and the snapshot can be judged again"
-            )
-            raise SnapshotError(msg) from None
+            document: dict[str, Any] | None = json.loads(text)
+        except (ValueError, RecursionError):
+            document = None
+        if not isinstance(document, dict):
+            raise self._no_report(snapshot_id, "is no report (cut short, or edited)")
         return document
+
+    def _no_report(self, snapshot_id: str, problem: str) -> SnapshotError:
+        place = self._files.place(f"{_folder(snapshot_id)}/{_REPORT}")
+        return SnapshotError(f"{place}: {problem}; remove it, and nothing but the history of findings is lost")
 
 
 def _folder(snapshot_id: str) -> str:

@@ -37,6 +37,19 @@ def encode(table: type[Row], rows: Sequence[Row], *, snapshot_id: str, cluster_i
     return content
 
 
+def require_columns(table: type[Row], content: bytes) -> None:
+    """Raise as `decode` does where columns are missing or of another type; rows are not looked at."""
+    found = pq.read_schema(pa.BufferReader(content))
+    needed = {*(c.name for c in KEY), *(f.name for f in dataclasses.fields(table) if f.default is dataclasses.MISSING)}
+    if missing := needed - set(found.names):
+        msg = f"column {', '.join(sorted(missing))} is missing"
+        raise ValueError(msg)
+    for field in schema(table):
+        if field.name in found.names and found.field(field.name).type != field.type:
+            msg = f"column {field.name} is {found.field(field.name).type} where this version has {field.type}"
+            raise ValueError(msg)
+
+
 def decode(table: type[Row], content: bytes) -> list[Row]:
     """Return the rows of a file that `encode` wrote, also of an earlier version that lacked columns with a default.
 
@@ -44,13 +57,9 @@ def decode(table: type[Row], content: bytes) -> list[Row]:
         ValueError: unreadable, or without a column that the table cannot do without (pyarrow's own errors are ValueErrors).
         OSError: pyarrow's error for some damage.
     """
+    require_columns(table, content)
     read = pq.read_table(pa.BufferReader(content))
     wanted = [field for field in dataclasses.fields(table) if field.name in read.column_names]
-    missing = {field.name for field in dataclasses.fields(table)} - {field.name for field in wanted}
-    needed = {field.name for field in dataclasses.fields(table) if field.default is dataclasses.MISSING}
-    if missing & needed:
-        msg = f"column {', '.join(sorted(missing & needed))} is missing"
-        raise ValueError(msg)
     values = [_values(read.column(field.name)) for field in wanted]
     names = [field.name for field in wanted]
     return [table(**dict(zip(names, row, strict=True))) for row in zip(*values, strict=True)]
