@@ -1,0 +1,54 @@
+"""Whether a release's KafkaConfig accepts a configuration, and what it says where it does not."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kafka_audit.configuration.definitions import VERSIONS, ConfigError
+from kafka_audit.configuration.starts.config import Config
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refusal:
+    """What KafkaConfig says when it refuses; `key` is to blame where one can be named."""
+
+    message: str
+    key: str | None
+
+
+def refusal(properties: Mapping[str, str], version: str) -> Refusal | None:
+    """Return what a release's KafkaConfig says against a configuration, None where it accepts it.
+
+    Args:
+        properties: keys and values as Java reads them from the file.
+        version: one of `VERSIONS`.
+    """
+    try:
+        Config(properties, version)
+    except ConfigError as error:
+        return Refusal(message=error.message, key=error.key)
+    return None
+
+
+def known(version: str) -> str:
+    """Return the release among `VERSIONS` by whose rules a version is judged: itself, or the nearest one.
+
+    Raises:
+        ValueError: the text is no version.
+    """
+    wanted = _numbers(version)
+    return min(VERSIONS, key=lambda one: (abs(_place(_numbers(one)) - _place(wanted)), one))
+
+
+def _numbers(version: str) -> tuple[int, int, int]:
+    parts = version.split(".")[:3]
+    if not all(part.isdecimal() and len(part) < 4 for part in parts):  # noqa: PLR2004 -- three digits
+        message = f"{version!r} is no version of Kafka: three numbers such as 3.9.1"
+        raise ValueError(message)
+    major, minor, patch = (*map(int, parts), 0, 0)[:3]
+    return major, minor, patch
+
+
+def _place(numbers: tuple[int, int, int]) -> int:
+    """Put versions on one line. Between major versions lie rewrites, so a version is nearest to those of its own."""
+    major, minor, patch = numbers
+    return major * 1_000_000 + minor * 1_000 + patch
