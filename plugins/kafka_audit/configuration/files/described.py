@@ -1,0 +1,62 @@
+"""What a place in a file says of one broker, whatever the file's form. Pure."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kafka_audit.configuration.files.java import Property
+
+_PLACEHOLDER = re.compile(r"\$\{[^}]*\}|\$\([^)\s]*\)|\{\{.*?\}\}", re.DOTALL)
+_BROKER_KEYS = frozenset(
+    {
+        "advertised.listeners",
+        "broker.id",
+        "controller.listener.names",
+        "controller.quorum.bootstrap.servers",
+        "controller.quorum.voters",
+        "inter.broker.listener.name",
+        "listener.security.protocol.map",
+        "log.dir",
+        "log.dirs",
+        "node.id",
+        "process.roles",
+        "security.inter.broker.protocol",
+        "zookeeper.connect",
+    }
+)
+"""Keys that no client, Connect worker or ZooKeeper has: one of them makes a text that of a broker."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Described:
+    """The settings of one broker, or of several that share a text.
+
+    `unknown` are keys that something fills in before the broker starts: a placeholder, a reference, a default of the image. They
+    may be absent from `properties`. Their values decide nothing.
+    """
+
+    properties: Mapping[str, Property]
+    unknown: frozenset[str] = frozenset()
+    inside: str = ""  # where in the file, "" where it is the whole of it
+    image: str | None = None  # the container's image, where the file names one
+
+
+def is_placeholder(value: str) -> bool:
+    """Tell whether a value, or a part of it, is filled in later: `${env:HOST}`, `$(POD_IP)`, `{{ host }}`."""
+    return _PLACEHOLDER.search(value) is not None
+
+
+def stand_in(value: str, text: str) -> str:
+    """Return a value with `text` in place of each placeholder."""
+    return _PLACEHOLDER.sub(text, value)
+
+
+def is_brokers(properties: Mapping[str, Property]) -> bool:
+    """Tell whether properties are a broker's, and not those of a client, a Connect worker or a logger."""
+    return not _BROKER_KEYS.isdisjoint(properties)
+
+
+def described(properties: Mapping[str, Property], inside: str = "") -> Described:
+    """Return properties that a file holds as they stand."""
+    unknown = frozenset(one.key for one in properties.values() if is_placeholder(one.value))
+    return Described(properties=properties, unknown=unknown, inside=inside)

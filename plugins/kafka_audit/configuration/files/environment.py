@@ -1,0 +1,115 @@
+"""Environment variables that the common images turn into a server.properties. Pure.
+
+apache/kafka and confluentinc/cp-kafka write `KAFKA_` + the key, Bitnami `KAFKA_CFG_` + the key, each in upper case with `_` for a
+dot, `__` for `_` and `___` for `-`. Each writes `key=value` as it stands, so Java reads escapes in it.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+
+from kafka_audit.configuration.files import java
+from kafka_audit.configuration.files.described import Described, is_brokers, is_placeholder
+from kafka_audit.configuration.files.java import Property
+
+_BITNAMI, _PREFIX = "KAFKA_CFG_", "KAFKA_"
+_NOT_SETTINGS = re.compile(r"KAFKA_(?:VERSION|HOME|OPTS|HEAP_OPTS?|GC_LOG_OPTS|JMX_.*|JVM_PERFORMANCE_OPTS|(?:TOOLS_)?LOG4J_.*)")
+_ESCAPED = re.compile(r"___|__|_")
+_DOTS = MappingProxyType({"___": "-", "__": "_", "_": "."})
+_ENV_LINE = re.compile(r"[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*(.*?)[ \t\r]*")
+_QUOTED = re.compile(r"\"((?:[^\"\\]|\\.)*)\"(?:[ \t]+#.*)?|'([^']*)'(?:[ \t]+#.*)?")
+_VARIABLE = re.compile(r"\$(?:\{[^}]*\}|[A-Za-z_]\w*|\([^)\s]*\))")
+_CONFLUENT = re.compile(r"(?:^|/)confluentinc/cp-|(?:^|/)cp-(?:kafka|server)\b")
+_HOST = re.compile(r"://[^,]*?:(?=\d+(?:,|$))")
+_FROM_BASE = frozenset(
+    {
+        "advertised.listeners",
+        "broker.id",
+        "controller.listener.names",
+        "controller.quorum.bootstrap.servers",
+        "controller.quorum.voters",
+        "inter.broker.listener.name",
+        "listener.security.protocol.map",
+        "listeners",
+        "node.id",
+        "process.roles",
+        "zookeeper.connect",
+    }
+)
+"""What Bitnami's image has of its own, by its version, where no variable says otherwise."""
+
+
+def lines(text: str) -> tuple[Property, ...]:
+    """Return the variables of an env file (`NAME=value` lines, `export` and quotes as shells and compose know them)."""
+    found = []
+    for number, line in enumerate(text.split("\n"), 1):
+        match = _ENV_LINE.fullmatch(line)
+        if match:
+            found.append(Property(match[1], _unquoted(match[2]), number))
+    return tuple(found)
+
+
+def _unquoted(value: str) -> str:
+    match = _QUOTED.fullmatch(value)
+    if match is None:
+        return re.sub(r"[ \t]+#.*", "", value)
+    return match[2] if match[1] is None else re.sub(r"\\([\"\\$])", r"\1", match[1])
+
+
+def broker(
+    variables: Iterable[Property], *, inside: str = "", image: str | None = None, unknown: Iterable[str] = ()
+) -> Described | None:
+    """Return the broker that a container with these variables runs, None where they are no broker's.
+
+    Args:
+        variables: names and values, a later one in place of an earlier one.
+        inside: where in the file they stand.
+        image: the container's image; it decides what is set where no variable sets it.
+        unknown: names of variables whose values stand elsewhere.
+    """
+    by_name = {one.key: one for one in variables}
+    bitnami = any(name.startswith(_BITNAMI) for name in by_name)
+    keys = {name: key for name in by_name if (key := key_of(name, bitnami=bitnami)) is not None}
+    found = {key: _written(key, by_name[name]) for name, key in keys.items()}
+    if not is_brokers(found):
+        return None
+    told_later = {*unknown, *(name for name, one in by_name.items() if is_placeholder(one.value) or _VARIABLE.search(one.value))}
+    left = {key for name, key in keys.items() if name in told_later}
+    properties, of_image = _completed(found, image, bitnami=bitnami)
+    return Described(properties=properties, unknown=frozenset(left | of_image), inside=inside, image=image)
+
+
+def key_of(name: str, *, bitnami: bool) -> str | None:
+    """Return the property that a variable becomes, None where it becomes none."""
+    prefix = _BITNAMI if bitnami else _PREFIX
+    if not name.startswith(prefix) or name == prefix or (not bitnami and _NOT_SETTINGS.fullmatch(name)):
+        return None
+    return _ESCAPED.sub(lambda match: _DOTS[match[0]], name.removeprefix(prefix)).lower()
+
+
+def _written(key: str, variable: Property) -> Property:
+    """Return the variable as Java reads it from the file that the image writes."""
+    if "\\" not in variable.value and variable.value.isascii() and "\n" not in variable.value:
+        return Property(key, variable.value.lstrip(), variable.line)
+    try:
+        value = java.read(f"{key}={variable.value}".encode())[key].value
+    except java.PropertiesError as error:
+        raise java.PropertiesError(variable.line, str(error).partition(": ")[2]) from error
+    return Property(key, value, variable.line)
+
+
+def _completed(
+    found: Mapping[str, Property], image: str | None, *, bitnami: bool
+) -> tuple[Mapping[str, Property], frozenset[str]]:
+    """Return the settings with what the image makes of them, and the keys that it sets without telling."""
+    if bitnami:
+        return found, _FROM_BASE - found.keys()
+    advertised = found.get("advertised.listeners")
+    if advertised is None or "listeners" in found:
+        return found, frozenset()
+    if image is None:
+        return found, frozenset({"listeners"})
+    if not _CONFLUENT.search(image):
+        return found, frozenset()
+    listeners = Property("listeners", _HOST.sub("://0.0.0.0:", advertised.value), advertised.line)
+    return {**found, "listeners": listeners}, frozenset({"listeners"} if is_placeholder(advertised.value) else ())

@@ -1,0 +1,214 @@
+"""Files in every form: which brokers they describe, at which lines, and what nobody can know of them."""
+
+import pytest
+
+from kafka_audit.configuration.files import environment, forms
+from kafka_audit.configuration.files.java import PropertiesError
+
+CONFIG_MAP = r"""apiVersion: v1
+kind: ConfigMap
+metadata: {name: kafka}
+data:
+  log4j.properties: |
+    log4j.rootLogger=INFO
+    a=b
+  server.properties: |
+
+    ##########
+    # broker
+    broker.id=1
+    listeners=IN://:9092,\
+      OUT://:9093
+    zookeeper.connect=${env:ZK}
+  second.properties: "broker.id=2\nlog.dirs=/d\n"
+---
+apiVersion: v1
+kind: Service
+"""
+COMPOSE = r"""x-common: &common
+  KAFKA_ZOOKEEPER_CONNECT: zk:2181
+  KAFKA_SUPER_USERS: User:a;User:b
+services:
+  zk: {image: zookeeper, environment: {ZOO_MY_ID: 1}}
+  one:
+    image: confluentinc/cp-kafka:7.5.0
+    environment:
+      <<: *common
+      KAFKA_BROKER_ID: 1
+      KAFKA_ADVERTISED_LISTENERS: IN://one:9092,OUT://$HOST:9093
+      KAFKA_HEAP_OPTS: -Xmx1g
+      KAFKA_LOG4J_LOGGERS: kafka=INFO
+  two:
+    image: apache/kafka:3.9.1
+    environment:
+      - KAFKA_NODE_ID=2
+      - KAFKA_LISTENER_NAME_IN_SSL_KEYSTORE_LOCATION=/k$$1
+      - KAFKA_FROM_HOST
+"""
+STATEFUL_SET = r"""apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: kafka}
+spec:
+  template:
+    spec:
+      initContainers:
+        - {name: wait, env: [{name: KAFKA_BROKER_ID, value: "9"}]}
+      containers:
+        - name: kafka
+          image: registry/bitnami/kafka:3.9
+          env:
+            - {name: POD_IP, valueFrom: {fieldRef: {fieldPath: status.podIP}}}
+            - name: KAFKA_CFG_NODE_ID
+              valueFrom: {fieldRef: {fieldPath: metadata.name}}
+            - name: KAFKA_CFG_ADVERTISED_LISTENERS
+              value: CLIENT://$(POD_IP):9092
+            - name: KAFKA_CFG_LISTENERS
+              value: CLIENT://:9092
+            - {name: KAFKA_CFG_SSL_CLIENT_AUTH, value: none}
+"""
+
+
+def _values(one):
+    return {key: (told.value, told.line) for key, told in one.properties.items()}
+
+
+def test_each_text_of_a_config_map_is_a_broker_with_the_lines_of_the_file():
+    first, second = forms.read(CONFIG_MAP.encode(), "cm.yaml")
+    assert _values(first) == {
+        "broker.id": ("1", 12),
+        "listeners": ("IN://:9092,OUT://:9093", 13),
+        "zookeeper.connect": ("${env:ZK}", 15),
+    }
+    assert (first.inside, first.unknown) == ("ConfigMap kafka, server.properties", {"zookeeper.connect"})
+    assert _values(second) == {"broker.id": ("2", 16), "log.dirs": ("/d", 16)}
+
+
+def test_each_service_is_a_broker_by_the_rules_of_its_image():
+    one, two = forms.read(COMPOSE.encode(), "compose.yaml")
+    assert _values(one) == {
+        "zookeeper.connect": ("zk:2181", 2),
+        "super.users": ("User:a;User:b", 3),
+        "broker.id": ("1", 10),
+        "advertised.listeners": ("IN://one:9092,OUT://$HOST:9093", 11),
+        "listeners": ("IN://0.0.0.0:9092,OUT://0.0.0.0:9093", 11),
+    }
+    assert one.unknown == {"advertised.listeners"}
+    assert (one.image, one.inside) == ("confluentinc/cp-kafka:7.5.0", "service one")
+    assert _values(two) == {
+        "node.id": ("2", 17),
+        "listener.name.in.ssl.keystore.location": ("/k$1", 18),
+        "from.host": ("", 19),
+    }
+    assert two.unknown == {"from.host"}
+
+
+def test_a_pod_is_a_broker_and_what_stands_elsewhere_is_not_known():
+    (one,) = forms.read(STATEFUL_SET.encode(), "all.yaml")
+    assert _values(one) == {
+        "node.id": ("", 14),
+        "advertised.listeners": ("CLIENT://$(POD_IP):9092", 17),
+        "listeners": ("CLIENT://:9092", 19),
+        "ssl.client.auth": ("none", 20),
+    }
+    assert {"node.id", "advertised.listeners", "inter.broker.listener.name"} <= one.unknown
+    assert "listeners" not in one.unknown
+    assert one.inside == "StatefulSet kafka, container kafka"
+
+
+def test_an_env_file_is_a_broker():
+    text = "# kafka\nexport KAFKA_BROKER_ID=1\r\nKAFKA_LOG_DIRS='/a b' # two\nKAFKA_LOG_RETENTION_MS=\"5\"\nPATH=$PATH\n"
+    (one,) = forms.read(text.encode(), "kafka.env")
+    assert _values(one) == {"broker.id": ("1", 2), "log.dirs": ("/a b", 3), "log.retention.ms": ("5", 4)}
+
+
+def test_advertised_without_listeners_is_left_to_the_image_that_an_env_file_does_not_name():
+    (one,) = forms.read(b"KAFKA_BROKER_ID=1\nKAFKA_ADVERTISED_LISTENERS=A://b:1\n", "kafka.env")
+    assert one.unknown == {"listeners"}
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("KAFKA_LOG_DIRS", "log.dirs"),
+        ("KAFKA_A__B___C", "a_b-c"),
+        ("KAFKA_OPTS", None),
+        ("KAFKA_JMX_PORT", None),
+        ("KAFKA_", None),
+        ("LOG_DIRS", None),
+    ],
+)
+def test_names_become_keys_as_in_the_images(name, key):
+    assert environment.key_of(name, bitnami=False) == key
+
+
+def test_escapes_are_read_by_java_in_the_file_that_the_image_writes():
+    (one,) = forms.read(rb"KAFKA_BROKER_ID=1" + b"\n" + rb"KAFKA_SSL_PRINCIPAL_MAPPING_RULES=RULE:a\\.b/c/", "x.env")
+    assert one.properties["ssl.principal.mapping.rules"].value == r"RULE:a\.b/c/"
+    with pytest.raises(PropertiesError, match=r"line 2: a \\u without"):
+        forms.read(b"KAFKA_BROKER_ID=1\nKAFKA_LOG_DIRS=C:\\users\n", "x.env")
+
+
+@pytest.mark.parametrize("value", ["${HOST}", "a${env:B:-c}d", "$(POD_IP)", "{{ host }}", "x-{{host}}-y"])
+def test_placeholders_make_a_key_unknown(value):
+    (one,) = forms.read(f"broker.id=1\nadvertised.listeners={value}\n".encode(), "server.properties")
+    assert one.unknown == {"advertised.listeners"}
+
+
+@pytest.mark.parametrize("value", ["$1", "RULE:^CN=(.*?)$/$1/L", "a$b", "{a}", "$"])
+def test_dollars_of_rules_are_no_placeholders(value):
+    (one,) = forms.read(f"broker.id=1\nssl.principal.mapping.rules={value}\n".encode(), "server.properties")
+    assert not one.unknown
+
+
+OTHERS = {
+    "a client's": ("client.properties", "bootstrap.servers=a:1\nsecurity.protocol=SASL_SSL\n"),
+    "a Connect worker's": ("connect.properties", "bootstrap.servers=a:1\ngroup.id=x\n"),
+    "log4j's": ("log4j.properties", "log4j.rootLogger=INFO\n"),
+    "a manifest without Kafka": ("x.yaml", "kind: Deployment\nspec: {template: {spec: {containers: [{name: a}]}}}\n"),
+    "a list of nothing": ("x.yaml", "- 1\n- [a]\n"),
+    "empty": ("x.yaml", ""),
+    "odd shapes": ("x.yaml", "kind: ConfigMap\ndata: [1]\n---\nservices: 5\n---\nkind: List\nitems: {a: b}\n---\n? [a]\n: b\n"),
+}
+
+
+@pytest.mark.parametrize(("name", "text"), OTHERS.values(), ids=OTHERS.keys())
+def test_what_is_about_something_else_is_no_broker(name, text):
+    assert forms.read(text.encode(), name) == ()
+
+
+BROKEN = {
+    "binary": ("a.properties", b"broker.id=1\n\0", "line 2: is binary"),
+    "UTF-16": ("a.properties", "broker.id=1".encode("utf-16"), "line 1: is UTF-16 text"),
+    "not YAML": ("a.yaml", b"a: [b\nc: 'password", "not YAML: "),
+    "not UTF-8": ("a.yaml", b"a: b\nc: \xff", "line 2: is not UTF-8 text"),
+    "control character": ("a.yaml", b"a: \x01", "not YAML: "),
+    "brackets without end": ("a.yaml", b"[" * 100_000, "line 1: is nested too deep"),
+    "a template": ("a.properties", b"broker.id=1\n{% if x %}\nlog.dirs=a\n", "line 2: is a template"),
+    "a bad escape": ("a.properties", b"broker.id=\\u12", "line 1: a "),
+}
+
+
+@pytest.mark.parametrize(("name", "data", "message"), BROKEN.values(), ids=BROKEN.keys())
+def test_what_cannot_be_read_is_told_with_its_line_and_without_its_text(name, data, message):
+    with pytest.raises(PropertiesError, match=message) as caught:
+        forms.read(data, name)
+    assert "password" not in str(caught.value)
+
+
+def test_merges_of_merges_cost_what_they_hold():
+    names = "".join(f"x{i}: &x{i} {{<<: [{', '.join([f'*x{i - 1}'] * 9)}]}}\n" for i in range(1, 50))
+    text = f"x0: &x0 {{KAFKA_BROKER_ID: 1}}\n{names}services: {{k: {{environment: *x49}}}}\n"
+    (one,) = forms.read(text.encode(), "compose.yaml")
+    assert _values(one) == {"broker.id": ("1", 1)}
+
+
+def test_a_mapping_that_merges_itself_ends():
+    (one,) = forms.read(b"a: &a\n  <<: [*a, *a]\n  KAFKA_BROKER_ID: 1\nservices: {k: {environment: *a}}\n", "compose.yaml")
+    assert _values(one) == {"broker.id": ("1", 3)}
+
+
+def test_thousands_of_merges_are_refused():
+    names = "".join(f"a{i}: &a{i} {{<<: *a{i - 1}}}\n" for i in range(1, 20_000))
+    text = f"a0: &a0 {{KAFKA_BROKER_ID: 1}}\n{names}services: {{k: {{environment: *a19999}}}}\n"
+    with pytest.raises(PropertiesError, match="nested too deep"):
+        forms.read(text.encode(), "compose.yaml")
