@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-from kafka_audit.configuration.authorization import CLUSTER, authorized
+from kafka_audit.configuration.authorization import CLUSTER, STANDARD, authorized
 from kafka_audit.model.tables import Acl
 
 KAFKA, OTHER = "User:kafka", "User:other"
@@ -149,3 +149,10 @@ def test_any_two_acls_decide_as_the_rules_say_in_words(first):
         denied = any(matches(one) and one.permission == "DENY" for one in (first, second))
         allowed = any(matches(one) and one.permission == "ALLOW" for one in (first, second))
         assert may(first, second) is (allowed and not denied)
+
+
+def test_to_standard_authorizer_the_wildcard_is_not_about_longer_names_that_begin_with_it():
+    wild = acl(operation="Read", resource=("Group", "*"))
+    assert may(wild, operation="Read", resource=("Group", "*a"))
+    assert not may(wild, operation="Read", resource=("Group", "*a"), authorizer=STANDARD)
+    assert may(wild, operation="Read", resource=("Group", "*"), authorizer=STANDARD)

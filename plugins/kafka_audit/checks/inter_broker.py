@@ -6,6 +6,7 @@ from functools import cached_property
 
 from kafka_audit.checks.broker_settings import Setting, Settings
 from kafka_audit.checks.rows import judge, kraft, newest
+from kafka_audit.configuration.authorization import KAFKAS_OWN, NO_ACL, SUPER_USERS, allows_everyone, super_users
 from kafka_audit.model.finding import Judgement, Status
 from kafka_audit.model.tables import (
     Acl,
@@ -24,13 +25,6 @@ PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 ANONYMOUS = "User:ANONYMOUS"
 DEFAULT_MECHANISM = "GSSAPI"
 
-_AUTHORIZERS = frozenset(
-    {
-        "kafka.security.auth.SimpleAclAuthorizer",
-        "kafka.security.authorizer.AclAuthorizer",
-        "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
-    }
-)
 _DEFAULT_BUILDER = "DefaultKafkaPrincipalBuilder"
 
 
@@ -205,19 +199,19 @@ class InterBroker:
     @staticmethod
     def understood(authorizer: str) -> bool:
         """Tell whether an authorizer class is one of Kafka's own, which decide by ACLs and super.users."""
-        return authorizer in _AUTHORIZERS
+        return authorizer in KAFKAS_OWN
 
     def super_users(self, broker: int) -> frozenset[str] | None:
         """Return a broker's super users, None where they are set and hidden, or not read: that is never "none"."""
-        told = self.settings.get(broker, "super.users")
+        told = self.settings.get(broker, SUPER_USERS)
         if not told.known:
             return None
-        return frozenset(name.strip() for name in (told.value or "").split(";") if name.strip())
+        return super_users(told.value or "")
 
     def allows_without_acl(self, broker: int) -> bool | None:
         """Return allow.everyone.if.no.acl.found of a broker, None where it is hidden or was not read."""
-        told = self.settings.get(broker, "allow.everyone.if.no.acl.found")
-        return (told.value or "false").strip().lower() == "true" if told.known else None
+        told = self.settings.get(broker, NO_ACL)
+        return allows_everyone(told.value or "") if told.known else None
 
     @cached_property
     def holders(self) -> Mapping[str, AclHolder]:

@@ -1,10 +1,17 @@
 """May a principal do something? The rules of AclAuthorizer (SimpleAclAuthorizer, StandardAuthorizer), as a pure function.
 
 Source: `kafka.security.authorizer.AclAuthorizer.authorizeAction` (2.8, 3.9), `kafka.security.auth.SimpleAclAuthorizer` (1.1),
-`org.apache.kafka.metadata.authorizer.StandardAuthorizerData` (4.x); the three agree in what is written here.
+`org.apache.kafka.metadata.authorizer.StandardAuthorizerData` (3.9, 4.3). They agree but for names that begin with `*`, and
+differ in the settings that they refuse. SimpleAclAuthorizer of 1.1 reads no PREFIXED ACLs: ZooKeeper keeps them elsewhere.
+`python -m kafka_audit.testbed.authorizers` holds this module against the classes themselves.
+
+Where StandardAuthorizer does not decide at all, this module answers by the rules (seen on 4.3.0; the loop on 3.9.1 too):
+a user named `*` gets IllegalArgumentException; and where the name of what is asked for, a group say, begins with a character
+before `*` (blank to `)`) and shares its beginning with an ACL of such a name, one shared character has it loop for ever, more
+of them make it throw StringIndexOutOfBoundsException.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kafka_audit.model.tables import Acl
@@ -13,6 +20,13 @@ CLUSTER = ("Cluster", "kafka-cluster")
 """The one resource that ClusterAction is about."""
 
 ANYBODY = "User:*"
+
+SUPER_USERS, NO_ACL = "super.users", "allow.everyone.if.no.acl.found"
+STANDARD = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
+KAFKAS_OWN = frozenset({"kafka.security.auth.SimpleAclAuthorizer", "kafka.security.authorizer.AclAuthorizer", STANDARD})
+"""Authorizers that decide by ACLs and super.users."""
+
+_JAVA_BLANKS = "".join(map(chr, range(0x21)))  # what String.trim takes away
 
 _IMPLIED_BY = {
     "Describe": ("Describe", "Read", "Write", "Delete", "Alter"),
@@ -38,16 +52,19 @@ def authorized(  # noqa: PLR0913 -- the question of an authorizer has that many 
     *,
     super_users: frozenset[str] = frozenset(),
     allow_everyone_if_no_acl: bool = False,
+    authorizer: str = "",
 ) -> Decision:
     """Decide for one principal (`User:name`), the address it comes from, an operation and a resource (type, name).
 
     A super user may everything, whatever is denied. Without any ACL that is about the resource (by name, `*` or prefix) the
     setting allow.everyone.if.no.acl.found decides. Else any DENY that matches wins, then any ALLOW. DENY takes the operation by
-    its name or All; ALLOW of Read, Write, Delete or Alter allows Describe too, of AlterConfigs DescribeConfigs.
+    its name or All; ALLOW of Read, Write, Delete or Alter allows Describe too, of AlterConfigs DescribeConfigs. To
+    StandardAuthorizer an ACL for `*` is not about a longer name that begins with `*`, such as the group `*a`.
     """
     if principal in super_users:
         return Decision(allowed=True, why=f"{principal} is a super user")
-    about = [acl for acl in acls if _is_about(acl, resource)]
+    starred = authorizer == STANDARD and len(resource[1]) > 1 and resource[1].startswith("*")
+    about = [acl for acl in acls if _is_about(acl, resource) and not (starred and _is_for_all(acl))]
     if not about:
         words = "allow.everyone.if.no.acl.found is true" if allow_everyone_if_no_acl else "no ACL is about it"
         return Decision(allowed=allow_everyone_if_no_acl, why=words)
@@ -61,6 +78,42 @@ def authorized(  # noqa: PLR0913 -- the question of an authorizer has that many 
     return Decision(allowed=False, why="no ACL allows it")
 
 
+def super_users(text: str) -> frozenset[str]:
+    """Return the principals of a value of super.users; parts without any name are left out, see `refusal`."""
+    return frozenset(part for part in _parts(text) if part)
+
+
+def allows_everyone(text: str) -> bool:
+    """Tell whether a value of allow.everyone.if.no.acl.found says yes."""
+    return text.strip(_JAVA_BLANKS).lower() == "true"
+
+
+def refusal(authorizer: str, settings: Mapping[str, str], *, trims: bool = True) -> tuple[str, str] | None:
+    """Return the key and the message with which an authorizer refuses its settings, and the broker with it the start.
+
+    Args:
+        authorizer: class, one of `KAFKAS_OWN`.
+        settings: values as Java reads them from the file, blanks included.
+        trims: whether blanks around allow.everyone.if.no.acl.found are nothing, as they are since 3.6.
+    """
+    for part in _parts(settings.get(SUPER_USERS, "")):
+        if ":" not in part and (part or authorizer != STANDARD):
+            return SUPER_USERS, f"expected a string in format principalType:principalName but got {part}"
+    everyone = settings.get(NO_ACL)
+    if everyone is None or authorizer == STANDARD:
+        return None
+    value = everyone.strip(_JAVA_BLANKS) if trims else everyone
+    return None if value.lower() in {"true", "false"} else (NO_ACL, f'For input string: "{value}"')
+
+
+def _parts(text: str) -> list[str]:
+    """Return what stands between semicolons, as String.split does it (nothing after the last ones), without blanks around."""
+    parts = text.split(";") if text else []
+    while parts and not parts[-1]:
+        parts.pop()
+    return [part.strip(_JAVA_BLANKS) for part in parts]
+
+
 def told(acl: Acl) -> str:
     """Return an ACL in one phrase."""
     return f"{acl.permission} {acl.operation} for {acl.principal} from {acl.host} on {acl.resource_type} {acl.resource_name}"
@@ -71,6 +124,10 @@ def _is_about(acl: Acl, resource: tuple[str, str]) -> bool:
     if acl.resource_type != kind:
         return False
     return name.startswith(acl.resource_name) if acl.pattern_type == "PREFIXED" else acl.resource_name in {name, "*"}
+
+
+def _is_for_all(acl: Acl) -> bool:
+    return acl.pattern_type != "PREFIXED" and acl.resource_name == "*"
 
 
 def _first(acls: Sequence[Acl], permission: str, operations: tuple[str, ...]) -> Acl | None:

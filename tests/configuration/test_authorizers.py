@@ -1,0 +1,45 @@
+"""Our authorisation against Kafka's own authorizers; the whole run is ``python -m kafka_audit.testbed.authorizers``."""
+
+import random
+
+import pytest
+
+from kafka_audit.configuration.authorization import STANDARD, refusal, super_users
+from kafka_audit.testbed.authorizers import ACL, AUTHORIZERS, compare, worlds
+
+SEED = random.SystemRandom().randrange(1_000_000)
+
+
+@pytest.mark.parametrize(("version", "authorizer"), AUTHORIZERS)
+def test_we_answer_as_kafka_does(version, authorizer):
+    found = compare(version, authorizer, worlds(SEED, 100, 50))
+    assert found.decisions >= 100 * 50
+    assert 0.1 < found.allowed / found.decisions < 0.9
+    assert found.refused
+    assert not found.differences, f"seed {SEED}: {found.differences[0]}"
+
+
+def test_super_users_are_cut_as_java_cuts_them():
+    assert super_users(" User:a ;User:b,User:c;User:d e;;") == {"User:a", "User:b,User:c", "User:d e"}
+    assert super_users("") == super_users(";") == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("authorizer", "settings", "message"),
+    [
+        (ACL, {"super.users": "User:a;"}, None),
+        (ACL, {"super.users": "User:a; "}, "expected a string in format principalType:principalName but got "),
+        (STANDARD, {"super.users": "User:a; "}, None),
+        (STANDARD, {"super.users": "kafka"}, "expected a string in format principalType:principalName but got kafka"),
+        (ACL, {"allow.everyone.if.no.acl.found": "yes"}, 'For input string: "yes"'),
+        (STANDARD, {"allow.everyone.if.no.acl.found": "yes"}, None),
+    ],
+)
+def test_what_an_authorizer_refuses_in_its_own_words(authorizer, settings, message):
+    told = refusal(authorizer, settings)
+    assert told == (None if message is None else (next(iter(settings)), message))
+
+
+def test_blanks_around_a_yes_count_before_kafka_3_6():
+    assert refusal(ACL, {"allow.everyone.if.no.acl.found": "true "}, trims=False)
+    assert not refusal(ACL, {"allow.everyone.if.no.acl.found": "true "})
