@@ -38,7 +38,7 @@ def submit(tmp_path, master, *arguments):
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("master", ["local[2]", "local-cluster[1,1,1024]"])
+@pytest.mark.parametrize("master", ["local[2]", pytest.param("local-cluster[1,1,1024]", marks=pytest.mark.scenario)])
 def test_submitted(tmp_path, master):
     store = tmp_path / "store"
     put(store, "r1", WORLDS)
