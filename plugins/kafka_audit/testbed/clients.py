@@ -101,7 +101,8 @@ class Clients:
         unsent: str | None = json.dumps(told)
         while True:
             try:
-                answer, complaint = process.communicate(unsent, timeout=LOOK_SECONDS)
+                # Python sends no more of a long input after a time-out, so nobody looks up without a reason.
+                answer, complaint = process.communicate(unsent, timeout=LOOK_SECONDS if watched else None)
                 break
             except subprocess.TimeoutExpired:
                 unsent = None

@@ -123,6 +123,10 @@ class Cluster(BaseCluster):
         found: dict[str, dict[str, Any]] = self._clients.zookeeper("znodes", seconds=STEP_SECONDS)
         return found
 
+    def write_znodes(self, znodes: Mapping[str, str | None]) -> None:
+        """Write raw text into znodes behind the brokers' backs; None removes one and what is below it."""
+        self._clients.zookeeper("write", seconds=STEP_SECONDS, znodes=dict(znodes))
+
     def partition_states(self) -> dict[str, dict[str, Any]]:
         """Return ZooKeeper's leader, epoch and ISR of each partition, by ``topic/partition``."""
         found: dict[str, dict[str, Any]] = self._clients.zookeeper("states", seconds=STEP_SECONDS)

@@ -179,6 +179,17 @@ def acls(client: KazooClient, _deadline: float, *, put_in: list[dict[str, str]],
                 notify(client, "/kafka-acl-extended-changes/acl_changes_", json.dumps(told))
 
 
+def write(client: KazooClient, _deadline: float, *, znodes: dict[str, str | None]) -> None:
+    """Write raw text into znodes, as nothing but a slip or damage would; None removes one and what is below it."""
+    for path, text in znodes.items():
+        if text is None:
+            client.delete(path, recursive=True)
+        elif client.exists(path) is None:
+            client.create(path, text.encode(), makepath=True)
+        else:
+            client.set(path, text.encode())
+
+
 def prefer(client: KazooClient, deadline: float, *, partitions: list[list[Any]]) -> None:
     """Ask the controller for preferred leaders of [topic, partition] pairs and wait until it has dealt with that."""
     path = "/admin/preferred_replica_election"
@@ -211,6 +222,7 @@ COMMANDS: dict[str, Callable[..., object]] = {
     "states": states,
     "users": users,
     "acls": acls,
+    "write": write,
     "prefer": prefer,
     "await-leader": await_leader,
     "await-in-sync": await_in_sync,

@@ -34,7 +34,7 @@ def inter_broker_listeners_differ(snapshot: Snapshot) -> Iterator[Judgement]:
     name, protocol or mechanism than most: MEDIUM.
 
     ## Not known when
-    Neither DescribeConfigs nor server.properties of the broker was read.
+    Neither DescribeConfigs nor server.properties of the broker was read, as far as they tell listener and mechanism.
 
     ## Passes only when
     The broker uses what most use, and offers it.
@@ -48,7 +48,8 @@ def inter_broker_listeners_differ(snapshot: Snapshot) -> Iterator[Judgement]:
     """
     between = InterBroker(snapshot)
     used = {broker: told for broker in between.brokers if (told := between.listener(broker)) is not None}
-    kinds = Counter(_kind(between, broker, listener) for broker, listener in used.items())
+    known = {broker: kind for broker, listener in used.items() if (kind := _kind(between, broker, listener)) is not None}
+    kinds = Counter(known.values())
     usual = min(kinds, key=lambda kind: (-kinds[kind], kind), default=None)
     for broker in between.brokers:
         offered, own = between.offered(broker), used.get(broker)
@@ -58,12 +59,13 @@ def inter_broker_listeners_differ(snapshot: Snapshot) -> Iterator[Judgement]:
                 fault = f"it does not offer {name}, on which {users} would talk to it"
                 words = {"broker": str(broker), "fault": fault, "listener": name}
                 yield judge(snapshot, "KA312", f"broker/{broker}/listener/{name}", Status.FAIL, **words)
-        if own is None:
+        if own is None or (broker not in known and (offered is None or own.name in offered)):
+            error = "its inter-broker listener is not known" if own is None else f"its SASL mechanism on {own.name} is not known"
             needs = f"DescribeConfigs on Cluster, or server.properties of broker {broker}"
-            words = {"who": f"broker {broker}", "error": "its inter-broker listener is not known", "needs": needs}
+            words = {"who": f"broker {broker}", "error": error, "needs": needs}
             yield judge(snapshot, "KA312", f"broker/{broker}", Status.UNKNOWN, **words)
         elif offered is None or own.name in offered:
-            kind, resource = _kind(between, broker, own), f"broker/{broker}/listener/{own.name}"
+            kind, resource = known[broker], f"broker/{broker}/listener/{own.name}"
             words = {"broker": str(broker), "listener": own.name, "protocol": own.protocol or "not known"}
             words["fault"] = f"it uses {' '.join(kind).strip()}, most use {' '.join(usual or ()).strip()}"
             if kind == usual:
@@ -73,6 +75,9 @@ def inter_broker_listeners_differ(snapshot: Snapshot) -> Iterator[Judgement]:
     yield from nobody(between, "KA312")
 
 
-def _kind(between: InterBroker, broker: int, listener: Listener) -> tuple[str, str, str]:
-    mechanism = between.mechanism(broker).value if listener.logs_in else None
-    return listener.name, listener.protocol or "", mechanism or ""
+def _kind(between: InterBroker, broker: int, listener: Listener) -> tuple[str, str, str] | None:
+    """Return listener, protocol and mechanism; None where the mechanism matters and nobody told it."""
+    if not listener.logs_in:
+        return listener.name, listener.protocol or "", ""
+    mechanism = between.mechanism(broker)
+    return (listener.name, listener.protocol or "", mechanism.value or "") if mechanism.known else None
