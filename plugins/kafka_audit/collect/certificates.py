@@ -8,6 +8,7 @@ from cryptography import x509
 from cryptography.x509.oid import NameOID
 
 from kafka_audit.collect.reads import clean
+from kafka_audit.collect.subjects import java_name
 from kafka_audit.model.tables import Certificate
 
 _MOST_NAMES = 100
@@ -23,7 +24,7 @@ def read(shown: str, host: str) -> dict[str, object] | None:
     try:
         found = x509.load_der_x509_certificate(base64.b64decode(shown, validate=True))
         names, addresses = _names(found)
-        subject, issuer = found.subject.rfc4514_string(), found.issuer.rfc4514_string()
+        subject, issuer = java_name(found.subject.public_bytes()), found.issuer.rfc4514_string()
         common = [str(one.value) for one in found.subject.get_attributes_for_oid(NameOID.COMMON_NAME)]
         dates = {"not_before_ms": _ms(found.not_valid_before_utc), "not_after_ms": _ms(found.not_valid_after_utc)}
     except (ValueError, x509.DuplicateExtension, x509.UnsupportedGeneralNameType, x509.InvalidVersion):

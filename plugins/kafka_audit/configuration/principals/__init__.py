@@ -1,0 +1,51 @@
+"""As whom a connection appears: what Kafka's DefaultKafkaPrincipalBuilder makes of a certificate or a login. Pure."""
+
+from kafka_audit.configuration.principals.errors import MappingError, RulesError, UnsupportedError
+from kafka_audit.configuration.principals.kerberos_rules import KerberosRules
+from kafka_audit.configuration.principals.ssl_rules import SslRules
+
+ANONYMOUS = "User:ANONYMOUS"
+"""On PLAINTEXT, and on SSL without a certificate."""
+
+KERBEROS = "GSSAPI"
+
+
+def of_certificate(subject: str, rules: str | None) -> str:
+    """Return the principal of a certificate's subject by ssl.principal.mapping.rules.
+
+    Raises:
+        RulesError: the broker does not start with these rules.
+        MappingError: the connection fails.
+        UnsupportedError: what the rules do is not known here.
+    """
+    return f"User:{SslRules(rules).name(subject)}"
+
+
+def of_login(mechanism: str, user: str, rules: str | None, realm: str) -> str:
+    """Return the principal of who logged in: a user of PLAIN or SCRAM by its name, one of Kerberos by auth_to_local rules.
+
+    Args:
+        mechanism: of SASL.
+        user: name, or Kerberos principal.
+        rules: sasl.kerberos.principal.to.local.rules.
+        realm: default realm by the broker's krb5.conf.
+
+    Raises:
+        RulesError: the broker does not start with these rules.
+        MappingError: the login fails.
+        UnsupportedError: what the rules do is not known here.
+    """
+    return f"User:{KerberosRules(rules).name(user, realm) if mechanism == KERBEROS else user}"
+
+
+__all__ = [
+    "ANONYMOUS",
+    "KERBEROS",
+    "KerberosRules",
+    "MappingError",
+    "RulesError",
+    "SslRules",
+    "UnsupportedError",
+    "of_certificate",
+    "of_login",
+]

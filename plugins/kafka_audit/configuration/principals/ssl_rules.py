@@ -1,0 +1,92 @@
+"""ssl.principal.mapping.rules: which name a certificate's subject becomes. Pure.
+
+Source: `org.apache.kafka.common.security.ssl.SslPrincipalMapper` (2.4 to 4.3 alike). KIP-371 brought the key with Kafka 2.2; 1.1
+passes over it, and 2.2 and 2.3 cut a list of rules at every comma. `python -m kafka_audit.testbed.principals` holds this module
+against the class.
+"""
+
+import re
+from dataclasses import dataclass
+
+from kafka_audit.configuration.principals.errors import MappingError, RulesError
+from kafka_audit.configuration.principals.java_regex import JavaPattern, compiled
+
+KEY = "ssl.principal.mapping.rules"
+_RULE = r"(DEFAULT)|RULE:((\\.|[^\\/])*)/((\\.|[^\\/])*)/([LU]?).*?|(.*?)"
+_SPLITTER = compiled(rf"\s*({_RULE})\s*(,\s*|$)")
+_PARSER = compiled(_RULE)
+_REFERENCE = re.compile(r"\$([0-9]+)")
+_LARGEST = 2**31 - 1
+_BLANKS = "".join(map(chr, range(0x21)))  # what String.trim takes away
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Rule:
+    """One rule; DEFAULT has no pattern."""
+
+    pattern: JavaPattern | None = None
+    replacement: str = ""
+    case: str = ""  # L, U or neither
+
+    def apply(self, subject: str) -> str | None:
+        if self.pattern is None:
+            return subject
+        found = self.pattern.matches(subject)
+        if found is None:
+            return None
+        name = self.pattern.replaced(subject, _escaped(self.replacement, found.re.groups))
+        return name.lower() if self.case == "L" else name.upper() if self.case == "U" else name
+
+    def __str__(self) -> str:
+        if self.pattern is None:
+            return "DEFAULT"
+        return f"RULE:{self.pattern.pattern}/{self.replacement}{'/' if self.case else ''}{self.case}"
+
+
+class SslRules:
+    """The rules of one listener."""
+
+    def __init__(self, text: str | None) -> None:
+        """Read them, None for the default; raises RulesError where the broker refuses to start, and UnsupportedError."""
+        pieces = [found[1] for found in _SPLITTER.find(("DEFAULT" if text is None else text).strip(_BLANKS))]
+        self._rules = [rule for piece in pieces if (rule := _read(piece)) is not None]
+
+    def name(self, subject: str) -> str:
+        """Return the name of a subject (RFC 2253, as Java writes it); raises MappingError where the connection fails."""
+        for rule in self._rules:
+            found = rule.apply(subject)
+            if found is not None:
+                return found
+        message = f"No rules apply to {subject}, rules [{', '.join(map(str, self._rules))}]"
+        raise MappingError(message)
+
+
+def _read(piece: str) -> _Rule | None:
+    found = _PARSER.looking_at(piece)
+    if found is None:
+        message = f"Invalid rule: {piece}"
+        raise RulesError(message)
+    if found.end() != len(piece):
+        message = f"Invalid rule: `{piece}`, unmatched substring: `{piece[found.end() :]}`"
+        raise RulesError(message)
+    if found[1] is not None:
+        return _Rule()
+    return None if found[2] is None else _Rule(pattern=compiled(found[2]), replacement=found[4], case=found[6])
+
+
+def _escaped(replacement: str, groups: int) -> str:
+    """Put a backslash before references to groups that the pattern has not, where Kafka does (not where it has no group)."""
+    value = replacement
+    for found in _REFERENCE.finditer(replacement) if groups else ():
+        if found[1].startswith("0"):
+            continue
+        number = int(found[1])
+        if number > _LARGEST:
+            message = f'For input string: "{found[1]}"'
+            raise MappingError(message)
+        while number > groups and number > 9:  # noqa: PLR2004 -- more than one digit
+            number //= 10
+        if number > groups:
+            at = found.start()  # in the text as it was: Kafka does not count the backslashes that it has put in already
+            value = f"{value[:at]}\\{value[at:]}"
+    return value
