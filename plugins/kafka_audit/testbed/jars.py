@@ -18,7 +18,7 @@ COMPLETE = "COMPLETE"  # marker: one jar name a line, written last
 
 @dataclass(frozen=True, kw_only=True)
 class Release:
-    """A Kafka release the bed can start.
+    """A Kafka release whose jars the bed gets.
 
     Attributes:
         scala: Scala version in the artifact's name.
@@ -26,15 +26,18 @@ class Release:
             open (slf4j-api alone), and ``kafka.utils.Log4jController`` wants the log4j 1 classes: reload4j has both.
         zookeeper: whether brokers register in ZooKeeper (else KRaft).
         topic_ids: whether topic znodes carry an id (KIP-516, 2.8).
+        bed: whether the bed starts it; else its classes are asked only.
     """
 
     scala: str = "2.13"
     extra: tuple[str, ...] = ("org.slf4j:slf4j-reload4j:1.7.36",)
     zookeeper: bool = True
     topic_ids: bool = True
+    bed: bool = True
 
 
 RELEASES: dict[str, Release] = {
+    "1.1.1": Release(scala="2.12", topic_ids=False, bed=False),
     "2.8.2": Release(),
     "3.9.1": Release(),
     "4.3.0": Release(zookeeper=False),

@@ -1,7 +1,7 @@
 """The broker's ConfigDef of each judged release, read off Kafka itself, and Kafka's own way to read a value by it.
 
-`kafka-<version>.json` is what `testbed/oracles/KafkaConfigOracle.java define` wrote: name, type, default and validator of every
-key in the order in which Kafka reads them. A test writes them anew and compares.
+`kafka-<version>.json` is what `testbed/oracles/KafkaConfigOracle.java` told: name, type, default and validator of every key in the
+order in which Kafka reads them, and the names of Kafka's own classes that a configuration may name. A test asks anew and compares.
 """
 
 import json
@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 from kafka_audit.configuration.definitions.validators import Validator, validator
 from kafka_audit.configuration.definitions.values import Value, parsed
@@ -36,10 +37,13 @@ class Definition:
     required: bool
     validator: Validator | None
     distinct: bool  # whether values that are told twice count once (Kafka 4's ValidList)
+    classes: frozenset[str]  # Kafka's own, where the type is CLASS
 
     def value(self, text: str) -> Value:
         """Return what Kafka makes of a text; raises ConfigError in Kafka's words (`ConfigDef.parseValue`)."""
         found, problem = parsed(text, self.type)
+        if problem is None and self.type == "CLASS" and is_missing(str(found), self.classes):
+            problem = f"Class {text} could not be found."
         if problem is None:
             if self.distinct and isinstance(found, tuple):
                 found = tuple(dict.fromkeys(found))
@@ -51,6 +55,23 @@ class Definition:
         return found
 
 
+def is_missing(name: str, classes: frozenset[str]) -> bool:
+    """Tell whether a class is surely not there: nobody but Kafka has its packages. Whose own it may be is taken to be there."""
+    return not name or (name.startswith(("org.apache.kafka.", "kafka.")) and name not in classes)
+
+
+@cache
+def kafka_classes(version: str) -> frozenset[str]:
+    """Return the names of a release's own authorizers, callback handlers, policies and the like."""
+    return frozenset(_data(version)[-1]["classes"])
+
+
+@cache
+def _data(version: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads((files(__package__) / f"kafka-{version}.json").read_text("utf-8"))
+    return found
+
+
 @cache
 def definitions(version: str) -> Mapping[str, Definition]:
     """Return a release's keys by name, in Kafka's order.
@@ -58,9 +79,8 @@ def definitions(version: str) -> Mapping[str, Definition]:
     Args:
         version: one of `VERSIONS`.
     """
-    data = json.loads((files(__package__) / f"kafka-{version}.json").read_text("utf-8"))
     found = {}
-    for raw in data:
+    for raw in _data(version)[:-1]:
         default = raw.get("default")
         rule = raw.get("validator")
         found[raw["name"]] = Definition(
@@ -70,5 +90,6 @@ def definitions(version: str) -> Mapping[str, Definition]:
             required=raw.get("required", False),
             validator=validator(rule, version) if rule else None,
             distinct=rule is not None and "isEmptyAllowed" in rule,
+            classes=kafka_classes(version) if raw["type"] == "CLASS" else frozenset(),
         )
     return found

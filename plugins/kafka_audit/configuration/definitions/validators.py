@@ -1,4 +1,4 @@
-"""Kafka's validators by the names of their classes. Each tells what Kafka says against a value, None where it has no objection."""
+"""Kafka's validators by the names of their classes. Each tells what Kafka says against a value, None for a good one."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -4,7 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kafka_audit.configuration.definitions import VERSIONS, ConfigError
+from kafka_audit.configuration.starts import release_1, release_2, release_3, release_4
 from kafka_audit.configuration.starts.config import Config
+
+_JUDGES = {"1.1.1": release_1.judge, "2.8.2": release_2.judge, "3.9.1": release_3.judge, "4.3.0": release_4.judge}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,9 +26,12 @@ def refusal(properties: Mapping[str, str], version: str) -> Refusal | None:
         version: one of `VERSIONS`.
     """
     try:
-        Config(properties, version)
+        _JUDGES[version](Config(properties, version))
     except ConfigError as error:
-        return Refusal(message=error.message, key=error.key)
+        # Kafka copies node.id and broker.id to each other: blame the one that stands in the file.
+        other = {"broker.id": "node.id", "node.id": "broker.id"}.get(error.key or "")
+        key = other if other in properties and error.key not in properties else error.key
+        return Refusal(message=error.message, key=key)
     return None
 
 

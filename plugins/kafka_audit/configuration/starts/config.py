@@ -1,9 +1,18 @@
-"""One configuration as a release's ConfigDef reads it."""
+"""One configuration as a release's ConfigDef reads it (`AbstractConfig`)."""
 
-from collections.abc import Mapping
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from kafka_audit.configuration.definitions import ConfigError, definitions
-from kafka_audit.configuration.definitions.values import Value
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kafka_audit.configuration.definitions.values import Value
+
+
+NODE, BROKER = "node.id", "broker.id"
 
 
 class Config:
@@ -11,8 +20,8 @@ class Config:
 
     def __init__(self, properties: Mapping[str, str], version: str) -> None:
         """Read the values in Kafka's order; raises ConfigError at the first that Kafka refuses."""
-        self.originals = properties
-        self.version = version
+        self._told = properties
+        self.originals = properties = _with_synonyms(properties, version)
         self._definitions = definitions(version)
         self._values: dict[str, Value] = {}
         for name, definition in self._definitions.items():
@@ -21,3 +30,83 @@ class Config:
             elif definition.required:
                 message = f'Missing required configuration "{name}" which has no default value.'
                 raise ConfigError(message, name)
+
+    def _value(self, name: str) -> Value:
+        return self._values[name] if name in self._values else self._definitions[name].default
+
+    def number(self, name: str) -> int:
+        """Return a number that has a default."""
+        value = self._value(name)
+        return value if isinstance(value, int) else 0
+
+    def number_or_none(self, name: str) -> int | None:
+        """Return a number that may be unset."""
+        value = self._value(name)
+        return value if isinstance(value, int) else None
+
+    def flag(self, name: str) -> bool:
+        """Return a boolean."""
+        return self._value(name) is True
+
+    def text(self, name: str) -> str:
+        """Return a text, empty where there is none."""
+        return self.text_or_none(name) or ""
+
+    def text_or_none(self, name: str) -> str | None:
+        """Return a text that may be unset."""
+        value = self._value(name)
+        return value if isinstance(value, str) else None
+
+    def items(self, name: str) -> tuple[str, ...]:
+        """Return a list, empty where there is none."""
+        return self.items_or_none(name) or ()
+
+    def items_or_none(self, name: str) -> tuple[str, ...] | None:
+        """Return a list that may be unset."""
+        value = self._value(name)
+        return value if isinstance(value, tuple) else None
+
+    def items_below(self, prefix: str, name: str) -> tuple[str, ...]:
+        """Return a list as it holds under a prefix; raises ConfigError at any other key there that Kafka refuses.
+
+        `AbstractConfig.valuesWithPrefixOverride` reads all keys under the prefix, those of one mechanism too.
+        """
+        found: Value = self._value(name)
+        for key, text in self.originals.items():
+            if not key.startswith(prefix):
+                continue
+            own = key.removeprefix(prefix)
+            definition = self._definitions.get(own) or self._definitions.get(own[own.find(".") + 1 :])
+            if definition is None:
+                continue
+            try:
+                value = definition.value(text)
+            except ConfigError as error:
+                raise ConfigError(error.message, key) from None
+            found = value if own == name else found
+        return found if isinstance(found, tuple) else ()
+
+    def blame(self, *names: str) -> str:
+        """Return the first of some keys that the file sets, without one the first."""
+        return next((name for name in names if name in self._told), names[0])
+
+
+def _with_synonyms(properties: Mapping[str, str], version: str) -> Mapping[str, str]:
+    """Return the properties with node and broker id each the other's, as `populateSynonyms` of release 3 makes them."""
+    node, broker = properties.get(NODE), properties.get(BROKER)
+    if version < "3" or (node is None) == (broker is None):
+        return properties
+    told = node if broker is None else broker
+    return {**properties, NODE: told or "", BROKER: told or ""}
+
+
+def require(holds: bool, message: str, key: str) -> None:  # noqa: FBT001 -- Scala's own
+    """Raise what Scala's `require` throws where something does not hold."""
+    if not holds:
+        told = f"requirement failed: {message}"
+        raise ConfigError(told, key)
+
+
+def refuse(message: str, key: str) -> ConfigError:
+    """Return what Kafka throws with a message of its own."""
+    return ConfigError(message, key)

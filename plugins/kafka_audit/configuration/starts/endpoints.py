@@ -1,0 +1,118 @@
+"""The grammar of listeners: entries, names and ports, and which of them may stand together."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kafka_audit.configuration.definitions import ConfigError
+from kafka_audit.configuration.definitions.addresses import not_a_number
+from kafka_audit.configuration.definitions.values import integer, trimmed
+from kafka_audit.configuration.starts.inet import ipv4, ipv6
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_ENTRY = re.compile(r"(.*)://\[?([0-9a-zA-Z\-%._:]*)\]?:(-?[0-9]+)")
+_COMMA = re.compile(r"[ \t\n\x0b\f\r]*,[ \t\n\x0b\f\r]*")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Endpoint:
+    """One listener; `host` is None for every address of the machine."""
+
+    listener: str
+    protocol: str
+    host: str | None
+    port: int
+
+
+def csv_list(text: str | None) -> tuple[str, ...]:
+    """Return the entries of a text as Kafka's `parseCsvList` does."""
+    return tuple(part for part in _COMMA.split(text) if part) if text else ()
+
+
+def csv_map(name: str, text: str) -> dict[str, str]:
+    """Return `key:value` entries, cut at the last colon; raises ConfigError as Kafka's `getMap` does."""
+    found: dict[str, str] = {}
+    if not text:
+        return found
+    parts = _COMMA.split(text)
+    while parts and not parts[-1]:
+        parts.pop()
+    for part in parts:
+        cut = part.rfind(":")
+        if cut < 0:
+            # The words are those of Java's own exception.
+            told = f"begin 0, end -1, length {len(part)}"
+            message = f"Error parsing configuration property '{name}': {told}"
+            raise ConfigError(message, name)
+        found[trimmed(part[:cut])] = trimmed(part[cut + 1 :])
+    return found
+
+
+def endpoints(entries: Sequence[str], protocols: Mapping[str, str]) -> list[Endpoint]:
+    """Return listeners by their entries; raises ValueError with what Kafka says against the first bad one."""
+    found = []
+    for entry in entries:
+        match = _ENTRY.fullmatch(entry)
+        if match is None:
+            message = f"Unable to parse {entry} to a broker endpoint"
+            raise ValueError(message)
+        name = match[1].upper()
+        port = integer(match[3])
+        if port is None:
+            raise ValueError(not_a_number(match[3]))
+        if name not in protocols:
+            message = f"No security protocol defined for listener {name}"
+            raise ValueError(message)
+        found.append(Endpoint(listener=name, protocol=protocols[name], host=match[2] or None, port=port))
+    return found
+
+
+def names_differ(found: Sequence[Endpoint]) -> bool:
+    """Tell whether no two listeners have one name."""
+    return len({one.listener for one in found}) == len(found)
+
+
+def ports_differ(found: Sequence[Endpoint]) -> bool:
+    """Tell whether no two listeners have one port; port 0 is any port."""
+    ports = [one.port for one in found if one.port]
+    return len(set(ports)) == len(ports)
+
+
+def shared_port(found: Sequence[Endpoint], shown: str) -> tuple[bool, str] | None:
+    """Return what Kafka 3.8 and later say against listeners of one port, None where the port may be shared.
+
+    One IPv4 and one IPv6 address may share it.
+
+    Returns:
+        Whether a `require` says it (3.9 shows these with another beginning), and the words.
+    """
+    by_port: dict[int, list[Endpoint]] = {}
+    for one in found:
+        if one.port:
+            by_port.setdefault(one.port, []).append(one)
+    for port, sharing in by_port.items():
+        if len(sharing) > 1 and (told := _refused(sharing, port, shown)):
+            return told
+    return None
+
+
+def _refused(sharing: Sequence[Endpoint], port: int, shown: str) -> tuple[bool, str] | None:
+    hosts = [one.host for one in sharing if one.host is not None and (ipv4(one.host) or ipv6(one.host))]
+    others = len(sharing) - len(hosts)
+    if others > 1:
+        return True, f"Each listener must have a different port, listeners: {shown}"
+    if not hosts:
+        return None
+    if len(hosts) == 2:  # noqa: PLR2004 -- a pair
+        first, second = hosts
+        rule = "If you have two listeners on the same port then one needs to be IPv4 and the other IPv6"
+        told = f"{rule}, listeners: {shown}, port: {port}"
+        if not ((ipv4(first) and ipv6(second)) or (ipv6(first) and ipv4(second))):
+            return True, told
+        return (False, told) if others else None
+    unless = "unless exactly one listener has an IPv4 address and the other IPv6 address"
+    return False, f"Each listener must have a different port {unless}, listeners: {shown}, port: {port}"

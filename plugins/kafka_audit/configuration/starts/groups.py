@@ -1,0 +1,106 @@
+"""Limits of groups that must not contradict each other (`GroupCoordinatorConfig`, `ShareGroupConfig`)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kafka_audit.configuration.definitions import ConfigError
+from kafka_audit.configuration.starts.protocol_versions import OFFSETS_CODEC, ZSTD
+
+if TYPE_CHECKING:
+    from kafka_audit.configuration.starts.config import Config
+
+_HEARTBEAT, _SESSION, _ASSIGNMENT = "heartbeat.interval.ms", "session.timeout.ms", "assignment.interval.ms"
+_CONSUMER, _SHARE, _STREAMS = "group.consumer", "group.share", "group.streams"
+_LOCK = "group.share.{}record.lock.duration.ms"
+
+
+class Limits:
+    """Comparisons in a release's words."""
+
+    def __init__(self, config: Config, equal: str) -> None:
+        """Keep how the release says "equal to"."""
+        self._config = config
+        self._equal = equal
+
+    def at_least(self, larger: str, smaller: str) -> None:
+        """Raise ConfigError where one limit is below another."""
+        self._judge(larger, smaller, f"greater than or {self._equal}", holds=self._of(larger) >= self._of(smaller))
+
+    def at_most(self, smaller: str, larger: str) -> None:
+        """Raise ConfigError where one limit is above another."""
+        self._judge(smaller, larger, f"less than or {self._equal}", holds=self._of(smaller) <= self._of(larger))
+
+    def below(self, smaller: str, larger: str) -> None:
+        """Raise ConfigError where one limit is not below another."""
+        self._judge(smaller, larger, "less than", holds=self._of(smaller) < self._of(larger))
+
+    def between(self, prefix: str, name: str) -> None:
+        """Judge a limit by its own limits."""
+        own, least, most = (f"{prefix}.{part}{name}" for part in ("", "min.", "max."))
+        self.at_least(most, least)
+        self.at_least(own, least)
+        self.at_most(own, most)
+
+    def _of(self, name: str) -> int:
+        return self._config.number(name)
+
+    def _judge(self, name: str, other: str, relation: str, *, holds: bool) -> None:
+        if not holds:
+            message = f"{name} must be {relation} {other}"
+            raise ConfigError(message, self._config.blame(name, other))
+
+
+def _codec(config: Config) -> None:
+    codec = config.number(OFFSETS_CODEC)
+    if not 0 <= codec <= ZSTD:
+        message = f"Unknown compression type id: {codec}"
+        raise ConfigError(message, OFFSETS_CODEC)
+
+
+def groups_3(config: Config) -> None:
+    """Raise ConfigError with what release 3.9 says."""
+    _codec(config)
+    limits = Limits(config, "equals to")
+    told, most = "offsets.commit.required.acks", "offsets.topic.replication.factor"
+    if not -1 <= config.number(told) <= config.number(most):
+        message = f"{told} must be greater or equal to -1 and less or equal to {most}"
+        raise ConfigError(message, config.blame(told, most))
+    for prefix in (_CONSUMER, _SHARE):
+        limits.between(prefix, _HEARTBEAT)
+        limits.between(prefix, _SESSION)
+    limits.at_least(_LOCK.format(""), _LOCK.format("min."))
+    limits.at_least(_LOCK.format("max."), _LOCK.format(""))
+
+
+def groups_4(config: Config) -> None:
+    """Raise ConfigError with what release 4 says."""
+    _codec(config)
+    limits = Limits(config, "equal to")
+    for prefix in (_CONSUMER, _SHARE, _STREAMS):
+        limits.between(prefix, _HEARTBEAT)
+        limits.between(prefix, _SESSION)
+        limits.below(f"{prefix}.{_HEARTBEAT}", f"{prefix}.{_SESSION}")
+        if prefix == _SHARE and (count := len(config.items("group.share.assignors"))) != 1:
+            message = f"group.share.assignors must contain exactly one assignor, but found {count}"
+            raise ConfigError(message, "group.share.assignors")
+        limits.between(prefix, _ASSIGNMENT)
+    limits.at_most("group.streams.num.standby.replicas", "group.streams.max.standby.replicas")
+    for limit in ("group.share.{}delivery.count.limit", "group.share.{}partition.max.record.locks"):
+        limits.at_least(limit.format("max."), limit.format(""))
+        limits.at_least(limit.format(""), limit.format("min."))
+    limits.at_least(_LOCK.format(""), _LOCK.format("min."))
+    limits.at_least(_LOCK.format("max."), _LOCK.format(""))
+    limits.at_least("group.share.max.share.sessions", "group.share.max.size")
+
+
+def protocols(config: Config, *, kraft: bool) -> None:
+    """Judge group.coordinator.rebalance.protocols."""
+    key = "group.coordinator.rebalance.protocols"
+    told = {one.upper() for one in config.items(key)}
+    if "CLASSIC" not in told:
+        message = "Disabling the 'classic' protocol is not supported."
+        raise ConfigError(message, key)
+    if "CONSUMER" in told and not kraft:
+        message = "The new 'consumer' rebalance protocol is only supported in KRaft cluster."
+        raise ConfigError(message, key)

@@ -1,0 +1,232 @@
+"""What a configuration listens on and advertises, and which listener is for what, by release (`KafkaConfig`)."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from kafka_audit.configuration.definitions import ConfigError
+from kafka_audit.configuration.definitions.addresses import split
+from kafka_audit.configuration.starts.config import refuse, require
+from kafka_audit.configuration.starts.endpoints import (
+    Endpoint,
+    csv_list,
+    csv_map,
+    endpoints,
+    names_differ,
+    ports_differ,
+    shared_port,
+)
+
+if TYPE_CHECKING:
+    from kafka_audit.configuration.starts.config import Config
+
+LISTENERS = "listeners"
+ADVERTISED = "advertised.listeners"
+MAP = "listener.security.protocol.map"
+INTER_BROKER = "inter.broker.listener.name"
+INTER_BROKER_PROTOCOL = "security.inter.broker.protocol"
+CONTROL_PLANE = "control.plane.listener.name"
+CONTROLLERS = "controller.listener.names"
+_PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+_SECURE = frozenset(_PROTOCOLS[1:])
+
+
+def _protocol(text: str, key: str) -> str:
+    if text.upper() not in _PROTOCOLS:
+        message = f"Invalid security protocol `{text}` defined in {key}"
+        raise refuse(message, key)
+    return text.upper()
+
+
+class Listening:
+    """The listeners of releases 1 and 2, and what all releases share."""
+
+    def __init__(self, config: Config) -> None:
+        """Nothing is read before it is asked for: Kafka complains about what it comes upon first."""
+        self.config = config
+
+    @cached_property
+    def protocols(self) -> dict[str, str]:
+        """Security protocol by listener name."""
+        entries = csv_map(MAP, self.config.text(MAP))
+        return {name.upper(): _protocol(text, MAP) for name, text in entries.items()}
+
+    @cached_property
+    def listeners(self) -> list[Endpoint]:
+        """What the broker binds."""
+        told = self.config.text_or_none(LISTENERS)
+        if told is None:
+            told = f"PLAINTEXT://{self.config.text('host.name')}:{self.config.number('port')}"
+        return self._read(told, LISTENERS)
+
+    @cached_property
+    def advertised(self) -> list[Endpoint]:
+        """What the broker tells others."""
+        config = self.config
+        told = config.text_or_none(ADVERTISED)
+        if told is not None:
+            return self._read(told, ADVERTISED)
+        host, port = config.text_or_none("advertised.host.name"), config.number_or_none("advertised.port")
+        if host is not None or port is not None:
+            host = host if host is not None else config.text("host.name")
+            port = port if port is not None else config.number("port")
+            return self._read(f"PLAINTEXT://{host}:{port}", config.blame("advertised.host.name", "advertised.port"))
+        return [one for one in self.listeners if one.listener not in self.controller_names]
+
+    @property
+    def distinct_advertised_ports(self) -> bool:
+        """Whether advertised ports must differ: before KIP-103's follow-up in 2.x they had to."""
+        return False
+
+    @cached_property
+    def controller_names(self) -> tuple[str, ...]:
+        """Names in controller.listener.names, as they stand there."""
+        return tuple(split(self.config.text(CONTROLLERS), ","))
+
+    @property
+    def controllers(self) -> list[Endpoint]:
+        """Listeners that are for controllers."""
+        return [one for one in self.listeners if one.listener in self.controller_names]
+
+    def _read(self, text: str, key: str) -> list[Endpoint]:
+        protocols = self.protocols
+        try:
+            found = endpoints(csv_list(text), protocols)
+        except ValueError as error:
+            message = f"Error creating broker listeners from '{text}': {error}"
+            raise ConfigError(message, key) from None
+        self._distinct(found, text, key)
+        return found
+
+    def _distinct(self, found: list[Endpoint], text: str, key: str) -> None:
+        require(names_differ(found), f"Each listener must have a different name, listeners: {text}", key)
+        if key == LISTENERS:
+            require(ports_differ(found), f"Each listener must have a different port, listeners: {text}", key)
+
+    @cached_property
+    def inter_broker(self) -> tuple[str, str]:
+        """Name and protocol of the listener between brokers."""
+        config = self.config
+        told = config.text_or_none(INTER_BROKER)
+        if told is None:
+            protocol = _protocol(config.text(INTER_BROKER_PROTOCOL), INTER_BROKER_PROTOCOL)
+            return protocol, protocol
+        if INTER_BROKER_PROTOCOL in config.originals:
+            message = f"Only one of {INTER_BROKER} and {INTER_BROKER_PROTOCOL} should be set."
+            raise refuse(message, INTER_BROKER)
+        if told.upper() not in self.protocols:
+            message = f"Listener with name {told.upper()} defined in {INTER_BROKER} not found in {MAP}."
+            raise refuse(message, INTER_BROKER)
+        return told.upper(), self.protocols[told.upper()]
+
+    @cached_property
+    def control_plane(self) -> str | None:
+        """Name of the listener of its own for the controller's requests (KIP-291)."""
+        told = self.config.text_or_none(CONTROL_PLANE)
+        if told is not None and told.upper() not in self.protocols:
+            message = f"Listener with {told.upper()} defined in {CONTROL_PLANE} not found in {MAP}."
+            raise refuse(message, CONTROL_PLANE)
+        return told.upper() if told is not None else None
+
+    def uses_sasl(self) -> bool:
+        """Tell whether brokers log in at each other by SASL."""
+        return self.inter_broker[1].startswith("SASL_")
+
+
+class Listening1(Listening):
+    """Release 1: the ports of advertised listeners must differ too, and a name comes second."""
+
+    @cached_property
+    def controller_names(self) -> tuple[str, ...]:
+        """Release 1 has none."""
+        return ()
+
+    def _distinct(self, found: list[Endpoint], text: str, key: str) -> None:
+        require(ports_differ(found), f"Each listener must have a different port, listeners: {text}", key)
+        require(names_differ(found), f"Each listener must have a different name, listeners: {text}", key)
+
+
+class Listening3(Listening):
+    """Release 3: controllers' listeners are advertised apart, and get a protocol by themselves where nothing is secured."""
+
+    kraft = False  # whether process.roles is set
+    migrating = False
+
+    @cached_property
+    def protocols(self) -> dict[str, str]:
+        """Security protocol by listener name."""
+        found = dict(super().protocols)
+        if not self.kraft or MAP in self.config.originals:
+            return found
+        if any(name in _SECURE for name in self.controller_names) or any(self._secure(one) for one in self.listener_entries):
+            return found
+        return found | {name: "PLAINTEXT" for name in self.controller_names if name != "PLAINTEXT"}
+
+    @property
+    def listener_entries(self) -> tuple[str, ...]:
+        """The entries of listeners, unread."""
+        return csv_list(self.config.text(LISTENERS))
+
+    @staticmethod
+    def _secure(entry: str) -> bool:
+        name, colon, _ = entry.partition(":")
+        if not colon:
+            message = f"Unable to parse a listener name from {entry}"
+            raise refuse(message, LISTENERS)
+        return name.upper() in _SECURE
+
+    @cached_property
+    def listeners(self) -> list[Endpoint]:
+        """What the broker binds."""
+        return self._read(self.config.text(LISTENERS), LISTENERS)
+
+    @cached_property
+    def controller_names(self) -> tuple[str, ...]:
+        """Names in controller.listener.names, as they stand there."""
+        told = self.config.text(CONTROLLERS)
+        return tuple(split(told, ",")) if told else ()
+
+    @cached_property
+    def told_advertised(self) -> list[Endpoint] | None:
+        """What advertised.listeners says, None where it is not set."""
+        told = self.config.text_or_none(ADVERTISED)
+        return None if told is None else self._read(told, ADVERTISED)
+
+    @cached_property
+    def advertised_controllers(self) -> list[Endpoint]:
+        """What the controllers tell others: what is advertised for them, else what they bind."""
+        told = [one for one in self.told_advertised or () if one.listener in self.controller_names]
+        bound = self.controllers
+        found = []
+        for number, name in enumerate(self.controller_names):
+            one = next((one for one in told if one.listener == name.upper()), None)
+            if one is None:
+                one = next((one for one in bound if one.listener == name.upper()), None)
+                one = self._inherited(one, first=number == 0) if one else None
+            found += [one] if one else []
+        return found
+
+    def _inherited(self, bound: Endpoint, *, first: bool) -> Endpoint:
+        del first  # later releases look at controller.quorum.voters for it
+        if bound.host == "0.0.0.0":  # noqa: S104 -- compared, not bound
+            return Endpoint(listener=bound.listener, protocol=bound.protocol, host=None, port=bound.port)
+        return bound
+
+    @cached_property
+    def advertised(self) -> list[Endpoint]:
+        """What the broker tells others for itself."""
+        told = self.told_advertised
+        found = self.listeners if told is None else told
+        return [one for one in found if one.listener not in self.controller_names or self._migrates(one)]
+
+    def _migrates(self, one: Endpoint) -> bool:
+        return self.migrating and one.listener == self.control_plane
+
+    def _distinct(self, found: list[Endpoint], text: str, key: str) -> None:
+        require(names_differ(found), f"Each listener must have a different name, listeners: {text}", key)
+        told = shared_port(found, text) if key == LISTENERS else None
+        if told:
+            required, message = told
+            require(not required, message, key)
+            raise refuse(message, key)

@@ -1,0 +1,89 @@
+"""What release 4 listens on and advertises (`AbstractKafkaConfig`)."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from kafka_audit.configuration.definitions import ConfigError
+from kafka_audit.configuration.definitions.addresses import VOTERS, voter_ids
+from kafka_audit.configuration.starts.config import refuse
+from kafka_audit.configuration.starts.endpoints import Endpoint, csv_map, endpoints, names_differ, shared_port
+from kafka_audit.configuration.starts.listening import ADVERTISED, CONTROLLERS, LISTENERS, MAP, Listening3
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class Listening4(Listening3):
+    """Release 4: lists instead of texts, and Kafka is in Java here."""
+
+    kraft = True
+
+    @cached_property
+    def protocols(self) -> dict[str, str]:
+        """Security protocol by listener name."""
+        found = super().protocols
+        names = [name.upper() for name in csv_map(MAP, self.config.text(MAP))]
+        twice = next((name for number, name in enumerate(names) if name in names[:number]), None)
+        if twice is not None:
+            message = f"Duplicate key ListenerName({twice})"
+            raise refuse(message, MAP)
+        return found
+
+    @property
+    def listener_entries(self) -> tuple[str, ...]:
+        """The entries of listeners, unread."""
+        return self.config.items(LISTENERS)
+
+    @cached_property
+    def listeners(self) -> list[Endpoint]:
+        """What the broker binds."""
+        return self._entries(self.config.items(LISTENERS), LISTENERS)
+
+    @cached_property
+    def told_advertised(self) -> list[Endpoint] | None:
+        """What advertised.listeners says, None where it is not set."""
+        told = self.config.items_or_none(ADVERTISED)
+        return None if told is None else self._entries(told, ADVERTISED)
+
+    @cached_property
+    def controller_names(self) -> tuple[str, ...]:
+        """Names in controller.listener.names, as they stand there."""
+        return self.config.items(CONTROLLERS)
+
+    @cached_property
+    def control_plane(self) -> str | None:
+        """Release 4 has none."""
+        return None
+
+    def _entries(self, entries: Sequence[str], key: str) -> list[Endpoint]:
+        protocols = self.protocols
+        shown = f"[{', '.join(entries)}]"
+        problem = None
+        found: list[Endpoint] = []
+        try:
+            found = endpoints(entries, protocols)
+        except ValueError as error:
+            problem = str(error)
+        if problem is None and not names_differ(found):
+            problem = f"Each listener must have a different name, listeners: {shown}"
+        if problem is None and key == LISTENERS:
+            told = shared_port(found, shown)
+            problem = told[1] if told else None
+        if problem is not None:
+            message = f"Error creating broker listeners from '{shown}': {problem}"
+            raise ConfigError(message, key)
+        return found
+
+    def _inherited(self, bound: Endpoint, *, first: bool) -> Endpoint:
+        if first and bound.host in {None, "0.0.0.0"}:  # noqa: S104 -- compared, not bound
+            addresses = voter_ids(self.config.items(VOTERS))
+            unroutable = next((host for host, _ in addresses.values() if host == "0.0.0.0"), None)  # noqa: S104
+            if unroutable:
+                message = f"Host string ({unroutable}) is not routeable"
+                raise refuse(message, VOTERS)
+            mine = addresses.get(self.config.number("node.id"))
+            if mine:
+                return Endpoint(listener=bound.listener, protocol=bound.protocol, host=mine[0], port=mine[1])
+        return super()._inherited(bound, first=first)

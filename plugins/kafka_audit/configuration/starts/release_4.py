@@ -1,0 +1,60 @@
+"""Release 4.3: `KafkaConfig.validateValues` in the order of its source, after what the constructor reads."""
+
+from kafka_audit.configuration.starts import groups, roles, rules
+from kafka_audit.configuration.starts.config import BROKER, NODE, Config, refuse, require
+from kafka_audit.configuration.starts.listening_4 import Listening4
+
+_AUTO_JOIN = "controller.quorum.auto.join.enable"
+_CORDONED = "cordoned.log.dirs"
+_SPACES = " " * 11
+
+
+def judge(config: Config) -> None:
+    """Raise ConfigError with what release 4.3 says."""
+    told = frozenset(config.items(roles.ROLES))
+    groups.groups_4(config)
+    listening = Listening4(config)
+    roles.early_listeners(listening, config.items_or_none("early.start.listeners"))
+    groups.protocols(config, kraft=True)
+    if config.number(NODE) != config.number(BROKER):
+        message = "You must set `node.id` to the same value as `broker.id`."
+        raise refuse(message, NODE)
+    dirs = config.items_or_none("log.dirs")
+    dirs = config.items("log.dir") if dirs is None else dirs
+    rules.logs(config, dirs, "greater than or equal to")
+    rules.fetches(config)
+    advertised = rules.names(listening.advertised)
+    _roles(listening, told)
+    if "broker" in told:
+        roles.some_listener(listening, told)
+        rules.inter_broker_is_advertised(listening, advertised, rules.names(listening.listeners))
+        _cordoned(config, dirs)
+    rules.routable(listening, listening.advertised)
+    rules.routable(listening, listening.advertised_controllers)
+    rules.sasl(listening)
+    rules.queue(config)
+    rules.connections(config, rules.overrides(config))
+
+
+def _roles(listening: Listening4, told: frozenset[str]) -> None:
+    config = listening.config
+    roles.quorum_is_named(config, roles.ROLES, _SPACES)
+    if told == {"broker"}:
+        roles.broker_only(listening)
+        message = f"{_AUTO_JOIN} is only supported when {roles.ROLES} contains the 'controller' role."
+        require(not config.flag(_AUTO_JOIN), message, _AUTO_JOIN)
+        return
+    if told == {"controller"}:
+        roles.controller_only(listening)
+        roles.not_between_brokers(listening)
+    roles.controller(listening)
+
+
+def _cordoned(config: Config, dirs: tuple[str, ...]) -> None:
+    told = config.items(_CORDONED)
+    if "*" in told:
+        require(len(told) == 1, f"When {_CORDONED} is set to *, it must not contain other values", _CORDONED)
+        return
+    missing = ", ".join(one for one in told if one not in dirs)
+    message = f"All entries in {_CORDONED} must be present in log.dirs or log.dir. Missing entries : {missing}"
+    require(not missing, message, _CORDONED)

@@ -1,0 +1,1 @@
+"""Hold `configuration.starts` against Kafka's own KafkaConfig over generated configurations."""

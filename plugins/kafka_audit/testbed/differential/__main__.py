@@ -1,0 +1,59 @@
+"""Hold `configuration.starts` against KafkaConfig: ``python -m kafka_audit.testbed.differential --version 3.9.1 --seed 7``."""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+from typing import TYPE_CHECKING
+
+from kafka_audit.configuration.definitions import VERSIONS
+from kafka_audit.testbed.differential.compare import Outcome, compare, defined, definitions_file
+from kafka_audit.testbed.differential.generate import ROLES, configurations
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_AGREEMENT, _WORDING, _ACCEPTED = 0.999, 0.99, 1 / 3
+_TOLD = 12
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Read the command line and compare; 1 where we agree less than promised."""
+    parser = argparse.ArgumentParser(prog="python -m kafka_audit.testbed.differential", description=__doc__)
+    parser.add_argument("--version", action="append", choices=VERSIONS, help="default: all")
+    parser.add_argument("--cases", type=int, default=5000, help="configurations a version (default 5000)")
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1_000_000), help="default: another each time")
+    parser.add_argument("--role", choices=sorted({role for roles in ROLES.values() for role in roles}), help="default: all")
+    parser.add_argument("--differences", type=int, default=_TOLD, help=f"how many to show (default {_TOLD})")
+    parser.add_argument("--messages", action="store_true", help="count Kafka's messages by their beginnings")
+    parser.add_argument("--define", action="store_true", help="write the definitions of each version anew instead")
+    options = parser.parse_args(arguments)
+    wrong = False
+    for version in options.version or VERSIONS:
+        if options.define:
+            definitions_file(version).write_text(defined(version), "utf-8")
+            continue
+        if options.role and options.role not in ROLES[version]:
+            continue
+        outcome = compare(version, list(configurations(version, options.cases, options.seed, options.role)))
+        wrong |= _tell(f"{version}, seed {options.seed}", outcome, options.differences)
+        if options.messages:
+            sys.stdout.writelines(f"  {count:6} {text}\n" for text, count in outcome.said.most_common())
+    return int(wrong)
+
+
+def _tell(title: str, outcome: Outcome, differences: int) -> bool:
+    accepted = outcome.accepted / outcome.cases
+    sys.stdout.write(
+        f"{title}: {outcome.cases} configurations, {accepted:.1%} accepted by Kafka; verdicts agree in {outcome.agreement():.3%} "
+        f"({len(outcome.verdicts)} differ); messages of {outcome.refused} refusals in {outcome.wording():.2%} "
+        f"({len(outcome.messages)} differ, {outcome.reordered} more in order only)\n"
+    )
+    for one in (*outcome.verdicts, *outcome.messages)[:differences]:
+        sys.stdout.write(f"  Kafka: {one.kafka}\n  ours:  {one.ours}\n  of:    {one.properties}\n")
+    return outcome.agreement() < _AGREEMENT or outcome.wording() < _WORDING or accepted < _ACCEPTED
+
+
+if __name__ == "__main__":
+    sys.exit(main())

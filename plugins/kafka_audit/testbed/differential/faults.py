@@ -1,0 +1,318 @@
+"""Faults that people put into configurations, and some that only a generator thinks of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kafka_audit.configuration.definitions import Definition, definitions
+from kafka_audit.testbed.differential.pieces import CONTROLLER_NAMES, MECHANISMS, NAMES, PROTOCOLS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kafka_audit.testbed.differential.pieces import Draft
+
+LISTS = ("listeners", "advertised.listeners", "listener.security.protocol.map", "controller.quorum.voters")
+TIMES = (
+    "log.roll.ms",
+    "log.roll.hours",
+    "log.roll.jitter.ms",
+    "log.retention.ms",
+    "log.retention.minutes",
+    "log.retention.hours",
+    "replica.fetch.wait.max.ms",
+    "replica.socket.timeout.ms",
+    "replica.lag.time.max.ms",
+    "queued.max.request.bytes",
+    "socket.request.max.bytes",
+    "connections.max.idle.ms",
+    "connection.failed.authentication.delay.ms",
+    "log.cleaner.dedupe.buffer.size",
+    "log.cleaner.threads",
+    "max.connections.per.ip",
+    "offsets.commit.required.acks",
+    "offsets.topic.compression.codec",
+    "reserved.broker.max.id",
+)
+_NUMBERS = ("-2", "-1", "0", "1", "2", "3", "4", "5", "500", "1048576", "60000", "2147483647", "2147483648", "9999999999999")
+_WORDS = (
+    "",
+    " ",
+    "x",
+    "1.5",
+    "true",
+    "no",
+    "1_000",
+    "0x10",
+    "+5",
+    "9223372036854775808",
+    "1e3",
+    "NaN",
+    "a,b",
+    ",",
+    "a,,a",
+    "\u0661",
+)
+_VERSIONS = (
+    "0.8.2",
+    "0.9.0",
+    "0.10.0-IV0",
+    "0.10.0",
+    "0.10.1.1",
+    "0.11",
+    "0.11.0",
+    "1.1",
+    "2.1.0",
+    "2.8-IV1",
+    "3.0",
+    "3.4",
+    "3.7-IV1",
+)
+_VERSIONS_MORE = ("3.9-IV0", "4.0", "4.1", "latest", "2", "1.1.", "")
+
+
+def put_in(draft: Draft) -> None:
+    """Put one fault in."""
+    draft.dice.choices([one for one, _ in _FAULTS], weights=[weight for _, weight in _FAULTS])[0](draft)
+
+
+def _port_twice(draft: Draft) -> None:
+    host = draft.dice.choice(("10.0.0.5", "[::1]", "", "localhost", "10.0.0.6", "[1:2:3:4:5:6:7:8]", "[::ffff:10.0.0.5]"))
+    name = draft.dice.choice(NAMES)
+    draft.listeners.append((name, host, draft.dice.choice(draft.listeners)[2]))
+    if draft.chance(0.6):
+        first = draft.listeners[0]
+        draft.listeners[0] = (first[0], draft.dice.choice(("10.0.0.5", "[::]", "10.0.0.256")), first[2])
+    draft.properties["listeners"] = draft.entries(draft.listeners)
+
+
+def _name_twice(draft: Draft) -> None:
+    key = draft.dice.choice(LISTS[:2])
+    name, host, _ = draft.dice.choice(draft.listeners)
+    draft.properties[key] = draft.entries([*draft.listeners, (draft.cased(name), host, 9200)])
+
+
+def _names_differ(draft: Draft) -> None:
+    key = draft.dice.choice(LISTS[:2])
+    told = [(draft.dice.choice(NAMES) if draft.chance(0.5) else name, host, port) for name, host, port in draft.listeners]
+    draft.properties[key] = draft.entries(told)
+
+
+def _address(draft: Draft) -> None:
+    hosts = ("0.0.0.0", "0.0.0.0", "[::]", "my host", "ho$t", "10.0.0.5:1", "[::1", "user@host", "*")  # noqa: S104
+    told = [(name, draft.dice.choice(hosts) if draft.chance(0.6) else host, port) for name, host, port in draft.listeners]
+    draft.properties[draft.dice.choice(("advertised.listeners", "advertised.listeners", "listeners"))] = draft.entries(told)
+
+
+def _damaged_list(draft: Draft) -> None:
+    key = draft.dice.choice(LISTS)
+    text = draft.properties.get(key, "PLAINTEXT://:9092")
+    at = draft.dice.randrange(len(text) + 1)
+    cut = draft.dice.choice(("", text[at : at + 1] + "x", ":", ",", " ", "/", "9", "99999999999", "@", "é", "-"))
+    draft.properties[key] = text[:at] + cut + text[at + draft.dice.randrange(3) :]
+
+
+def _emptied(draft: Draft) -> None:
+    key = draft.dice.choice((*draft.properties, "listeners", "advertised.listeners", "controller.listener.names"))
+    draft.properties[key] = draft.dice.choice(("", "", " ", ",", ",,"))
+
+
+def _taken_away(draft: Draft) -> None:
+    draft.properties.pop(draft.dice.choice(list(draft.properties)), None)
+    if not draft.properties:
+        draft.properties["unknown.key"] = ""
+
+
+def _unmapped(draft: Draft) -> None:
+    told = {name: protocol for name, protocol in draft.protocols.items() if draft.chance(0.6)} or {"X": "SSL"}
+    if draft.chance(0.3):
+        told[draft.dice.choice(list(told))] = draft.dice.choice(("TLS", "SASL", "", "plaintext", "SASL-SSL"))
+    pairs = [f"{name}:{protocol}" for name, protocol in told.items()]
+    if draft.chance(0.15):
+        pairs.append(draft.dice.choice(("CLIENT", "CLIENT=SSL", "A:B:SSL", ":SSL", "", "INTERNAL: SSL ")))
+    draft.properties["listener.security.protocol.map"] = draft.comma().join(pairs)
+
+
+def _no_map(draft: Draft) -> None:
+    draft.properties.pop("listener.security.protocol.map", None)
+
+
+def _between_brokers(draft: Draft) -> None:
+    told = draft.properties
+    key = draft.dice.choice(("inter.broker.listener.name", "security.inter.broker.protocol"))
+    told[key] = draft.dice.choice((*NAMES, "TLS", "", "nowhere", "plaintext"))
+    if draft.chance(0.6):
+        told.pop({"inter.broker.listener.name": "security.inter.broker.protocol"}.get(key, "inter.broker.listener.name"), None)
+
+
+def _mechanism(draft: Draft) -> None:
+    told, dice = draft.properties, draft.dice
+    sasl = [name for name, protocol in draft.protocols.items() if protocol.startswith("SASL")]
+    if sasl and draft.chance(0.7):
+        told.pop("security.inter.broker.protocol", None)
+        told["inter.broker.listener.name"] = dice.choice(sasl)
+    listener = told.get("inter.broker.listener.name", draft.inter_broker)
+    prefix = dice.choice(("", f"listener.name.{listener.lower()}.", f"listener.name.{listener}."))
+    told[f"{prefix}sasl.enabled.mechanisms"] = ",".join(dice.sample(MECHANISMS, dice.randrange(3)))
+    if draft.chance(0.5):
+        told["sasl.mechanism.inter.broker.protocol"] = dice.choice((*MECHANISMS, "plain", "NTLM", ""))
+    if draft.chance(0.3):
+        key = dice.choice(("ssl.client.auth", "plain.connections.max.reauth.ms", "num.network.threads", "ssl.provider"))
+        told[f"listener.name.{listener.lower()}.{key}"] = dice.choice(("required", "maybe", "10", "-5"))
+
+
+def _control_plane(draft: Draft) -> None:
+    draft.properties["control.plane.listener.name"] = draft.dice.choice((*draft.protocols, *NAMES, "nowhere"))
+
+
+def _controllers(draft: Draft) -> None:
+    names = [*draft.protocols, *CONTROLLER_NAMES]
+    told = draft.dice.sample(names, draft.dice.choice((1, 1, 2)))
+    draft.properties["controller.listener.names"] = draft.comma().join(draft.cased(name) for name in told)
+
+
+def _voters(draft: Draft) -> None:
+    one = draft.properties.get("node.id", "1")
+    entries = (
+        f"{one}@c:9093",
+        "1@c:9093",
+        "7@c:9093",
+        "2@0.0.0.0:9093",
+        "x@c:9093",
+        "1@c",
+        "1@c:x",
+        "c:9093",
+        "1@[::1]:9093",
+        "1@c:70000",
+    )
+    more = ("1@c:9093@", "1@ c:9093", "@c:9093", "1@c:99999999999", "-1@c:1", "1@CONTROLLER://c:1")
+    told = draft.dice.sample((*entries, *entries[:4], *more), draft.dice.choice((0, 1, 1, 2, 5)))
+    key = draft.dice.choice(("controller.quorum.voters", "controller.quorum.voters", "controller.quorum.bootstrap.servers"))
+    draft.properties[key] = draft.comma().join(told)
+
+
+def _identity(draft: Draft) -> None:
+    draft.properties[draft.dice.choice(("broker.id", "node.id"))] = draft.dice.choice(
+        ("-2", "-1", "0", "3", "999", "1001", "x", "")
+    )
+    if draft.chance(0.3):
+        draft.properties["broker.id.generation.enable"] = draft.dice.choice(("false", "true"))
+
+
+def _role(draft: Draft) -> None:
+    told = draft.properties
+    choices = (
+        "",
+        "broker",
+        "controller",
+        "broker,controller",
+        "broker,broker",
+        "broker,zookeeper",
+        "Broker",
+        "controller,controller",
+    )
+    told["process.roles"] = draft.dice.choice(choices)
+
+
+def _source(draft: Draft) -> None:
+    told = draft.properties
+    if draft.chance(0.5):
+        told["zookeeper.metadata.migration.enable"] = draft.dice.choice(("true", "true", "false", "yes"))
+    if draft.chance(0.7):
+        told["zookeeper.connect"] = draft.dice.choice(("zk:2181", ""))
+    else:
+        told.pop("zookeeper.connect", None)
+
+
+def _versions(draft: Draft) -> None:
+    for key in ("inter.broker.protocol.version", "log.message.format.version"):
+        if draft.chance(0.7):
+            draft.properties[key] = draft.dice.choice(_VERSIONS if draft.chance(0.85) else _VERSIONS_MORE)
+
+
+def _limits(draft: Draft) -> None:
+    for key in draft.dice.sample(TIMES, draft.dice.choice((1, 1, 2))):
+        draft.properties[key] = draft.dice.choice(_NUMBERS)
+    if draft.chance(0.2):
+        told = ("10.0.0.5:5", "host:10,::1:3", "ho st:4", "host", "host:x", "a:1,", "b*d:1,c:2")
+        draft.properties["max.connections.per.ip.overrides"] = draft.dice.choice(told)
+
+
+def _compression(draft: Draft) -> None:
+    told = ("gzip", "zstd", "ZSTD", "none", "uncompressed", "snappy", "brotli", "", "Producer")
+    draft.properties["compression.type"] = draft.dice.choice(told)
+
+
+def _early(draft: Draft) -> None:
+    told = draft.dice.sample([*draft.protocols, "NOWHERE", "plaintext"], draft.dice.choice((1, 2)))
+    draft.properties["early.start.listeners"] = draft.comma().join(told)
+
+
+def _old_address(draft: Draft) -> None:
+    key, value = draft.dice.choice(
+        (("host.name", "kafka"), ("port", "9099"), ("advertised.host.name", "0.0.0.0"), ("advertised.port", "99"))  # noqa: S104
+    )
+    draft.properties[key] = value
+    if draft.chance(0.6):
+        draft.properties.pop("advertised.listeners", None)
+    if draft.chance(0.4):
+        draft.properties.pop("listeners", None)
+
+
+def _class(draft: Draft) -> None:
+    keys = [one.name for one in definitions(draft.version).values() if one.type == "CLASS"]
+    told = (
+        "org.apache.kafka.common.security.authenticator.DefaultKafkaPrincipalBuilder",
+        "org.apache.kafka.common.security.auth.NoSuchBuilder",
+        "",
+        "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+        "kafka.security.authorizer.AclAuthorizer",
+        "kafka.security.auth.SimpleAclAuthorizer",
+    )
+    key = draft.dice.choice((*keys, "authorizer.class.name", "authorizer.class.name"))
+    draft.properties[key] = draft.dice.choice(told[:3] if key in keys else told[2:])
+
+
+def _any_key(draft: Draft) -> None:
+    one = draft.dice.choice([known for known in definitions(draft.version).values() if known.type not in {"CLASS", "PASSWORD"}])
+    draft.properties[one.name] = _value(draft, one)
+
+
+def _value(draft: Draft, one: Definition) -> str:
+    dice = draft.dice
+    if draft.chance(0.25):
+        return dice.choice(_WORDS)
+    if one.type in {"INT", "LONG", "SHORT", "DOUBLE"}:
+        near = one.default if isinstance(one.default, int | float) else 1
+        return dice.choice((*_NUMBERS, str(near), str(near - 1), str(near + 1)))
+    return dice.choice(
+        (*_WORDS, "false", "true", "none", "required", "compact", "delete,compact", "CreateTime", "classic", *PROTOCOLS)
+    )
+
+
+_FAULTS: tuple[tuple[Callable[[Draft], None], int], ...] = (
+    (_port_twice, 4),
+    (_name_twice, 2),
+    (_names_differ, 4),
+    (_address, 4),
+    (_damaged_list, 4),
+    (_emptied, 2),
+    (_taken_away, 3),
+    (_unmapped, 4),
+    (_no_map, 2),
+    (_between_brokers, 5),
+    (_mechanism, 5),
+    (_control_plane, 2),
+    (_controllers, 4),
+    (_voters, 3),
+    (_identity, 2),
+    (_role, 2),
+    (_source, 1),
+    (_versions, 3),
+    (_limits, 3),
+    (_compression, 1),
+    (_early, 1),
+    (_old_address, 1),
+    (_class, 1),
+    (_any_key, 4),
+)
