@@ -35,6 +35,14 @@ def test_a_zookeeper_that_was_not_read_keeps_its_row():
     assert rows(brokers=THREE, zookeeper=False, views={0: "full"})["zookeeper"] == "???"
 
 
+def test_a_view_that_nothing_can_be_held_against_is_not_called_empty():
+    matrix = built(zookeeper=False, brokers={0: "10.99.0.10:9092", 1: "10.99.0.11:9092"}, views={0: "full"})
+    assert {one.name: one.view for one in matrix.observers if one.broker is not None} == {"broker 0": "??", "broker 1": "??"}
+    told = {one.observers: one.text for one in matrix.why if one.letter == "?"}
+    assert told[("broker 0",)] == "ZooKeeper was not read, nothing to compare with"
+    assert told["zookeeper", "broker 1"] == "gave no view"
+
+
 def test_kraft_has_no_registry():
     found = rows(mode="kraft", brokers=THREE, views={0: "full", 1: [0, 1], 2: "full"})
     assert found == {"broker 0": "...", "broker 1": "..V", "broker 2": "..."}

@@ -103,6 +103,7 @@ def as_read_error(step: Step, address: str) -> ReadError:
         "dns": f"a name that this worker resolves for {address}",
         "tcp": f"a way from this worker to {address}",
         "tls": f"a certificate at {address} that ca_file of the cluster file and the advertised name accept",
+        "api": f"a Kafka broker that answers at {address} within limits.read_s",
     }
     return ReadError(step.error or step.outcome, f"{step.layer} to {address}: {step.error}", step.needs or wants.get(step.layer))
 

@@ -134,7 +134,14 @@ def _reach(paths: Sequence[Path]) -> str:
     return "." if paths else "-"
 
 
+def _unread(facts: Facts) -> bool:
+    """Tell whether there is a ZooKeeper that told nothing to hold a view against."""
+    return facts.registry is None and not facts.registered and not facts.kraft
+
+
 def _sees(facts: Facts, views: Sequence[tuple[str, Mapping[int, tuple[str, int]]]], column: int) -> str:
+    if _unread(facts):
+        return "?"
     for listener, listed in views:
         said = listed.get(column)
         registered = [(e.host, e.port) for e in facts.endpoints_of(column) if e.listener == listener]
@@ -162,13 +169,16 @@ def _reasons(facts: Facts, rows: Sequence[Observer]) -> Iterator[Why]:
         yield Why(letter=letter, observers=tuple(observers), brokers=tuple(sorted(columns)), text=text)
     empty = tuple(row.name for row in rows if row.view and set(row.view) == {"V"})
     partly = tuple(row.name for row in rows if "V" in row.view and row.name not in empty)
-    silent = tuple(row.name for row in rows if row.view and set(row.view) == {"?"})
+    alone = tuple(row.name for row in rows if row.broker is not None and _unread(facts) and facts.views_of(row.broker))
+    silent = tuple(row.name for row in rows if row.view and set(row.view) == {"?"} and row.name not in alone)
     if empty:
         yield Why(letter="V", observers=empty, brokers=(), text="lists no broker")
     if partly:
         yield Why(letter="V", observers=partly, brokers=(), text="not listed, or listed otherwise than registered")
     if silent:
         yield Why(letter="?", observers=silent, brokers=(), text="gave no view")
+    if alone:
+        yield Why(letter="?", observers=alone, brokers=(), text="ZooKeeper was not read, nothing to compare with")
 
 
 def folded(cells: Sequence[str], fold: bool) -> tuple[list[list[int]], list[list[int]]]:  # noqa: FBT001 -- one question

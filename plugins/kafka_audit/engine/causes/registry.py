@@ -1,7 +1,7 @@
 """Causes that ZooKeeper shows: it is not readable itself, there is no controller, a broker is gone or belongs elsewhere."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from kafka_audit.checks.reads import last_reads
@@ -11,6 +11,9 @@ from kafka_audit.engine.facts import broker_of
 from kafka_audit.model.finding import Evidence, Finding, Step
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import brokers, clean, counted, fitting, start_upper, word
+
+_LOGINS = frozenset({"AuthFailedError", "no login"})
+"""How `collect` calls a login at ZooKeeper that was refused, and one for which something is missing here."""
 
 
 def zookeeper_unread(case: Case) -> Iterable[Case]:
@@ -28,15 +31,14 @@ def tell_zookeeper_unread(case: Case) -> Story:
     """Tell that nothing which rests on ZooKeeper could be judged."""
     failed = _failed_zookeeper_reads(case)
     target = clean(failed[0].target, 60) if failed else "its address"
-    first = re.split(r"[,/]", target)[0]
-    error = clean(failed[0].error or "failed", 30) if failed else "failed"
+    at = (target, re.split(r"[,/]", target)[0])
+    if failed and failed[0].error in _LOGINS:
+        said, steps = [f"{one} does not let the auditor log in" for one in at], _correct_the_login(failed[0])
+    else:
+        error = clean(failed[0].error or "failed", 30) if failed else "failed"
+        said, steps = [f"the auditor gets no answer from {one} ({error})" for one in at], _open_the_way(failed)
     return Story(
-        headline=fitting(
-            [
-                *(f"ZooKeeper is not readable: the auditor gets no answer from {t} ({error})" for t in (target, first)),
-                "ZooKeeper is not readable: the auditor gets no answer from it",
-            ]
-        ),
+        headline=fitting([f"ZooKeeper is not readable: {words}" for words in (*said, "the auditor gets no answer from it")]),
         impact=(
             "Whether registry and brokers agree is not known. If the brokers cannot reach ZooKeeper either, none can become "
             "controller, and no leader can move."
@@ -45,16 +47,21 @@ def tell_zookeeper_unread(case: Case) -> Story:
         why="The read itself failed.",
         speaks_for=evidence_of_reads(failed) or evidence_of(case.roots),
         not_known=("Not known: whether the brokers reach ZooKeeper; only the auditor asked. To know: server.log of a broker.",),
-        steps=(
-            Step(kind="see", text="See it yourself (reads only).", commands=connect_again(failed)),
-            Step(
-                kind="quick",
-                text="Start ZooKeeper, open the way to it from this worker, or correct `zookeeper:` in the cluster file.",
-            ),
-            prove(case),
-            do_not("restart brokers while ZooKeeper is away: they do not come up without it."),
-        ),
+        steps=(*steps, prove(case), do_not("restart brokers while ZooKeeper is away: they do not come up without it.")),
     )
+
+
+def _open_the_way(failed: Sequence[SourceRead]) -> tuple[Step, ...]:
+    text = "Start ZooKeeper, open the way to it from this worker, or correct `zookeeper:` in the cluster file."
+    see = Step(kind="see", text="See it yourself (reads only).", commands=connect_again(failed))
+    return see, Step(kind="quick", text=text)
+
+
+def _correct_the_login(read: SourceRead) -> tuple[Step, ...]:
+    text = (
+        f"Correct `zookeeper:` in the cluster file, or the variable that it names. Needed: {clean(read.needs or 'a login', 300)}."
+    )
+    return (Step(kind="quick", text=text),)
 
 
 def tell_no_controller(case: Case) -> Story:
