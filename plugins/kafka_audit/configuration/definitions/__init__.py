@@ -1,7 +1,8 @@
 """The broker's ConfigDef of each judged release, read off Kafka itself, and Kafka's own way to read a value by it.
 
-`kafka-<version>.json` is what `testbed/oracles/KafkaConfigOracle.java` told: name, type, default and validator of every key in the
-order in which Kafka reads them, and the names of Kafka's own classes that a configuration may name. A test asks anew and compares.
+`kafka-<version>.json` is what `testbed/oracles/KafkaConfigOracle.java` told: name, type, default and validator of every key in
+the order in which Kafka reads them, and the names of Kafka's own classes that a configuration may name. A test asks anew and
+compares.
 """
 
 import json
@@ -56,8 +57,11 @@ class Definition:
 
 
 def is_missing(name: str, classes: frozenset[str]) -> bool:
-    """Tell whether a class is surely not there: nobody but Kafka has its packages. Whose own it may be is taken to be there."""
-    return not name or (name.startswith(("org.apache.kafka.", "kafka.")) and name not in classes)
+    """Tell whether a class is surely not there: nobody but Kafka has its packages, and nobody a class without one.
+
+    Any other may be somebody's own, and is taken to be there.
+    """
+    return "." not in name or (name.startswith(("org.apache.kafka.", "kafka.")) and name not in classes)
 
 
 @cache

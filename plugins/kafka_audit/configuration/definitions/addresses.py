@@ -1,12 +1,14 @@
 """Addresses as `org.apache.kafka.common.utils.Utils` and `QuorumConfig` read them."""
 
 import re
+from collections.abc import Callable
 
 from kafka_audit.configuration.definitions.values import Value, integer
 
 VOTERS = "controller.quorum.voters"
+# Release 4 does not overlook any more what stands before the host.
 _HOST_PORT = re.compile(r"(?:[0-9a-zA-Z\-%._]*://)?\[?([0-9a-zA-Z\-%._:]*)\]?:([0-9]+)")
-_HOST_PORT_2 = re.compile(r".*?\[?([0-9a-zA-Z\-%._:]*)\]?:([0-9]+)")
+_LOOSE_HOST_PORT = re.compile(r".*?\[?([0-9a-zA-Z\-%._:]*)\]?:([0-9]+)")
 _HOST = re.compile(r"[0-9a-zA-Z\-%._:]*")
 _LAST_PORT = 65535
 
@@ -26,16 +28,19 @@ def split(text: str, separator: str) -> list[str]:
     return parts
 
 
-def voters(_name: str, value: Value) -> str | None:
-    """Return what Kafka says against controller.quorum.voters (`QuorumConfig.parseVoterConnections`)."""
-    entries = value if isinstance(value, tuple) else ()
-    return next((problem for entry in entries if (problem := _voter(entry, _HOST_PORT))), None)
+def _pattern(version: str) -> re.Pattern[str]:
+    return _HOST_PORT if version >= "4" else _LOOSE_HOST_PORT
 
 
-def voters_2(_name: str, value: Value) -> str | None:
-    """Return the same as Kafka 2 says it."""
-    entries = value if isinstance(value, tuple) else ()
-    return next((problem for entry in entries if (problem := _voter(entry, _HOST_PORT_2))), None)
+def voters(version: str) -> Callable[[str, Value], str | None]:
+    """Return what tells Kafka's objection to controller.quorum.voters (`QuorumConfig.parseVoterConnections`)."""
+    pattern = _pattern(version)
+
+    def judge(_name: str, value: Value) -> str | None:
+        entries = value if isinstance(value, tuple) else ()
+        return next((problem for entry in entries if (problem := _voter(entry, pattern))), None)
+
+    return judge
 
 
 def voter_ids(entries: tuple[str, ...]) -> dict[int, tuple[str, int]]:
@@ -43,7 +48,7 @@ def voter_ids(entries: tuple[str, ...]) -> dict[int, tuple[str, int]]:
     found = {}
     for entry in entries:
         parts = split(entry, "@")
-        if match := _HOST_PORT.fullmatch(parts[1]) or _HOST_PORT_2.fullmatch(parts[1]):
+        if match := _LOOSE_HOST_PORT.fullmatch(parts[1]):
             found[int(parts[0])] = (match[1], int(match[2]))
     return found
 
@@ -73,13 +78,18 @@ def not_a_number(text: str) -> str:
     return f'For input string: "{text}"'
 
 
-def bootstrap_servers(name: str, value: Value) -> str | None:
-    """Return what Kafka says against controller.quorum.bootstrap.servers (`QuorumConfig.parseBootstrapServer`)."""
-    for entry in value if isinstance(value, tuple) else ():
-        match = _HOST_PORT.fullmatch(entry)
-        if match is None:
-            form = 'Each entry should be in the form "{host}:{port}"'
-            return f"Failed to parse host name from {entry} for the configuration {name}. {form}"
-        if problem := _port(match[2]):
-            return problem
-    return None
+def bootstrap_servers(version: str) -> Callable[[str, Value], str | None]:
+    """Return what tells Kafka's objection to controller.quorum.bootstrap.servers (`QuorumConfig.parseBootstrapServer`)."""
+    pattern = _pattern(version)
+
+    def judge(name: str, value: Value) -> str | None:
+        for entry in value if isinstance(value, tuple) else ():
+            match = pattern.fullmatch(entry)
+            if match is None:
+                form = 'Each entry should be in the form "{host}:{port}"'
+                return f"Failed to parse host name from {entry} for the configuration {name}. {form}"
+            if problem := _port(match[2]):
+                return problem
+        return None
+
+    return judge

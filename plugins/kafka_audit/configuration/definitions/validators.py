@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from kafka_audit.configuration.definitions.addresses import bootstrap_servers, split, voters, voters_2
+from kafka_audit.configuration.definitions.addresses import bootstrap_servers, split, voters
 from kafka_audit.configuration.definitions.values import Value
 
 Validator = Callable[[str, Value], str | None]
@@ -11,8 +11,10 @@ Validator = Callable[[str, Value], str | None]
 
 def validator(rule: Mapping[str, Any], version: str) -> Validator:
     """Return the validator that a release's file describes; raises KeyError for one that is not known here."""
-    if rule["rule"] == "ControllerQuorumVotersValidator" and version.startswith("2."):
-        return voters_2
+    if rule["rule"] == "ControllerQuorumVotersValidator":
+        return voters(version)
+    if rule["rule"] == "ControllerQuorumBootstrapServersValidator":
+        return bootstrap_servers(version)
     return _RULES[rule["rule"]](rule)
 
 
@@ -83,20 +85,31 @@ def _not_empty(_rule: Mapping[str, Any]) -> Validator:
     return lambda name, value: _invalid(name, value, "String must be non-empty") if value == "" else None
 
 
-def _versions(quote: str) -> Callable[[Mapping[str, Any]], Validator]:
-    def make(rule: Mapping[str, Any]) -> Validator:
-        # The class tells its versions with their sub-versions only; "2.8" alone means the last of 2.8.
-        known = frozenset(rule["says"].strip("[]").split(", "))
-        known |= {one.partition("-")[0] for one in known}
+def _api_version(rule: Mapping[str, Any]) -> Validator:
+    # The class tells its versions with their sub-versions only; "2.8" alone means the last of 2.8.
+    known = frozenset(rule["says"].strip("[]").split(", "))
+    known |= {one.partition("-")[0] for one in known}
 
-        def judge(name: str, value: Value) -> str | None:
-            text = str(value)
-            short = ".".join(split(text, ".")[: 3 if text.startswith("0.") else 2])
-            return None if short in known else _invalid(name, value, f"Version {quote}{text}{quote} is not a valid version")
+    def judge(name: str, value: Value) -> str | None:
+        text = str(value)
+        short = ".".join(split(text, ".")[: 3 if text.startswith("0.") else 2])
+        return None if short in known else _invalid(name, value, f"Version `{text}` is not a valid version")
 
-        return judge
+    return judge
 
-    return make
+
+def _metadata_version(rule: Mapping[str, Any]) -> Validator:
+    known = frozenset(rule["says"].strip("[]").split(", "))
+    # Releases that were not out yet have no name without a sub-version.
+    known |= {one.partition("-")[0] for one in known if not one.startswith("4.")}
+
+    def judge(name: str, value: Value) -> str | None:
+        text = str(value)
+        parts, count = split(text, "."), 3 if text.startswith("0.") else 2
+        short = ".".join(parts[:count]) if len(parts) > count else text
+        return None if short in known else _invalid(name, value, f"Version {text} is not a valid version")
+
+    return judge
 
 
 def _gzip_level(_rule: Mapping[str, Any]) -> Validator:
@@ -128,10 +141,8 @@ _RULES: Mapping[str, Callable[[Mapping[str, Any]], Validator]] = {
     "ValidList": _list,
     "NonEmptyString": _not_empty,
     "NonNullValidator": _any,  # a file cannot say null
-    "ApiVersionValidator$": _versions("`"),
-    "MetadataVersionValidator": _versions(""),
+    "ApiVersionValidator$": _api_version,
+    "MetadataVersionValidator": _metadata_version,
     "CompressionType$1$1": _gzip_level,
     "LambdaValidator": _lambda,
-    "ControllerQuorumVotersValidator": lambda _rule: voters,
-    "ControllerQuorumBootstrapServersValidator": lambda _rule: bootstrap_servers,
 }

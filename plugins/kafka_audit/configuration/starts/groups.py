@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kafka_audit.configuration.definitions import ConfigError
+from kafka_audit.configuration.definitions import ConfigError, is_missing, kafka_classes
 from kafka_audit.configuration.starts.protocol_versions import OFFSETS_CODEC, ZSTD
 
 if TYPE_CHECKING:
@@ -58,8 +58,16 @@ def _codec(config: Config) -> None:
         raise ConfigError(message, OFFSETS_CODEC)
 
 
+def _assignors(config: Config, key: str, version: str, known: tuple[str, ...] = ()) -> None:
+    for name in config.items(key):
+        if name not in known and is_missing(name, kafka_classes(version)):
+            message = f"Class {name} cannot be found"
+            raise ConfigError(message, key)
+
+
 def groups_3(config: Config) -> None:
     """Raise ConfigError with what release 3.9 says."""
+    _assignors(config, "group.consumer.assignors", "3.9.1")
     _codec(config)
     limits = Limits(config, "equals to")
     told, most = "offsets.commit.required.acks", "offsets.topic.replication.factor"
@@ -75,7 +83,9 @@ def groups_3(config: Config) -> None:
 
 def groups_4(config: Config) -> None:
     """Raise ConfigError with what release 4 says."""
+    _assignors(config, "group.consumer.assignors", "4.3.0", ("uniform", "range"))
     _codec(config)
+    _assignors(config, "group.share.assignors", "4.3.0", ("simple",))
     limits = Limits(config, "equal to")
     for prefix in (_CONSUMER, _SHARE, _STREAMS):
         limits.between(prefix, _HEARTBEAT)

@@ -7,18 +7,22 @@ from typing import TYPE_CHECKING
 
 from kafka_audit.configuration.definitions import ConfigError
 from kafka_audit.configuration.definitions.addresses import split
+from kafka_audit.configuration.definitions.values import trimmed
 from kafka_audit.configuration.starts.config import refuse, require
 from kafka_audit.configuration.starts.endpoints import (
     Endpoint,
     csv_list,
     csv_map,
     endpoints,
+    hash_order,
     names_differ,
     ports_differ,
     shared_port,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from kafka_audit.configuration.starts.config import Config
 
 LISTENERS = "listeners"
@@ -28,6 +32,7 @@ INTER_BROKER = "inter.broker.listener.name"
 INTER_BROKER_PROTOCOL = "security.inter.broker.protocol"
 CONTROL_PLANE = "control.plane.listener.name"
 CONTROLLERS = "controller.listener.names"
+NAMELESS = "The provided listener name is null or empty string"
 _PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 _SECURE = frozenset(_PROTOCOLS[1:])
 
@@ -49,8 +54,16 @@ class Listening:
     @cached_property
     def protocols(self) -> dict[str, str]:
         """Security protocol by listener name."""
-        entries = csv_map(MAP, self.config.text(MAP))
-        return {name.upper(): _protocol(text, MAP) for name, text in entries.items()}
+        return {self._name(name, MAP): _protocol(text, MAP) for name, text in self._entries_of_map()}
+
+    def _entries_of_map(self) -> Iterable[tuple[str, str]]:
+        return csv_map(MAP, self.config.text(MAP)).items()
+
+    @staticmethod
+    def _name(text: str, key: str) -> str:
+        """Return a listener's name as Kafka compares it; releases before 3.9 let it be empty."""
+        del key
+        return text.upper()
 
     @cached_property
     def listeners(self) -> list[Endpoint]:
@@ -92,8 +105,8 @@ class Listening:
     def _read(self, text: str, key: str) -> list[Endpoint]:
         protocols = self.protocols
         try:
-            found = endpoints(csv_list(text), protocols)
-        except ValueError as error:
+            found = endpoints(csv_list(text), protocols, self._name)
+        except (ValueError, ConfigError) as error:
             message = f"Error creating broker listeners from '{text}': {error}"
             raise ConfigError(message, key) from None
         self._distinct(found, text, key)
@@ -115,19 +128,23 @@ class Listening:
         if INTER_BROKER_PROTOCOL in config.originals:
             message = f"Only one of {INTER_BROKER} and {INTER_BROKER_PROTOCOL} should be set."
             raise refuse(message, INTER_BROKER)
-        if told.upper() not in self.protocols:
-            message = f"Listener with name {told.upper()} defined in {INTER_BROKER} not found in {MAP}."
+        name = self._name(told, INTER_BROKER)
+        if name not in self.protocols:
+            message = f"Listener with name {name} defined in {INTER_BROKER} not found in {MAP}."
             raise refuse(message, INTER_BROKER)
-        return told.upper(), self.protocols[told.upper()]
+        return name, self.protocols[name]
 
     @cached_property
     def control_plane(self) -> str | None:
         """Name of the listener of its own for the controller's requests (KIP-291)."""
         told = self.config.text_or_none(CONTROL_PLANE)
-        if told is not None and told.upper() not in self.protocols:
-            message = f"Listener with {told.upper()} defined in {CONTROL_PLANE} not found in {MAP}."
+        if told is None:
+            return None
+        name = self._name(told, CONTROL_PLANE)
+        if name not in self.protocols:
+            message = f"Listener with {name} defined in {CONTROL_PLANE} not found in {MAP}."
             raise refuse(message, CONTROL_PLANE)
-        return told.upper() if told is not None else None
+        return name
 
     def uses_sasl(self) -> bool:
         """Tell whether brokers log in at each other by SASL."""
@@ -221,7 +238,23 @@ class Listening3(Listening):
         return [one for one in found if one.listener not in self.controller_names or self._migrates(one)]
 
     def _migrates(self, one: Endpoint) -> bool:
-        return self.migrating and one.listener == self.control_plane
+        if not self.migrating or self.control_plane is None:
+            return False
+        if all(bound.listener != self.control_plane for bound in self.listeners):
+            message = "head of empty ArrayBuffer"  # Scala's, which says nothing of the reason
+            raise refuse(message, CONTROL_PLANE)
+        return one.listener == self.control_plane
+
+    def _entries_of_map(self) -> Iterable[tuple[str, str]]:
+        # A HashMap of Java's from here on: of several wrong entries its order decides which is told.
+        entries = csv_map(MAP, self.config.text(MAP))
+        return [(name, entries[name]) for name in hash_order(entries)]
+
+    @staticmethod
+    def _name(text: str, key: str) -> str:
+        if not trimmed(text):
+            raise refuse(NAMELESS, key)
+        return text.upper()
 
     def _distinct(self, found: list[Endpoint], text: str, key: str) -> None:
         require(names_differ(found), f"Each listener must have a different name, listeners: {text}", key)

@@ -63,8 +63,8 @@ class Listening4(Listening3):
         problem = None
         found: list[Endpoint] = []
         try:
-            found = endpoints(entries, protocols)
-        except ValueError as error:
+            found = endpoints(entries, protocols, self._name)
+        except (ValueError, ConfigError) as error:
             problem = str(error)
         if problem is None and not names_differ(found):
             problem = f"Each listener must have a different name, listeners: {shown}"

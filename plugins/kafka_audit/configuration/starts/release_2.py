@@ -1,5 +1,6 @@
 """Release 2.8: `KafkaConfig.validateValues` in the order of its source, after what the constructor reads."""
 
+from kafka_audit.configuration.definitions import is_missing, kafka_classes
 from kafka_audit.configuration.starts import rules
 from kafka_audit.configuration.starts.config import Config, refuse, require
 from kafka_audit.configuration.starts.listening import ADVERTISED, CONTROLLERS, Listening
@@ -20,8 +21,11 @@ def judge(config: Config) -> None:
     roles = config.items("process.roles")
     if len(set(roles)) != len(roles):
         shown = ", ".join(f"{role.capitalize()}Role" for role in roles)
-        message = f"Duplicate role names found in `process.roles`: Buffer({shown})"
+        message = f"Duplicate role names found in `process.roles`: ArrayBuffer({shown})"
         raise refuse(message, "process.roles")
+    authorizer = config.text("authorizer.class.name")
+    if authorizer and is_missing(authorizer, kafka_classes("2.8.2")):
+        raise refuse(authorizer, "authorizer.class.name")  # all that Java's exception says
     limited = rules.overrides(config)
     codec = config.number(OFFSETS_CODEC)
     if not 0 <= codec <= ZSTD:

@@ -25,8 +25,7 @@ def judge(config: Config) -> None:
     """Raise ConfigError with what release 3.9 says."""
     told = config.items(roles.ROLES)
     if len(set(told)) != len(told):
-        shown = ", ".join(f"{role.capitalize()}Role" for role in told)
-        message = f"Duplicate role names found in `{roles.ROLES}`: Buffer({shown})"
+        message = f"Duplicate role names found in `{roles.ROLES}`: ArrayBuffer({', '.join(told)})"
         raise refuse(message, roles.ROLES)
     groups.groups_3(config)
     listening = Listening3(config)
