@@ -30,7 +30,6 @@ def _here(tmp_path, monkeypatch):
 SLIPS = {
     "nothing": ([], "the following arguments are required: COMMAND; see `kafka-audit --help`"),
     "command misspelt": (["rnu", "prod"], "unknown command 'rnu'; did you mean run?"),
-    "command of a later version": (["lint", "server.properties"], "unknown command 'lint'"),
     "no cluster": (["run"], "the following arguments are required: CLUSTER; see `kafka-audit run --help`"),
     "option misspelt": (["run", "prod", "--fial-on", "low"], "unknown argument '--fial-on'; did you mean --fail-on?"),
     "option cut short": (["run", "prod", "--fail", "low"], "unknown argument '--fail'; did you mean --fail-on?"),

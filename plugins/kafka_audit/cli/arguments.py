@@ -16,7 +16,8 @@ from kafka_audit.suggest import did_you_mean
 
 _BUILT = ("text", "json")
 _PLANNED = ("html", "md", "sarif")
-_COMMANDS = ("run", "snapshot", "diff", "explain", "demo")
+_COMMANDS = ("run", "snapshot", "diff", "lint", "explain", "demo")
+_LINT_FORMATS = ("text", "json", "sarif", "junit", "github")
 
 _EXIT_CODES = """\
 exit codes:
@@ -36,6 +37,7 @@ first steps:
   kafka-audit demo                               break a real cluster on this machine and audit it
   cp clusters.example.yaml clusters.yaml         describe your clusters
   kafka-audit run prod                           audit one of them
+  kafka-audit lint server.properties             judge a configuration before a broker starts with it
   kafka-audit explain KA101                      what a finding means and what to do
 
 """
@@ -70,6 +72,27 @@ The store's current reports stay as they are.
 
 example:
   kafka-audit diff 20260131T080000Z-prod-1a2b 20260131T090000Z-prod-3c4d
+"""
+_LINT = """\
+Judge configurations before brokers start with them: whether Kafka accepts each, in its own words, what fails later, and where the
+brokers of one cluster differ. Files are server.properties, Kubernetes manifests, compose files or env files; folders and patterns
+mean the files in them. Files that share an address of ZooKeeper or of the controllers' quorum are one cluster. Nothing is asked
+of any cluster.
+
+examples:
+  kafka-audit lint server.properties
+  kafka-audit lint conf/broker-*.properties --kafka-version 3.9.1
+  kafka-audit lint k8s/ --format sarif > lint.sarif
+  kafka-audit lint compose.yaml --fail-on medium --all
+
+A finding is accepted by a comment in the file, `# kafka-audit: ignore KA308 reason`, or by the mute list of the cluster file.
+
+exit codes:
+  0    clean
+  1    internal error
+  2    wrong usage, or a file that cannot be read or is no broker's configuration
+  3    unmuted failures at or above --fail-on
+  130  interrupted
 """
 _EXPLAIN = """\
 Explain a check by code or name: what it means, why it matters, what to do. Without one, list them all.
@@ -107,6 +130,10 @@ def _call(arguments: argparse.Namespace) -> int:
         from kafka_audit.cli import pages  # noqa: PLC0415 -- each command imports what it needs, and no more
 
         return pages.explain(arguments)
+    if arguments.command == "lint":
+        from kafka_audit.cli import linting  # noqa: PLC0415 -- see above
+
+        return linting.lint(arguments)
     from kafka_audit.cli import commands  # noqa: PLC0415 -- see above
 
     code: int = getattr(commands, arguments.command)(arguments)
@@ -132,7 +159,7 @@ def _parser() -> argparse.ArgumentParser:
     _cluster(run)
     _store(run)
     run.add_argument("--baseline", default="latest", metavar="ID|latest|none", help="compare with this snapshot (latest)")
-    run.add_argument("--fail-on", default="high", type=_severity, metavar="SEVERITY", help="exit 3 from this severity on (high)")
+    _fail_on(run)
     run.add_argument("--min-coverage", default=1.0, type=_share, metavar="0..1", help="exit 4 below this share (1.0)")
     _format(run)
     run.add_argument("--all", action="store_true", help="list what passed, too")
@@ -145,10 +172,28 @@ def _parser() -> argparse.ArgumentParser:
     _config(diff)
     _store(diff)
     _format(diff)
+    _lint(add("lint", "judge configurations before brokers start with them", _LINT))
     explain = add("explain", "explain a check, or list all", _EXPLAIN)
     explain.add_argument("check", nargs="?", metavar="CODE", help="a code such as KA101, or a check's name")
     add("demo", "break a real cluster on this machine and audit it", "")
     return parser
+
+
+def _lint(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("files", nargs="+", metavar="FILE", help="files, folders or patterns")
+    parser.add_argument("--kafka-version", metavar="X.Y.Z", help="judge by this release (what the file tells, else the newest)")
+    _fail_on(parser)
+    formats = "|".join(_LINT_FORMATS)
+    parser.add_argument("--format", default="text", type=_lint_format, metavar=formats, help="what goes to stdout (text)")
+    parser.add_argument("--all", action="store_true", help="list what passed, too, and why something is not known")
+    _config(parser)
+    parser.add_argument("--cluster", metavar="NAME", help="a name in the cluster file, whose mute list counts")
+
+
+def _fail_on(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--fail-on", default="high", type=_severity, metavar="SEVERITY", help="exit 3 from this severity on (high)"
+    )
 
 
 def _cluster(parser: argparse.ArgumentParser) -> None:
@@ -205,6 +250,13 @@ def _known_format(text: str) -> str:
             raise argparse.ArgumentTypeError(msg)
     if "," in text:
         msg = f"{text!r}: stdout carries one result, choose {' or '.join(_BUILT)} (the JSON is in DIR/findings.json, too)"
+        raise argparse.ArgumentTypeError(msg)
+    return text
+
+
+def _lint_format(text: str) -> str:
+    if text not in _LINT_FORMATS:
+        msg = f"{text!r} is no format, choose {', '.join(_LINT_FORMATS)}{did_you_mean(text, _LINT_FORMATS)}"
         raise argparse.ArgumentTypeError(msg)
     return text
 

@@ -9,16 +9,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from kafka_audit import audit, settings
-from kafka_audit.cli import console, difference
+from kafka_audit.cli import clusters, console, difference
 from kafka_audit.cli.spark_behind import SparkBehind, require_java
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.run import Request
 from kafka_audit.report import terminal
 from kafka_audit.store import Store
-from kafka_audit.suggest import did_you_mean
-
-_DEFAULT_CONFIG = "clusters.yaml"
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -60,7 +57,7 @@ def diff(arguments: argparse.Namespace) -> int:
         msg = f"{before.snapshot_id} is not older than {after.snapshot_id}: give the earlier snapshot first"
         raise UsageError(msg)
     require_java()
-    clusters = _clusters_if_any(arguments.config)
+    described = _clusters_if_any(arguments.config)
     with SparkBehind() as spark:
         run_id = _run_id()
         unjudged = [before.snapshot_id] if store.read_report(before.snapshot_id) is None else []
@@ -70,7 +67,7 @@ def diff(arguments: argparse.Namespace) -> int:
             raise UsageError(msg)
         say(f"comparing {after.snapshot_id} with {before.snapshot_id}")
         spark.answer(store.root, run_id, _rows(store, asked))
-        document = audit.conclude(store, run_id, clusters, newest=False)[0]
+        document = audit.conclude(store, run_id, described, newest=False)[0]
         if arguments.format == "json":
             _emit(document, store, "json")
         else:
@@ -79,13 +76,7 @@ def diff(arguments: argparse.Namespace) -> int:
 
 
 def _cluster(arguments: argparse.Namespace) -> Cluster:
-    path = _config(arguments.config)
-    clusters = settings.load(path)
-    cluster = clusters.get(arguments.cluster)
-    if cluster is None:
-        near = did_you_mean(arguments.cluster, clusters) or f"; it has {', '.join(clusters)}"
-        msg = f"{path}: has no cluster {arguments.cluster!r}{near}"
-        raise UsageError(msg)
+    path, cluster = clusters.path(arguments.config), clusters.named(arguments.config, arguments.cluster)
     if cluster.kafka_conn_id is not None:
         msg = (
             f"{path}: {cluster.name}: kafka_conn_id names an Airflow connection, and the console has none; write security instead"
@@ -96,14 +87,10 @@ def _cluster(arguments: argparse.Namespace) -> Cluster:
 
 def _clusters_if_any(config: str | None) -> Mapping[str, Cluster]:
     """Return the clusters, for their mutes; none where no file was named and none is there."""
-    path = _config(config)
+    path = clusters.path(config)
     if config is None and not os.path.exists(path):  # noqa: PTH110 -- one call on a name, no path work
         return {}
     return settings.load(path)
-
-
-def _config(config: str | None) -> str:
-    return config or os.environ.get("KAFKA_AUDIT_CLUSTERS") or _DEFAULT_CONFIG
 
 
 def _store(arguments: argparse.Namespace) -> Store:

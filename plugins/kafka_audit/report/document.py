@@ -66,7 +66,7 @@ def build(  # noqa: PLR0913, PLR0917 -- the contract between report and audit
         "incidents": [_incident(incident) for incident in incidents],
         "resolved_incidents": resolved,
         "incomparable_incidents": incomparable,
-        "findings": [_finding(finding) for finding in sorted(listed, key=_worst_first)],
+        "findings": [finding_dict(finding) for finding in sorted(listed, key=worst_first)],
         "changes": [asdict(change) for change in changes[:MOST_CHANGES]],
         "changes_omitted": max(len(changes) - MOST_CHANGES, 0),
         "never_asked": list(_never_asked(facts, cluster)),
@@ -107,7 +107,8 @@ def _lifecycle_counts(findings: Iterable[Finding]) -> dict[str, int]:
     return {lifecycle.value: count[lifecycle.value] for lifecycle in Lifecycle}
 
 
-def _worst_first(finding: Finding) -> tuple[Any, ...]:
+def worst_first(finding: Finding) -> tuple[Any, ...]:
+    """Return the key by which findings are sorted."""
     order = (Status.FAIL, Status.UNKNOWN, Status.NOT_APPLICABLE, Status.PASS)
     return (order.index(finding.status), -finding.severity, finding.code, _natural(finding.resource.name))
 
@@ -116,7 +117,8 @@ def _natural(name: str) -> tuple[tuple[int, str], ...]:
     return tuple((int(part), "") if part.isdecimal() and part.isascii() else (-1, part) for part in name.split("/"))
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def finding_dict(finding: Finding) -> dict[str, Any]:
+    """Return a finding as it stands in every document."""
     return {
         "code": finding.code,
         "name": finding.name,

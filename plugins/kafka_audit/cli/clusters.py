@@ -1,0 +1,27 @@
+"""The cluster file as commands name it."""
+
+import os
+
+from kafka_audit import settings
+from kafka_audit.model.cluster import Cluster
+from kafka_audit.model.errors import UsageError
+from kafka_audit.suggest import did_you_mean
+
+DEFAULT_CONFIG = "clusters.yaml"
+
+
+def path(config: str | None) -> str:
+    """Return the cluster file: the one that is named, else the environment's, else the usual one."""
+    return config or os.environ.get("KAFKA_AUDIT_CLUSTERS") or DEFAULT_CONFIG
+
+
+def named(config: str | None, name: str) -> Cluster:
+    """Return a cluster of the cluster file; raises `UsageError` with the nearest name where there is none like that."""
+    file = path(config)
+    clusters = settings.load(file)
+    cluster = clusters.get(name)
+    if cluster is None:
+        near = did_you_mean(name, clusters) or f"; it has {', '.join(clusters)}"
+        msg = f"{file}: has no cluster {name!r}{near}"
+        raise UsageError(msg)
+    return cluster

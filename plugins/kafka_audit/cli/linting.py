@@ -1,0 +1,78 @@
+"""The command `lint`: files before a broker starts with them."""
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from kafka_audit.checks import Check, catalogue
+from kafka_audit.cli import clusters, console
+from kafka_audit.configuration.starts import known
+from kafka_audit.lint import files
+from kafka_audit.lint.files import Outcome
+from kafka_audit.lint.judging import Rules
+from kafka_audit.model.cluster import Mute
+from kafka_audit.model.errors import UsageError
+from kafka_audit.model.finding import Severity
+from kafka_audit.model.text import clean
+from kafka_audit.report import annotations, junit, lint_document, lint_terminal, sarif
+
+CLEAN, UNREADABLE, FAILED = 0, 2, 3
+"""Exit codes (contract)."""
+
+_LONGEST_ERROR = 2000
+
+
+def lint(arguments: argparse.Namespace) -> int:
+    """Judge files; what cannot be read is told on stderr, and the others are judged all the same."""
+    checks = catalogue()
+    rules = Rules(
+        checks=checks, mutes=_mutes(arguments), today=datetime.now(UTC).date(), version=_version(arguments.kafka_version)
+    )
+    outcome = files.lint(arguments.files, rules)
+    for error in outcome.errors:
+        sys.stderr.write(f"kafka-audit: {clean(error, _LONGEST_ERROR)}\n")
+    least = Severity[arguments.fail_on.upper()]
+    text = _rendered(arguments, outcome, checks, least) if outcome.files or arguments.format != "text" else ""
+    if text:
+        console.emit(text)
+    if not outcome.files and not outcome.errors:
+        msg = f"no broker's configuration in {', '.join(arguments.files)}"
+        raise UsageError(msg)
+    return UNREADABLE if outcome.errors else FAILED if outcome.fails(least) else CLEAN
+
+
+def _rendered(arguments: argparse.Namespace, outcome: Outcome, checks: Mapping[str, Check], least: Severity) -> str:
+    told, show_all = outcome.files, arguments.all
+    match arguments.format:
+        case "json":
+            return json.dumps(lint_document.build(told, show_all=show_all), indent=2)
+        case "sarif":
+            return json.dumps(sarif.build(told, checks, show_all=show_all), indent=2)
+        case "junit":
+            return junit.render(told, fail_on=least, show_all=show_all)
+        case "github":
+            return annotations.render(told)
+        case _:
+            return lint_terminal.render(told, show_all=show_all, width=console.width(), color=console.has_color())
+
+
+def _version(wanted: str | None) -> str | None:
+    try:
+        if wanted is not None:
+            known(wanted)
+    except ValueError as error:
+        msg = f"argument --kafka-version: {error}"
+        raise UsageError(msg) from error
+    return wanted
+
+
+def _mutes(arguments: argparse.Namespace) -> tuple[Mute, ...]:
+    """Return the mute list of the cluster that is named; without one there is none."""
+    if arguments.cluster is None:
+        if arguments.config is not None:
+            msg = "--config without --cluster; name the cluster whose mute list counts"
+            raise UsageError(msg)
+        return ()
+    return clusters.named(arguments.config, arguments.cluster).mute

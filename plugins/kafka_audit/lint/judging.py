@@ -1,0 +1,157 @@
+"""What is said of the brokers of one cluster: the audit's own checks over their files, and KafkaConfig's word on each."""
+
+import secrets
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+
+from kafka_audit.checks import Check
+from kafka_audit.configuration.starts import Refusal
+from kafka_audit.engine import findings, rows
+from kafka_audit.lint import members, places, starts, versions
+from kafka_audit.lint.ignores import Ignore
+from kafka_audit.lint.members import Group, Member
+from kafka_audit.lint.starts import Verdict
+from kafka_audit.model.cluster import Mute
+from kafka_audit.model.finding import Finding, Judgement, Status, fingerprint
+from kafka_audit.model.linted import Linted, Told
+from kafka_audit.model.tables import BrokerProperty
+from kafka_audit.model.text import listing
+
+REFUSED = "KA310"
+_OWN_PAGE = {
+    "KA311": ("inter.broker.listener.name", "security.inter.broker.protocol"),
+    "KA406": ("sasl.mechanism.inter.broker.protocol",),
+}
+"""Refusals that have checks of their own, by the keys that they are about; what these say stands, and KA310 is silent."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rules:
+    """By what is judged, the same for all files."""
+
+    checks: Mapping[str, Check]
+    mutes: Sequence[Mute]
+    today: date
+    version: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Judged:
+    """One broker with KafkaConfig's word."""
+
+    member: Member
+    version: str
+    why: str
+    verdict: Verdict
+
+
+def configuration_checks(checks: Mapping[str, Check]) -> Mapping[str, Check]:
+    """Return the checks that files can answer: those that judge by server.properties, among other things."""
+    return {code: one for code, one in checks.items() if BrokerProperty in one.needs and one.kind == "row" and code != REFUSED}
+
+
+def linted(group: Group, rules: Rules) -> list[tuple[Member, Linted]]:
+    """Return what is said of each broker of a group; what is about all of them stands with the first."""
+    judged = [_judged(member, rules.version) for member in group]
+    snapshot = members.snapshot(group, secrets.token_bytes(32))
+    by_files = rows.judge_rows(snapshot, configuration_checks(rules.checks))
+    judgements = [*_one_word(judged, by_files), *(_started(one, by_files) for one in judged)]
+    found = findings.conclude(
+        snapshot,
+        None,
+        [one for one in judgements if one is not None and one.code in rules.checks],
+        mutes=rules.mutes,
+        previous_report=None,
+        today=rules.today,
+        checks=rules.checks,
+    )
+    return [(one.member, _told(one, _about(one.member, group, found))) for one in judged]
+
+
+def _judged(member: Member, wanted: str | None) -> _Judged:
+    version, why = versions.chosen(member.broker, wanted)
+    return _Judged(member=member, version=version, why=why, verdict=starts.verdict(member.broker, version))
+
+
+def _started(one: _Judged, by_files: Iterable[Judgement]) -> Judgement | None:
+    """Return KA310 on one broker; None where another check says the same of it."""
+    verdict, resource = one.verdict, f"broker/{one.member.broker_id}"
+    if verdict.starts is False and _page_of(verdict.refused, resource, by_files):
+        return None
+    status = {True: Status.PASS, False: Status.FAIL, None: Status.UNKNOWN}[verdict.starts]
+    evidence = {"broker": str(one.member.broker_id), "who": f"broker {one.member.broker_id}", "version": one.version}
+    refused = verdict.refused
+    if refused is not None:
+        evidence["kafka_says"] = places.said(refused, one.member.broker)
+        evidence |= {"key": refused.key} if refused.key else {}
+    if verdict.starts is None:
+        evidence["error"] = f"{listing(sorted(one.member.broker.unknown), 3)} is filled in later"
+        evidence["needs"] = f"the file as broker {one.member.broker_id} gets it"
+    return Judgement(snapshot_id="lint", code=REFUSED, resource=resource, status=status, evidence=evidence)
+
+
+def _page_of(refused: Refusal | None, resource: str, by_files: Iterable[Judgement]) -> bool:
+    return refused is not None and any(
+        other.code in _OWN_PAGE and other.resource == resource and other.status is Status.FAIL and _alike(other, refused)
+        for other in by_files
+    )
+
+
+def _alike(judgement: Judgement, refused: Refusal) -> bool:
+    """Tell whether a judgement and a refusal are about the same, by the first sentence or by the key."""
+    sentence = judgement.evidence.get("kafka_says", "\0").split(". ")[0].removesuffix(".")
+    return refused.message.startswith(sentence) or refused.key in _OWN_PAGE[judgement.code]
+
+
+def _one_word(judged: Iterable[_Judged], by_files: Iterable[Judgement]) -> Iterator[Judgement]:
+    """Yield what checks say, with start-up refusals in the words of the judged release."""
+    by_resource = {f"broker/{one.member.broker_id}": one for one in judged}
+    for judgement in by_files:
+        one = by_resource.get(judgement.resource)
+        refused = one.verdict.refused if one else None
+        if one and refused and judgement.code in _OWN_PAGE and judgement.status is Status.FAIL and _alike(judgement, refused):
+            yield replace(judgement, evidence={**judgement.evidence, "kafka_says": places.said(refused, one.member.broker)})
+        else:
+            yield judgement
+
+
+def _about(member: Member, group: Group, found: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield the findings of one broker; those of no broker in the group stand with its first."""
+    own, ids = str(member.broker_id), {str(one.broker_id) for one in group}
+    for finding in found:
+        parts = finding.resource.name.split("/")
+        about = parts[1] if parts[0] == "broker" and parts[1] in ids else None
+        if about == own or (about is None and member is group[0]):
+            yield finding
+
+
+def _told(one: _Judged, found: Iterable[Finding]) -> Linted:
+    member, broker = one.member, one.member.broker
+    text = places.lines(member.source.data)
+    ignored = {ignore.code: ignore for ignore in reversed(member.source.ignores)}
+    refused = one.verdict.refused if one.verdict.starts is False else None
+    return Linted(
+        path=member.source.path,
+        inside=broker.inside if len(member.source.brokers) > 1 else "",
+        kafka_version=one.version,
+        version_why=one.why,
+        starts=one.verdict.starts,
+        kafka_says=places.said(refused, broker) if refused else None,
+        told=tuple(_placed(finding, member, text, ignored) for finding in found),
+    )
+
+
+def _placed(finding: Finding, member: Member, text: Sequence[str], ignored: Mapping[str, Ignore]) -> Told:
+    key = finding.evidence.get("key")
+    one = member.broker.properties.get(key) if key else None
+    place = places.place(one, text[one.line - 1], member.broker) if one is not None and one.line <= len(text) else None
+    own = replace(
+        finding,
+        evidence={**finding.evidence, "line": str(place.line)} if place else finding.evidence,
+        fingerprint=fingerprint(finding.code, member.source.path, f"{member.broker.inside}/{finding.resource.name}"),
+    )
+    ignore = ignored.get(finding.code)
+    if ignore is None:
+        return Told(finding=own, place=place)
+    return Told(finding=replace(own, muted=True), place=place, muted_because=ignore.reason, muted_here=True)

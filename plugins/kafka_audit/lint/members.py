@@ -1,0 +1,164 @@
+"""Which of the files that were read belong to one cluster, and the snapshot that they make. Pure."""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from kafka_audit import __version__
+from kafka_audit.collect.properties import rows
+from kafka_audit.collect.reads import ReadError
+from kafka_audit.configuration.files.described import Described
+from kafka_audit.lint.reading import Source
+from kafka_audit.model.tables import BrokerProperty, Row, Snapshot, SnapshotInfo
+
+FIRST_GENERATED_ID = 1001
+"""What ZooKeeper gives to the first broker of a cluster that names no id (`reserved.broker.max.id` + 1)."""
+
+_CLUSTER = ("zookeeper.connect", "controller.quorum.voters", "controller.quorum.bootstrap.servers")
+_ADDRESS = re.compile(r"[^\s,@/]+:\d+")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Member:
+    """One broker of a group; `broker_id` is its own, or one that no other of the group has."""
+
+    source: Source
+    broker: Described
+    broker_id: int
+
+    def value(self, key: str) -> str:
+        """Return a setting, "" where it is unset or not known."""
+        one = self.broker.properties.get(key)
+        return one.value.strip() if one is not None and key not in self.broker.unknown else ""
+
+    @property
+    def serves(self) -> bool:
+        """Tell whether it is a broker to clients, and not a controller only."""
+        return self.value("process.roles") != "controller"
+
+
+Group = tuple[Member, ...]
+_Held = Sequence[tuple[Source, Described]]
+
+
+def groups(sources: Iterable[Source]) -> tuple[Group, ...]:
+    """Return the brokers of each cluster together, in the order of their first file.
+
+    Brokers are of one cluster where they share an address of ZooKeeper (with its chroot) or of the controllers' quorum. Where two
+    of them have the same id, each folder is a cluster of its own; where two of one folder do, they are variants of each other,
+    and each is judged alone.
+    """
+    every = [(source, broker) for source in sources for broker in source.brokers]
+    found: list[Group] = []
+    for indexes in _connected([_addresses(broker) for _, broker in every]):
+        found += _distinct([every[index] for index in indexes], _by_folder)
+    return tuple(found)
+
+
+def _distinct(held: _Held, split: Callable[[_Held], Iterable[_Held]]) -> Iterator[Group]:
+    ids = [_id(source, broker) for source, broker in held]
+    told = [one for one in ids if one is not None]
+    if len(set(told)) == len(told):
+        yield _members(held, ids)
+        return
+    for part in split(held):
+        yield from _distinct(part, _alone)
+
+
+def _by_folder(held: _Held) -> Iterable[_Held]:
+    folders: defaultdict[PurePath, list[tuple[Source, Described]]] = defaultdict(list)
+    for source, broker in held:
+        folders[PurePath(source.path).parent].append((source, broker))
+    return folders.values()
+
+
+def _alone(held: _Held) -> Iterable[_Held]:
+    return [[one] for one in held]
+
+
+def _members(held: _Held, ids: Sequence[int | None]) -> Group:
+    free = (number for number in range(FIRST_GENERATED_ID, FIRST_GENERATED_ID + 2 * len(held)) if number not in ids)
+    return tuple(
+        Member(source=source, broker=broker, broker_id=next(free) if own is None else own)
+        for (source, broker), own in zip(held, ids, strict=True)
+    )
+
+
+def _id(source: Source, broker: Described) -> int | None:
+    told = {key: one for key, one in broker.properties.items() if key not in broker.unknown}
+    try:
+        return rows.broker_id(told, source.path)
+    except ReadError:
+        return None
+
+
+def _addresses(broker: Described) -> frozenset[str]:
+    found: set[str] = set()
+    for key in _CLUSTER:
+        one = broker.properties.get(key)
+        if one is not None and key not in broker.unknown:
+            chroot = f"/{one.value.partition('/')[2].strip()}" if key == "zookeeper.connect" else ""
+            found |= {f"{address}{chroot}" for address in _ADDRESS.findall(one.value)}
+    return frozenset(found)
+
+
+def _connected(sets: Sequence[frozenset[str]]) -> Iterator[list[int]]:
+    """Yield indexes of sets that share a member, directly or through others. A set without any goes with all, if all are one."""
+    head = list(range(len(sets)))
+
+    def root(index: int) -> int:
+        while head[index] != index:
+            head[index] = head[head[index]]
+            index = head[index]
+        return index
+
+    first: dict[str, int] = {}
+    for index, names in enumerate(sets):
+        for name in names:
+            head[root(index)] = root(first.setdefault(name, index))
+    roots = {root(index) for index, names in enumerate(sets) if names}
+    joined: defaultdict[int, list[int]] = defaultdict(list)
+    for index, names in enumerate(sets):
+        joined[root(index) if names else next(iter(roots)) if len(roots) == 1 else index].append(index)
+    yield from sorted(joined.values())
+
+
+def snapshot(group: Group, key: bytes) -> Snapshot:
+    """Return what an audit would know of a group by its files alone.
+
+    Args:
+        group: brokers of one cluster; controllers that serve no client are judged by KafkaConfig only.
+        key: of the HMAC that passwords become.
+    """
+    brokers = [member for member in group if member.serves]
+    found = [row for member in brokers for row in _rows(member, key)]
+    kraft = any(member.value("process.roles") for member in group)
+    return Snapshot(snapshot_id="lint", cluster="files", cluster_id="files", rows=(_info(kraft=kraft), *found))
+
+
+def _rows(member: Member, key: bytes) -> Iterator[Row]:
+    """Yield settings and logins; a key that is filled in later is there, and hidden."""
+    path, broker_id = member.source.path, member.broker_id
+    held = member.broker.properties
+    told = {name: one for name, one in held.items() if name not in member.broker.unknown}
+    yield from rows.settings(told, path, broker_id)
+    for name in sorted(member.broker.unknown):
+        line = held[name].line if name in held else 1
+        yield BrokerProperty(source=path, broker_id=broker_id, key=name, value=None, secret=False, line=line)
+    yield from (one for one in rows.logins(told, path, broker_id, key) if isinstance(one, Row))
+
+
+def _info(*, kraft: bool) -> SnapshotInfo:
+    return SnapshotInfo(
+        cluster="files",
+        mode="kraft" if kraft else "zookeeper",
+        tool_version=__version__,
+        started_ms=0,
+        finished_ms=0,
+        samples=0,
+        settle_s=0.0,
+        leader_moves=1.0,
+        skew_s=0.0,
+    )

@@ -1,0 +1,57 @@
+"""The line of a file that a finding is about, as people may see it: without secrets, with the columns of the value. Pure."""
+
+import re
+
+from kafka_audit.collect.secret_keys import is_secret
+from kafka_audit.configuration.files.described import Described
+from kafka_audit.configuration.files.java import Property
+from kafka_audit.configuration.starts import Refusal
+from kafka_audit.model.linted import Place
+from kafka_audit.model.text import clean
+
+HIDDEN = "[hidden]"
+_LONGEST = 160
+_SHORTEST = 4  # characters; shorter secrets stand in any line by chance
+_SECRETIVE = re.compile(r"passw|secret|jaas|credential|token|://[^/\s@]*@", re.IGNORECASE)
+
+
+def lines(data: bytes) -> list[str]:
+    """Return the lines of a file as editors show them; what is no UTF-8 as Java reads it."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        text = data.decode("latin-1")
+    return re.split(r"\r\n|\r|\n", text)
+
+
+def place(one: Property, text: str, broker: Described) -> Place:
+    """Return where a property stands.
+
+    Args:
+        one: the property.
+        text: its line.
+        broker: all settings of that broker; no secret among them is shown.
+    """
+    shown = text.strip().removesuffix("\\").rstrip()
+    value = one.value if one.value in shown else shown.partition("=")[2].strip()
+    if is_secret(one.key, one.value) or not value or _shows_secret(shown, broker):
+        value = HIDDEN if is_secret(one.key, one.value) else one.value
+        shown = f"{one.key}={value}"
+    if len(shown) > _LONGEST or clean(shown) != shown:
+        shown, value = clean(shown, _LONGEST), clean(value, _LONGEST)
+    start = shown.rfind(value) if value and value in shown else 0
+    return Place(line=one.line, text=shown, start=start, end=start + len(value) if start else len(shown))
+
+
+def _shows_secret(shown: str, broker: Described) -> bool:
+    """Tell whether a line shows what it must not: other keys may stand in it, as in YAML's `{a: b, c: d}`."""
+    secrets = (one.value for one in broker.properties.values() if len(one.value) >= _SHORTEST and is_secret(one.key, one.value))
+    return _SECRETIVE.search(shown) is not None or any(secret in shown for secret in secrets)
+
+
+def said(refused: Refusal, broker: Described) -> str:
+    """Return Kafka's words; it hides values of type PASSWORD itself, here those go that only this tool takes for secrets."""
+    one = broker.properties.get(refused.key or "")
+    if one is None or not one.value or not is_secret(one.key, one.value):
+        return refused.message
+    return refused.message.replace(one.value, HIDDEN).replace(one.value.strip(), HIDDEN)

@@ -1,0 +1,124 @@
+"""Which files are meant, and what is in them: the only place of `lint` that reads files."""
+
+import glob
+import re
+import stat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kafka_audit.checks import Check
+from kafka_audit.configuration.files import forms
+from kafka_audit.configuration.files.described import Described
+from kafka_audit.configuration.files.java import PropertiesError
+from kafka_audit.lint import ignores
+from kafka_audit.lint.ignores import Ignore
+from kafka_audit.model.errors import UsageError
+
+MOST_BYTES = 10 * 1024 * 1024
+"""No configuration is larger; what is may be a log, a data file or a disk image."""
+
+_ENDINGS = (".properties", ".yaml", ".yml", ".env", ".config")
+_ABOUT_KAFKA = re.compile(rb"KAFKA_|listeners\s*=|zookeeper\.connect|process\.roles")
+_YAML = (".yaml", ".yml", ".json")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """A file that describes brokers."""
+
+    path: str
+    data: bytes = field(repr=False)
+    brokers: tuple[Described, ...] = field(repr=False)
+    ignores: tuple[Ignore, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """A file to read; `named` by the user himself, or found in a folder, where files about other things are passed over."""
+
+    path: str
+    named: bool
+
+
+def targets(arguments: Sequence[str]) -> tuple[Target, ...]:
+    """Return the files that arguments mean: files, folders with all below them, patterns; each once, in the order of arguments.
+
+    Raises:
+        UsageError: an argument means nothing.
+    """
+    found: dict[str, Target] = {}
+    for argument in arguments:
+        for one in _meant(argument):
+            found.setdefault(one.path, one)
+    return tuple(found.values())
+
+
+def _meant(argument: str) -> Iterator[Target]:
+    path = Path(argument).expanduser()
+    if path.is_dir():
+        yield from _below(path)
+    elif path.exists() or not glob.has_magic(argument):
+        yield Target(path=str(path), named=True)
+    else:
+        matches = sorted(glob.glob(str(path), recursive=True))  # noqa: PTH207 -- a pattern may be absolute
+        if not matches:
+            msg = f"{argument}: no file is like that"
+            raise UsageError(msg)
+        for match in matches:
+            yield from _below(Path(match)) if Path(match).is_dir() else (Target(path=match, named=False),)
+
+
+def _below(folder: Path) -> Iterator[Target]:
+    files = [path for path in sorted(folder.rglob("*")) if path.name.lower().endswith(_ENDINGS) and path.is_file()]
+    kept = [path for path in files if not any(part.startswith(".") for part in path.relative_to(folder).parts[:-1])]
+    if not kept:
+        msg = f"{folder}: holds no file that ends in {', '.join(_ENDINGS)}"
+        raise UsageError(msg)
+    yield from (Target(path=str(path), named=False) for path in kept)
+
+
+def read(all_targets: Iterable[Target], checks: Mapping[str, Check]) -> tuple[list[Source], list[str]]:
+    """Return the files that describe brokers, and a line for each that could not be read."""
+    sources, errors = [], []
+    for target in all_targets:
+        try:
+            source = _source(target, checks)
+        except UsageError as error:
+            errors.append(str(error))
+            continue
+        if source is not None:
+            sources.append(source)
+    return sources, errors
+
+
+def _source(target: Target, checks: Mapping[str, Check]) -> Source | None:
+    data = _bytes(target.path)
+    try:
+        brokers = forms.read(data, target.path)
+        if brokers:
+            trailing = target.path.lower().endswith(_YAML)
+            return Source(path=target.path, data=data, brokers=brokers, ignores=ignores.find(data, checks, trailing=trailing))
+    except PropertiesError as error:
+        if not target.named and not _ABOUT_KAFKA.search(data):
+            return None
+        msg = f"{target.path}:{error.line}: {str(error).partition(': ')[2]}"
+        raise UsageError(msg) from error
+    if target.named:
+        msg = f"{target.path}: no setting of a broker is in it; lint reads server.properties, ConfigMaps, compose and env files"
+        raise UsageError(msg)
+    return None
+
+
+def _bytes(path: str) -> bytes:
+    try:
+        about = Path(path).stat()
+        if not stat.S_ISREG(about.st_mode):
+            msg = f"{path}: is no file"
+        elif about.st_size > MOST_BYTES:
+            msg = f"{path}: is {about.st_size / 1e6:.0f} MB; no broker's configuration is larger than {MOST_BYTES / 1e6:.0f} MB"
+        else:
+            return Path(path).read_bytes()
+    except OSError as error:
+        msg = f"{path}: cannot be read: {error.strerror}"
+    raise UsageError(msg)

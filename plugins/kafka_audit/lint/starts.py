@@ -1,0 +1,61 @@
+"""Whether KafkaConfig accepts a broker's settings, as far as placeholders let that be known. Pure."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kafka_audit.configuration.definitions import Definition, definitions
+from kafka_audit.configuration.files.described import Described, is_placeholder, stand_in
+from kafka_audit.configuration.starts import Refusal, refusal
+
+_PORT = re.compile(r"(?<=[^/]:)\0(?=,|$)")
+_FIRST_PORT = 40_000
+_TEXT = frozenset({"STRING", "LIST", "PASSWORD", "CLASS"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """`starts` is None where a placeholder decides; then `refused` is what Kafka says if the likeliest value is put in."""
+
+    starts: bool | None
+    refused: Refusal | None
+
+
+def verdict(broker: Described, version: str) -> Verdict:
+    """Return what a release's KafkaConfig says of a broker's settings.
+
+    A placeholder is first taken for something sensible. What is refused even so, and without that key in the same words, is
+    refused; a refusal that the placeholder's value could lift is not known.
+
+    Args:
+        broker: its settings.
+        version: a release that is known.
+    """
+    values = {key: one.value for key, one in broker.properties.items()}
+    present = broker.unknown & values.keys()
+    refused = refusal({**values, **_sensible(values, present, definitions(version))}, version)
+    if refused is None:
+        return Verdict(starts=True, refused=None)
+    if not broker.unknown:
+        return Verdict(starts=False, refused=refused)
+    bare = refusal({key: value for key, value in values.items() if key not in present}, version)
+    told = refused.key is not None and refused.key not in broker.unknown and refused.message.startswith("Invalid value")
+    certain = bare is not None and bare.message == refused.message and (told or present == broker.unknown)
+    return Verdict(starts=False if certain else None, refused=refused)
+
+
+def _sensible(values: Mapping[str, str], keys: frozenset[str], known: Mapping[str, Definition]) -> dict[str, str]:
+    """Return likely values for keys that hold placeholders: names for names, ports for ports, numbers for numbers."""
+    port = iter(range(_FIRST_PORT, 65_000))
+    found = {}
+    for key in sorted(keys):
+        definition = known.get(key)
+        if definition is not None and definition.type not in _TEXT:
+            default = definition.default
+            found[key] = "1" if default in {None, -1} else str(default).lower()
+        elif not is_placeholder(values[key]):
+            found[key] = values[key] or "placeholder"
+        else:
+            text = stand_in(values[key], "\0")
+            found[key] = _PORT.sub(lambda _: str(next(port)), text).replace("\0", "placeholder")
+    return found

@@ -1,0 +1,36 @@
+"""GitHub's workflow commands: each finding becomes an annotation at its line of a pull request."""
+
+from collections.abc import Iterable
+
+from kafka_audit.model.finding import Severity, Status
+from kafka_audit.model.linted import Linted, Told
+from kafka_audit.model.text import clean
+from kafka_audit.report.lint_document import listed
+
+
+def render(files: Iterable[Linted]) -> str:
+    """Return a line for each failure that is not muted; nothing where there is none."""
+    failed = (
+        (file, one)
+        for file in files
+        for one in listed(file, show_all=False)
+        if one.finding.status is Status.FAIL and not one.finding.muted
+    )
+    return "".join(f"{_line(file, one)}\n" for file, one in failed)
+
+
+def _line(file: Linted, told: Told) -> str:
+    finding = told.finding
+    kind = "error" if finding.severity >= Severity.HIGH else "warning" if finding.severity is Severity.MEDIUM else "notice"
+    line = told.place.line if told.place else 1
+    title = f"{finding.code} {finding.name.replace('_', ' ')}"
+    text = "\n".join(clean(part, 2000) for part in f"{finding.message}\n{finding.remediation}".strip().split("\n"))
+    return f"::{kind} file={_property(file.path)},line={line},title={_property(title)}::{_message(text)}"
+
+
+def _message(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _message(text).replace(":", "%3A").replace(",", "%2C")

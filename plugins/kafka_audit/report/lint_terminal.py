@@ -1,0 +1,88 @@
+"""What `lint` prints for people: by file Kafka's verdict, each finding with its line and a caret, and what to do."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from kafka_audit.model.finding import Severity, Status
+from kafka_audit.model.linted import Linted, Place, Told
+from kafka_audit.report.lint_document import listed
+from kafka_audit.report.text import Paint, clean, counted, listing, prose, wrap
+
+_INDENT = " " * 10
+_STARTS = {True: "starts", False: "does not start", None: "not known whether it starts"}
+
+
+def render(files: Sequence[Linted], *, show_all: bool, width: int, color: bool) -> str:
+    """Return the page, ending in a newline. `show_all` tells what passes, and why something is not known."""
+    page = _Page(show_all=show_all, width=max(width, 60), paint=Paint(on=color))
+    lines = [line for file in files for line in page.file(file)]
+    return "\n".join([*(line.rstrip() for line in lines), *page.foot(files)]) + "\n"
+
+
+class _Page:
+    """One rendering; methods yield lines."""
+
+    def __init__(self, *, show_all: bool, width: int, paint: Paint) -> None:
+        self.show_all = show_all
+        self.width = width
+        self.paint = paint
+
+    def file(self, file: Linted) -> Iterator[str]:
+        shown = listed(file, show_all=self.show_all)
+        failed = [one for one in shown if one.finding.status is Status.FAIL and not one.finding.muted]
+        name = clean(f"{file.path} ({file.inside})" if file.inside else file.path, 500)
+        verdict = f"{_STARTS[file.starts]}{'' if failed else ', nothing found'}"
+        yield f"{self.paint('bold', name)}: {self.paint('good' if file.starts else 'CRITICAL', verdict)}"
+        yield from wrap(f"as Kafka {file.kafka_version} ({clean(file.version_why)})", self.width, "  ")
+        if file.kafka_says is not None:
+            yield from wrap(f"Kafka says: {clean(file.kafka_says, 2000)}", self.width, "  ", "    ")
+        for one in failed:
+            yield ""
+            yield from self.finding(one)
+        yield from self.muted([one for one in shown if one.finding.muted])
+        yield from self.rest([one for one in shown if one.finding.status is not Status.FAIL and not one.finding.muted])
+        yield ""
+
+    def finding(self, told: Told) -> Iterator[str]:
+        finding, severity = told.finding, told.finding.severity.name
+        lines = list(wrap(f"{finding.code}  {clean(finding.message, 2000)}", self.width, severity.ljust(len(_INDENT)), _INDENT))
+        yield lines[0].replace(severity, self.paint(severity, severity), 1)
+        yield from lines[1:]
+        if told.place is not None:
+            yield from self.place(told.place)
+        yield from wrap(prose(finding.remediation), self.width, _INDENT)
+
+    def place(self, place: Place) -> Iterator[str]:
+        number = str(place.line).rjust(len(_INDENT) - 3)
+        yield f"{number} | {place.text}"
+        yield f"{' ' * len(number)} | {' ' * place.start}{self.paint('CRITICAL', '^' * max(place.end - place.start, 1))}"
+
+    def muted(self, muted: Sequence[Told]) -> Iterator[str]:
+        for one in muted:
+            by = "in the file" if one.muted_here else "by the mute list"
+            why = f": {clean(one.muted_because)}" if one.muted_because else ""
+            place = f", line {one.place.line}" if one.place else ""
+            text = f"muted {by}{why}. {one.finding.code}{place}: {clean(one.finding.message, 500)}"
+            yield from wrap(text, self.width, "  ", "    ")
+
+    def rest(self, rest: Sequence[Told]) -> Iterator[str]:
+        unknown = [one.finding for one in rest if one.finding.status is Status.UNKNOWN]
+        if unknown and not self.show_all:
+            codes = listing(dict.fromkeys(one.code for one in unknown))
+            yield from wrap(f"not known from files: {codes} (--all says why)", self.width, "  ", "    ")
+            return
+        for one in rest:
+            finding = one.finding
+            needs = f" {prose(finding.remediation)}" if finding.status is Status.UNKNOWN else ""
+            text = f"{finding.status.value.replace('_', ' ').lower()}  {finding.code}  {clean(finding.message, 1000)}{needs}"
+            yield from wrap(text, self.width, "  ", "    ")
+
+    def foot(self, files: Sequence[Linted]) -> Iterator[str]:
+        found = [one.finding for file in files for one in file.told if one.finding.status is Status.FAIL]
+        count = Counter(one.severity for one in found if not one.muted)
+        refused = sum(file.starts is False for file in files)
+        muted = sum(one.muted for one in found)
+        parts = [counted(len(files), "broker"), *([f"{refused} that Kafka refuses"] if refused else [])]
+        parts += [f"{count[severity]} {severity.name}" for severity in sorted(Severity, reverse=True) if count[severity]]
+        parts += [f"{muted} muted"] if muted else []
+        yield ", ".join(parts if found else [*parts, "nothing found"])

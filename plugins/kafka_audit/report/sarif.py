@@ -1,0 +1,97 @@
+"""SARIF 2.1.0, as code scanners and editors read it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import PurePath
+from typing import Any
+from urllib.parse import quote
+
+from kafka_audit import __version__
+from kafka_audit.checks import Check
+from kafka_audit.engine.findings import what_to_do
+from kafka_audit.explain import summary
+from kafka_audit.model.finding import Severity, Status
+from kafka_audit.model.linted import Linted, Told
+from kafka_audit.model.text import clean
+from kafka_audit.report.lint_document import listed
+
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_KINDS = {Status.FAIL: "fail", Status.PASS: "pass", Status.UNKNOWN: "open", Status.NOT_APPLICABLE: "notApplicable"}
+_SECURITY = "security"
+
+
+def build(files: Sequence[Linted], checks: Mapping[str, Check], *, show_all: bool = False) -> dict[str, Any]:
+    """Return the log of one run; rules are the checks that are spoken of, in the words of their pages."""
+    told = [(file, one) for file in files for one in listed(file, show_all=show_all)]
+    codes = sorted({one.finding.code for _, one in told})
+    driver = {
+        "name": "kafka-audit",
+        "version": __version__,
+        "semanticVersion": __version__,
+        "rules": [_rule(checks[code]) for code in codes],
+    }
+    run = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "artifacts": [{"location": location} for location in _artifacts(files)],
+        "results": [_result(file, one, codes.index(one.finding.code)) for file, one in told],
+    }
+    return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def level(severity: Severity) -> str:
+    """Return SARIF's word: error for what fails now or at the next restart, warning for what is weak, note for the rest."""
+    return "error" if severity >= Severity.HIGH else "warning" if severity is Severity.MEDIUM else "note"
+
+
+def _artifacts(files: Iterable[Linted]) -> list[Mapping[str, str]]:
+    return [{"uri": uri} for uri in dict.fromkeys(_uri(file.path) for file in files)]
+
+
+def _rule(check: Check) -> Mapping[str, Any]:
+    tags = ["kafka", check.family, *([_SECURITY] if check.family == _SECURITY else [])]
+    return {
+        "id": check.code,
+        "name": "".join(part.title() for part in check.name.split("_")),
+        "shortDescription": {"text": summary(check)},
+        "fullDescription": {"text": summary(check)},
+        "help": {"text": what_to_do(check) or summary(check)},
+        "defaultConfiguration": {"level": level(check.severity)},
+        "properties": {"tags": list(dict.fromkeys(tags)), "severity": check.severity.name},
+    }
+
+
+def _result(file: Linted, told: Told, rule: int) -> Mapping[str, Any]:
+    finding = told.finding
+    failed = finding.status is Status.FAIL
+    says = f" Kafka says: {file.kafka_says}" if failed and file.kafka_says and file.kafka_says not in finding.message else ""
+    text = finding.message if finding.code != "KA310" else f"{finding.message}{clean(says, 2000)}"
+    found: dict[str, Any] = {
+        "ruleId": finding.code,
+        "ruleIndex": rule,
+        "kind": _KINDS[finding.status],
+        "level": level(finding.severity) if failed else "none",
+        "message": {"text": f"{text}\n{finding.remediation}".strip()},
+        "locations": [_location(file, told)],
+        "partialFingerprints": {"kafkaAuditFinding/v1": finding.fingerprint},
+        "properties": {"severity": finding.severity.name, "kafkaVersion": file.kafka_version},
+    }
+    if finding.muted:
+        kind = "inSource" if told.muted_here else "external"
+        because = {"justification": clean(told.muted_because)} if told.muted_because else {}
+        found["suppressions"] = [{"kind": kind, "status": "accepted", **because}]
+    return found
+
+
+def _location(file: Linted, told: Told) -> Mapping[str, Any]:
+    line = told.place.line if told.place else 1
+    where: dict[str, Any] = {
+        "physicalLocation": {"artifactLocation": {"uri": _uri(file.path)}, "region": {"startLine": line}},
+        "logicalLocations": [{"fullyQualifiedName": clean(told.finding.resource.name), "kind": "resource"}],
+    }
+    return where
+
+
+def _uri(path: str) -> str:
+    pure = PurePath(path)
+    # A path that is no UTF-8 keeps its bytes.
+    return f"{'file://' if pure.is_absolute() else ''}{quote(pure.as_posix().encode(errors='surrogateescape'))}"
