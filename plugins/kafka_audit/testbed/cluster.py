@@ -123,9 +123,10 @@ class Cluster(BaseCluster):
         found: dict[str, dict[str, Any]] = self._clients.zookeeper("znodes", seconds=STEP_SECONDS)
         return found
 
-    def write_znodes(self, znodes: Mapping[str, str | None]) -> None:
-        """Write raw text into znodes behind the brokers' backs; None removes one and what is below it."""
-        self._clients.zookeeper("write", seconds=STEP_SECONDS, znodes=dict(znodes))
+    def write_znodes(self, znodes: Mapping[str, str | None]) -> dict[str, str | None]:
+        """Write raw text into znodes behind the brokers' backs (None removes one) and return what undoes it."""
+        before: dict[str, str | None] = self._clients.zookeeper("write", seconds=STEP_SECONDS, znodes=dict(znodes))
+        return before
 
     def partition_states(self) -> dict[str, dict[str, Any]]:
         """Return ZooKeeper's leader, epoch and ISR of each partition, by ``topic/partition``."""

@@ -179,15 +179,19 @@ def acls(client: KazooClient, _deadline: float, *, put_in: list[dict[str, str]],
                 notify(client, "/kafka-acl-extended-changes/acl_changes_", json.dumps(told))
 
 
-def write(client: KazooClient, _deadline: float, *, znodes: dict[str, str | None]) -> None:
-    """Write raw text into znodes, as nothing but a slip or damage would; None removes one and what is below it."""
+def write(client: KazooClient, _deadline: float, *, znodes: dict[str, str | None]) -> dict[str, str | None]:
+    """Write raw text into znodes, as a slip would; None removes one and what is below it. Return what was there, in this form."""
+    before: dict[str, str | None] = {}
     for path, text in znodes.items():
+        there = client.exists(path) is not None
+        before[path] = client.get(path)[0].decode() if there else None
         if text is None:
             client.delete(path, recursive=True)
-        elif client.exists(path) is None:
-            client.create(path, text.encode(), makepath=True)
-        else:
+        elif there:
             client.set(path, text.encode())
+        else:
+            client.create(path, text.encode(), makepath=True)
+    return before
 
 
 def prefer(client: KazooClient, deadline: float, *, partitions: list[list[Any]]) -> None:

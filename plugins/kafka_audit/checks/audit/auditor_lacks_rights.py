@@ -14,13 +14,14 @@ from kafka_audit.model.tables import Snapshot, SourceRead
     severity=Severity.MEDIUM,
     needs=(SourceRead,),
     says={
-        Status.FAIL: "The auditor may not read everything at {source}: {reads} was refused with {error}; it needs {needs}",
+        Status.FAIL: "The auditor may not read everything at {source}: {reads} was refused with {error}; it needs {needs} "
+        "(commands: kafka-audit explain KA002)",
         Status.PASS: "No read at {source} was refused for lack of rights ({answered} answered)",
         Status.UNKNOWN: "Not known: whether the auditor has the rights that it needs at {source} ({error})",
     },
 )
 def auditor_lacks_rights(snapshot: Snapshot) -> Iterator[Judgement]:
-    """The auditor lacks a right, so a read was refused.
+    r"""The auditor lacks a right, so a read was refused.
 
     ## Why it matters
     What it may not read is not known, and some of it would look like health: Metadata leaves out topics silently, DescribeLogDirs
@@ -36,10 +37,18 @@ def auditor_lacks_rights(snapshot: Snapshot) -> Iterator[Judgement]:
     Reads were answered, and none refused.
 
     ## What to do
-    Needed: {needs}. All rights of a full audit, reads only:
-    `kafka-acls.sh --bootstrap-server <broker>:9092 --add --allow-principal User:<auditor> <right>` with, for <right>,
-    `--operation Describe --operation DescribeConfigs --cluster`,
-    `--operation Describe --operation DescribeConfigs --topic '*'` and `--operation Describe --group '*'`.
+    Needed: {needs}. Let an administrator, whose login stands in <admin.properties>, give the auditor all rights of a full audit,
+    at any one broker; with all of them it still only reads:
+
+        kafka-acls.sh --bootstrap-server <broker>:<port> --command-config <admin.properties> --add \
+          --allow-principal User:<auditor> --operation Describe --operation DescribeConfigs --cluster
+        kafka-acls.sh --bootstrap-server <broker>:<port> --command-config <admin.properties> --add \
+          --allow-principal User:<auditor> --operation Describe --operation DescribeConfigs --topic '*'
+        kafka-acls.sh --bootstrap-server <broker>:<port> --command-config <admin.properties> --add \
+          --allow-principal User:<auditor> --operation Describe --group '*'
+
+    <auditor> is the `username` under `security` in the cluster file; without a login it is ANONYMOUS, with a certificate the name
+    that `ssl.principal.mapping.rules` makes of its subject.
 
     With `zookeeper.set.acl=true` a few znodes stay closed to all but brokers: leave them so, they hold credentials.
 
@@ -49,7 +58,7 @@ def auditor_lacks_rights(snapshot: Snapshot) -> Iterator[Judgement]:
     for resource, asked in reads_by_resource(snapshot).items():
         refused = [read for read in asked if read.outcome == "failed" and is_refusal(read.error)]
         answered = sum(read.outcome == "answered" for read in asked)
-        source = source_name(resource, asked)
+        source = source_name(resource, refused or asked)
         evidence = {"source": source, "answered": str(answered)}
         if refused:
             yield judge(

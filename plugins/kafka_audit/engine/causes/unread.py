@@ -107,7 +107,8 @@ def tell_silent(case: Case) -> Story:
             ),
             Step(
                 kind="quick",
-                text="Open the way to it from this worker, or start it; where the error names a right, grant that.",
+                text="Open the way to it from this worker, or start it; where the error names a right, grant that, where a znode "
+                "or file, mend that.",
             ),
             prove(case),
         ),
