@@ -6,6 +6,8 @@ properties: server.properties by broker id; `hidden` for a secret.
 logins:     {broker, listener, mechanism, side, user, password}, one line of a JAAS text each; `broker` may be a list.
 scram:      users by mechanism.
 certificates: by `ID/LISTENER`, `unseen` or what differs from a good one: {days, sans, name_matches, trusted, error}.
+dynamic:    of ZooKeeper by broker id or `all`: {key: value}, `hidden` for a secret.
+apis:       {API key: [lowest, highest version]}; by broker id (text) what differs from that, `unread` for nothing.
 probes:     `mechanisms` is what a client's probe was told.
 """
 
@@ -13,7 +15,18 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kafka_audit.model.tables import Acl, AclHolder, BrokerProperty, Certificate, Probe, PropertyLogin, Row, ScramUser
+from kafka_audit.model.tables import (
+    Acl,
+    AclHolder,
+    BrokerApi,
+    BrokerProperty,
+    Certificate,
+    DynamicConfig,
+    Probe,
+    PropertyLogin,
+    Row,
+    ScramUser,
+)
 
 World = Mapping[str, Any]
 Endpoints = list[tuple[int, str, str, str, int]]
@@ -84,3 +97,21 @@ def files(world: World) -> Iterator[Row]:
             yield PropertyLogin(source=source, broker_id=broker, password_digest=digest, **row)
     for mechanism, users in world["scram"].items():
         yield from (ScramUser(user=user, mechanism=mechanism) for user in users)
+    for whose, keys in world["dynamic"].items():
+        broker = None if whose == "all" else whose
+        for key, value in keys.items():
+            secret = value == "hidden"
+            yield DynamicConfig(broker_id=broker, key=key, value=None if secret else value, secret=secret)
+    yield from _apis(world)
+
+
+def _apis(world: World) -> Iterator[Row]:
+    usual = {key: offered for key, offered in world["apis"].items() if isinstance(key, int)}
+    for broker in world["brokers"]:
+        patch = world["apis"].get(str(broker), {})
+        offers = {} if patch == "unread" else usual | patch
+        for key, offered in offers.items():
+            if offered != "none":
+                lowest, highest = offered
+                head = {"observer": f"broker:{broker}", "broker_id": broker, "api_key": key}
+                yield BrokerApi(**head, min_version=lowest, max_version=highest)

@@ -10,11 +10,13 @@ worked; a case patches them where something does not:
                 open. Vantages other than the worker have no paths but those named.
     identities: {to, answered_by, kafka_cluster_id}: who answers at a broker's endpoints; `asked: false` for no row.
 
+    config_sources: Kafka's number of who set a key of `configs`, where that is neither 4 (the file) nor 5 (nobody).
+
 Keys on who may do what are told in `secured_world.py`.
 
 In a patch `absent` removes a key, and `none` empties a mapping. A case is laid over the base and its file's `world`: `now` for
 the snapshot, `before` on top of that for the look before the newest (`samples: 1` for no such look), `previous` for the previous
-snapshot.
+snapshot. With `files_alone: true` there is nothing but `properties` and `logins`, as where files are linted.
 """
 
 import hashlib
@@ -83,6 +85,9 @@ def snapshots(base: World, name: str, case: World) -> tuple[Snapshot, Snapshot |
     """Return a case's snapshot, and its previous one where the case has `previous`."""
     base = merged(base, case.get("world", {}))
     now = merged(base, case.get("now", {}))
+    if case.get("files_alone"):
+        rows = tuple(files(now | {"brokers": {}, "dynamic": {}, "scram": {}}))
+        return Snapshot(snapshot_id=name, cluster="base", cluster_id=f"id of {name}", rows=rows), None
     looks = [merged(now, case.get("before", {})), now][2 - case.get("samples", 2) :]
     current = _snapshot(name, looks, case.get("looks", {}))
     if "previous" not in case:
@@ -310,7 +315,7 @@ def _configs(world: World) -> Iterator[Row]:
                 broker_id=broker,
                 key=key,
                 value=None if hidden else value,
-                source=4 if value else 5,
+                source=world["config_sources"].get(key, 4 if value else 5),
                 sensitive=hidden,
             )
 

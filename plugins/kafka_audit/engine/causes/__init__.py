@@ -109,7 +109,11 @@ TABLE: tuple[Cause, ...] = (
             meaning=meaning,
             cases=together,
             tell=refused.tell,
-            explains=(Explains(codes=(*VIEW, "KA302", *kin), where=at_the_broker), _LOST_REPLICAS),
+            explains=(
+                Explains(codes=(*VIEW, "KA302", *kin), where=at_the_broker),
+                Explains(codes=("KA402",), where=refused.concerns_its_user),
+                _LOST_REPLICAS,
+            ),
         )
         for code, meaning, kin in (
             ("KA403", "an ACL denies the controller", ("KA401", "KA404")),

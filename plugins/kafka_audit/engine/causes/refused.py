@@ -23,6 +23,12 @@ def told(case: Case, key: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(clean(value) for value in values if value != "none"))
 
 
+def concerns_its_user(case: Case, symptom: Finding) -> bool:
+    """Explain super users that differ in the very user that is refused, at whichever broker that was seen."""
+    differ = ";".join(symptom.evidence.get(key, "") for key in ("lacks", "more")).split(";")
+    return any(principal in differ for principal in told(case, "principal"))
+
+
 def tell(case: Case) -> Story:
     """Tell which broker lets whom not in, as whom it appears there, and what ends it."""
     rivals = candidates(case)

@@ -1,0 +1,1 @@
+"""7xx: settings that differ between brokers, or that are weak."""

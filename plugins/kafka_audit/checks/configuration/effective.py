@@ -1,0 +1,166 @@
+"""What a broker runs with: its own word, else ZooKeeper's dynamic settings over its server.properties over Kafka's default."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property, partial
+from types import MappingProxyType
+from typing import TypeVar
+
+from kafka_audit.checks.inter_broker import InterBroker, nobody
+from kafka_audit.checks.rows import judge
+from kafka_audit.configuration.definitions import VERSIONS, definitions
+from kafka_audit.model.finding import Judgement, Status
+from kafka_audit.model.tables import DynamicConfig, Snapshot
+
+_T = TypeVar("_T")
+
+_DEFAULT_SOURCE = 5  # Kafka's ConfigSource: DEFAULT_CONFIG
+_FINER: Mapping[str, tuple[tuple[str, int], ...]] = MappingProxyType(
+    {"log.retention.hours": (("log.retention.ms", 1), ("log.retention.minutes", 60_000), ("log.retention.hours", 3_600_000))}
+)
+"""Keys that say the same in several units, the one that wins first."""
+
+_NUMBER = re.compile(r"[+-]?[0-9]{1,19}")  # a Java long, about
+
+
+@dataclass(frozen=True, kw_only=True)
+class Value:
+    """A setting in effect. `text` is None where it is neither set nor has a default; `known` is False where nobody told."""
+
+    key: str
+    known: bool
+    text: str | None = None
+    explicit: bool = False  # somebody set it; else Kafka's default holds
+    source: str = "nobody"
+
+    @property
+    def number(self) -> int | None:
+        """The value as a whole number, None where it is none."""
+        text = self.text or ""
+        return int(text) if _NUMBER.fullmatch(text) else None
+
+    @property
+    def true(self) -> bool:
+        """Tell whether a boolean is true."""
+        return (self.text or "").lower() == "true"
+
+
+class Effective:
+    """Settings in effect at every broker of a snapshot; controllers without the role of a broker are left out."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        """Keep the snapshot; rows are indexed when first asked for."""
+        self.snapshot = snapshot
+        self.between = InterBroker(snapshot)
+        self.settings = self.between.settings
+
+    @cached_property
+    def brokers(self) -> tuple[int, ...]:
+        """Every broker that is registered, answered or has a file that was read."""
+        return tuple(b for b in self.between.brokers if self.settings.get(b, "process.roles").value != "controller")
+
+    def told(self, broker: int) -> bool:
+        """Tell whether anything of a broker's settings was read."""
+        return broker in self.settings.answers or broker in self.settings.files
+
+    def get(self, broker: int, key: str) -> Value:
+        """Return a setting in effect; of keys that say the same in several units the one that wins, in the finest unit."""
+        for name, unit in _FINER.get(key, ()):
+            found = self._one(broker, name)
+            if found.known and found.number is not None and (found.explicit or name == key):
+                scaled = found.number if found.number < 0 else found.number * unit
+                return Value(key=name, known=True, text=str(scaled), explicit=found.explicit, source=found.source)
+            if not found.known:
+                return found
+        return self._one(broker, key)
+
+    def _one(self, broker: int, key: str) -> Value:
+        told = self.settings.answers.get(broker, {}).get(key)
+        if told is not None and (told.value or not told.sensitive):
+            explicit = told.source != _DEFAULT_SOURCE
+            text = (told.value or "").strip() or None
+            return Value(key=key, known=True, text=text, explicit=explicit, source="DescribeConfigs")
+        dynamic = self.dynamic.get((broker, key)) or self.dynamic.get((None, key))
+        if dynamic is not None and broker not in self.settings.answers:
+            return Value(key=key, known=dynamic.value is not None, text=dynamic.value, explicit=True, source="/config/brokers")
+        found = self.settings.get(broker, key)
+        if not found.known:
+            return Value(key=key, known=False)
+        text = found.value.strip() if found.value else next(iter(defaults(key)), None)
+        return Value(key=key, known=True, text=text, explicit=bool(found.value), source=found.source)
+
+    @cached_property
+    def dynamic(self) -> Mapping[tuple[int | None, str], DynamicConfig]:
+        """Dynamic settings in ZooKeeper by broker (None: of all) and key."""
+        return {(row.broker_id, row.key): row for row in self.snapshot.of(DynamicConfig)}
+
+
+@cache
+def defaults(key: str) -> tuple[str | None, ...]:
+    """Return what the judged releases take where a key is not set, the newest one's first; None for no value."""
+    found = [told.default for version in reversed(VERSIONS) if (told := definitions(version).get(key)) is not None]
+    return tuple(dict.fromkeys(map(_text, found)))
+
+
+def _text(value: object) -> str | None:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ",".join(value) if isinstance(value, tuple) else None if value is None else str(value)
+
+
+@cache
+def _type(key: str) -> str:
+    told = (definitions(version).get(key) for version in reversed(VERSIONS))
+    return next((one.type for one in told if one is not None), "STRING")
+
+
+def plain(key: str, text: str | None) -> str:
+    """Return a value in the notation that all spellings of it share."""
+    if text is None:
+        return "not set"
+    match _type(key):
+        case "LIST":
+            return ",".join(sorted({part.strip() for part in text.split(",")} - {""}))
+        case "BOOLEAN":
+            return text.lower()
+        case "INT" | "LONG" | "SHORT" if (number := Value(key=key, known=True, text=text).number) is not None:
+            return str(number)
+        case _:
+            return text
+
+
+def alike(key: str, values: Mapping[int, Value]) -> Mapping[int, str]:
+    """Return each broker's value in one notation, so that what means the same is equal.
+
+    Files do not tell of which version a broker is: where only some set a key to what is a release's default, it is that of the
+    others, too.
+    """
+    said = {plain(key, value.text) for value in values.values() if value.explicit}
+    usual = next((one for one in map(partial(plain, key), defaults(key)) if one in said), None)
+    return {
+        broker: usual if usual and not value.explicit and value.text in defaults(key) else plain(key, value.text)
+        for broker, value in values.items()
+    }
+
+
+def commonest(values: Mapping[int, _T]) -> _T:
+    """Return what most brokers have; of equals the first in order."""
+    kinds = Counter(values.values())
+    return min(kinds, key=lambda kind: (-kinds[kind], repr(kind)))
+
+
+def unread(effective: Effective, code: str) -> Iterator[Judgement]:
+    """Yield what a check of settings says of brokers whose settings nobody read, or where no broker is known."""
+    for broker in effective.brokers:
+        if not effective.told(broker):
+            yield unknown(effective, code, broker, "its settings were not read")
+    yield from nobody(effective.between, code)
+
+
+def unknown(effective: Effective, code: str, broker: int, error: str, needs: str | None = None) -> Judgement:
+    """Return that a broker cannot be judged, and what would tell; by default anything that tells its settings."""
+    needs = needs or f"DescribeConfigs on Cluster, or server.properties of broker {broker} (`properties` in the cluster file)"
+    words = {"broker": str(broker), "who": f"broker {broker}", "error": error, "needs": needs}
+    return judge(effective.snapshot, code, f"broker/{broker}", Status.UNKNOWN, **words)

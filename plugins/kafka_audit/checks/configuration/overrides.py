@@ -1,0 +1,77 @@
+"""Dynamic settings of brokers, and what KA702 has against one."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from kafka_audit.checks.configuration.effective import Effective, plain
+from kafka_audit.checks.reads import last_reads
+from kafka_audit.checks.rows import judge
+from kafka_audit.model.finding import Judgement, Status
+from kafka_audit.model.text import brokers
+
+_SOURCES: Mapping[int, str] = MappingProxyType({2: "broker", 3: "all"})  # Kafka's ConfigSource
+
+# What is one broker's own by nature: addresses, key stores, and throttles that a reassignment sets and takes away.
+_OWN = re.compile(
+    r"(?:advertised\.)?listeners|listener\..*|ssl\..*|.*throttled\.(?:rate|replicas)|.*\.io\.max\.bytes\.per\.second"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Override:
+    """A dynamic setting of one broker; `scope` "broker" where it is that broker's own, "all" where it is every broker's."""
+
+    key: str
+    value: str | None  # None: hidden
+    scope: str
+    source: str
+
+
+def told(effective: Effective, broker: int) -> bool:
+    """Tell whether a broker's dynamic settings were read, be there any or none."""
+    asked = any(r.operation == "zookeeper /config/brokers" and r.outcome == "answered" for r in last_reads(effective.snapshot))
+    return asked or bool(effective.dynamic) or broker in effective.settings.answers
+
+
+def overrides(effective: Effective, broker: int) -> Mapping[str, Override]:
+    """Return a broker's dynamic settings by key, its own before those of all: as ZooKeeper holds them, else by its word."""
+    said = {
+        key: Override(key=key, value=row.value, scope=_SOURCES[row.source], source="DescribeConfigs")
+        for key, row in effective.settings.answers.get(broker, {}).items()
+        if row.source in _SOURCES
+    }
+    held = {
+        key: Override(key=key, value=row.value, scope="all" if one is None else "broker", source="/config/brokers")
+        for (one, key), row in sorted(effective.dynamic.items(), key=lambda item: item[0][0] is not None)
+        if one in {None, broker}
+    }
+    return said | held
+
+
+def faults_of(
+    effective: Effective, found: Mapping[int, Mapping[str, Override]], broker: int, own: Override
+) -> Iterator[Judgement]:
+    """Yield what is wrong with one dynamic setting of one broker: at most one judgement."""
+    line = effective.settings.files.get(broker, {}).get(own.key)
+    wrong = [_against(own, line.value)] if line is not None and line.value and own.value is not None else []
+    if own.scope == "broker" and not _OWN.fullmatch(own.key):
+        wrong.append(_on_some(own, {one: overrides.get(own.key) for one, overrides in found.items() if one != broker}))
+    if any(wrong):
+        scope = "all brokers" if own.scope == "all" else f"broker {broker} alone"
+        words = {"broker": str(broker), "key": own.key, "value": "hidden" if own.value is None else own.value, "scope": scope}
+        words |= {"fault": " and ".join(filter(None, wrong)), "source": own.source}
+        yield judge(effective.snapshot, "KA702", f"broker/{broker}/config/{own.key}", Status.FAIL, **words)
+
+
+def _against(own: Override, line: str) -> str:
+    return "" if plain(own.key, own.value) == plain(own.key, line.strip()) else f"its server.properties says {line.strip()}"
+
+
+def _on_some(own: Override, others: Mapping[int, Override | None]) -> str:
+    lacking = [one for one, other in others.items() if other is None]
+    if lacking:
+        return f"{brokers(lacking)} {'has' if len(lacking) == 1 else 'have'} none"
+    unlike = [one for one, other in others.items() if other is not None and other.value != own.value]
+    return f"{brokers(unlike)} {'has' if len(unlike) == 1 else 'have'} another one" if 2 * len(unlike) > len(others) else ""

@@ -1,0 +1,65 @@
+"""KA708."""
+
+from collections.abc import Iterator
+
+from kafka_audit.checks import row_check
+from kafka_audit.checks.configuration.effective import Effective, unknown, unread
+from kafka_audit.checks.rows import judge
+from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.tables import BrokerConfig, BrokerProperty, Snapshot
+from kafka_audit.model.text import brokers
+
+_KEY = "broker.rack"
+
+
+@row_check(
+    code="KA708",
+    severity=Severity.MEDIUM,
+    needs=(BrokerConfig, BrokerProperty),
+    says={
+        Status.FAIL: "Broker {broker} names no rack, where {others} {do}",
+        Status.PASS: "Broker {broker} is in rack {rack}",
+        Status.UNKNOWN: "Not known: whether {who} names a rack ({error})",
+        Status.NOT_APPLICABLE: "No racks to compare: {reason}",
+    },
+)
+def racks_missing(snapshot: Snapshot) -> Iterator[Judgement]:
+    """Some brokers name their rack, others do not.
+
+    ## Why it matters
+    With ZooKeeper, replicas are spread over racks only if every broker names one. Else topics are laid out as if there were no
+    racks, and plans of `kafka-reassign-partitions.sh` stop at "Not all brokers have rack information". What lies in one rack is
+    lost with it.
+
+    ## Fails when
+    `broker.rack` of the broker is not set, and another broker's is.
+
+    ## Not known when
+    Neither DescribeConfigs nor server.properties of the broker was read.
+
+    ## Passes only when
+    The broker names a rack. It does not apply where no broker does.
+
+    ## What to do
+    Set `broker.rack` on broker {broker} and restart it. Partitions that exist stay where they are: find those with all replicas
+    in one rack and reassign them. If racks are not meant to count, take the key from {others} as well.
+
+    ## References
+    KIP-36 (rack aware replica assignment); KIP-392 (fetch from the closest replica).
+    """
+    effective = Effective(snapshot)
+    racks = {broker: effective.get(broker, _KEY) for broker in effective.brokers if effective.told(broker)}
+    named = [broker for broker, rack in racks.items() if rack.explicit]
+    if racks and len(racks) == len(effective.brokers) and not named and all(rack.known for rack in racks.values()):
+        yield judge(snapshot, "KA708", "cluster", Status.NOT_APPLICABLE, reason="no broker names one")
+        return
+    yield from unread(effective, "KA708")
+    for broker, rack in racks.items():
+        words = {"broker": str(broker), "key": _KEY, "rack": rack.text or "", "others": brokers(named)}
+        if not rack.known or (not rack.explicit and not named):
+            error = "not every broker told its rack" if rack.known else f"{_KEY} was not told"
+            yield unknown(effective, "KA708", broker, error)
+        elif rack.explicit:
+            yield judge(snapshot, "KA708", f"broker/{broker}", Status.PASS, **words)
+        else:
+            yield judge(snapshot, "KA708", f"broker/{broker}", Status.FAIL, **words, do="does" if len(named) == 1 else "do")

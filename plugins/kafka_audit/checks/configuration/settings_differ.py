@@ -1,0 +1,68 @@
+"""KA701."""
+
+from collections.abc import Iterator
+
+from kafka_audit.checks import row_check
+from kafka_audit.checks.configuration.drift import MANAGED, fault
+from kafka_audit.checks.configuration.effective import Effective, unknown, unread
+from kafka_audit.checks.rows import judge
+from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.tables import BrokerConfig, BrokerProperty, DynamicConfig, Snapshot
+
+
+@row_check(
+    code="KA701",
+    severity=Severity.MEDIUM,
+    needs=(BrokerConfig, BrokerProperty, DynamicConfig),
+    says={
+        Status.FAIL: "Broker {broker} has {setting}={value}, where {others} {have} {usual} ({source})",
+        Status.PASS: "Broker {broker} decides by the same settings as others ({count} compared)",
+        Status.UNKNOWN: "Not known: whether {who} has the settings of the others ({error})",
+        Status.NOT_APPLICABLE: "No settings to compare: {reason}",
+    },
+)
+def settings_differ(snapshot: Snapshot) -> Iterator[Judgement]:
+    """Brokers differ in a setting by which all of them decide alike.
+
+    ## Why it matters
+    What holds for a topic then depends on who leads it, who creates it and who is controller: a record is taken today and
+    refused after the next change of leader, a topic is kept for a week or a day.
+
+    ## Fails when
+    One of 27 settings in effect (`message.max.bytes`, `log.retention.*`, `min.insync.replicas`, `num.partitions`,
+    `unclean.leader.election.enable`, ...) is set, and not the same on all brokers. `log.retention.ms`, `.minutes` and `.hours`
+    count as one. Keys that have checks of their own (listeners, authorizer, super users, versions) are left to those.
+
+    ## Not known when
+    Neither DescribeConfigs nor server.properties of the broker was read, or no other broker's.
+
+    ## Passes only when
+    The broker has what most brokers have, in all that was compared. An unset key equals its default, however it is written.
+
+    ## What to do
+    Decide which value is meant: here {value}, at {others} {usual}. Set {setting} alike on all brokers; where it is not dynamic,
+    broker {broker} takes it at its next restart.
+
+    ## References
+    Kafka documentation, "Broker Configs"; KIP-226 (dynamic broker configuration).
+    """
+    effective = Effective(snapshot)
+    yield from unread(effective, "KA701")
+    told = [broker for broker in effective.brokers if effective.told(broker)]
+    if len(told) == 1:
+        alone = "a single broker is known" if len(effective.brokers) == 1 else None
+        if alone is None:
+            yield unknown(effective, "KA701", told[0], "no other broker's settings were read")
+        else:
+            yield judge(snapshot, "KA701", "cluster", Status.NOT_APPLICABLE, reason=alone)
+        return
+    values = {key: {broker: effective.get(broker, key) for broker in told} for key in MANAGED}
+    for broker in told:
+        faults = [one for key in MANAGED if (one := fault(snapshot, broker, key, values[key])) is not None]
+        yield from faults
+        hidden = [key for key in MANAGED if not values[key][broker].known]
+        if hidden:
+            yield unknown(effective, "KA701", broker, f"{', '.join(hidden)} not told")
+        elif not faults:
+            count = str(len(MANAGED))
+            yield judge(snapshot, "KA701", f"broker/{broker}", Status.PASS, broker=str(broker), count=count)

@@ -1,0 +1,60 @@
+"""What tells a broker's version: the APIs that it offers, and the inter-broker protocol that it is set to speak."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+
+from kafka_audit.checks.configuration.effective import Effective
+from kafka_audit.model.tables import BrokerApi, Snapshot
+from kafka_audit.model.text import counted
+
+KEY = "inter.broker.protocol.version"
+_NAMES = {0: "Produce", 1: "Fetch", 2: "ListOffsets", 3: "Metadata", 18: "ApiVersions", 32: "DescribeConfigs"}
+
+Ranges = tuple[tuple[int, tuple[int, int]], ...]  # API key, lowest and highest version; sorted
+
+
+def offered(snapshot: Snapshot) -> Mapping[int, Ranges]:
+    """Return the APIs that brokers offered, by broker."""
+    found: dict[int, set[tuple[int, tuple[int, int]]]] = defaultdict(set)
+    for row in snapshot.of(BrokerApi):
+        if row.broker_id >= 0:
+            found[row.broker_id].add((row.api_key, (row.min_version, row.max_version)))
+    return {broker: tuple(sorted(ranges)) for broker, ranges in found.items()}
+
+
+def protocol(effective: Effective, broker: int) -> str | None:
+    """Return the protocol version without the step in it (3.9 for 3.9-IV0); "" where the file leaves it to the software."""
+    found = effective.get(broker, KEY)
+    if not found.known or effective.between.kraft or effective.settings.get(broker, "process.roles").value:
+        return None
+    told = found.explicit or found.source == "DescribeConfigs"
+    return (found.text or "").partition("-")[0] if told else ""
+
+
+def unlike(own: Mapping[int, tuple[int, int]], usual: Mapping[int, tuple[int, int]]) -> str:
+    """Return in which APIs an offer is unlike the usual one, for a sentence."""
+    unlike = sorted(key for key in {*own, *usual} if own.get(key) != usual.get(key))
+    first = min((key for key in unlike if key in _NAMES), default=unlike[0])
+    name = f"{_NAMES[first]} (API {first})" if first in _NAMES else f"API {first}"
+    more = f", and {counted(len(unlike) - 1, 'API')} more otherwise" if len(unlike) > 1 else ""
+    return f"it offers {name} in {_versions(own.get(first))}, not in {_versions(usual.get(first))}{more}"
+
+
+def _versions(offered: tuple[int, int] | None) -> str:
+    return "no version" if offered is None else f"versions {offered[0]} to {offered[1]}"
+
+
+def gap(
+    effective: Effective, broker: int, offers: Mapping[int, Ranges], spoken: Mapping[int, str]
+) -> tuple[str, str | None] | None:
+    """Return what was not read, and what would tell; None where all that can differ was compared."""
+    if effective.between.asked and (broker not in offers or len(offers) == 1):
+        who = f"broker {broker}" if broker not in offers else "another broker"
+        return f"{who} did not answer ApiVersions", f"an answer of {who}"
+    if effective.between.asked and effective.between.kraft:
+        return None
+    if broker not in spoken:
+        return f"{KEY} was not told", None
+    if not effective.between.asked and "" in spoken.values():
+        return f"files that do not set {KEY} leave it to the software", "an audit of the running brokers"
+    return None

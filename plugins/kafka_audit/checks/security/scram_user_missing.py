@@ -1,0 +1,61 @@
+"""KA405."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from kafka_audit.checks import row_check
+from kafka_audit.checks.inter_broker import InterBroker, nobody
+from kafka_audit.checks.security.scram_login import judged
+from kafka_audit.checks.symptoms import Symptoms
+from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.tables import BrokerConfig, BrokerProperty, BrokerView, PropertyLogin, ScramUser, Snapshot
+
+
+@row_check(
+    code="KA405",
+    severity=Severity.CRITICAL,
+    needs=(BrokerConfig, BrokerProperty, PropertyLogin, ScramUser, BrokerView),
+    says={
+        Status.FAIL: "Broker {broker} logs in to others as {user}, for whom there is no {mechanism} credential",
+        Status.PASS: "Broker {broker} logs in to others as {user}, for whom there is a {mechanism} credential",
+        Status.UNKNOWN: "Not known: whether there is a credential for the user that {who} logs in as ({error})",
+        Status.NOT_APPLICABLE: "Broker {broker} needs no SCRAM credential: {reason}",
+    },
+)
+def scram_user_missing(snapshot: Snapshot) -> Iterator[Judgement]:
+    """The user that a broker logs in as has no SCRAM credential for the mechanism between brokers.
+
+    ## Why it matters
+    Every login of that broker at another one is refused: as a follower it gets no records, as the controller it is heard by
+    nobody. Who is connected stays so, so a user that was deleted takes effect with the next restart.
+
+    ## Fails when
+    The user of the JAAS text of the inter-broker listener is not below `/config/users`, or has no credential for
+    `sasl.mechanism.inter.broker.protocol`: SCRAM-SHA-256 and SCRAM-SHA-512 each have one of their own. HIGH while the views of
+    brokers are filled and nothing else shows it.
+
+    ## Not known when
+    The broker's server.properties or ZooKeeper's `/config/users` was not read, the login stands elsewhere (a JAAS file), or a
+    class of one's own keeps the credentials. In KRaft they are not read.
+
+    ## Passes only when
+    There is a credential for that user and mechanism. Whether the password fits is not seen. It does not apply where brokers
+    use no SCRAM.
+
+    ## What to do
+    See it: `kafka-configs.sh --zookeeper <zk>:2181 --describe --entity-type users` (with ZooKeeper this is the way that needs no
+    login at a broker). Add the credential with the password of the JAAS text of broker {broker}:
+    `kafka-configs.sh --zookeeper <zk>:2181 --alter --entity-type users --entity-name {user} --add-config
+    '{mechanism}=[password=<password>]'`. Running brokers take it at once.
+
+    ## References
+    KIP-84 (SCRAM); Kafka documentation, "Authentication using SASL/SCRAM".
+    """
+    between, symptoms = InterBroker(snapshot), Symptoms(InterBroker(snapshot))
+    latent = any(map(symptoms.accepted, between.brokers)) and not any(map(symptoms.lasting, between.brokers))
+    for broker in between.brokers:
+        if between.settings.get(broker, "process.roles").value == "controller":
+            continue
+        told = judged(between, broker)
+        yield replace(told, severity=Severity.HIGH) if latent and told.status is Status.FAIL else told
+    yield from nobody(between, "KA405")
