@@ -14,7 +14,6 @@ from kafka_audit.configuration.starts.protocol_versions import (
 
 MIGRATION = "zookeeper.metadata.migration.enable"
 _KRAFT = version("3.0-IV1")
-_SPACES = " " * 11
 _NO_GENERATION = (
     "broker.id generation is incompatible with ZooKeeper migration. Please stop using it before enabling migration "
     "(set broker.id to a value greater or equal to 0)."
@@ -100,7 +99,7 @@ def _roles(listening: Listening3, told: frozenset[str], inter_broker: Version, d
     if not told:
         _zookeeper(listening, inter_broker, dirs)
         return
-    roles.quorum_is_named(config, roles.ROLES, _SPACES)
+    roles.quorum_is_named(config, roles.ROLES)
     roles.no_control_plane(listening)
     if told == {"broker"}:
         roles.broker_only(listening)
@@ -117,7 +116,7 @@ def _zookeeper(listening: Listening3, inter_broker: Version, dirs: tuple[str, ..
         require(not names, f"{CONTROLLERS} must be empty when not running in KRaft mode: {shown}", CONTROLLERS)
         return
     require(config.number(BROKER) >= 0, _NO_GENERATION, BROKER)
-    roles.quorum_is_named(config, MIGRATION, _SPACES)
+    roles.quorum_is_named(config, MIGRATION)
     message = f"{CONTROLLERS} must not be empty when running in ZooKeeper migration mode: {shown}"
     require(bool(names), message, CONTROLLERS)
     without = f"without setting '{INTER_BROKER_VERSION}' to"

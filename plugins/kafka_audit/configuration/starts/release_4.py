@@ -6,7 +6,6 @@ from kafka_audit.configuration.starts.listening_4 import Listening4
 
 _AUTO_JOIN = "controller.quorum.auto.join.enable"
 _CORDONED = "cordoned.log.dirs"
-_SPACES = " " * 11
 
 
 def judge(config: Config) -> None:
@@ -38,7 +37,7 @@ def judge(config: Config) -> None:
 
 def _roles(listening: Listening4, told: frozenset[str]) -> None:
     config = listening.config
-    roles.quorum_is_named(config, roles.ROLES, _SPACES)
+    roles.quorum_is_named(config, roles.ROLES)
     if told == {"broker"}:
         roles.broker_only(listening)
         message = f"{_AUTO_JOIN} is only supported when {roles.ROLES} contains the 'controller' role."

@@ -20,15 +20,20 @@ _PLAIN_SET = 4  # Scala shows a larger one as a HashSet
 
 
 def _shown(ids: Collection[int]) -> str:
-    return f"{'Hash' if len(ids) > _PLAIN_SET else ''}Set({', '.join(map(str, ids))})"
+    # In the order of the HashMap of Java's that Kafka puts them into.
+    size = 1
+    while size < len(ids) or size * 3 < len(ids) * 4:
+        size *= 2
+    told = sorted(ids, key=lambda one: (one ^ (one & 0xFFFFFFFF) >> 16) & (size - 1))
+    return f"{'Hash' if len(ids) > _PLAIN_SET else ''}Set({', '.join(map(str, told))})"
 
 
-def quorum_is_named(config: Config, reason: str, spaces: str) -> None:
-    """Judge whether controllers can be found; `spaces` are those of the source's margin, which the message keeps."""
+def quorum_is_named(config: Config, reason: str) -> None:
+    """Judge whether controllers can be found."""
     if not config.items(VOTERS) and not config.items(BOOTSTRAP):
         message = (
-            f"If using {reason}, either {BOOTSTRAP} must{spaces}contain the set of bootstrap controllers or {VOTERS} "
-            f"must contain a parseable{spaces}set of controllers."
+            f"If using {reason}, either {BOOTSTRAP} must contain the set of bootstrap controllers or {VOTERS} "
+            f"must contain a parseable set of controllers."
         )
         raise refuse(message, VOTERS)
 
