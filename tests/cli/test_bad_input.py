@@ -178,6 +178,7 @@ def test_a_snapshot_to_compare_that_cannot_be_used_is_told(run, tmp_path):
 
 
 @pytest.mark.spark
+@pytest.mark.scenario  # the quick part of this file starts no Spark
 def test_zookeeper_down_and_a_half_written_snapshot_are_a_finding_and_nothing(run, tmp_path):
     _file(tmp_path, "manifest.json").unlink()
     done = run("run", "prod")
