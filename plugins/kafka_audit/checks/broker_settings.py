@@ -78,6 +78,10 @@ class Settings:
         own = self.get(broker, f"listener.name.{listener.lower()}.{key}")
         return self.get(broker, key) if own.state in {"unset", "unread"} else own
 
+    def first_set(self, broker: int, *keys: str) -> str:
+        """Return the first of some keys that a broker has set, the first of all where it has none: the line to look at."""
+        return next((key for key in keys if self.get(broker, key).state in {"set", "hidden"}), keys[0])
+
     @cached_property
     def logins(self) -> tuple[PropertyLogin, ...]:
         """Logins in the JAAS texts of files."""

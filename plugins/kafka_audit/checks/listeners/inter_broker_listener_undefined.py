@@ -9,6 +9,8 @@ from kafka_audit.checks.rows import judge
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerProperty, Snapshot
 
+_KEYS = ("inter.broker.listener.name", "security.inter.broker.protocol", "advertised.listeners", "listeners")
+
 
 @row_check(
     code="KA311",
@@ -32,7 +34,7 @@ def inter_broker_listener_undefined(snapshot: Snapshot) -> Iterator[Judgement]:
     `advertised.listeners`; without those `listeners` counts, without both a PLAINTEXT listener.
 
     ## Not known when
-    No server.properties of the broker was read.
+    No server.properties of the broker was read, or a placeholder stands for a listener.
 
     ## Passes only when
     The name is among them, in the same letters.
@@ -49,6 +51,14 @@ def inter_broker_listener_undefined(snapshot: Snapshot) -> Iterator[Judgement]:
     for broker, lines in sorted(between.settings.files.items()):
         if between.settings.get(broker, "process.roles").value == "controller":
             continue
+        if hidden := [key for key in _KEYS if key in lines and lines[key].value is None]:
+            words = {
+                "who": f"broker {broker}",
+                "error": f"{hidden[0]} is filled in later",
+                "needs": "the file as the broker gets it",
+            }
+            yield judge(snapshot, "KA311", f"broker/{broker}", Status.UNKNOWN, **words)
+            continue
         told = {key: row.value for key, row in lines.items() if row.value}
         listener = told.get("inter.broker.listener.name") or told.get("security.inter.broker.protocol") or "PLAINTEXT"
         entries = told.get("advertised.listeners") or told.get("listeners") or "PLAINTEXT://:9092"
@@ -59,5 +69,6 @@ def inter_broker_listener_undefined(snapshot: Snapshot) -> Iterator[Judgement]:
             f"The valid options based on currently configured listeners are {advertised}"
         )
         evidence = {"broker": str(broker), "listener": listener, "advertised": advertised, "kafka_says": says}
+        evidence["key"] = between.settings.first_set(broker, *_KEYS)
         status = Status.PASS if listener.upper() in names else Status.FAIL
         yield judge(snapshot, "KA311", f"broker/{broker}", status, **evidence)

@@ -11,6 +11,8 @@ from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerConfig, BrokerProperty, Snapshot
 from kafka_audit.model.text import brokers
 
+_KEYS = ("inter.broker.listener.name", "security.inter.broker.protocol")
+
 
 @row_check(
     code="KA312",
@@ -51,13 +53,14 @@ def inter_broker_listeners_differ(snapshot: Snapshot) -> Iterator[Judgement]:
     known = {broker: kind for broker, listener in used.items() if (kind := _kind(between, broker, listener)) is not None}
     kinds = Counter(known.values())
     usual = min(kinds, key=lambda kind: (-kinds[kind], kind), default=None)
+    names = {one.name for one in used.values()}
     for broker in between.brokers:
         offered, own = between.offered(broker), used.get(broker)
-        for name in sorted({one.name for one in used.values()}):
-            users = brokers(one for one, listener in used.items() if listener.name == name)
-            if offered is not None and name not in offered:
-                fault = f"it does not offer {name}, on which {users} would talk to it"
-                words = {"broker": str(broker), "fault": fault, "listener": name}
+        for name in () if offered is None else names - offered:
+            users = [one for one, other in used.items() if other.name == name and one != broker]
+            if users:  # a broker that uses what it alone lacks is KA311's
+                fault = f"it does not offer {name}, on which {brokers(users)} would talk to it"
+                words = {"broker": str(broker), "fault": fault, "listener": name, "key": "advertised.listeners"}
                 yield judge(snapshot, "KA312", f"broker/{broker}/listener/{name}", Status.FAIL, **words)
         if own is None or (broker not in known and (offered is None or own.name in offered)):
             error = "its inter-broker listener is not known" if own is None else f"its SASL mechanism on {own.name} is not known"
@@ -67,11 +70,10 @@ def inter_broker_listeners_differ(snapshot: Snapshot) -> Iterator[Judgement]:
         elif offered is None or own.name in offered:
             kind, resource = known[broker], f"broker/{broker}/listener/{own.name}"
             words = {"broker": str(broker), "listener": own.name, "protocol": own.protocol or "not known"}
+            words["key"] = between.settings.first_set(broker, *_KEYS)
             words["fault"] = f"it uses {' '.join(kind).strip()}, most use {' '.join(usual or ()).strip()}"
-            if kind == usual:
-                yield judge(snapshot, "KA312", resource, Status.PASS, **words)
-            else:
-                yield replace(judge(snapshot, "KA312", resource, Status.FAIL, **words), severity=Severity.MEDIUM)
+            told = judge(snapshot, "KA312", resource, Status.PASS if kind == usual else Status.FAIL, **words)
+            yield told if kind == usual else replace(told, severity=Severity.MEDIUM)
     yield from nobody(between, "KA312")
 
 

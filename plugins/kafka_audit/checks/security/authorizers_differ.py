@@ -56,6 +56,7 @@ def authorizers_differ(snapshot: Snapshot) -> Iterator[Judgement]:
     usual = min(classes, key=lambda name: (-classes[name], str(name)), default=None)
     for broker, setting in told.items():
         resource, evidence = f"broker/{broker}", {"broker": str(broker), "authorizer": setting.value or "nothing, all may do all"}
+        evidence["key"] = "authorizer.class.name"
         if setting.state not in {"set", "unset"} or usual is None:
             needs = f"DescribeConfigs on Cluster, or server.properties of broker {broker}"
             words = {"who": f"broker {broker}", "error": "not every broker told its authorizer", "needs": needs}

@@ -16,6 +16,9 @@ KAFKA_SAYS = (
 """The words of `kafka.server.KafkaConfig.validateValues`, the same from 1.1 to 4.x."""
 
 
+MECHANISM = "sasl.mechanism.inter.broker.protocol"
+
+
 @row_check(
     code="KA406",
     severity=Severity.CRITICAL,
@@ -39,7 +42,7 @@ def mechanism_not_enabled(snapshot: Snapshot) -> Iterator[Judgement]:
     inter-broker listener, that listener's own key (`listener.name.<name>.sasl.enabled.mechanisms`) first.
 
     ## Not known when
-    No server.properties of the broker was read.
+    No server.properties of the broker was read, or a placeholder stands for a mechanism.
 
     ## Passes only when
     The mechanism is among them. It does not apply where the inter-broker listener has no SASL.
@@ -57,9 +60,15 @@ def mechanism_not_enabled(snapshot: Snapshot) -> Iterator[Judgement]:
         listener, mechanism = between.listener(broker), between.mechanism(broker).value
         if listener is None or between.settings.get(broker, "process.roles").value == "controller":
             continue
-        enabled = between.settings.at(broker, listener.name, "sasl.enabled.mechanisms").value or "GSSAPI"
+        told = between.settings.at(broker, listener.name, "sasl.enabled.mechanisms")
+        enabled, own = told.value or "GSSAPI", f"listener.name.{listener.name.lower()}.sasl.enabled.mechanisms"
         evidence = {"broker": str(broker), "listener": listener.name, "mechanism": str(mechanism), "enabled": enabled}
         evidence |= {"protocol": listener.protocol or "not known", "who": f"broker {broker}", "kafka_says": KAFKA_SAYS}
+        evidence["key"] = between.settings.first_set(broker, MECHANISM, own, "sasl.enabled.mechanisms")
+        if listener.logs_in and (mechanism is None or not told.known):
+            words = {"error": "a mechanism is filled in later", "needs": "the file as the broker gets it"}
+            yield judge(snapshot, "KA406", f"broker/{broker}", Status.UNKNOWN, **evidence, **words)
+            continue
         among = mechanism in {part.strip() for part in enabled.split(",")}
         status = (Status.PASS if among else Status.FAIL) if listener.logs_in else Status.NOT_APPLICABLE
         reason = {} if listener.logs_in else {"reason": f"listener {listener.name} is {listener.protocol}"}

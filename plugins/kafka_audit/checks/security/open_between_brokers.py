@@ -52,6 +52,7 @@ def open_between_brokers(snapshot: Snapshot) -> Iterator[Judgement]:
         mechanism = between.mechanism(broker).value if listener.logs_in else None
         what = "every record and the brokers' password" if mechanism == "PLAIN" else "every record"
         evidence = {"broker": str(broker), "listener": listener.name, "protocol": listener.protocol, "what": what}
+        evidence["key"] = between.settings.first_set(broker, "inter.broker.listener.name", "security.inter.broker.protocol")
         status = Status.PASS if listener.encrypted else Status.FAIL
         yield judge(snapshot, "KA411", f"broker/{broker}/listener/{listener.name}", status, **evidence)
     yield from nobody(between, "KA411")

@@ -47,7 +47,7 @@ def open_without_acl(snapshot: Snapshot) -> Iterator[Judgement]:
     for broker in between.brokers:
         resource, authorizer = f"broker/{broker}", between.authorizer(broker)
         allows = between.allows_without_acl(broker)
-        evidence = {"broker": str(broker), "who": f"broker {broker}"}
+        evidence = {"broker": str(broker), "who": f"broker {broker}", "key": "allow.everyone.if.no.acl.found"}
         if authorizer.state == "unset":
             yield judge(snapshot, "KA408", resource, Status.NOT_APPLICABLE, **evidence, reason="it runs no authorizer")
         elif not authorizer.value or allows is None:

@@ -26,6 +26,7 @@ def evidence_of(between: InterBroker, standing: Standing) -> dict[str, str]:
         whom = "the other brokers"
     return {
         "broker": str(standing.broker),
+        "key": between.settings.first_set(standing.broker, "super.users", "authorizer.class.name"),
         "who": f"broker {standing.broker}",
         "refuses": _REFUSES[standing.confidence],
         "whom": whom,
