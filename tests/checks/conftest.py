@@ -82,6 +82,9 @@ BLIND = {
         "now": {"probes": [{"to": [0, 1, 2], "outcome": "none"}], "identities": [{"to": one, "asked": False} for one in range(3)]}
     },
     "kraft": {"now": {"info": {"mode": "kraft"}, "zookeeper": "none"}},
+    "kraft_one_view": {
+        "now": {"info": {"mode": "kraft"}, "zookeeper": "none", "views": {one: {"answers": False} for one in (1, 2)}}
+    },
 }
 """Worlds in which something was not read, judged by every check."""
 

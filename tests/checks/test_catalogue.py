@@ -35,7 +35,8 @@ TAKEN_AWAY = {
     "one_topic_unread": {RegisteredTopic, RegisteredPartition},
     "no_views": {BrokerView},
     "no_probes": {Probe},
-    "kraft": ZOOKEEPER,
+    "kraft": {Registry},
+    "kraft_one_view": ZOOKEEPER,
 }
 """Which tables each blind world lacks, in whole or in part."""
 

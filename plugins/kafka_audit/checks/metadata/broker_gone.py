@@ -26,10 +26,12 @@ def broker_gone() -> str:
     ## Fails when
     A broker id is in the previous snapshot's registrations, or in the replicas of a partition, and not in `/brokers/ids` now; or
     fewer brokers are registered than `expect.brokers`. CRITICAL where a partition with a replica there has no leader. Unless only
-    the previous snapshot knows it, two looks have to agree.
+    the previous snapshot knows it, two looks have to agree. In KRaft mode registered is who the newest view lists, or who
+    answers.
 
     ## Not known when
-    ZooKeeper was not read, a registration was unreadable, or the absence was seen once (a restart takes seconds).
+    ZooKeeper was not read (KRaft: fewer than two brokers gave a view), a registration was unreadable, or the absence was seen
+    once (a restart takes seconds).
 
     ## Passes only when
     The broker is registered; for the cluster: as many are registered as `expect.brokers` says.

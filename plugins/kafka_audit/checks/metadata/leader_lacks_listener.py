@@ -14,7 +14,7 @@ from kafka_audit.model.tables import BrokerView, RegisteredEndpoint, RegisteredP
         "({partitions}): leader {leaders} has no such listener",
         Status.PASS: "Every leader that broker {broker} names has the listener on which it was asked ({listeners})",
         Status.UNKNOWN: "Not known: whether leaders lack the listener on which {who} is asked ({error})",
-        Status.NOT_APPLICABLE: "No view to compare with ZooKeeper: {reason}",
+        Status.NOT_APPLICABLE: "Nothing to compare views with: {reason}",
     },
 )
 def leader_lacks_listener() -> str:
@@ -29,7 +29,8 @@ def leader_lacks_listener() -> str:
     listener.
 
     ## Not known when
-    The broker gave no view, its view is empty (KA107), ZooKeeper was not read, or the difference was seen once or moved.
+    The broker gave no view, its view is empty (KA107), ZooKeeper was not read (KRaft: no other broker gave a view), or
+    the difference was seen once or moved.
 
     ## Passes only when
     The broker answered, and no partition that it lists has error 72.
@@ -47,7 +48,8 @@ def leader_lacks_listener() -> str:
                CAST(NULL AS STRING) AS severity, 'measured' AS confidence,
                map('who', who, 'broker', name, 'error', coalesce(doubt, topics_error), 'needs',
                    coalesce(doubt_needs, topics_needs), 'count', string(n), 'total', string(partitions), 'partitions', which,
-                   'leaders', subjects, 'zookeeper', zookeeper, 'said', said, 'listeners', on_listeners)
+                   'leaders', subjects, if(holders IS NULL, 'zookeeper', 'newest_epoch'), zookeeper, 'said', said,
+                   'listeners', on_listeners)
                AS evidence
         FROM observer_matter WHERE matter = 'listener'
     """

@@ -11,11 +11,11 @@ from kafka_audit.model.tables import BrokerView, RegisteredBroker, RegisteredPar
     needs=(RegisteredBroker, RegisteredTopic, RegisteredPartition, BrokerView, ViewPartition),
     says={
         Status.FAIL: "Clients of broker {broker} find no leader for {count} of {total} partitions ({partitions}): it answers "
-        "error 5 LEADER_NOT_AVAILABLE although ZooKeeper has a leader that is registered (first: {zookeeper})",
-        Status.PASS: "Broker {broker} knows a leader wherever ZooKeeper holds a registered one, for {listed} of {total} "
-        "partitions, which is all that it lists",
+        "error 5 LEADER_NOT_AVAILABLE although {right} (first: {first})",
+        Status.PASS: "Broker {broker} knows a leader wherever {held}, for {listed} of {total} partitions, which is all that it "
+        "lists",
         Status.UNKNOWN: "Not known: whether {who} misses leaders ({error})",
-        Status.NOT_APPLICABLE: "No view to compare with ZooKeeper: {reason}",
+        Status.NOT_APPLICABLE: "Nothing to compare views with: {reason}",
     },
 )
 def leader_not_available() -> str:
@@ -27,11 +27,13 @@ def leader_not_available() -> str:
 
     ## Fails when
     A broker answers error 5 for a partition, in two looks, while ZooKeeper holds a leader for it that is registered. Below
-    Metadata v6 a leader without the asked listener looks the same; where the registration shows that, it is KA103.
+    Metadata v6 a leader without the asked listener looks the same; where the registration shows that, it is KA103. In KRaft mode:
+    while the newest view has a leader that it lists.
 
     ## Not known when
-    The broker gave no view, its view is empty (KA107), ZooKeeper was not read, or the difference was seen once or moved. A
-    partition without leader in ZooKeeper is no case of this check: then error 5 is the truth.
+    The broker gave no view, its view is empty (KA107), ZooKeeper was not read (KRaft: no other broker gave a view), or the
+    difference was seen once or moved. A partition without leader in ZooKeeper is no case of this check: then error 5 is the
+    truth.
 
     ## Passes only when
     The broker answered, and no partition that it lists has error 5 against a registered leader.
@@ -39,7 +41,7 @@ def leader_not_available() -> str:
     ## What to do
     This broker does not know that the leader lives: the controller's update about it never came here. On the controller's host:
     `grep '(id: {broker} rack.*unsuccessful' controller.log`. For the causes see KA302, KA401 and KA412, for the brokers that it
-    misses KA105.
+    misses KA105. In KRaft mode the broker fetches no metadata any more: see KA101.
 
     ## References
     KIP-226 (errors 5 and 72 are told apart since Metadata v6); `kafka.server.metadata.ZkMetadataCache.getPartitionMetadata`.
@@ -49,7 +51,10 @@ def leader_not_available() -> str:
                CAST(NULL AS STRING) AS severity, 'measured' AS confidence,
                map('who', who, 'broker', name, 'error', coalesce(doubt, topics_error), 'needs',
                    coalesce(doubt_needs, topics_needs), 'count', string(n), 'total', string(partitions), 'listed',
-                   string(listed), 'partitions', which, 'leaders', subjects, 'zookeeper', zookeeper, 'said', said,
-                   'listeners', listeners) AS evidence
+                   string(listed), 'partitions', which, 'leaders', subjects, if(holders IS NULL, 'zookeeper', 'newest_epoch'),
+                   zookeeper, 'said', said, 'listeners', listeners, 'holders', holders, 'first', zookeeper,
+                   'right', if(holders IS NULL, 'ZooKeeper has a leader that is registered',
+                       concat('the newest view, held by ', holders, ', has a leader and lists it')),
+                   'held', if(holders IS NULL, 'ZooKeeper holds a registered one', 'the newest view has one')) AS evidence
         FROM observer_matter WHERE matter = 'no_leader'
     """

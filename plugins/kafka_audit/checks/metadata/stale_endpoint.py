@@ -14,7 +14,7 @@ from kafka_audit.model.tables import BrokerView, RegisteredEndpoint, ViewBroker
         "says {said} (listener {listeners})",
         Status.PASS: "Broker {broker} gives the registered address of every broker that it lists ({listeners})",
         Status.UNKNOWN: "Not known: whether {who} gives old addresses ({error})",
-        Status.NOT_APPLICABLE: "No view to compare with ZooKeeper: {reason}",
+        Status.NOT_APPLICABLE: "No registrations to compare with: {reason}",
     },
 )
 def stale_endpoint() -> str:
@@ -49,5 +49,9 @@ def stale_endpoint() -> str:
                map('who', who, 'broker', name, 'error', coalesce(doubt, brokers_error), 'needs',
                    coalesce(doubt_needs, brokers_needs), 'count', string(n), 'total', string(brokers), 'subjects', subjects,
                    'zookeeper', zookeeper, 'said', said, 'listeners', on_listeners) AS evidence
-        FROM observer_matter WHERE matter = 'endpoint'
+        FROM observer_matter WHERE matter = 'endpoint' AND holders IS NULL
+        UNION ALL
+        SELECT snapshot_id, 'KA106', 'cluster', 'NOT_APPLICABLE', NULL, 'measured',
+               map('who', 'any broker', 'reason', 'the cluster runs in KRaft mode, without ZooKeeper')
+        FROM judged WHERE mode = 'kraft'
     """

@@ -10,11 +10,11 @@ from kafka_audit.model.tables import BrokerView, RegisteredPartition, Registered
     severity=Severity.HIGH,
     needs=(RegisteredTopic, RegisteredPartition, BrokerView, ViewTopic, ViewPartition),
     says={
-        Status.FAIL: "Clients of broker {broker} miss topics: it does not list {count} of {total} partitions as ZooKeeper holds "
+        Status.FAIL: "Clients of broker {broker} miss topics: it does not list {count} of {total} partitions as {holds} "
         "them ({partitions})",
-        Status.PASS: "Broker {broker} lists all {total} partitions with the replicas that ZooKeeper holds",
+        Status.PASS: "Broker {broker} lists all {total} partitions with the replicas {held}",
         Status.UNKNOWN: "Not known: whether {who} lists every topic ({error})",
-        Status.NOT_APPLICABLE: "No view to compare with ZooKeeper: {reason}",
+        Status.NOT_APPLICABLE: "Nothing to compare views with: {reason}",
     },
 )
 def topic_missing_from_view() -> str:
@@ -26,14 +26,17 @@ def topic_missing_from_view() -> str:
 
     ## Fails when
     A topic or partition is missing from the broker's answer to Metadata, or has other replicas there, in two looks, with the
-    znode unchanged in between. An empty view misses them all. Topics in deletion are left out.
+    znode unchanged in between. An empty view misses them all. Topics in deletion are left out. In KRaft mode views are compared
+    with the newest one: by leader epochs, and where these tell nothing by what most brokers hold. A topic of another id is
+    absent.
 
     ## Not known when
     The broker gave no view, ZooKeeper was not read, the difference was seen once or moved, or a topic is in no view at all where
-    there is an authorizer (or where that could not be asked): Metadata silently leaves out what the auditor may not describe.
+    there is an authorizer (or where that could not be asked): Metadata silently leaves out what the auditor may not describe. In
+    KRaft mode: no other broker gave a view, or nothing shows which of two views is the newer.
 
     ## Passes only when
-    The broker answered, and lists every partition with ZooKeeper's replicas.
+    The broker answered, and lists every partition with the replicas of ZooKeeper or, in KRaft mode, of the newest view.
 
     ## What to do
     Where the whole view is empty, KA105 and the cause under it come first. Where single topics are missing, look for a deletion
@@ -50,7 +53,10 @@ def topic_missing_from_view() -> str:
         SELECT snapshot_id, 'KA107' AS code, resource, coalesce(status, if(error IS NULL, 'PASS', 'UNKNOWN')) AS status,
                CAST(NULL AS STRING) AS severity, 'measured' AS confidence,
                map('who', who, 'broker', name, 'error', coalesce(doubt, error), 'needs', coalesce(doubt_needs, needs),
-                   'count', string(n), 'total', string(partitions), 'partitions', which, 'zookeeper', zookeeper,
-                   'said', said, 'listeners', on_listeners) AS evidence
+                   'count', string(n), 'total', string(partitions), 'partitions', which,
+                   if(holders IS NULL, 'zookeeper', 'newest_view'), zookeeper, 'said', said, 'listeners', on_listeners,
+                   'holders', holders, 'holds', if(holders IS NULL, 'ZooKeeper holds',
+                       concat(holders, if(holders LIKE 'brokers %', ' list', ' lists'))),
+                   'held', if(holders IS NULL, 'that ZooKeeper holds', 'of the newest view')) AS evidence
         FROM observer_matter WHERE matter = 'assignment'
     """

@@ -15,7 +15,8 @@ BROKERS = """
     FULL OUTER JOIN (SELECT * FROM registered_broker_at WHERE slot = 'previous') AS p
         ON p.snapshot_id = n.snapshot_id AND p.broker_id = n.broker_id
     LEFT JOIN (SELECT snapshot_id, broker_id, slot,
-                      array_join(array_sort(collect_list(concat(protocol, '://', host, ':', port))), ', ') AS text
+                      array_join(array_sort(collect_list(concat(coalesce(concat(protocol, '://'), ''), host, ':', port))), ', ')
+                          AS text
                FROM registered_endpoint_at GROUP BY snapshot_id, broker_id, slot) AS e
         ON e.snapshot_id = coalesce(n.snapshot_id, p.snapshot_id) AND e.broker_id = coalesce(n.broker_id, p.broker_id)
             AND e.slot = if(n.broker_id IS NULL, 'previous', 'now')
@@ -25,8 +26,10 @@ BROKERS = """
 
 ENDPOINTS = """
     SELECT coalesce(n.snapshot_id, p.snapshot_id), 'endpoint',
-           concat('broker/', coalesce(n.broker_id, p.broker_id), '/listener/', coalesce(n.listener, p.listener)),
-           concat(p.protocol, '://', p.host, ':', p.port), concat(n.protocol, '://', n.host, ':', n.port)
+           concat('broker/', coalesce(n.broker_id, p.broker_id), coalesce(concat('/listener/', nullif(coalesce(n.listener,
+               p.listener), '')), '')),
+           concat(coalesce(concat(p.protocol, '://'), ''), p.host, ':', p.port),
+           concat(coalesce(concat(n.protocol, '://'), ''), n.host, ':', n.port)
     FROM (SELECT * FROM registered_endpoint_at WHERE slot = 'now') AS n
     FULL OUTER JOIN (SELECT * FROM registered_endpoint_at WHERE slot = 'previous') AS p
         ON p.snapshot_id = n.snapshot_id AND p.broker_id = n.broker_id AND p.listener = n.listener

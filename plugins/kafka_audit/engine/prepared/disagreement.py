@@ -41,7 +41,8 @@ CLAIM = View(
     name="claim",
     doc="""Everything that a view says differently from ZooKeeper, in either look. `subject` is the broker it is about, if any;
     `weight` counts partitions. Kinds: those of `topic_difference` and `partition_difference`, topic_hidden, empty_view (lists
-    no broker at all), broker_missing, endpoint, controller, controller_untold, cluster_id, cluster_untold.""",
+    no broker at all), broker_missing, broker_disputed, endpoint, unlisted (KRaft: it answers, and the newest views do not list
+    it), controller, controller_untold, cluster_id, cluster_untold.""",
     sql=f"""
         WITH own AS (SELECT * FROM held_view WHERE NOT foreign)
         SELECT {_COLUMNS}, d.topic, d.partition,
@@ -68,7 +69,7 @@ CLAIM = View(
         UNION ALL
         SELECT {_COLUMNS}, NULL, NULL, if(v.brokers_listed = 0, NULL, e.broker_id), 1,
                CASE WHEN b.broker_id IS NOT NULL THEN 'endpoint' WHEN v.brokers_listed = 0 THEN 'empty_view'
-                    ELSE 'broker_missing' END,
+                    WHEN e.disputed THEN 'broker_disputed' ELSE 'broker_missing' END,
                if(v.brokers_listed = 0, 'brokers registered', concat(e.host, ':', e.port)),
                coalesce(concat(b.host, ':', b.port), 'not listed'), if(v.brokers_listed = 0, '', string(e.mzxid))
         FROM own AS v
@@ -90,19 +91,24 @@ CLAIM = View(
                                       WHEN v.kafka_cluster_id <> v.right_cluster_id
                                           OR v.kafka_cluster_id <> j.expect_cluster_id THEN 'cluster_id' END,
                          'zookeeper', if(v.kafka_cluster_id <> v.right_cluster_id, v.right_cluster_id, j.expect_cluster_id),
-                         'said', v.kafka_cluster_id)), x -> x.kind IS NOT NULL)) k
+                         'said', v.kafka_cluster_id),
+            named_struct('kind', if(j.mode = 'kraft' AND v.right_cluster_id IS NOT NULL AND v.brokers_listed > 0
+                                    AND v.broker_id >= 0 AND NOT v.foreign AND NOT v.listed, 'unlisted', NULL),
+                         'zookeeper', 'not listed', 'said', 'answers')), x -> x.kind IS NOT NULL)) k
     """,  # noqa: S608 -- a list of columns, written above
 )
 
 DISAGREEMENT = View(
     name="disagreement",
     doc="""Claims of the newest look. `settled`: the look before it had the very same, and nothing that it rests on was written in
-    between. What a broker did not tell (topic_hidden, leader_ahead, *_untold) never settles: it is no difference.""",
+    between. What a broker did not tell (topic_hidden, leader_ahead, *_untold), and what no order of views tells (*_disputed),
+    never settles: it is no difference.""",
     sql="""
         SELECT c.snapshot_id, c.name, c.observer, c.broker_id, c.listener, c.topic, c.partition, c.subject, c.kind, c.zookeeper,
                c.said, max(c.weight) AS weight,
                bool_or(c.slot = 'before') AND first(j.steady)
-                   AND c.kind NOT IN ('topic_hidden', 'leader_ahead', 'controller_untold', 'cluster_untold') AS settled
+                   AND c.kind NOT IN ('topic_hidden', 'leader_ahead', 'controller_untold', 'cluster_untold', 'topic_disputed',
+                                      'broker_disputed') AS settled
         FROM claim AS c JOIN judged AS j ON j.snapshot_id = c.snapshot_id
         GROUP BY c.snapshot_id, c.name, c.observer, c.broker_id, c.listener, c.topic, c.partition, c.subject, c.kind, c.zookeeper,
                  c.said, c.basis
@@ -117,19 +123,21 @@ SUMMARY = View(
     assignment, controller, cluster): the columns of `observer`, and what it says differently there. `status` is FAIL where some
     of that is settled, and then only that counts; UNKNOWN with `doubt` and `doubt_needs` where nothing is; null where there is no
     difference. `n` counts partitions or brokers, `which` names the first ten, `subjects` the brokers concerned; `zookeeper` and
-    `said` are the two sides of the first, `on_listeners` where it was said. `empty`: the view lists no broker at all.""",
+    `said` are the two sides of the first, `on_listeners` where it was said. `empty`: the view lists no broker at all; `unlisted`:
+    it misses nothing, the newest views do not list its broker.""",
     sql="""
         WITH sorted AS (
             SELECT *, CASE WHEN kind IN ('leader', 'leader_ahead') THEN 'leader'
                            WHEN kind = 'no_leader' THEN 'no_leader'
                            WHEN kind = 'listener_missing' THEN 'listener'
-                           WHEN kind IN ('empty_view', 'broker_missing') THEN 'broker'
+                           WHEN kind IN ('empty_view', 'broker_missing', 'broker_disputed', 'unlisted') THEN 'broker'
                            WHEN kind = 'endpoint' THEN 'endpoint'
                            WHEN kind LIKE 'controller%' THEN 'controller'
                            WHEN kind LIKE 'cluster%' THEN 'cluster'
                            ELSE 'assignment' END AS matter,
                    CASE WHEN settled THEN 1
-                        WHEN kind IN ('topic_hidden', 'leader_ahead', 'controller_untold', 'cluster_untold') THEN 3
+                        WHEN kind IN ('topic_hidden', 'leader_ahead', 'controller_untold', 'cluster_untold', 'topic_disputed',
+                                      'broker_disputed') THEN 3
                         ELSE 2 END AS tier
             FROM disagreement),
         once AS (
@@ -137,7 +145,8 @@ SUMMARY = View(
                    max(weight) AS weight, collect_set(listener) AS listeners
             FROM sorted GROUP BY snapshot_id, name, matter, tier, kind, topic, partition, subject),
         counted AS (
-            SELECT snapshot_id, name, matter, tier, sum(weight) AS n, bool_or(kind = 'empty_view') AS empty, min(kind) AS kind,
+            SELECT snapshot_id, name, matter, tier, sum(weight) AS n, bool_or(kind = 'empty_view') AS empty,
+                   bool_and(kind = 'unlisted') AS unlisted, min(kind) AS kind,
                    array_sort(collect_list(struct(topic, partition, subject))) AS items,
                    array_sort(collect_set(subject)) AS subjects,
                    min_by(sides, struct(topic, partition, subject)) AS sides,
@@ -145,18 +154,22 @@ SUMMARY = View(
             FROM once GROUP BY snapshot_id, name, matter, tier),
         best AS (
             SELECT *, row_number() OVER (PARTITION BY snapshot_id, name, matter ORDER BY tier) AS place FROM counted)
-        SELECT o.*, m.matter, if(d.tier = 1, 'FAIL', if(d.tier IS NULL, NULL, 'UNKNOWN')) AS status, d.n, d.empty,
+        SELECT o.*, m.matter, if(d.tier = 1, 'FAIL', if(d.tier IS NULL, NULL, 'UNKNOWN')) AS status, d.n, d.empty, d.unlisted,
                coalesce(d.listeners, o.listeners) AS on_listeners,
                array_join(transform(slice(d.items, 1, 10), i -> coalesce(concat_ws('-', i.topic, i.partition), '')), ', ')
                    AS which,
                array_join(slice(d.subjects, 1, 10), ', ') AS subjects, d.sides.zookeeper, d.sides.said,
                CASE WHEN d.tier = 1 THEN NULL WHEN d.tier = 2 THEN 'in motion'
                     WHEN d.kind = 'topic_hidden' THEN concat('topics for ', d.n, ' partitions are in no view')
-                    WHEN d.kind = 'leader_ahead' THEN 'its leader epoch is above the one that ZooKeeper holds'
+                    WHEN d.kind LIKE '%disputed' THEN 'views differ, and nothing shows which of them is the newer'
+                    WHEN d.kind = 'leader_ahead' AND o.holders IS NULL
+                        THEN 'its leader epoch is above the one that ZooKeeper holds'
+                    WHEN d.kind = 'leader_ahead' THEN 'brokers name different leaders with one leader epoch'
                     WHEN d.tier = 3 THEN 'it does not say' END AS doubt,
                CASE WHEN d.tier = 1 THEN NULL
                     WHEN d.tier = 2 THEN 'another audit: this was seen once, or what it rests on changed between two looks'
                     WHEN d.kind = 'topic_hidden' THEN 'Describe on Topic'
+                    WHEN d.kind LIKE '%disputed' THEN 'the view of one more broker'
                     WHEN d.kind = 'leader_ahead' THEN 'another audit'
                     WHEN d.tier = 3 THEN 'a broker that answers Metadata v2 or later' END AS doubt_needs
         FROM observer AS o

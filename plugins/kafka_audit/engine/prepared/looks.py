@@ -1,5 +1,6 @@
 """Which rows count: the newest look at each judged cluster, the look before it, the previous snapshot, and what was not read."""
 
+from kafka_audit.engine.prepared import among_brokers
 from kafka_audit.engine.view import View
 from kafka_audit.model.tables import SQL_TABLES, Row, columns
 
@@ -21,14 +22,17 @@ LOOK = View(
 
 
 def _at(table: type[Row]) -> View:
-    own = ", ".join(f"t.{column.name}" for column in columns(table) if column.name != "sample")
-    return View(
-        name=f"{table.table()}_at",
-        doc=f"`{table.table()}` by slot instead of sample, keyed by the judged snapshot, the previous one's rows too.",
-        sql=f"""
+    instead, more = among_brokers.INSTEAD.get(table, ("", ""))
+    own = ", ".join([*(f"t.{column.name}" for column in columns(table) if column.name != "sample"), *([more] if more else [])])
+    stored = f"""
             SELECT l.snapshot_id, l.slot, {own}
             FROM {table.table()} AS t JOIN look AS l ON l.source_id = t.snapshot_id AND l.sample = t.sample
-        """,  # noqa: S608 -- names of our own dataclasses
+        """  # noqa: S608 -- names of our own dataclasses
+    told = "; in KRaft mode what brokers hold among themselves, see `among_brokers`" if instead else ""
+    return View(
+        name=f"{table.table()}_at",
+        doc=f"`{table.table()}` by slot instead of sample, keyed by the judged snapshot, the previous one's rows too{told}.",
+        sql=f"{stored} UNION ALL SELECT * FROM ({instead})" if instead else stored,  # noqa: S608 -- our own text
         kept="table",
     )
 
@@ -43,11 +47,16 @@ JUDGED = View(
     name="judged",
     doc="""One row per judged snapshot: mode, expectations and limits, what /controller, /controller_epoch and /cluster/id hold
     (now, in the look before, in the previous snapshot), and `steady`: there were two looks, and neither the controller nor the
-    list of brokers was written in between. What two observers say differently counts only then; otherwise it may have been caught
-    in motion.""",
+    list of brokers (KRaft: the newest that brokers hold) was written in between. What two observers say differently counts only
+    then; otherwise it may have been caught in motion. `holders`: who holds the newest view in KRaft, as words; null with
+    ZooKeeper.""",
     sql="""
         SELECT p.snapshot_id, p.previous_snapshot_id, i.mode, i.expect_brokers, i.expect_cluster_id, i.leader_moves,
-               i.broker_vantages, n.snapshot_id IS NOT NULL AS registry_read, n.kafka_cluster_id, n.controller_id,
+               i.broker_vantages,
+               concat(if(size(n.holders) > 1, 'brokers ', 'broker '), if(size(n.holders) > 1,
+                   concat(array_join(slice(n.holders, 1, least(size(n.holders) - 1, 9)), ', '), ' and ',
+                          if(size(n.holders) > 10, concat(size(n.holders) - 9, ' more'), element_at(n.holders, -1))),
+                   n.holders[0])) AS holders, n.snapshot_id IS NOT NULL AS registry_read, n.kafka_cluster_id, n.controller_id,
                n.controller_epoch, n.zxid_before, b.snapshot_id IS NOT NULL AS seen_twice, b.controller_id
                    AS before_controller_id,
                b.controller_epoch AS before_controller_epoch, q.controller_epoch AS previous_controller_epoch,
@@ -103,31 +112,42 @@ UNREAD = View(
 
 GAP = View(
     name="zookeeper_gap",
-    doc="""Parts of ZooKeeper that a judged snapshot (slot now), or its previous one, cannot be judged by: NOT_APPLICABLE in KRaft
-    mode and where there is no previous snapshot, UNKNOWN where the part was not read. `whole` as in `zookeeper_unread`.""",
+    doc="""Parts of ZooKeeper that a judged snapshot (slot now), or its previous one, cannot be judged by: UNKNOWN where the part
+    was not read, NOT_APPLICABLE where there is no previous snapshot. In KRaft mode there is no controller to compare with, and
+    brokers and topics are what brokers hold among themselves: a gap where fewer than two gave a view. `whole` as in
+    `zookeeper_unread`.""",
     sql="""
         WITH wanted AS (
             SELECT j.snapshot_id, slot, part, j.mode, j.previous_snapshot_id, j.registry_read
             FROM judged AS j CROSS JOIN (VALUES ('now'), ('previous')) AS s(slot)
-            CROSS JOIN (VALUES ('brokers'), ('controller'), ('topics')) AS p(part)),
+            CROSS JOIN (VALUES ('brokers'), ('controller'), ('topics')) AS p(part)
+            WHERE NOT (j.mode = 'kraft' AND slot = 'previous' AND part = 'controller')),
+        alone AS (
+            SELECT snapshot_id, slot, max(brokers_listed) = 1 AS alone FROM broker_view_at GROUP BY snapshot_id, slot),
         told AS (
-            SELECT w.snapshot_id, w.slot, w.part, coalesce(u.whole, true) AS whole, u.error, u.needs,
-                   CASE WHEN w.mode = 'kraft' THEN 'the cluster runs in KRaft mode, without ZooKeeper'
-                        WHEN w.slot = 'previous' AND w.previous_snapshot_id IS NULL THEN 'no previous snapshot' END AS reason,
+            SELECT w.snapshot_id, w.slot, w.part, coalesce(u.whole, true) AS whole, w.mode,
+                   if(w.mode = 'kraft', 'fewer than two brokers gave a view', u.error) AS error,
+                   if(w.mode = 'kraft', 'answers of two brokers to Metadata', u.needs) AS needs,
+                   CASE WHEN w.mode = 'kraft' AND w.part = 'controller' THEN 'the cluster runs in KRaft mode, without ZooKeeper'
+                        WHEN w.slot = 'previous' AND w.previous_snapshot_id IS NULL THEN 'no previous snapshot'
+                        WHEN w.mode = 'kraft' AND r.snapshot_id IS NULL AND a.alone
+                            THEN 'a single broker carries the cluster, so there is no other view' END AS reason,
                    u.snapshot_id IS NOT NULL OR r.snapshot_id IS NULL AS unread
             FROM wanted AS w
             LEFT JOIN zookeeper_unread AS u ON u.snapshot_id = w.snapshot_id AND u.slot = w.slot AND u.part = w.part
-            LEFT JOIN registry_at AS r ON r.snapshot_id = w.snapshot_id AND r.slot = w.slot)
+            LEFT JOIN registry_at AS r ON r.snapshot_id = w.snapshot_id AND r.slot = w.slot
+            LEFT JOIN alone AS a ON a.snapshot_id = w.snapshot_id AND a.slot = w.slot)
         SELECT snapshot_id, slot, part, whole, if(reason IS NULL, 'UNKNOWN', 'NOT_APPLICABLE') AS status, reason,
-               if(reason IS NULL, concat(if(slot = 'now', 'ZooKeeper was not read: ',
-                   'the previous snapshot has not read ZooKeeper: '),
-                                         coalesce(error, 'no answer')), NULL) AS error,
-               if(reason IS NULL, if(slot = 'now', coalesce(needs, 'a ZooKeeper that answers'),
-                   'two snapshots that have read it'),
-                  NULL) AS needs
+               CASE WHEN reason IS NOT NULL THEN NULL
+                    WHEN mode = 'kraft' THEN concat(if(slot = 'now', '', 'in the previous snapshot '), error)
+                    ELSE concat(if(slot = 'now', 'ZooKeeper was not read: ', 'the previous snapshot has not read ZooKeeper: '),
+                                coalesce(error, 'no answer')) END AS error,
+               CASE WHEN reason IS NOT NULL THEN NULL WHEN slot = 'now' THEN coalesce(needs, 'a ZooKeeper that answers')
+                    WHEN mode = 'kraft' THEN 'two snapshots with views of two brokers'
+                    ELSE 'two snapshots that have read it' END AS needs
         FROM told WHERE reason IS NOT NULL OR unread
     """,
     kept="small",
 )
 
-VIEWS: tuple[View, ...] = (LOOK, *(_at(table) for table in SAMPLED), JUDGED, READ_NOW, UNREAD, GAP)
+VIEWS: tuple[View, ...] = (LOOK, *among_brokers.VIEWS, *(_at(table) for table in SAMPLED), JUDGED, READ_NOW, UNREAD, GAP)

@@ -70,10 +70,13 @@ KNOWN_BROKER = View(
     name="known_broker",
     doc="""Every broker id that the registrations of any slot, or an assignment, name: registered now, before or in the previous
     snapshot, how many partitions have a replica there, how many of those have no leader; `unreadable`: its registration failed to
-    be read.""",
+    be read. In KRaft mode a broker that answers is not gone, though others may not list it.""",
     sql="""
         WITH named AS (
             SELECT snapshot_id, broker_id, slot AS source, 0 AS replicas, 0 AS leaderless FROM registered_broker_at
+            UNION ALL
+            SELECT v.snapshot_id, v.broker_id, v.slot, 0, 0
+            FROM held_view AS v JOIN judged AS j ON j.snapshot_id = v.snapshot_id AND j.mode = 'kraft' WHERE v.broker_id >= 0
             UNION ALL
             SELECT snapshot_id, replica, 'assigned', count(*), count_if(leader = -1)
             FROM registered_partition_at LATERAL VIEW explode(replicas) r AS replica WHERE slot = 'now'

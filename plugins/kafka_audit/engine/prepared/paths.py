@@ -6,7 +6,7 @@ ENDPOINT = View(
     name="endpoint",
     doc="""Advertised endpoints: as registered now, or as probed where there is no registration to read.""",
     sql="""
-        WITH registered AS (SELECT * FROM registered_listener WHERE slot = 'now'),
+        WITH registered AS (SELECT * FROM registered_listener WHERE slot = 'now' AND listener <> ''),
         probed AS (
             SELECT snapshot_id, broker_id, listener, max(protocol) AS protocol, max(host) AS host, max(port) AS port
             FROM probe_at WHERE slot = 'now' AND snapshot_id NOT IN (SELECT snapshot_id FROM registered)
