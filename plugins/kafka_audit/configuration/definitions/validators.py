@@ -1,10 +1,14 @@
 """Kafka's validators by the names of their classes. Each tells what Kafka says against a value, None for a good one."""
 
 from collections.abc import Callable, Mapping
+from decimal import Decimal
+from math import isfinite
 from typing import Any
 
 from kafka_audit.configuration.definitions.addresses import bootstrap_servers, split, voters
 from kafka_audit.configuration.definitions.values import Value
+
+_PLAIN = (1e-3, 1e7)
 
 Validator = Callable[[str, Value], str | None]
 
@@ -24,7 +28,17 @@ def shown(value: Value) -> str:
         return f"[{', '.join(value)}]"
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
-    return str(value)
+    return _double(value) if isinstance(value, float) else str(value)
+
+
+def _double(number: float) -> str:
+    """Return a number as `Double.toString` does: in plain digits from a thousandth to ten millions."""
+    if not isfinite(number):
+        return {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}[str(number)]
+    if number == 0 or _PLAIN[0] <= abs(number) < _PLAIN[1]:
+        return f"{Decimal(repr(number)):f}"
+    digits, _, exponent = f"{Decimal(repr(number)).normalize():E}".partition("E")
+    return f"{digits if '.' in digits else f'{digits}.0'}E{int(exponent)}"
 
 
 def _invalid(name: str, value: Value, why: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kafka_audit.configuration.definitions import ConfigError, definitions
+from kafka_audit.configuration.starts.hashes import hash_order
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -72,15 +73,14 @@ class Config:
         `AbstractConfig.valuesWithPrefixOverride` reads all keys under the prefix, those of one mechanism too.
         """
         found: Value = self._value(name)
-        for key, text in self.originals.items():
-            if not key.startswith(prefix):
-                continue
+        below = (key for key in self.originals if key.startswith(prefix))
+        for key in hash_order(below, len(self.originals)):
             own = key.removeprefix(prefix)
             definition = self._definitions.get(own) or self._definitions.get(own[own.find(".") + 1 :])
             if definition is None:
                 continue
             try:
-                value = definition.value(text)
+                value = definition.value(self.originals[key])
             except ConfigError as error:
                 raise ConfigError(error.message, key) from None
             found = value if own == name else found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,7 @@ from kafka_audit.configuration.definitions.values import integer, trimmed
 from kafka_audit.configuration.starts.inet import ipv4, ipv6
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 _ENTRY = re.compile(r"(.*)://\[?([0-9a-zA-Z\-%._:]*)\]?:(-?[0-9]+)")
 _COMMA = re.compile(r"[ \t\n\x0b\f\r]*,[ \t\n\x0b\f\r]*")
@@ -51,21 +50,6 @@ def csv_map(name: str, text: str) -> dict[str, str]:
             raise ConfigError(message, name)
         found[trimmed(part[:cut])] = trimmed(part[cut + 1 :])
     return found
-
-
-def hash_order(keys: Collection[str]) -> list[str]:
-    """Return texts in the order in which a HashMap of Java's holds them."""
-    size = 16
-    while len(keys) > size * 3 // 4:
-        size *= 2
-    return sorted(keys, key=lambda key: _hash(key) & (size - 1))
-
-
-def _hash(text: str) -> int:
-    found = 0
-    for unit in struct.iter_unpack("<H", text.encode("utf-16-le", "surrogatepass")):
-        found = (31 * found + unit[0]) & 0xFFFFFFFF
-    return found ^ found >> 16
 
 
 def endpoints(entries: Sequence[str], protocols: Mapping[str, str], normalised: Callable[[str, str], str]) -> list[Endpoint]:

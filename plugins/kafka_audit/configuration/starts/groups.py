@@ -51,11 +51,11 @@ class Limits:
             raise ConfigError(message, self._config.blame(name, other))
 
 
-def _codec(config: Config) -> None:
-    codec = config.number(OFFSETS_CODEC)
+def _codec(config: Config, key: str = OFFSETS_CODEC) -> None:
+    codec = config.number(key)
     if not 0 <= codec <= ZSTD:
         message = f"Unknown compression type id: {codec}"
-        raise ConfigError(message, OFFSETS_CODEC)
+        raise ConfigError(message, key)
 
 
 def _assignors(config: Config, key: str, version: str, known: tuple[str, ...] = ()) -> None:
@@ -102,6 +102,7 @@ def groups_4(config: Config) -> None:
     limits.at_least(_LOCK.format(""), _LOCK.format("min."))
     limits.at_least(_LOCK.format("max."), _LOCK.format(""))
     limits.at_least("group.share.max.share.sessions", "group.share.max.size")
+    _codec(config, "share.coordinator.state.topic.compression.codec")
 
 
 def protocols(config: Config, *, kraft: bool) -> None:

@@ -14,11 +14,11 @@ from kafka_audit.configuration.starts.endpoints import (
     csv_list,
     csv_map,
     endpoints,
-    hash_order,
     names_differ,
     ports_differ,
     shared_port,
 )
+from kafka_audit.configuration.starts.hashes import hash_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -248,7 +248,7 @@ class Listening3(Listening):
     def _entries_of_map(self) -> Iterable[tuple[str, str]]:
         # A HashMap of Java's from here on: of several wrong entries its order decides which is told.
         entries = csv_map(MAP, self.config.text(MAP))
-        return [(name, entries[name]) for name in hash_order(entries)]
+        return [(name, entries[name]) for name in hash_order(entries, len(entries))]
 
     @staticmethod
     def _name(text: str, key: str) -> str:

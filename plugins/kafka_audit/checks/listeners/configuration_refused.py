@@ -1,0 +1,98 @@
+"""KA310."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from kafka_audit.checks import row_check
+from kafka_audit.checks.broker_settings import Settings, files_gap
+from kafka_audit.checks.releases import releases
+from kafka_audit.checks.rows import judge
+from kafka_audit.configuration.definitions import definitions
+from kafka_audit.configuration.starts import refusal
+from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
+from kafka_audit.model.tables import BrokerApi, BrokerConfig, BrokerProperty, Snapshot
+
+_OWN_PAGE = ("inter.broker.listener.name must be a listener name", "sasl.mechanism.inter.broker.protocol must be included")
+_TEXTS = frozenset({"STRING", "LIST", "PASSWORD"})
+
+
+@row_check(
+    code="KA310",
+    severity=Severity.CRITICAL,
+    needs=(BrokerProperty, BrokerConfig, BrokerApi),
+    says={
+        Status.FAIL: "Broker {broker} does not start with its server.properties: {kafka_says}",
+        Status.PASS: "Kafka {version} accepts the server.properties of broker {broker}",
+        Status.UNKNOWN: "Not known: whether Kafka accepts the server.properties of {who} ({error})",
+    },
+)
+def configuration_refused(snapshot: Snapshot) -> Iterator[Judgement]:
+    """Kafka refuses the configuration file.
+
+    ## Why it matters
+    A broker that is down with such a file does not come up. One that runs read an earlier file: the next restart will be its
+    last.
+
+    ## Fails when
+    `KafkaConfig` of the broker's release refuses the file; the message is Kafka's own. Between releases that are known here
+    (1.1, 2.8, 3.9, 4.3) it is a failure if those on both sides refuse. What has a page of its own is told there: KA311, KA406.
+
+    ## Not known when
+    No server.properties of the broker was read; or nothing tells which release the broker is (neither its APIs nor its
+    inter-broker protocol); or of two releases around it only the newer one refuses; or `config.providers` fill values in.
+
+    ## Passes only when
+    The release accepts the file, or the next known one after it. Secrets were not read and count as set. What Kafka finds out
+    later in its start (key stores, JAAS texts, ports in use) is not meant.
+
+    ## What to do
+    In server.properties of broker {broker}: mend what Kafka names, try it with `kafka-audit lint --kafka-version {version}`, then
+    start it.
+
+    ## References
+    `kafka.server.KafkaConfig.validateValues`; `org.apache.kafka.common.config.ConfigDef.parse`; docs/differential.md.
+    """
+    yield from files_gap(snapshot, "KA310")
+    for broker, lines in sorted(Settings(snapshot).files.items()):
+        known = releases(snapshot, broker)
+        evidence = {"broker": str(broker), "who": f"broker {broker}", "version": known[-1] if known else "of its release"}
+        if not known:
+            needs = f"an answer of broker {broker} to ApiVersions, or kafka-audit lint with --kafka-version"
+            words = evidence | {"error": "its release is not known", "needs": needs}
+            yield judge(snapshot, "KA310", f"broker/{broker}", Status.UNKNOWN, **words)
+        else:
+            yield from _judged(snapshot, broker, lines, known, evidence)
+
+
+def _judged(
+    snapshot: Snapshot, broker: int, lines: Mapping[str, BrokerProperty], known: tuple[str, ...], evidence: Mapping[str, str]
+) -> Iterator[Judgement]:
+    told = refusal(_properties(lines, known[-1]), known[-1])
+    resource = f"broker/{broker}"
+    if told is None:
+        yield judge(snapshot, "KA310", resource, Status.PASS, **evidence)
+        return
+    if any(sentence in told.message for sentence in _OWN_PAGE):
+        return
+    words = {**evidence, "kafka_says": told.message} | ({"key": told.key} if told.key else {})
+    if "config.providers" in lines:
+        needs = f"the values that config.providers of broker {broker} fill in"
+        words |= {"error": "config.providers fill values in", "needs": needs}
+        yield judge(snapshot, "KA310", resource, Status.UNKNOWN, **words)
+    elif len(known) > 1 and refusal(_properties(lines, known[0]), known[0]) is None:
+        needs = "kafka-audit lint with --kafka-version"
+        words |= {"error": f"Kafka {known[0]} accepts it, {known[1]} does not, and the broker is in between", "needs": needs}
+        yield judge(snapshot, "KA310", resource, Status.UNKNOWN, **words)
+    else:
+        found = judge(snapshot, "KA310", resource, Status.FAIL, **words)
+        yield found if len(known) == 1 else replace(found, confidence=Confidence.INFERRED)
+
+
+def _properties(lines: Mapping[str, BrokerProperty], version: str) -> Mapping[str, str]:
+    """Return what is judged: a secret counts as set, and as sound where it is no text."""
+    known = definitions(version)
+    return {
+        key: row.value if row.value is not None else "hidden"
+        for key, row in lines.items()
+        if row.value is not None or key not in known or known[key].type in _TEXTS
+    }
