@@ -1,11 +1,14 @@
 """Which listener brokers use to each other, and as whom they appear there: by files, by DescribeConfigs, by registrations."""
 
+from dataclasses import replace
+
 import pytest
 
 from checks.conftest import base
 from checks.world import snapshots
-from kafka_audit.checks.inter_broker import ANONYMOUS, InterBroker
-from kafka_audit.model.tables import Snapshot, SnapshotInfo
+from kafka_audit.checks.inter_broker import InterBroker
+from kafka_audit.configuration.principals import ANONYMOUS
+from kafka_audit.model.tables import Certificate, Snapshot, SnapshotInfo
 
 LAN = {"PLAINTEXT": "absent", "LAN": "SASL_PLAINTEXT://10.0.0.10:9093"}
 SSL = {"PLAINTEXT": "absent", "SSL": "SSL://10.0.0.10:9093"}
@@ -66,7 +69,11 @@ def test_plaintext_makes_everybody_anonymous():
     [
         ({"ssl.client.auth": "none"}, (ANONYMOUS,), True),
         ({}, (ANONYMOUS,), True),
-        ({"ssl.client.auth": "required", "ssl.principal.mapping.rules": "RULE:^CN=(.*)$/$1/"}, (), False),
+        ({"ssl.client.auth": "required", "ssl.principal.mapping.rules": "RULE:^CN=(.*)$/$1/"}, ("User:broker-0",), False),
+        ({"ssl.client.auth": "requested", "ssl.principal.mapping.rules": "RULE:^CN=.*$/b/U"}, ("User:B", ANONYMOUS), False),
+        ({"ssl.client.auth": "required", "ssl.principal.mapping.rules": "RULE:^CN=client$/x/"}, (), False),
+        ({"ssl.client.auth": "required", "ssl.principal.mapping.rules": "RULE:\\p{L}+.*/x/,DEFAULT"}, (), False),
+        ({"ssl.client.auth": "required", "ssl.principal.mapping.rules": "hidden"}, (), False),
         ({"ssl.client.auth": "requested"}, ("User:CN=broker-0", ANONYMOUS), False),
         ({"ssl.client.auth": "required"}, ("User:CN=broker-0",), False),
         ({"ssl.client.auth": "none", "listener.name.ssl.ssl.client.auth": "required"}, ("User:CN=broker-0",), False),
@@ -96,7 +103,9 @@ def test_a_certificate_that_nobody_saw_names_nobody():
         ("PLAIN", [("PLAIN", "server", "kafka")], ()),
         ("PLAIN", [("SCRAM-SHA-512", "client", "kafka")], ()),
         ("PLAIN", [("PLAIN", "client", "kafka"), ("PLAIN", "client", "other")], ()),
-        ("GSSAPI", [("GSSAPI", "client", "kafka/host@REALM")], ()),
+        ("GSSAPI", [("GSSAPI", "client", "kafka/host@REALM")], ("User:kafka",)),
+        ("GSSAPI", [("GSSAPI", "client", "kafka/host")], ("User:kafka",)),
+        ("OAUTHBEARER", [("OAUTHBEARER", "client", "kafka")], ()),
     ],
 )
 def test_a_login_is_known_from_files_only(mechanism, logins, names):
@@ -106,6 +115,43 @@ def test_a_login_is_known_from_files_only(mechanism, logins, names):
         logins=[{"broker": 0, "listener": "lan", "mechanism": m, "side": s, "user": u, "password": "p"} for m, s, u in logins],
     )
     assert one.principal(0, 0).names == names
+
+
+def kerberos(rules: str):
+    return between(
+        brokers={0: {"listeners": LAN}, 1: "absent", 2: "absent"},
+        configs={"inter.broker.listener.name": "LAN", "sasl.mechanism.inter.broker.protocol": "GSSAPI"},
+        properties={
+            0: {
+                "inter.broker.listener.name": "LAN",
+                "sasl.mechanism.inter.broker.protocol": "GSSAPI",
+                "sasl.kerberos.principal.to.local.rules": rules,
+            }
+        },
+        logins=[{"broker": 0, "listener": "lan", "mechanism": "GSSAPI", "side": "client", "user": "kafka/h1@R", "password": ""}],
+    ).principal(0, 0)
+
+
+def test_kerberos_names_go_through_the_rules_of_the_other_side():
+    assert kerberos("RULE:[2:$2-$1]/U,DEFAULT").names == ("User:H1-KAFKA",)
+
+
+def test_a_name_without_rule_ends_the_connection_and_says_so_in_kafkas_words():
+    principal = kerberos("RULE:[1:$1]")
+    assert principal.names == ()
+    assert principal.fails.endswith("the connection ends: No rules apply to kafka/h1@R, rules [RULE:[1:$1]]")
+
+
+def test_rules_that_kafka_refuses_are_told_apart():
+    assert kerberos("RULE:[1:$1").refused == "Invalid rule: RULE:[1:$1"
+
+
+def test_only_the_certificate_of_the_last_look_counts():
+    world = {"brokers": {0: {"listeners": SSL}, 1: "absent", 2: "absent"}}
+    one = between(**world, configs={"security.inter.broker.protocol": "SSL", "ssl.client.auth": "required"})
+    old = [row for row in one.snapshot.of(Certificate) if row.broker_id == 0]
+    rows = (*one.snapshot.rows, *(replace(row, sample=row.sample - 1, subject="CN=old") for row in old))
+    assert InterBroker(replace(one.snapshot, rows=rows)).principal(0, 0).names == ("User:CN=broker-0",)
 
 
 @pytest.mark.parametrize("builder", ["com.example.Names", "hidden"])

@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from kafka_audit.checks.inter_broker import InterBroker, Principal
+from kafka_audit.checks.inter_broker import InterBroker
 from kafka_audit.checks.logins import faults
+from kafka_audit.checks.principals import Principal, file_of
 from kafka_audit.checks.symptoms import Symptoms
 from kafka_audit.configuration.authorization import CLUSTER, Decision, authorized
 from kafka_audit.model.finding import Confidence, Status
@@ -93,7 +94,7 @@ def _weighed(between: InterBroker, symptoms: Symptoms, undecided: Standing) -> S
         error = f"{error}; the way to it ends before any right is asked"
     elif symptoms.passing(broker):
         error = f"{error}; its view was empty or stale in one look only"
-    unknown = replace(undecided, error=error, needs=first.needs or _file(broker), rivals=rivals)
+    unknown = replace(undecided, error=error, needs=first.needs or file_of(broker), rivals=rivals)
     if undecided.symptom is None or path == "closed" or found:
         return unknown
     why = f"{first.why}, and {undecided.symptom}"
@@ -133,6 +134,8 @@ def pairs_at(between: InterBroker, broker: int) -> Iterator[Pair]:
 
 def _pair(between: InterBroker, broker: int, principal: Principal, name: str, sources: tuple[int, ...]) -> Pair:
     undecided = Pair(principal=principal, name=name, sources=sources, allowed=None, why=principal.why, needs=principal.needs)
+    if principal.fails or principal.refused:
+        return undecided
     authorizer = between.authorizer(broker).value or ""
     supers, acls = between.super_users(broker), between.cluster_acls(broker)
     if not between.understood(authorizer):
@@ -142,7 +145,9 @@ def _pair(between: InterBroker, broker: int, principal: Principal, name: str, so
         return replace(undecided, allowed=True, why=f"{name} is in super.users of broker {broker}", needs="")
     if acls is None and not between.asked:
         why = f"{name} is not in super.users, and no ACLs were asked for"
-        return replace(undecided, allowed=False if principal.names and supers is not None else None, why=why, needs=_file(broker))
+        return replace(
+            undecided, allowed=False if principal.names and supers is not None else None, why=why, needs=file_of(broker)
+        )
     if acls is None:
         return replace(undecided, why="its ACLs were not read", needs="Describe on Cluster, or read on /kafka-acl")
     return _ruled(between, broker, undecided, supers, acls)
@@ -161,7 +166,7 @@ def _ruled(between: InterBroker, broker: int, undecided: Pair, supers: frozenset
     if supers is None or (everybody is None and "no ACL is about" in decided.why):
         key = "super.users" if supers is None else "allow.everyone.if.no.acl.found"
         why = f"{decided.why}, and {key} of broker {broker} is set but hidden"
-        return replace(undecided, why=why, needs=_file(broker), acl=decided.acl, hidden=named)
+        return replace(undecided, why=why, needs=file_of(broker), acl=decided.acl, hidden=named)
     if named or not supers:
         return replace(undecided, allowed=False, why=decided.why, acl=decided.acl)
     return undecided
@@ -174,7 +179,3 @@ def _decided(acls: Sequence[Acl], name: str, host: str, *, everybody: bool) -> D
 def _hosts(acls: Sequence[Acl]) -> tuple[str, ...]:
     """Return an address that no ACL names, and each that one does: where they differ, it depends on the host."""
     return ("", *sorted({acl.host for acl in acls if acl.resource_type == CLUSTER[0]} - {"*"}))
-
-
-def _file(broker: int) -> str:
-    return f"server.properties of broker {broker} (`properties` in the cluster file)"

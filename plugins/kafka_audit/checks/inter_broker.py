@@ -5,8 +5,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kafka_audit.checks.broker_settings import Setting, Settings
+from kafka_audit.checks.principals import Ends, Principal, by_certificate, by_login, file_of
 from kafka_audit.checks.rows import judge, kraft, newest
 from kafka_audit.configuration.authorization import KAFKAS_OWN, NO_ACL, SUPER_USERS, allows_everyone, super_users
+from kafka_audit.configuration.principals import ANONYMOUS
+from kafka_audit.configuration.principals.kerberos_rules import KEY as KERBEROS_RULES
+from kafka_audit.configuration.principals.ssl_rules import KEY as SSL_RULES
 from kafka_audit.model.finding import Judgement, Status
 from kafka_audit.model.tables import (
     Acl,
@@ -22,7 +26,6 @@ from kafka_audit.model.tables import (
 )
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
-ANONYMOUS = "User:ANONYMOUS"
 DEFAULT_MECHANISM = "GSSAPI"
 
 _DEFAULT_BUILDER = "DefaultKafkaPrincipalBuilder"
@@ -45,16 +48,6 @@ class Listener:
     def logs_in(self) -> bool:
         """Tell whether a SASL login comes before the first request."""
         return self.protocol in {"SASL_PLAINTEXT", "SASL_SSL"}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Principal:
-    """As whom one broker appears at another: the names that are possible (none: not known), and how that is known."""
-
-    names: tuple[str, ...]
-    certain: bool
-    why: str
-    needs: str = ""
 
 
 class InterBroker:
@@ -146,14 +139,15 @@ class InterBroker:
         """Return as whom `source` appears at `target`."""
         listener = self.listener(source)
         if listener is None or listener.protocol not in PROTOCOLS:
-            return Principal(names=(), certain=False, why="its inter-broker listener is not known", needs=_file(source))
+            return Principal(names=(), certain=False, why="its inter-broker listener is not known", needs=file_of(source))
         builder = self.settings.at(target, listener.name, "principal.builder.class")
         if builder.state == "hidden" or (builder.value and not builder.value.endswith(_DEFAULT_BUILDER)):
             why = f"broker {target} builds principals with {builder.value or 'a class that it does not tell'}"
             return Principal(names=(), certain=False, why=why, needs=f"the authorizer's log of broker {target}")
         if listener.protocol == "PLAINTEXT":
             return Principal(names=(ANONYMOUS,), certain=True, why=f"listener {listener.name} is PLAINTEXT")
-        return self._by_login(source, listener) if listener.logs_in else self._by_certificate(source, target, listener)
+        ends = Ends(source=source, target=target, listener=listener.name)
+        return self._by_login(ends, listener) if listener.logs_in else self._by_certificate(ends)
 
     @cached_property
     def _clients(self) -> Mapping[int, list[PropertyLogin]]:
@@ -163,34 +157,20 @@ class InterBroker:
                 found.setdefault(login.broker_id, []).append(login)
         return found
 
-    def _by_login(self, source: int, listener: Listener) -> Principal:
-        mechanism = self.mechanism(source).value
-        own = {
+    def _by_login(self, ends: Ends, listener: Listener) -> Principal:
+        mechanism = self.mechanism(ends.source).value
+        own = [
             login.username
-            for login in self._clients.get(source, ())
+            for login in self._clients.get(ends.source, ())
             if login.listener.upper() == listener.name.upper() and mechanism in {None, login.mechanism}
-        }
-        if len(own) != 1 or mechanism in {"GSSAPI", "OAUTHBEARER"}:
-            why = f"the user that broker {source} logs in with is not known"
-            return Principal(names=(), certain=False, why=why, needs=_file(source))
-        return Principal(names=(f"User:{own.pop()}",), certain=True, why=f"the login of broker {source} on {listener.name}")
-
-    def _by_certificate(self, source: int, target: int, listener: Listener) -> Principal:
-        asked = self.settings.at(target, listener.name, "ssl.client.auth")
-        if asked.known and asked.value in {None, "none"}:
-            why = f"listener {listener.name} of broker {target} asks for no certificate"
-            return Principal(names=(ANONYMOUS,), certain=True, why=why)
-        subjects = [
-            f"User:{row.subject}"
-            for row in self.snapshot.of(Certificate)
-            if (row.broker_id, row.listener) == (source, listener.name)
         ]
-        rules = self.settings.at(target, listener.name, "ssl.principal.mapping.rules")
-        if not rules.known or rules.value not in {None, "DEFAULT"}:
-            subjects = []  # rewritten by rules that nobody applies here
-        names = (*dict.fromkeys(subjects), *(() if asked.value == "required" else (ANONYMOUS,))) if subjects else ()
-        needs = f"the subject of broker {source}'s certificate, and ssl.principal.mapping.rules of broker {target}"
-        return Principal(names=names, certain=False, why=f"the certificate of broker {source} names it", needs=needs)
+        return by_login(ends, mechanism, own, self.settings.at(ends.target, listener.name, KERBEROS_RULES))
+
+    def _by_certificate(self, ends: Ends) -> Principal:
+        shown = [row for row in self.snapshot.of(Certificate) if (row.broker_id, row.listener) == (ends.source, ends.listener)]
+        last = max((row.sample for row in shown), default=0)
+        asked, rules = (self.settings.at(ends.target, ends.listener, key) for key in ("ssl.client.auth", SSL_RULES))
+        return by_certificate(ends, asked, rules, (row.subject for row in shown if row.sample == last))
 
     def authorizer(self, broker: int) -> Setting:
         """Return a broker's authorizer class."""
@@ -243,10 +223,6 @@ class InterBroker:
         spare = [*self.holders.values()] if self.kraft else []
         told = [self.holders.get(f"broker:{broker}"), self.holders.get("zookeeper"), *spare]
         return next((one for one in told if one is not None), None)
-
-
-def _file(broker: int) -> str:
-    return f"server.properties of broker {broker} (`properties` in the cluster file)"
 
 
 def nobody(between: InterBroker, code: str) -> Iterator[Judgement]:

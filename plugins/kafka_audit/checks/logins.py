@@ -8,6 +8,7 @@ from kafka_audit.checks.inter_broker import InterBroker, Listener
 from kafka_audit.checks.reads import last_reads
 from kafka_audit.model.finding import Confidence, Severity
 from kafka_audit.model.tables import Certificate, Probe, ScramUser, SnapshotInfo
+from kafka_audit.model.text import brokers
 
 DAY_MS = 86_400_000
 _SOON, _LATER = 7, 30  # days
@@ -19,7 +20,7 @@ IDENTIFICATION = "ssl.endpoint.identification.algorithm"
 class Fault:
     """One reason for which a login from `sources` at a broker's listener fails, for a sentence; `repair` is what ends it."""
 
-    kind: str  # certificate, mechanism, credential
+    kind: str  # certificate, mechanism, credential, principal
     text: str
     repair: str
     sources: tuple[int, ...]
@@ -39,6 +40,7 @@ def faults(between: InterBroker, broker: int, listener: Listener) -> tuple[Fault
     if listener.logs_in:
         found.extend(_mechanism(between, broker, listener))
         found.extend(_credential(between, broker, listener))
+    found.extend(_principal(between, broker, listener))
     return tuple(found)
 
 
@@ -157,6 +159,17 @@ def _credential(between: InterBroker, broker: int, listener: Listener) -> Iterat
             repair=f"make the user and password that the others log in with known at broker {broker}",
             sources=tuple(sorted(set(sources))),
         )
+
+
+def _principal(between: InterBroker, broker: int, listener: Listener) -> Iterator[Fault]:
+    """Yield what the broker's rules have no name for; the names shown by a server are taken for those of the same as a client."""
+    nameless: dict[str, list[int]] = {}
+    for one in users_of(between, listener.name):
+        if fails := between.principal(one, broker).fails:
+            nameless.setdefault(fails, []).append(one)
+    for fails, sources in nameless.items():
+        repair = f"add a rule, or DEFAULT at the end, that names {brokers(sources)} to the rules of broker {broker}"
+        yield Fault(kind="principal", text=fails, repair=repair, sources=tuple(sources), confidence=Confidence.INFERRED)
 
 
 def fault_of(shown: Certificate, now: int) -> tuple[str, Severity] | None:

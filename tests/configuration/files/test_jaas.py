@@ -82,9 +82,14 @@ def test_scram_has_a_client_side_only():
     assert list(module.logins()) == [Login("client", "kafka", "secret")]
 
 
-def test_a_module_without_passwords_tells_no_login():
+def test_kerberos_has_a_principal_and_no_password():
     kerberos = 'com.sun.security.auth.module.Krb5LoginModule required useKeyTab=true principal="kafka/h@R" username=a password=b;'
-    assert list(read(kerberos).logins()) == []
+    assert list(read(kerberos).logins()) == [Login("client", "kafka/h@R", "")]
+
+
+def test_other_modules_tell_no_login():
+    oauth = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required username=a password=b principal=c;"
+    assert list(read(oauth).logins()) == []
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from kafka_audit.checks import row_check
-from kafka_audit.checks.inter_broker import ANONYMOUS, InterBroker
+from kafka_audit.checks.inter_broker import InterBroker
 from kafka_audit.checks.rows import judge
 from kafka_audit.configuration.authorization import ANYBODY, told
+from kafka_audit.configuration.principals import ANONYMOUS
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import Acl, AclHolder, BrokerConfig, Snapshot
 from kafka_audit.model.text import listing

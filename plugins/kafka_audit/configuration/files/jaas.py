@@ -44,7 +44,9 @@ class Module:
     options: Mapping[str, str] = field(repr=False)
 
     def logins(self) -> Iterator[Login]:
-        """Yield the logins of PLAIN and SCRAM modules; others hold none that could be compared."""
+        """Yield the logins of PLAIN, SCRAM and Kerberos modules (a principal has no password here); others hold none."""
+        if self.name.endswith(".Krb5LoginModule") and "principal" in self.options:
+            yield Login("client", self.options["principal"], "")
         plain = self.name.endswith(".PlainLoginModule")
         if not plain and not self.name.endswith(".ScramLoginModule"):
             return

@@ -119,7 +119,7 @@ TABLE: tuple[Cause, ...] = (
             ("KA403", "an ACL denies the controller", ("KA401", "KA404")),
             ("KA401", "the controller has no right at a broker", ("KA404", "KA407")),
             # The auditor's own handshake fails at the same certificate.
-            ("KA412", "the controller cannot log in to a broker", ("KA001", "KA301", "KA307", "KA405", "KA406")),
+            ("KA412", "the controller cannot log in to a broker", ("KA001", "KA301", "KA307", "KA404", "KA405", "KA406")),
         )
     ),
     Cause(

@@ -14,6 +14,7 @@ _LOGIN = {
     "certificate": "its certificate is not accepted",
     "mechanism": "it does not offer the mechanism",
     "credential": "it does not know user or password",
+    "principal": "its rules give them no name",
 }
 
 

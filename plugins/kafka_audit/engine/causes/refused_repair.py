@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from kafka_audit.checks.inter_broker import ANONYMOUS
 from kafka_audit.checks.reads import last_reads
 from kafka_audit.configuration.authorization import ANYBODY
+from kafka_audit.configuration.principals import ANONYMOUS
 from kafka_audit.engine.causes.candidates import handshake, login_log, rights_log
 from kafka_audit.engine.causes.repair import do_not, prove
 from kafka_audit.engine.causes.rule import Case
