@@ -43,9 +43,10 @@ def dynamic_override(snapshot: Snapshot) -> Iterator[Judgement]:
     ## What to do
     See them: `kafka-configs.sh --bootstrap-server <broker>:9092 --describe --entity-type brokers --entity-name {broker}`.
 
-    If {key}={value} is meant, write it into server.properties of all brokers as well. Then, or if it is not, take the dynamic one
-    away: `kafka-configs.sh --bootstrap-server <broker>:9092 --alter --entity-type brokers --entity-name {broker} --delete-config
-    {key}`, with `--entity-default` instead of the name where it holds for {scope}. That takes effect at once.
+    It holds for {scope}. If {key}={value} is meant, write it into server.properties of all brokers as well. Then, or if it is not
+    meant, take the dynamic one away, which takes effect at once. That of one broker: `kafka-configs.sh
+    --bootstrap-server <broker>:9092 --alter --entity-type brokers --entity-name {broker} --delete-config {key}`. That of all: the
+    same with `--entity-default` instead of `--entity-name {broker}`.
 
     ## References
     KIP-226 (dynamic broker configuration); Kafka documentation, "Updating Broker Configs".

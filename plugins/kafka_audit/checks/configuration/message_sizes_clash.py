@@ -51,8 +51,8 @@ def message_sizes_clash(snapshot: Snapshot) -> Iterator[Judgement]:
 
     ## What to do
     Raise {limit} on all brokers to at least {size}, or lower `message.max.bytes`, which is dynamic. In which order: what carries
-    first (brokers, then consumers), what admits last (`message.max.bytes`, then `max.request.size` of producers). On broker
-    {broker} {limit} takes a restart.
+    first (brokers, then consumers), what admits last (`message.max.bytes`, then `max.request.size` of producers). All but
+    `log.segment.bytes` take a restart of broker {broker}.
 
     ## References
     KIP-74 (fetches make progress beyond their size); Kafka documentation, "Broker Configs".

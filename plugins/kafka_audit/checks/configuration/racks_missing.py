@@ -27,9 +27,9 @@ def racks_missing(snapshot: Snapshot) -> Iterator[Judgement]:
     """Some brokers name their rack, others do not.
 
     ## Why it matters
-    With ZooKeeper, replicas are spread over racks only if every broker names one. Else topics are laid out as if there were no
-    racks, and plans of `kafka-reassign-partitions.sh` stop at "Not all brokers have rack information". What lies in one rack is
-    lost with it.
+    With ZooKeeper, no topic can be created then except by naming each replica's broker: the controller answers
+    UNKNOWN_SERVER_ERROR and logs "Not all brokers have rack information". In KRaft, brokers without a rack count as one rack of
+    their own, so replicas that were to be apart may lie together and be lost together.
 
     ## Fails when
     `broker.rack` of the broker is not set, and another broker's is.

@@ -37,7 +37,7 @@ def replicas_too_few(snapshot: Snapshot) -> Iterator[Judgement]:
     topics of offsets and transactions are to be created with fewer replicas than that. The defaults of Kafka are 1 and 1.
 
     ## Not known when
-    Neither DescribeConfigs nor server.properties of the broker was read; or one file alone, without how many brokers there are.
+    Neither DescribeConfigs nor server.properties of the broker was read; or one file alone, of how many is not known.
 
     ## Passes only when
     None of that is so. It does not apply to a cluster of one broker. Topics that exist are not judged here.
@@ -59,14 +59,14 @@ def replicas_too_few(snapshot: Snapshot) -> Iterator[Judgement]:
         if size == 1 and effective.between.asked:
             yield judge(snapshot, "KA707", resource, Status.NOT_APPLICABLE, reason="there is one broker")
         elif size == 1:
-            yield unknown(effective, "KA707", broker, "how many brokers there are", "the files of the other brokers")
+            yield unknown(effective, "KA707", broker, "the number of brokers is not known", "the files of the other brokers")
         elif len(known) < len(found):
             yield unknown(effective, "KA707", broker, f"{', '.join(sorted(found.keys() - known.keys()))} not told")
         else:
             weak = tuple(_weak(known, min(_ENOUGH, size)))
             words = {"broker": str(broker), "factor": str(known[_FACTOR]), "in_sync": str(known[_IN_SYNC])}
-            words |= {"key": weak[0][0], "fault": "; ".join(text for _, text in weak)} if weak else {}
-            yield judge(snapshot, "KA707", resource, Status.FAIL if weak else Status.PASS, **words)
+            told = {"key": weak[0][0], "fault": "; ".join(text for _, text in weak)} if weak else {}
+            yield judge(snapshot, "KA707", resource, Status.FAIL if weak else Status.PASS, **words, **told)
 
 
 def _weak(known: Mapping[str, int], enough: int) -> Iterator[tuple[str, str]]:

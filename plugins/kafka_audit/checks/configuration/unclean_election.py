@@ -17,7 +17,7 @@ _KEY = "unclean.leader.election.enable"
     severity=Severity.HIGH,
     needs=(BrokerConfig, BrokerProperty, DynamicConfig),
     says={
-        Status.FAIL: "Broker {broker} lets replicas out of the ISR become leaders, which loses records: {key}={value} ({source})",
+        Status.FAIL: "Broker {broker} lets replicas out of the ISR become leaders and lose records; {key} is {value} ({source})",
         Status.PASS: "Broker {broker} makes no replica leader that is out of the ISR ({source})",
         Status.UNKNOWN: "Not known: whether {who} lets replicas out of the ISR become leaders ({error})",
     },

@@ -35,8 +35,8 @@ def versions_differ(snapshot: Snapshot) -> Iterator[Judgement]:
     `inter.broker.protocol.version` in effect differs; KRaft does without that key.
 
     ## Not known when
-    The broker did not answer ApiVersions, or no other did. By server.properties alone: where only some set the key, for the
-    default is the version of the broker itself.
+    The broker did not answer ApiVersions, or no other did. By server.properties alone: where not all set the key, for its
+    default is the version of the software.
 
     ## Passes only when
     It offers what most offer, and says the same protocol version; of files alone, the protocol version was compared.

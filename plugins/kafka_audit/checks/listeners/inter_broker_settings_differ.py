@@ -27,8 +27,8 @@ def inter_broker_settings_differ(snapshot: Snapshot) -> Iterator[Judgement]:
     """Brokers differ in the settings that name the listener between them.
 
     ## Why it matters
-    It is a rolling change half done, or a copy of an old file. Whether it cuts brokers off from each other now is what KA312
-    tells, which looks at the listeners that are offered; this names the line to be changed.
+    It is a rolling change half done, or a copy of an old file. Whether brokers are cut off from each other now is what KA312
+    tells, from the listeners that are offered; this names the line to be changed.
 
     ## Fails when
     `inter.broker.listener.name`, or without it `security.inter.broker.protocol` (default PLAINTEXT), names another listener
