@@ -318,3 +318,28 @@ def test_a_refusing_broker_gets_its_session_timeout():
     for other in (probe(), replace(refused, vantage="far"), replace(refused, broker_id=9)):
         assert session_wait(healthy(other)) == 0
     assert session_wait(without(healthy(refused), RegisteredBroker)) == 0
+
+
+def in_kraft(rows):
+    return without(rows, Registry, RegisteredBroker, RegisteredEndpoint, RegisteredTopic, RegisteredPartition)
+
+
+def test_without_zookeeper_views_that_differ_need_a_second_look_and_a_third_where_they_move():
+    apart = in_kraft(with_view_of_2(topics="old"))
+    assert why_again(in_kraft(healthy())) is None
+    assert "broker 2 and the other brokers show different views" in (why_again(apart) or "")
+    assert why_once_more(apart, apart) is None
+    assert why_once_more(apart, in_kraft(healthy())) is None
+    for before in (in_kraft(healthy()), in_kraft(with_view_of_2(topics="older"))):
+        assert why_once_more(before, apart) is not None
+
+
+def test_a_refusing_broker_gets_its_lease_without_zookeeper():
+    refused = probe(error="connection refused")
+    config = BrokerConfig(
+        observer="broker:0", broker_id=0, key="broker.session.timeout.ms", value="6000", source=5, sensitive=False
+    )
+    assert session_wait(in_kraft(healthy(refused))) == sampling.LEASE_S + sampling.TICK_S
+    assert session_wait(in_kraft(healthy(refused, config))) == 6 + sampling.TICK_S
+    assert session_wait(in_kraft(healthy(probe()))) == 0
+    assert session_wait([failed(observer="zookeeper"), refused]) == 0

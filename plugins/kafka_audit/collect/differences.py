@@ -211,9 +211,11 @@ def _among_brokers(tables: Tables, reasons: list[str]) -> set[Key]:
     for view in tables.of(BrokerView):
         groups[view.listener, view.metadata_version][view.brokers_digest, view.topics_digest].append(view.observer)
     found: set[Key] = set()
+    # Without a registry nothing else tells whether the ground moves: then views that changed are another difference.
+    among_themselves = tables.registry() is None
     for (listener, version), views in groups.items():
         if len(views) > 1:
-            found.add(("views", listener, version))
+            found.add(("views", listener, version, frozenset(views) if among_themselves else None))
             fewest = min(views.values(), key=len)
             reasons.append(f"on {clean(listener, 60)} {_names(fewest)} and the other brokers show different views")
     return found

@@ -10,7 +10,8 @@ from kafka_audit.collect import differences
 from kafka_audit.collect.differences import Differences, Tables
 from kafka_audit.collect.probes import WORKER
 from kafka_audit.collect.reads import clean
-from kafka_audit.model.tables import BrokerConfig, Probe, RegisteredBroker, RegisteredPartition, Row
+from kafka_audit.collect.zookeeper_security import ZOOKEEPER
+from kafka_audit.model.tables import BrokerConfig, Probe, RegisteredBroker, RegisteredPartition, Row, SourceRead
 
 MOST_SAMPLES = 4
 SESSION_S = 18.0
@@ -19,7 +20,10 @@ SESSION_S = 18.0
 TICK_S = 3.0
 """ZooKeeper ends sessions at its ticks, so up to a default tickTime late."""
 
-_SESSION_KEY = "zookeeper.session.timeout.ms"
+LEASE_S = 9.0
+"""Kafka's default broker.session.timeout.ms: for so long a KRaft controller believes in a broker that it does not hear."""
+
+_SESSION_KEY, _LEASE_KEY = "zookeeper.session.timeout.ms", "broker.session.timeout.ms"
 _REASONS = 3
 
 
@@ -52,17 +56,19 @@ def why_once_more(before: Iterable[Row], now: Iterable[Row], expect_brokers: int
 def session_wait(rows: Iterable[Row]) -> float:
     """Return how many seconds a broker that is registered but refuses connections needs to be gone; 0 where none is like that.
 
-    A killed broker stays registered until its ZooKeeper session ends: before that it cannot be told from one whose port is
-    closed by a firewall.
+    A killed broker stays registered until its ZooKeeper session ends, and is listed until its KRaft controller fences it: before
+    that it cannot be told from one whose port is closed by a firewall.
     """
     tables = Tables(rows)
-    registered = {one.broker_id for one in tables.of(RegisteredBroker)}
+    with_zookeeper = any(one.observer == ZOOKEEPER for one in tables.of(SourceRead)) or tables.registry() is not None
+    registered = {one.broker_id for one in (tables.of(RegisteredBroker) if with_zookeeper else tables.of(Probe))}
+    key, default_s = (_SESSION_KEY, SESSION_S) if with_zookeeper else (_LEASE_KEY, LEASE_S)
     tried = [one for one in tables.of(Probe) if one.vantage == WORKER and one.layer == "tcp"]
     refusing = {one.broker_id for one in tried if one.error == "connection refused"}
     if not registered & refusing:
         return 0.0
-    told = [one.value for one in tables.of(BrokerConfig) if one.key == _SESSION_KEY and one.value and one.value.isdigit()]
-    return (max(int(one) for one in told) / 1000 if told else SESSION_S) + TICK_S
+    told = [one.value for one in tables.of(BrokerConfig) if one.key == key and one.value and one.value.isdigit()]
+    return (max(int(one) for one in told) / 1000 if told else default_s) + TICK_S
 
 
 def _told(found: Differences) -> str | None:
