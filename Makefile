@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo audit test scenarios lint docs lock bench clean install needs-python needs-java needs-namespaces
+.PHONY: help demo audit test scenarios differential lint docs lock bench clean install needs-python needs-java needs-namespaces
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -27,6 +27,9 @@ test: needs-namespaces needs-java $(INSTALLED) ## all tests but the long scenari
 
 scenarios: needs-namespaces needs-java $(INSTALLED) ## the incidents, each faulty and healed, with real clusters
 	@$(BIN)/pytest -m scenario
+
+differential: needs-java $(INSTALLED) ## our reading of configurations against Kafka's own KafkaConfig, 30,000 generated ones [SEED=7]
+	@$(BIN)/python -m kafka_audit.testbed.differential $(if $(SEED),--seed $(SEED))
 
 lint: $(INSTALLED) ## ruff, formatting, types, the direction of imports
 	@$(BIN)/ruff check .

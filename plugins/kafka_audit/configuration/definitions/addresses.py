@@ -49,7 +49,7 @@ def voter_ids(entries: tuple[str, ...]) -> dict[int, tuple[str, int]]:
     for entry in entries:
         parts = split(entry, "@")
         if match := _LOOSE_HOST_PORT.fullmatch(parts[1]):
-            found[int(parts[0])] = (match[1], int(match[2]))
+            found[integer(parts[0]) or 0] = (match[1], integer(match[2]) or 0)
     return found
 
 

@@ -10,6 +10,7 @@ _LIST = re.compile(r"[ \t\n\x0b\f\r]*,[ \t\n\x0b\f\r]*")
 _INTEGER = re.compile(r"[+-]?\d+")
 _DECIMAL = re.compile(r"[+-]?(?:NaN|Infinity|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?[fFdD]?)")
 _HEXADECIMAL = re.compile(r"([+-]?0[xX](?:[0-9a-fA-F]+\.?|[0-9a-fA-F]*\.[0-9a-fA-F]+)[pP][+-]?[0-9]+)[fFdD]?")
+_DIGITS = 20  # a long has fewer
 _BITS = {"SHORT": 16, "INT": 32, "LONG": 64}
 
 
@@ -22,8 +23,10 @@ def integer(text: str, bits: int = 32) -> int | None:
     """Return what `Integer.parseInt` and kin make of a text, None where they throw."""
     if not _INTEGER.fullmatch(text):
         return None
-    # No Java number has more digits; Python refuses to read thousands of them.
-    number = int(text) if len(text.lstrip("+-0")) <= 20 else 1 << 64  # noqa: PLR2004 -- digits of a long
+    digits = text.lstrip("+-").lstrip("0") or "0"
+    if len(digits) > _DIGITS:  # Python refuses to read thousands of them
+        return None
+    number = -int(digits) if text.startswith("-") else int(digits)
     return number if -(1 << bits - 1) <= number < 1 << bits - 1 else None
 
 

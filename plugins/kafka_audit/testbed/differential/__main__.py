@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from kafka_audit.configuration.definitions import VERSIONS
-from kafka_audit.testbed.differential.compare import Outcome, compare, defined, definitions_file
+from kafka_audit.testbed.differential.compare import Outcome, compare, definitions_file
 from kafka_audit.testbed.differential.generate import ROLES, configurations
 
 if TYPE_CHECKING:
@@ -22,9 +22,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Read the command line and compare; 1 where we agree less than promised."""
     parser = argparse.ArgumentParser(prog="python -m kafka_audit.testbed.differential", description=__doc__)
     parser.add_argument("--version", action="append", choices=VERSIONS, help="default: all")
-    parser.add_argument("--cases", type=int, default=5000, help="configurations a version (default 5000)")
+    parser.add_argument("--cases", type=int, default=5000, help="configurations a version and mode (default 5000)")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1_000_000), help="default: another each time")
-    parser.add_argument("--role", choices=sorted({role for roles in ROLES.values() for role in roles}), help="default: all")
+    parser.add_argument("--mode", choices=("zookeeper", "kraft"), help="default: both, where the version has both")
     parser.add_argument("--differences", type=int, default=_TOLD, help=f"how many to show (default {_TOLD})")
     parser.add_argument("--messages", action="store_true", help="count Kafka's messages by their beginnings")
     parser.add_argument("--define", action="store_true", help="write the definitions of each version anew instead")
@@ -32,14 +32,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     wrong = False
     for version in options.version or VERSIONS:
         if options.define:
-            definitions_file(version).write_text(defined(version), "utf-8")
+            definitions_file(version).write_text(compare(version, []).definitions, "utf-8")
             continue
-        if options.role and options.role not in ROLES[version]:
-            continue
-        outcome = compare(version, list(configurations(version, options.cases, options.seed, options.role)))
-        wrong |= _tell(f"{version}, seed {options.seed}", outcome, options.differences)
-        if options.messages:
-            sys.stdout.writelines(f"  {count:6} {text}\n" for text, count in outcome.said.most_common())
+        for mode in ROLES[version]:
+            if options.mode in {None, mode}:
+                outcome = compare(version, list(configurations(version, mode, options.cases, options.seed)))
+                wrong |= _tell(f"{version} {mode}, seed {options.seed}", outcome, options.differences)
+                shapes = outcome.said.most_common() if options.messages else []
+                sys.stdout.writelines(f"  {count:6} {text}\n" for text, count in shapes)
     return int(wrong)
 
 

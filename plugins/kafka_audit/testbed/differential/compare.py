@@ -31,7 +31,10 @@ class Difference:
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """How far we agree. `reordered` counts messages that list the same things in another order."""
+    """How far we agree, and the release's definitions as Kafka told them now.
+
+    `reordered` counts messages that list the same things in another order; `said` Kafka's messages by their beginnings.
+    """
 
     cases: int
     accepted: int
@@ -39,6 +42,7 @@ class Outcome:
     messages: tuple[Difference, ...]
     reordered: int
     said: Counter[str]
+    definitions: str
 
     @property
     def refused(self) -> int:
@@ -47,7 +51,7 @@ class Outcome:
 
     def agreement(self) -> float:
         """Return the share of equal verdicts."""
-        return 1 - len(self.verdicts) / self.cases
+        return 1 - len(self.verdicts) / max(1, self.cases)
 
     def wording(self) -> float:
         """Return the share of Kafka's refusals for which we have Kafka's message, the order of lists aside."""
@@ -59,7 +63,9 @@ def compare(version: str, cases: Sequence[Mapping[str, str]]) -> Outcome:
     """Judge configurations by a release's KafkaConfig and by our rules."""
     verdicts, messages, reordered, accepted = [], [], 0, 0
     said: Counter[str] = Counter()
-    for properties, kafka in zip(cases, ask(_ORACLE, version, cases, "judge"), strict=True):
+    told = ask(_ORACLE, version, cases)
+    count = len(told) - len(cases)
+    for properties, kafka in zip(cases, told[count:], strict=True):
         found = refusal(properties, version)
         ours = found.message if found else None
         accepted += kafka is None
@@ -80,6 +86,7 @@ def compare(version: str, cases: Sequence[Mapping[str, str]]) -> Outcome:
         messages=tuple(messages),
         reordered=reordered,
         said=+said,
+        definitions=_definitions(told[:count]),
     )
 
 
@@ -88,9 +95,8 @@ def shape(message: str | None) -> str:
     return re.sub(r"'[^']*'|[0-9]+|\[[^\]]*\]", "…", message or "")[:70]
 
 
-def defined(version: str) -> str:
-    """Return the text of a release's definitions, as Kafka tells them now."""
-    lines = (json.dumps(one, ensure_ascii=False, separators=(",", ":")) for one in ask(_ORACLE, version, [], "define"))
+def _definitions(told: Sequence[object]) -> str:
+    lines = (json.dumps(one, ensure_ascii=False, separators=(",", ":")) for one in told)
     return "[\n" + ",\n".join(lines) + "\n]\n"
 
 

@@ -9,29 +9,31 @@ from kafka_audit.testbed.differential import faults
 from kafka_audit.testbed.differential.pieces import Draft
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
 _FAULTLESS = 0.45  # share of configurations into which no fault is put
-ROLES = {
-    "1.1.1": ("zookeeper",),
-    "2.8.2": ("zookeeper", "zookeeper", "broker", "controller", "combined"),
-    "3.9.1": ("zookeeper", "zookeeper", "zookeeper", "migrating", "broker", "controller", "combined"),
-    "4.3.0": ("broker", "controller", "combined"),
+_KRAFT = ("broker", "controller", "combined")
+ROLES: Mapping[str, Mapping[str, Sequence[str]]] = {
+    "1.1.1": {"zookeeper": ("zookeeper",)},
+    "2.8.2": {"zookeeper": ("zookeeper",), "kraft": _KRAFT},
+    "3.9.1": {"zookeeper": ("zookeeper", "zookeeper", "zookeeper", "migrating"), "kraft": _KRAFT},
+    "4.3.0": {"kraft": _KRAFT},
 }
+"""By release and mode, what a configuration is for."""
 
 
-def configurations(version: str, count: int, seed: int, role: str | None = None) -> Iterator[dict[str, str]]:
+def configurations(version: str, mode: str, count: int, seed: int) -> Iterator[dict[str, str]]:
     """Yield configurations for a release; the same ones for the same seed.
 
     Args:
         version: a judged release.
+        mode: one of the release's modes in `ROLES`.
         count: how many.
         seed: of the dice.
-        role: one of `ROLES` of the release, None for any.
     """
-    dice = random.Random(f"{version} {seed}")  # noqa: S311 -- no secret
+    dice = random.Random(f"{version} {mode} {seed}")  # noqa: S311 -- no secret
     for _ in range(count):
-        draft = Draft(dice, version, role or dice.choice(ROLES[version]))
+        draft = Draft(dice, version, dice.choice(ROLES[version][mode]))
         draft.write()
         if dice.random() > _FAULTLESS:
             for _ in range(dice.choice((1, 1, 1, 2, 3))):

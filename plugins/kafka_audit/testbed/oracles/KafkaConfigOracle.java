@@ -22,9 +22,9 @@ import java.util.zip.ZipFile;
 /**
  * Asks the KafkaConfig of the release on the class path, by reflection: one source for all releases.
  *
- * <p>{@code judge}: each line of input is a JSON object of properties; each line of output is null where KafkaConfig accepts it,
- * else the message with which it refuses. {@code define}: one line of output for each key of the ConfigDef, in Kafka's order, and a
- * last one with the names of Kafka's own classes that a configuration may name.
+ * <p>First it tells one line for each key of the ConfigDef, in Kafka's order, and one with the names of Kafka's own classes that a
+ * configuration may name. Then each line of input is a JSON object of properties, and each line of output null where KafkaConfig
+ * accepts them, else the message with which it refuses.
  */
 public class KafkaConfigOracle {
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -35,11 +35,8 @@ public class KafkaConfigOracle {
 
     public static void main(String[] arguments) throws Exception {
         System.setOut(System.err); // whatever Kafka prints is no answer
-        if (arguments[0].equals("define")) {
-            define();
-        } else {
-            judge();
-        }
+        define();
+        judge();
         OUT.flush();
     }
 
