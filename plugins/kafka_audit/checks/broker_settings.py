@@ -1,7 +1,7 @@
 """What a broker is set to: by its server.properties, else by DescribeConfigs. A hidden value is neither known nor unset."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -56,6 +56,11 @@ class Settings:
         """Brokers of which any setting is known."""
         return frozenset(self.files) | frozenset(self.answers)
 
+    @cached_property
+    def keys(self) -> frozenset[str]:
+        """Every key that any broker or file told."""
+        return frozenset(key for told in (*self.files.values(), *self.answers.values()) for key in told)
+
     def get(self, broker: int, key: str) -> Setting:
         """Return one setting: the file's word, else the broker's own."""
         if key in self.files.get(broker, {}):
@@ -86,6 +91,14 @@ class Settings:
     def logins(self) -> tuple[PropertyLogin, ...]:
         """Logins in the JAAS texts of files."""
         return self._snapshot.of(PropertyLogin)
+
+    @cached_property
+    def logins_of(self) -> Mapping[int, Sequence[PropertyLogin]]:
+        """Logins in the JAAS texts of files, by broker."""
+        found: defaultdict[int, list[PropertyLogin]] = defaultdict(list)
+        for row in self.logins:
+            found[row.broker_id].append(row)
+        return found
 
 
 def files_gap(snapshot: Snapshot, code: str) -> Iterator[Judgement]:

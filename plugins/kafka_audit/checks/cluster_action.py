@@ -123,11 +123,11 @@ def _rivals(between: InterBroker, symptoms: Symptoms, broker: int) -> tuple[str 
 def pairs_at(between: InterBroker, broker: int) -> Iterator[Pair]:
     """Yield what a broker's authorizer says of each principal that another broker, or it itself, appears as."""
     groups: dict[tuple[str, ...], tuple[Principal, list[int]]] = {}
-    for source in between.brokers:
-        principal = between.principal(source, broker)
-        groups.setdefault(principal.names, (principal, []))[1].append(source)
-    for names, (principal, sources) in groups.items():
-        judged = [_pair(between, broker, principal, name, tuple(sources)) for name in names or (SOMEBODY,)]
+    for sources in between.kinds:
+        principal = between.principal(sources[0], broker)
+        groups.setdefault(principal.names, (principal, []))[1].extend(sources)
+    for names, (principal, held) in groups.items():
+        judged = [_pair(between, broker, principal, name, tuple(sorted(held))) for name in names or (SOMEBODY,)]
         verdicts = {pair.allowed for pair in judged}
         yield judged[0] if len(verdicts) == 1 else replace(judged[0], allowed=None, why=principal.why, needs=principal.needs)
 

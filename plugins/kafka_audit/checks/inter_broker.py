@@ -1,6 +1,6 @@
 """Between brokers: on which listener they talk, as whom they appear there, and by which rules the other side lets them in."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -148,6 +148,42 @@ class InterBroker:
             return Principal(names=(ANONYMOUS,), certain=True, why=f"listener {listener.name} is PLAINTEXT")
         ends = Ends(source=source, target=target, listener=listener.name)
         return self._by_login(ends, listener) if listener.logs_in else self._by_certificate(ends)
+
+    @cached_property
+    def kinds(self) -> tuple[tuple[int, ...], ...]:
+        """Brokers that appear alike wherever they appear: a thousand of them are seldom more than a few kinds."""
+        shown: dict[int, set[tuple[str, int, str]]] = {}
+        for row in self.snapshot.of(Certificate):
+            shown.setdefault(row.broker_id, set()).add((row.listener, row.sample, row.subject))
+        found: dict[object, list[int]] = {}
+        for broker in self.brokers:
+            listener = self.listener(broker)
+            logins = frozenset((one.listener.upper(), one.mechanism, one.username) for one in self._clients.get(broker, ()))
+            used = None if listener is None else (listener.name, listener.protocol)
+            kind = (used, self.mechanism(broker).value, logins, frozenset(shown.get(broker, ())))
+            found.setdefault(kind, []).append(broker)
+        return tuple(map(tuple, found.values()))
+
+    @cached_property
+    def users(self) -> Mapping[str, tuple[int, ...]]:
+        """Brokers by the name of the listener on which they talk to others."""
+        found: dict[str, list[int]] = {}
+        for broker in self.brokers:
+            if (used := self.listener(broker)) is not None:
+                found.setdefault(used.name, []).append(broker)
+        return {name: tuple(held) for name, held in found.items()}
+
+    @cached_property
+    def logins(self) -> Mapping[str, Mapping[tuple[str, str, str], Sequence[int]]]:
+        """By inter-broker listener: mechanism, user and password digest, and the brokers that log in with them there."""
+        found: dict[str, dict[tuple[str, str, str], list[int]]] = {}
+        for broker, logins in self._clients.items():
+            used, mechanism = self.listener(broker), self.mechanism(broker).value
+            for one in logins:
+                if used is not None and one.listener.upper() == used.name.upper() and one.mechanism == mechanism:
+                    who = found.setdefault(used.name, {}).setdefault((one.mechanism, one.username, one.password_digest), [])
+                    who.append(broker)
+        return found
 
     @cached_property
     def _clients(self) -> Mapping[int, list[PropertyLogin]]:

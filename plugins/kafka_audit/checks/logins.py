@@ -29,7 +29,7 @@ class Fault:
 
 def users_of(between: InterBroker, listener: str) -> tuple[int, ...]:
     """Return the brokers that talk to others on a listener of this name."""
-    return tuple(b for b in between.brokers if (used := between.listener(b)) is not None and used.name == listener)
+    return between.users.get(listener, ())
 
 
 def faults(between: InterBroker, broker: int, listener: Listener) -> tuple[Fault, ...]:
@@ -108,10 +108,10 @@ def _heard(between: InterBroker, broker: int, listener: str) -> list[Probe]:
 def _mechanism(between: InterBroker, broker: int, listener: Listener) -> Iterator[Fault]:
     offered = offered_mechanisms(between, broker, listener.name)
     wanted: dict[str, list[int]] = {}
-    for one in users_of(between, listener.name):
-        mechanism = between.mechanism(one).value
-        if mechanism is not None:
-            wanted.setdefault(mechanism, []).append(one)
+    for kind in between.kinds:
+        used, mechanism = between.listener(kind[0]), between.mechanism(kind[0]).value
+        if used is not None and used.name == listener.name and mechanism is not None:
+            wanted.setdefault(mechanism, []).extend(kind)
     for mechanism, who in wanted.items() if offered else ():
         if mechanism not in (offered or ()):
             text = f"it offers {', '.join(sorted(offered or ()))}, not {mechanism}"
@@ -127,7 +127,7 @@ def known_users(between: InterBroker, broker: int, listener: str, mechanism: str
         read = any(r.operation == "zookeeper /config/users" and r.outcome == "answered" for r in last_reads(between.snapshot))
         names = [row.user for row in between.snapshot.of(ScramUser) if row.mechanism == mechanism]
         return dict.fromkeys(names) if read or names else None
-    own = [row for row in between.settings.logins if row.broker_id == broker and row.listener.upper() == listener.upper()]
+    own = [row for row in between.settings.logins_of.get(broker, ()) if row.listener.upper() == listener.upper()]
     if mechanism != "PLAIN" or not any(row.mechanism == "PLAIN" for row in own):
         return None
     return {row.username: row.password_digest for row in own if row.side == "server" and row.mechanism == "PLAIN"}
@@ -135,23 +135,14 @@ def known_users(between: InterBroker, broker: int, listener: str, mechanism: str
 
 def _credential(between: InterBroker, broker: int, listener: Listener) -> Iterator[Fault]:
     wrong: dict[str, list[int]] = {}
-    who = users_of(between, listener.name)
-    clients = [
-        login
-        for login in between.settings.logins
-        if login.side == "client" and login.broker_id in who and login.listener.upper() == listener.name.upper()
-    ]
-    users = {one: known_users(between, broker, listener.name, one) for one in {login.mechanism for login in clients}}
-    for login in clients:
-        known = users[login.mechanism]
-        if known is None or login.mechanism != between.mechanism(login.broker_id).value:
-            continue
-        if login.username not in known:
-            text = f"it does not know user {login.username} ({login.mechanism})"
-            wrong.setdefault(text, []).append(login.broker_id)
-        elif known[login.username] not in {None, login.password_digest}:
-            text = f"it knows another password for user {login.username} ({login.mechanism})"
-            wrong.setdefault(text, []).append(login.broker_id)
+    clients = between.logins.get(listener.name, {})
+    users = {one: known_users(between, broker, listener.name, one) for one in {mechanism for mechanism, _, _ in clients}}
+    for (mechanism, username, digest), sources in clients.items():
+        known = users[mechanism]
+        if known is not None and username not in known:
+            wrong.setdefault(f"it does not know user {username} ({mechanism})", []).extend(sources)
+        elif known is not None and known[username] not in {None, digest}:
+            wrong.setdefault(f"it knows another password for user {username} ({mechanism})", []).extend(sources)
     for text, sources in wrong.items():
         yield Fault(
             kind="credential",
@@ -164,9 +155,10 @@ def _credential(between: InterBroker, broker: int, listener: Listener) -> Iterat
 def _principal(between: InterBroker, broker: int, listener: Listener) -> Iterator[Fault]:
     """Yield what the broker's rules have no name for; the names shown by a server are taken for those of the same as a client."""
     nameless: dict[str, list[int]] = {}
-    for one in users_of(between, listener.name):
-        if fails := between.principal(one, broker).fails:
-            nameless.setdefault(fails, []).append(one)
+    for kind in between.kinds:
+        used = between.listener(kind[0])
+        if used is not None and used.name == listener.name and (fails := between.principal(kind[0], broker).fails):
+            nameless.setdefault(fails, []).extend(kind)
     for fails, sources in nameless.items():
         repair = f"add a rule, or DEFAULT at the end, that names {brokers(sources)} to the rules of broker {broker}"
         yield Fault(kind="principal", text=fails, repair=repair, sources=tuple(sources), confidence=Confidence.INFERRED)

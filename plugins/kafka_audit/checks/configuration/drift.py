@@ -1,6 +1,6 @@
 """KA701's settings, and how one broker's value of one is weighed against the others'."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from kafka_audit.checks.configuration.effective import Value, alike, commonest
 from kafka_audit.checks.rows import judge
@@ -20,15 +20,17 @@ MANAGED = (
 """Settings by which brokers decide alike. What suits one host (threads, directories, addresses) may differ."""
 
 
-def fault(snapshot: Snapshot, broker: int, key: str, values: Mapping[int, Value]) -> Judgement | None:
-    """Return where a broker has another value than most; defaults of several versions are KA703's matter."""
+def faults(snapshot: Snapshot, key: str, values: Mapping[int, Value]) -> Iterator[tuple[int, Judgement]]:
+    """Yield brokers that have another value than most; defaults of several versions are KA703's matter."""
     known = {one: value for one, value in values.items() if value.known}
     plain = alike(key, known)
     usual = commonest(plain) if plain else ""
     others = [one for one, text in plain.items() if text == usual]
-    if broker not in plain or plain[broker] == usual or not any(known[one].explicit for one in (broker, *others)):
-        return None
-    own = known[broker]
-    words = {"key": own.key, "setting": "log.retention.ms" if key == "log.retention.hours" else key, "value": plain[broker]}
-    words |= {"usual": usual, "others": brokers(others), "have": "has" if len(others) == 1 else "have", "source": own.source}
-    return judge(snapshot, "KA701", f"broker/{broker}/config/{key}", Status.FAIL, broker=str(broker), **words)
+    explicit = any(known[one].explicit for one in others)
+    have = {"usual": usual, "others": brokers(others), "have": "has" if len(others) == 1 else "have"}
+    for broker, own in known.items():
+        if plain[broker] != usual and (explicit or own.explicit):
+            setting = "log.retention.ms" if key == "log.retention.hours" else key
+            words = {"key": own.key, "setting": setting, "value": plain[broker], **have, "source": own.source}
+            words["broker"] = str(broker)
+            yield broker, judge(snapshot, "KA701", f"broker/{broker}/config/{key}", Status.FAIL, **words)

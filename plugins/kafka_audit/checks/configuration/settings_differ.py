@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kafka_audit.checks import row_check
-from kafka_audit.checks.configuration.drift import MANAGED, fault
+from kafka_audit.checks.configuration.drift import MANAGED, faults
 from kafka_audit.checks.configuration.effective import Effective, unknown, unread
 from kafka_audit.checks.rows import judge
 from kafka_audit.model.finding import Judgement, Severity, Status
@@ -57,12 +57,15 @@ def settings_differ(snapshot: Snapshot) -> Iterator[Judgement]:
             yield judge(snapshot, "KA701", "cluster", Status.NOT_APPLICABLE, reason=alone)
         return
     values = {key: {broker: effective.get(broker, key) for broker in told} for key in MANAGED}
+    found: dict[int, list[Judgement]] = {broker: [] for broker in told}
+    for key in MANAGED:
+        for broker, one in faults(snapshot, key, values[key]):
+            found[broker].append(one)
     for broker in told:
-        faults = [one for key in MANAGED if (one := fault(snapshot, broker, key, values[key])) is not None]
-        yield from faults
+        yield from found[broker]
         hidden = [key for key in MANAGED if not values[key][broker].known]
         if hidden:
             yield unknown(effective, "KA701", broker, f"{', '.join(hidden)} not told")
-        elif not faults:
+        elif not found[broker]:
             count = str(len(MANAGED))
             yield judge(snapshot, "KA701", f"broker/{broker}", Status.PASS, broker=str(broker), count=count)

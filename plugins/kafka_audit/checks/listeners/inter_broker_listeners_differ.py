@@ -72,8 +72,8 @@ def inter_broker_listeners_differ(snapshot: Snapshot) -> Iterator[Judgement]:
             words = {"broker": str(broker), "listener": own.name, "protocol": own.protocol or "not known"}
             words["key"] = between.settings.first_set(broker, *_KEYS)
             words["fault"] = f"it uses {' '.join(kind).strip()}, most use {' '.join(usual or ()).strip()}"
-            told = judge(snapshot, "KA312", resource, Status.PASS if kind == usual else Status.FAIL, **words)
-            yield told if kind == usual else replace(told, severity=Severity.MEDIUM)
+            found = judge(snapshot, "KA312", resource, Status.PASS if kind == usual else Status.FAIL, **words)
+            yield found if kind == usual else replace(found, severity=Severity.MEDIUM)
     yield from nobody(between, "KA312")
 
 

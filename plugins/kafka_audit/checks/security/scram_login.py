@@ -39,10 +39,12 @@ def judged(between: InterBroker, broker: int) -> Judgement:
 
 def _users(between: InterBroker, broker: int, listener: Listener, mechanism: str) -> set[str]:
     where = (broker, listener.name.upper(), mechanism)
-    own = (login for login in between.settings.logins if login.side == "client")
+    own = (login for login in between.settings.logins_of.get(broker, ()) if login.side == "client")
     return {login.username for login in own if (login.broker_id, login.listener.upper(), login.mechanism) == where}
 
 
 def _kept_elsewhere(between: InterBroker, listener: Listener, mechanism: str) -> bool:
     key = f"{mechanism.lower()}.{_CALLBACK}"
+    if between.settings.keys.isdisjoint({key, f"listener.name.{listener.name.lower()}.{key}"}):
+        return False
     return any(between.settings.at(one, listener.name, key).state in {"set", "hidden"} for one in between.brokers)
