@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 
 from kafka_audit.checks.reads import last_reads
-from kafka_audit.configuration.authorization import ANYBODY
+from kafka_audit.configuration.acl_command import acl_command
+from kafka_audit.configuration.authorization import ANYBODY, CLUSTER
 from kafka_audit.configuration.principals import ANONYMOUS
 from kafka_audit.engine.causes.candidates import handshake, login_log, rights_log
 from kafka_audit.engine.causes.repair import do_not, prove
@@ -72,10 +73,7 @@ def _give(case: Case) -> Iterable[Step]:
             if not _empty(case)
             else f". {brokers(case.brokers).capitalize()} cannot take the command: it is asked elsewhere, or of ZooKeeper."
         ),
-        commands=tuple(
-            f"{acl_tool(case)} --add --allow-principal {word(clean(name))} --operation ClusterAction --cluster"
-            for name in names[:_FIRST]
-        ),
+        commands=tuple(acl_command(name, "ClusterAction", CLUSTER, tool=acl_tool(case)) for name in names[:_FIRST]),
         cost=cost,
     )
 
@@ -98,8 +96,7 @@ def _take_away(case: Case) -> Iterable[Step]:
         kind="quick",
         text=f"Remove what denies it, then restart {brokers(case.brokers)}; another ALLOW does not help.",
         commands=tuple(
-            f"{acl_tool(case)} --remove --deny-principal {word(acl.principal)} --deny-host {word(acl.host)} "
-            f"--operation {word(acl.operation)} --cluster"
+            acl_command(acl.principal, acl.operation, CLUSTER, tool=acl_tool(case), host=acl.host, permission="DENY", remove=True)
             for acl in list(found)[:_FIRST]
         ),
         cost="Whoever else was denied by it is denied no more: deny those by name.",
