@@ -186,6 +186,16 @@ class InterBroker:
         return found
 
     @cached_property
+    def plain(self) -> frozenset[str]:
+        """Inter-broker listeners on which each user logs in with PLAIN, by a login that was read."""
+        return frozenset(
+            name
+            for name, users in self.users.items()
+            if all(self.mechanism(one).value == "PLAIN" for one in users)
+            and {one for who in self.logins.get(name, {}).values() for one in who} >= set(users)
+        )
+
+    @cached_property
     def _clients(self) -> Mapping[int, list[PropertyLogin]]:
         found: dict[int, list[PropertyLogin]] = {}
         for login in self.settings.logins:

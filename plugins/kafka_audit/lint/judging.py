@@ -19,11 +19,8 @@ from kafka_audit.model.tables import BrokerProperty
 from kafka_audit.model.text import listing
 
 REFUSED = "KA310"
-_OWN_PAGE = {
-    "KA311": ("inter.broker.listener.name", "security.inter.broker.protocol"),
-    "KA406": ("sasl.mechanism.inter.broker.protocol",),
-}
-"""Refusals that have checks of their own, by the keys that they are about; what these say stands, and KA310 is silent."""
+_OWN_PAGE = ("KA311", "KA406")
+"""Refusals that have checks of their own; what these say of a file stands, and KA310 is silent."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +57,7 @@ def linted(group: Group, rules: Rules) -> list[tuple[Member, Linted]]:
     found = findings.conclude(
         snapshot,
         None,
-        [one for one in judgements if one is not None and one.code in rules.checks],
+        [one for one in judgements if one is not None],
         mutes=rules.mutes,
         previous_report=None,
         today=rules.today,
@@ -99,9 +96,9 @@ def _page_of(refused: Refusal | None, resource: str, by_files: Iterable[Judgemen
 
 
 def _alike(judgement: Judgement, refused: Refusal) -> bool:
-    """Tell whether a judgement and a refusal are about the same, by the first sentence or by the key."""
+    """Tell whether a judgement quotes a refusal, whatever values follow."""
     sentence = judgement.evidence.get("kafka_says", "\0").split(". ")[0].removesuffix(".")
-    return refused.message.startswith(sentence) or refused.key in _OWN_PAGE[judgement.code]
+    return sentence in refused.message
 
 
 def _one_word(judged: Iterable[_Judged], by_files: Iterable[Judgement]) -> Iterator[Judgement]:

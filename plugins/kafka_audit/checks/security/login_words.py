@@ -93,17 +93,14 @@ class _Login:
     def _fits(self) -> bool:
         """Tell whether everything that a login needs was seen, and fits; the password of a SCRAM user is never seen."""
         between, name = self._between, self._listener.name
-        who = users_of(between, name)
         if self._listener.encrypted:
-            shown = [certificate(between, one, name) for one in {*who, self._broker}]
+            shown = (certificate(between, one, name) for one in {self._broker: None} | dict.fromkeys(users_of(between, name)))
             if not all(one is not None and one.trusted and one.name_matches for one in shown):
                 return False
         if not self._listener.logs_in:
             return True
-        clients = [one for one in between.settings.logins if one.side == "client" and one.listener.upper() == name.upper()]
-        told = all(between.mechanism(one).value == "PLAIN" for one in who) and {one.broker_id for one in clients} >= set(who)
-        known = known_users(between, self._broker, name, "PLAIN")
-        return told and bool(known) and bool(offered_mechanisms(between, self._broker, name))
+        known = known_users(between, self._broker, name, "PLAIN") if name in between.plain else None
+        return bool(known) and bool(offered_mechanisms(between, self._broker, name))
 
     def _deciding(self) -> str:
         sources = f"server.properties of broker {self._broker} and of the others (`properties` in the cluster file)"
