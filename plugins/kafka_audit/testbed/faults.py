@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from kafka_audit.testbed.acls import auditor_grants
 from kafka_audit.testbed.brokers import STEP_SECONDS, BaseCluster
 from kafka_audit.testbed.cluster import Cluster
 from kafka_audit.testbed.errors import BedError
+from kafka_audit.testbed.kraft import KraftCluster
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kafka_audit.testbed.bed import Bed
+    from kafka_audit.testbed.hosts import Host
 
 FAULTS = """faults (may be given several times, put in one after the other):
   000            all brokers advertise an address that only clients reach
@@ -23,6 +26,7 @@ FAULTS = """faults (may be given several times, put in one after the other):
   topic:late     create topic late now; a topic made after 000 keeps its full ISR in ZooKeeper
   stop:1  kill:1  suspend:1   the broker gets SIGTERM, SIGKILL, SIGSTOP
   stale:2        broker 2 goes on leading moved/0, which the controller gave to another broker behind a cut to 2
+  quorum:2       KRaft: broker 2 reaches neither controllers nor other brokers, and they do not reach it
   crossed:1:2    the forwards of brokers 1 and 2 lead to each other; needs --security split
   grant:auditor  the user gets what an audit asks for; needs an authorizer"""
 
@@ -81,6 +85,38 @@ def stale_leader(bed: Bed, cluster: Cluster, stale: int, topic: str = "moved") -
     return leader
 
 
+def cut_from_quorum(bed: Bed, cluster: KraftCluster, broker: int) -> None:
+    """Cut every way between a broker and the rest, controllers included, and wait until the others list it no more.
+
+    The worker reaches it as before; its view stands still. Undo with `heal_quorum`, it then catches up by itself.
+
+    Raises:
+        BedError: the others go on listing it.
+    """
+    for source, target in _ways(cluster, broker):
+        bed.cut(source, target)
+    others = [one for one in cluster.brokers if one != broker]
+    deadline = time.monotonic() + STEP_SECONDS
+    while any(broker in view.brokers for view in cluster.views(others).values()):
+        if time.monotonic() > deadline:
+            message = f"broker {broker} is still listed {STEP_SECONDS:.0f} s after the cut; logs in {cluster.folder}"
+            raise BedError(message)
+        time.sleep(LOOK_SECONDS)
+
+
+def heal_quorum(bed: Bed, cluster: KraftCluster, broker: int) -> None:
+    """Undo `cut_from_quorum` and wait until all views are complete."""
+    for source, target in _ways(cluster, broker):
+        bed.heal(source, target)
+    cluster.await_settled()
+
+
+def _ways(cluster: KraftCluster, broker: int) -> list[tuple[Host, Host]]:
+    hosts = cluster.hosts()
+    mine = hosts.pop(str(broker))
+    return [pair for other in hosts.values() for pair in ((mine, other), (other, mine))]
+
+
 def cross_forwards(bed: Bed, cluster: Cluster, one: int, other: int, label: str = "CLIENT") -> None:
     """Let two brokers advertise a forward on a client listener, each forward wired to the other broker.
 
@@ -113,6 +149,7 @@ def put_fault(bed: Bed, cluster: BaseCluster, fault: str) -> None:
         raise BedError(message) from error
 
 
+LOOK_SECONDS = 0.5
 _ANYWHERE = ("cut", "stop", "kill", "suspend", "topic")
 
 
@@ -131,6 +168,9 @@ def _put_anywhere(bed: Bed, cluster: BaseCluster, kind: str, rest: str) -> None:
 
 
 def _put_with_zookeeper(bed: Bed, cluster: BaseCluster, kind: str, rest: str) -> None:
+    if kind == "quorum" and isinstance(cluster, KraftCluster):
+        cut_from_quorum(bed, cluster, int(rest))
+        return
     if not isinstance(cluster, Cluster):
         message = "a cluster without ZooKeeper has none such"
         raise TypeError(message)

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from kafka_audit.engine.causes import addresses, cut_off, exposure, grouped, refused, registry, undecided, unread
+from kafka_audit.engine.causes import addresses, behind, cut_off, exposure, grouped, refused, registry, undecided, unread
 from kafka_audit.engine.causes.rule import (
     REPLICATION,
     VIEW,
@@ -144,6 +144,13 @@ TABLE: tuple[Cause, ...] = (
         meaning="brokers give no view, and no other reason is known",
         cases=unread.silent,
         tell=unread.tell_silent,
+    ),
+    Cause(
+        codes=behind.CODES,
+        meaning="a KRaft broker does not follow its controllers any more",
+        cases=behind.cases,
+        tell=behind.tell,
+        explains=(Explains(codes=(*VIEW, "KA302", "KA303"), where=at_the_broker), _LOST_REPLICAS),
     ),
     Cause(
         codes=VIEW,

@@ -98,34 +98,46 @@ def tell_gone(case: Case) -> Story:
     """Tell that brokers are registered no more."""
     who, one = case.brokers, len(case.brokers) == 1
     them = brokers(who) if who else "the missing brokers"
-    headline = f"{start_upper(them)} {'is' if one else 'are'} gone: ZooKeeper no longer has {'it' if one else 'them'} registered"
+    headline = f"{start_upper(them)} {'is' if one else 'are'} gone: {_nobody_has(case, 'it' if one else 'them')}"
     if not who:  # only their number is expected: nobody knows which one is missing
         missing = clean(case.roots[0].evidence.get("subject", "some expected brokers are"))
-        headline = fitting([f"The cluster is short of brokers: {missing} not registered in ZooKeeper"])
+        where = "listed by any broker" if case.facts.kraft else "registered in ZooKeeper"
+        headline = fitting([f"The cluster is short of brokers: {missing} not {where}"])
     kinds = {"broker_went": "registration", "endpoint": "address", "config": "setting", "version": "version"}
     registered = brokers(case.facts.registered) if case.facts.registered else "no broker"
+    seen = () if case.facts.kraft else (Evidence(observer="zookeeper", text=f"{registered} registered"),)
+    look = zookeeper_shell(case, "ls /brokers/ids")
+    if case.facts.kraft:
+        look = ("kafka-metadata-quorum.sh --bootstrap-server <broker>:9092 describe --replication",)
+    controllers = "its controllers" if case.facts.kraft else "ZooKeeper"
     return Story(
         headline=headline,
         impact=_missed(case),
         confidence=case.confidence(),
-        why="ZooKeeper was read, and the registration is absent.",
+        why="The other brokers were asked, and none lists it."
+        if case.facts.kraft
+        else "ZooKeeper was read, and the registration is absent.",
         speaks_for=(
             *evidence_of(case.roots),
-            Evidence(observer="zookeeper", text=f"{registered} registered"),
+            *seen,
             *changed_before(case, kinds),
         ),
         not_known=(f"Not known: whether the process runs without a session, or is down. To know: server.log of {them}.",),
         steps=(
-            Step(kind="see", text="See it yourself (reads only).", commands=zookeeper_shell(case, "ls /brokers/ids")),
+            Step(kind="see", text="See it yourself (reads only).", commands=look),
             Step(
                 kind="quick",
-                text=f"Start {them} again, or open the way from there to ZooKeeper.",
+                text=f"Start {them} again, or open the way from there to {controllers}.",
                 cost="Replicas that are behind copy from the leaders: network and disk of the others.",
             ),
             prove(case),
             do_not("turn on unclean.leader.election.enable to get leaders back: it drops records."),
         ),
     )
+
+
+def _nobody_has(case: Case, them: str) -> str:
+    return f"no other broker lists {them}" if case.facts.kraft else f"ZooKeeper no longer has {them} registered"
 
 
 def at_an_address_left(case: Case, symptom: Finding) -> bool:
@@ -137,12 +149,15 @@ def at_an_address_left(case: Case, symptom: Finding) -> bool:
     if broker_of(symptom.resource.name) is not None or any(e.address == address for e in case.facts.endpoints):
         return False
     before = [c.before or "" for c in case.changes if c.kind == "broker_went" and broker_of(c.resource) in case.brokers]
-    return not before or any(one.endswith(f"://{address}") for text in before for one in text.split(", "))
+    return not before or any(one.rpartition("://")[2] == address for text in before for one in text.split(", "))
 
 
 def _missed(case: Case) -> str:
     """Return what the brokers that are gone leave behind."""
     gone = set(case.brokers)
+    if case.facts.kraft:  # nobody registers partitions there: what the check counted in the newest view
+        counts = [(root.evidence.get("replicas", "0"), root.evidence.get("leaderless", "0")) for root in case.roots]
+        return f"Of {counts[0][0]} partitions a replica is missing, {counts[0][1]} of them have no leader." if gone else ""
     theirs = [row for row in case.facts.partitions.values() if set(row.replicas) & gone]
     leaderless = sum(row.leader is None or row.leader < 0 or row.leader in gone for row in theirs)
     if not gone:

@@ -1,0 +1,133 @@
+"""KRaft: a broker answers with a view that stands still, or is fenced, so it does not follow its controllers any more."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from kafka_audit.engine.causes.repair import prove
+from kafka_audit.engine.causes.rule import Case, Story, changed_before, evidence_of, evidence_of_paths
+from kafka_audit.engine.facts import Path, failed_at_network
+from kafka_audit.model.finding import Confidence, Evidence, Step
+from kafka_audit.model.text import brokers, clean, fitting, listing, start_upper, word
+
+CODES = ("KA101", "KA102", "KA105", "KA107")
+"""What an old view shows, the one that names the incident first; in KRaft brokers fetch their view, so all have one cause."""
+
+_LOGIN, _RIGHT = "a refused login or handshake", "a missing right"
+_NAMES = {_LOGIN: "login", _RIGHT: "unauthorised"}
+_VOTERS, _SERVERS = "controller.quorum.voters", "controller.quorum.bootstrap.servers"
+
+
+def cases(case: Case) -> Iterable[Case]:
+    """Take all old views as one fault; in ZooKeeper mode none."""
+    roots = tuple(root for root in case.roots if not root.muted)
+    return (replace(case, roots=roots),) if case.facts.kraft and roots else ()
+
+
+def tell(case: Case) -> Story:
+    """Tell who is behind, and what may keep it from its controllers."""
+    who, one = case.brokers, len(case.brokers) == 1
+    cut, rivals = _cut_paths(case), _rivals(case)
+    left = [fault for fault, why in rivals.items() if why is None]
+    sure = bool(cut) or not left
+    leading = min((root.code for root in case.roots), key=CODES.index)
+    to_know = f"To know: {_connections(case)[0]} on the host of {brokers(who)}, and the end of server.log there."
+    return Story(
+        cause=leading,
+        headline=_headline(case, leading, sure=sure, left=left),
+        impact=f"Clients that ask {brokers(who)} are told what is true no more; what they write to {'it' if one else 'them'} "
+        "as an old leader is refused or lost.",
+        confidence=Confidence.INFERRED if sure else Confidence.SUSPECTED,
+        why="The views were read; the way from there to the controllers was not measured"
+        + (", and what else would look the same was ruled out." if not left else "."),
+        speaks_for=(
+            *evidence_of(case.roots),
+            *evidence_of_paths(cut),
+            *changed_before(case, {"endpoint": "address", "config": "setting", "version": "version", "acl": "ACL"}),
+        ),
+        against=tuple(Evidence(observer="rival", text=f"{fault}: ruled out, {why}") for fault, why in rivals.items() if why),
+        not_known=(
+            f"Not known: whether {brokers(who)} {'reaches' if one else 'reach'} the controllers. {to_know}",
+            *(f"Not known: whether {fault} is the cause. To know: server.log of {brokers(who)}." for fault in left),
+        ),
+        steps=_steps(case),
+    )
+
+
+def _headline(case: Case, leading: str, *, sure: bool, left: Sequence[str]) -> str:
+    one = len(case.brokers) == 1
+    subject = start_upper(brokers(case.brokers))
+    shows = {
+        "KA101": "names stale leaders" if one else "name stale leaders",
+        "KA102": "misses leaders that are alive" if one else "miss leaders that are alive",
+        "KA105": "is not listed by the others" if one else "are not listed by the others",
+        "KA107": "does not list every topic" if one else "do not list every topic",
+    }[leading]
+    if leading == "KA105" and any(root.evidence.get("missing", "none") != "none" for root in case.roots):
+        shows = "misses brokers" if one else "miss brokers"
+    behind = f"{subject} {'follows its' if one else 'follow their'} controllers no more and {shows}"
+    if sure:
+        they = "it cannot reach its" if one else "they cannot reach their"
+        return fitting(
+            [
+                f"{behind}: most likely {'it' if one else 'they'} cannot reach them",
+                f"{subject} {shows}: most likely {they} controllers",
+            ]
+        )
+    names = listing(["unreachable", *(_NAMES[fault] for fault in left)]).replace(" and ", " or ")
+    return fitting([f"{text}; why is not decided: {names}" for text in (behind, f"{subject} {shows}")])
+
+
+def _cut_paths(case: Case) -> list[Path]:
+    """Return what failed from the hosts of these brokers: who does not reach brokers may not reach controllers either."""
+    return [p for p in case.facts.paths if p.from_broker in case.brokers and failed_at_network(p)]
+
+
+def _rivals(case: Case) -> Mapping[str, str | None]:
+    """Return what would look like a cut, each with why it is ruled out, None where it is not."""
+    authorizers = [case.facts.between.authorizer(broker) for broker in case.brokers]
+    protocols = {_protocol(case, broker) for broker in case.brokers}
+    return {
+        _LOGIN: "the controllers' listener is PLAINTEXT" if protocols == {"PLAINTEXT"} else None,
+        _RIGHT: "there is no authorizer" if all(one.state == "unset" for one in authorizers) else None,
+    }
+
+
+def _protocol(case: Case, broker: int) -> str | None:
+    """Return the security protocol of the controllers' listener, as the broker's settings tell."""
+    names = (case.facts.config(broker, "controller.listener.names") or "").split(",")
+    pairs = (case.facts.config(broker, "listener.security.protocol.map") or "").split(",")
+    return dict(pair.strip().partition(":")[::2] for pair in pairs).get(names[0].strip())
+
+
+def _controllers(case: Case) -> list[str]:
+    told: dict[str, None] = {}
+    for broker in case.brokers:
+        for key in (_VOTERS, _SERVERS):
+            for one in (case.facts.config(broker, key) or "").split(","):
+                told |= {one.strip().rpartition("@")[2]: None} if one.strip() else {}
+    return list(told)
+
+
+def _connections(case: Case) -> tuple[str, ...]:
+    pairs = (address.rpartition(":") for address in _controllers(case)[:5])
+    found = tuple(f"nc -vz -w 3 {word(host.strip('[]'))} {word(port)}" for host, _, port in pairs)
+    return found or ("nc -vz -w 3 <controller> 9093",)
+
+
+def _steps(case: Case) -> tuple[Step, ...]:
+    who = brokers(case.brokers)
+    named = f" ({listing((clean(one) for one in _controllers(case)), 3)})" if _controllers(case) else ""
+    return (
+        Step(
+            kind="see",
+            text=f"See it yourself on the host of {who} (reads only).",
+            commands=(*_connections(case), "grep -iE 'controller|fenced|Authentication failed|handshake' server.log | tail -5"),
+        ),
+        Step(
+            kind="quick",
+            text=f"Open the way from {who} to the controllers{named}, or repair what server.log names there; the view follows "
+            "by itself.",
+        ),
+        Step(kind="quick", text=f"Until then take {who} out of the clients' bootstrap addresses."),
+        prove(case),
+    )
