@@ -30,9 +30,10 @@ def verdict(between: InterBroker, symptoms: Symptoms, one: Standing) -> Verdict:
 
 
 def _unnamed(symptoms: Symptoms, one: Standing, seen: Sequence[Principal]) -> Verdict | None:
-    """Judge rules that Kafka refuses, or that give a certificate no name."""
+    """Judge rules that Kafka refuses, which is another fault, or that give a certificate no name."""
     if refused := next((principal for principal in seen if principal.refused), None):
-        return Status.FAIL, Confidence.MEASURED, {"why": f"it does not start with its {KEY}: {refused.refused}"}
+        error = f"{KEY} are refused at the start, see KA413: {refused.refused}"
+        return Status.UNKNOWN, Confidence.MEASURED, {"error": error, "needs": refused.needs}
     if fails := next((principal for principal in seen if principal.fails), None):
         status = Status.FAIL if symptoms.lasting(one.broker) else Status.UNKNOWN
         return status, Confidence.INFERRED, {"why": fails.fails, "error": fails.fails, "needs": fails.needs}

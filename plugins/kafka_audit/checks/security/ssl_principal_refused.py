@@ -43,13 +43,13 @@ def ssl_principal_refused(snapshot: Snapshot) -> Iterator[Judgement]:
     connection; a listener that asks for no certificate makes everybody User:ANONYMOUS.
 
     ## Fails when
-    Brokers talk by SSL, and Kafka refuses the rules themselves: the broker does not start. Or the rules give another broker's
-    certificate no name, and the broker's view is empty or stale in two looks. Or the name they give, or ANONYMOUS, is neither in
-    super.users nor allowed by an ACL (KA401 tells that fault, and this its reason). HIGH where the broker's view is still filled.
+    Brokers talk by SSL, and the rules give another broker's certificate no name, and the broker's view is empty or stale in two
+    looks. Or the name they give, or ANONYMOUS, is neither in super.users nor allowed by an ACL (KA401 tells that fault, and this
+    its reason). HIGH where the broker's view is still filled.
 
     ## Not known when
-    No handshake showed the certificate, the rules or super.users are not known or hold what is not read here, or nothing shows
-    that a broker connects with the certificate that it serves.
+    No handshake showed the certificate, the rules or super.users are not known, are refused (KA413) or hold what is not
+    read here, or nothing shows that a broker connects with the certificate that it serves.
 
     ## Passes only when
     The name of every broker's certificate may act, or the broker's view is filled. Without an authorizer, any name does.

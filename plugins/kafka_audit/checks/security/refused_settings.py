@@ -1,0 +1,37 @@
+"""What KA413 finds: settings that the classes they are for refuse when a broker starts."""
+
+from collections.abc import Callable, Iterator
+
+from kafka_audit.checks.inter_broker import InterBroker
+from kafka_audit.configuration.authorization import refusal
+from kafka_audit.configuration.principals import KERBEROS, KerberosRules, RulesError, SslRules
+from kafka_audit.configuration.principals.kerberos_rules import KEY as KERBEROS_RULES
+from kafka_audit.configuration.principals.ssl_rules import KEY as SSL_RULES
+
+
+def refused_setting(between: InterBroker, broker: int) -> tuple[str, str] | None:
+    """Return the key that is to blame and Kafka's words, None where all is taken; raises UnsupportedError."""
+    authorizer, lines = between.authorizer(broker).value or "", between.settings.files[broker]
+    told = {key: line.value for key, line in lines.items() if line.value is not None}
+    if between.understood(authorizer) and (refused := refusal(authorizer, told)):
+        return refused
+    readers: dict[str, Callable[[str], object]] = {SSL_RULES: SslRules, KERBEROS_RULES: KerberosRules}
+    for listener, key in _rules(between, broker):
+        own = f"listener.name.{listener.lower()}.{key}"
+        used = own if told.get(own) else key
+        try:
+            readers[key](told.get(used) or "DEFAULT")
+        except RulesError as error:
+            return used, str(error)
+    return None
+
+
+def _rules(between: InterBroker, broker: int) -> Iterator[tuple[str, str]]:
+    """Yield the listeners whose rules are read at the start, and the key of these rules."""
+    for listener in sorted(between.offered(broker) or ()):
+        protocol = between.protocol(broker, listener) or ""
+        enabled = between.settings.at(broker, listener, "sasl.enabled.mechanisms").value or KERBEROS
+        if protocol == "SSL":
+            yield listener, SSL_RULES
+        elif protocol.startswith("SASL") and KERBEROS in [one.strip() for one in enabled.split(",")]:
+            yield listener, KERBEROS_RULES
