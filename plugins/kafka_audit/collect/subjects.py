@@ -19,6 +19,7 @@ _KEYWORDS = {
 _TEXTS = frozenset({0x0C, 0x13, 0x14, 0x16, 0x1B, 0x1C, 0x1E})  # UTF8, Printable, T61, IA5, General, Universal, BMP
 _ESCAPED = frozenset(',=+<>#;"\\')
 _LONG = 0x80
+_BROKEN = "a name that ends too early"
 
 
 def java_name(der: bytes) -> str:
@@ -47,6 +48,8 @@ def _escaped(text: str) -> str:
 
 
 def _dotted(oid: bytes) -> str:
+    if not oid or oid[-1] >= _LONG:
+        raise ValueError(_BROKEN)
     numbers, value = [], 0
     for byte in oid:
         value = value << 7 | byte & 0x7F
@@ -67,13 +70,11 @@ def _each(content: bytes) -> Iterator[bytes]:
 def _taken(data: bytes, at: int) -> tuple[int, bytes, int]:
     """Return tag, content and where the next element begins."""
     if at + 2 > len(data):
-        message = "a name that ends too early"
-        raise ValueError(message)
+        raise ValueError(_BROKEN)
     size, start = data[at + 1], at + 2
     if size >= _LONG:
         start += size - _LONG
         size = int.from_bytes(data[at + 2 : start])
     if start + size > len(data):
-        message = "a name that ends too early"
-        raise ValueError(message)
+        raise ValueError(_BROKEN)
     return data[at], data[start : start + size], start + size

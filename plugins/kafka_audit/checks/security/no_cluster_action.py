@@ -32,8 +32,8 @@ def no_cluster_action(snapshot: Snapshot) -> Iterator[Judgement]:
 
     ## Fails when
     An authorizer is set, and by super.users and ACLs the principal of the inter-broker listener may not. PLAINTEXT makes
-    everybody User:ANONYMOUS; SSL gives the certificate's subject, or ANONYMOUS where none is asked for; SASL the login. HIGH
-    where the broker's view is still filled.
+    everybody User:ANONYMOUS; SSL gives the certificate's subject by `ssl.principal.mapping.rules`, or ANONYMOUS where none is
+    asked for; SASL the login, Kerberos by `sasl.kerberos.principal.to.local.rules`. HIGH where the broker's view is still filled.
 
     Inferred: no ACL allows it, super.users is set but hidden, the broker's view is empty or stale in two looks, and nothing else
     fits. In KRaft the ISR shows it: no other broker is in the ISR of what that broker leads; suspected while rivals are open.
