@@ -9,8 +9,7 @@ from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerConfig, BrokerProperty, DynamicConfig, Snapshot, SnapshotInfo
 
 _FACTOR, _IN_SYNC = "default.replication.factor", "min.insync.replicas"
-_INTERNAL = ("offsets.topic.replication.factor", "transaction.state.log.replication.factor")
-_ENOUGH = 3
+_INTERNAL, _ENOUGH = ("offsets.topic.replication.factor", "transaction.state.log.replication.factor"), 3
 
 
 @row_check(
@@ -40,7 +39,7 @@ def replicas_too_few(snapshot: Snapshot) -> Iterator[Judgement]:
     Neither DescribeConfigs nor server.properties of the broker was read; or one file alone, of how many is not known.
 
     ## Passes only when
-    None of that is so. It does not apply to a cluster of one broker. Topics that exist are not judged here.
+    None of that is so. It does not apply to a cluster of one broker, and says nothing of topics that exist.
 
     ## What to do
     On all brokers: `default.replication.factor=3`, `min.insync.replicas=2`, internal topics with 3; here {key} comes first.

@@ -40,8 +40,8 @@ def settings_differ(snapshot: Snapshot) -> Iterator[Judgement]:
     The broker has what most brokers have, in all that was compared. An unset key equals its default, however it is written.
 
     ## What to do
-    Decide which value is meant: here {value}, at {others} {usual}. Set {setting} alike on all brokers; where it is not dynamic,
-    broker {broker} takes it at its next restart.
+    Decide which value is meant: {value} as on broker {broker}, or {usual} as on {others}. Set {setting} alike on all brokers;
+    where it is not dynamic, a broker takes it at its next restart.
 
     ## References
     Kafka documentation, "Broker Configs"; KIP-226 (dynamic broker configuration).

@@ -42,7 +42,7 @@ def versions_differ(snapshot: Snapshot) -> Iterator[Judgement]:
     It offers what most offer, and says the same protocol version; of files alone, the protocol version was compared.
 
     ## What to do
-    Finish the upgrade, a broker at a time: first the software on all ({broker} is unlike {others}), then
+    Finish the upgrade, a broker at a time: first the software on all (broker {broker} is unlike {others}), then
     `inter.broker.protocol.version`, if it is set, on all. Once the new one is in use there is no way back to the old software.
 
     ## References
@@ -55,16 +55,16 @@ def versions_differ(snapshot: Snapshot) -> Iterator[Judgement]:
     offers = offered(snapshot)
     software = commonest(offers) if offers else ()
     spoken = {broker: version for broker in effective.brokers if (version := protocol(effective, broker)) is not None}
-    usual = commonest(spoken) if spoken else ""
+    usual = commonest(named) if (named := {broker: version for broker, version in spoken.items() if version}) else ""
+    alike = brokers(one for one, ranges in offers.items() if ranges == software)
+    speaking = brokers(one for one, version in spoken.items() if version == usual)
     for broker in effective.brokers:
         own, version = offers.get(broker), spoken.get(broker)
-        faults, others = [], {one for one, ranges in offers.items() if ranges == software}
-        if own is not None and own != software:
-            faults.append(unlike(dict(own), dict(software)))
-        if version and usual and version != usual:
+        faults = [unlike(dict(own), dict(software))] if own is not None and own != software else []
+        others = alike if faults else speaking
+        if version and version != usual:
             faults.append(f"its {KEY} is {version}, not {usual}")
-            others = {one for one, text in spoken.items() if text == usual}
-        words = {"broker": str(broker), "key": KEY, "others": brokers(others), "fault": " and ".join(faults)}
+        words = {"broker": str(broker), "key": KEY, "others": others, "fault": " and ".join(faults)}
         if faults:
             yield judge(snapshot, "KA703", f"broker/{broker}", Status.FAIL, **words)
         elif unread := gap(effective, broker, offers, spoken):

@@ -43,15 +43,16 @@ def scram_user_missing(snapshot: Snapshot) -> Iterator[Judgement]:
     use no SCRAM.
 
     ## What to do
-    See it: `kafka-configs.sh --zookeeper <zk>:2181 --describe --entity-type users` (with ZooKeeper this is the way that needs no
-    login at a broker). Add the credential with the password of the JAAS text of broker {broker}:
+    See it: `zookeeper-shell.sh <zk>:2181 ls /config/users` (`kafka-configs.sh --describe` would show the keys as well). Add the
+    credential with the password of the JAAS text of broker {broker}; with ZooKeeper this needs no login at a broker:
     `kafka-configs.sh --zookeeper <zk>:2181 --alter --entity-type users --entity-name {user} --add-config
     '{mechanism}=[password=<password>]'`. Running brokers take it at once.
 
     ## References
     KIP-84 (SCRAM); Kafka documentation, "Authentication using SASL/SCRAM".
     """
-    between, symptoms = InterBroker(snapshot), Symptoms(InterBroker(snapshot))
+    between = InterBroker(snapshot)
+    symptoms = Symptoms(between)
     latent = any(map(symptoms.accepted, between.brokers)) and not any(map(symptoms.lasting, between.brokers))
     for broker in between.brokers:
         if between.settings.get(broker, "process.roles").value == "controller":
