@@ -1,0 +1,204 @@
+"""Bad input from a real cluster, as whole runs: what it costs, what is said of it, and what is audited all the same."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from datetime import datetime
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import yaml
+
+from kafka_audit.testbed import Bed
+from kafka_audit.testbed.security import Listener, Security
+from scenarios.audits import failing
+
+pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
+
+FAKES = Path(__file__).with_name("fake_brokers.py")
+LOGIN = Listener(protocol="SASL_PLAINTEXT", mechanisms=("SCRAM-SHA-512",))
+TOPICS = {"orders": {0: [0, 1, 2], 1: [1, 2, 0], 2: [2, 0, 1]}, "payments": {0: [1, 0, 2]}}
+LIMITS = {"read_s": 4, "settle_s": 1, "audit_s": 40}
+WRONG = "not-this-one-73"
+HIDDEN = {("zookeeper", f"zookeeper /config/{name}") for name in ("brokers", "users")}
+"""What `zookeeper.set.acl` keeps from every auditor."""
+
+
+@pytest.fixture(scope="module")
+def bed(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("bed")
+    with Bed(folder, keep_logs=folder / "kept-logs") as bed:
+        yield bed
+
+
+@pytest.fixture(scope="module")
+def cluster(bed):
+    """Three brokers that want a login, and a ZooKeeper that wants one and takes what is larger than it should be."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JAVA_TOOL_OPTIONS", "-Djute.maxbuffer=16777216")
+        cluster = bed.cluster("3.9.1", security=Security(listeners=(LOGIN,), inter_broker=LOGIN.label, zookeeper="sasl"))
+    for name, assignment in TOPICS.items():
+        cluster.create_topic(name, assignment)
+    cluster.make_controller(0)
+    cluster.await_settled()
+    return cluster
+
+
+@pytest.fixture
+def audit(bed, cluster, tmp_path):
+    """Run `kafka-audit run` with further keys in the cluster file; what it says is held to the rules for all bad input."""
+    entry = yaml.safe_load(cluster.clusters_yaml("any"))["clusters"]["any"]
+    entry = {key: value for key, value in entry.items() if key in {"zookeeper", "bootstrap", "security"}} | {"limits": LIMITS}
+    environ = {key: value for key, value in os.environ.items() if not key.startswith("KAFKA_AUDIT_")}
+    environ |= cluster.secured.audit_environment() | {"WRONG": WRONG}
+
+    def run(*options, **keys):
+        (tmp_path / "clusters.yaml").write_text(json.dumps({"clusters": {"bad": entry | keys}}))
+        command = [sys.executable, "-m", "kafka_audit.cli", "run", "bad", "--out", str(tmp_path / "store"), *options]
+        done = bed.worker.run(command, cwd=tmp_path, env=environ)
+        said = done.stdout + done.stderr
+        assert "Traceback" not in said
+        assert WRONG not in said
+        path = tmp_path / "store" / "findings.json"
+        report = json.loads(path.read_text()) if path.is_file() else None
+        return SimpleNamespace(code=done.returncode, out=done.stdout, err=done.stderr, said=said, report=report)
+
+    run.entry = entry
+    return run
+
+
+def seconds(report):
+    """Return how long the cluster was asked."""
+    started, ended = (datetime.fromisoformat(report[key]) for key in ("started_at", "finished_at"))
+    return (ended - started).total_seconds()
+
+
+def unanswered(report):
+    """Return what was not answered, by observer and read, without what no auditor is told."""
+    reads = {(read["observer"], read["operation"]): read for read in report["coverage"]["unknown"]}
+    assert set(reads) >= HIDDEN
+    return {key: read for key, read in reads.items() if key not in HIDDEN}
+
+
+def flat(page):
+    return re.sub(r"\s+", " ", page)
+
+
+def whole(report):
+    """Assert that the three real brokers were judged, and nothing of weight was found at them."""
+    judged = {f["resource"]["name"] for f in report["findings"] if f["code"] == "KA110" and f["status"] == "PASS"}
+    assert judged >= {f"broker/{one}" for one in (0, 1, 2)}
+    heavy = failing(report, at_least="HIGH")
+    assert not [one for one in heavy if re.match(r"broker/[012]\b", one[1])], heavy
+
+
+@pytest.fixture
+def fakes(bed, cluster):
+    """Register a broker for each way to misbehave; yield its id and address by that way."""
+    command = [sys.executable, str(FAKES), bed.worker.address]
+    process = bed.worker.popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    ports = json.loads(process.stdout.readline())
+    found = {name: (20 + number, f"{bed.worker.address}:{port}") for number, (name, port) in enumerate(ports.items())}
+    label = LOGIN.label
+    endpoints = {"version": 5, "features": {}, "listener_security_protocol_map": {label: label}, "jmx_port": -1, "port": -1}
+    endpoints |= {"host": None, "timestamp": "1789408782000"}
+    cluster.write_znodes(
+        {f"/brokers/ids/{one}": json.dumps(endpoints | {"endpoints": [f"{label}://{at}"]}) for one, at in found.values()}
+    )
+    yield found
+    cluster.write_znodes({f"/brokers/ids/{one}": None for one, _ in found.values()})
+    process.communicate()
+    cluster.await_settled()
+
+
+ERRORS = {
+    "garbage": "not a Kafka broker",
+    "trickle": "timeout",
+    "silence": "timeout",
+    "hang-up": "connection (closed|reset)",
+}
+
+
+def test_brokers_that_misbehave_cost_their_own_answers_and_their_deadline(audit, fakes):
+    done = audit("--all")
+    assert done.code == 3, done.said
+    assert seconds(done.report) <= LIMITS["audit_s"]
+    failed = {f["resource"]["name"]: f for f in done.report["findings"] if f["code"] == "KA001" and f["status"] == "FAIL"}
+    assert set(failed) == {f"broker/{one}" for one, _ in fakes.values()}
+    reads = unanswered(done.report)
+    assert {observer for observer, _ in reads} == {f"broker:{one}" for one, _ in fakes.values()}
+    for name, (broker, address) in fakes.items():
+        assert re.search(rf"{ERRORS[name]}: api to {address}: {ERRORS[name]}", failed[f"broker/{broker}"]["message"])
+        assert f"Needed: a Kafka broker that answers at {address} within limits" in failed[f"broker/{broker}"]["remediation"]
+        assert f"{address} (broker {broker}, {LOGIN.label})" in flat(done.out)
+    whole(done.report)
+    assert not {one for one in failing(done.report) if one[0] == "KA312"}
+
+
+DAMAGED = {
+    "/brokers/topics/payments": '{"partitions": ',
+    "/brokers/topics/orders/partitions/2/state": "{",
+    "/brokers/ids/8": "x" * 4_000_000,
+    "/brokers/ids/9": '{"host"',
+}
+
+
+def test_damaged_znodes_and_a_file_that_does_not_parse_cost_what_they_hold(audit, cluster, tmp_path):
+    for broker in cluster.brokers.values():
+        text = broker.server.config_file.read_text() if broker.id != 1 else "broker.id=1\nlisteners=P\\u12zz\n"
+        (tmp_path / f"server-{broker.id}.properties").write_text(text)
+    before = cluster.write_znodes(DAMAGED)
+    try:
+        done = audit("--all", properties=[str(tmp_path / "server-{broker_id}.properties")])
+    finally:
+        cluster.write_znodes(before)
+        cluster.await_settled()
+    assert done.code == 3, done.said
+    reads = unanswered(done.report)
+    znodes = {operation.removeprefix("zookeeper ") for observer, operation in reads if observer == "zookeeper"}
+    assert znodes == set(DAMAGED)
+    assert reads.keys() - {("zookeeper", f"zookeeper {path}") for path in znodes} == {("properties:1", "properties")}
+    for path in DAMAGED:
+        read = reads["zookeeper", f"zookeeper {path}"]
+        assert path in read["error"]
+        assert path in read["needs"]
+        assert f"needs {read['needs']}" in flat(done.out)
+    line = reads["properties:1", "properties"]
+    assert f"{tmp_path}/server-1.properties, line 2: " in line["error"]
+    assert line["needs"] == f"a file that Java can read: {tmp_path}/server-1.properties, line 2"
+    assert "x" * 1000 not in done.said + json.dumps(done.report)
+    whole(done.report)
+    assert [incident["cause"] for incident in done.report["incidents"]] == ["KA001"]
+    assert seconds(done.report) <= LIMITS["audit_s"]
+
+
+def test_a_wrong_zookeeper_password_names_the_user_and_the_variable(audit):
+    zookeeper = audit.entry["zookeeper"] | {"sasl": {"username": "auditor", "password_env": "WRONG"}}
+    done = audit(zookeeper=zookeeper)
+    assert done.code == 3, done.said
+    assert done.err.rstrip().endswith(f"{zookeeper['connect']} does not let the auditor log in")
+    assert [incident["cause"] for incident in done.report["incidents"]] == ["KA001"]
+    assert f"a user and password that {zookeeper['connect']} accepts (auditor, WRONG)" in flat(done.out)
+    assert "the login of auditor was refused" in flat(done.out)
+    brokers = {read["observer"] for read in done.report["coverage"]["unknown"]}
+    assert brokers == {"zookeeper"}
+
+
+def test_a_wrong_broker_password_names_every_broker_and_the_variable(audit):
+    done = audit(security=audit.entry["security"] | {"password_env": "WRONG"})
+    assert done.code == 3, done.said
+    assert {one for code, one in failing(done.report) if code == "KA001"} == {f"broker/{one}" for one in (0, 1, 2)}
+    assert "invalid credentials" in flat(done.out)
+    assert "WRONG" in flat(done.out)
+    assert {read["observer"] for read in done.report["coverage"]["unknown"]} == {"zookeeper", *(f"broker:{n}" for n in (0, 1, 2))}
+
+
+def test_a_wrong_chroot_is_one_line_with_the_nearest_right_one(audit):
+    connect = audit.entry["zookeeper"]["connect"]
+    done = audit("--quiet", zookeeper=audit.entry["zookeeper"] | {"connect": f"{connect}/kafka"})
+    assert (done.code, done.out, done.report) == (2, "", None)
+    line = f"kafka-audit: zookeeper {connect}/kafka: there is no /brokers/ids below the chroot /kafka; did you mean {connect}?\n"
+    assert done.err == line
