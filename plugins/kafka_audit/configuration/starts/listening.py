@@ -37,7 +37,8 @@ _PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 _SECURE = frozenset(_PROTOCOLS[1:])
 
 
-def _protocol(text: str, key: str) -> str:
+def protocol_of(text: str, key: str) -> str:
+    """Return a security protocol by its name."""
     if text.upper() not in _PROTOCOLS:
         message = f"Invalid security protocol `{text}` defined in {key}"
         raise refuse(message, key)
@@ -54,7 +55,10 @@ class Listening:
     @cached_property
     def protocols(self) -> dict[str, str]:
         """Security protocol by listener name."""
-        return {self._name(name, MAP): _protocol(text, MAP) for name, text in self._entries_of_map()}
+        return self._mapped()
+
+    def _mapped(self) -> dict[str, str]:
+        return {self._name(name, MAP): protocol_of(text, MAP) for name, text in self._entries_of_map()}
 
     def _entries_of_map(self) -> Iterable[tuple[str, str]]:
         return csv_map(MAP, self.config.text(MAP)).items()
@@ -87,11 +91,6 @@ class Listening:
             return self._read(f"PLAINTEXT://{host}:{port}", config.blame("advertised.host.name", "advertised.port"))
         return [one for one in self.listeners if one.listener not in self.controller_names]
 
-    @property
-    def distinct_advertised_ports(self) -> bool:
-        """Whether advertised ports must differ: before KIP-103's follow-up in 2.x they had to."""
-        return False
-
     @cached_property
     def controller_names(self) -> tuple[str, ...]:
         """Names in controller.listener.names, as they stand there."""
@@ -123,7 +122,7 @@ class Listening:
         config = self.config
         told = config.text_or_none(INTER_BROKER)
         if told is None:
-            protocol = _protocol(config.text(INTER_BROKER_PROTOCOL), INTER_BROKER_PROTOCOL)
+            protocol = protocol_of(config.text(INTER_BROKER_PROTOCOL), INTER_BROKER_PROTOCOL)
             return protocol, protocol
         if INTER_BROKER_PROTOCOL in config.originals:
             message = f"Only one of {INTER_BROKER} and {INTER_BROKER_PROTOCOL} should be set."
@@ -173,7 +172,7 @@ class Listening3(Listening):
     @cached_property
     def protocols(self) -> dict[str, str]:
         """Security protocol by listener name."""
-        found = dict(super().protocols)
+        found = self._mapped()
         if not self.kraft or MAP in self.config.originals:
             return found
         if any(name in _SECURE for name in self.controller_names) or any(self._secure(one) for one in self.listener_entries):

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from kafka_audit.configuration.definitions import ConfigError
 from kafka_audit.configuration.definitions.addresses import VOTERS, voter_ids
 from kafka_audit.configuration.starts.config import refuse
-from kafka_audit.configuration.starts.endpoints import Endpoint, csv_map, endpoints, names_differ, shared_port
-from kafka_audit.configuration.starts.listening import ADVERTISED, CONTROLLERS, LISTENERS, MAP, Listening3
+from kafka_audit.configuration.starts.endpoints import Endpoint, endpoints, names_differ, shared_port
+from kafka_audit.configuration.starts.listening import ADVERTISED, CONTROLLERS, LISTENERS, MAP, Listening3, protocol_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,15 +20,14 @@ class Listening4(Listening3):
 
     kraft = True
 
-    @cached_property
-    def protocols(self) -> dict[str, str]:
-        """Security protocol by listener name."""
-        found = super().protocols
-        names = [name.upper() for name in csv_map(MAP, self.config.text(MAP))]
-        twice = next((name for number, name in enumerate(names) if name in names[:number]), None)
-        if twice is not None:
-            message = f"Duplicate key ListenerName({twice})"
-            raise refuse(message, MAP)
+    def _mapped(self) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for told, text in self._entries_of_map():
+            name, protocol = self._name(told, MAP), protocol_of(text, MAP)
+            if name in found:
+                message = f"Duplicate key ListenerName({name}) (attempted merging values {found[name]} and {protocol})"
+                raise refuse(message, MAP)
+            found[name] = protocol
         return found
 
     @property
@@ -51,11 +50,6 @@ class Listening4(Listening3):
     def controller_names(self) -> tuple[str, ...]:
         """Names in controller.listener.names, as they stand there."""
         return self.config.items(CONTROLLERS)
-
-    @cached_property
-    def control_plane(self) -> str | None:
-        """Release 4 has none."""
-        return None
 
     def _entries(self, entries: Sequence[str], key: str) -> list[Endpoint]:
         protocols = self.protocols
