@@ -63,7 +63,8 @@ def linted(group: Group, rules: Rules) -> list[tuple[Member, Linted]]:
         today=rules.today,
         checks=rules.checks,
     )
-    return [(one.member, _told(one, _about(one.member, group, found))) for one in judged]
+    about = _about(group, found)
+    return [(one.member, _told(one, about[one.member.broker_id])) for one in judged]
 
 
 def _judged(member: Member, wanted: str | None) -> _Judged:
@@ -113,14 +114,14 @@ def _one_word(judged: Iterable[_Judged], by_files: Iterable[Judgement]) -> Itera
             yield judgement
 
 
-def _about(member: Member, group: Group, found: Iterable[Finding]) -> Iterator[Finding]:
-    """Yield the findings of one broker; those of no broker in the group stand with its first."""
-    own, ids = str(member.broker_id), {str(one.broker_id) for one in group}
+def _about(group: Group, found: Iterable[Finding]) -> Mapping[int, list[Finding]]:
+    """Return the findings of each broker; those of no broker in the group stand with its first."""
+    by_name = {f"broker/{one.broker_id}": one.broker_id for one in group}
+    about: dict[int, list[Finding]] = {one.broker_id: [] for one in group}
     for finding in found:
-        parts = finding.resource.name.split("/")
-        about = parts[1] if parts[0] == "broker" and parts[1] in ids else None
-        if about == own or (about is None and member is group[0]):
-            yield finding
+        broker = "/".join(finding.resource.name.split("/", 2)[:2])
+        about[by_name.get(broker, group[0].broker_id)].append(finding)
+    return about
 
 
 def _told(one: _Judged, found: Iterable[Finding]) -> Linted:
@@ -128,6 +129,7 @@ def _told(one: _Judged, found: Iterable[Finding]) -> Linted:
     text = places.lines(member.source.data)
     ignored = {ignore.code: ignore for ignore in reversed(member.source.ignores)}
     refused = one.verdict.refused if one.verdict.starts is False else None
+    hidden = places.secrets(broker)
     return Linted(
         path=member.source.path,
         inside=broker.inside if len(member.source.brokers) > 1 else "",
@@ -135,14 +137,14 @@ def _told(one: _Judged, found: Iterable[Finding]) -> Linted:
         version_why=one.why,
         starts=one.verdict.starts,
         kafka_says=places.said(refused, broker) if refused else None,
-        told=tuple(_placed(finding, member, text, ignored) for finding in found),
+        told=tuple(_placed(finding, member, ignored, text, hidden) for finding in found),
     )
 
 
-def _placed(finding: Finding, member: Member, text: Sequence[str], ignored: Mapping[str, Ignore]) -> Told:
-    key = finding.evidence.get("key")
+def _placed(finding: Finding, member: Member, ignored: Mapping[str, Ignore], text: Sequence[str], hidden: Sequence[str]) -> Told:
+    key = finding.evidence.get("key") if finding.status in {Status.FAIL, Status.UNKNOWN} else None
     one = member.broker.properties.get(key) if key else None
-    place = places.place(one, text[one.line - 1], member.broker) if one is not None and one.line <= len(text) else None
+    place = places.place(one, text[one.line - 1], hidden) if one is not None and one.line <= len(text) else None
     own = replace(
         finding,
         evidence={**finding.evidence, "line": str(place.line)} if place else finding.evidence,

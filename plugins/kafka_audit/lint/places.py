@@ -1,6 +1,7 @@
 """The line of a file that a finding is about, as people may see it: without secrets, with the columns of the value. Pure."""
 
 import re
+from collections.abc import Sequence
 
 from kafka_audit.collect.secret_keys import is_secret
 from kafka_audit.configuration.files.described import Described
@@ -24,17 +25,17 @@ def lines(data: bytes) -> list[str]:
     return re.split(r"\r\n|\r|\n", text)
 
 
-def place(one: Property, text: str, broker: Described) -> Place:
+def place(one: Property, text: str, hidden: Sequence[str]) -> Place:
     """Return where a property stands.
 
     Args:
         one: the property.
         text: its line.
-        broker: all settings of that broker; no secret among them is shown.
+        hidden: what must not be shown, of all settings of that broker.
     """
     shown = text.strip().removesuffix("\\").rstrip()
     value = one.value if one.value in shown else shown.partition("=")[2].strip()
-    if is_secret(one.key, one.value) or not value or _shows_secret(shown, broker):
+    if is_secret(one.key, one.value) or not value or _shows_secret(shown, hidden):
         value = HIDDEN if is_secret(one.key, one.value) else one.value
         shown = f"{one.key}={value}"
     if len(shown) > _LONGEST or clean(shown) != shown:
@@ -43,10 +44,14 @@ def place(one: Property, text: str, broker: Described) -> Place:
     return Place(line=one.line, text=shown, start=start, end=start + len(value) if start else len(shown))
 
 
-def _shows_secret(shown: str, broker: Described) -> bool:
+def secrets(broker: Described) -> tuple[str, ...]:
+    """Return what must not be shown of a broker's settings."""
+    return tuple(one.value for one in broker.properties.values() if len(one.value) >= _SHORTEST and is_secret(one.key, one.value))
+
+
+def _shows_secret(shown: str, hidden: Sequence[str]) -> bool:
     """Tell whether a line shows what it must not: other keys may stand in it, as in YAML's `{a: b, c: d}`."""
-    secrets = (one.value for one in broker.properties.values() if len(one.value) >= _SHORTEST and is_secret(one.key, one.value))
-    return _SECRETIVE.search(shown) is not None or any(secret in shown for secret in secrets)
+    return _SECRETIVE.search(shown) is not None or any(secret in shown for secret in hidden)
 
 
 def said(refused: Refusal, broker: Described) -> str:

@@ -28,7 +28,8 @@ def clean(text: object, limit: int = LONGEST) -> str:
     changes nothing.
     """
     raw = str(text)
-    shown = "".join(map(_shown, raw[: limit + 1]))
+    head = raw[: limit + 1]
+    shown = head if head.isascii() and head.isprintable() else "".join(map(_shown, head))
     if len(shown) <= limit and len(raw) <= limit:
         return shown
     told = f"… ({len(raw)} characters)"
