@@ -1,0 +1,286 @@
+"""`kafka-audit lint` from the command line: what it says, where, and with which exit code."""
+
+import json
+import os
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from kafka_audit.cli import main
+
+GOOD = """broker.id={id}
+listeners=PLAINTEXT://:9092
+advertised.listeners=PLAINTEXT://b{id}.example.com:9092
+zookeeper.connect=zk1:2181,zk2:2181/kafka
+log.dirs=/data
+auto.create.topics.enable=false
+"""
+REFUSED = """# a comment
+broker.id=1
+listeners=PLAINTEXT://:9092,SASL_PLAINTEXT://:9093
+advertised.listeners=SASL_PLAINTEXT://b1.example.com:9093
+zookeeper.connect=zk1:2181,zk2:2181/kafka
+sasl.enabled.mechanisms=PLAIN
+ssl.keystore.password=hunter2
+"""
+NOT_ADVERTISED = "inter.broker.listener.name must be a listener name defined in advertised.listeners."
+NO_MECHANISM = "sasl.mechanism.inter.broker.protocol must be included in sasl.enabled.mechanisms"
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Return a function that writes files here and returns nothing."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("KAFKA_AUDIT_CLUSTERS", raising=False)
+    monkeypatch.setenv("COLUMNS", "120")
+
+    def write(**texts):
+        for name, text in texts.items():
+            (tmp_path / f"{name}.properties").write_text(text)
+
+    return write
+
+
+def linted(capsys, *arguments):
+    code = main(["lint", *arguments, "--format", "json"])
+    return code, {one["path"]: one for one in json.loads(capsys.readouterr().out)["files"]}
+
+
+def failed(file):
+    return {one["code"]: one for one in file["findings"] if one["status"] == "FAIL"}
+
+
+def worst(file):
+    return {(one["code"], one["resource"]["name"], one["severity"]) for one in file["findings"] if one["status"] == "FAIL"}
+
+
+def test_a_sound_file_starts(files, capsys):
+    files(a=GOOD.format(id=1))
+    code, told = linted(capsys, "a.properties")
+    assert code == 0
+    assert set(told["a.properties"]) == {"path", "kafka_version", "starts", "kafka_says", "findings"}
+    assert (told["a.properties"]["kafka_version"], told["a.properties"]["starts"]) == ("3.9.1", True)
+    assert told["a.properties"]["kafka_says"] is None
+
+
+def test_a_refusal_is_told_once_in_kafkas_words_with_its_line(files, capsys):
+    files(a=REFUSED)
+    code, told = linted(capsys, "a.properties", "--kafka-version", "3.9.1")
+    one = told["a.properties"]
+    assert (code, one["starts"]) == (3, False)
+    assert one["kafka_says"].startswith(f"requirement failed: {NOT_ADVERTISED}") or one["kafka_says"].startswith(NOT_ADVERTISED)
+    assert "KA310" not in failed(one)
+    assert failed(one)["KA311"]["evidence"]["kafka_says"] == one["kafka_says"]
+    assert (failed(one)["KA311"]["evidence"]["key"], failed(one)["KA311"]["evidence"]["line"]) == ("advertised.listeners", "4")
+
+
+def test_another_refusal_is_told_once_too(files, capsys):
+    files(a=REFUSED + "inter.broker.listener.name=SASL_PLAINTEXT\n")
+    _, told = linted(capsys, "a.properties")
+    assert NO_MECHANISM in told["a.properties"]["kafka_says"]
+    assert "KA406" in failed(told["a.properties"])
+    assert "KA310" not in failed(told["a.properties"])
+
+
+def test_a_refusal_without_a_page_of_its_own_is_ka310(files, capsys):
+    files(a=GOOD.format(id=1) + "num.io.threads=many\n")
+    code, told = linted(capsys, "a.properties")
+    found = failed(told["a.properties"])["KA310"]
+    assert code == 3
+    assert told["a.properties"]["kafka_says"] == found["evidence"]["kafka_says"]
+    assert told["a.properties"]["kafka_says"].startswith("Invalid value many for configuration num.io.threads")
+    assert (found["evidence"]["key"], found["evidence"]["line"]) == ("num.io.threads", "7")
+
+
+def test_anonymous_between_brokers_is_refused_by_an_authorizer(files, capsys):
+    authorizer = "authorizer.class.name=kafka.security.authorizer.AclAuthorizer\nsuper.users=User:admin\n"
+    files(a=GOOD.format(id=0) + authorizer)
+    _, told = linted(capsys, "a.properties")
+    assert failed(told["a.properties"])["KA401"]["evidence"]["principal"] == "User:ANONYMOUS"
+    assert told["a.properties"]["starts"] is True
+
+
+def test_brokers_of_one_cluster_are_compared(files, capsys):
+    other = GOOD.format(id=2).replace("PLAINTEXT://", "INNER://").replace("zk1:2181,", "")
+    other += "listener.security.protocol.map=INNER:PLAINTEXT\ninter.broker.listener.name=INNER\n"
+    files(a=GOOD.format(id=1), b=other)
+    code, told = linted(capsys, "a.properties", "b.properties")
+    assert code == 3
+    assert ("KA312", "broker/1/listener/INNER", "CRITICAL") in worst(told["a.properties"])
+    assert ("KA312", "broker/2/listener/PLAINTEXT", "CRITICAL") in worst(told["b.properties"])
+
+
+@pytest.mark.parametrize("change", [("/kafka", "/other"), ("broker.id=2", "broker.id=1")])
+def test_brokers_of_several_clusters_are_not_compared(files, capsys, change):
+    other = GOOD.format(id=2).replace("PLAINTEXT://", "INNER://").replace(*change)
+    other += "listener.security.protocol.map=INNER:PLAINTEXT\ninter.broker.listener.name=INNER\n"
+    files(a=GOOD.format(id=1), b=other)
+    code, told = linted(capsys, "a.properties", "b.properties")
+    assert code == 0
+    assert "KA312" not in failed(told["a.properties"]) | failed(told["b.properties"])
+
+
+VERSIONS = {
+    "what the user says": ("", ["--kafka-version", "2.8.2"], "2.8.2"),
+    "the nearest that is known": ("", ["--kafka-version", "3.8.0"], "3.9.1"),
+    "the newest with ZooKeeper": ("", [], "3.9.1"),
+    "the inter-broker protocol": ("inter.broker.protocol.version=2.8-IV1\n", [], "2.8.2"),
+}
+
+
+@pytest.mark.parametrize(("text", "arguments", "version"), VERSIONS.values(), ids=VERSIONS.keys())
+def test_files_are_judged_by_the_release_that_is_meant(files, capsys, text, arguments, version):
+    files(a=GOOD.format(id=1) + text)
+    _, told = linted(capsys, "a.properties", *arguments)
+    assert told["a.properties"]["kafka_version"] == version
+
+
+def test_a_placeholder_decides_nothing(files, capsys):
+    files(a=GOOD.format(id=1).replace("b1.example.com:9092", "${HOST}:${PORT}") + "super.users=${env:SUPER}\n")
+    code, told = linted(capsys, "a.properties")
+    assert (code, told["a.properties"]["starts"]) == (0, True)
+    files(a=GOOD.format(id=1) + "inter.broker.listener.name=${LISTENER}\n")
+    code, told = linted(capsys, "a.properties")
+    assert (code, told["a.properties"]["starts"]) == (0, None)
+    assert not {"KA311", "KA310"} & set(failed(told["a.properties"]))
+
+
+def test_a_comment_mutes_with_its_reason(files, capsys):
+    text = REFUSED + "# kafka-audit: ignore KA311 it is a lab\n"
+    files(a=text)
+    code, told = linted(capsys, "a.properties")
+    found = failed(told["a.properties"])["KA311"]
+    assert (code, found["muted"], found["evidence"]["muted_because"]) == (0, True, "it is a lab")
+
+
+BAD_COMMENTS = {
+    "no reason": ("# kafka-audit: ignore KA311\n", "a.properties:7: KA311 is ignored without a reason"),
+    "no check": ("# kafka-audit: ignore KA999 x\n", "a.properties:7: KA999 is no check of this version"),
+    "no verb": ("# kafka-audit: off\n", "a.properties:7: a comment for kafka-audit that says nothing known"),
+    "behind a value": ("num.partitions=1 # kafka-audit: ignore KA311 x\n", "a.properties:7: Java takes a comment behind"),
+}
+
+
+@pytest.mark.parametrize(("text", "message"), BAD_COMMENTS.values(), ids=BAD_COMMENTS.keys())
+def test_a_comment_that_means_nothing_is_an_error(files, capsys, text, message):
+    files(a=GOOD.format(id=1) + text, b=GOOD.format(id=2))
+    code = main(["lint", "a.properties", "b.properties"])
+    told = capsys.readouterr()
+    assert code == 2
+    assert told.err.startswith(f"kafka-audit: {message}")
+    assert len(told.err.splitlines()) == 1
+    assert "b.properties: starts" in told.out
+
+
+def test_the_mute_list_counts(files, capsys, tmp_path):
+    files(a=REFUSED)
+    mute = "{code: KA311, resource: broker/1, reason: lab, owner: me}"
+    (tmp_path / "clusters.yaml").write_text(f"clusters: {{prod: {{bootstrap: ['b:1'], mute: [{mute}]}}}}")
+    code, told = linted(capsys, "a.properties", "--cluster", "prod")
+    assert (code, failed(told["a.properties"])["KA311"]["muted"]) == (0, True)
+
+
+def test_the_page_shows_the_line_and_no_secret(files, capsys):
+    files(a=REFUSED)
+    assert main(["lint", "a.properties"]) == 3
+    told = capsys.readouterr().out
+    assert "a.properties: does not start\n  as Kafka 3.9.1 (the newest with ZooKeeper; zookeeper.connect is set)\n" in told
+    assert "      4 | advertised.listeners=SASL_PLAINTEXT://b1.example.com:9093\n" in told
+    assert f"        | {' ' * len('advertised.listeners=')}{'^' * len('SASL_PLAINTEXT://b1.example.com:9093')}\n" in told
+    assert "hunter2" not in told
+
+
+SECRET = "sup3rs3cret"  # noqa: S105 -- a test's
+
+
+@pytest.mark.parametrize("form", ["text", "json", "sarif", "junit", "github"])
+def test_no_form_shows_a_secret_or_a_raw_control_character(files, capsys, form):
+    text = (
+        REFUSED.replace("hunter2", SECRET) + f"password.encoder.iterations={SECRET}\nlistener.name.x.ssl.key.password={SECRET}\n"
+    )
+    files(a=text + "security.inter.broker.protocol=A\\u001b]0;x\\u202e%0A::error::\n")
+    main(["lint", "a.properties", "--format", form, "--all"])
+    told = capsys.readouterr().out
+    assert SECRET not in told
+    assert not {char for char in told if ord(char) < 32 and char != "\n"}
+    assert "\u202e" not in told
+
+
+def test_sarif_has_a_rule_and_a_place_for_each_result(files, capsys):
+    files(a=REFUSED + "# kafka-audit: ignore KA311 lab\n")
+    main(["lint", "a.properties", "--format", "sarif"])
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    rules = run["tool"]["driver"]["rules"]
+    assert [rules[one["ruleIndex"]]["id"] for one in run["results"]] == [one["ruleId"] for one in run["results"]]
+    one = next(result for result in run["results"] if result["ruleId"] == "KA311")
+    assert (one["level"], one["kind"]) == ("error", "fail")
+    assert one["suppressions"] == [{"kind": "inSource", "status": "accepted", "justification": "lab"}]
+    place = one["locations"][0]["physicalLocation"]
+    assert place == {"artifactLocation": {"uri": "a.properties"}, "region": {"startLine": 4}}
+    assert all((result["kind"] == "fail") == (result["level"] != "none") for result in run["results"])
+
+
+def test_junit_fails_where_the_exit_code_does(files, capsys):
+    files(a=REFUSED, b=GOOD.format(id=2))
+    main(["lint", "a.properties", "b.properties", "--format", "junit", "--fail-on", "critical"])
+    root = ET.fromstring(capsys.readouterr().out)  # noqa: S314 -- our own
+    failures = [case.get("name") for case in root.iter("testcase") if case.find("failure") is not None]
+    assert "KA311 inter_broker_listener_undefined broker/1" in failures
+    assert int(root.get("failures")) == len(failures)
+    assert {suite.get("name") for suite in root} == {"a.properties", "b.properties"}
+
+
+def test_annotations_follow_githubs_rules_of_escaping(files, capsys):
+    files(**{"a,b:c": REFUSED})
+    main(["lint", "a,b:c.properties", "--format", "github"])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("::error file=a%2Cb%3Ac.properties,line=4,title=KA311 inter broker listener undefined::Broker 1 ")
+    assert all(line.startswith(("::error file=", "::warning file=", "::notice file=")) for line in lines)
+
+
+UNREADABLE = {
+    "absent": (lambda _: None, ["x.properties"], "x.properties: cannot be read: No such file"),
+    "binary": (lambda p: (p / "x.properties").write_bytes(b"a=b\n\0"), ["x.properties"], "x.properties:2: is binary"),
+    "huge": (
+        lambda p: os.truncate((p / "x.properties").touch() or p / "x.properties", 50_000_000),
+        ["x.properties"],
+        "x.properties: is 50 MB",
+    ),
+    "another's": (lambda p: (p / "x.properties").write_text("a=b\n"), ["x.properties"], "x.properties: no setting of a broker"),
+    "a device": (lambda _: None, ["/dev/zero"], "/dev/zero: is no file"),
+    "an empty folder": (lambda p: (p / "x").mkdir(), ["x"], "x: holds no file that ends in"),
+    "no match": (lambda _: None, ["*.nothing"], "*.nothing: no file is like that"),
+    "bad version": (lambda _: None, ["x", "--kafka-version", "new"], "argument --kafka-version: 'new' is no version of Kafka"),
+    "bad format": (
+        lambda _: None,
+        ["x", "--format", "sraif"],
+        "argument --format: 'sraif' is no format, choose text, json, sarif",
+    ),
+    "bad escape": (
+        lambda p: (p / "x.properties").write_text("broker.id=\\u1"),
+        ["x.properties"],
+        "x.properties:1: a \\u without",
+    ),
+}
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(("make", "arguments", "message"), UNREADABLE.values(), ids=UNREADABLE.keys())
+def test_what_cannot_be_read_is_one_line_and_exit_code_2(capsys, tmp_path, make, arguments, message):
+    make(tmp_path)
+    code = main(["lint", *arguments])
+    told = capsys.readouterr()
+    assert (code, told.out) == (2, "")
+    assert told.err.startswith(f"kafka-audit: {message}")
+    assert len(told.err.splitlines()) == 1
+
+
+def test_a_folder_is_searched_and_other_files_are_passed_over(files, capsys, tmp_path):
+    files(a=GOOD.format(id=1))
+    (tmp_path / "log4j.properties").write_text("log4j.rootLogger=INFO\n")
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "compose.yaml").write_text("services: {k: {environment: {KAFKA_BROKER_ID: 7, KAFKA_LOG_DIRS: /d}}}\n")
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "x.properties").write_text(REFUSED)
+    _, told = linted(capsys, str(tmp_path))
+    assert [path.removeprefix(f"{tmp_path}/") for path in told] == ["a.properties", "deep/compose.yaml"]
