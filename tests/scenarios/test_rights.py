@@ -1,0 +1,135 @@
+"""An auditor with no rights, some and all, as whole runs; the commands that a page prints are what gives it the rest."""
+
+import os
+import re
+import shlex
+import sys
+
+import pytest
+
+from kafka_audit.testbed import Bed, presets
+from kafka_audit.testbed.acls import Acl
+from kafka_audit.testbed.jars import java
+from kafka_audit.testbed.security import ADMIN, AUDITOR
+from scenarios.audits import Audits, failing
+
+pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
+
+BROKERS = ["broker:0", "broker:1", "broker:2"]
+DESCRIBE, DESCRIBE_CONFIGS = "Describe on Cluster", "DescribeConfigs on Cluster"
+RIGHT = re.compile(r"AUTHORIZATION_FAILED|Describe(Configs)? on (Cluster|Topic)")
+PROTECTED = {"DescribeAcls", "DescribeLogDirs", "ListPartitionReassignments"}
+CONFIGS = {"DescribeConfigs BROKER", "DescribeConfigs identity"}
+SOME = (
+    Acl(principal=f"User:{AUDITOR}", operation="DescribeConfigs"),
+    Acl(principal=f"User:{AUDITOR}", operation="Describe", resource="Topic", name="*"),
+)
+TOPICS = {"orders": {0: [0, 1, 2], 1: [1, 2, 0]}, "payments": {0: [2, 0, 1]}}
+
+
+@pytest.fixture(scope="module")
+def bed(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("bed")
+    with Bed(folder, keep_logs=folder / "kept-logs") as bed:
+        yield bed
+
+
+@pytest.fixture(scope="module")
+def cluster(bed):
+    """Three brokers with SCRAM and an authorizer that nobody told of an auditor."""
+    cluster = bed.cluster("3.9.1", **presets.scram())
+    for name, assignment in TOPICS.items():
+        cluster.create_topic(name, assignment)
+    cluster.await_settled()
+    return cluster
+
+
+def lacking(report):
+    """Return what each broker's answers lacked: (read, right that it needs)."""
+    found = {broker: set() for broker in BROKERS}
+    for read in report["coverage"]["unknown"]:
+        assert "AUTHORIZATION_FAILED" in read["error"], read
+        found[read["observer"]].add((read["operation"], read["needs"]))
+    return found
+
+
+def for_want_of_rights(report):
+    """Return the checks that are not known because a right is missing."""
+    unknown = (f for f in report["findings"] if f["status"] == "UNKNOWN")
+    return {f["code"] for f in unknown if RIGHT.search(f["message"] + f["remediation"])}
+
+
+def counted(report, *, short):
+    """Assert that coverage counts exactly the reads that it lists."""
+    coverage = report["coverage"]
+    assert coverage["asked"] - coverage["answered"] == len(coverage["unknown"]) == short
+
+
+def printed(text):
+    """Return the commands of a page as argument lists; a backslash at a line's end goes on, as in a shell."""
+    lines = text.replace("\\\n", " ").splitlines()
+    return [shlex.split(line) for line in lines if line.strip().startswith("kafka-acls.sh ")]
+
+
+def execute(bed, cluster, command, folder):
+    """Run a printed command as the administrator, its placeholders filled as the page says."""
+    login = cluster.secured.client_options(ADMIN)
+    settings = folder / "admin.properties"
+    settings.touch(0o600)
+    module = "org.apache.kafka.common.security.scram.ScramLoginModule"
+    jaas = f'{module} required username="{login["sasl_plain_username"]}" password="{login["sasl_plain_password"]}";'
+    told = {"security.protocol": login["security_protocol"], "sasl.mechanism": login["sasl_mechanism"], "sasl.jaas.config": jaas}
+    settings.write_text("".join(f"{key}={value}\n" for key, value in told.items()))
+    host, _, port = cluster.brokers[0].address.rpartition(":")
+    values = {"<broker>": host, "<port>": port, "<admin.properties>": str(settings), "<auditor>": AUDITOR}
+    for name, value in values.items():
+        command = [word.replace(name, value) for word in command]
+    assert not [word for word in command if "<" in word], command
+    kafka_acls = [java(), "-cp", f"{cluster.brokers[0].server.jars}/*", "kafka.admin.AclCommand"]
+    done = bed.worker.run([*kafka_acls, *command[1:]], cwd=folder)
+    assert (done.returncode, "Adding ACLs" in done.stdout) == (0, True), done.stdout + done.stderr
+
+
+def test_what_an_auditor_may_not_read_is_told_and_the_printed_commands_give_it(bed, cluster, tmp_path):
+    audits = Audits(bed, cluster, tmp_path / "audits")
+
+    none = audits.by_command("far")
+    assert none.code == 4, none.said
+    assert failing(none.report, at_least="HIGH") == set()
+    assert {resource for code, resource in failing(none.report) if code == "KA002"} == {f"broker/{n}" for n in (0, 1, 2)}
+    nothing = lacking(none.report)
+    controller = f"broker:{cluster.controller_id()}"
+    for broker in BROKERS:
+        protected = {(one, DESCRIBE) for one in PROTECTED if one != "ListPartitionReassignments" or broker == controller}
+        assert nothing[broker] >= protected, broker
+        assert {one for one, _ in nothing[broker]} <= PROTECTED | CONFIGS
+        assert {needs for one, needs in nothing[broker] if one in CONFIGS} == {DESCRIBE_CONFIGS}
+    counted(none.report, short=sum(len(one) for one in nothing.values()))
+    assert for_want_of_rights(none.report) >= {"KA107", "KA401", "KA407"}
+    assert "reads were answered, first broker 0" in none.said or "reads were answered, first broker:0" in none.said
+    assert "commands: kafka-audit explain KA002" in " ".join(none.stdout.split())
+
+    cluster.put_acls(SOME)
+    some = audits.by_command("far")
+    assert some.code == 4, some.said
+    rest = lacking(some.report)
+    assert {needs for told in rest.values() for _, needs in told} == {DESCRIBE}
+    assert {one for told in rest.values() for one, _ in told} == PROTECTED
+    counted(some.report, short=sum(len(one) for one in rest.values()))
+    assert for_want_of_rights(some.report) < for_want_of_rights(none.report)
+    cluster.drop_acls(SOME)
+
+    explained = [sys.executable, "-m", "kafka_audit.cli", "explain", "KA002"]
+    page = bed.worker.run(explained, cwd=tmp_path, env=os.environ | {"COLUMNS": "80"}).stdout
+    (told,) = {f["remediation"] for f in none.report["findings"] if f["code"] == "KA002" and f["resource"]["name"] == "broker/0"}
+    assert printed(page) == printed(told)
+    assert len(printed(page)) == 3
+    for command in printed(page):
+        execute(bed, cluster, command, tmp_path)
+    everything = audits.by_command("far")
+    assert everything.code == 0, everything.said
+    assert everything.report["coverage"]["unknown"] == []
+    counted(everything.report, short=0)
+    assert for_want_of_rights(everything.report) == set()
+    assert "KA002" not in {code for code, _ in failing(everything.report)}
+    assert everything.report["coverage"]["asked"] >= some.report["coverage"]["asked"]
