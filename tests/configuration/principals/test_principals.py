@@ -44,6 +44,7 @@ def test_rules_name_a_certificate(rules, name):
         ("RULE:^CN=(.*)$", RulesError, "Invalid rule: `RULE:^CN=(.*)$`, unmatched substring: `RULE:^CN=(.*)$`"),
         ("RULE:^CN=x$/x/", MappingError, f"No rules apply to {SUBJECT}, rules [RULE:^CN=x$/x]"),
         ("RULE:^CN=.*$/$1/", MappingError, "No group 1"),
+        ("RULE:^CN=.*$/${[n}/", MappingError, "named capturing group has 0 length name"),
         ("RULE:\\p{Lu}.*/x/", UnsupportedError, "\\p in the regular expression \\p{Lu}.*"),
         ("RULE:(.*)*/x/", UnsupportedError, "a repetition of repetitions in the regular expression (.*)*"),
     ],

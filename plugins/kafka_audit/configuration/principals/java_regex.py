@@ -261,7 +261,9 @@ def _referred(found: re.Match[str], text: Text) -> str:
 def _name(found: re.Match[str], text: Text) -> str:
     taken = text.taken(_NAME)
     name = taken[0] if taken else ""
-    if not name or text.take() != "}":
+    if not name:
+        message = "named capturing group has 0 length name"
+    elif text.take() != "}":
         message = "named capturing group is missing trailing '}'"
     elif name[0].isdigit():
         message = f"capturing group name {{{name}}} starts with digit character"
