@@ -28,7 +28,11 @@ def lint(arguments: argparse.Namespace) -> int:
     """Judge files; what cannot be read is told on stderr, and the others are judged all the same."""
     checks = catalogue()
     rules = Rules(
-        checks=checks, mutes=_mutes(arguments), today=datetime.now(UTC).date(), version=_version(arguments.kafka_version)
+        checks=checks,
+        mutes=_mutes(arguments),
+        today=datetime.now(UTC).date(),
+        version=_version(arguments.kafka_version),
+        show_all=arguments.all,
     )
     outcome = files.lint(arguments.files, rules)
     for error in outcome.errors:

@@ -23,6 +23,9 @@ _OWN_PAGE = ("KA311", "KA406")
 """Refusals that have checks of their own; what these say of a file stands, and KA310 is silent."""
 
 
+_QUIET = frozenset({Status.PASS, Status.NOT_APPLICABLE})
+
+
 @dataclass(frozen=True, kw_only=True)
 class Rules:
     """By what is judged, the same for all files."""
@@ -31,6 +34,7 @@ class Rules:
     mutes: Sequence[Mute]
     today: date
     version: str | None = None
+    show_all: bool = True  # what passes or does not apply, too; words for a thousand files take their time
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +61,7 @@ def linted(group: Group, rules: Rules) -> list[tuple[Member, Linted]]:
     found = findings.conclude(
         snapshot,
         None,
-        [one for one in judgements if one is not None],
+        [one for one in judgements if one is not None and (rules.show_all or one.status not in _QUIET)],
         mutes=rules.mutes,
         previous_report=None,
         today=rules.today,
@@ -124,12 +128,12 @@ def _about(group: Group, found: Iterable[Finding]) -> Mapping[int, list[Finding]
     return about
 
 
-def _told(one: _Judged, found: Iterable[Finding]) -> Linted:
+def _told(one: _Judged, found: Sequence[Finding]) -> Linted:
     member, broker = one.member, one.member.broker
     text = places.lines(member.source.data)
     ignored = {ignore.code: ignore for ignore in reversed(member.source.ignores)}
     refused = one.verdict.refused if one.verdict.starts is False else None
-    hidden = places.secrets(broker)
+    hidden = places.secrets(broker) if found else ()
     return Linted(
         path=member.source.path,
         inside=broker.inside if len(member.source.brokers) > 1 else "",
