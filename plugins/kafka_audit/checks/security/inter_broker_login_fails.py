@@ -38,9 +38,10 @@ def inter_broker_login_fails(snapshot: Snapshot) -> Iterator[Judgement]:
 
     ## Fails when
     What others use to this broker does not fit: the certificate shown to our own handshake is expired, not yet valid, or lacks
-    the advertised name where names are compared; the mechanism is not offered; the user or the password is not among those of the
-    broker's file, or of ZooKeeper's SCRAM users; its mapping rules give a certificate or Kerberos name no principal (KA404). Measured where a certificate or files say so; HIGH where the broker was let in
-    before, or shows nothing yet: the next connection fails.
+    the advertised name where names are compared; the mechanism is not offered; the user or the password is not among those of
+    the broker's file, or of ZooKeeper's SCRAM users; its mapping rules give a certificate or Kerberos name no principal (KA404).
+    Measured where a certificate or files say so; HIGH where the broker was let in before, or shows nothing yet: the next
+    connection fails.
 
     Inferred: an issuer that our `ca_file` does not vouch for, with an empty or stale view; or that view alone, where the way is
     measured open and no right is missing.
