@@ -84,6 +84,7 @@ examples:
   kafka-audit lint conf/broker-*.properties --kafka-version 3.9.1
   kafka-audit lint k8s/ --format sarif > lint.sarif
   kafka-audit lint compose.yaml --fail-on medium --all
+  kafka-audit lint new/ --against prod           what these files would break of the cluster in the newest snapshot
 
 A finding is accepted by a comment in the file, `# kafka-audit: ignore KA308 reason`, or by the mute list of the cluster file.
 
@@ -188,6 +189,8 @@ def _lint(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--all", action="store_true", help="list what passed, too, and why something is not known")
     _config(parser)
     parser.add_argument("--cluster", metavar="NAME", help="a name in the cluster file, whose mute list counts")
+    parser.add_argument("--against", metavar="CLUSTER", help="say what the files would break there, by its newest snapshot")
+    _out(parser)
 
 
 def _fail_on(parser: argparse.ArgumentParser) -> None:
@@ -208,13 +211,17 @@ def _config(parser: argparse.ArgumentParser) -> None:
 
 
 def _store(parser: argparse.ArgumentParser) -> None:
+    _out(parser)
+    parser.add_argument("--quiet", action="store_true", help="no progress on stderr")
+
+
+def _out(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out",
         metavar="DIR",
         default=os.environ.get("KAFKA_AUDIT_STORE") or "kafka-audit-store",
         help="the store, a folder or a URL ($KAFKA_AUDIT_STORE, else kafka-audit-store)",
     )
-    parser.add_argument("--quiet", action="store_true", help="no progress on stderr")
 
 
 def _format(parser: argparse.ArgumentParser) -> None:

@@ -15,8 +15,10 @@ from kafka_audit.lint.judging import Rules
 from kafka_audit.model.cluster import Mute
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.finding import Severity
+from kafka_audit.model.tables import Snapshot
 from kafka_audit.model.text import clean
 from kafka_audit.report import annotations, junit, lint_document, lint_terminal, sarif
+from kafka_audit.suggest import did_you_mean
 
 CLEAN, UNREADABLE, FAILED = 0, 2, 3
 """Exit codes (contract)."""
@@ -32,6 +34,7 @@ def lint(arguments: argparse.Namespace) -> int:
         mutes=_mutes(arguments),
         today=datetime.now(UTC).date(),
         version=_version(arguments.kafka_version),
+        against=_against(arguments),
         show_all=arguments.all,
     )
     outcome = files.lint(arguments.files, rules)
@@ -70,6 +73,22 @@ def _version(wanted: str | None) -> str | None:
         msg = f"argument --kafka-version: {error}"
         raise UsageError(msg) from error
     return wanted
+
+
+def _against(arguments: argparse.Namespace) -> Snapshot | None:
+    """Return the newest snapshot of the cluster that is named."""
+    if arguments.against is None:
+        return None
+    from kafka_audit.store import Store  # noqa: PLC0415 -- it brings pyarrow along, which files alone do without
+
+    store = Store(arguments.out)
+    manifest = next((one for one in store.manifests() if one.cluster == arguments.against), None)
+    if manifest is None:
+        known = sorted({one.cluster for one in store.manifests()})
+        near = did_you_mean(arguments.against, known) or (f"; it has {', '.join(known)}" if known else "; it holds none")
+        msg = f"{arguments.out}: has no snapshot of cluster {arguments.against!r}{near}"
+        raise UsageError(msg)
+    return store.read(manifest.snapshot_id)
 
 
 def _mutes(arguments: argparse.Namespace) -> tuple[Mute, ...]:

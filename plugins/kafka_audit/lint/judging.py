@@ -8,14 +8,14 @@ from datetime import date
 from kafka_audit.checks import Check
 from kafka_audit.configuration.starts import Refusal
 from kafka_audit.engine import findings, rows
-from kafka_audit.lint import members, places, starts, versions
+from kafka_audit.lint import against, members, places, starts, versions
 from kafka_audit.lint.ignores import Ignore
 from kafka_audit.lint.members import Group, Member
 from kafka_audit.lint.starts import Verdict
 from kafka_audit.model.cluster import Mute
 from kafka_audit.model.finding import Finding, Judgement, Status, fingerprint
 from kafka_audit.model.linted import Linted, Told
-from kafka_audit.model.tables import BrokerProperty
+from kafka_audit.model.tables import BrokerProperty, Snapshot
 from kafka_audit.model.text import listing
 
 REFUSED = "KA310"
@@ -34,6 +34,7 @@ class Rules:
     mutes: Sequence[Mute]
     today: date
     version: str | None = None
+    against: Snapshot | None = None
     show_all: bool = True  # what passes or does not apply, too; words for a thousand files take their time
 
 
@@ -58,6 +59,9 @@ def linted(group: Group, rules: Rules) -> list[tuple[Member, Linted]]:
     snapshot = members.snapshot(group, secrets.token_bytes(32))
     by_files = rows.judge_rows(snapshot, configuration_checks(rules.checks))
     judgements = [*_one_word(judged, by_files), *(_started(one, by_files) for one in judged)]
+    if rules.against is not None:
+        broken = against.judgements(rules.against, group, rules.checks, secrets.token_bytes(32))
+        judgements += [replace(one, snapshot_id=snapshot.snapshot_id) for one in broken]
     found = findings.conclude(
         snapshot,
         None,

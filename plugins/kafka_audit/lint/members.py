@@ -133,12 +133,12 @@ def snapshot(group: Group, key: bytes) -> Snapshot:
         key: of the HMAC that passwords become.
     """
     brokers = [member for member in group if member.serves]
-    found = [row for member in brokers for row in _rows(member, key)]
+    found = [row for member in brokers for row in rows_of(member, key)]
     kraft = any(member.value("process.roles") for member in group)
     return Snapshot(snapshot_id="lint", cluster="files", cluster_id="files", rows=(_info(kraft=kraft), *found))
 
 
-def _rows(member: Member, key: bytes) -> Iterator[Row]:
+def rows_of(member: Member, key: bytes) -> Iterator[Row]:
     """Yield settings and logins; a key that is filled in later is there, and hidden."""
     path, broker_id = member.source.path, member.broker_id
     held = member.broker.properties
