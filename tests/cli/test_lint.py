@@ -31,7 +31,8 @@ NO_MECHANISM = "sasl.mechanism.inter.broker.protocol must be included in sasl.en
 def files(tmp_path, monkeypatch):
     """Return a function that writes files here and returns nothing."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("KAFKA_AUDIT_CLUSTERS", raising=False)
+    for name in ("KAFKA_AUDIT_CLUSTERS", "KAFKA_AUDIT_STORE"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COLUMNS", "120")
 
     def write(**texts):
@@ -250,6 +251,8 @@ UNREADABLE = {
     "a device": (lambda _: None, ["/dev/zero"], "/dev/zero: is no file"),
     "an empty folder": (lambda p: (p / "x").mkdir(), ["x"], "x: holds no file that ends in"),
     "no match": (lambda _: None, ["*.nothing"], "*.nothing: no file is like that"),
+    "no such cluster": (lambda _: None, ["x", "--against", "prod"], "kafka-audit-store: has no snapshot of cluster 'prod'"),
+    "config alone": (lambda _: None, ["x", "--config", "c.yaml"], "--config without --cluster; name the cluster whose mute"),
     "bad version": (lambda _: None, ["x", "--kafka-version", "new"], "argument --kafka-version: 'new' is no version of Kafka"),
     "bad format": (
         lambda _: None,

@@ -55,13 +55,15 @@ def judgements(snapshot: Snapshot, proposed: Sequence[Member], checks: Mapping[s
             # Halfway through brokers differ: what is no worse than that is the change itself.
             halfway = one.severity is Severity.MEDIUM and changed is not steps[-1][1]
             if one.status is Status.FAIL and not halfway and (one.code, one.resource) not in before:
-                found.setdefault((one.code, one.resource), _told(one, when))
+                found.setdefault((one.code, one.resource), _told(one, when, {f"broker/{member.broker_id}" for member in changed}))
     return [*found.values(), *_addresses(snapshot, serving)]
 
 
-def _told(judgement: Judgement, when: str) -> Judgement:
-    """Return a judgement that says at which step it holds."""
+def _told(judgement: Judgement, when: str, changed: set[str]) -> Judgement:
+    """Return a judgement that says at which step it holds; what a broker without a new file lacks is told at what asks for it."""
     evidence = dict(judgement.evidence)
+    if "/".join(judgement.resource.split("/")[:2]) not in changed:
+        evidence["key"] = "inter.broker.listener.name"
     for word in ("fault", "why", "others"):
         if word in evidence:
             evidence[word] = f"{evidence[word]}, {when}"
