@@ -145,9 +145,11 @@ OBSERVER = View(
                listeners, error, needs, brokers, partitions, listed, told, kafka_cluster_id, right_controller_id, holders,
                coalesce(right_cluster_id, expect_cluster_id) AS right_cluster_id,
                CASE WHEN error IS NOT NULL THEN error
+                    WHEN holders IS NOT NULL AND partitions = 0 THEN 'no view lists a topic'
                     WHEN listed = 0 AND partitions > 0 THEN concat('its view lists none of ', partitions, ' partitions') END
                    AS topics_error,
                CASE WHEN error IS NOT NULL THEN needs
+                    WHEN holders IS NOT NULL AND partitions = 0 THEN 'Describe on Topic, where there are topics'
                     WHEN listed = 0 AND partitions > 0 THEN 'a view with topics in it, see KA107' END AS topics_needs,
                CASE WHEN error IS NOT NULL THEN error
                     WHEN brokers_listed = 0 THEN 'its view lists no broker'
