@@ -140,10 +140,20 @@ def test_a_placeholder_decides_nothing(files, capsys):
     files(a=GOOD.format(id=1).replace("b1.example.com:9092", "${HOST}:${PORT}") + "super.users=${env:SUPER}\n")
     code, told = linted(capsys, "a.properties")
     assert (code, told["a.properties"]["starts"]) == (0, True)
+    files(a=GOOD.format(id=1).replace("broker.id=1", "broker.id=${ID}"))
+    assert linted(capsys, "a.properties")[1]["a.properties"]["starts"] is True
     files(a=GOOD.format(id=1) + "inter.broker.listener.name=${LISTENER}\n")
     code, told = linted(capsys, "a.properties")
     assert (code, told["a.properties"]["starts"]) == (0, None)
     assert not {"KA311", "KA310"} & set(failed(told["a.properties"]))
+
+
+def test_a_node_whose_id_is_filled_in_is_taken_for_one_that_fits_its_roles(files, capsys):
+    text = "process.roles={}\nnode.id=${{ID}}\ncontroller.quorum.voters=0@c0:9093,1@c1:9093\ncontroller.listener.names=C\n"
+    text += "listeners={}\nlistener.security.protocol.map=C:PLAINTEXT,P:PLAINTEXT\ninter.broker.listener.name=P\n"
+    files(a=text.format("broker,controller", "C://:9093,P://:9092"), b=text.format("broker", "P://:9092"))
+    _, told = linted(capsys, "a.properties", "b.properties")
+    assert [one["starts"] for one in told.values()] == [True, True]
 
 
 def test_a_comment_mutes_with_its_reason(files, capsys):

@@ -9,7 +9,9 @@ from kafka_audit.configuration.files.described import Described, is_placeholder,
 from kafka_audit.configuration.starts import Refusal, refusal
 
 _PORT = re.compile(r"(?<=[^/]:)\0(?=,|$)")
+_VOTER = re.compile(r"(?:^|,)\s*(\d+)@")
 _FIRST_PORT = 40_000
+_NO_VOTER = "2000000001"
 _TEXT = frozenset({"STRING", "LIST", "PASSWORD", "CLASS"})
 
 
@@ -33,7 +35,11 @@ def verdict(broker: Described, version: str) -> Verdict:
     """
     values = {key: one.value for key, one in broker.properties.items()}
     present = broker.unknown & values.keys()
-    refused = refusal({**values, **_sensible(values, present, definitions(version))}, version)
+    likely = {**values, **_sensible(values, present, definitions(version))}
+    refused = refusal(likely, version)
+    if refused is not None and "node.id" in present and (voter := _VOTER.search(likely.get("controller.quorum.voters", ""))):
+        # A node that is a controller must be among the voters, and one that is not must not.
+        refused = refusal(likely | {"node.id": voter[1]}, version)
     if refused is None:
         return Verdict(starts=True, refused=None)
     if not broker.unknown:
@@ -52,7 +58,7 @@ def _sensible(values: Mapping[str, str], keys: frozenset[str], known: Mapping[st
         definition = known.get(key)
         if definition is not None and definition.type not in _TEXT:
             default = definition.default
-            found[key] = "1" if default in {None, -1} else str(default).lower()
+            found[key] = _NO_VOTER if key == "node.id" else "1" if default in {None, -1} else str(default).lower()
         elif not is_placeholder(values[key]):
             found[key] = values[key] or "placeholder"
         else:
