@@ -5,6 +5,7 @@ import time
 import pytest
 
 from kafka_audit.testbed import Bed, BedError, presets
+from kafka_audit.testbed.faults import heal_quorum, put_fault
 
 pytestmark = [pytest.mark.bed, pytest.mark.scenario]
 
@@ -41,3 +42,16 @@ def test_a_broker_without_the_inter_broker_user_looks_healthy_but_for_the_isr_th
         while len(cluster.views([0])[0].topics["orders"][1]["isr"]) < 3:
             assert time.monotonic() < deadline, "the ISR stays small"
             time.sleep(0.2)
+
+
+def test_a_broker_cut_from_the_quorum_stands_still_while_the_others_go_on(tmp_path):
+    with Bed(tmp_path) as bed:
+        cluster = bed.kraft(controllers=1)
+        cluster.create_topic("orders", {0: [2, 0, 1]})
+        cluster.await_settled()
+        put_fault(bed, cluster, "quorum:2")
+        views = cluster.views()
+        assert {broker: sorted(view.brokers) for broker, view in views.items()} == {0: [0, 1], 1: [0, 1], 2: [0, 1, 2]}
+        assert {broker: view.topics["orders"][0]["leader"] for broker, view in views.items()} == {0: 0, 1: 0, 2: 2}
+        heal_quorum(bed, cluster, 2)
+        assert cluster.views([2])[2].topics["orders"][0]["leader"] == 0
