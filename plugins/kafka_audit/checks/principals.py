@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 
 from kafka_audit.checks.broker_settings import Setting
 from kafka_audit.configuration import principals
@@ -56,7 +57,7 @@ def by_certificate(ends: Ends, asked: Setting, rules: Setting, subjects: Iterabl
     found = list(dict.fromkeys(subjects))
     if not rules.known or not found:
         return unknown
-    named = _named(ends, SSL_RULES, (lambda one=one: principals.of_certificate(one, rules.value) for one in found))
+    named = _named(ends, SSL_RULES, (partial(principals.of_certificate, one, rules.value) for one in found))
     if not named.names:
         return named
     optional = () if asked.value == "required" else (ANONYMOUS,)
@@ -85,7 +86,7 @@ def by_login(ends: Ends, mechanism: str | None, users: Iterable[str], rules: Set
     named = _named(
         ends,
         KERBEROS_RULES,
-        (lambda one=one, realm=realm: principals.of_login(KERBEROS, one, rules.value, realm) for one, realm in full),
+        (partial(principals.of_login, KERBEROS, one, rules.value, realm) for one, realm in full),
     )
     decided = "@" in user or len(named.names) == 1
     return named if decided else Principal(names=(), certain=False, why=why, needs="default_realm of krb5.conf")

@@ -12,7 +12,11 @@ from kafka_audit.configuration.starts import refusal
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerApi, BrokerConfig, BrokerProperty, Snapshot
 
-_OWN_PAGE = ("inter.broker.listener.name must be a listener name", "sasl.mechanism.inter.broker.protocol must be included")
+_OWN_PAGE = (
+    "inter.broker.listener.name must be a listener name",
+    "defined in inter.broker.listener.name not found in listener.security.protocol.map",
+    "sasl.mechanism.inter.broker.protocol must be included",
+)
 _TEXTS = frozenset({"STRING", "LIST", "PASSWORD"})
 
 

@@ -1,6 +1,6 @@
 """KA311."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from kafka_audit.checks import row_check
 from kafka_audit.checks.broker_settings import files_gap
@@ -10,6 +10,14 @@ from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerProperty, Snapshot
 
 _KEYS = ("inter.broker.listener.name", "security.inter.broker.protocol", "advertised.listeners", "listeners")
+
+
+_NOT_ADVERTISED = (
+    "inter.broker.listener.name must be a listener name defined in advertised.listeners. "
+    "The valid options based on currently configured listeners are {}"
+)
+_NO_PROTOCOL = "Listener with name {} defined in inter.broker.listener.name not found in listener.security.protocol.map."
+_OF_EACH_PROTOCOL = "PLAINTEXT:,SSL:,SASL_PLAINTEXT:,SASL_SSL:"
 
 
 @row_check(
@@ -64,11 +72,15 @@ def inter_broker_listener_undefined(snapshot: Snapshot) -> Iterator[Judgement]:
         entries = told.get("advertised.listeners") or told.get("listeners") or "PLAINTEXT://:9092"
         names = list(dict.fromkeys(entry.partition("://")[0].strip().upper() for entry in entries.split(",") if entry.strip()))
         advertised = ",".join(names)
-        says = (
-            "inter.broker.listener.name must be a listener name defined in advertised.listeners. "
-            f"The valid options based on currently configured listeners are {advertised}"
-        )
+        says = _NO_PROTOCOL.format(listener) if _without_protocol(told) else _NOT_ADVERTISED.format(advertised)
         evidence = {"broker": str(broker), "listener": listener, "advertised": advertised, "kafka_says": says}
         evidence["key"] = between.settings.first_set(broker, *_KEYS)
         status = Status.PASS if listener.upper() in names else Status.FAIL
         yield judge(snapshot, "KA311", f"broker/{broker}", status, **evidence)
+
+
+def _without_protocol(told: Mapping[str, str]) -> bool:
+    """Tell whether Kafka stops earlier: the name has no entry in listener.security.protocol.map."""
+    pairs = told.get("listener.security.protocol.map") or _OF_EACH_PROTOCOL
+    mapped = {pair.partition(":")[0].strip().upper() for pair in pairs.split(",")}
+    return told.get("inter.broker.listener.name", next(iter(mapped))).upper() not in mapped
