@@ -116,7 +116,7 @@ def test_dynamic_settings_on_one_broker_and_against_the_files(split):
     configs(bed, cluster, "--alter", "--entity-type", "brokers", "--entity-default", "--delete-config", key)
     cluster.restart_brokers({1: {key: None}})
     cluster.await_settled()
-    healed = audits.by_command("files")
+    healed = audits.by_command("files", "--all")
     assert_clean(healed)
     assert statuses(healed.report, "KA702") == of_all("PASS") | dict.fromkeys(
         ("broker/2/config/log.cleaner.threads", f"broker/1/config/{key}"), "NOT_APPLICABLE"
