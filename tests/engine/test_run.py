@@ -36,6 +36,18 @@ WORLDS = {
             "configs": {"num.io.threads": "8", 0: {"log.retention.hours": "168", "ssl.keystore.password": "hidden"}},
         },
     },
+    "kraft": {
+        "world": {"info": {"mode": "kraft"}, "zookeeper": "none"},
+        "now": {
+            "topics": {"orders": {"partitions": {2: {"leader": 0, "leader_epoch": 6}}}},
+            "views": {
+                0: {"brokers": {2: "absent"}},
+                1: {"brokers": {2: "absent"}},
+                2: {"controller_id": 1, "topics": {"orders": {"partitions": {2: {"leader": 2, "leader_epoch": 5}}}}},
+            },
+        },
+        "previous": {},
+    },
     "blind": {"now": {"zookeeper": "none"}, "previous": {}},
     "moved": {
         "now": {"topics": {"logs": {"partitions": {number: {"leader": 1} for number in range(MANY + 1)}}}},
@@ -91,6 +103,21 @@ def test_judgements_of_all_pairs_of_the_run(store):
 def test_what_python_found_is_weighed_in_spark(store):
     (cut,) = (one for one in judgements(store, "r1") if (one.snapshot_id, one.code, one.status) == ("cut", "KA302", Status.FAIL))
     assert (cut.resource, cut.confidence) == ("broker/2/listener/PLAINTEXT", Confidence.INFERRED)
+
+
+def test_without_zookeeper_views_are_compared_with_the_newest(store):
+    said = {(one.code, one.resource): one for one in judgements(store, "r1") if one.snapshot_id == "kraft"}
+    failed = {key for key, one in said.items() if one.status is Status.FAIL and key[0] < "KA300"}
+    assert failed == {("KA101", "broker/2"), ("KA105", "broker/2"), ("KA208", "broker/2")}
+    assert said["KA101", "broker/2"].evidence["holders"] == "brokers 0 and 1"
+    assert {said[code, f"broker/{one}"].status for code in ("KA101", "KA107", "KA113") for one in (0, 1)} == {Status.PASS}
+    for code in ("KA106", "KA201", "KA202", "KA204", "KA205"):
+        assert said[code, "cluster"].status is Status.NOT_APPLICABLE
+    assert not [one for one in said.values() if "ZooKeeper" in str(one.evidence) and one.status is not Status.NOT_APPLICABLE]
+    assert [change for snapshot, change in changes(store, "r1") if snapshot == "kraft"] == [
+        Change(kind="broker_went", resource="broker/2", before="10.0.0.12:9092", after=None),
+        Change(kind="leader_moved", resource="topic/orders/partition/2", before="2", after="0"),
+    ]
 
 
 def test_another_try_replaces_the_answer(spark, store):
