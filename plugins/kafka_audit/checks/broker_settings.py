@@ -28,6 +28,11 @@ class Setting:
         return self.state in {"set", "unset"}
 
 
+_NOT_IN_FILE = Setting(state="unset", source="server.properties")
+_NOT_TOLD = Setting(state="unset", source="DescribeConfigs")
+_UNREAD = Setting(state="unread")
+
+
 class Settings:
     """The settings of all brokers of a snapshot."""
 
@@ -63,20 +68,18 @@ class Settings:
 
     def get(self, broker: int, key: str) -> Setting:
         """Return one setting: the file's word, else the broker's own."""
-        if key in self.files.get(broker, {}):
-            line = self.files[broker][key]
+        line = self.files.get(broker, {}).get(key)
+        if line is not None:
             state = "hidden" if line.value is None else "set" if line.value else "unset"
             return Setting(state=state, value=line.value or None, source="server.properties")
         told = self.answers.get(broker, {}).get(key)
         if told is not None and told.value:
             return Setting(state="set", value=told.value, source="DescribeConfigs")
         if broker in self.files:
-            return Setting(state="unset", source="server.properties")
+            return _NOT_IN_FILE
         if told is not None and told.value is None and (told.sensitive or key in _NULL_IS_SET):
             return Setting(state="hidden", source="DescribeConfigs")
-        if broker in self.answers:
-            return Setting(state="unset", source="DescribeConfigs")
-        return Setting(state="unread")
+        return _NOT_TOLD if broker in self.answers else _UNREAD
 
     def at(self, broker: int, listener: str, key: str) -> Setting:
         """Return a setting as it holds for one listener: `listener.name.<listener>.<key>` before `<key>`."""
