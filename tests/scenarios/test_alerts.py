@@ -23,7 +23,7 @@ CONNECTIONS = {
     },
 }
 
-pytestmark = [pytest.mark.bed, pytest.mark.airflow, pytest.mark.spark]
+pytestmark = [pytest.mark.bed, pytest.mark.airflow, pytest.mark.spark, pytest.mark.scenario]
 
 
 @pytest.fixture
