@@ -69,7 +69,7 @@ class InterBroker:
     @cached_property
     def asked(self) -> bool:
         """Tell whether a cluster was asked at all, or files alone were read."""
-        return any(read.operation != "properties" for read in self.snapshot.of(SourceRead))
+        return any(read.operation.split()[0] != "properties" for read in self.snapshot.of(SourceRead))
 
     @cached_property
     def controller(self) -> int | None:

@@ -2,13 +2,13 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
 from kafka_audit import __version__
 from kafka_audit.collect.properties import rows
-from kafka_audit.collect.reads import ReadError
+from kafka_audit.collect.reads import Asking, ReadError
 from kafka_audit.configuration.files.described import Described
 from kafka_audit.lint.reading import Source
 from kafka_audit.model.tables import BrokerProperty, Row, Snapshot, SnapshotInfo
@@ -32,6 +32,12 @@ class Member:
         """Return a setting, "" where it is unset or not known."""
         one = self.broker.properties.get(key)
         return one.value.strip() if one is not None and key not in self.broker.unknown else ""
+
+    @property
+    def stores(self) -> Mapping[str, bool]:
+        """Tell of key stores whether they are there, by key; empty where this is not known to be the broker's host."""
+        told = zip(self.source.brokers, self.source.stores, strict=False)
+        return next((stores for broker, stores in told if broker is self.broker), {})
 
     @property
     def serves(self) -> bool:
@@ -147,7 +153,12 @@ def rows_of(member: Member, key: bytes) -> Iterator[Row]:
     for name in sorted(member.broker.unknown):
         line = held[name].line if name in held else 1
         yield BrokerProperty(source=path, broker_id=broker_id, key=name, value=None, secret=False, line=line)
-    yield from (one for one in rows.logins(told, path, broker_id, key) if isinstance(one, Row))
+    asking = Asking(sample=1, observer=f"properties:{broker_id}", target=path)
+    for login in rows.logins(told, path, broker_id, key):
+        yield login if isinstance(login, Row) else asking.failed(f"properties {login[0]}", login[1])
+    for name, there in member.stores.items():
+        missing = ReadError("no such file", None, f"a file at {held[name].value}")
+        yield asking.answered(f"properties {name}") if there else asking.failed(f"properties {name}", missing)
 
 
 def _info(*, kraft: bool) -> SnapshotInfo:

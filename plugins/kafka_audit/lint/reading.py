@@ -1,4 +1,4 @@
-"""Which files are meant, and what is in them: the only place of `lint` that reads files."""
+"""Which files are meant, and what is in them: with `stores`, the only place of `lint` that reads files."""
 
 import glob
 import re
@@ -11,7 +11,7 @@ from kafka_audit.checks import Check
 from kafka_audit.configuration.files import forms
 from kafka_audit.configuration.files.described import Described
 from kafka_audit.configuration.files.java import PropertiesError
-from kafka_audit.lint import ignores
+from kafka_audit.lint import ignores, stores
 from kafka_audit.lint.ignores import Ignore
 from kafka_audit.model.errors import UsageError
 
@@ -25,12 +25,13 @@ _YAML = (".yaml", ".yml", ".json")
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """A file that describes brokers."""
+    """A file that describes brokers; `stores` tells of each by key whether its key stores are there, where this is its host."""
 
     path: str
     data: bytes = field(repr=False)
     brokers: tuple[Described, ...] = field(repr=False)
     ignores: tuple[Ignore, ...]
+    stores: tuple[Mapping[str, bool], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,7 +99,8 @@ def _source(target: Target, checks: Mapping[str, Check]) -> Source | None:
         brokers = forms.read(data, target.path)
         if brokers:
             trailing = target.path.lower().endswith(_YAML)
-            return Source(path=target.path, data=data, brokers=brokers, ignores=ignores.find(data, checks, trailing=trailing))
+            muted, there = ignores.find(data, checks, trailing=trailing), tuple(stores.found(one) for one in brokers)
+            return Source(path=target.path, data=data, brokers=brokers, ignores=muted, stores=there)
     except PropertiesError as error:
         if not target.named and not _ABOUT_KAFKA.search(data):
             return None

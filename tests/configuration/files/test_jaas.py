@@ -95,13 +95,13 @@ def test_other_modules_tell_no_login():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "no login modules"),
+        ("", "Login module not specified"),
         (f"{PLAIN} required; {PLAIN} required;", "2 login modules"),
-        (f"{PLAIN} needed username=a;", "followed by required"),
-        (PLAIN, "followed by required"),
-        (f'{PLAIN} required password="hunter2"', "does not end in a semicolon"),
-        (f"{PLAIN} required password=1hunter2;", "option 1 has no value"),
-        (f"{PLAIN} required password hunter2;", "option 1 has no value"),
+        (f"{PLAIN} needed username=a;", "control flag is not one of required"),
+        (PLAIN, "control flag is not one of required"),
+        (f'{PLAIN} required password="hunter2"', "JAAS config entry not terminated by semi-colon"),
+        (f"{PLAIN} required password=1hunter2;", "Value not specified for key number 1"),
+        (f"{PLAIN} required password hunter2;", "Value not specified for key number 1"),
     ],
 )
 def test_what_kafka_refuses_is_told_without_the_text(text, words):

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from kafka_audit.configuration.files.java import Property
 
-_PLACEHOLDER = re.compile(r"\$\{[^}]*\}|\$\([^)\s]*\)|\{\{.*?\}\}", re.DOTALL)
+_BITNAMIS = "advertised-address-placeholder"
+_PLACEHOLDER = re.compile(rf"\$\{{[^}}]*\}}|\$\([^)\s]*\)|\{{\{{.*?\}}\}}|{_BITNAMIS}", re.DOTALL)
 _BROKER_KEYS = frozenset(
     {
         "advertised.listeners",
@@ -57,6 +58,9 @@ def is_brokers(properties: Mapping[str, Property]) -> bool:
 
 
 def described(properties: Mapping[str, Property], inside: str = "") -> Described:
-    """Return properties that a file holds as they stand."""
+    """Return properties that a file holds as they stand; the id that goes with Bitnami's placeholder is one of its own."""
+    told = properties.get("advertised.listeners")
+    if told is not None and _BITNAMIS in told.value and "process.roles" in properties and "node.id" not in properties:
+        properties = {**properties, "node.id": Property("node.id", "${node.id}", properties["process.roles"].line)}
     unknown = frozenset(one.key for one in properties.values() if is_placeholder(one.value))
     return Described(properties=properties, unknown=unknown, inside=inside)

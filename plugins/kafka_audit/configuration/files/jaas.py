@@ -1,4 +1,6 @@
-"""JAAS texts as Kafka's JaasConfig reads them, which is by java.io.StreamTokenizer. Pure; no message quotes the text.
+"""JAAS texts as Kafka's JaasConfig reads them, which is by java.io.StreamTokenizer. Pure.
+
+Messages are Kafka's, less what they quote of the text.
 
 Brokers look for `listener.name.<listener>.<mechanism>.sasl.jaas.config` only, for both sides: whom they let in at that listener,
 and as whom they log in at others' where it is the inter-broker one.
@@ -62,7 +64,9 @@ def read(text: str) -> Module:
     tokens = _tokens(text)
     found = [_module(name, tokens) for _, name in tokens]
     if len(found) != 1:
-        msg = f"{len(found) or 'no'} login modules, where Kafka takes one"
+        msg = f"JAAS config property contains {len(found)} login modules, should be 1 module"
+        if not found:
+            msg = "Login module not specified in JAAS config"
         raise JaasError(msg)
     return found[0]
 
@@ -70,7 +74,7 @@ def read(text: str) -> Module:
 def _module(name: str | None, tokens: Iterator[tuple[str, str | None]]) -> Module:
     _, flag = next(tokens, (None, None))
     if name is None or flag is None or flag.upper() not in _FLAGS:
-        msg = "no login module followed by required, requisite, sufficient or optional"
+        msg = "Login module control flag is not one of required, requisite, sufficient and optional in JAAS config"
         raise JaasError(msg)
     options: dict[str, str] = {}
     for kind, key in tokens:
@@ -79,10 +83,10 @@ def _module(name: str | None, tokens: Iterator[tuple[str, str | None]]) -> Modul
         equals, _ = next(tokens, (None, None))
         _, value = next(tokens, (None, None))
         if key is None or equals != "=" or value is None:
-            msg = f"option {len(options) + 1} has no value; a value that begins with a digit needs quotes"
+            msg = f"Value not specified for key number {len(options) + 1} in JAAS config (a digit at its begin wants quotes)"
             raise JaasError(msg)
         options[key] = value
-    msg = "the entry does not end in a semicolon"
+    msg = "JAAS config entry not terminated by semi-colon"
     raise JaasError(msg)
 
 

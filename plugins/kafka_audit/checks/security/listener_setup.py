@@ -1,0 +1,105 @@
+"""What KA414 finds: JAAS texts and key stores that a listener asks for when its broker starts."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from kafka_audit.checks.inter_broker import DEFAULT_MECHANISM, InterBroker
+from kafka_audit.checks.reads import last_reads
+from kafka_audit.model.finding import Confidence, Status
+from kafka_audit.model.tables import SourceRead
+
+_JAAS, _ENABLED, _MAP = ".sasl.jaas.config", "sasl.enabled.mechanisms", "listener.security.protocol.map"
+_STORES = ("ssl.keystore", "ssl.truststore")
+_NO_FILE, _UNREADABLE = "no such file", "unreadable JAAS text"
+_MOST_SEVERE = (Status.FAIL, Status.UNKNOWN, Status.PASS)
+_NO_ENTRY = (
+    "Could not find a 'KafkaServer' or '{}.KafkaServer' entry in the JAAS configuration. "
+    "System property 'java.security.auth.login.config' is not set"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Need:
+    """One thing that a listener needs: `key` is its line, `says` what Kafka says, or what is not known and `needs` would tell."""
+
+    status: Status
+    key: str
+    says: str = ""
+    needs: str = ""
+    lacks: str = ""  # the key that should be there
+    confidence: Confidence = Confidence.MEASURED
+
+
+def worst(between: InterBroker, broker: int) -> Need | None:
+    """Return what is worst of all that a broker's listeners need, None where none has SASL or TLS."""
+    return min(_needs(between, broker), key=lambda need: _MOST_SEVERE.index(need.status), default=None)
+
+
+def _needs(between: InterBroker, broker: int) -> Iterator[Need]:
+    reads = {read.operation: read for read in last_reads(between.snapshot) if read.observer == f"properties:{broker}"}
+    told = between.settings.get(broker, "listeners")
+    if told.state == "hidden":
+        yield _later(broker, "listeners")
+    for listener in dict.fromkeys(entry.partition("://")[0].strip() for entry in (told.value or "").split(",")):
+        protocol = between.protocol(broker, listener) or ""
+        if not protocol and between.settings.get(broker, _MAP).state == "hidden":
+            yield _later(broker, _MAP)
+        if protocol.startswith("SASL"):
+            yield from _texts(between, broker, listener, reads)
+        if protocol.endswith("SSL"):
+            yield from _stores(between, broker, listener, reads)
+
+
+def _later(broker: int, key: str) -> Need:
+    return Need(status=Status.UNKNOWN, key=key, says=f"{key} is filled in later", needs=f"the file as broker {broker} gets it")
+
+
+def _texts(between: InterBroker, broker: int, listener: str, reads: Mapping[str, SourceRead]) -> Iterator[Need]:
+    enabled = between.settings.at(broker, listener, _ENABLED)
+    if enabled.state == "hidden":
+        yield _later(broker, _ENABLED)
+        return
+    lines = between.settings.files[broker]
+    for mechanism in filter(None, (one.strip() for one in (enabled.value or DEFAULT_MECHANISM).split(","))):
+        key = f"listener.name.{listener.lower()}.{mechanism.lower()}{_JAAS}"
+        read = reads.get(f"properties {key}")
+        if key not in lines:
+            yield _absent(between, broker, listener, key)
+        elif read is not None and read.error == _UNREADABLE:
+            yield Need(status=Status.FAIL, key=key, says=(read.message or "").rpartition(": ")[2])
+        elif read is not None or not lines[key].secret:
+            yield _later(broker, key)
+        else:
+            yield Need(status=Status.PASS, key=key)
+
+
+def _absent(between: InterBroker, broker: int, listener: str, key: str) -> Need:
+    """Judge a text that the file does not hold: the JVM may be given one, which is less likely where others are in the file."""
+    own = f"listener.name.{listener.lower()}.{_ENABLED}"
+    line = between.settings.first_set(broker, own, _ENABLED, "listeners")
+    if any(one.startswith("listener.name.") and one.endswith(_JAAS) for one in between.settings.files[broker]):
+        says = _NO_ENTRY.format(listener.lower())
+        return Need(status=Status.FAIL, key=line, says=says, lacks=key, confidence=Confidence.INFERRED)
+    needs = f"{key}, or to see that the JVM of broker {broker} is given -Djava.security.auth.login.config"
+    return Need(status=Status.UNKNOWN, key=line, says=f"{key} is not in the file, and the JVM may be given one", needs=needs)
+
+
+def _stores(between: InterBroker, broker: int, listener: str, reads: Mapping[str, SourceRead]) -> Iterator[Need]:
+    for name in _STORES:
+        own = f"listener.name.{listener.lower()}.{name}.location"
+        key = own if own in between.settings.files[broker] else f"{name}.location"
+        told, read = between.settings.get(broker, key), reads.get(f"properties {key}")
+        if told.state == "unset":
+            continue
+        if told.state == "hidden":
+            yield _later(broker, key)
+        elif read is not None and read.error == _NO_FILE:
+            kind = between.settings.at(broker, listener, f"{name}.type").value or "JKS"
+            words = "Failed to load PEM SSL keystore {}" if kind == "PEM" else "Failed to load SSL keystore {} of type {}"
+            yield Need(status=Status.FAIL, key=key, says=words.format(told.value, kind))
+        elif read is not None and read.outcome == "answered":
+            says = f"{told.value} is there, and its password is not tried"
+            yield Need(status=Status.UNKNOWN, key=key, says=says, needs=f"a start of broker {broker}")
+        else:
+            says = f"whether {told.value} is there is not known from files"
+            yield Need(status=Status.UNKNOWN, key=key, says=says, needs=f"kafka-audit lint on the host of broker {broker}")

@@ -1,0 +1,48 @@
+"""Whether the key stores that a broker names are there, where this host is the broker's own."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from kafka_audit.configuration.files import java
+from kafka_audit.configuration.files.described import Described
+from kafka_audit.configuration.files.java import PropertiesError
+
+_STORES = (".keystore.location", ".truststore.location")
+_IDS = ("node.id", "broker.id")
+_MOST_BYTES = 65_536
+
+
+def found(broker: Described) -> Mapping[str, bool]:
+    """Return by key whether the store that it names is a file here; nothing where this is not known to be the broker's host.
+
+    A broker's host is where one of its log directories has a `meta.properties` with its id.
+    """
+    told = {key: one.value.strip() for key, one in broker.properties.items() if key not in broker.unknown}
+    named = {key: value for key, value in told.items() if key.endswith(_STORES) and value}
+    if not named or not _at_home(told):
+        return {}
+    return {key: _is_file(Path(value)) for key, value in named.items()}
+
+
+def _at_home(told: Mapping[str, str]) -> bool:
+    ids = {told[key] for key in _IDS if told.get(key)}
+    folders = (told.get("log.dirs") or told.get("log.dir") or "").split(",")
+    return any(not ids.isdisjoint(_ids_in(Path(one.strip()) / "meta.properties")) for one in folders if one.strip())
+
+
+def _ids_in(file: Path) -> set[str]:
+    try:
+        if not _is_file(file):
+            return set()
+        with file.open("rb") as stream:
+            read = java.read(stream.read(_MOST_BYTES))
+    except (OSError, ValueError, PropertiesError):
+        return set()
+    return {read[key].value for key in _IDS if key in read}
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # too long a name, a NUL in it
+        return False

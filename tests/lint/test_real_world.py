@@ -1,0 +1,32 @@
+"""What lint says of files in the shape of what people run, as they stand; the scenarios start brokers with them."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from kafka_audit.cli import main
+
+FOLDER = Path(__file__).parent / "real_world"
+CASES = yaml.safe_load((FOLDER / "cases.yaml").read_text())
+REFUSALS = {"KA310", "KA311", "KA406"}
+GRAVE = {"HIGH", "CRITICAL"}
+
+
+def test_every_file_is_a_case():
+    assert {path.name for path in FOLDER.iterdir()} == {*CASES, "cases.yaml"}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_file_as_it_stands(name, capsys):
+    case = CASES[name]
+    main(["lint", str(FOLDER / name), "--kafka-version", case["version"], "--format", "json"])
+    (told,) = json.loads(capsys.readouterr().out)["files"]
+    fails = sorted(one["code"] for one in told["findings"] if one["status"] == "FAIL" and one["severity"] in GRAVE)
+    assert fails == case.get("fails", [])
+    assert told["starts"] is REFUSALS.isdisjoint(fails)
+    unknown = [one["message"] for one in told["findings"] if (one["code"], one["status"]) == ("KA414", "UNKNOWN")]
+    assert len(unknown) == ("unknown" in case)
+    assert all(case["unknown"] in message for message in unknown)
+    assert "secret" not in json.dumps(told).replace("secrets/", "")

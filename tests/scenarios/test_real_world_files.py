@@ -1,0 +1,48 @@
+"""Files in the shape of what people run, each linted and started for real: lint says before what the broker then does."""
+
+import json
+
+import pytest
+
+from kafka_audit.cli import main
+from kafka_audit.testbed import Bed
+from scenarios.real_world import CASES, Site
+
+pytestmark = [pytest.mark.bed, pytest.mark.scenario]
+
+REFUSALS = {"KA310", "KA311", "KA406", "KA413", "KA414"}
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("real-world")
+    with Bed(folder / "bed") as bed:
+        site = Site(bed, folder)
+        yield site
+        site.close()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_broker_does_what_lint_says(name, site, monkeypatch, capsys):
+    case = CASES[name]
+    for variable, value in case.get("environment", {}).items():
+        monkeypatch.setenv(variable, value)
+    file = site.filled(name)
+    main(["lint", str(file), "--kafka-version", case["version"], "--format", "json"])
+    (told,) = json.loads(capsys.readouterr().out)["files"]
+    seen = site.started(file)
+
+    up = case["broker"] == "up"
+    assert seen.up is up, seen.log
+    assert (case.get("log", "") if up else case["broker"]) in seen.log
+    failed = {one["code"]: one for one in told["findings"] if one["status"] == "FAIL"}
+    for code in case.get("started", case).get("fails", []):
+        assert code in failed
+    refused = [failed[code] for code in REFUSALS & failed.keys()]
+    assert not (up and refused)
+    for one in refused:  # in Kafka's own words
+        assert one["evidence"].get("kafka_says", one["evidence"].get("says")) in seen.log
+    unknown = [one["message"] for one in told["findings"] if (one["code"], one["status"]) == ("KA414", "UNKNOWN")]
+    if not up and not refused:
+        expected = case.get("started", case).get("unknown")
+        assert case.get("untold") if expected is None else expected in unknown[0]
