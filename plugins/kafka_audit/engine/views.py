@@ -8,7 +8,6 @@ from pyspark.sql.functions import broadcast
 
 from kafka_audit.engine.local_settings import FEW_ROWS, VERY_FEW_ROWS
 from kafka_audit.engine.prepared import VIEWS
-from kafka_audit.engine.view import View
 from kafka_audit.model.finding import Judgement
 from kafka_audit.model.run import Pair, Request
 from kafka_audit.model.tables import SQL_TABLES, Column, Row, ddl
@@ -103,26 +102,27 @@ def register(
     row_judgement = spark.createDataFrame(judged, _ROW_JUDGEMENT)
     for name, frame in (("pair", pair), ("row_judgement", row_judgement)):
         (frame.coalesce(1) if few else broadcast(frame)).createOrReplaceTempView(name)
+    kraft = bool(spark.table("snapshot_info").where("mode = 'kraft'").head(1))
     for view in VIEWS:
-        _kept(spark, view, rows).createOrReplaceTempView(view.name)
+        if sql := view.sql + (view.kraft if kraft else ""):
+            _kept(spark, spark.sql(sql), view.kept, rows).createOrReplaceTempView(view.name)
 
 
-def _kept(spark: SparkSession, view: View, rows: int | None) -> DataFrame:
+def _kept(spark: SparkSession, frame: DataFrame, kept: str | None, rows: int | None) -> DataFrame:
     """Compute a view that is kept.
 
     A cached frame would bring its whole plan into every plan that reads it; a dozen levels of that never end. A checkpoint ends
     the plan, and stays on the executors: one that is lost fails the job, which is submitted again as a whole.
     """
-    frame = spark.sql(view.sql)
-    if view.kept is None:
+    if kept is None:
         return frame
     if rows is not None and rows <= FEW_ROWS:
         single = frame.coalesce(1)
         return _literal(spark, single) if rows <= VERY_FEW_ROWS else single.localCheckpoint(eager=True)
-    if view.kept == "table":
+    if kept == "table":
         return frame.persist()
     computed = frame.localCheckpoint(eager=True)
-    return broadcast(computed) if view.kept == "small" else computed
+    return broadcast(computed) if kept == "small" else computed
 
 
 def _literal(spark: SparkSession, frame: DataFrame) -> DataFrame:

@@ -18,7 +18,8 @@ TOLD_LIST = View(
     most brokers hold; `tied`: how many lists share that place, so that which is the newer does not show. Empty lists and other
     clusters' are left out. `source_id` is the snapshot that the rows are of, `brokers_digest` the list on the first
     `address`.""",
-    sql="""
+    sql="",
+    kraft="""
         WITH told AS (
             SELECT l.snapshot_id, l.slot, l.source_id, v.topics_digest, v.brokers_digest, v.brokers_listed, v.kafka_cluster_id,
                    v.address, coalesce(string(nullif(v.broker_id, -1)), string(i.answered_by), v.address) AS name
@@ -73,7 +74,8 @@ TOLD_LIST = View(
 TOLD_TOPIC = View(
     name="told_topic",
     doc="""Topics of the newest lists, with their ids. `disputed`: lists that share the first place differ in it.""",
-    sql="""
+    sql="",
+    kraft="""
         SELECT l.snapshot_id, l.slot, t.topic, max(t.topic_id) AS topic_id,
                count(*) < max(l.tied) OR count(DISTINCT t.topic_id) > 1 AS disputed
         FROM told_list AS l JOIN view_topic AS t ON t.snapshot_id = l.source_id AND t.topics_digest = l.topics_digest

@@ -32,7 +32,8 @@ def _at(table: type[Row]) -> View:
     return View(
         name=f"{table.table()}_at",
         doc=f"`{table.table()}` by slot instead of sample, keyed by the judged snapshot, the previous one's rows too{told}.",
-        sql=f"{stored} UNION ALL SELECT * FROM ({instead})" if instead else stored,  # noqa: S608 -- our own text
+        sql=stored,
+        kraft=f" UNION ALL SELECT * FROM ({instead})" if instead else "",  # noqa: S608 -- our own text
         kept="table",
     )
 
