@@ -30,3 +30,10 @@ def test_a_file_as_it_stands(name, capsys):
     assert len(unknown) == ("unknown" in case)
     assert all(case["unknown"] in message for message in unknown)
     assert "secret" not in json.dumps(told).replace("secrets/", "")
+
+
+def test_people_are_not_told_that_it_starts_where_something_refuses_later(capsys):
+    main(["lint", str(FOLDER / "jaas-broken.properties"), str(FOLDER / "own-controller-refused.properties")])
+    told = capsys.readouterr().out
+    assert "jaas-broken.properties: KafkaConfig accepts it, and still it does not start" in told
+    assert "own-controller-refused.properties: starts" in told

@@ -10,6 +10,8 @@ from kafka_audit.report.text import Paint, clean, counted, listing, prose, wrap
 
 _INDENT = " " * 10
 _STARTS = {True: "starts", False: "does not start", None: "not known whether it starts"}
+_AFTER_CONFIG = frozenset({"KA413", "KA414"})
+"""What a broker refuses once KafkaConfig has accepted its file, and does not start either."""
 
 
 def render(files: Sequence[Linted], *, show_all: bool, width: int, color: bool) -> str:
@@ -31,8 +33,10 @@ class _Page:
         shown = listed(file, show_all=self.show_all)
         failed = [one for one in shown if one.finding.status is Status.FAIL and not one.finding.muted]
         name = clean(f"{file.path} ({file.inside})" if file.inside else file.path, 500)
-        verdict = f"{_STARTS[file.starts]}{'' if failed else ', nothing found'}"
-        yield f"{self.paint('bold', name)}: {self.paint('good' if file.starts else 'CRITICAL', verdict)}"
+        later = file.starts is True and any(one.finding.code in _AFTER_CONFIG for one in failed)
+        verdict = "KafkaConfig accepts it, and still it does not start" if later else _STARTS[file.starts]
+        verdict = f"{verdict}{'' if failed else ', nothing found'}"
+        yield f"{self.paint('bold', name)}: {self.paint('good' if file.starts and not later else 'CRITICAL', verdict)}"
         yield from wrap(f"as Kafka {file.kafka_version} ({clean(file.version_why)})", self.width, "  ")
         if file.kafka_says is not None:
             yield from wrap(f"Kafka says: {clean(file.kafka_says, 2000)}", self.width, "  ", "    ")

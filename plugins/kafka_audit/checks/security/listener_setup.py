@@ -31,7 +31,7 @@ class Need:
 
 
 def worst(between: InterBroker, broker: int) -> Need | None:
-    """Return what is worst of all that a broker's listeners need, None where none has SASL or TLS."""
+    """Return what is worst of all that a broker's listeners need, None where none has SASL or a key store."""
     return min(_needs(between, broker), key=lambda need: _MOST_SEVERE.index(need.status), default=None)
 
 

@@ -40,8 +40,8 @@ def listener_setup_refused(snapshot: Snapshot) -> Iterator[Judgement]:
     another host, or are there: their passwords are not tried. A value is filled in later.
 
     ## Passes only when
-    Every enabled mechanism of every SASL listener has a text that Kafka takes, and no listener has TLS. It does not apply where
-    no listener has SASL or TLS, or where what the file leaves open is used by a running cluster.
+    Every enabled mechanism of every SASL listener has a text that Kafka takes, and no listener has a key store. It does not
+    apply where there is neither, or where a running cluster has found what its files leave open.
 
     ## What to do
     Correct {what} in server.properties of broker {broker} before it is started again. Kafka says: {says}
@@ -59,7 +59,7 @@ def listener_setup_refused(snapshot: Snapshot) -> Iterator[Judgement]:
         resource, evidence = f"broker/{broker}", {"broker": str(broker), "who": f"broker {broker}"}
         need = worst(between, broker)
         if need is None or (between.asked and need.status is Status.UNKNOWN):
-            reason = need.says if need else "no listener has SASL or TLS"
+            reason = need.says if need else "no listener has SASL or names a key store"
             yield judge(snapshot, "KA414", resource, Status.NOT_APPLICABLE, **evidence, reason=reason)
             continue
         told = {
