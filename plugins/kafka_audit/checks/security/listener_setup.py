@@ -1,5 +1,6 @@
 """What KA414 finds: JAAS texts and key stores that a listener asks for when its broker starts."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -16,6 +17,10 @@ _NO_ENTRY = (
     "Could not find a 'KafkaServer' or '{}.KafkaServer' entry in the JAAS configuration. "
     "System property 'java.security.auth.login.config' is not set"
 )
+_NO_STORE = (
+    "A client SSLEngine created with the provided settings can't connect to a server SSLEngine created with those settings"
+)
+_GIVES_KEYS = re.compile(r"ssl\.(?:keystore\.(?!type$|password$).+|engine\.factory\.class)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +52,7 @@ def _needs(between: InterBroker, broker: int) -> Iterator[Need]:
         if protocol.startswith("SASL"):
             yield from _texts(between, broker, listener, reads)
         if protocol.endswith("SSL"):
+            yield from _keyless(between, broker, listener)
             yield from _stores(between, broker, listener, reads)
 
 
@@ -82,6 +88,15 @@ def _absent(between: InterBroker, broker: int, listener: str, key: str) -> Need:
         return Need(status=Status.FAIL, key=line, says=says, lacks=key, confidence=Confidence.INFERRED)
     needs = f"{key}, or to see that the JVM of broker {broker} is given -Djava.security.auth.login.config"
     return Need(status=Status.UNKNOWN, key=line, says=f"{key} is not in the file, and the JVM may be given one", needs=needs)
+
+
+def _keyless(between: InterBroker, broker: int, listener: str) -> Iterator[Need]:
+    """Yield that a listener has no key at all: Kafka tries the one between brokers against itself, and no other."""
+    used, own = between.listener(broker), f"listener.name.{listener.lower()}."
+    given = any(_GIVES_KEYS.fullmatch(key.removeprefix(own)) for key in between.settings.files[broker])
+    if used is not None and used.name == listener and not given:
+        key = between.settings.first_set(broker, "inter.broker.listener.name", "security.inter.broker.protocol")
+        yield Need(status=Status.FAIL, key=key, says=_NO_STORE, lacks="ssl.keystore.location")
 
 
 def _stores(between: InterBroker, broker: int, listener: str, reads: Mapping[str, SourceRead]) -> Iterator[Need]:

@@ -32,8 +32,9 @@ def listener_setup_refused(snapshot: Snapshot) -> Iterator[Judgement]:
 
     ## Fails when
     By server.properties, a JAAS text of an enabled mechanism is one that Kafka cannot read. Inferred: it is missing, while the
-    file holds texts of others. On the host where the broker's log directory is (`meta.properties` with its id), `lint` looks
-    for its key stores and trust stores: one is not there.
+    file holds texts of others. Or the listener between brokers has TLS and no key store: Kafka tries it against itself. Or, on
+    the host where the broker's log directory is (`meta.properties` with its id), a key store or trust store is not there;
+    `lint` looks.
 
     ## Not known when
     The file holds no JAAS text at all: the JVM may be given one by `-Djava.security.auth.login.config`. The key stores are on

@@ -33,6 +33,7 @@ _FROM_BASE = frozenset(
         "listeners",
         "node.id",
         "process.roles",
+        "ssl.keystore.location",
         "zookeeper.connect",
     }
 )
