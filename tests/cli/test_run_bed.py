@@ -167,6 +167,7 @@ def test_a_chroot_without_kafka_is_a_slip_in_the_file(audit, tmp_path, cluster):
     assert "/nothing" in done.stderr
 
 
+@pytest.mark.scenario
 def test_a_damaged_baseline_stops_the_run_and_names_the_file(audit, tmp_path):
     snapshot_id = audit("snapshot", "bed", "--quiet").stdout.strip()
     damaged = tmp_path / "store" / "snapshots" / snapshot_id / "broker_view.parquet"

@@ -78,8 +78,8 @@ HELD_TOPICS = View(
 TOPIC_DIFFERENCE = View(
     name="topic_difference",
     doc="""Topics that ZooKeeper holds and a list of topics does not (kind topic_missing), or holds only as refused
-    (topic_refused), or of which nobody knows whether it is there (topic_disputed). Topics in deletion are left out. `basis` is
-    what must not change between two looks.""",
+    (topic_refused), or of which nobody knows whether it is there (topic_disputed). Topics in deletion are left out, and those
+    whose znode assigns no partition: brokers are told of partitions only. `basis` is what must not change between two looks.""",
     sql="""
         WITH sized AS (
             SELECT snapshot_id, slot, topic, count(*) AS partitions FROM registered_partition_at GROUP BY snapshot_id, slot,
@@ -93,7 +93,9 @@ TOPIC_DIFFERENCE = View(
         LEFT JOIN view_topic AS v ON v.snapshot_id = h.snapshot_id AND v.topics_digest = h.topics_digest AND v.topic = t.topic
             AND (t.czxid IS NOT NULL OR v.topic_id <=> t.topic_id)
         LEFT JOIN sized AS s ON s.snapshot_id = t.snapshot_id AND s.slot = t.slot AND s.topic = t.topic
-        WHERE v.topic IS NULL OR v.error = 29
+        LEFT JOIN zookeeper_unread AS u ON u.snapshot_id = t.snapshot_id AND u.slot = 'now' AND u.part = 'topics'
+        WHERE (v.topic IS NULL OR v.error = 29)
+            AND (s.topic IS NOT NULL OR u.snapshot_id IS NOT NULL OR t.czxid IS NULL)
     """,
     kept="large",
 )
