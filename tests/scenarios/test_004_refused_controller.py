@@ -100,6 +100,21 @@ def test_a_login_that_fails_is_never_called_unreachable(bed, tmp_path, preset, n
     assert_clean(audits.by_command(name))
 
 
+def test_one_of_three_makes_other_names_of_certificates(bed, tmp_path):
+    preset = presets.unmapped(2)
+    cluster, audits = started(bed, tmp_path, "3.9.1", preset)
+    audit = audits.by_command("all")
+    incident = only_incident(audit)
+    assert {code for code, resource in failing(audit.report, at_least="HIGH") if resource == "broker/2"} >= {"KA401", "KA404"}
+    assert incident["cause"] == "KA401"
+    assert "CN=broker-" in str(audit.report["findings"])
+    assert UNREACHABLE not in incident["headline"]
+
+    cluster.brokers[2].restart(preset["properties"])
+    cluster.await_settled()
+    assert_clean(audits.by_command("all", "--min-coverage", "0.9"))  # the auditor has no certificate for the brokers' listener
+
+
 def test_kraft_shows_the_refused_broker_by_its_isr(bed, tmp_path):
     preset = presets.no_super_user(2) | {"settle": None, "properties": {"replica.lag.time.max.ms": "3000"}}
     cluster = bed.kraft("4.3.0", **preset)

@@ -74,6 +74,11 @@ def is_refusal(error: str | None) -> bool:
     return error is not None and _REFUSALS.search(error) is not None
 
 
+def without_login(error: str | None) -> bool:
+    """Tell whether a listener was not asked because nothing says how to log in there: a gap of the cluster file."""
+    return error == "no credentials"
+
+
 def port_refuses(read: SourceRead) -> bool:
     """Tell whether a read failed in a way that a restarting broker shows too."""
     return any(words in (read.error or "").lower() for words in _RESTARTING)

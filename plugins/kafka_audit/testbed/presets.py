@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 BROKERS = 3
+MAPPING_RULES = "ssl.principal.mapping.rules"
 SCRAM = Listener(protocol="SASL_PLAINTEXT", mechanisms=("SCRAM-SHA-512",))
 PLAIN = Listener(protocol="SASL_PLAINTEXT", mechanisms=("PLAIN",))
 SSL = Listener(protocol="SSL")
@@ -74,6 +75,24 @@ def unknown_password(broker: int) -> Preset:
     return {"security": security, **_aside(broker)}
 
 
+def unmapped(broker: int) -> Preset:
+    """Three brokers that know each other by certificates, of which one lacks the rule that makes ``broker-0`` of a subject."""
+    internal = Listener(name="INTERNAL", protocol="SSL", port=SCRAM.port + 2)
+    security = Security(
+        listeners=(SCRAM, internal),
+        inter_broker=internal.label,
+        client_auth="required",
+        authorizer=True,
+        super_users=(f"User:{ADMIN}", *(f"User:broker-{one}" for one in range(BROKERS))),
+    )
+    return {
+        "security": security,
+        "properties": {MAPPING_RULES: "RULE:^CN=([^,]+),.*$/$1/"},
+        "per_broker": {broker: {MAPPING_RULES: None}},
+        **_aside(broker),
+    }
+
+
 def _certificate(broker: int, certificate: Certificate) -> Preset:
     security = Security(listeners=(SSL,), inter_broker=SSL.label, certificates={broker: certificate})
     return {"security": security, **_aside(broker)}
@@ -97,6 +116,7 @@ AT_ONE: dict[str, Callable[[int], Preset]] = {
     "expired": expired,
     "foreign-issuer": foreign_issuer,
     "unknown-password": unknown_password,
+    "unmapped": unmapped,
 }
 
 

@@ -3,7 +3,15 @@
 from collections.abc import Iterator
 
 from kafka_audit.checks import row_check
-from kafka_audit.checks.reads import failed_before, failed_texts, is_refusal, port_refuses, reads_by_resource, source_name
+from kafka_audit.checks.reads import (
+    failed_before,
+    failed_texts,
+    is_refusal,
+    port_refuses,
+    reads_by_resource,
+    source_name,
+    without_login,
+)
 from kafka_audit.checks.rows import judge, looks, silent_brokers
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import Snapshot, SourceRead
@@ -16,7 +24,7 @@ from kafka_audit.model.tables import Snapshot, SourceRead
     says={
         Status.FAIL: "{source} {gave}: {failed} of {asked} reads failed ({reads}); the first says {error}",
         Status.PASS: "{source} answered all {asked} reads, those refused for lack of rights left out",
-        Status.UNKNOWN: "Not known: whether {source} can be collected ({error})",
+        Status.UNKNOWN: "Not known: whether {source} can be collected whole ({error})",
     },
 )
 def source_not_collected(snapshot: Snapshot) -> Iterator[Judgement]:
@@ -30,7 +38,7 @@ def source_not_collected(snapshot: Snapshot) -> Iterator[Judgement]:
     (that is KA002). A broker that refuses connections counts once two looks agree, so that a restart is no alarm.
 
     ## Not known when
-    A broker refused the connection in one look only, or nothing was asked at all.
+    A broker refused the connection in one look only, nothing says how to log in at one of its listeners, or nothing was asked.
 
     ## Passes only when
     Every read that was asked of the source was answered.
@@ -54,6 +62,9 @@ def source_not_collected(snapshot: Snapshot) -> Iterator[Judgement]:
         evidence = {"source": source, "asked": str(len(asked)), "failed": str(len(failed))}
         if not failed:
             yield judge(snapshot, "KA001", resource, Status.PASS, **evidence)
+            continue
+        if resource not in silent and all(without_login(read.error) for read in failed):
+            yield judge(snapshot, "KA001", resource, Status.UNKNOWN, **evidence, **failed_texts(failed))
             continue
         part = "gave no view" if resource in silent else "gave only a part"
         evidence |= {"gave": "gave nothing" if len(failed) == len(asked) else part, **failed_texts(failed)}

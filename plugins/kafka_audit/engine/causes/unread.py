@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from kafka_audit.checks.reads import last_reads, observer_name
+from kafka_audit.checks.reads import last_reads, observer_name, without_login
 from kafka_audit.engine.causes.repair import connect_again, prove
 from kafka_audit.engine.causes.rule import Case, Story, evidence_of, evidence_of_reads
 from kafka_audit.model.finding import Evidence, Finding, Step
@@ -37,7 +37,9 @@ def logins(case: Case) -> Iterable[Case]:
     roots = tuple(
         root
         for root in _of_brokers(case)
-        if any(_LOGIN.search(f"{read.error} {read.message}") for read in failed_reads(case, root))
+        if any(
+            _LOGIN.search(f"{read.error} {read.message}") and not without_login(read.error) for read in failed_reads(case, root)
+        )
     )
     return (replace(case, roots=roots),) if roots else ()
 
