@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from kafka_audit.configuration.principals.errors import MappingError, RulesError
 from kafka_audit.configuration.principals.java_regex import JavaPattern, compiled
+from kafka_audit.configuration.principals.rule_text import whole
 
 KEY = "sasl.kerberos.principal.to.local.rules"
 _PARSER = compiled(r"((DEFAULT)|((RULE:\[(\d*):([^\]]*)](\(([^)]*)\))?(s/([^/]*)/([^/]*)/(g)?)?/?(L|U)?)))")
@@ -92,13 +93,7 @@ class KerberosRules:
 
 
 def _read(piece: str) -> _Rule:
-    found = _PARSER.looking_at(piece)
-    if found is None:
-        message = f"Invalid rule: {piece}"
-        raise RulesError(message)
-    if found.end() != len(piece):
-        message = f"Invalid rule: `{piece}`, unmatched substring: `{piece[found.end() :]}`"
-        raise RulesError(message)
+    found = whole(_PARSER, piece)
     if found[2] is not None:
         return _Rule()
     if not found[5] or int(found[5]) > _LARGEST:

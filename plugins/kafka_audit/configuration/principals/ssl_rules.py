@@ -8,8 +8,9 @@ against the class.
 import re
 from dataclasses import dataclass
 
-from kafka_audit.configuration.principals.errors import MappingError, RulesError
+from kafka_audit.configuration.principals.errors import MappingError
 from kafka_audit.configuration.principals.java_regex import JavaPattern, compiled
+from kafka_audit.configuration.principals.rule_text import whole
 
 KEY = "ssl.principal.mapping.rules"
 _RULE = r"(DEFAULT)|RULE:((\\.|[^\\/])*)/((\\.|[^\\/])*)/([LU]?).*?|(.*?)"
@@ -62,13 +63,7 @@ class SslRules:
 
 
 def _read(piece: str) -> _Rule | None:
-    found = _PARSER.looking_at(piece)
-    if found is None:
-        message = f"Invalid rule: {piece}"
-        raise RulesError(message)
-    if found.end() != len(piece):
-        message = f"Invalid rule: `{piece}`, unmatched substring: `{piece[found.end() :]}`"
-        raise RulesError(message)
+    found = whole(_PARSER, piece)
     if found[1] is not None:
         return _Rule()
     return None if found[2] is None else _Rule(pattern=compiled(found[2]), replacement=found[4], case=found[6])
