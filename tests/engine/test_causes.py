@@ -86,12 +86,60 @@ def test_every_row_of_the_table_has_a_case():
     assert [cause.meaning for cause in TABLE if not told_of & set(cause.codes)] == []
 
 
-def test_a_storm_is_one_incident_with_its_first_ten_and_a_count():
+def storm(cluster, findings):
+    return incidents(small_cluster.snapshot(cluster), findings, [])
+
+
+def test_a_storm_is_one_incident_told_by_its_number_and_first_ten():
     findings = [small_cluster.finding("KA601", f"topic/orders/partition/{n}", name="partition_offline") for n in range(5000)]
-    (incident,) = incidents(small_cluster.snapshot({"brokers": {0: "a:9092"}}), findings, [])
+    (incident,) = storm({"brokers": {0: "a:9092"}}, findings)
     assert incident.headline == "5000 partitions of topic orders: partition offline"
     assert len(incident.findings) == 5000
-    assert [e.text for e in incident.evidence_for][-2:] == ["KA601 at topic/orders/partition/9", "and 4990 more, see findings"]
+    names = ", ".join(f"orders-{n}" for n in range(10))
+    assert [e.text for e in incident.evidence_for] == [
+        f"5000 partitions of topic orders: partition offline: {names} and 4990 more"
+    ]
+
+
+def test_5000_partitions_that_lack_one_broker_are_one_incident_whatever_each_of_them_suffers():
+    states = {f"t{n % 50}/{n // 50}": {"replicas": [n % 2, 2], "leader": n % 2, "isr": [n % 2]} for n in range(4000)}
+    states |= {f"t{n % 50}/{n // 50}": {"replicas": [2], "leader": -1, "isr": [2]} for n in range(4000, 5000)}
+    findings = []
+    for name, state in states.items():
+        topic, number = name.split("/")
+        code, fault = ("KA601", "partition_offline") if state["leader"] == -1 else ("KA602", "under_min_isr")
+        resource = f"topic/{topic}/partition/{number}"
+        findings.append(small_cluster.finding(code, resource, name=fault, severity="CRITICAL"))
+    cluster = {"brokers": {0: "a:9092", 1: "b:9092", 2: "c:9092"}, "partitions": states}
+    (incident,) = storm(cluster, findings)
+    assert incident.headline == "Broker 2 is missing in the ISR of 5000 partitions, 1000 without a leader; why is not decided"
+    assert incident.cause == "KA601"
+    assert len(incident.findings) == 5000
+    assert [e.text.split(":")[0] for e in incident.evidence_for] == [
+        "1000 partitions of 50 topics",
+        "4000 partitions of 50 topics",
+        "registered; gave no view when it was asked",
+    ]
+
+
+def test_two_brokers_that_are_missing_are_two_incidents():
+    states = {f"t/{n}": {"replicas": [0, 1 + n % 2], "leader": 0, "isr": [0]} for n in range(8)}
+    findings = [small_cluster.finding("KA604", f"topic/t/partition/{n}", name="under_replicated") for n in range(8)]
+    found = storm({"brokers": {0: "a:9092", 1: "b:9092", 2: "c:9092"}, "partitions": states}, findings)
+    assert sorted(incident.headline for incident in found) == [
+        "Broker 1 is missing in the ISR of 4 partitions; why is not decided",
+        "Broker 2 is missing in the ISR of 4 partitions; why is not decided",
+    ]
+
+
+def test_a_storm_that_a_dead_broker_explains_stays_with_it():
+    states = {f"t/{n}": {"replicas": [0, 2], "leader": 0, "isr": [0]} for n in range(5000)}
+    findings = [small_cluster.finding("KA604", f"topic/t/partition/{n}", name="under_replicated") for n in range(5000)]
+    findings.append(small_cluster.finding("KA113", "broker/2", severity="CRITICAL"))
+    cluster = {"brokers": {0: "a:9092", 2: "c:9092"}, "not_registered": [2], "partitions": states}
+    (incident,) = storm(cluster, findings)
+    assert incident.cause == "KA113"
+    assert len(incident.findings) == 5001
 
 
 def test_incidents_come_by_severity_and_then_by_what_they_explain():

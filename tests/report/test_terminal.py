@@ -168,8 +168,24 @@ def test_an_incident_that_could_not_be_judged_is_not_resolved(told):
 def test_a_long_list_is_cut_and_counted(told):
     findings = [small_cluster.finding("KA606", f"topic/t{n}", severity="MEDIUM") for n in range(25)]
     text = page(*told(findings, CALM))
-    assert "and 15 more of KA606, in findings.json" in text
-    assert text.count("KA606 + new") == 10
+    assert "and 22 more of KA606, in findings.json" in text
+    assert text.count("KA606 + new") == 3
+
+
+def test_5000_partitions_of_one_reason_take_a_few_lines_of_the_page_and_are_all_in_the_document(told):
+    states = {f"t{n % 50}/{n // 50}": {"replicas": [0, 1], "leader": 0, "isr": [0]} for n in range(5000)}
+    fault = {"name": "under_min_isr", "severity": "CRITICAL"}
+    findings = [small_cluster.finding("KA602", f"topic/t{n % 50}/partition/{n // 50}", **fault) for n in range(5000)]
+    weak = [small_cluster.finding("KA606", f"topic/t{n % 50}/partition/{n // 50}", severity="MEDIUM") for n in range(5000)]
+    document, snapshot = told([*findings, *weak], {**CALM, "partitions": states})
+    (incident,) = document["incidents"]
+    assert len(incident["findings"]) == 5000
+    (group,) = incident["groups"]
+    assert (group["code"], group["findings"], group["brokers"], len(group["first"])) == ("KA602", 5000, {"1": 5000}, 10)
+    text = page(document, snapshot)
+    assert "5000 partitions of 50 topics: under min isr: t0-0, t1-0, t2-0" in text
+    assert "and 4997 more of KA606 of 50 topics, in findings.json" in text
+    assert len(text.splitlines()) < 80
 
 
 HOSTILE = "\x1b[31mX\u202egnp.\n\r\u2028\u200b\x07"

@@ -8,6 +8,8 @@ from functools import cached_property
 from typing import TypeVar
 
 from kafka_audit.checks.inter_broker import InterBroker
+from kafka_audit.engine import partition_states
+from kafka_audit.engine.partition_states import PartitionState
 from kafka_audit.model.tables import (
     BrokerConfig,
     BrokerIdentity,
@@ -182,6 +184,13 @@ class Facts:
     def partitions(self) -> Mapping[tuple[str, int], RegisteredPartition]:
         """ZooKeeper's newest partition states."""
         return {(row.topic, row.partition): row for row in self._newest(self.snapshot.of(RegisteredPartition))}
+
+    @cached_property
+    def states(self) -> Mapping[tuple[str, int], PartitionState]:
+        """Who leads and follows each partition: by ZooKeeper, without it by the newest among the brokers' views."""
+        if self.kraft:
+            return partition_states.among_views(self.snapshot, self.views.values())
+        return partition_states.registered(self.partitions.values())
 
     @cached_property
     def identities(self) -> Mapping[tuple[int, str], BrokerIdentity]:

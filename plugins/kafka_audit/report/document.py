@@ -15,6 +15,7 @@ from kafka_audit.model.finding import Change, Finding, Incident, Lifecycle, Stat
 from kafka_audit.model.tables import Snapshot
 from kafka_audit.model.text import clean
 from kafka_audit.report import matrix
+from kafka_audit.report.storms import groups
 
 SCHEMA_VERSION = 1
 
@@ -63,7 +64,7 @@ def build(  # noqa: PLR0913, PLR0917 -- the contract between report and audit
         "coverage": _coverage(snapshot),
         "counts": {status.value: sum(f.status is status for f in findings) for status in Status},
         "lifecycle_counts": _lifecycle_counts(findings),
-        "incidents": [_incident(incident) for incident in incidents],
+        "incidents": [{**_incident(incident), "groups": groups(incident, findings, facts)} for incident in incidents],
         "resolved_incidents": resolved,
         "incomparable_incidents": incomparable,
         "findings": [finding_dict(finding) for finding in sorted(listed, key=worst_first)],

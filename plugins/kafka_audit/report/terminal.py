@@ -1,6 +1,5 @@
 """The terminal page: the answer first, then why, what to do, the picture, what stands alone, and what is not known."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -18,7 +17,7 @@ _FIRST = 10
 """Lines of a long list that are shown; the rest is counted, and is in findings.json."""
 
 _ALIKE = 3
-"""Results of one check that are told one by one."""
+"""Results of one check that are told one by one where there are many."""
 
 _STEP = {"see": "see it yourself (reads only)", "quick": "quick", "lasting": "lasting", "prove": "prove it"}
 
@@ -98,11 +97,11 @@ class _Page:
         yield from self.steps(incident["remediation"])
 
     def explained(self, incident: Mapping[str, Any]) -> str:
-        own = set(incident["findings"])
-        codes = Counter(f["code"] for f in self.document["findings"] if f["fingerprint"] in own)
-        if len(codes) < 2:  # noqa: PLR2004 -- a cause alone explains nothing else
+        groups = incident["groups"]
+        if len(groups) < 2:  # noqa: PLR2004 -- a cause alone explains nothing else
             return ""
-        return f"Explains {counted(codes.total(), 'finding')}: {', '.join(f'{n} {code}' for code, n in codes.items())}."
+        told = ", ".join(f"{group['findings']} {group['code']}" for group in groups)
+        return f"Explains {counted(sum(group['findings'] for group in groups), 'finding')}: {told}."
 
     def section(self, title: str) -> Iterator[str]:
         yield f"  {self.paint('bold', title)}"
@@ -156,12 +155,15 @@ class _Page:
         for finding in self.alone:
             by_code.setdefault((finding["severity"], finding["code"]), []).append(finding)
         for (severity, code), group in by_code.items():
-            for finding in group[:_FIRST]:
+            shown = group if len(group) <= _FIRST else group[:_ALIKE]
+            for finding in shown:
                 place = clean(finding["resource"]["name"])
                 text = f"{code} {LIFECYCLE[finding['lifecycle']]}  {place}: {clean(finding['message'], 1000)}"
                 yield from self.labelled(severity, text)
-            if len(group) > _FIRST:
-                yield f"{_INDENT}and {len(group) - _FIRST} more of {code}, in findings.json"
+            if len(group) > len(shown):
+                topics = {f["resource"]["name"].split("/")[1] for f in group if f["resource"]["type"] == "partition"}
+                of = f" of {counted(len(topics), 'topic')}" if topics else ""
+                yield f"{_INDENT}and {len(group) - len(shown)} more of {code}{of}, in findings.json"
         if self.muted:
             yield f"{_INDENT}{counted(len(self.muted), 'finding')} muted"
 

@@ -8,7 +8,18 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from kafka_audit.engine.causes import addresses, behind, cut_off, exposure, grouped, refused, registry, undecided, unread
+from kafka_audit.engine.causes import (
+    addresses,
+    behind,
+    cut_off,
+    exposure,
+    grouped,
+    refused,
+    registry,
+    replicas,
+    undecided,
+    unread,
+)
 from kafka_audit.engine.causes.rule import (
     REPLICATION,
     VIEW,
@@ -158,6 +169,12 @@ TABLE: tuple[Cause, ...] = (
         cases=undecided.cases,
         tell=undecided.tell,
         explains=(Explains(codes=("KA302", "KA303"), where=at_the_broker), _LOST_REPLICAS),
+    ),
+    Cause(
+        codes=replicas.CODES,
+        meaning="partitions lack a broker, and why it does not follow was not found",
+        cases=replicas.cases,
+        tell=replicas.tell,
     ),
 )
 """Causes in the order in which they may claim symptoms: the registry, addresses, reach, rights, the auditor's eyes, no cause."""

@@ -3,10 +3,10 @@
 import re
 
 from kafka_audit.engine.causes.repair import prove
-from kafka_audit.engine.causes.rule import Case, Story, changed_before, evidence_of
+from kafka_audit.engine.causes.rule import Case, Story, changed_before, evidence_of, partition_of, spread
 from kafka_audit.engine.facts import broker_of
 from kafka_audit.model.finding import Step
-from kafka_audit.model.text import brokers, clean, counted, fitting, start_upper
+from kafka_audit.model.text import brokers, counted, fitting, start_upper
 
 
 def tell(case: Case) -> Story:
@@ -37,9 +37,6 @@ def _whom(case: Case) -> str:
     if all(broker_of(name) is not None for name in names):
         per_broker = "" if len(names) == len(case.brokers) else f", {len(names)} places"
         return brokers(case.brokers) + per_broker
-    topics = {name.split("/")[1] for name in names if name.startswith("topic/")}
-    if len(topics) == 1:
-        return f"{counted(len(names), 'partition')} of topic {clean(next(iter(topics)), 40)}"
-    if topics:
-        return f"{counted(len(names), 'partition')} of {counted(len(topics), 'topic')}"
+    if all(partition_of(name) for name in names):
+        return spread(case.roots)
     return counted(len(names), "resource")

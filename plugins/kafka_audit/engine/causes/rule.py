@@ -9,7 +9,7 @@ from kafka_audit.checks.reads import observer_name
 from kafka_audit.engine.facts import Endpoint, Facts, Path, broker_of
 from kafka_audit.model.finding import Change, Confidence, Evidence, Finding, Step
 from kafka_audit.model.tables import SourceRead
-from kafka_audit.model.text import brokers, clean, listing
+from kafka_audit.model.text import brokers, clean, counted, listing
 
 VIEW = ("KA101", "KA102", "KA103", "KA104", "KA105", "KA106", "KA107", "KA108", "KA202")
 """What shows in a broker's own view, and is about the broker that was asked."""
@@ -108,27 +108,55 @@ def at_the_endpoint(case: Case, symptom: Finding) -> bool:
     return any(symptom.resource.name == root.resource.name for root in case.roots)
 
 
+def partition_of(resource: str) -> tuple[str, int] | None:
+    """Return the topic and number that `topic/<name>/partition/<number>` names; None for any other resource."""
+    kind, _, rest = resource.partition("/")
+    topic, _, number = rest.rpartition("/partition/")
+    return (topic, int(number)) if kind == "topic" and number.isascii() and number.isdigit() else None
+
+
 def in_partitions_of(case: Case, symptom: Finding) -> bool:
     """Explain a partition that misses one of the case's brokers: led by it, without leader, or out of the ISR."""
-    kind, _, rest = symptom.resource.name.partition("/")
-    topic, _, number = rest.rpartition("/partition/")
-    if kind != "topic" or not number.isdigit():
+    key = partition_of(symptom.resource.name)
+    if key is None:
         return at_the_broker(case, symptom)
-    row = case.facts.partitions.get((topic, int(number)))
-    if row is None:
+    state = case.facts.states.get(key)
+    if state is None:
         return False
-    theirs = set(row.replicas) & set(case.brokers)
-    missing = theirs - set(row.isr or ())
-    return bool(theirs) and (bool(missing) or row.leader in theirs or row.leader in {None, -1})
+    theirs = set(state.replicas) & set(case.brokers)
+    return bool(theirs) and (bool(theirs & state.missing) or state.leader in theirs)
+
+
+_TOLD_ALONE = 3
+"""Partitions with the same finding that are told one by one; more of them are told by their number and first names."""
 
 
 def evidence_of(findings: Iterable[Finding], limit: int = 10) -> tuple[Evidence, ...]:
-    """Return findings as evidence, the first `limit` of them and how many more there are."""
-    found = tuple(findings)
-    lines = [Evidence(observer=finding.code, text=finding.message) for finding in found[:limit]]
-    if len(found) > limit:
-        lines.append(Evidence(observer="count", text=f"and {len(found) - limit} more, see findings"))
+    """Return findings as evidence: many partitions with the same fault in one line, and at most `limit` lines in all."""
+    alike: dict[object, list[Finding]] = defaultdict(list)
+    for finding in findings:
+        single = partition_of(finding.resource.name) is None
+        alike[finding.fingerprint if single else (finding.code, finding.name)].append(finding)
+    lines = [line for group in alike.values() for line in _evidence_of_group(group, limit)]
+    if len(lines) > limit:
+        lines[limit:] = [Evidence(observer="count", text=f"and {len(lines) - limit} more, see findings")]
     return tuple(lines)
+
+
+def _evidence_of_group(group: Sequence[Finding], limit: int) -> Iterable[Evidence]:
+    if len(group) <= _TOLD_ALONE:
+        return [Evidence(observer=one.code, text=one.message) for one in group]
+    names = (f"{topic}-{number}" for topic, number in filter(None, (partition_of(one.resource.name) for one in group)))
+    what = f"{spread(group)}: {group[0].name.replace('_', ' ')}"
+    return [Evidence(observer=group[0].code, text=f"{what}: {listing(names, limit)}")]
+
+
+def spread(group: Iterable[Finding]) -> str:
+    """Return over how many partitions of how many topics findings spread: `5000 partitions of 50 topics`."""
+    keys = [key for one in group if (key := partition_of(one.resource.name))]
+    topics = {topic for topic, _ in keys}
+    of = f"topic {clean(next(iter(topics)), 40)}" if len(topics) == 1 else counted(len(topics), "topic")
+    return f"{counted(len(keys), 'partition')} of {of}"
 
 
 def evidence_of_paths(paths: Iterable[Path], limit: int = 10) -> tuple[Evidence, ...]:

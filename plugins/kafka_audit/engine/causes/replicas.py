@@ -1,0 +1,89 @@
+"""Partitions that lack a broker without a cause found: one incident for each broker that is missing, however many they are."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+
+from kafka_audit.engine.causes.repair import prove
+from kafka_audit.engine.causes.rule import Case, Story, changed_before, evidence_of, partition_of
+from kafka_audit.engine.partition_states import PartitionState
+from kafka_audit.model.finding import Confidence, Evidence, Finding, Step
+from kafka_audit.model.text import counted, fitting
+
+CODES = ("KA601", "KA602", "KA604")
+"""What partitions suffer for want of a broker, the worst first."""
+
+
+def cases(case: Case) -> Iterable[Case]:
+    """Split by the broker that most of the partitions lack, then by the one that most of the rest do, and so on.
+
+    A partition of which nobody knows who is missing is left to be told by its code.
+    """
+    left = [(root, state) for root in case.roots if not root.muted and (state := _state(case, root)) and state.missing]
+    while left:
+        count = Counter(broker for _, state in left for broker in state.missing)
+        broker = max(sorted(count), key=count.__getitem__)
+        theirs = [root for root, state in left if broker in state.missing]
+        left = [(root, state) for root, state in left if broker not in state.missing]
+        yield replace(case, roots=tuple(sorted(theirs, key=lambda root: CODES.index(root.code))), sources=(broker,))
+
+
+def _state(case: Case, root: Finding) -> PartitionState | None:
+    key = partition_of(root.resource.name)
+    return case.facts.states.get(key) if key else None
+
+
+def tell(case: Case) -> Story:
+    """Tell which broker is missing, in how many partitions, and what that means now."""
+    (broker,) = case.sources
+    keys = {key for root in case.explained if (key := partition_of(root.resource.name))}
+    states = [case.facts.states[key] for key in keys if key in case.facts.states]
+    leaderless = sum(state.leader is None for state in states)
+    where = counted(len(states), "partition")
+    missing = f"Broker {broker} is missing in the ISR of {where}"
+    lost = f", {leaderless} without a leader" if leaderless else ""
+    of = sum(broker in state.replicas for state in case.facts.states.values())
+    whole = f"Broker {broker} holds replicas of {counted(of, 'partition')}; {len(states)} of them lack it."
+    return Story(
+        headline=fitting([f"{missing}{lost}; why is not decided", f"{missing}{lost}"]),
+        impact=f"{_impact(case, leaderless)} {whole}".strip(),
+        confidence=Confidence.MEASURED,
+        why="The cluster's own states say it; why the broker does not follow was not found.",
+        speaks_for=(
+            *evidence_of(sorted(case.explained, key=lambda finding: finding.code)),
+            Evidence(observer=f"broker {broker}", text=_said_of(case, broker)),
+            *changed_before(case, {"endpoint": "address", "config": "setting", "version": "version"}),
+        ),
+        not_known=(f"Not known: why broker {broker} does not follow. To know: server.log of broker {broker}.",),
+        steps=(
+            Step(
+                kind="see",
+                text=f"See it yourself (reads only): what lacks a replica, and what broker {broker} wrote about it.",
+                commands=(
+                    "kafka-topics.sh --bootstrap-server <broker>:9092 --describe --under-replicated-partitions",
+                    "grep -E 'ERROR|ReplicaFetcherThread|Error sending fetch request' server.log | tail -20",
+                ),
+            ),
+            Step(
+                kind="quick",
+                text=f"Repair what the log names; else restart broker {broker}, after the other replicas are in sync.",
+            ),
+            prove(case),
+        ),
+    )
+
+
+def _impact(case: Case, leaderless: int) -> str:
+    codes = {root.code for root in case.explained}
+    if leaderless:
+        return f"Nobody can read or write {counted(leaderless, 'partition')}."
+    if "KA602" in codes:
+        return "Producers with acks=all are refused (NOT_ENOUGH_REPLICAS)."
+    return "One more broker that fails takes data with it."
+
+
+def _said_of(case: Case, broker: int) -> str:
+    views = case.facts.views_of(broker)
+    known = "registered" if broker in case.facts.registered or (case.facts.kraft and views) else "not registered"
+    answer = f"asked itself, lists {counted(views[0].brokers_listed, 'broker')}" if views else "gave no view when it was asked"
+    return f"{known}; {answer}"
