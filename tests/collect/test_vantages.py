@@ -15,7 +15,7 @@ import pytest
 from collect import fakes
 from collect.fakes import FakeBroker, server
 from collect.secured_fakes import SecuredBroker, tls_server
-from kafka_audit.collect import probe_script, probes, vantages
+from kafka_audit.collect import probe_script, probe_sockets, probes, vantages
 from kafka_audit.collect.security import Logins
 from kafka_audit.collect.targets import Target
 from kafka_audit.collect.vantages import bash_text, parse, python_text, run, runs, without_secrets
@@ -395,3 +395,36 @@ def test_what_claims_to_be_a_certificate_and_is_none_gives_no_row():
     (steps,) = parse("\n".join(f"kafka-audit\t0\t{line}" for line in lines), [one]).values()
     rows = probes.rows(1, probes.FROM_WORKER, one, steps)
     assert [type(row) for row in rows] == [Probe]
+
+
+def test_python_and_bash_name_who_resolves(monkeypatch, tmp_path):
+    hosts, servers = tmp_path / "hosts", tmp_path / "resolv.conf"
+    hosts.write_text("# 10.0.0.9 secret\n10.0.0.7\tKafka-0 kafka-0.example # kafka-1\n10.0.0.8 other")
+    servers.write_text("search example\nnameserver 10.0.0.2\nNAMESERVER fd00::53\nnameserver $(id)\nnameserver 1\nnameserver 2\n")
+    monkeypatch.setattr(probe_sockets, "HOSTS", str(hosts))
+    monkeypatch.setattr(probe_sockets, "RESOLV_CONF", str(servers))
+    told = {
+        "kafka-0.EXAMPLE.": "by hosts file",
+        "kafka-0": "by hosts file",
+        "kafka-1": "by nameserver 10.0.0.2,fd00::53,1",
+        "secret": "by nameserver 10.0.0.2,fd00::53,1",
+        "other": "by hosts file",
+        "10.0.0.7": None,
+        "fd00::1": None,
+    }
+    assert {host: probe_sockets.resolver(host) for host in told} == told
+    script = bash_text([], 1.0).replace("/etc/hosts", str(hosts)).replace("/etc/resolv.conf", str(servers))
+    functions = script.partition("\nmain() {")[0]
+    asked = "\n".join(f"resolver {host}; echo ${{RESOLVER:-nobody}}" for host in told)
+    said = subprocess.run(["bash"], input=f"{functions}\n{asked}\n", capture_output=True, text=True, check=True)
+    assert said.stdout.splitlines() == [one or "nobody" for one in told.values()]
+    servers.unlink()
+    assert probe_sockets.resolver("kafka-1") == "by no nameserver"
+
+
+def test_a_name_that_does_not_resolve_says_who_was_asked(bash_alone):
+    for command in (HERE, bash_alone):
+        rows = walked(command, [target(("no-such-host.invalid", 9092))])
+        (row,) = [row for row in rows if isinstance(row, Probe)]
+        assert (row.layer, row.outcome) == ("dns", "failed")
+        assert row.detail == probe_sockets.resolver("no-such-host.invalid")

@@ -23,6 +23,7 @@ from kafka_audit.collect.probe_sockets import (
     Failure,
     connect,
     resolve,
+    resolver,
     secure,
     words,
 )
@@ -197,7 +198,8 @@ class Walk:
 
     def _dns(self) -> str:
         self._addresses = resolve(self._host, self._port, self._seconds)
-        return ",".join(sorted({one[1][0] for one in self._addresses}))
+        found, who = ",".join(sorted({one[1][0] for one in self._addresses})), resolver(self._host)
+        return found + " " + who if who else found
 
     def _tcp(self) -> None:
         self._sock = connect(self._addresses, self._end)

@@ -106,6 +106,29 @@ ask_identity() { # -> DETAIL, the id of the broker at the other end
   DETAIL=${BASH_REMATCH[1]}
 }
 
+resolver() { # HOST -> RESOLVER, who tells this machine what a name means
+  local address line rest servers=
+  RESOLVER=
+  [[ ! $1 =~ ^[0-9.]+$ && $1 != *:* ]] || return
+  local name=${1,,}
+  name=${name%.}
+  RESOLVER='by hosts file'
+  while read -r address line; do
+    line=${line%%#*}
+    [[ $address == \#* || " ${line//$'\t'/ } " != *" $name "* ]] || return
+  done < <(lower /etc/hosts)
+  while read -r line address rest; do
+    [[ $line == nameserver && $address =~ ^[0-9a-f.:%]+$ && ${servers//[!,]/} != ,, ]] && servers+=${servers:+,}$address
+  done < <(lower /etc/resolv.conf)
+  RESOLVER="by ${servers:+nameserver }${servers:-no nameserver}"
+}
+
+lower() { # FILE, one of the resolver's, in small letters
+  local line
+  [[ -r $1 ]] || return
+  while read -r line || [[ -n $line ]]; do printf '%s\n' "${line,,}"; done <"$1"
+}
+
 addresses() { # HOST -> DETAIL; fails where nobody can tell
   local name address kind rest
   if [[ $1 =~ ^[0-9.]+$ || $1 == *:* ]]; then
@@ -117,7 +140,9 @@ addresses() { # HOST -> DETAIL; fails where nobody can tell
   while read -r address kind rest; do
     [[ $kind == STREAM && ",$DETAIL," != *",$address,"* ]] && DETAIL+=${DETAIL:+,}$address
   done < <(getent ahosts "$1" 2>/dev/null | sort)
-  [[ -n $DETAIL ]]
+  [[ -n $DETAIL ]] || return 1
+  resolver "$1"
+  DETAIL+=${RESOLVER:+ }$RESOLVER
 }
 
 walk() { # HOST PORT LAYERS: prints "layer NAME" before each layer and "step OUTCOME|ERROR|DETAIL|NEEDS" after it
@@ -134,7 +159,8 @@ walk() { # HOST PORT LAYERS: prints "layer NAME" before each layer and "step OUT
     exit
   fi
   if [[ -z $resolved ]]; then
-    echo 'step ok|||'
+    resolver "$1"
+    echo "step ok||$RESOLVER|"
     echo 'layer tcp'
   fi
   echo 'step ok|||'
@@ -168,7 +194,9 @@ probe() { # INDEX HOST PORT LAYERS: walks in a process of its own, so that a con
     IFS= read -r -t "$part" -u 4 line
     status=$?
     if ((status > 128)); then
-      tell "$1" "$layer" failed timeout '' ''
+      RESOLVER=
+      [[ $layer != dns ]] || resolver "$2"
+      tell "$1" "$layer" failed timeout "$RESOLVER" ''
       [[ -z $walker ]] || kill -9 "$walker" 2>/dev/null
       return
     fi
@@ -178,7 +206,7 @@ probe() { # INDEX HOST PORT LAYERS: walks in a process of its own, so that a con
       pid) walker=${line#* } ;;
       layer) layer=${line#* } open=1 ;;
       step) IFS='|' read -r outcome error detail needs <<<"${line#* }"; tell "$1" "$layer" "$outcome" "$error" "$detail" "$needs"; open= ;;
-      refused) not_connected "$1" "$layer" "$text"; open= ;;
+      refused) not_connected "$1" "$layer" "$text" "$2"; open= ;;
       closed) end_of "$1" "$layer" "$text"; open= ;;
       *) text+="$line " ;;
     esac
@@ -186,13 +214,14 @@ probe() { # INDEX HOST PORT LAYERS: walks in a process of its own, so that a con
   [[ -z $open ]] || end_of "$1" "$layer" "$text"
 }
 
-not_connected() { # INDEX LAYER TEXT
+not_connected() { # INDEX LAYER TEXT HOST
   words "$3"
+  resolver "$4"
   case $WORDS in
-    *'name '*) tell "$1" dns failed "$WORDS" '' '' ;;
+    *'name '*) tell "$1" dns failed "$WORDS" "$RESOLVER" '' ;;
     *'no such file'*) tell "$1" "$2" unknown 'bash without /dev/tcp' '' python3 ;;
     *)
-      [[ $2 != dns ]] || tell "$1" dns ok '' '' ''
+      [[ $2 != dns ]] || tell "$1" dns ok '' "$RESOLVER" ''
       tell "$1" tcp failed "$WORDS" '' ''
       ;;
   esac

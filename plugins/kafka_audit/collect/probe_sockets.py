@@ -6,6 +6,7 @@ nothing of the package, syntax of Python 3.6, annotations in quotes, and no cred
 
 import base64
 import errno
+import re
 import socket
 import ssl
 import threading
@@ -52,13 +53,20 @@ TLS_WORDS = (
 )
 
 
+HOSTS, RESOLV_CONF = "/etc/hosts", "/etc/resolv.conf"
+MOST_READ = 1 << 20
+MOST_SERVERS = 3  # more than glibc asks
+
+
 class Failure(Exception):  # noqa: N818 -- a layer that does not work is a result, no error
     """A layer that does not work."""
 
-    def __init__(self, error: "str | None", outcome: str = "failed", needs: "str | None" = None) -> None:
+    def __init__(
+        self, error: "str | None", outcome: str = "failed", needs: "str | None" = None, detail: "str | None" = None
+    ) -> None:
         """Keep the parts of the row to be."""
         Exception.__init__(self, error)
-        self.step = (outcome, error, None, needs)
+        self.step = (outcome, error, detail, needs)
 
 
 def tls_words(text: str) -> str:
@@ -75,6 +83,26 @@ def words(error: Exception) -> str:
         return tls_words(str(error))
     number, text = getattr(error, "errno", None), getattr(error, "strerror", None)
     return WORDS.get(number or 0) or (text or type(error).__name__).lower()
+
+
+def lines_of(path: str) -> "list[list[str]]":
+    """Return the words of each line of a file of the resolver's, comments left out; nothing where it cannot be read."""
+    try:
+        with open(path, errors="replace") as file:  # noqa: PTH123 -- Python 3.6 of a vantage
+            return [line.partition("#")[0].lower().split() for line in file.read(MOST_READ).splitlines()]
+    except OSError:
+        return []
+
+
+def resolver(host: str) -> "str | None":
+    """Return who tells this machine what a name means: its hosts file, or the nameservers set up; None for an address."""
+    if re.match(r"^[0-9.]+$", host) or ":" in host:
+        return None
+    if any(host.lower().rstrip(".") in line[1:] for line in lines_of(HOSTS)):
+        return "by hosts file"
+    servers = [line[1] for line in lines_of(RESOLV_CONF) if len(line) > 1 and line[0] == "nameserver"]
+    servers = [one for one in servers if re.match(r"^[0-9a-f.:%]+$", one)]
+    return "by nameserver " + ",".join(servers[:MOST_SERVERS]) if servers else "by no nameserver"
 
 
 def resolve(host: str, port: int, seconds: float) -> "list[tuple[int, tuple[str, int]]]":
@@ -96,7 +124,7 @@ def resolve(host: str, port: int, seconds: float) -> "list[tuple[int, tuple[str,
     thread.join(max(0.0, seconds))
     if found:
         return found[0]
-    raise Failure(failed[0] if failed else TIMEOUT)
+    raise Failure(failed[0] if failed else TIMEOUT, detail=resolver(host))
 
 
 def connect(addresses: "list[tuple[int, tuple[str, int]]]", end: float) -> socket.socket:

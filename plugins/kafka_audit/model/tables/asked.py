@@ -67,7 +67,7 @@ class Probe(Row):
     layer: str  # dns, tcp, tls, sasl, api, identity
     outcome: str  # ok, failed, unknown
     error: str | None  # "no route to host", "connection refused", "timeout", "name or service not known"
-    detail: str | None  # resolved addresses, answering broker id, …
+    detail: str | None  # resolved addresses and who told them ("10.0.0.7 by nameserver 10.0.0.2"), answering broker id, …
     needs: str | None = None
     elapsed_ms: int = 0
 
