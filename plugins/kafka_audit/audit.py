@@ -216,7 +216,7 @@ def gate(document: Mapping[str, Any], fail_on: str, min_coverage: float) -> tupl
         UsageError: there is no such severity.
     """
     least = severity(fail_on)
-    failed = [finding for finding in document["findings"] if _counts(finding, least)]
+    failed = [finding for finding in document["findings"] if counts(finding, least)]
     if failed:
         return FAILED, _headline(document, failed)
     asked, answered = document["coverage"]["asked"], document["coverage"]["answered"]
@@ -236,7 +236,8 @@ def severity(name: str) -> Severity:
         raise UsageError(msg) from None
 
 
-def _counts(finding: Mapping[str, Any], least: Severity) -> bool:
+def counts(finding: Mapping[str, Any], least: Severity) -> bool:
+    """Tell whether a finding of a report keeps the gate shut."""
     return finding["status"] == Status.FAIL and not finding["muted"] and Severity[finding["severity"]] >= least
 
 

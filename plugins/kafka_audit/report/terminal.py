@@ -31,6 +31,12 @@ def render(document: Mapping[str, Any], snapshot: Snapshot, *, width: int, color
     return "\n".join(line.rstrip() for line in page.lines()).rstrip("\n") + "\n"
 
 
+def reasons(document: Mapping[str, Any], incident: Mapping[str, Any], *, width: int) -> str:
+    """Return what the page says below an incident's headline: how sure, who suffers, why, what to do. Plain, for messages."""
+    nobody = Facts(Snapshot(snapshot_id="", cluster="", cluster_id="", rows=()))
+    return "\n".join(_Page(document, nobody, max(width, 60), Paint(on=False)).reasons(incident))
+
+
 class _Page:
     """One rendering; methods yield lines."""
 
@@ -78,6 +84,9 @@ class _Page:
         lines = list(wrap(clean(incident["headline"]), self.width, severity.ljust(len(_INDENT)), _INDENT))
         yield lines[0].replace(severity, self.paint(severity, severity), 1)
         yield from lines[1:]
+        yield from self.reasons(incident)
+
+    def reasons(self, incident: Mapping[str, Any]) -> Iterator[str]:
         how = f"{incident['cause']}, {incident['confidence']}, {LIFECYCLE[incident['lifecycle']]}. {incident['confidence_why']}"
         yield from wrap(prose(how), self.width, _INDENT)
         yield from wrap(prose(f"{incident['impact']} {self.explained(incident)}".strip()), self.width, _INDENT)
