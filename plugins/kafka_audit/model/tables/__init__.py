@@ -15,6 +15,7 @@ from types import MappingProxyType, UnionType
 from typing import Any, ClassVar, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from kafka_audit.model.tables.asked import BrokerIdentity, Certificate, Probe, Sample, SnapshotInfo, SourceRead
+from kafka_audit.model.tables.quorum import ControllerProbe, FencedBroker, Migration, QuorumReplica, QuorumView
 from kafka_audit.model.tables.registry import (
     DynamicConfig,
     RegisteredBroker,
@@ -50,10 +51,15 @@ __all__ = [
     "BrokerView",
     "Certificate",
     "Column",
+    "ControllerProbe",
     "DynamicConfig",
+    "FencedBroker",
     "LogDir",
+    "Migration",
     "Probe",
     "PropertyLogin",
+    "QuorumReplica",
+    "QuorumView",
     "Reassignment",
     "RegisteredBroker",
     "RegisteredEndpoint",
@@ -106,6 +112,11 @@ TABLES: tuple[type[Row], ...] = (
     Reassignment,
     BrokerProperty,
     PropertyLogin,
+    QuorumView,
+    QuorumReplica,
+    FencedBroker,
+    ControllerProbe,
+    Migration,
 )
 """Every table of a snapshot, in the order in which data flows."""
 
