@@ -16,6 +16,7 @@ from kafka_audit.collect import probes
 from kafka_audit.collect.metadata import VERSIONS, MetadataError
 from kafka_audit.collect.probes import Step
 from kafka_audit.collect.protected import ProtectedReads
+from kafka_audit.collect.quorum import FENCED_FROM, fenced
 from kafka_audit.collect.reads import CLUSTER_DENIED, Asking, ReadError
 from kafka_audit.collect.security import NotAsked
 from kafka_audit.collect.targets import PLAINTEXT, UNREGISTERED, Target
@@ -161,11 +162,13 @@ class BrokerAsker:
         version = talk.version(DescribeClusterRequest)
         if version is None:
             return
-        request = DescribeClusterRequest(version=version, include_cluster_authorized_operations=True)
+        all_of_them = {"include_fenced_brokers": True} if version >= FENCED_FROM else {}
+        request = DescribeClusterRequest(version=version, include_cluster_authorized_operations=True, **all_of_them)
         answer = self._read(asking, talk, CLUSTER, lambda: _checked(talk.ask(request)))
         if answer is None:
             return
         self._operations = frozenset(answer.authorized_operations or ())
+        self._rows += fenced(answer, self._sample, asking.observer, self._targets[0].broker_id)
         # An empty set means that Describe is missing, which says nothing about DescribeConfigs.
         self._may_describe_configs = not self._operations or _DESCRIBE_CONFIGS_OPERATION in self._operations
 
@@ -256,6 +259,9 @@ class BrokerAsker:
         reads.ask(self._operations, self._book.acls, lists_reassignments=asked == target.broker_id)
         self._rows += reads.rows
 
+        if view is not None and asked == target.broker_id and _DESCRIBE_QUORUM in talk.apis:  # else ZooKeeper tells
+            topics = self._book.topics(view.topics_digest)
+            self._rows += self._read(asking, talk, TOPIC_CONFIGS, lambda: topic_settings.ask(talk, target, topics)) or ()
     def _refused_as(self, talk: Conversation) -> int:
         """Return the id in the refusal; raises ReadError for any other answer."""
         if talk.lost is not None:

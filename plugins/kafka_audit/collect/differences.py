@@ -9,6 +9,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
+from kafka_audit.collect import quorum_differences
 from kafka_audit.collect.reads import LASTING, clean
 from kafka_audit.collect.targets import BOOTSTRAP, UNREGISTERED
 from kafka_audit.model.tables import (
@@ -30,6 +31,7 @@ from kafka_audit.model.tables import (
 
 _REGISTRATION = "zookeeper /brokers/ids/"  # the read of one broker's own znode
 Key = tuple[Hashable, ...]
+_PARTIES = ("broker:", "broker@", "controller@")
 View = tuple[str, str]  # observer, listener
 _T = TypeVar("_T", bound=Row)
 
@@ -79,7 +81,7 @@ def find(tables: Tables, expect_brokers: int | None = None) -> Differences:
             reasons.append("ZooKeeper has no /controller")
         of_views = _against_zookeeper(tables, registry, reasons)
         others |= _absent(tables, registry, expect_brokers, reasons)
-    for keys in (_among_brokers, _acls, _reads, _identities, _probes):
+    for keys in (_among_brokers, _acls, _reads, _identities, _probes, quorum_differences.find, _leadership):
         others |= keys(tables, reasons)
     return Differences(of_views=of_views, others=frozenset(others), reasons=tuple(dict.fromkeys(reasons)))
 
@@ -235,9 +237,10 @@ def _reads(tables: Tables, reasons: list[str]) -> set[Key]:
     found: set[Key] = set()
     for read in tables.of(SourceRead):
         # `broker@…` too: a broker that is down for a restart has no registration, so nobody knows whose address it is.
-        if read.outcome == "failed" and read.observer.startswith(("broker:", "broker@")) and read.error not in LASTING:
+        if read.outcome == "failed" and read.observer.startswith(_PARTIES) and read.error not in LASTING:
             found.add(("read", read.observer, read.operation, read.target))
-            who = _names([read.observer]) if read.observer.startswith("broker:") else "a bootstrap address"
+            unnamed = "a controller" if read.observer.startswith("controller") else "a bootstrap address"
+            who = _names([read.observer]) if read.observer.startswith("broker:") else unnamed
             reasons.append(f"{who} did not answer at {clean(read.target, 80)} ({read.error})")
     return found
 

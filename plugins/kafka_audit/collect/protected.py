@@ -1,4 +1,4 @@
-"""What a broker tells only to those who may Describe the cluster: ACLs, log directories, reassignments.
+"""What a broker tells only to those who may Describe the cluster: ACLs, log directories, reassignments, the quorum.
 
 A refusal of DescribeAcls or ListPartitionReassignments is an ERROR in the broker's log, so these are asked only where the right
 is known to be there: by the own operations of DescribeCluster, and where a broker has no such API (before 2.8) by
@@ -12,11 +12,13 @@ from kafka.protocol.admin import (
     DescribeAclsRequest,
     DescribeAclsResponse,
     DescribeLogDirsRequest,
+    DescribeQuorumRequest,
     ListPartitionReassignmentsRequest,
 )
 
 from kafka_audit.collect.acls import AclBook, Refusal
 from kafka_audit.collect.cursor import WireError
+from kafka_audit.collect.quorum import QUORUM, quorum
 from kafka_audit.collect.raw import RawRequest
 from kafka_audit.collect.reads import CLUSTER_DENIED, ReadError
 from kafka_audit.collect.targets import Target
@@ -75,17 +77,24 @@ class ProtectedReads:
             self.rows += self._read(ACLS, lambda: self._acls(book)) or ()
         if lists_reassignments and self._talk.version(ListPartitionReassignmentsRequest) is not None:
             self.rows += self._read(REASSIGNMENTS, self._reassignments) or ()
+        if self._talk.version(DescribeQuorumRequest) is not None:  # last: a broker cut from its controllers answers too late
+            self.rows += self._read(QUORUM, self._quorum) or ()
 
     def refuse(self, error: ReadError) -> None:
         """Give every read of an offered API the same failed row."""
         self._stop = error
-        for operation, request in ((LOG_DIRS, DescribeLogDirsRequest), (ACLS, DescribeAclsRequest)):
+        offered = {LOG_DIRS: DescribeLogDirsRequest, ACLS: DescribeAclsRequest, QUORUM: DescribeQuorumRequest}
+        for operation, request in offered.items():
             if self._talk.version(request) is not None:
                 self._read(operation, self._go_on)
 
     def _go_on(self) -> None:
         if self._stop is not None:
             raise self._stop
+
+    def _quorum(self) -> tuple[Row, ...]:
+        self._go_on()
+        return quorum(self._talk, self._sample, self._target.observer, self._target.broker_id)
 
     def _log_dirs(self) -> tuple[Row, ...]:
         self._go_on()

@@ -9,6 +9,7 @@ from kafka_audit.collect import brokers, vantages, zookeeper
 from kafka_audit.collect.brokers import BrokerAsker
 from kafka_audit.collect.discovery import discover
 from kafka_audit.collect.lanes import side_by_side
+from kafka_audit.collect.quorum import ControllerAsker, controllers
 from kafka_audit.collect.reads import Asking, ReadError, clean, now_ms
 from kafka_audit.collect.security import Logins
 from kafka_audit.collect.targets import Target, bootstrap_targets, registered_targets
@@ -96,6 +97,10 @@ class Sampler:
         for run in vantages.runs(self._cluster, number, everybody, registered, self._logins):
             self._say(f"probing from {run.name} …")
             jobs.append(_Job(run=run.rows, late=run.late))
+        for one in controllers(self._cluster):
+            self._say(f"asking the controller at {clean(one.address)} …")
+            asker = ControllerAsker(one, number, self._options())
+            jobs.append(_Job(run=asker.ask, late=partial(asker.late, _OUT_OF_TIME)))
         return jobs
 
     def _read_s(self) -> float:

@@ -111,7 +111,7 @@ class Logins:
                 demand_files(one.tls, f"clusters.{cluster.name}.{key}")
         if cluster.zookeeper is not None:
             demand_files(cluster.zookeeper.tls, f"clusters.{cluster.name}.zookeeper.tls")
-        self._in_file = {*cluster.bootstrap, *cluster.reach, *cluster.reach.values()}
+        self._in_file = {*cluster.bootstrap, *cluster.controllers, *cluster.reach, *cluster.reach.values()}
 
     def security(self, target: Target) -> Security | None:
         """Return what the cluster file says of a listener, None where it says nothing."""

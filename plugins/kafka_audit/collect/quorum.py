@@ -1,0 +1,204 @@
+"""Ask for the metadata quorum: brokers pass the question on to its leader, controllers in the cluster file answer themselves."""
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+from kafka.protocol.admin import DescribeClusterRequest, DescribeQuorumRequest
+
+from kafka_audit.collect import probes
+from kafka_audit.collect.reads import CLUSTER_DENIED, Asking, ReadError
+from kafka_audit.collect.security import NotAsked
+from kafka_audit.collect.targets import UNREGISTERED, Target, joined, split_address
+from kafka_audit.collect.wire import ClientOptions, Conversation, error_name
+from kafka_audit.model.cluster import Cluster
+from kafka_audit.model.tables import ControllerProbe, FencedBroker, QuorumReplica, QuorumView, Row
+
+QUORUM, CLUSTER, API_VERSIONS = "DescribeQuorum", "DescribeCluster", "ApiVersions"
+PLANNED = (API_VERSIONS, CLUSTER, QUORUM)
+"""What every controller of the cluster file is asked for."""
+
+LISTENER = "CONTROLLER"
+"""How the cluster file names the controllers' listener where it is spoken to otherwise than `security` says."""
+
+FENCED_FROM = 2
+"""Version of DescribeCluster from which it tells who is fenced (KIP-1073)."""
+
+_TOPIC = "__cluster_metadata"
+_NOT_LEADER = 6
+_CONTROLLERS, _TYPES_FROM = 2, 1  # DescribeCluster's endpoint type, and the version from which it has one (KIP-919)
+_MAY_DESCRIBE = "Describe on Cluster"
+_T = TypeVar("_T")
+
+
+def quorum(talk: Conversation, sample: int, observer: str, node_id: int | None) -> tuple[Row, ...]:
+    """Return what the other end says of the quorum, nothing where it is a controller that does not lead.
+
+    Raises:
+        ReadError: it did not answer, or refused.
+    """
+    kind = DescribeQuorumRequest.TopicData
+    topic = kind(topic_name=_TOPIC, partitions=[kind.PartitionData(partition_index=0)])
+    answer = talk.ask(DescribeQuorumRequest(version=talk.version(DescribeQuorumRequest), topics=[topic]))
+    _demand(answer.error_code, getattr(answer, "error_message", None))
+    told = [one for topic in answer.topics or () for one in topic.partitions or ()]
+    if len(told) != 1:
+        words = "unexpected answer"
+        raise ReadError(words, f"{len(told)} partitions of {_TOPIC}")
+    (one,) = told
+    if one.error_code == _NOT_LEADER:
+        return ()
+    _demand(one.error_code, getattr(one, "error_message", None))
+    view = QuorumView(
+        sample=sample,
+        observer=observer,
+        node_id=node_id,
+        leader_id=one.leader_id,
+        leader_epoch=one.leader_epoch,
+        high_watermark=one.high_watermark,
+    )
+    voters = [_replica(row, sample, observer, voter=True) for row in one.current_voters or ()]
+    return (view, *voters, *(_replica(row, sample, observer, voter=False) for row in one.observers or ()))
+
+
+def _replica(row: Any, sample: int, observer: str, *, voter: bool) -> QuorumReplica:  # noqa: ANN401 -- kafka-python is untyped
+    return QuorumReplica(
+        sample=sample,
+        observer=observer,
+        replica_id=row.replica_id,
+        voter=voter,
+        log_end_offset=_known(row.log_end_offset),
+        last_fetch_ms=_known(getattr(row, "last_fetch_timestamp", None)),
+        last_caught_up_ms=_known(getattr(row, "last_caught_up_timestamp", None)),
+    )
+
+
+def _known(number: int | None) -> int | None:
+    return None if number is None or number < 0 else number
+
+
+def _demand(code: int, message: str | None) -> None:
+    if code:
+        name = error_name(code)
+        raise ReadError(name, message, _MAY_DESCRIBE if name == CLUSTER_DENIED else "a leader of the metadata quorum")
+
+
+def fenced(answer: Any, sample: int, observer: str, broker_id: int) -> Iterator[FencedBroker]:  # noqa: ANN401 -- see above
+    """Yield the brokers that an answer to DescribeCluster, asked to include them, calls fenced."""
+    for one in answer.brokers or ():
+        if getattr(one, "is_fenced", False):
+            yield FencedBroker(sample=sample, observer=observer, broker_id=broker_id, fenced_id=one.broker_id)
+
+
+def controllers(cluster: Cluster) -> tuple[Target, ...]:
+    """Return the addresses of `controllers`; none where the cluster file skips their listener.
+
+    Raises:
+        UsageError: an address cannot be read.
+    """
+    named = cluster.listeners.get(LISTENER)
+    if LISTENER in cluster.listeners and named is None:
+        return ()
+    protocol = (named or cluster.security).protocol
+    found = []
+    for text in dict.fromkeys(cluster.controllers):
+        host, port = split_address(text, f"clusters.{cluster.name}.controllers")
+        via = cluster.reach.get(joined(host, port))
+        found.append(Target(broker_id=UNREGISTERED, listener=LISTENER, protocol=protocol, host=host, port=port, via=via))
+    return tuple(found)
+
+
+def observer(target: Target) -> str:
+    """Return the observer's name of a controller: its address, which is known also where it does not answer."""
+    return f"controller@{target.advertised}"
+
+
+class ControllerAsker:
+    """Asks one controller at its address: whom it takes for the leader, and where it leads, who follows."""
+
+    def __init__(self, target: Target, sample: int, options: ClientOptions) -> None:
+        """Take the address; `options.read_s` bounds every read."""
+        self._target = target
+        self._sample = sample
+        self._options = options
+        self._asking = Asking(sample=sample, observer=observer(target), target=target.address)
+        self._rows: list[Row] = []
+
+    def ask(self) -> tuple[Row, ...]:
+        """Ask; a controller that does not answer is rows, never an exception."""
+        target, options = self._target, self._options
+        steps = probes.walk_from_here(target, options.read_s, options.logins)
+        node: int | None = None
+        try:
+            options.logins.demand_known(target)
+            if steps[-1].outcome != "ok":
+                raise probes.as_read_error(steps[-1], target.address)
+            node = self._converse()
+        except NotAsked as told:
+            self._rows.append(self._asking.failed(API_VERSIONS, told))
+        except ReadError as told:
+            self._rows += [self._asking.failed(operation, told) for operation in PLANNED]
+        last = next((one for one in steps if one.outcome != "ok"), steps[-1])
+        probe = ControllerProbe(
+            sample=self._sample,
+            address=target.advertised,
+            node_id=node,
+            layer=last.layer,
+            outcome=last.outcome,
+            error=last.error,
+            needs=last.needs,
+        )
+        return (*self._rows, probe)
+
+    def late(self, error: ReadError) -> tuple[Row, ...]:
+        """Return the rows of a controller whose answers did not come in time."""
+        return tuple(self._asking.failed(operation, error) for operation in PLANNED)
+
+    def _converse(self) -> int | None:
+        """Ask at one connection; return the controller's node id, None where nothing told it. Raises ReadError."""
+        started = time.monotonic()
+        host, port = self._target.dialled
+        with Conversation(host, port, self._options.at(self._target)) as talk:
+            self._rows.append(self._asking.answered(API_VERSIONS, started))
+            node, leader = self._read(talk, CLUSTER, lambda: self._cluster(talk)) or (None, None)
+            if talk.version(DescribeQuorumRequest) is None:
+                return node
+            told = self._read(talk, QUORUM, lambda: quorum(talk, self._sample, self._asking.observer, node))
+            if told or leader is None:
+                self._rows += told or ()
+            else:
+                self._rows.append(self._follower(node, leader))
+            return node if node is not None else next((one.leader_id for one in told or () if isinstance(one, QuorumView)), None)
+
+    def _follower(self, node: int | None, leader: int) -> QuorumView:
+        """Return the view of a controller that named its leader and knows no more."""
+        return QuorumView(
+            sample=self._sample,
+            observer=self._asking.observer,
+            node_id=node,
+            leader_id=leader,
+            leader_epoch=None,
+            high_watermark=None,
+        )
+
+    def _read(self, talk: Conversation, operation: str, question: Callable[[], _T]) -> _T | None:
+        started = time.monotonic()
+        try:
+            if talk.lost is not None:
+                raise talk.lost
+            found = question()
+        except ReadError as error:
+            self._rows.append(self._asking.failed(operation, error, started))
+            return None
+        self._rows.append(self._asking.answered(operation, started))
+        return found
+
+    def _cluster(self, talk: Conversation) -> tuple[int | None, int | None]:
+        """Return the node id behind the address and the leader's, None for what this version does not tell."""
+        version = talk.version(DescribeClusterRequest, _TYPES_FROM)
+        if version is None:
+            return None, None
+        answer = talk.ask(DescribeClusterRequest(version=version, endpoint_type=_CONTROLLERS))
+        _demand(answer.error_code, answer.error_message)
+        mine = {one.broker_id for one in answer.brokers or () if joined(one.host, one.port) == self._target.advertised}
+        return (min(mine) if len(mine) == 1 else None), answer.controller_id

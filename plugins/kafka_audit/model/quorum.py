@@ -1,0 +1,26 @@
+"""How far each replica of the metadata log is behind, by the leader's own clock. Pure."""
+
+from collections.abc import Iterable, Mapping
+
+from kafka_audit.model.tables import QuorumReplica
+
+LATE_MS = 10_000
+"""From here on a replica is behind: a controller fences a broker that it has not heard for 9 s (broker.session.timeout.ms), and
+voters that hear nothing for 2 s stand for election. One that works was caught up half a second ago, whatever is done."""
+
+
+def behind_ms(replicas: Iterable[QuorumReplica]) -> Mapping[int, int | None]:
+    """Return for how long each replica of one answer has not been caught up; None where it never was under this leader.
+
+    Empty where the answer has no times (below version 1 of DescribeQuorum).
+    """
+    rows = tuple(replicas)
+    clock = max((row.last_caught_up_ms for row in rows if row.last_caught_up_ms is not None), default=None)
+    if clock is None:
+        return {}
+    return {row.replica_id: None if row.last_caught_up_ms is None else clock - row.last_caught_up_ms for row in rows}
+
+
+def late(replicas: Iterable[QuorumReplica]) -> frozenset[int]:
+    """Return the replicas of one answer that are behind."""
+    return frozenset(one for one, behind in behind_ms(replicas).items() if behind is None or behind > LATE_MS)
