@@ -16,6 +16,7 @@ from kafka_audit.model.tables import (
     AclHolder,
     BrokerIdentity,
     BrokerView,
+    LeadershipAnswer,
     Probe,
     RegisteredBroker,
     RegisteredEndpoint,
@@ -30,8 +31,8 @@ from kafka_audit.model.tables import (
 )
 
 _REGISTRATION = "zookeeper /brokers/ids/"  # the read of one broker's own znode
-Key = tuple[Hashable, ...]
 _PARTIES = ("broker:", "broker@", "controller@")
+Key = tuple[Hashable, ...]
 View = tuple[str, str]  # observer, listener
 _T = TypeVar("_T", bound=Row)
 
@@ -261,4 +262,15 @@ def _probes(tables: Tables, reasons: list[str]) -> set[Key]:
             found.add(("probe", one.vantage, one.from_broker, one.broker_id, one.listener, one.layer))
             place = one.vantage if one.from_broker is None else f"broker {one.from_broker}"
             reasons.append(f"from {clean(place, 60)} {one.layer} to broker {one.broker_id} failed ({one.error})")
+    return found
+
+
+def _leadership(tables: Tables, reasons: list[str]) -> set[Key]:
+    """Return partitions that a broker denies to lead, or cannot serve: the reference was read a moment earlier."""
+    found: set[Key] = set()
+    counts: defaultdict[tuple[int, int], int] = defaultdict(int)
+    for one in tables.of(LeadershipAnswer):
+        found.add(("partition", one.topic, one.partition, one.broker_id, one.error))
+        counts[one.broker_id, one.error] += 1
+    reasons.extend(f"broker {broker} answers {error} for {count} partitions" for (broker, error), count in counts.items())
     return found

@@ -5,7 +5,7 @@ is known to be there: by the own operations of DescribeCluster, and where a brok
 DescribeLogDirs, which refuses without a word.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol, TypeVar
 
 from kafka.protocol.admin import (
@@ -23,7 +23,7 @@ from kafka_audit.collect.raw import RawRequest
 from kafka_audit.collect.reads import CLUSTER_DENIED, ReadError
 from kafka_audit.collect.targets import Target
 from kafka_audit.collect.wire import Conversation, error_name
-from kafka_audit.model.tables import AclHolder, LogDir, Reassignment, Row
+from kafka_audit.model.tables import AclHolder, LogDir, LogDirReplica, Reassignment, Row
 
 ACLS, LOG_DIRS, REASSIGNMENTS = "DescribeAcls", "DescribeLogDirs", "ListPartitionReassignments"
 MAY_DESCRIBE = "Describe on Cluster"
@@ -104,7 +104,8 @@ class ProtectedReads:
             _demand(answer.error_code, None)
         if not answer.results:  # a broker without a directory does not run
             raise ReadError(CLUSTER_DENIED, "an empty list, which is how this version refuses", MAY_DESCRIBE)
-        return tuple(self._log_dir(one, sizes=version >= _SIZES) for one in answer.results)
+        moving = (row for one in answer.results for row in self._future_replicas(one))
+        return (*(self._log_dir(one, sizes=version >= _SIZES) for one in answer.results), *moving)
 
     def _log_dir(self, one: Any, *, sizes: bool) -> LogDir:  # noqa: ANN401 -- kafka-python's messages are untyped
         return LogDir(
@@ -117,6 +118,21 @@ class ProtectedReads:
             usable_bytes=one.usable_bytes if sizes and one.usable_bytes >= 0 else None,
             replicas=sum(not partition.is_future_key for topic in one.topics or () for partition in topic.partitions or ()),
         )
+
+    def _future_replicas(self, one: Any) -> Iterator[LogDirReplica]:  # noqa: ANN401 -- see above
+        for topic in one.topics or ():
+            for partition in topic.partitions or ():
+                if partition.is_future_key:
+                    yield LogDirReplica(
+                        sample=self._sample,
+                        observer=self._target.observer,
+                        broker_id=self._target.broker_id,
+                        path=one.log_dir or "",
+                        topic=topic.name or "",
+                        partition=partition.partition_index,
+                        size_bytes=partition.partition_size,
+                        offset_lag=partition.offset_lag,
+                    )
 
     def _acls(self, book: AclBook) -> tuple[Row, ...]:
         self._go_on()

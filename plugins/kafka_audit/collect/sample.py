@@ -1,11 +1,11 @@
 """One look at everything: ZooKeeper first, then every broker and every vantage side by side."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from kafka_audit.collect import brokers, vantages, zookeeper
+from kafka_audit.collect import brokers, leadership, offsets, vantages, zookeeper
 from kafka_audit.collect.brokers import BrokerAsker
 from kafka_audit.collect.discovery import discover
 from kafka_audit.collect.lanes import side_by_side
@@ -61,10 +61,14 @@ class Sampler:
             rows = [*self._ask_zookeeper(number)]
             endpoints = self._endpoints(number, rows)
             jobs = self._jobs(number, endpoints)
-            answers = side_by_side([job.run for job in jobs], LANES, self._deadline)
-        for job, answer in zip(jobs, answers, strict=True):
-            rows += job.late() if answer is None else answer
+            rows += self._done(jobs)
+            rows += self._done(self._jobs_on_leaders(number, endpoints, rows))
         return (Sample(sample=number, started_ms=started, finished_ms=now_ms(), reason=reason), *rows)
+
+    def _done(self, jobs: Sequence[_Job]) -> Iterator[Row]:
+        answers = side_by_side([job.run for job in jobs], LANES, self._deadline)
+        for job, answer in zip(jobs, answers, strict=True):
+            yield from job.late() if answer is None else answer
 
     def _ask_zookeeper(self, number: int) -> tuple[Row, ...]:
         access = self._cluster.zookeeper
@@ -93,15 +97,21 @@ class Sampler:
             jobs.append(
                 _Job(run=BrokerAsker(targets, number, self._options(), self._book).ask, late=partial(_late, number, targets))
             )
-        everybody = [one for some in registered.values() for one in some]
-        for run in vantages.runs(self._cluster, number, everybody, registered, self._logins):
-            self._say(f"probing from {run.name} …")
-            jobs.append(_Job(run=run.rows, late=run.late))
         for one in controllers(self._cluster):
             self._say(f"asking the controller at {clean(one.address)} …")
             asker = ControllerAsker(one, number, self._options())
             jobs.append(_Job(run=asker.ask, late=partial(asker.late, _OUT_OF_TIME)))
+        everybody = [one for some in registered.values() for one in some]
+        for run in vantages.runs(self._cluster, number, everybody, registered, self._logins):
+            self._say(f"probing from {run.name} …")
+            jobs.append(_Job(run=run.rows, late=run.late))
         return jobs
+
+    def _jobs_on_leaders(self, number: int, endpoints: tuple[RegisteredEndpoint, ...], rows: Sequence[Row]) -> list[_Job]:
+        """Return what can only be asked once it is known who is said to lead."""
+        targets = [one for some in registered_targets(endpoints, self._cluster).values() for one in some]
+        askers = offsets.askers(rows, targets, number, self._options(), leadership.plan(rows, self._book))
+        return [_Job(run=one.ask, late=partial(one.late, _OUT_OF_TIME)) for one in askers]
 
     def _read_s(self) -> float:
         return max(0.1, min(self._cluster.limits.read_s, self._deadline - time.monotonic()))

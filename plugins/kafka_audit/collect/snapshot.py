@@ -9,12 +9,16 @@ from types import MappingProxyType
 from kafka_audit import __version__
 from kafka_audit.collect import sampling
 from kafka_audit.collect.brokers import API_VERSIONS, CONFIGS
+from kafka_audit.collect.groups import GROUPS
+from kafka_audit.collect.logs import sources as logs
 from kafka_audit.collect.probes import WORKER
 from kafka_audit.collect.properties import sources as properties
 from kafka_audit.collect.protected import LOG_DIRS, REASSIGNMENTS
 from kafka_audit.collect.reads import now_ms
 from kafka_audit.collect.sample import Sampler
+from kafka_audit.collect.topic_settings import TOPIC_CONFIGS
 from kafka_audit.collect.views import ViewBook
+from kafka_audit.collect.zookeeper_replication import TOPIC_CONFIGS as ZOOKEEPER_TOPICS
 from kafka_audit.collect.zookeeper_security import BROKER_CONFIGS, USERS, ZOOKEEPER
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.errors import UsageError
@@ -25,7 +29,9 @@ from kafka_audit.model.tables import (
     BrokerConfig,
     BrokerView,
     DynamicConfig,
+    GroupMember,
     LogDir,
+    LogDirReplica,
     Probe,
     Reassignment,
     RegisteredBroker,
@@ -36,21 +42,25 @@ from kafka_audit.model.tables import (
     Snapshot,
     SnapshotInfo,
     SourceRead,
+    TopicConfig,
     ViewBroker,
 )
 from kafka_audit.model.text import counted
 
-_ONCE: Mapping[type[Row], str] = MappingProxyType(
+_ONCE: Mapping[type[Row], str | tuple[str, ...]] = MappingProxyType(
     {
         BrokerConfig: CONFIGS,
         BrokerApi: API_VERSIONS,
         LogDir: LOG_DIRS,
-        Reassignment: REASSIGNMENTS,
+        LogDirReplica: LOG_DIRS,
+        GroupMember: GROUPS,
+        Reassignment: ("zookeeper /brokers/topics", REASSIGNMENTS),
+        TopicConfig: (f"zookeeper {ZOOKEEPER_TOPICS}", TOPIC_CONFIGS),
         DynamicConfig: f"zookeeper {BROKER_CONFIGS}",
         ScramUser: f"zookeeper {USERS}",
     }
 )
-"""Tables that are told once, with the read that tells them."""
+"""Tables that are told once, with the read that tells them, or several of which one does."""
 
 _KEPT = 2  # samples whose rows stay: a difference is judged by the last two
 
@@ -80,6 +90,10 @@ def take(cluster: Cluster, *, snapshot_id: str, say: Callable[[str], None], secr
         say(f"reading {counted(len(cluster.properties), 'path')} of server.properties …")
         read_s = cluster.limits.read_s
         rows += properties.read(cluster.properties, _brokers(rows), len(samples.taken), read_s, samples.deadline + read_s)
+    if cluster.logs is not None:
+        say("reading the end of the brokers' logs …")
+        registered = [row for row in samples.taken[-1] if isinstance(row, RegisteredBroker)]
+        rows += logs.read(cluster, _brokers(rows), registered, len(samples.taken), samples.deadline + cluster.limits.read_s)
     info = _info(cluster, started, len(samples.taken), rows)
     return Snapshot(snapshot_id=snapshot_id, cluster=cluster.name, cluster_id=_cluster_id(cluster, rows), rows=(info, *rows))
 
@@ -157,11 +171,12 @@ class _Samples:
         yield from self._book.acls.rows(held - {row.acls_digest for row in kept if isinstance(row, Acl)})
 
 
-def _newest(samples: Sequence[Sequence[Row]], table: type[Row], operation: str) -> Iterator[Row]:
+def _newest(samples: Sequence[Sequence[Row]], table: type[Row], operation: str | tuple[str, ...]) -> Iterator[Row]:
     """Yield a table's rows, each observer's from the newest sample in which it answered; an empty answer is one, too."""
     told: set[str] = set()
+    operations = (operation,) if isinstance(operation, str) else operation
     for sample in reversed(samples):
-        reads = (row for row in sample if isinstance(row, SourceRead) and row.operation == operation)
+        reads = (row for row in sample if isinstance(row, SourceRead) and row.operation in operations)
         here = {row.observer for row in reads if row.outcome == "answered"} - told
         yield from (row for row in sample if isinstance(row, table) and getattr(row, "observer", ZOOKEEPER) in here)
         told |= here

@@ -60,6 +60,17 @@ class ViewBook:
         """Return the ids in a list of brokers, sorted."""
         return tuple(one.broker_id for one in self._brokers[brokers_digest])
 
+    def topics(self, topics_digest: str) -> tuple[str, ...]:
+        """Return the names in a list of topics, sorted; those that were refused are left out."""
+        return tuple(name for name, _, _, error in self._topics[topics_digest] if not error)
+
+    def partitions(self, topics_digests: Iterable[str]) -> Iterator[tuple[str, Partition]]:
+        """Yield the partitions of these lists of topics with the topic's name, each distinct content of a topic once."""
+        for digest in sorted({one[2] for topics in set(topics_digests) for one in self._topics[topics]}):
+            topic, partitions = self._partitions[digest]
+            for one in partitions:
+                yield topic, one
+
     def rows(self, brokers_digests: Iterable[str], topics_digests: Iterable[str]) -> Iterator[Row]:
         """Yield the rows behind these digests, each once."""
         for digest in sorted(set(brokers_digests)):

@@ -6,14 +6,17 @@ Run as a script inside the worker host; imports nothing of the package. Standard
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
+import os
 import socket
 import ssl
 import sys
 import time
 from typing import TYPE_CHECKING, Any
 
+from kafka import KafkaProducer
 from kafka.errors import KafkaError
 from kafka.net.manager import KafkaConnectionManager
 from kafka.net.selector import NetworkSelector
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 
 POLL_S = 0.1
 REQUEST_MS = 5000
+AT_ONCE = 10
 
 
 def send(address: str, options: dict[str, Any], request: object) -> Any:  # noqa: ANN401 - kafka-python is untyped
@@ -131,7 +135,30 @@ def ports(_options: dict[str, Any], *, addresses: list[str], seconds: float) -> 
                 time.sleep(POLL_S)
 
 
-COMMANDS: dict[str, Callable[..., object]] = {"views": ask_views, "create-topic": create_topic, "ports": ports}
+def produce(options: dict[str, Any], *, addresses: list[str], topic: str, partition: int, megabytes: int) -> dict[str, Any]:
+    """Produce records of 100 kB to the leader alone until it refuses one; return how many it took, and why it took no more."""
+    producer = KafkaProducer(bootstrap_servers=addresses, acks=1, retries=0, max_request_size=2_000_000, **options)
+    record, taken = os.urandom(100_000), 0
+    try:
+        for _ in range(0, megabytes * 10, AT_ONCE):
+            sent = [producer.send(topic, record, partition=partition) for _ in range(AT_ONCE)]
+            for one in sent:
+                one.get(REQUEST_MS / 1000)
+                taken += 1
+    except (KafkaError, OSError) as error:
+        return {"taken": taken, "refused": f"{type(error).__name__}: {error}"}
+    finally:
+        with contextlib.suppress(KafkaError):  # what it still holds nobody wants
+            producer.close(0)
+    return {"taken": taken, "refused": None}
+
+
+COMMANDS: dict[str, Callable[..., object]] = {
+    "views": ask_views,
+    "create-topic": create_topic,
+    "ports": ports,
+    "produce": produce,
+}
 
 
 def main() -> None:

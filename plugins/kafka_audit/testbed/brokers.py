@@ -239,6 +239,11 @@ class BaseCluster(ABC):
             message = f"the brokers' views are not complete after {seconds:.0f} s: {views}; logs in {self.folder}"
             raise BedError(message)
 
+    def produce(self, topic: str, partition: int, megabytes: int) -> str | None:
+        """Produce to the leader of a partition until it refuses a record; return its refusal, None where it took everything."""
+        addresses = list(self._addresses(None).values())
+        return self._clients.produce(addresses, topic, partition, megabytes, self._options(ADMIN))
+
     def vantage_command(self) -> list[str]:
         """Return a command for a vantage in clusters.yaml: runs what follows on the host of ``{broker_id}``.
 

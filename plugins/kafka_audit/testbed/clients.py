@@ -150,6 +150,14 @@ class Clients:
             message = f"topic {name} was refused: {refusal}"
             raise BedError(message)
 
+    def produce(
+        self, addresses: Sequence[str], topic: str, partition: int, megabytes: int, options: Mapping[str, object] | None
+    ) -> str | None:
+        """Produce to the leader of a partition until it refuses; return its refusal, None where it took everything."""
+        arguments = {"addresses": list(addresses), "topic": topic, "partition": partition, "megabytes": megabytes}
+        refused: str | None = self._ask_brokers("produce", options, arguments)["refused"]
+        return refused
+
     def _ask_brokers(self, command: str, options: Mapping[str, object] | None, arguments: Mapping[str, object]) -> Any:  # noqa: ANN401 - JSON
         script = [sys.executable, "-P", str(HERE / "broker_client.py"), command]
         told = json.dumps({"options": options or {}, "arguments": arguments})

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, TypeVar, Union, get_args, get_origin, get_type
 
 from kafka_audit.model.tables.asked import BrokerIdentity, Certificate, Probe, Sample, SnapshotInfo, SourceRead
 from kafka_audit.model.tables.quorum import ControllerProbe, FencedBroker, Migration, QuorumReplica, QuorumView
+from kafka_audit.model.tables.logs import LogLine
 from kafka_audit.model.tables.registry import (
     DynamicConfig,
     RegisteredBroker,
@@ -24,14 +25,15 @@ from kafka_audit.model.tables.registry import (
     RegisteredTopic,
     Registry,
     ScramUser,
+    TopicConfig,
 )
 from kafka_audit.model.tables.row import Row
 from kafka_audit.model.tables.security import Acl, AclHolder, BrokerProperty, PropertyLogin
+from kafka_audit.model.tables.storage import GroupMember, LeadershipAnswer, LeadershipAsked, LogDir, LogDirReplica
 from kafka_audit.model.tables.views import (
     BrokerApi,
     BrokerConfig,
     BrokerView,
-    LogDir,
     Reassignment,
     ViewBroker,
     ViewPartition,
@@ -54,7 +56,12 @@ __all__ = [
     "ControllerProbe",
     "DynamicConfig",
     "FencedBroker",
+    "GroupMember",
+    "LeadershipAnswer",
+    "LeadershipAsked",
     "LogDir",
+    "LogDirReplica",
+    "LogLine",
     "Migration",
     "Probe",
     "PropertyLogin",
@@ -72,6 +79,7 @@ __all__ = [
     "Snapshot",
     "SnapshotInfo",
     "SourceRead",
+    "TopicConfig",
     "ViewBroker",
     "ViewPartition",
     "ViewTopic",
@@ -97,7 +105,11 @@ SQL_TABLES: tuple[type[Row], ...] = (
     BrokerIdentity,
     BrokerConfig,
     BrokerApi,
+    TopicConfig,
+    Reassignment,
     Probe,
+    LogDirReplica,
+    LeadershipAnswer,
 )
 """Tables that Spark reads: whatever has partitions, probes or a past."""
 
@@ -109,9 +121,11 @@ TABLES: tuple[type[Row], ...] = (
     DynamicConfig,
     ScramUser,
     LogDir,
-    Reassignment,
+    LeadershipAsked,
+    GroupMember,
     BrokerProperty,
     PropertyLogin,
+    LogLine,
     QuorumView,
     QuorumReplica,
     FencedBroker,

@@ -84,27 +84,13 @@ class BrokerApi(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LogDir(Row):
-    """One directory of DescribeLogDirs."""
-
-    sample: int
-    observer: str
-    broker_id: int
-    path: str
-    error: int  # 0, 56 KAFKA_STORAGE_ERROR, …
-    total_bytes: int | None  # None below version 4 of the answer
-    usable_bytes: int | None
-    replicas: int
-
-
-@dataclass(frozen=True, kw_only=True)
 class Reassignment(Row):
-    """A reassignment under way, as ListPartitionReassignments says."""
+    """A reassignment under way, by ListPartitionReassignments; ZooKeeper: the topic's znode, /admin/reassign_partitions."""
 
     sample: int
     observer: str
     topic: str
     partition: int
     replicas: tuple[int, ...]
-    adding: tuple[int, ...]
+    adding: tuple[int, ...]  # from /admin/reassign_partitions: all replicas that there are to be
     removing: tuple[int, ...]

@@ -1,0 +1,91 @@
+"""Consumer groups, from each coordinator itself: ListGroups and DescribeGroups, never FindCoordinator, which creates a topic."""
+
+import struct
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from kafka.protocol.admin import DescribeGroupsRequest, ListGroupsRequest
+from kafka.protocol.consumer.metadata import ConsumerProtocolAssignment
+
+from kafka_audit.collect.reads import Asking, ReadError
+from kafka_audit.collect.targets import Target
+from kafka_audit.collect.wire import Conversation, error_name
+from kafka_audit.model.tables import GroupMember, Row
+
+LIST_GROUPS, GROUPS = "ListGroups", "DescribeGroups"
+MAY_DESCRIBE_GROUPS = "Describe on every Group"
+PAGE = 100
+"""Groups of one request."""
+
+_CONSUMERS = "consumer"  # other protocols share groups for other ends: Kafka Connect, schema registries
+_GROUP_DENIED = {"GROUP_AUTHORIZATION_FAILED", "CLUSTER_AUTHORIZATION_FAILED"}
+_UNDECODABLE = (ValueError, LookupError, TypeError, OverflowError, MemoryError, struct.error)
+
+
+class GroupReads:
+    """Asks one broker for the groups that it coordinates."""
+
+    def __init__(self, talk: Conversation, target: Target, asking: Asking) -> None:
+        """Take the conversation, the broker it is with, and whose reads these are."""
+        self._talk = talk
+        self._target = target
+        self._asking = asking
+
+    def rows(self) -> list[Row]:
+        """Return members of groups; what failed is a row of the read."""
+        if self._talk.version(ListGroupsRequest) is None or self._talk.version(DescribeGroupsRequest) is None:
+            return []
+        started = time.monotonic()
+        rows: list[Row] = []
+        try:
+            names = self._names()
+            for start in range(0, len(names), PAGE):
+                rows += self._members(names[start : start + PAGE])
+        except ReadError as error:
+            return [*rows, self._asking.failed(GROUPS, error, started)]
+        return [*rows, self._asking.answered(GROUPS, started)]
+
+    def _ask(self, request: object) -> Any:  # noqa: ANN401 -- kafka-python's messages are untyped
+        if self._talk.lost is not None:
+            raise self._talk.lost
+        return self._talk.ask(request)
+
+    def _names(self) -> list[str]:
+        answer = self._ask(ListGroupsRequest(version=self._talk.version(ListGroupsRequest), states_filter=[], types_filter=[]))
+        _demand(answer.error_code)
+        return sorted(one.group_id for one in answer.groups or () if one.protocol_type == _CONSUMERS)
+
+    def _members(self, names: Sequence[str]) -> Iterator[GroupMember]:
+        version = self._talk.version(DescribeGroupsRequest)
+        answer = self._ask(DescribeGroupsRequest(version=version, groups=[*names], include_authorized_operations=False))
+        for group in answer.groups:
+            _demand(group.error_code)
+            for member in group.members or ():
+                yield GroupMember(
+                    sample=self._asking.sample,
+                    observer=self._target.observer,
+                    broker_id=self._target.broker_id,
+                    group=group.group_id,
+                    state=group.group_state,
+                    client_id=member.client_id or "",
+                    host=(member.client_host or "").removeprefix("/"),
+                    partitions=_assigned(member.member_assignment),
+                )
+
+
+def _assigned(told: Any) -> tuple[str, ...]:  # noqa: ANN401 -- bytes, or what kafka-python made of them
+    """Return assigned partitions; none where the bytes, which clients write, are in no form that is known."""
+    try:
+        found = ConsumerProtocolAssignment.decode(told) if isinstance(told, bytes) and told else told
+        return tuple(
+            sorted(f"{one.topic}-{number}" for one in getattr(found, "assigned_partitions", ()) for number in one.partitions)
+        )
+    except (*_UNDECODABLE, AttributeError):
+        return ()
+
+
+def _demand(code: int) -> None:
+    if code:
+        name = error_name(code)
+        raise ReadError(name, None, MAY_DESCRIBE_GROUPS if name in _GROUP_DENIED else None)

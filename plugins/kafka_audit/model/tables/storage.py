@@ -1,0 +1,76 @@
+"""What lies on brokers' disks, who answers for the leadership of partitions, and whose consumers read them."""
+
+from dataclasses import dataclass
+
+from kafka_audit.model.tables.row import Row
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogDir(Row):
+    """One directory of DescribeLogDirs."""
+
+    sample: int
+    observer: str
+    broker_id: int
+    path: str
+    error: int  # 0, 56 KAFKA_STORAGE_ERROR, …
+    total_bytes: int | None  # None below version 4 of the answer
+    usable_bytes: int | None
+    replicas: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogDirReplica(Row):
+    """A future replica: a copy that is being moved to this directory from another one of the same broker."""
+
+    sample: int
+    observer: str
+    broker_id: int
+    path: str
+    topic: str
+    partition: int
+    size_bytes: int
+    offset_lag: int  # how many offsets it is behind the replica that it will replace
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeadershipAsked(Row):
+    """Of how many partitions ListOffsets was asked at one broker, itself; no row where nothing was asked or answered."""
+
+    sample: int
+    observer: str
+    broker_id: int
+    as_leader: int  # partitions that ZooKeeper (KRaft: the newest epoch among views) says it leads
+    as_former: int  # partitions that it holds and does not lead, though preferred, listed as offline, or on a failed disk
+    listed_offline: int  # partitions for which some view lists it under offline_replicas
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeadershipAnswer(Row):
+    """An answer to ListOffsets that nobody would expect: an error of a leader, any but 6 NOT_LEADER_OR_FOLLOWER of another."""
+
+    sample: int
+    observer: str
+    broker_id: int
+    topic: str
+    partition: int
+    asked_as: str  # "leader" or "former"
+    error: int  # 56 KAFKA_STORAGE_ERROR, 6, 74 FENCED_LEADER_EPOCH, 75 UNKNOWN_LEADER_EPOCH, 3; 0: it believes that it leads
+    leader: int | None  # whom the reference has as leader, -1: nobody
+    leader_epoch: int | None  # the reference's
+    preferred: bool  # it is the first of the replicas
+    listed_offline: bool  # some view lists it under offline_replicas
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupMember(Row):
+    """A member of a consumer group, as the group's coordinator tells; only asked for while replicas are offline."""
+
+    sample: int
+    observer: str  # the coordinator
+    broker_id: int
+    group: str
+    state: str  # Stable, PreparingRebalance, Empty, …
+    client_id: str
+    host: str  # address that the coordinator sees
+    partitions: tuple[str, ...]  # assigned, as topic-partition, sorted
