@@ -12,6 +12,7 @@ from collect.fakes import FakeZookeeper
 from kafka_audit.collect import zookeeper
 from kafka_audit.collect.reads import Asking
 from kafka_audit.collect.zookeeper_look import IDS, PLANNED, STATES, Look
+from kafka_audit.collect.zookeeper_replication import PLANNED as REPLICATION
 from kafka_audit.collect.zookeeper_security import PLANNED as SECURITY
 from kafka_audit.collect.zookeeper_session import Session
 from kafka_audit.model.cluster import ZookeeperAccess
@@ -147,7 +148,7 @@ def test_a_znode_that_moved_while_we_read_is_read_again():
 
 def test_states_that_could_not_be_read_do_not_look_like_absent_ones():
     rows = look(FakeZookeeper(znodes() | {"/brokers/topics/orders/partitions/0/state": ConnectionLoss()}))
-    assert list(failed(rows)) == [f"zookeeper {path}" for path in (STATES, *SECURITY)]  # the session is lost
+    assert list(failed(rows)) == [f"zookeeper {path}" for path in (STATES, *REPLICATION, *SECURITY)]  # the session is lost
     assert of(rows, RegisteredPartition) == []
 
 

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from kafka.protocol.admin import DescribeClusterRequest, DescribeConfigsRequest
 from kafka.protocol.metadata import MetadataRequest
 
-from kafka_audit.collect import probes
+from kafka_audit.collect import probes, topic_settings
 from kafka_audit.collect.metadata import VERSIONS, MetadataError
 from kafka_audit.collect.probes import Step
 from kafka_audit.collect.protected import ProtectedReads
@@ -20,6 +20,7 @@ from kafka_audit.collect.quorum import FENCED_FROM, fenced
 from kafka_audit.collect.reads import CLUSTER_DENIED, Asking, ReadError
 from kafka_audit.collect.security import NotAsked
 from kafka_audit.collect.targets import PLAINTEXT, UNREGISTERED, Target
+from kafka_audit.collect.topic_settings import TOPIC_CONFIGS
 from kafka_audit.collect.views import View, ViewBook
 from kafka_audit.collect.wire import UNSUPPORTED, ClientOptions, Conversation, error_name
 from kafka_audit.model.tables import BrokerApi, BrokerConfig, BrokerIdentity, BrokerView, Row
@@ -167,8 +168,8 @@ class BrokerAsker:
         answer = self._read(asking, talk, CLUSTER, lambda: _checked(talk.ask(request)))
         if answer is None:
             return
-        self._operations = frozenset(answer.authorized_operations or ())
         self._rows += fenced(answer, self._sample, asking.observer, self._targets[0].broker_id)
+        self._operations = frozenset(answer.authorized_operations or ())
         # An empty set means that Describe is missing, which says nothing about DescribeConfigs.
         self._may_describe_configs = not self._operations or _DESCRIBE_CONFIGS_OPERATION in self._operations
 
@@ -258,10 +259,10 @@ class BrokerAsker:
             asked = view.controller_id if talk.apis.get(_DESCRIBE_QUORUM) is None else min(listed, default=None)
         reads.ask(self._operations, self._book.acls, lists_reassignments=asked == target.broker_id)
         self._rows += reads.rows
-
         if view is not None and asked == target.broker_id and _DESCRIBE_QUORUM in talk.apis:  # else ZooKeeper tells
             topics = self._book.topics(view.topics_digest)
             self._rows += self._read(asking, talk, TOPIC_CONFIGS, lambda: topic_settings.ask(talk, target, topics)) or ()
+
     def _refused_as(self, talk: Conversation) -> int:
         """Return the id in the refusal; raises ReadError for any other answer."""
         if talk.lost is not None:

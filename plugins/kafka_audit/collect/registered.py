@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from kafka_audit.collect.znodes import Assignment, Registration, State
-from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic, Registry, Row
+from kafka_audit.model.tables import Reassignment, RegisteredPartition, RegisteredTopic, Registry, Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +67,7 @@ class Registered:
                 deleting=name in self.deleting,
             )
             yield from self._partitions(sample, name, topic.assignment)
+            yield from _moves(sample, name, topic.assignment)
 
     def _partitions(self, sample: int, topic: str, assignment: Assignment) -> Iterator[Row]:
         for number, replicas in assignment.replicas.items():
@@ -85,4 +86,20 @@ class Registered:
                 isr=None if state is None else state.isr,
                 leader_recovery_state=None if state is None else state.leader_recovery_state,
                 state_mzxid=None if state is None else held.mzxid,
+            )
+
+
+def _moves(sample: int, topic: str, assignment: Assignment) -> Iterator[Row]:
+    """Yield reassignments under way; Kafka leaves empty lists behind."""
+    for number in sorted(assignment.adding.keys() | assignment.removing.keys()):
+        adding, removing = assignment.adding.get(number, ()), assignment.removing.get(number, ())
+        if adding or removing:
+            yield Reassignment(
+                sample=sample,
+                observer="zookeeper",
+                topic=topic,
+                partition=number,
+                replicas=assignment.replicas.get(number, ()),
+                adding=adding,
+                removing=removing,
             )

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from kazoo.protocol.states import ZnodeStat
@@ -26,6 +26,8 @@ class Assignment:
 
     topic_id: str | None
     replicas: Mapping[int, tuple[int, ...]]
+    adding: Mapping[int, tuple[int, ...]] = field(default_factory=dict)  # reassignments under way, since Kafka 2.4
+    removing: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,17 +121,24 @@ def controller(data: bytes) -> int:
 def assignment(data: bytes) -> Assignment:
     """Decode /brokers/topics/T, versions 1 to 3; raises ZnodeError."""
     content = read_object(data)
-    partitions = content.get("partitions")
-    if not isinstance(partitions, dict):
+    if not isinstance(content.get("partitions"), dict):
         msg = "partitions is no object"
         raise ZnodeError(msg)
     topic_id = content.get("topic_id")
+    return Assignment(
+        topic_id if isinstance(topic_id, str) else None,
+        *(_by_partition(content, key) for key in ("partitions", "adding_replicas", "removing_replicas")),
+    )
+
+
+def _by_partition(content: Mapping[str, Any], key: str) -> dict[int, tuple[int, ...]]:
+    told = content.get(key)
     try:
-        replicas = {read_int(number): _ints(ids, f"partitions.{number}") for number, ids in partitions.items()}
-    except ZnodeError as error:
-        msg = f"partitions: {error}"
+        found = {read_int(number): _ints(ids, f"{key}.{number}") for number, ids in (told or {}).items()}
+    except (ZnodeError, AttributeError) as error:
+        msg = f"{key}: {error}"
         raise ZnodeError(msg) from error
-    return Assignment(topic_id if isinstance(topic_id, str) else None, dict(sorted(replicas.items())))
+    return dict(sorted(found.items()))
 
 
 def state(data: bytes) -> State:

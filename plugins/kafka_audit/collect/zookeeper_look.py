@@ -14,6 +14,8 @@ from kafka_audit.collect.multiread import Result, Znode, ZnodeReader
 from kafka_audit.collect.reads import Asking, ReadError, clean
 from kafka_audit.collect.registered import PartitionState, Registered, Topic
 from kafka_audit.collect.znodes import Registration, ZnodeError
+from kafka_audit.collect.zookeeper_replication import PLANNED as REPLICATION
+from kafka_audit.collect.zookeeper_replication import ReplicationLook
 from kafka_audit.collect.zookeeper_security import PLANNED as SECURITY
 from kafka_audit.collect.zookeeper_security import SecurityLook
 from kafka_audit.collect.zookeeper_session import Session
@@ -22,7 +24,7 @@ from kafka_audit.model.tables import Row, SourceRead
 IDS, TOPICS, DELETING = "/brokers/ids", "/brokers/topics", "/admin/delete_topics"
 CONTROLLER, CONTROLLER_EPOCH, CLUSTER_ID = "/controller", "/controller_epoch", "/cluster/id"
 STATES = "/brokers/topics/*/partitions/*/state"
-PLANNED = (IDS, CONTROLLER, CONTROLLER_EPOCH, CLUSTER_ID, DELETING, TOPICS, STATES, *SECURITY)
+PLANNED = (IDS, CONTROLLER, CONTROLLER_EPOCH, CLUSTER_ID, DELETING, TOPICS, STATES, *REPLICATION, *SECURITY)
 """The sets that every look asks for; each has one `SourceRead` row, and each znode that could not be read one of its own."""
 
 _T = TypeVar("_T")
@@ -53,13 +55,19 @@ class Look:
             (TOPICS, self._read_topics),
             (STATES, self._read_states),
         )
-        security = SecurityLook(self, self._asking.sample)
-        last = zip(SECURITY, (security.read_acls, security.read_broker_configs, security.read_users), strict=True)
-        for path, step in (*steps, *last):
+        replication, security = ReplicationLook(self, self._asking.sample), SecurityLook(self, self._asking.sample)
+        last = (
+            lambda: replication.read_topic_configs(self._found.topics),
+            replication.read_reassignments,
+            security.read_acls,
+            security.read_broker_configs,
+            security.read_users,
+        )
+        for path, step in (*steps, *zip((*REPLICATION, *SECURITY), last, strict=True)):
             self._note(path, step)
         self._read_again(before)
         after = self._sync()
-        return (*self._reads.values(), *self._found.rows(self._asking.sample, before, after), *security.rows)
+        return (*self._reads.values(), *self._found.rows(self._asking.sample, before, after), *replication.rows, *security.rows)
 
     def _sync(self) -> int:
         """Let a follower catch up with the leader, so that it is not older than the brokers; return the last zxid seen."""

@@ -16,6 +16,7 @@ from kafka_audit.model.tables import (
     Certificate,
     DynamicConfig,
     LogDir,
+    LogLine,
     Probe,
     PropertyLogin,
     Reassignment,
@@ -28,6 +29,7 @@ from kafka_audit.model.tables import (
     ScramUser,
     Snapshot,
     SourceRead,
+    TopicConfig,
     ViewBroker,
     ViewPartition,
     ViewTopic,
@@ -43,6 +45,10 @@ def _properties(read: SourceRead) -> bool:
     return read.observer.startswith("properties:")
 
 
+def _logs(read: SourceRead) -> bool:
+    return read.observer.startswith("logs:")
+
+
 def _starts(*words: str) -> Callable[[SourceRead], bool]:
     return lambda read: read.operation.lower().startswith(words)
 
@@ -52,6 +58,7 @@ _VIEW = _starts("metadata", "describecluster", "apiversions")
 _CONFIG = _starts("describeconfigs", "identity", "apiversions")
 
 _ASIDE = _starts("zookeeper /kafka-acl", "zookeeper /config/")
+_MOVES = _starts("listpartitionreassignments", "zookeeper /admin/reassign_partitions", "zookeeper /brokers/topics", "apiversions")
 _ACLS = _starts("zookeeper /kafka-acl", "describeacls", "apiversions")
 
 _SOURCE: Mapping[type[Row], Callable[[SourceRead], bool]] = MappingProxyType(
@@ -75,9 +82,11 @@ _SOURCE: Mapping[type[Row], Callable[[SourceRead], bool]] = MappingProxyType(
         DynamicConfig: _starts("zookeeper /config/brokers"),
         ScramUser: _starts("zookeeper /config/users"),
         LogDir: _starts("describelogdirs", "apiversions"),
-        Reassignment: _starts("listpartitionreassignments", "apiversions"),
+        Reassignment: _MOVES,
+        TopicConfig: _starts("zookeeper /config/topics", "describeconfigs topic", "apiversions"),
         BrokerProperty: _properties,
         PropertyLogin: _properties,
+        LogLine: _logs,
     }
 )
 

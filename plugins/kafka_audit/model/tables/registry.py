@@ -73,6 +73,16 @@ class RegisteredPartition(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
+class TopicConfig(Row):
+    """One key that a topic sets for itself, of those that checks need: /config/topics/T, in KRaft DescribeConfigs(TOPIC)."""
+
+    observer: str
+    topic: str
+    key: str
+    value: str  # cut after 1000 characters
+
+
+@dataclass(frozen=True, kw_only=True)
 class DynamicConfig(Row):
     """One key of /config/brokers/<id or default>; value None where it is a secret, which never leaves the decoder."""
 

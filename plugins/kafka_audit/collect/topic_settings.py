@@ -1,0 +1,60 @@
+"""What topics set for themselves, in KRaft mode: DescribeConfigs of all topics, a page at a time, from one broker."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from kafka.protocol.admin import DescribeConfigsRequest
+
+from kafka_audit.collect.reads import ReadError
+from kafka_audit.collect.targets import Target
+from kafka_audit.collect.wire import Conversation, error_name
+from kafka_audit.model.tables import TopicConfig
+
+TOPIC_CONFIGS = "DescribeConfigs TOPIC"
+MAY_DESCRIBE_CONFIGS = "DescribeConfigs on Topic"
+KEYS = (
+    "follower.replication.throttled.replicas",
+    "leader.replication.throttled.replicas",
+    "min.insync.replicas",
+    "unclean.leader.election.enable",
+)
+"""What checks judge by; a topic's other settings are nobody's business here."""
+
+MOST = 1000
+"""Characters of a value that are kept: a list of throttled replicas names each of them."""
+
+_TOPIC_RESOURCE = 2
+_DYNAMIC_TOPIC_CONFIG = 1
+_PAGE = 500
+_GONE = "UNKNOWN_TOPIC_OR_PARTITION"
+
+
+def ask(talk: Conversation, target: Target, topics: Sequence[str]) -> tuple[TopicConfig, ...]:
+    """Ask the broker at the open connection what these topics set for themselves; raises ReadError where one does not tell."""
+    rows: list[TopicConfig] = []
+    refused: list[str] = []
+    for start in range(0, len(topics), _PAGE):
+        for result in _page(talk, topics[start : start + _PAGE]):
+            error = error_name(result.error_code) if result.error_code else None
+            if error is None:
+                rows += _told(target.observer, result)
+            elif error != _GONE:  # it was deleted since it was listed
+                refused.append(error)
+    if refused:
+        message = f"{len(refused)} of {len(topics)} topics do not tell their configuration"
+        raise ReadError(refused[0], message, MAY_DESCRIBE_CONFIGS)
+    return tuple(rows)
+
+
+def _page(talk: Conversation, topics: Sequence[str]) -> Sequence[Any]:
+    kind = DescribeConfigsRequest.DescribeConfigsResource
+    resources = [kind(resource_type=_TOPIC_RESOURCE, resource_name=one, configuration_keys=list(KEYS)) for one in topics]
+    version = talk.version(DescribeConfigsRequest)
+    found: Sequence[Any] = talk.ask(DescribeConfigsRequest(version=version, resources=resources)).results
+    return found
+
+
+def _told(observer: str, result: Any) -> Iterator[TopicConfig]:  # noqa: ANN401 -- kafka-python's messages are untyped
+    for one in result.configs:
+        if one.config_source == _DYNAMIC_TOPIC_CONFIG and one.name in KEYS and one.value is not None:
+            yield TopicConfig(observer=observer, topic=result.resource_name, key=one.name, value=str(one.value)[:MOST])

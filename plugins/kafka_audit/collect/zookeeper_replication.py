@@ -1,0 +1,96 @@
+"""ZooKeeper's word on how topics are to be replicated: what they set for themselves, and reassignments of the old kind."""
+
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
+from typing import Protocol, TypeVar
+
+from kazoo.exceptions import NoAuthError, NoNodeError
+
+from kafka_audit.collect.multiread import Result, Znode
+from kafka_audit.collect.reads import ReadError
+from kafka_audit.collect.topic_settings import KEYS, MOST
+from kafka_audit.collect.znodes import ZnodeError, read_int, read_object
+from kafka_audit.model.tables import Reassignment, Row, TopicConfig
+
+ZOOKEEPER = "zookeeper"
+TOPIC_CONFIGS, REASSIGNMENTS = "/config/topics", "/admin/reassign_partitions"
+PLANNED = (TOPIC_CONFIGS, REASSIGNMENTS)
+
+_T = TypeVar("_T")
+
+
+class Reader(Protocol):
+    """What a look offers: many znodes at once, and a row for each znode that cannot be read."""
+
+    def get_many(self, paths: Sequence[str]) -> dict[str, Result]: ...  # noqa: D102 -- see above
+
+    def decode(self, path: str, result: Result, decode: Callable[[Znode], _T]) -> _T | None: ...  # noqa: D102
+
+
+class ReplicationLook:
+    """Reads the sets; each method raises what the whole set fails with, and rows hold what was told."""
+
+    def __init__(self, reader: Reader, sample: int) -> None:
+        """Take the look that this one is a part of."""
+        self._reader = reader
+        self._sample = sample
+        self.rows: list[Row] = []
+
+    def read_topic_configs(self, topics: Collection[str]) -> None:
+        """Read what these topics set for themselves; a topic without a znode sets nothing."""
+        results = self._reader.get_many([f"{TOPIC_CONFIGS}/{topic}" for topic in topics])
+        refused = sum(isinstance(result, NoAuthError) for result in results.values())
+        if refused:
+            message = f"{refused} of {len(topics)} znodes below {TOPIC_CONFIGS} may not be read"
+            raise ReadError(NoAuthError.__name__, message, f"read permission on {TOPIC_CONFIGS} and all below it in ZooKeeper")
+        for path, result in results.items():
+            self.rows += self._reader.decode(path, result, partial(topic_configs, path.rpartition("/")[2])) or ()
+
+    def read_reassignments(self) -> None:
+        """Read the znode by which reassignments were asked for before Kafka 2.4, and by tools of that time ever since."""
+        for path, result in self._reader.get_many([REASSIGNMENTS]).items():
+            if isinstance(result, NoAuthError):
+                raise ReadError(NoAuthError.__name__, None, f"read permission on {REASSIGNMENTS} in ZooKeeper")
+            if not isinstance(result, NoNodeError):
+                self.rows += self._reader.decode(path, result, partial(reassignments, self._sample)) or ()
+
+
+def topic_configs(topic: str, znode: Znode) -> tuple[TopicConfig, ...]:
+    """Decode /config/topics/<topic>, as far as `KEYS` go; raises ZnodeError."""
+    config = read_object(znode.data).get("config")
+    if not isinstance(config, dict):
+        msg = "config is no object"
+        raise ZnodeError(msg)
+    return tuple(
+        TopicConfig(observer=ZOOKEEPER, topic=topic, key=key, value=str(config[key])[:MOST]) for key in KEYS if key in config
+    )
+
+
+def reassignments(sample: int, znode: Znode) -> tuple[Reassignment, ...]:
+    """Decode /admin/reassign_partitions; raises ZnodeError.
+
+    It names where each partition is to go, and not what is there: all of that counts as being added.
+    """
+    listed = read_object(znode.data).get("partitions")
+    if not isinstance(listed, list):
+        msg = "partitions is no list"
+        raise ZnodeError(msg)
+    return tuple(_reassignment(sample, one) for one in listed)
+
+
+def _reassignment(sample: int, one: object) -> Reassignment:
+    parts = one if isinstance(one, dict) else {}
+    topic, partition, replicas = (parts.get(key) for key in ("topic", "partition", "replicas"))
+    if not isinstance(topic, str) or not isinstance(replicas, list):
+        msg = "an entry of partitions has no topic or replicas"
+        raise ZnodeError(msg)
+    wanted = tuple(read_int(str(replica)) for replica in replicas)
+    return Reassignment(
+        sample=sample,
+        observer=ZOOKEEPER,
+        topic=topic,
+        partition=read_int(str(partition)),
+        replicas=wanted,
+        adding=wanted,
+        removing=(),
+    )
