@@ -163,11 +163,11 @@ def _probes(spec: Mapping[str, Any]) -> list[Row]:
                     protocol=listener,
                     host=host,
                     port=port,
-                    via=None,
+                    via=probe.get("via"),
                     layer=layer,
                     outcome=outcome,
                     error=probe.get("error") if layer == stop else None,
-                    detail=None,
+                    detail=probe.get("resolved") if layer == "dns" else None,
                     needs=probe.get("needs") if layer == stop else None,
                 )
             )

@@ -1,9 +1,27 @@
-"""What an advertised host means: on its own host only, or everywhere; and whether other hosts are in play at all."""
+"""What an advertised host means: on its own host only, inside some network, or everywhere; and whether there are other hosts."""
 
 import ipaddress
+import re
 
 from kafka_audit.checks.rows import newest
 from kafka_audit.model.tables import BrokerView, Probe, RegisteredEndpoint, Snapshot, SnapshotInfo, SourceRead
+
+_INSIDE = (
+    (re.compile(r"\.svc$|\.svc\.|\.pod\.cluster\.|\.cluster\.local$"), "Kubernetes"),
+    (re.compile(r"\.docker\.internal$|^kubernetes\.docker\.internal$"), "Docker"),
+    (re.compile(r"\.consul$|\.consul\."), "Consul"),
+    (re.compile(r"\.internal$"), "a cloud's network"),
+    (re.compile(r"\.(local|localdomain|lan|home\.arpa|intranet)$"), "a local network"),
+)
+
+
+def inside_of(host: str) -> str | None:
+    """Return where alone a name resolves, judged by its form; None for addresses, and for names that may resolve anywhere."""
+    name = host.lower().rstrip(".")
+    for form, place in _INSIDE:
+        if form.search(name):
+            return place
+    return "its own network" if kind_of(host) == "a bare name without a domain" else None
 
 
 def kind_of(host: str) -> str | None:

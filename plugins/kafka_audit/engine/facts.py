@@ -60,6 +60,7 @@ class Path:
     layer: str | None  # the first that failed or is not known
     error: str | None
     needs: str | None
+    resolved: str | None = None  # what the name means there and who told it, as `Probe.detail` of the layer dns
 
 
 def failed_at_network(path: Path) -> bool:
@@ -259,4 +260,5 @@ def _path(rows: list[Probe]) -> Path:
         layer=stop.layer if stop else None,
         error=stop.error if stop else None,
         needs=stop.needs if stop else None,
+        resolved=next((row.detail for row in newest if row.layer == "dns"), None),
     )

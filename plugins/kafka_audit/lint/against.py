@@ -136,12 +136,9 @@ def _addresses(snapshot: Snapshot, proposed: Iterable[Member]) -> Iterator[Judge
         resource = f"broker/{end.broker_id}/listener/{end.listener}"
         words["key"] = _ADVERTISED
         if failed is not None:
-            words |= {
-                "vantage": failed.vantage,
-                "layer": failed.layer,
-                "error": failed.error or "failed",
-                "reached": "not this one",
-            }
+            error = failed.error or "failed"
+            words |= {"vantage": failed.vantage, "layer": failed.layer, "error": error, "reached": "not this one"}
+            words["stops"] = f"{failed.layer} failed with {error} at {failed.vantage}"
             yield replace(judge(snapshot, "KA301", resource, Status.FAIL, **words), severity=Severity.HIGH)
         elif not tried:
             needs = "an audit once the broker listens there, or a client's connection from where clients are"

@@ -10,8 +10,8 @@ from kafka_audit.model.tables import Probe
     severity=Severity.HIGH,
     needs=(Probe,),
     says={
-        Status.FAIL: "Clients at {vantage} cannot reach broker {broker} at {host}:{port} ({listener}): {layer} failed with "
-        "{error}; advertised endpoints reached: {reached}",
+        Status.FAIL: "Clients at {vantage} cannot reach broker {broker} at {host}:{port} ({listener}): {stops}; advertised "
+        "endpoints reached: {reached}",
         Status.PASS: "{host}:{port} ({listener} of broker {broker}) is reached from {vantage}",
         Status.UNKNOWN: "Not known: whether clients reach broker {broker} at {host}:{port} ({listener}): {error}",
     },
@@ -20,16 +20,15 @@ def endpoint_unreachable() -> str:
     """An advertised endpoint cannot be reached from a client vantage.
 
     ## Why it matters
-    Bootstrap works with any one broker; after that clients go to the leader's advertised address. Whatever that broker leads is
-    out of their reach, and so is a consumer group that it coordinates.
+    Bootstrap works with any one broker; then clients go to the leader's advertised address. What that broker leads is lost to them.
 
     ## Fails when
     A probe from a vantage with role client (this worker is one) fails in two looks with the same registration. The layer that
-    fails first is named: dns (the name does not resolve there), tcp, tls, sasl, api (no answer to ApiVersions). Who answers is
-    KA111.
+    fails first is named for each of them: dns (the name does not resolve there; who was asked is in the evidence), tcp, tls,
+    sasl, api (no answer to ApiVersions). Who answers is KA111.
 
     ## Not known when
-    No vantage probed the endpoint, a layer could not be tried there (its `needs` says why), or it failed once.
+    No vantage probed the endpoint, a layer could not be tried there (see `needs`), or it failed once.
 
     ## Passes only when
     Every client vantage got through every layer that it tried.
@@ -38,25 +37,27 @@ def endpoint_unreachable() -> str:
     Repeat it where it failed: `getent hosts {host}`, then `nc -vz -w 3 {host} {port}`. dns: a name that clients resolve too, or a
     proxy, or clients inside. tcp: route, firewall, forward for this very broker; one forward for the bootstrap address alone is
     never enough. tls: `openssl s_client -connect {host}:{port} -servername {host}`. sasl: the mechanism and user of that
-    listener.
-
-    Where clients and brokers need different addresses, give each its listener: `advertised.listeners=INTERNAL://…,EXTERNAL://…`.
+    listener. Where clients and brokers need different addresses: `advertised.listeners=INTERNAL://…,EXTERNAL://…`.
 
     ## References
     KIP-103 (listeners for different traffic), KIP-302 (all addresses of a name).
     """
     return """
         WITH client AS (SELECT * FROM path WHERE role = 'client'),
+        per_vantage AS (
+            SELECT snapshot_id, vantage, count_if(state = 'open') AS k, count(*) AS n FROM client GROUP BY snapshot_id, vantage),
         tally AS (
             SELECT snapshot_id, array_join(array_sort(collect_list(concat(vantage, ' ', k, ' of ', n))), ', ') AS reached
-            FROM (SELECT snapshot_id, vantage, count_if(state = 'open') AS k, count(*) AS n FROM client
-                  GROUP BY snapshot_id, vantage) GROUP BY snapshot_id),
+            FROM per_vantage GROUP BY snapshot_id),
         ranked AS (
             SELECT *, array_position(array('closed', 'moving', 'unknown', 'open'), state) AS rank,
                    min(array_position(array('closed', 'moving', 'unknown', 'open'), state))
                        OVER (PARTITION BY snapshot_id, broker_id, listener) AS worst FROM client),
         seen AS (
-            SELECT snapshot_id, broker_id, listener, min(state) AS state, min_by(coalesce(failed, unknown), vantage) AS stop,
+            SELECT snapshot_id, broker_id, listener, min(state) AS state,
+                   min_by(coalesce(failed, unknown), coalesce(failed, unknown).rank) AS stop,
+                   array_join(array_sort(collect_set(
+                       concat(failed.layer, ' failed with ', coalesce(failed.error, 'no reason'), ' at ', vantage))), ', ') AS stops,
                    array_join(array_sort(collect_set(vantage)), ', ') AS vantage,
                    array_join(array_sort(collect_set(via)), ', ') AS via
             FROM ranked WHERE rank = worst GROUP BY snapshot_id, broker_id, listener)
@@ -64,12 +65,13 @@ def endpoint_unreachable() -> str:
                CASE s.state WHEN 'closed' THEN 'FAIL' WHEN 'open' THEN 'PASS' ELSE 'UNKNOWN' END AS status,
                CAST(NULL AS STRING) AS severity, 'measured' AS confidence,
                map('broker', string(e.broker_id), 'host', e.host, 'port', string(e.port), 'listener', e.listener,
-                   'vantage', s.vantage, 'via', nullif(s.via, ''), 'layer', s.stop.layer, 'reached', t.reached,
+                   'vantage', s.vantage, 'via', nullif(s.via, ''), 'layer', s.stop.layer, 'stops', s.stops, 'reached', t.reached,
+                   'resolver', if(s.stop.layer = 'dns', nullif(replace(s.stop.detail, 'by ', ''), ''), NULL),
                    'error', CASE WHEN s.state IS NULL THEN 'not probed'
-                                 WHEN s.state = 'moving' THEN concat('in motion: ', s.stop.layer, ' failed once with ',
-                                                                     coalesce(s.stop.error, 'no reason'))
-                                 WHEN s.state = 'unknown' THEN coalesce(s.stop.error, concat(s.stop.layer, ' was not tried'),
-                                                                        'the probe did not end')
+                                 WHEN s.state = 'moving'
+                                 THEN concat('in motion: ', s.stop.layer, ' failed once with ', coalesce(s.stop.error, 'no reason'))
+                                 WHEN s.state = 'unknown'
+                                 THEN coalesce(s.stop.error, concat(s.stop.layer, ' was not tried'), 'the probe did not end')
                                  ELSE coalesce(s.stop.error, 'no reason') END,
                    'needs', CASE WHEN s.state IS NULL THEN 'a vantage with role client that probes this listener'
                                  WHEN s.state = 'moving' THEN 'another audit'

@@ -14,6 +14,7 @@ from kafka_audit.engine.causes import (
     cut_off,
     exposure,
     grouped,
+    inside_names,
     refused,
     registry,
     replicas,
@@ -139,6 +140,16 @@ TABLE: tuple[Cause, ...] = (
         cases=unread.logins,
         tell=unread.tell_login,
         explains=(Explains(codes=("KA301", "KA002"), where=at_the_broker),),
+    ),
+    Cause(
+        codes=("KA301",),
+        meaning="brokers advertise names that resolve only inside a network where these clients are not",
+        cases=inside_names.by_network,
+        tell=inside_names.tell,
+        explains=(
+            Explains(codes=("KA303",), where=at_the_endpoint),
+            Explains(codes=("KA001",), where=at_the_broker),
+        ),
     ),
     Cause(
         codes=("KA301",),

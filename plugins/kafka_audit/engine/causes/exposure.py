@@ -1,25 +1,14 @@
 """KA301: clients do not reach what brokers advertise; and the address, or the broker, that is dead for everybody."""
 
-import re
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from kafka_audit.engine.causes.from_vantages import Reach, split_answers
 from kafka_audit.engine.causes.repair import connect, do_not, prove
 from kafka_audit.engine.causes.rule import Case, Story, changed_before, evidence_of, evidence_of_paths
 from kafka_audit.engine.facts import LAYERS, Path, failed_at_network
-from kafka_audit.model.finding import Evidence, Step
-from kafka_audit.model.text import brokers, clean, counted, fitting, start_upper, word
-
-_CAN = {
-    "dns": "resolves {k} of {n} advertised names",
-    "tcp": "connects to {k} of {n} advertised addresses",
-    "tls": "completes TLS with {k} of {n} advertised addresses",
-    "sasl": "is offered a login at {k} of {n} advertised addresses",
-    "api": "gets Kafka answers from {k} of {n} advertised addresses",
-    "identity": "finds {k} of {n} brokers at their addresses",
-}
-_INSIDE = re.compile(r"\.(svc|cluster\.local|internal|local|consul|docker)\.?$|\.svc\.", re.IGNORECASE)
+from kafka_audit.model.finding import Step
+from kafka_audit.model.text import brokers, counted, fitting, listing, start_upper, word
 
 
 def dead_for_everybody(case: Case) -> Iterable[Case]:
@@ -70,89 +59,49 @@ def _down_or_wrong(who: tuple[int, ...]) -> str:
     return f"Not known: whether {brokers(who)} {doubt}. To know: the process and server.log on the host."
 
 
-def _client_paths(case: Case) -> dict[str, list[Path]]:
-    by_vantage: dict[str, list[Path]] = defaultdict(list)
-    for path in case.facts.paths:
-        if path.role == "client":
-            by_vantage[path.vantage].append(path)
-    return by_vantage
-
-
 def tell_exposure(case: Case) -> Story:
     """Tell from which vantage which layer fails, k of n."""
-    names = {root.resource.name for root in case.roots}
-    by_vantage = _client_paths(case)
-    failed = {
-        vantage: [
-            p for p in paths if p.outcome == "failed" and f"broker/{p.endpoint.broker_id}/listener/{p.endpoint.listener}" in names
-        ]
-        for vantage, paths in by_vantage.items()
-    }
-    worst = max(failed, key=lambda vantage: len(failed[vantage]), default=None)
+    reach = Reach.of(case)
     return Story(
-        headline=_headline(case, by_vantage.get(worst, ()) if worst else (), failed.get(worst, ()) if worst else ()),
-        impact=_impact(case),
+        headline=_headline(case, reach),
+        impact=f"{_impact(case, reach)} {reach.sentences()}".strip(),
         confidence=case.confidence(),
         why="Seen from the vantages that failed; other vantages may come by another way.",
-        speaks_for=tuple(_evidence(case, by_vantage, failed)),
-        against=tuple(_other_vantages(by_vantage, failed)),
+        speaks_for=(
+            *(reach.evidence() if reach.worst else evidence_of(case.roots)),
+            *split_answers(case),
+            *changed_before(case, {"endpoint": "address", "config": "setting"}),
+        ),
+        against=tuple(reach.against()),
         not_known=tuple(_never_asked(case)),
-        steps=_steps(case, [p for paths in failed.values() for p in paths]),
+        steps=_steps(case, [path for paths in reach.failed.values() for path in paths]),
     )
 
 
-def _headline(case: Case, paths: Sequence[Path], failed: Sequence[Path]) -> str:
+def _headline(case: Case, reach: Reach) -> str:
     who = case.brokers
-    subject = f"{start_upper(brokers(who))} {'is' if len(who) == 1 else 'are'} out of reach for clients"
-    layers = [layer for layer in LAYERS if any(p.layer == layer for p in failed)]
-    if not failed or not layers:
-        return f"{subject}: their advertised {'address' if len(who) == 1 else 'addresses'} cannot be reached"
-    if len(layers) == 1:
-        can = _CAN[layers[0]].format(k=sum(layers[0] in p.passed for p in paths), n=len(paths))
-    else:
-        can = f"reaches {sum(p.outcome != 'failed' for p in paths)} of {len(paths)} advertised addresses"
+    if not reach.worst:
+        addresses = "their advertised address" if len(who) == 1 else "their advertised addresses"
+        return f"Clients cannot reach {brokers(who)} at {addresses}"
+    fail = f"{'fails' if len(reach.worst_failed) == 1 else 'fail'} at {listing(reach.layers())}"
     return fitting(
         [
-            f"{subject}: {clean(failed[0].vantage, 40)} {can} ({', '.join(layers)})",
-            f"{len(who)} brokers are out of reach for clients: {clean(failed[0].vantage, 20)} {can}",
+            f"Clients at {reach.where()} cannot reach {brokers(who)}: {reach.tally()} advertised endpoints {fail}",
+            f"Clients at {reach.where(20)} cannot reach {brokers(who, 3)}: {reach.tally()} endpoints {fail}",
+            f"Clients cannot reach {brokers(who, 3)}: {reach.tally()} endpoints {fail}",
         ]
     )
 
 
-def _impact(case: Case) -> str:
+def _impact(case: Case, reach: Reach) -> str:
+    if reach.everything_fails():
+        return "No client there can even bootstrap."
     led = sum(row.leader in case.brokers for row in case.facts.partitions.values())
     of = len(case.facts.partitions)
     text = f"A client there may bootstrap, then fails on every partition that {brokers(case.brokers)} " + (
         "leads" if len(case.brokers) == 1 else "lead"
     )
     return f"{text}: {led} of {of} by ZooKeeper." if of else f"{text}."
-
-
-def _evidence(case: Case, by_vantage: dict[str, list[Path]], failed: dict[str, list[Path]]) -> Iterable[Evidence]:
-    if not any(failed.values()):
-        yield from evidence_of(case.roots)
-    for vantage, paths in sorted(by_vantage.items()):
-        if not failed[vantage]:
-            continue
-        ladder = []
-        for layer in LAYERS:
-            tried = [p for p in paths if layer in p.passed or (p.layer == layer and p.outcome == "failed")]
-            if tried:
-                ladder.append(f"{layer} {sum(layer in p.passed for p in tried)} of {len(tried)}")
-        yield Evidence(observer=f"vantage {clean(vantage)}", text=f"layer by layer: {', '.join(ladder)}")
-        yield from evidence_of_paths(failed[vantage])
-    inside = sorted({e.host for e in case.endpoints if _INSIDE.search(e.host) or "." not in e.host.strip("[]").replace(":", ".")})
-    if inside:
-        yield Evidence(observer="zookeeper", text=f"{clean(inside[0])} is a name that only the inside of a network resolves")
-    yield from changed_before(case, {"endpoint": "address", "config": "setting"})
-
-
-def _other_vantages(by_vantage: dict[str, list[Path]], failed: dict[str, list[Path]]) -> Iterable[Evidence]:
-    for vantage, paths in sorted(by_vantage.items()):
-        if not failed[vantage]:
-            ok = sum(p.outcome == "ok" for p in paths)
-            text = f"reaches {ok} of {len(paths)}: says nothing of clients elsewhere"
-            yield Evidence(observer=f"vantage {clean(vantage)}", text=text)
 
 
 def _never_asked(case: Case) -> Iterable[str]:

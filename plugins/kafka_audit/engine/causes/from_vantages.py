@@ -1,0 +1,151 @@
+"""What client vantages tell of the endpoints of a case: k of n, the layer that fails first, and what names mean where."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from kafka_audit.engine.causes.rule import Case, evidence_of_paths
+from kafka_audit.engine.facts import LAYERS, Path
+from kafka_audit.model.finding import Evidence
+from kafka_audit.model.text import clean, listing
+
+_TOLD = re.compile(r"(?P<addresses>\S*) ?(?:by (?P<who>.+))?")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reach:
+    """The client paths of each vantage, and those of them that fail at the case's endpoints."""
+
+    paths: Mapping[str, Sequence[Path]]
+    failed: Mapping[str, Sequence[Path]]
+
+    @classmethod
+    def of(cls, case: Case) -> "Reach":
+        """Return what vantages tell of a case."""
+        names = {root.resource.name for root in case.roots}
+        paths: dict[str, list[Path]] = defaultdict(list)
+        for path in case.facts.paths:
+            if path.role == "client":
+                paths[path.vantage].append(path)
+        failed = {
+            vantage: [p for p in own if p.outcome == "failed" and resource_of(p) in names] for vantage, own in paths.items()
+        }
+        return cls(paths=paths, failed=failed)
+
+    @cached_property
+    def worst(self) -> tuple[str, ...]:
+        """The vantage from which most fails, with all others from which exactly the same does."""
+        most = max(self.failed.values(), key=len, default=())
+        ends = {resource_of(path) for path in most}
+        return tuple(sorted(v for v, own in self.failed.items() if own and {resource_of(path) for path in own} == ends))
+
+    @property
+    def worst_failed(self) -> Sequence[Path]:
+        """What fails from the worst vantages, told by the first of them."""
+        return self.failed[self.worst[0]] if self.worst else ()
+
+    def where(self, limit: int = 40) -> str:
+        """Return `worker` or `dmz and worker`."""
+        return listing([clean(vantage, limit) for vantage in self.worst], 2)
+
+    def tally(self) -> str:
+        """Return `2 of 3` endpoints that fail from the worst vantage."""
+        return f"{len(self.worst_failed)} of {len(self.paths[self.worst[0]])}" if self.worst else ""
+
+    def everything_fails(self) -> bool:
+        """Tell whether nothing at all is reached from the worst vantages."""
+        return bool(self.worst) and all(path.outcome == "failed" for path in self.paths[self.worst[0]])
+
+    def layers(self) -> tuple[str, ...]:
+        """Return the layers that fail first, from the worst vantages, in their order."""
+        stops = {path.layer for vantage in self.worst for path in self.failed[vantage]}
+        return tuple(layer for layer in LAYERS if layer in stops)
+
+    def sentences(self) -> str:
+        """Return a sentence on each vantage from which something fails, the worst first."""
+        order = sorted((v for v, own in self.failed.items() if own), key=lambda v: (v not in self.worst, -len(self.failed[v]), v))
+        told = [
+            f"from {clean(v, 40)} {len(self.failed[v])} of {len(self.paths[v])} fail ({', '.join(_stops(self.failed[v]))})"
+            for v in order
+        ]
+        return f"Of the advertised endpoints, {listing(told, 5)}." if told else ""
+
+    def evidence(self) -> Iterator[Evidence]:
+        """Yield, for each vantage from which something fails, how far each layer goes, and the ways in which paths fail."""
+        for vantage, paths in sorted(self.paths.items()):
+            if not self.failed[vantage]:
+                continue
+            ladder = []
+            for layer in LAYERS:
+                tried = [p for p in paths if layer in p.passed or (p.layer == layer and p.outcome == "failed")]
+                if tried:
+                    ladder.append(f"{layer} {sum(layer in p.passed for p in tried)} of {len(tried)}")
+            yield Evidence(observer=f"vantage {clean(vantage)}", text=f"layer by layer: {', '.join(ladder)}")
+            yield from evidence_of_paths(self.failed[vantage])
+            yield from _asked_in_vain(vantage, self.failed[vantage])
+
+    def against(self) -> Iterator[Evidence]:
+        """Yield what other vantages reach."""
+        for vantage, paths in sorted(self.paths.items()):
+            if not self.failed[vantage]:
+                ok = sum(path.outcome == "ok" for path in paths)
+                text = f"reaches {ok} of {len(paths)}: says nothing of clients elsewhere"
+                yield Evidence(observer=f"vantage {clean(vantage)}", text=text)
+
+
+def resource_of(path: Path) -> str:
+    """Return the resource name of the endpoint that a path leads to."""
+    return f"broker/{path.endpoint.broker_id}/listener/{path.endpoint.listener}"
+
+
+def _stops(failed: Iterable[Path]) -> list[str]:
+    layers = {path.layer for path in failed}
+    return [layer for layer in LAYERS if layer in layers]
+
+
+def _asked_in_vain(vantage: str, failed: Iterable[Path]) -> Iterator[Evidence]:
+    names: dict[str, list[str]] = defaultdict(list)
+    for path in failed:
+        who = _answer(path)[1] if path.layer == "dns" else None
+        if who:
+            names[who].append(path.via or path.endpoint.host)
+    for who, asked in names.items():
+        yield Evidence(
+            observer=f"vantage {clean(vantage)}", text=f"by {clean(who)} nobody is known as {listing(dict.fromkeys(asked), 3)}"
+        )
+
+
+def _answer(path: Path) -> tuple[frozenset[str], str | None]:
+    """Return the addresses that a name has there, and who says so."""
+    match = _TOLD.fullmatch(path.resolved or "")
+    if match is None:
+        return frozenset(), None
+    addresses = match["addresses"]
+    if addresses == "by":  # who was asked told nothing
+        return frozenset(), (path.resolved or "").removeprefix("by ")
+    return frozenset(addresses.split(",")) - {""}, match["who"]
+
+
+def split_answers(case: Case, limit: int = 5) -> Iterator[Evidence]:
+    """Yield names of the case's brokers that mean different addresses at different places."""
+    answers: dict[str, dict[str, tuple[frozenset[str], str | None]]] = defaultdict(dict)
+    for path in case.facts.paths:
+        if path.endpoint.broker_id in case.brokers and path.via is None:
+            addresses, who = _answer(path)
+            if addresses and who:
+                place = clean(path.vantage) if path.from_broker is None else f"broker {path.from_broker}'s host"
+                answers[path.endpoint.host][place] = (addresses, who)
+    split = {
+        host: told for host, told in answers.items() if any(a.isdisjoint(b) for a, _ in told.values() for b, _ in told.values())
+    }
+    for host, told in list(split.items())[:limit]:
+        alike: dict[tuple[frozenset[str], str | None], list[str]] = defaultdict(list)
+        for place, answer in sorted(told.items()):
+            alike[answer].append(place)
+        parts = [
+            f"{clean(', '.join(sorted(addresses)))} at {listing(places, 3)} ({clean(who)})"
+            for (addresses, who), places in alike.items()
+        ]
+        yield Evidence(observer=f"name {clean(host)}", text=f"means {', '.join(parts)}")

@@ -1,0 +1,130 @@
+"""KA301 at dns: advertised names that resolve only inside Kubernetes, Docker or another network, and the four known ways out."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import replace
+
+from kafka_audit.checks.hosts import inside_of
+from kafka_audit.engine.causes.from_vantages import Reach, resource_of, split_answers
+from kafka_audit.engine.causes.repair import do_not, prove
+from kafka_audit.engine.causes.rule import Case, Story, changed_before
+from kafka_audit.engine.facts import Path
+from kafka_audit.model.finding import Evidence, Finding, Step
+from kafka_audit.model.text import brokers, clean, counted, fitting, listing, word
+
+
+def by_network(case: Case) -> Iterable[Case]:
+    """Take endpoints whose names belong to one network, and whose vantage resolves no name of that network at all.
+
+    A vantage that resolves the others is inside: there one name without an answer is a pod that is not ready, or a typing error.
+    """
+    outside: dict[str, set[str]] = defaultdict(set)
+    for vantage, paths in Reach.of(case).paths.items():
+        resolving = {inside_of(path.endpoint.host) for path in paths if path.via is None and "dns" in path.passed}
+        for path in paths:
+            place = inside_of(path.endpoint.host)
+            if place is not None and place not in resolving and _unresolved(path):
+                outside[resource_of(path)].add(vantage)
+    groups: dict[str, list[Finding]] = defaultdict(list)
+    for root in case.roots:
+        endpoint = case.facts.endpoint(root.resource.name)
+        place = inside_of(endpoint.host) if endpoint is not None else None
+        if place is not None and outside[root.resource.name]:
+            groups[place].append(root)
+    return tuple(replace(case, roots=tuple(roots)) for roots in groups.values())
+
+
+def _unresolved(path: Path) -> bool:
+    return path.via is None and path.layer == "dns" and path.outcome == "failed"
+
+
+def tell(case: Case) -> Story:
+    """Tell which names are of the inside, from where they do not resolve, and how others got out of it."""
+    reach = Reach.of(case)
+    names = tuple(dict.fromkeys(clean(endpoint.host) for endpoint in case.endpoints))
+    listeners = tuple(dict.fromkeys(clean(endpoint.listener) for endpoint in case.endpoints))
+    place = inside_of(case.endpoints[0].host) or "its own network"
+    by_form = Evidence(observer="form", text=f"{listing(names, 3)}: {_form(place)}")
+    return Story(
+        headline=_headline(case, reach, listing(listeners, 2), place),
+        impact=f"Clients there read these names in every answer that a broker gives, and have no address for them: "
+        f"{'they cannot bootstrap' if reach.everything_fails() else 'whatever these brokers lead fails'} at listener "
+        f"{listing(listeners, 3)} of {brokers(case.brokers)}. {reach.sentences()}",
+        confidence=case.confidence(),
+        why="The names did not resolve there in two looks; that they belong to the inside is read off their form.",
+        speaks_for=(
+            *reach.evidence(),
+            by_form,
+            *split_answers(case),
+            *changed_before(case, {"endpoint": "address", "config": "setting"}),
+        ),
+        against=tuple(reach.against()),
+        not_known=tuple(_never_seen_inside(case)),
+        steps=_steps(case),
+    )
+
+
+def _never_seen_inside(case: Case) -> Iterable[str]:
+    names = {root.resource.name for root in case.roots}
+    if not any("dns" in path.passed for path in case.facts.paths if resource_of(path) in names):
+        vantage = "{command: [kubectl, exec, -i, POD, --]}"
+        yield f"Not known: whether these names resolve inside. To know: a vantage there, such as {vantage} in the cluster file."
+
+
+def _form(place: str) -> str:
+    if place == "its own network":
+        return "bare names, which mean something only where a search domain or a container network completes them"
+    return f"by their form names of {place}, which outside of it nobody is asked for"
+
+
+def _headline(case: Case, reach: Reach, listeners: str, place: str) -> str:
+    where, tally, only = reach.where(), reach.tally(), f"resolve only inside {place}"
+    one = len(reach.worst_failed) == 1
+    names = f"{tally} names {'resolves' if one else 'resolve'} only inside {place}"
+    told = f"{tally} {listeners} names {only}" if not one else f"{tally} {listeners} names resolves only inside {place}"
+    return fitting(
+        [
+            f"Clients at {where} cannot reach {brokers(case.brokers)}: {told}",
+            f"Clients at {where} cannot reach {brokers(case.brokers)}: {names}",
+            f"Clients at {reach.where(20)} cannot reach {counted(len(case.brokers), 'broker')}: {names}",
+            f"Clients cannot reach {counted(len(case.brokers), 'broker')}: names {only}",
+        ]
+    )
+
+
+def _steps(case: Case) -> tuple[Step, ...]:
+    many = counted(len(case.facts.known_brokers), "broker")
+    shown = dict.fromkeys(word(endpoint.host) for endpoint in case.endpoints)
+    return (
+        Step(
+            kind="see",
+            text="See it yourself from that vantage (reads only): no answer there, an address inside.",
+            commands=tuple(f"getent hosts {name}" for name in list(shown)[:5]),
+        ),
+        Step(
+            kind="quick",
+            text="Way 1, the client moves inside: run it in the same Kubernetes cluster (or Docker network) as the brokers.",
+            cost="Nothing changes at the brokers; the client lives and is deployed there from now on.",
+        ),
+        Step(
+            kind="lasting",
+            text=f"Way 2, an address outside for each of the {many}: hostNetwork, or a NodePort or LoadBalancer for each, and a "
+            "listener of its own that advertises exactly that, such as "
+            "advertised.listeners=INTERNAL://<name inside>:9094,EXTERNAL://<address outside>:<port of this broker>.",
+            cost="One rolling restart; an address or port for each broker to be kept, and with hostNetwork one broker a node.",
+        ),
+        Step(
+            kind="lasting",
+            text="Way 3, a proxy that knows Kafka and rewrites the addresses in its answers, such as grepplabs/kafka-proxy: it "
+            "is what clients bootstrap from, and leads them to each broker. Declare it as `reach`, and it is audited, too.",
+            cost="One more hop that must run, more than once, with a mapping for every broker; one that forwards bytes alone "
+            "rewrites nothing.",
+        ),
+        Step(
+            kind="lasting",
+            text="Way 4, a single instance: one broker behind one published address, which it advertises.",
+            cost="No replicas: every restart is an outage and a lost disk is lost data (KA612).",
+        ),
+        prove(case),
+        do_not("give clients the names in their hosts files: pods get new addresses, and each client must be told again."),
+    )
