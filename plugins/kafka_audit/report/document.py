@@ -14,14 +14,13 @@ from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.finding import Change, Finding, Incident, Lifecycle, Status, Step
 from kafka_audit.model.tables import Snapshot
 from kafka_audit.model.text import clean
-from kafka_audit.report import matrix
+from kafka_audit.report import matrix, views
 from kafka_audit.report.storms import groups
 
 SCHEMA_VERSION = 1
 
 _NOT_READ_YET: Mapping[str, str] = MappingProxyType(
     {
-        "logs": "What the brokers' logs say",
         "controllers": "What the KRaft controllers say when they are asked themselves",
     }
 )
@@ -73,6 +72,7 @@ def build(  # noqa: PLR0913, PLR0917 -- the contract between report and audit
         "never_asked": list(_never_asked(facts, cluster)),
         "passed_over": [clean(why, LONGEST_EVIDENCE) for why in passed_over],
         "matrix": matrix.build(facts).as_dict(),
+        "views": views.build(facts),
     }
 
 
@@ -189,6 +189,8 @@ def _never_asked(facts: Facts, cluster: Cluster | None) -> Iterator[str]:
         yield "Whether clients elsewhere than on this worker reach the brokers: no further vantage is in the cluster file."
     if "properties" not in sources:
         yield "What the brokers' server.properties say: no properties are in the cluster file."
+    if "logs" not in sources:
+        yield "What the brokers wrote themselves: no logs are in the cluster file."
     for key, question in _NOT_READ_YET.items():
         named = cluster is not None and bool(getattr(cluster, key))
         if key in sources or (key == "controllers" and not named and not facts.kraft):

@@ -1,0 +1,103 @@
+"""A report in a few hundred bytes: what overview and timeline show of each snapshot, and no finding of thousands."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kafka_audit.model.finding import Severity
+from kafka_audit.model.text import clean
+from kafka_audit.report.state import State, judge
+
+MOST_CHANGES = 500
+"""Changes that are kept of each snapshot; a comparison says when there were more."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lane:
+    """What one snapshot has in one lane of the timeline: an incident by its cause, or the findings of one check beside it."""
+
+    code: str
+    incident: bool
+    severity: Severity
+    label: str
+    number: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Digest:
+    """One report, condensed; times are ISO 8601 in UTC or None."""
+
+    snapshot_id: str
+    previous_snapshot_id: str | None
+    cluster: str
+    finished_at: str | None
+    asked: int
+    answered: int
+    unknown: int
+    brokers: int
+    mode: str | None
+    state: State
+    confidence: str
+    lanes: tuple[Lane, ...]
+    results: Mapping[str, Mapping[str, int]]  # by code, by status: how many
+    changes: tuple[Mapping[str, Any], ...]
+    changes_omitted: int
+
+
+def condense(document: Mapping[str, Any], min_coverage: float = 1.0) -> Digest:
+    """Return the digest of a `findings.json`."""
+    incidents = document["incidents"]
+    results: dict[str, Counter[str]] = {}
+    for finding in document["findings"]:
+        if not (finding["status"] == "FAIL" and finding["muted"]):
+            results.setdefault(finding["code"], Counter())[finding["status"]] += 1
+    return Digest(
+        snapshot_id=document["snapshot_id"],
+        previous_snapshot_id=document["previous_snapshot_id"],
+        cluster=document["cluster"],
+        finished_at=document["finished_at"],
+        asked=document["coverage"]["asked"],
+        answered=document["coverage"]["answered"],
+        unknown=document["counts"]["UNKNOWN"],
+        brokers=len(document["matrix"]["brokers"]),
+        mode=document.get("mode"),
+        state=judge(document, min_coverage),
+        confidence=incidents[0]["confidence"] if incidents else "",
+        lanes=tuple(_lanes(document)),
+        results=results,
+        changes=tuple(document["changes"][:MOST_CHANGES]),
+        changes_omitted=document["changes_omitted"] + max(len(document["changes"]) - MOST_CHANGES, 0),
+    )
+
+
+def _lanes(document: Mapping[str, Any]) -> list[Lane]:
+    names = {f["code"]: f["name"] for f in document["findings"]}
+    lanes: dict[str, Lane] = {}
+    explained: set[str] = set()
+    for incident in document["incidents"]:
+        explained.update(incident["findings"])
+        cause, before = incident["cause"], lanes.get(incident["cause"])
+        lanes[cause] = Lane(
+            code=cause,
+            incident=True,
+            severity=before.severity if before else Severity[incident["severity"]],
+            label=names.get(cause, "").replace("_", " "),
+            number=len(incident["findings"]) + (before.number if before else 0),
+        )
+    alone: dict[str, list[Mapping[str, Any]]] = {}
+    for finding in document["findings"]:
+        if finding["status"] == "FAIL" and not finding["muted"] and finding["fingerprint"] not in explained:
+            alone.setdefault(finding["code"], []).append(finding)
+    found = [*lanes.values()]
+    for code, findings in alone.items():
+        found.append(
+            Lane(
+                code=code,
+                incident=False,
+                severity=max(Severity[f["severity"]] for f in findings),
+                label=clean(findings[0]["resource"]["name"], 60) if len(findings) == 1 else names[code].replace("_", " "),
+                number=len(findings),
+            )
+        )
+    return found

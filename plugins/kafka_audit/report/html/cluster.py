@@ -1,0 +1,184 @@
+"""The page of one audit, on a server or as one self-contained file."""
+
+import base64
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from markupsafe import Markup
+
+from kafka_audit import __version__
+from kafka_audit.checks.reads import observer_name
+from kafka_audit.engine.causes.rule import CHANGES
+from kafka_audit.model.text import clean, listing, ranges
+from kafka_audit.report import state as states
+from kafka_audit.report.html import filters, picture
+from kafka_audit.report.html.filters import Wanted
+from kafka_audit.report.html.templating import asset, environment
+
+STEPS: Mapping[str, str] = MappingProxyType(
+    {"see": "See it yourself (reads only)", "quick": "Quick", "lasting": "Lasting", "prove": "Prove it"}
+)
+IN_FILE = 300
+"""Findings that a self-contained file lists; with 5,000 of them it would be slow to open, and findings.json has them all."""
+
+_MOST_UNKNOWN = 200
+_ALIKE = 5
+_WIDEST_VIEWS = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class Around:
+    """What a server knows around a report.
+
+    Attributes:
+        up: relative way to the root of the pages, ending in a slash.
+        here: relative way to the page of this cluster.
+        newest: whether there is no later report on this cluster.
+        age: how long ago it was asked, in words.
+        notice: a sentence above everything else, e.g. that this is an old report.
+        run_link: where Airflow shows the run.
+        min_coverage: share of asked reads below which nothing is judged.
+    """
+
+    up: str
+    here: str
+    newest: bool = True
+    age: str = ""
+    notice: str = ""
+    run_link: str = ""
+    min_coverage: float = 1.0
+
+
+def render(document: Mapping[str, Any], around: Around, *, wanted: Wanted, mode: str = "worst", fold: bool | None = None) -> str:
+    """Return the page of a report, with findings filtered and the matrix drawn as the address says."""
+    shown = mode if mode in picture.MODES else "worst"
+    drawn = picture.build(document["matrix"], mode=shown, fold=fold)
+    folding = {} if fold is None else {"fold": int(fold)}
+    other = {"fold": int(not (drawn and drawn.folded))}
+    codes, brokers = filters.offered(document["findings"])
+    return (
+        environment()
+        .get_template("cluster.j2")
+        .render(
+            **_common(document, around.min_coverage),
+            inline=None,
+            room="clusters",
+            up=around.up,
+            here=around.here,
+            is_newest=around.newest,
+            age=around.age,
+            notice=around.notice,
+            run_link=around.run_link,
+            picture=drawn,
+            modes=picture.MODES,
+            mode_link=lambda name: _address(mode=name, **folding),
+            fold_link=_address(mode=shown, **other),
+            page=filters.listed(document, wanted),
+            form={"wanted": wanted, "choices": filters.CHOICES, "codes": codes, "brokers": brokers},
+            rest=(),
+        )
+    )
+
+
+def standalone(document: Mapping[str, Any]) -> str:
+    """Return one HTML file that needs nothing else; findings beyond `IN_FILE` are counted by check."""
+    page = filters.listed(document, Wanted(), per_page=IN_FILE)
+    left = Counter(f["code"] for f in document["findings"] if f["status"] in {"FAIL", "UNKNOWN"})
+    left.subtract(row["code"] for row in page.rows)
+    return (
+        environment()
+        .get_template("cluster.j2")
+        .render(
+            **_common(document, 1.0),
+            inline=_inline(),
+            room="",
+            up=None,
+            here="",
+            is_newest=True,
+            age="",
+            notice="",
+            run_link="",
+            picture=picture.build(document["matrix"]),
+            modes={},
+            page=page,
+            form=None,
+            rest=[f"{number} {code}" for code, number in left.items() if number],
+        )
+    )
+
+
+def _common(document: Mapping[str, Any], min_coverage: float) -> dict[str, Any]:
+    return {
+        "document": document,
+        "state": states.judge(document, min_coverage),
+        "steps": STEPS,
+        "changes_observer": CHANGES,
+        "counts_told": _counts(document),
+        "unknown": list(_unknown(document)),
+        "views": _views(document.get("views")),
+        "version": __version__,
+    }
+
+
+def _inline() -> Mapping[str, Any]:
+    css, script = asset("page.css"), asset("page.js")
+    policy = (
+        f"default-src 'none'; style-src '{_hash(css)}'; script-src '{_hash(script)}';"
+        " img-src data:; base-uri 'none'; form-action 'none'"
+    )
+    # Ours, and read from this package: escaping would break them.
+    return {"css": Markup(css), "js": Markup(script), "policy": Markup(policy)}  # noqa: S704
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def _address(**chosen: Any) -> str:  # noqa: ANN401 -- words and numbers
+    return "?" + "&".join(f"{key}={value}" for key, value in chosen.items())
+
+
+def _counts(document: Mapping[str, Any]) -> str:
+    counts = document["lifecycle_counts"]
+    told = ", ".join(f"{number} {name}" for name, number in counts.items() if number) or "nothing failed, now or before"
+    previous = document["previous_snapshot_id"]
+    return f"Compared with {clean(previous)}: {told}." if previous else f"No earlier snapshot to compare with: {told}."
+
+
+def _unknown(document: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield reads that failed by what would make them answer: one missing right is one line, not a line for each read."""
+    found: dict[str, list[str]] = {}
+    for read in document["coverage"]["unknown"]:
+        text = f"{observer_name(read['observer'])}, {clean(read['operation'])}: {clean(read['error'], 300)}"
+        found.setdefault(clean(read["needs"] or "", 400).rstrip("."), []).append(text)
+    for needs, lines in list(found.items())[:_MOST_UNKNOWN]:
+        yield {"needs": needs, "lines": lines[:_ALIKE], "more": max(len(lines) - _ALIKE, 0)}
+
+
+def _views(views: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """Return the views as rows of values that differ from the first column or not; nothing where all say the same."""
+    if not views or len(views["columns"]) < 2:  # noqa: PLR2004 -- one column is agreement
+        return None
+    columns = views["columns"][:_WIDEST_VIEWS]
+    rows = [
+        {
+            "question": question,
+            "values": [
+                (column["values"][number], column["values"][number] != columns[0]["values"][number]) for column in columns
+            ],
+        }
+        for number, question in enumerate(views["rows"])
+    ]
+    return {"columns": [{"title": _who(column["observers"])} for column in columns], "rows": rows}
+
+
+def _who(observers: Sequence[str]) -> str:
+    """Return who shares a column: brokers as ranges of ids, the rest by name."""
+    ids = [int(name[7:]) for name in observers if name.startswith("broker ") and name[7:].isdecimal()]
+    others = [name for name in observers if not (name.startswith("broker ") and name[7:].isdecimal())]
+    own = [f"{'broker' if len(ids) == 1 else 'brokers'} {ranges(ids)}"] if ids else []
+    return clean(listing([*own, *others], 4), 200)

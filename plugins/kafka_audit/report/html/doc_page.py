@@ -1,0 +1,69 @@
+"""A check's docstring as HTML: the little Markdown that these pages are written in, everything escaped."""
+
+import re
+import textwrap
+from collections.abc import Iterator
+
+from markupsafe import Markup, escape
+
+_ITEM = re.compile(r"\n(?=[-*] |\d+[.)] )")
+_MARKER = re.compile(r"(?:[-*]|\d+[.)]) +")
+_CODE = re.compile(r"`([^`\n]+)`")
+_STRONG = re.compile(r"\*\*([^*\n]+)\*\*")
+# What a report fills in from its evidence, here only named.
+_FILLED = re.compile(r"\{([a-z_]+)\}")
+
+
+def html(text: str) -> Markup:
+    """Return headings, paragraphs, lists, tables and code of a docstring."""
+    return Markup("\n").join(_blocks(_FILLED.sub(r"<\1>", text)))
+
+
+def _blocks(text: str) -> Iterator[Markup]:
+    for block in re.split(r"\n\s*\n", text):
+        rest = block
+        if match := re.match(r"(#+) (.*)(?:\n|$)", block):
+            yield Markup("<h2>{}</h2>").format(match[2])
+            rest = block[match.end() :]
+        if not rest.strip():
+            continue
+        if rest.startswith("```"):
+            yield _code(rest.strip("`").partition("\n")[2])
+        elif rest.startswith("    "):
+            yield _code(textwrap.dedent(rest))
+        elif rest.startswith("|"):
+            yield _table(rest)
+        else:
+            yield from _items(rest)
+
+
+def _items(text: str) -> Iterator[Markup]:
+    found: list[Markup] = []
+    for item in _ITEM.split(text):
+        marker = _MARKER.match(item)
+        words = _words(" ".join(item[marker.end() if marker else 0 :].split()))
+        if marker:
+            found.append(Markup('<li><span class="mark na"></span>{}</li>').format(words))
+        else:
+            yield Markup("<p>{}</p>").format(words)
+    if found:
+        yield Markup('<ul class="told">{}</ul>').format(Markup("").join(found))
+
+
+def _code(text: str) -> Markup:
+    return Markup('<pre class="command"><code>{}</code></pre>').format(text.strip("\n"))
+
+
+def _table(text: str) -> Markup:
+    lines = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in text.splitlines()]
+    rows = [cells for cells in lines if not all(re.fullmatch(r":?-+:?", cell) for cell in cells)]
+    body = Markup("").join(
+        Markup("<tr>{}</tr>").format(Markup("").join(Markup("<td>{}</td>").format(_words(cell)) for cell in cells))
+        for cells in rows
+    )
+    return Markup('<div class="scroll"><table><tbody>{}</tbody></table></div>').format(body)
+
+
+def _words(text: str) -> Markup:
+    marked = _CODE.sub(r"<code>\1</code>", str(escape(text)))
+    return Markup(_STRONG.sub(r"<b>\1</b>", marked))  # noqa: S704 -- escaped in the line above

@@ -1,0 +1,127 @@
+"""Which findings a page lists: the filter as it stands in the address, and the rows that pass it, a page at a time."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+from urllib.parse import urlencode
+
+from kafka_audit.engine.facts import broker_of
+from kafka_audit.model.finding import Lifecycle, Severity, Status
+from kafka_audit.model.text import clean
+
+PER_PAGE = 100
+_LONGEST_WORDS = 200
+
+CHOICES: Mapping[str, Mapping[str, str]] = {
+    "status": {
+        "open": "failed or not known",
+        Status.FAIL: "failed",
+        Status.UNKNOWN: "not known",
+        Status.NOT_APPLICABLE: "does not apply",
+        Status.PASS: "passed",
+        "all": "every result",
+    },
+    "severity": {"": "any", **{severity.name: severity.name for severity in reversed(Severity)}},
+    "lifecycle": {"": "any", **{lifecycle.value: lifecycle.value for lifecycle in Lifecycle}},
+    "muted": {"": "muted or not", "no": "not muted", "yes": "muted"},
+}
+"""Values that a filter takes, with their names in a form; `code`, `broker` and `words` take what the report has."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """A filter; the default is what somebody must look at."""
+
+    status: str = "open"
+    code: str = ""
+    severity: str = ""
+    broker: str = ""
+    lifecycle: str = ""
+    muted: str = ""
+    words: str = ""
+    page: int = 1
+
+    @classmethod
+    def of(cls, query: Mapping[str, str]) -> "Wanted":
+        """Read an address; a value that no form offers counts as not given."""
+        chosen = {key: query[key] for key, offered in CHOICES.items() if query.get(key) in offered}
+        free = {key: query[key][:_LONGEST_WORDS] for key in ("code", "broker", "words") if query.get(key)}
+        page = query.get("page", "")
+        return cls(**chosen, **free, page=int(page) if page.isascii() and page.isdecimal() and 0 < len(page) < 6 else 1)  # noqa: PLR2004
+
+    def query(self, **changes: Any) -> str:  # noqa: ANN401 -- the fields' own types
+        """Return the address of this filter with some values changed; a changed filter starts at its first page."""
+        changed = replace(self, **({"page": 1} | changes))
+        default = asdict(Wanted())
+        return urlencode({key: value for key, value in asdict(changed).items() if value != default[key]})
+
+    @property
+    def is_default(self) -> bool:
+        """Whether nothing but the page was chosen."""
+        return not self.query()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """A page of findings: `of` findings pass, `pages` of them, this one from `first` to `last`."""
+
+    rows: tuple[Mapping[str, Any], ...]
+    of: int
+    all_of: int
+    number: int
+    pages: int
+    first: int
+    last: int
+
+
+def listed(document: Mapping[str, Any], wanted: Wanted, per_page: int = PER_PAGE) -> Page:
+    """Return the page that is wanted, or the last one there is; each row gets `part`: of an incident, or on its own."""
+    found = [finding for finding in document["findings"] if _passes(finding, wanted)]
+    pages = max(-(-len(found) // per_page), 1)
+    number = min(wanted.page, pages)
+    start = (number - 1) * per_page
+    incident = {fingerprint: number for number, one in enumerate(document["incidents"], 1) for fingerprint in one["findings"]}
+    rows = tuple({**finding, "part": incident.get(finding["fingerprint"])} for finding in found[start : start + per_page])
+    return Page(
+        rows=rows,
+        of=len(found),
+        all_of=len(document["findings"]),
+        number=number,
+        pages=pages,
+        first=start + 1 if rows else 0,
+        last=start + len(rows),
+    )
+
+
+def offered(findings: Iterable[Mapping[str, Any]]) -> tuple[list[tuple[str, str]], list[int]]:
+    """Return codes with names and numbers, and brokers, that the findings of a report name."""
+    findings = list(findings)
+    codes = Counter((finding["code"], finding["name"]) for finding in findings)
+    told = [(code, f"{code} {name.replace('_', ' ')} ({number})") for (code, name), number in sorted(codes.items())]
+    brokers = {broker_of(finding["resource"]["name"]) for finding in findings}
+    return told, sorted(broker for broker in brokers if broker is not None)
+
+
+def _passes(finding: Mapping[str, Any], wanted: Wanted) -> bool:
+    return all(_tests(finding, wanted))
+
+
+def _tests(finding: Mapping[str, Any], wanted: Wanted) -> Iterator[bool]:
+    if wanted.status == "open":
+        yield finding["status"] in {Status.FAIL, Status.UNKNOWN}
+    elif wanted.status != "all":
+        yield finding["status"] == wanted.status
+    yield wanted.code in {"", finding["code"]}
+    yield wanted.severity in {"", finding["severity"]}
+    yield wanted.lifecycle in {"", finding["lifecycle"]}
+    yield wanted.muted in {"", "yes" if finding["muted"] else "no"}
+    if wanted.broker:
+        yield str(broker_of(finding["resource"]["name"])) == wanted.broker
+    if wanted.words:
+        yield _says(finding, wanted.words.lower().split())
+
+
+def _says(finding: Mapping[str, Any], words: Sequence[str]) -> bool:
+    text = f"{finding['code']} {finding['name']} {clean(finding['resource']['name'], 1000)} {finding['message']}".lower()
+    return all(word in text for word in words)

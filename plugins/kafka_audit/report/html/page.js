@@ -1,0 +1,113 @@
+"use strict";
+// Enhancement only: every page is complete without it. Nothing here writes HTML; texts go in as textContent.
+(() => {
+  const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+  const make = (tag, attributes, text) => {
+    const made = document.createElement(tag);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    made.textContent = text;
+    return made;
+  };
+
+  // Inside Airflow: its theme is ours, too, and the frame lets no link out but one that its own document follows.
+  const root = document.documentElement;
+  try {
+    const outer = window !== parent && parent.document.documentElement;
+    if (outer) {
+      const follow = () => {
+        const dark = outer.classList.contains("dark");
+        root.classList.toggle("dark", dark);
+        root.classList.toggle("light", !dark);
+      };
+      follow();
+      new MutationObserver(follow).observe(outer, {attributes: true, attributeFilter: ["class"]});
+    }
+  } catch { /* another origin: the system's wish decides */ }
+  document.addEventListener("click", event => {
+    const link = event.target.closest("a[data-top]");
+    if (!link || window === parent) return;
+    try {
+      const twin = parent.document.createElement("a");
+      twin.href = link.href;
+      parent.document.body.append(twin);
+      event.preventDefault();
+      twin.click();
+      twin.remove();
+    } catch { /* stays a plain link */ }
+  });
+
+  // Commands can be copied; where there is no clipboard (plain http) they are selected.
+  for (const block of all("pre.command")) {
+    const code = block.querySelector("code");
+    const button = make("button", {type: "button", "aria-label": "Copy these commands"}, "Copy");
+    button.onclick = async () => {
+      try {
+        await navigator.clipboard.writeText(code.textContent);
+        button.textContent = "Copied";
+      } catch {
+        getSelection().selectAllChildren(code);
+        button.textContent = "Selected";
+      }
+      setTimeout(() => { button.textContent = "Copy"; }, 1500);
+    };
+    const box = make("div", {class: "copy"}, "");
+    block.replaceWith(box);
+    box.append(block, button);
+  }
+  addEventListener("beforeprint", () => all("details").forEach(one => { one.open = true; }));
+  for (const form of all("form[data-now]")) form.addEventListener("change", () => form.requestSubmit());
+
+  // The matrix: one tab stop, arrows move, and what a cell means is said below.
+  for (const table of all("table.mx")) {
+    const grid = all("tbody tr", table).map(row => all("td", row));
+    const said = document.getElementById(table.dataset.says);
+    const heads = all("thead th", table).slice(1).map(one => one.dataset.name);
+    const place = cell => {
+      const row = grid.findIndex(cells => cells.includes(cell));
+      return [row, row < 0 ? -1 : grid[row].indexOf(cell)];
+    };
+    const tell = cell => {
+      const [row, column] = place(cell);
+      if (row < 0 || !said) return;
+      const who = cell.parentElement.querySelector("th").dataset.name;
+      said.textContent = `${who} → ${heads[column]}: ${cell.dataset.word}${cell.title ? `. ${cell.title}` : ""}`;
+    };
+    const go = (from, row, column) => {
+      const next = grid[Math.max(0, Math.min(row, grid.length - 1))]?.[Math.max(0, Math.min(column, heads.length - 1))];
+      if (!next || next === from) return;
+      from?.setAttribute("tabindex", "-1");
+      next.setAttribute("tabindex", "0");
+      next.focus();
+    };
+    table.addEventListener("focusin", event => { if (event.target.matches("td")) tell(event.target); });
+    table.addEventListener("click", event => {
+      const cell = event.target.closest("td");
+      if (cell) go(table.querySelector('td[tabindex="0"]'), ...place(cell));
+      if (cell) tell(cell);
+    });
+    table.addEventListener("keydown", event => {
+      const [row, column] = place(event.target);
+      if (row < 0) return;
+      const last = heads.length - 1;
+      const moves = {
+        ArrowUp: [row - 1, column], ArrowDown: [row + 1, column], ArrowLeft: [row, column - 1], ArrowRight: [row, column + 1],
+        Home: [event.ctrlKey ? 0 : row, 0], End: [event.ctrlKey ? grid.length - 1 : row, last],
+        PageUp: [row - 10, column], PageDown: [row + 10, column],
+      };
+      const to = moves[event.key];
+      if (!to) return;
+      event.preventDefault();
+      go(event.target, ...to);
+    });
+  }
+
+  // In a file there is no server to filter: rows are hidden by their own words.
+  for (const input of all("input[data-filters]")) {
+    const rows = all(`#${input.dataset.filters} tbody tr`);
+    const told = rows.map(row => row.textContent.toLowerCase());
+    input.addEventListener("input", () => {
+      const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+      rows.forEach((row, number) => { row.hidden = !words.every(word => told[number].includes(word)); });
+    });
+  }
+})();

@@ -1,0 +1,199 @@
+"""The pages around a report: clusters at a glance, the timeline, the catalogue, and a sentence where there is nothing to show."""
+
+import inspect
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from markupsafe import Markup
+
+from kafka_audit import __version__, explain
+from kafka_audit.checks import Check
+from kafka_audit.model.text import counted
+from kafka_audit.report.digest import Digest
+from kafka_audit.report.html import doc_page, timeline
+from kafka_audit.report.html.templating import environment
+from kafka_audit.report.state import GROUPS, INCIDENT, UNJUDGED, State
+
+TREND = 14
+_HEIGHTS = {"critical": 17, "high": 13, "medium": 9, "low": 6, "info": 6, "ok": 4, "unknown": 15, "na": 4}
+_KEY = (("ok", "clear"), ("medium", "medium"), ("high", "high"), ("critical", "critical"), ("unknown", "not judged"))
+_MINUTE, _HOUR, _DAY = 60, 3600, 86400
+
+
+@dataclass(frozen=True, kw_only=True)
+class Glance:
+    """One cluster in the overview: its digests, newest first; none for one that was never audited."""
+
+    cluster: str
+    link: str
+    digests: Sequence[Digest]
+
+
+def overview(glances: Sequence[Glance], *, now: datetime, up: str, problems: Sequence[str] = (), title: str = "") -> str:
+    """Return clusters at a glance, worst first."""
+    entries = [_entry(glance, now) for glance in glances]
+    groups = [(group, [e for e in entries if e["state"].group == group]) for group in GROUPS]
+    broken, unjudged = (sum(e["state"].group == group for e in entries) for group in (INCIDENT, UNJUDGED))
+    told = f"{broken} of {counted(len(entries), 'cluster')} {'has' if broken == 1 else 'have'} an incident"
+    if unjudged:
+        told += f"; {unjudged} could not be judged"
+    return _render(
+        "overview.j2",
+        up=up,
+        room="clusters",
+        title=title or (told if entries else "No cluster was audited yet"),
+        subtitle="The latest snapshot of each cluster, worst first." if entries else "",
+        groups=[(group, sorted(found, key=_worst_first)) for group, found in groups if found],
+        trend_title=f"Last {TREND} audits",
+        trend_of=trend,
+        trend_key=_KEY,
+        empty="Trigger the DAG `kafka_audit`, or run `kafka-audit run CLUSTER`: the first report appears here.",
+        problems=problems,
+    )
+
+
+def _entry(glance: Glance, now: datetime) -> dict[str, Any]:
+    newest = glance.digests[0] if glance.digests else None
+    state = _with_age(glance.digests, now) if newest else _NEVER
+    return {
+        "cluster": glance.cluster,
+        "link": glance.link,
+        "digest": newest,
+        "state": state,
+        "trend": trend([digest.state.mark for digest in reversed(glance.digests[:TREND])]),
+        "age": age(newest.finished_at, now) if newest else "",
+    }
+
+
+_NEVER = State(group=UNJUDGED, mark="na", word="never audited", note="in the cluster file", sentence="No audit yet.")
+
+
+def _with_age(digests: Sequence[Digest], now: datetime) -> State:
+    """Return the newest state; one that should have been followed by others long ago says nothing of today."""
+    newest = digests[0]
+    times = [moment for moment in (_moment(digest.finished_at) for digest in digests) if moment]
+    gaps = sorted((a - b).total_seconds() for a, b in itertools.pairwise(times))
+    late = (now - times[0]).total_seconds() if times else 0.0
+    if len(gaps) < 3 or late < max(3 * gaps[len(gaps) // 2], _HOUR):  # noqa: PLR2004 -- fewer make no habit
+        return newest.state
+    missed = counted(int(late // max(gaps[len(gaps) // 2], 1)), "audit")
+    sentence = f"{newest.state.sentence}, when last asked {words(late)} ago"
+    return replace(newest.state, group=UNJUDGED, mark="unknown", word="stale", note=f"{missed} missed", sentence=sentence)
+
+
+def _worst_first(entry: Mapping[str, Any]) -> tuple[int, str]:
+    return -_HEIGHTS[entry["state"].mark], entry["cluster"]
+
+
+def trend(marks: Sequence[str]) -> Markup:
+    """Return a bar for each audit, oldest first; what was not judged is an outline."""
+    bars = Markup("").join(
+        Markup('<rect class="{}" x="{}" y="{}" width="6" height="{}"/>').format(
+            mark, 8 * n + 1, 19 - _HEIGHTS[mark], _HEIGHTS[mark]
+        )
+        for n, mark in enumerate(marks)
+    )
+    label = ", ".join("clear" if mark == "ok" else "not judged" if mark == "unknown" else mark for mark in marks)
+    width = max(8 * len(marks), 8)
+    return Markup('<svg class="tr" viewBox="0 0 {} 20" width="{}" height="20" role="img" aria-label="{}">{}</svg>').format(
+        width, width, label or "none", bars
+    )
+
+
+def history(  # noqa: PLR0913 -- what a timeline shows
+    cluster: str,
+    digests: Sequence[Digest],
+    *,
+    up: str,
+    here: str,
+    compared: timeline.Comparison | None,
+    ends: tuple[str, str],
+    before: str = "",
+    older: str = "",
+    problems: Sequence[str] = (),
+) -> str:
+    """Return the timeline; `digests` are oldest first, `ends` the snapshots A and B that are compared."""
+    times = {digest.snapshot_id: digest.finished_at for digest in digests}
+    return _render(
+        "timeline.j2",
+        up=up,
+        here=here,
+        room="clusters",
+        cluster=cluster,
+        headline=timeline.headline(digests),
+        digests=digests,
+        rows=timeline.rows(digests),
+        compared=compared,
+        a=ends[0],
+        b=ends[1],
+        a_at=times.get(ends[0]),
+        b_at=times.get(ends[1]),
+        before=before,
+        older=older,
+        problems=problems,
+    )
+
+
+def catalogue(checks: Mapping[str, Check], newest: Sequence[Digest], *, up: str) -> str:
+    """Return all checks, with how many clusters fail each now."""
+    listed = [
+        {
+            "code": check.code,
+            "severity": check.severity.name,
+            "summary": explain.summary(check),
+            "family": check.family.replace("_", " "),
+            "needs": ", ".join(table.table().replace("_", " ") for table in check.needs),
+            "fails": sum("FAIL" in digest.results.get(check.code, {}) for digest in newest),
+            "unknown": sum("UNKNOWN" in digest.results.get(check.code, {}) for digest in newest),
+        }
+        for check in checks.values()
+    ]
+    return _render("catalogue.j2", up=up, room="checks", checks=listed, number=len(listed))
+
+
+def check(one: Check, *, up: str) -> str:
+    """Return the page of one check."""
+    return _render(
+        "check.j2",
+        up=up,
+        room="checks",
+        check=one,
+        body=doc_page.html(inspect.cleandoc(one.doc)),
+        needs=", ".join(table.table() for table in one.needs),
+        example=explain.first_failing_case(one).splitlines(),
+    )
+
+
+def notice(title: str, text: str, *, up: str, links: Sequence[tuple[str, str]] = ()) -> str:
+    """Return a page of one sentence, and where to go from here."""
+    return _render("notice.j2", up=up, room="", title=title, text=text, links=links)
+
+
+def _render(template: str, **values: Any) -> str:  # noqa: ANN401 -- whatever the template shows
+    return environment().get_template(template).render(inline=None, version=__version__, **values)
+
+
+def age(at: str | None, now: datetime) -> str:
+    """Return how long ago a time of a report was, in words; empty where it is not known."""
+    moment = _moment(at)
+    return words((now - moment).total_seconds()) if moment else ""
+
+
+def words(seconds: float) -> str:
+    """Return a span of time in its largest unit."""
+    if seconds < _MINUTE:
+        return "less than a minute"
+    for size, unit in ((_DAY, "day"), (_HOUR, "hour"), (_MINUTE, "minute")):
+        if seconds >= size:
+            return counted(int(seconds // size), unit)
+    return ""
+
+
+def _moment(at: str | None) -> datetime | None:
+    try:
+        return datetime.fromisoformat(at).astimezone(UTC) if at else None
+    except ValueError:
+        return None

@@ -1,0 +1,105 @@
+"""Jinja with two nets: autoescape, and every string that is not markup of our own is cleaned before it is escaped."""
+
+import functools
+import re
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from kafka_audit.model.text import clean, counted
+
+_LONGEST = 4000
+_CODE = re.compile(r"`([^`\n]{1,400})`")
+_MONTH_DAY = "%d %b %H:%M"
+
+
+@functools.cache
+def environment() -> Environment:
+    """Return the environment of all pages."""
+    found = Environment(
+        loader=PackageLoader("kafka_audit.report.html"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_finalize,
+    )
+    found.filters |= {
+        "name": name,
+        "prose": prose,
+        "at": at,
+        "minute": minute,
+        "bar": bar,
+        "commands": commands,
+        "by_broker": by_broker,
+    }
+    found.globals["counted"] = counted
+    return found
+
+
+def asset(file: str) -> str:
+    """Return `page.css` or `page.js`."""
+    return files("kafka_audit.report.html").joinpath(file).read_text(encoding="utf-8")
+
+
+def _finalize(value: Any) -> Any:  # noqa: ANN401 -- whatever a template shows
+    """Clean what a template shows, wherever it came from: no string reaches a page as it is."""
+    return clean(value, _LONGEST) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def name(value: object, limit: int = 120) -> Markup:
+    """Return a string that a cluster supplied, cut and isolated, so that its own direction does not turn its neighbours."""
+    return Markup("<bdi>{}</bdi>").format(clean(value, limit))
+
+
+def prose(value: str, limit: int = 2000) -> Markup:
+    """Return sentences as markup: lines of their own, and code between backticks; all else is text."""
+    lines = (_CODE.sub(r"<code>\1</code>", str(escape(clean(line, limit)))) for line in value.split("\n"))
+    return Markup("<bdi>{}</bdi>").format(Markup("<br>".join(lines)))  # noqa: S704 -- escaped line by line, two lines above
+
+
+def commands(lines: Iterable[str]) -> Markup:
+    """Return lines of code as text, each as it can be copied."""
+    return Markup("\n").join(clean(line, _LONGEST) for line in lines)
+
+
+def by_broker(numbers: Mapping[str, int], limit: int = 8) -> str:
+    """Return how many findings each broker has, the most first; beyond `limit` brokers how many more there are."""
+    most = sorted(numbers.items(), key=lambda item: (-item[1], len(item[0]), item[0]))
+    told = ", ".join(f"{number} at broker {broker}" for broker, number in most[:limit])
+    return f"{told} and others at {counted(len(most) - limit, 'more broker')}" if len(most) > limit else told
+
+
+def at(value: str | None) -> Markup:
+    """Return a time of a report as markup, with the day and the year."""
+    moment = _moment(value)
+    if moment is None:
+        return Markup("time not known")
+    text = moment.strftime("%d %b %Y %H:%M UTC").lstrip("0")
+    return Markup('<time datetime="{}">{}</time>').format(moment.isoformat(), text)
+
+
+def minute(value: str | None) -> str:
+    """Return a time short enough for a column's head."""
+    moment = _moment(value)
+    return "not known" if moment is None else moment.strftime(_MONTH_DAY).lstrip("0")
+
+
+def bar(answered: int, asked: int) -> Markup:
+    """Return a bar of how much was answered; what was not is hatched."""
+    share = 100.0 * answered / asked if asked else 0.0
+    return Markup(
+        '<svg class="cov" viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label="{} of {} answered">'
+        '<rect width="{:.1f}" height="10"/></svg>'
+    ).format(answered, asked, share)
+
+
+def _moment(value: str | None) -> datetime | None:
+    try:
+        return datetime.fromisoformat(value).astimezone(UTC) if value else None
+    except ValueError:
+        return None
