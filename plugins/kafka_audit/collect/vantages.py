@@ -14,6 +14,7 @@ import signal
 import subprocess
 import tempfile
 import time
+from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -202,8 +203,10 @@ def without_secrets(environment: Mapping[str, str], cluster: Cluster, passwords:
     }
 
 
-def run(command: Sequence[str], script: str, seconds: float, environment: Mapping[str, str]) -> Output:
+def run(command: Sequence[str], script: str, seconds: float, environment: Mapping[str, str], *, last: bool = False) -> Output:
     """Run a command with the script on its stdin, in a session of its own, and end all of it at the deadline.
+
+    Of much output the beginning is kept and the command ended; with `last` the end is kept, for a log.
 
     Raises:
         ReadError: the command itself cannot be started here.
@@ -223,25 +226,29 @@ def run(command: Sequence[str], script: str, seconds: float, environment: Mappin
         except OSError as error:
             raise ReadError(_CANNOT_RUN, f"{command[0]}: {error.strerror}", f"{command[0]} on this worker") from error
         try:
-            text = _output(process, time.monotonic() + seconds)
+            text = _output(process, time.monotonic() + seconds, last=last)
             return Output(text=text, status=process.poll())
         finally:
             _end(process)
 
 
-def _output(process: subprocess.Popen[bytes], deadline: float) -> str:
-    """Read until the command ends, the deadline, or more than a vantage has to say."""
-    parts: list[bytes] = []
+def _output(process: subprocess.Popen[bytes], deadline: float, *, last: bool) -> str:
+    """Read until the command ends, the deadline, or more than a vantage has to say; with `last` go on and forget the oldest."""
+    parts: deque[bytes] = deque()
     stream = process.stdout
     with selectors.DefaultSelector() as selector:
         if stream is None:
             return ""
         selector.register(stream, selectors.EVENT_READ)
-        while sum(map(len, parts)) < _MOST_OUTPUT and selector.select(max(0.0, deadline - time.monotonic())):
+        size = 0
+        while (last or size < _MOST_OUTPUT) and selector.select(max(0.0, deadline - time.monotonic())):
             part = os.read(stream.fileno(), 65536)
             if not part:
                 break
             parts.append(part)
+            size += len(part)
+            while size > _MOST_OUTPUT + len(parts[0]):
+                size -= len(parts.popleft())
     with suppress(subprocess.TimeoutExpired):  # Output.status None says so
         process.wait(max(0.0, min(1.0, deadline - time.monotonic())))
     return b"".join(parts).decode(errors="replace")

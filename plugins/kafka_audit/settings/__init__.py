@@ -48,7 +48,6 @@ def unread(cluster: Cluster) -> tuple[str, ...]:
         f"{cluster.name}: {key} is not read by this version: {so}"
         for key, so in (
             ("controllers", "controllers are not asked themselves"),
-            ("logs", "what only broker logs tell stays unknown"),
         )
         if getattr(cluster, key)
     )

@@ -134,8 +134,8 @@ def _bytes(file: _File) -> bytes:
     try:
         with UPath(file.path).expanduser().open("rb") as stream:
             data: bytes = stream.read(MOST_BYTES + 1)
-    except _may_be_raised() as error:
-        words = next((words for kind, words in _WORDS if isinstance(error, kind)), type(error).__name__)
+    except may_be_raised() as error:
+        words = words_of(error)
         said = str(error)
         for login in _USERINFO.findall(file.path):
             said = said.replace(login, "")
@@ -145,9 +145,15 @@ def _bytes(file: _File) -> bytes:
     return data
 
 
-def _may_be_raised() -> tuple[type[Exception], ...]:
+def may_be_raised() -> tuple[type[Exception], ...]:
+    """Return what file systems raise where a file is not there, closed to us, or of no kind that they know."""
     found = [getattr(sys.modules.get(module), name, None) for module, name in _FOREIGN]
     return (*_OWN, *(one for one in found if isinstance(one, type) and issubclass(one, Exception)))
+
+
+def words_of(error: Exception) -> str:
+    """Return in short what a file system raised."""
+    return next((words for kind, words in _WORDS if isinstance(error, kind)), type(error).__name__)
 
 
 def _told(held: tuple[_File, _Content], sample: int, key: bytes) -> list[Row]:

@@ -1,0 +1,135 @@
+"""From the text of a log to what it says: times, matches of signatures, the broker's last registration. Pure."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from kafka_audit.model.log_signatures import SIGNATURES, Signature
+
+MOST_LINES = 20_000
+LONGEST_LINE = 4_000
+"""Characters of a line that are looked at; nothing that is looked for stands further back."""
+
+_BELOW = 3  # lines after a match in which its exception may stand
+_TIME = re.compile(
+    r"\[?(?P<day>\d{4}-\d\d-\d\d)[T ](?P<time>\d\d:\d\d:\d\d)(?:[,.](?P<part>\d{1,9}))?(?P<zone>Z|[+-]\d\d:?\d\d)?(?=[\]\s]|$)"
+)
+_JSON_TIME = re.compile(r'"(?:@timestamp|timestamp|time|ts)"\s*:\s*"(?P<text>[^"]{19,40})"')
+_EXCEPTION = re.compile(r"(?:Caused by: )?[\w.$]{1,200}(?:Exception|Error)\b")
+_REGISTERED = re.compile(
+    r"Registered broker (\d{1,10}) at path \S{1,300} with addresses: .{0,2000}?(?:czxid \(broker epoch\): (\d{1,19})|$)"
+    r"|Successfully registered broker (\d{1,10}) with broker epoch"
+)
+
+
+class Stamp(NamedTuple):
+    """A line's own time: milliseconds as if the host's zone were UTC, or of the epoch where the line names its zone."""
+
+    ms: int
+    zoned: bool
+    text: str
+
+
+class Match(NamedTuple):
+    """A line that a signature knows."""
+
+    signature: Signature
+    supports: str | None
+    part: str | None
+    about: int | None
+    address: str | None
+    detail: str | None
+    text: str
+    stamp: Stamp | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scan:
+    """What one log says. `registered` is the last registration of its broker: when, and the znode's czxid where it is told."""
+
+    matches: tuple[Match, ...]
+    newest: Stamp | None
+    registered: tuple[Stamp, int | None] | None
+
+
+def stamp(line: str) -> Stamp | None:
+    """Return a line's time: log4j's default, Strimzi's, ISO 8601, or that of a JSON layout; None where there is none."""
+    match = _TIME.match(line)
+    if match is None and line.startswith("{"):
+        inside = _JSON_TIME.search(line)
+        match = _TIME.match(inside["text"]) if inside else None
+    if match is None:
+        return None
+    digits, zone = (match["part"] or "0")[:3].ljust(3, "0"), match["zone"]
+    try:
+        moment = datetime.fromisoformat(f"{match['day']}T{match['time']}.{digits}{zone or '+00:00'}")
+        return Stamp(round(moment.astimezone(UTC).timestamp() * 1000), zone is not None, match[0].strip("[]"))
+    except (ValueError, OverflowError):
+        return None
+
+
+def scan(text: str, broker: int) -> Scan:
+    """Return what the tail of a broker's log says; a line cut in two at its beginning is no trouble, it matches nothing."""
+    lines = [line[:LONGEST_LINE] for line in text.splitlines()[-MOST_LINES:]]
+    matches: list[Match] = []
+    newest: Stamp | None = None
+    registered: tuple[Stamp, int | None] | None = None
+    for number, line in enumerate(lines):
+        newest = stamp(line) or newest
+        matches.extend(_matches(lines, number, newest, broker))
+        found = _REGISTERED.search(line) if "egistered broker" in line else None
+        if found is not None and newest is not None and int(found[1] or found[3]) == broker:
+            registered = (newest, int(found[2]) if found[2] else None)
+    return Scan(matches=tuple(matches), newest=newest, registered=registered)
+
+
+def _matches(lines: Sequence[str], number: int, when: Stamp | None, broker: int) -> Iterator[Match]:
+    line = lines[number]
+    for signature in SIGNATURES:
+        if signature.marker in line and (found := signature.pattern.search(line)):
+            below = next(_below(lines, number), None)
+            told = {key: value for key, value in found.groupdict().items() if value is not None}
+            yield Match(
+                signature=signature,
+                supports=_supports(signature, below, line),
+                part=next((told[key] for key in ("part", "part_f", "part_q") if key in told), None),
+                about=broker if signature.own else _about(told),
+                address=_address(told),
+                detail=told.get("detail", below),
+                text=line if below is None else f"{line} / {below}",
+                stamp=when,
+            )
+
+
+def _below(lines: Sequence[str], number: int) -> Iterator[str]:
+    """Yield the exceptions that stand directly below a line and belong to it."""
+    for line in lines[number + 1 : number + 1 + _BELOW]:
+        if stamp(line) is not None:
+            return
+        if _EXCEPTION.match(line):
+            yield line
+
+
+def _supports(signature: Signature, below: str | None, line: str) -> str | None:
+    if signature.by_reason:
+        return next((code for part, code in signature.by_reason if part in (below or "")), None)
+    if signature.id == "update_refused" and not ("CLUSTER_AUTHORIZATION_FAILED" in line or "errorCode=31" in line):
+        return None
+    return signature.supports
+
+
+def _about(told: Mapping[str, str]) -> int | None:
+    number = next((told[key] for key in ("about", "about_f", "node") if key in told), None)
+    return None if number is None or number.startswith("-") else int(number)
+
+
+def _address(told: Mapping[str, str]) -> str | None:
+    """Return host:port as it is advertised; `host/10.0.0.1:9092` names both what was given and what that resolved to."""
+    if "port" in told:
+        return f"{told['host']}:{told['port']}"
+    if "address" not in told:
+        return None
+    given, _, resolved = told["address"].rpartition("/")
+    return f"{given}:{resolved.rpartition(':')[2]}" if given else resolved

@@ -1,0 +1,139 @@
+"""What the logs of one broker say, as rows: lines of one kind together, their times made those of the epoch. Pure."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from kafka_audit.collect.logs.lines import Match, Scan, Stamp
+from kafka_audit.collect.logs.masking import masked
+from kafka_audit.collect.reads import clean
+from kafka_audit.model.tables import LogLine, RegisteredBroker
+
+UNDECIDED = "not known"
+MOST_ROWS = 200
+"""Kinds of lines that are kept of one broker, whoever filled its log."""
+
+_QUARTER = 15 * 60_000  # what zones differ by
+_FURTHEST = 14 * 3_600_000
+_NEAR = 60_000  # how far a registration or a grown log may be from the line that tells of it
+_AT_ONCE = 2_000  # the same for a file's own time
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tail:
+    """The tail of one log. `written_ms` is the file's own time, where that is the time of its newest line."""
+
+    log: str
+    scan: Scan
+    read_ms: int
+    written_ms: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Zone:
+    """How far the clock on the wall of a broker's host is ahead of UTC; `offset_ms` is None where that was not told."""
+
+    offset_ms: int | None
+    known_by: str
+
+    def epoch_ms(self, when: Stamp | None) -> int | None:
+        """Return a line's time since the epoch."""
+        if when is None or when.zoned:
+            return None if when is None else when.ms
+        return None if self.offset_ms is None else when.ms - self.offset_ms
+
+
+def _offset(local_ms: int, epoch_ms: int, near_ms: int) -> int | None:
+    """Return the zone in which a local time is that moment, None where no zone makes it so."""
+    offset = round((local_ms - epoch_ms) / _QUARTER) * _QUARTER
+    return offset if abs(local_ms - epoch_ms - offset) <= near_ms and abs(offset) <= _FURTHEST else None
+
+
+def zone(tails: Sequence[Tail], registration: RegisteredBroker | None, before: Sequence[Tail] = ()) -> Zone:
+    """Return the zone of a broker's host as its logs tell it.
+
+    By the line about its registration, whose moment ZooKeeper holds as well; else by a file's own time, which is that of its
+    newest line; else by a line that was written between two readings.
+
+    Args:
+        tails: what was read.
+        registration: ZooKeeper's row of the broker.
+        before: what was read some seconds earlier.
+    """
+    for tail in tails:
+        if registration is not None and tail.scan.registered is not None:
+            when, czxid = tail.scan.registered
+            offset = _offset(when.ms, registration.registered_ms, _NEAR) if czxid in {None, registration.czxid} else None
+            if offset is not None and not when.zoned:
+                return Zone(offset_ms=offset, known_by="registration")
+    for tail in tails:
+        newest = tail.scan.newest
+        if tail.written_ms is not None and newest is not None and not newest.zoned:
+            offset = _offset(newest.ms, tail.written_ms, _AT_ONCE)
+            if offset is not None:
+                return Zone(offset_ms=offset, known_by="file")
+    earlier = {tail.log: tail.scan.newest for tail in before}
+    for tail in tails:
+        newest, old = tail.scan.newest, earlier.get(tail.log)
+        if newest is not None and old is not None and newest.ms > old.ms and not newest.zoned:
+            offset = _offset(newest.ms, tail.read_ms, _NEAR)
+            if offset is not None:
+                return Zone(offset_ms=offset, known_by="growth")
+    return Zone(offset_ms=None, known_by=UNDECIDED)
+
+
+def rows(
+    broker: int, tails: Sequence[Tail], told: Zone, registered: Mapping[int, RegisteredBroker], sample: int
+) -> Iterator[LogLine]:
+    """Yield a row for each kind of line, at most `MOST_ROWS`.
+
+    Args:
+        broker: whose logs they are.
+        tails: of its logs.
+        told: the zone of its host.
+        registered: ZooKeeper's registrations; without ZooKeeper none, then the broker's own word on its registration counts.
+        sample: number of the look that the rows belong to.
+    """
+    starts = [told.epoch_ms(tail.scan.registered[0]) for tail in tails if tail.scan.registered is not None]
+    own = max((one for one in starts if one is not None), default=None)
+    count = 0
+    for tail in tails:
+        groups: defaultdict[tuple[object, ...], list[Match]] = defaultdict(list)
+        for match in tail.scan.matches:
+            groups[match.signature.id, match.supports, match.part, match.about, match.address, match.detail].append(match)
+        for found in groups.values():
+            count += 1
+            if count > MOST_ROWS:
+                return
+            about = found[-1].about
+            known = [registered[one].registered_ms for one in (broker, about) if one is not None and one in registered]
+            start = max(known) if broker in registered else own
+            yield replace(_row(tail, told, found, start), broker_id=broker, sample=sample)
+
+
+def _row(tail: Tail, told: Zone, found: Sequence[Match], start: int | None) -> LogLine:
+    newest = found[-1]
+    times = [told.epoch_ms(match.stamp) for match in found]
+    timed = [one for one in times if one is not None]
+    decided = start is not None and len(timed) == len(found)
+    since = [one for one in timed if start is not None and one > start] if decided else []
+    return LogLine(
+        sample=0,
+        broker_id=-1,
+        log=tail.log,
+        signature=newest.signature.id,
+        supports=newest.supports,
+        part=newest.part,
+        about_broker=newest.about,
+        address=None if newest.address is None else clean(newest.address),
+        detail=None if newest.detail is None else masked(newest.detail),
+        text=masked(newest.text),
+        written=None if newest.stamp is None else newest.stamp.text,
+        matches=len(found),
+        first_ms=min(timed, default=None),
+        last_ms=max(timed, default=None),
+        since_start=len(since) if decided else None,
+        since_ms=min(since, default=None),
+        zone="line" if newest.stamp is not None and newest.stamp.zoned else told.known_by,
+        read_ms=tail.read_ms,
+    )

@@ -1,0 +1,137 @@
+"""Read the logs that the cluster file names, all brokers side by side; what fails is a row."""
+
+import os
+import time
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import partial
+
+from kafka_audit.collect import vantages
+from kafka_audit.collect.lanes import side_by_side
+from kafka_audit.collect.logs import rows, tails
+from kafka_audit.collect.logs.rows import Tail
+from kafka_audit.collect.logs.tails import Place
+from kafka_audit.collect.reads import Asking, ReadError
+from kafka_audit.model.cluster import Cluster, Logs
+from kafka_audit.model.tables import RegisteredBroker, Row
+
+PLACEHOLDER = "{broker_id}"
+_LANES = 16
+_NO_ID = "no broker id"
+
+_Answer = tuple[Tail, ...] | ReadError
+
+
+def operation(place: Place) -> str:
+    """Return the name of a read."""
+    return f"logs {place.log}"
+
+
+def read(
+    cluster: Cluster, brokers: Collection[int], registered: Iterable[RegisteredBroker], sample: int, deadline: float
+) -> tuple[Row, ...]:
+    """Return what brokers wrote, and a `SourceRead` row for each log and each failure.
+
+    Where the zone of a host cannot be told from one reading, and it matters, its logs are read again after `limits.settle_s`.
+
+    Args:
+        cluster: an entry of the cluster file that has `logs`.
+        brokers: ids that anybody has named.
+        registered: ZooKeeper's newest rows; none in KRaft.
+        sample: number of the look that the rows belong to.
+        deadline: bound of all, of `time.monotonic()`.
+    """
+    if cluster.logs is None:
+        return ()
+    reader = _Reader(cluster, deadline)
+    places, failed = _places(cluster.logs, sorted(brokers))
+    found: list[Row] = [_asking(place, sample).failed(operation(place), error) for place, error in failed]
+    answers = reader.read(places)
+    told = {row.broker_id: row for row in registered}
+    by_broker = _tails(places, answers)
+    unclear = [one for one, some in by_broker.items() if _unclear(some, told.get(one))]
+    again = [place for place in places if place.broker in unclear]
+    later = _tails(again, reader.read(again)) if again and reader.wait(cluster.limits.settle_s) else {}
+    for place, answer in zip(places, answers, strict=True):
+        asking = _asking(place, sample)
+        failure = answer if isinstance(answer, ReadError) else None
+        found.append(asking.answered(operation(place)) if failure is None else asking.failed(operation(place), failure))
+    for broker, first in by_broker.items():
+        newest = later.get(broker, first)
+        zone = rows.zone(newest, told.get(broker), first)
+        found += rows.rows(broker, newest, zone, told, sample)
+    return tuple(found)
+
+
+class _Reader:
+    """Reads places within bounds."""
+
+    def __init__(self, cluster: Cluster, deadline: float) -> None:
+        self._read_s = cluster.limits.read_s
+        self._deadline = deadline
+        self._environment = vantages.without_secrets(os.environ, cluster)
+
+    def wait(self, seconds: float) -> bool:
+        """Let some time pass; return whether there was enough of it."""
+        if time.monotonic() + seconds + self._read_s > self._deadline:
+            return False
+        time.sleep(seconds)
+        return True
+
+    def read(self, places: Sequence[Place]) -> list[_Answer]:
+        turns = 1 + len(places) // _LANES
+        until = min(self._deadline, time.monotonic() + (self._read_s + vantages.START_S) * turns)
+        answers = side_by_side([partial(self._one, place) for place in places], _LANES, until)
+        return [
+            ReadError("timeout", f"{place.target}: not read in time", f"{place.target} within limits.read_s")
+            if answer is None
+            else answer
+            for place, answer in zip(places, answers, strict=True)
+        ]
+
+    def _one(self, place: Place) -> _Answer:
+        try:
+            return tails.read(place, self._read_s, self._environment)
+        except ReadError as error:
+            return error
+
+
+def _places(logs: Logs, brokers: Sequence[int]) -> tuple[list[Place], list[tuple[Place, ReadError]]]:
+    """Return where to look, and the places of which it is not known whose they are."""
+    places: list[Place] = []
+    failed: list[tuple[Place, ReadError]] = []
+    for given in (logs.command,) if logs.command else tuple((path,) for path in logs.paths):
+        named = any(PLACEHOLDER in word for word in given)
+        if named or len(brokers) == 1:
+            places += [_place(logs, given, broker) for broker in brokers]
+        if not brokers or (not named and len(brokers) > 1):
+            nobody = "nobody told which brokers there are" if not brokers else f"one place for {len(brokers)} brokers"
+            needs = "an answer of ZooKeeper or of a broker" if not brokers else "{broker_id} in `logs` of the cluster file"
+            place = _place(logs, given, None)
+            failed.append((place, ReadError(_NO_ID, f"{place.target}: {nobody}", needs)))
+    return places, failed
+
+
+def _place(logs: Logs, given: Sequence[str], broker: int | None) -> Place:
+    filled = tuple(word if broker is None else word.replace(PLACEHOLDER, str(broker)) for word in given)
+    number = -1 if broker is None else broker
+    return Place(broker=number, command=filled) if logs.command else Place(broker=number, path=filled[0])
+
+
+def _asking(place: Place, sample: int) -> Asking:
+    whose = place.target if place.broker < 0 else place.broker
+    return Asking(sample=sample, observer=f"logs:{whose}", target=place.target)
+
+
+def _tails(places: Iterable[Place], answers: Iterable[_Answer]) -> Mapping[int, tuple[Tail, ...]]:
+    found: dict[int, tuple[Tail, ...]] = {}
+    for place, answer in zip(places, answers, strict=True):
+        if not isinstance(answer, ReadError):
+            found[place.broker] = (*found.get(place.broker, ()), *answer)
+    return found
+
+
+def _unclear(found: Sequence[Tail], registration: RegisteredBroker | None) -> bool:
+    """Tell whether lines that say something have times of which only another reading can tell the zone."""
+    of_interest = [match for tail in found for match in tail.scan.matches if match.supports is not None]
+    local = [match for match in of_interest if match.stamp is not None and not match.stamp.zoned]
+    return bool(local) and rows.zone(found, registration).offset_ms is None

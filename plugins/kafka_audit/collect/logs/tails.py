@@ -1,0 +1,91 @@
+"""The end of a log, wherever it is: a file's last bytes, or what a command writes last."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from upath import UPath
+
+from kafka_audit.collect import vantages
+from kafka_audit.collect.logs.lines import scan
+from kafka_audit.collect.logs.rows import Tail
+from kafka_audit.collect.properties.sources import may_be_raised, words_of
+from kafka_audit.collect.reads import ReadError, clean, now_ms
+
+MOST_BYTES = 2 * 1024 * 1024
+"""Of one log: at Kafka's usual 150 bytes a line some 14,000 lines."""
+
+COMMAND = "command"
+_FILES = 2  # of one pattern: the newest may have been begun a minute ago
+_NONE, _FAILED = "no such file", "the command failed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where the logs of one broker are: a path, perhaps with `*` in it, or a command."""
+
+    broker: int
+    path: str | None = None
+    command: tuple[str, ...] = ()
+
+    @property
+    def target(self) -> str:
+        """The place, for a row."""
+        return clean(" ".join(self.command) if self.path is None else self.path)
+
+    @property
+    def log(self) -> str:
+        """The last part of the place, for the name of the read."""
+        return COMMAND if self.path is None else clean(self.path.rpartition("/")[2])
+
+
+def read(place: Place, seconds: float, environment: Mapping[str, str]) -> tuple[Tail, ...]:
+    """Return the tails at a place; raises ReadError where there is none, or none that can be read.
+
+    Args:
+        place: where to look.
+        seconds: bound of a command.
+        environment: for a command, without credentials.
+    """
+    return _of_command(place, seconds, environment) if place.path is None else _of_files(place, place.path)
+
+
+def _of_command(place: Place, seconds: float, environment: Mapping[str, str]) -> tuple[Tail, ...]:
+    output = vantages.run(place.command, "", seconds, environment, last=True)
+    if output.status != 0:
+        message = f"{place.target}: {output.first_line()}"
+        raise ReadError(output.error() if output.status is None else _FAILED, message, f"a log on the stdout of {place.target}")
+    return (Tail(log=COMMAND, scan=scan(output.text, place.broker), read_ms=now_ms()),)
+
+
+def _of_files(place: Place, path: str) -> tuple[Tail, ...]:
+    try:
+        found = _newest(path)
+        if not found:
+            raise ReadError(_NONE, f"{place.target}: there is none", f"a log at {place.target}")
+        return tuple(_of_file(one, place.broker) for one in found)
+    except may_be_raised() as error:
+        raise ReadError(words_of(error), f"{place.target}: {error}", f"a log that can be read at {place.target}") from error
+
+
+def _newest(path: str) -> Sequence[UPath]:
+    """Return the files of a pattern that were written last, the oldest of them first."""
+    folder, _, pattern = path.rpartition("/")
+    if "*" not in path and "?" not in path:
+        one = UPath(path).expanduser()
+        one.stat()
+        return (one,)
+    files = (one for one in UPath(folder or ".").expanduser().glob(pattern) if one.is_file() and not one.name.endswith(".gz"))
+    return sorted(files, key=lambda one: (one.stat().st_mtime, one.name))[-_FILES:]
+
+
+def _of_file(path: UPath, broker: int) -> Tail:
+    told = path.stat()
+    read_ms = now_ms()
+    with path.open("rb") as stream:
+        stream.seek(max(0, told.st_size - MOST_BYTES))
+        data: bytes = stream.read(MOST_BYTES)
+    # A copy in an object store has the time of the copy.
+    local = path.protocol in {"", "file", "local"}
+    written = round(told.st_mtime * 1000) if local and told.st_mtime <= time.time() else None
+    return Tail(log=clean(path.name), scan=scan(data.decode(errors="replace"), broker), read_ms=read_ms, written_ms=written)

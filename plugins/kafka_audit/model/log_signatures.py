@@ -1,0 +1,192 @@
+"""What Kafka writes when something is wrong, as a table: which words, in which releases, which log, what they mean.
+
+The words are those of the classes of 1.1.1, 2.8.2, 3.9.1 and 4.3.0 (`RequestSendThread`, `KafkaController`, `NetworkClient`,
+`AclAuthorizer`, `UnifiedLog`, `LogManager`, `KafkaServer`, `ZooKeeperClient`, `ClientCnxn`, `ReplicationControlManager`).
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+_ALL, _ZOOKEEPER = "1.1 - 4.3", "1.1 - 3.9"
+# Whose connections go from broker to broker, or to a controller; an AdminClient or a producer inside a broker is a client.
+_PART = (
+    r"\[(?:(?P<part>Controller) id=\d+, targetBrokerId=(?P<about>\d+)"
+    r"|(?P<part_f>ReplicaFetcher) replicaId=\d+, leaderId=(?P<about_f>\d+)"
+    r"|(?P<part_q>RaftManager|(?:Node|Broker)ToControllerChannelManager)\b)[^\]]{0,200}\] "
+)
+_NODE = r"(?P<node>-?\d{1,10})(?: \((?P<address>[^() ]{1,300})\))?"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Signature:
+    """One thing that Kafka writes. Named groups: part, about (a broker's id), node, host and port or address, detail."""
+
+    id: str
+    marker: str  # a plain part of the line, looked for before the pattern is
+    pattern: re.Pattern[str]
+    versions: str  # the releases that word it so
+    log: str  # the file of Kafka's own log4j configuration
+    means: str  # for a sentence: "its log says that …"
+    supports: str | None = None  # the check whose fault it shows; None where the line below it decides, or nothing does
+    by_reason: tuple[tuple[str, str], ...] = ()  # a part of the exception below the line, and the check
+    repeats: bool = False  # whether Kafka writes it again and again for as long as the fault lasts
+    own: bool = False  # about the broker that writes it
+
+
+def _signature(name: str, marker: str, pattern: str, **more: Any) -> Signature:  # noqa: ANN401 -- the fields of Signature
+    usual = {"versions": _ALL, "log": "server.log"}
+    return Signature(id=name, marker=marker, pattern=re.compile(pattern), **(usual | more))
+
+
+_NOT_CONNECTED = (
+    ("AuthenticationException", "KA412"),
+    ("SSLHandshakeException", "KA412"),
+    ("java.io.IOException", "KA302"),
+    ("SocketTimeoutException", "KA302"),
+    ("UnknownHostException", "KA302"),
+)
+_REFUSED_START = (
+    ("inter.broker.listener.name must be a listener name defined in advertised.listeners", "KA311"),
+    ("sasl.mechanism.inter.broker.protocol must be included in sasl.enabled.mechanisms", "KA406"),
+    ("requirement failed", "KA310"),
+    ("ConfigException", "KA310"),
+)
+
+SIGNATURES: tuple[Signature, ...] = (
+    _signature(
+        "controller_connection_unsuccessful",
+        "was unsuccessful",
+        r"Controller (?P<writer>\d{1,10})'s connection to broker (?P<host>\S{1,255}):(?P<port>\d{1,5}) "
+        r"\(id: (?P<about>\d{1,10}) rack: [^)]{0,200}\) was unsuccessful",
+        versions=_ZOOKEEPER,
+        log="controller.log",
+        means="the controller's connection to it fails",
+        by_reason=_NOT_CONNECTED,
+        repeats=True,
+    ),
+    _signature(
+        "connection_not_established",
+        "could not be established",
+        _PART + "Connection to node " + _NODE + r" could not be established\. (?:Broker|Node) may not be available",
+        means="its port gives no connection",
+        supports="KA302",
+        repeats=True,
+    ),
+    _signature(
+        "connection_error",
+        "Error connecting to node",
+        _PART + r"Error connecting to node (?P<host>\S{1,255}):(?P<port>\d{1,5}) \(id: (?P<node>-?\d{1,10}) rack:",
+        means="no connection to its address can be begun",
+        supports="KA302",
+        repeats=True,
+    ),
+    _signature(
+        "login_failed",
+        "failed authentication due to",
+        _PART + "Connection to node " + _NODE + r" failed authentication due to: (?P<detail>.{1,300})",
+        means="the login there fails",
+        supports="KA412",
+        repeats=True,
+    ),
+    _signature(
+        "update_refused",
+        "Received error ",
+        r"\[Controller id=(?P<writer>\d{1,10})\b[^\]]{0,100}\] Received error (?:(?P<detail>[A-Z_]{1,60}) )?in "
+        r"(?:UpdateMetadata|LeaderAndIsr) response .{0,3500} from broker (?P<about>\d{1,10})",
+        versions="2.4 - 3.9",
+        log="state-change.log",
+        means="it refuses what the controller tells it, for lack of ClusterAction",
+        supports="KA401",
+    ),
+    _signature(
+        "fetch_refused",
+        "Error for partition ",
+        r"\[(?P<part>ReplicaFetcher) replicaId=\d{1,10}, leaderId=(?P<about>\d{1,10})[^\]]{0,100}\] Error for partition ",
+        means="it refuses to let a follower fetch, for lack of ClusterAction",
+        by_reason=(("TopicAuthorizationException", "KA401"), ("ClusterAuthorizationException", "KA401")),
+        repeats=True,
+    ),
+    _signature(
+        "cluster_action_denied",
+        "is Denied ",
+        r"Principal = (?P<detail>\S{1,300}) is Denied [Oo]peration = (?:ClusterAction|CLUSTER_ACTION) from host = \S{1,100} "
+        r"on resource = Cluster:LITERAL:kafka-cluster",
+        versions="2.0 - 4.3",
+        log="kafka-authorizer.log",
+        means="its authorizer denies ClusterAction",
+        supports="KA401",
+        own=True,
+    ),
+    _signature(
+        "append_failed",
+        "Error while appending records to ",
+        r"Error while appending records to \S{1,300} in dir (?P<detail>[^\n(]{1,300})",
+        means="it could not write into a log dir",
+        supports="KA501",
+        own=True,
+    ),
+    _signature(
+        "log_dir_stopped",
+        "Stopping serving logs in dir ",
+        r"Stopping serving logs in dir (?P<detail>[^\n(]{1,300})",
+        means="it has taken a log dir out of service",
+        supports="KA501",
+        own=True,
+    ),
+    _signature(
+        "start_refused",
+        "startup",
+        r"Fatal error during KafkaServer startup|Exiting Kafka due to fatal exception during startup",
+        means="it did not start",
+        by_reason=_REFUSED_START,
+        own=True,
+    ),
+    _signature(
+        "start_refused_early",
+        "Exiting Kafka due to fatal exception",
+        r"Exiting Kafka due to fatal exception(?! during startup)",
+        means="it did not start",
+        by_reason=_REFUSED_START,
+        own=True,
+    ),
+    _signature(
+        "session_expired",
+        "Session expired.",
+        r"\[ZooKeeperClient[^\]]{0,100}\] Session expired\.",
+        versions=_ZOOKEEPER,
+        means="its ZooKeeper session expired",
+        supports="KA805",
+        own=True,
+    ),
+    _signature(
+        "zookeeper_silent",
+        "have not heard from server in",
+        r"Client session timed out, have not heard from server in (?P<detail>\d{1,10} ?ms)",
+        versions=_ZOOKEEPER,
+        means="it heard nothing of ZooKeeper for so long, or stood still itself",
+        supports="KA805",
+        own=True,
+    ),
+    _signature(
+        "long_pause",
+        "Pause ",
+        r"GC\(\d{1,10}\) Pause .{1,100} (?P<detail>\d{4,9}\.\d{1,6}ms)",
+        log="kafkaServer-gc.log",
+        means="its garbage collector stopped it for a second or more",
+        supports="KA805",
+        own=True,
+    ),
+    _signature(
+        "fenced",
+        "because its session has timed out",
+        r"Fencing broker (?P<about>\d{1,10})(?: at epoch \d{1,19})? because its session has timed out",
+        versions="2.8 - 4.3 (KRaft)",
+        means="the controller has not heard of it for its session time-out",
+        supports="KA105",
+    ),
+)
+
+BY_ID: Mapping[str, Signature] = MappingProxyType({one.id: one for one in SIGNATURES})

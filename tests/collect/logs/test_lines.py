@@ -1,0 +1,90 @@
+"""What is known again in a log: Kafka's own words of each release, times of several layouts, and hostile text."""
+
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+from kafka_audit.collect.logs.lines import scan, stamp
+from kafka_audit.collect.logs.masking import LONGEST, masked
+
+AT = "[2026-11-22 01:02:03,456] "
+SAID = yaml.safe_load((Path(__file__).parent / "said.yaml").read_text())
+
+
+@pytest.mark.parametrize("said", SAID)
+def test_kafkas_words_are_known_again(said):
+    (match,) = scan(AT + SAID[said]["text"], 1).matches
+    assert [match.signature.id, match.supports, match.about, match.address] == SAID[said]["is"]
+    assert match.stamp.text == "2026-11-22 01:02:03,456"
+
+
+def test_clients_inside_a_broker_are_no_brokers():
+    line = "WARN [AdminClient clientId=x] Connection to node -1 (/h:9092) could not be established. Node may not be available."
+    assert scan(AT + line, 1).matches == ()
+
+
+def test_the_exception_of_the_next_line_is_not_taken_for_this_ones():
+    first = f"{AT}WARN Controller 0's connection to broker b2:9093 (id: 2 rack: null) was unsuccessful"
+    other = f"{AT}ERROR other\njava.io.IOException: Connection to b2:9093 failed."
+    assert scan(f"{first}\n{other}", 1).matches[0].supports is None
+
+
+@pytest.mark.parametrize(
+    ("line", "ms", "zoned"),
+    [
+        ("[2026-11-22 01:02:03,456] INFO x", 1795309323456, False),
+        ("2026-11-22 01:02:03,456 INFO x", 1795309323456, False),
+        ("2026-11-22T01:02:03.456789012Z [2026-11-22 02:02:03,456] INFO x", 1795309323456, True),
+        ("[2026-11-22T02:02:03.456+0100][12.3s][info][gc] GC(1) x", 1795309323456, True),
+        ('{"level":"WARN","@timestamp":"2026-11-22T01:02:03.456Z","message":"x"}', 1795309323456, True),
+    ],
+)
+def test_times_of_the_usual_layouts(line, ms, zoned):
+    assert stamp(line)[:2] == (ms, zoned)
+
+
+@pytest.mark.parametrize(
+    "line", ["WARN x", "[2026-99-99 01:02:03,456] x", "12:00:01 x", "", "{", "\u0662\u0660\u0662\u0666-01-01 00:00:00,000 x"]
+)
+def test_a_line_without_a_readable_time_has_none(line):
+    assert stamp(line) is None
+
+
+def test_the_last_registration_is_remembered():
+    told = "INFO Registered broker {0} at path /brokers/ids/{0} with addresses: PLAINTEXT://b:9092, czxid (broker epoch): {1} (x)"
+    lines = [f"[2026-11-22 0{n}:00:00,000] {told.format(broker, n + 100)}" for n, broker in enumerate((1, 1, 7))]
+    when, czxid = scan("\n".join(lines), 1).registered
+    assert (when.text, czxid) == ("2026-11-22 01:00:00,000", 101)
+
+
+def test_hostile_lines_are_cut_quickly_and_shown_on_one_line():
+    evil = "Controller 0's connection to broker " + "x" * 65536 + " was unsuccessful \x1b[2J\u202e<script>"
+    many = "\n".join([AT + evil, "is Denied Principal = " + "(" * 65536, "{" * 65536, '{"time":"' + "1" * 65536] * 50)
+    began = time.monotonic()
+    scan(many, 1)
+    assert time.monotonic() - began < 5
+    shown = masked(evil)
+    assert len(shown) <= LONGEST
+    assert shown.isprintable()
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        "ssl.keystore.password = hunter2, next",
+        'sasl.jaas.config: org.x.ScramLoginModule required username="u" password="hunter2";',
+        "connect https://user:hunter2@registry/x",
+        '{"password":"hunter2","level":"WARN"}',
+        "Authorization: Basic hunter2",
+        "token=hunter2)",
+    ],
+)
+def test_secrets_are_masked(secret):
+    assert "hunter2" not in masked(f"ERROR {secret}")
+
+
+def test_prose_about_a_login_stays():
+    line = "failed authentication due to: Authentication failed: Invalid username or password (o.a.k.clients.NetworkClient)"
+    assert masked(line) == line

@@ -1,0 +1,150 @@
+"""Logs from paths and commands: whose time is known by what, what counts as newer than a start, and what fails."""
+
+import os
+import sys
+import time
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from kafka_audit.collect.logs import sources, tails
+from kafka_audit.model.cluster import Cluster, Limits, Logs
+from kafka_audit.model.tables import LogLine, RegisteredBroker, SourceRead
+
+HOUR = 3_600_000
+REFUSED = (
+    "{at} WARN Controller 0's connection to broker b2:9092 (id: 2 rack: null) was unsuccessful (k.c.RequestSendThread)\n"
+    "java.io.IOException: Connection to b2:9092 (id: 2 rack: null) failed.\n"
+)
+REGISTERED = (
+    "{at} INFO Registered broker 0 at path /brokers/ids/0 with addresses: PLAINTEXT://b0:9092, czxid (broker epoch): 41 (x)\n"
+)
+
+
+def now():
+    return round(time.time() * 1000)
+
+
+def at(ms, zone_h=0):
+    return f"[{datetime.fromtimestamp(ms / 1000, UTC) + timedelta(hours=zone_h):%Y-%m-%d %H:%M:%S},{ms % 1000:03}]"
+
+
+def registration(broker, ms, czxid=41):
+    return RegisteredBroker(
+        sample=1, broker_id=broker, rack=None, ephemeral_owner=1, registered_ms=ms, czxid=czxid, mzxid=czxid
+    )  # fmt: skip
+
+
+def read(logs, brokers=(0,), registered=(), settle_s=0.3):
+    cluster = Cluster(name="c", logs=logs, limits=Limits(settle_s=settle_s, read_s=5))
+    rows = sources.read(cluster, brokers, registered, 1, time.monotonic() + 60)
+    return [r for r in rows if isinstance(r, LogLine)], [r for r in rows if isinstance(r, SourceRead)]
+
+
+def in_folder(folder, **files):
+    for name, text in files.items():
+        (folder / f"{name}.log").write_text(text)
+    return Logs(paths=(f"{folder}/*.log",))
+
+
+@pytest.mark.parametrize("zone_h", [0, 5.5, -8])
+def test_the_registration_tells_the_zone(tmp_path, zone_h):
+    start = now() - HOUR
+    logs = in_folder(
+        tmp_path,
+        server=REGISTERED.format(at=at(start + 7, zone_h)),
+        controller="".join(REFUSED.format(at=at(start + step, zone_h)) for step in (-5000, 1000, 2000)),
+    )
+    os.utime(tmp_path / "controller.log", (1, 1))
+    (row,), (asked,) = read(logs, registered=[registration(0, start), registration(2, start - HOUR)])
+    assert (row.zone, row.matches, row.since_start, row.since_ms, row.last_ms) == (
+        "registration", 3, 2, start + 1000, start + 2000,
+    )  # fmt: skip
+    assert (row.broker_id, row.about_broker, row.supports, row.address) == (0, 2, "KA302", "b2:9092")
+    assert (asked.observer, asked.operation, asked.outcome) == ("logs:0", "logs *.log", "answered")
+
+
+def test_what_the_broker_at_fault_did_before_its_restart_is_old(tmp_path):
+    start = now() - HOUR
+    text = REGISTERED.format(at=at(start)) + "".join(REFUSED.format(at=at(start + step)) for step in (1000, 2000))
+    (row,), _ = read(in_folder(tmp_path, server=text), registered=[registration(0, start), registration(2, start + 1500)])
+    assert (row.matches, row.since_start) == (2, 1)
+
+
+def test_another_registration_tells_nothing(tmp_path):
+    start = now() - HOUR
+    logs = in_folder(tmp_path, server=REGISTERED.format(at=at(start)) + REFUSED.format(at=at(start + 9)))
+    os.utime(tmp_path / "server.log", (1, 1))
+    (row,), _ = read(logs, registered=[registration(0, start, czxid=99)])
+    assert (row.zone, row.since_start, row.last_ms) == ("not known", None, None)
+    assert row.written == at(start + 9).strip("[]")
+
+
+def test_a_files_own_time_tells_the_zone(tmp_path):
+    newest = now() - 30_000
+    logs = in_folder(tmp_path, controller=REFUSED.format(at=at(newest, -3)))
+    os.utime(tmp_path / "controller.log", (newest / 1000, newest / 1000))
+    (row,), _ = read(logs, registered=[registration(0, newest - HOUR), registration(2, newest - HOUR)])
+    assert (row.zone, row.last_ms, row.since_start) == ("file", newest, 1)
+
+
+def test_a_log_that_grows_tells_the_zone():
+    script = (
+        "import datetime as d\n"
+        "n = d.datetime.now(d.timezone(d.timedelta(hours=2)))\n"
+        f"print({REFUSED!r}.format(at=f'[{{n:%Y-%m-%d %H:%M:%S}},000]'))"
+    )
+    logs = Logs(command=(sys.executable, "-c", script))
+    (row,), (asked,) = read(logs, registered=[registration(0, now() - HOUR), registration(2, now() - HOUR)], settle_s=1.1)
+    assert (row.zone, row.since_start, row.log) == ("growth", 1, "command")
+    assert abs(row.last_ms - now()) < 10_000
+    assert asked.outcome == "answered"
+
+
+def test_a_command_with_a_zone_in_its_lines_is_read_once(tmp_path):
+    counter = tmp_path / "count"
+    line = "2026-11-22T01:02:03.456Z ERROR Error while appending records to t-0 in dir /d (x)"
+    script = f"open({str(counter)!r}, 'a').write('x'); print({line!r})"
+    (row,), _ = read(Logs(command=(sys.executable, "-c", script, "{broker_id}")))
+    assert (row.zone, row.last_ms, row.since_start) == ("line", 1795309323456, None)
+    assert counter.read_text() == "x"
+
+
+def test_of_a_long_log_the_end_is_read(tmp_path):
+    old = "x" * 99 + "\n"
+    (tmp_path / "server.log").write_text(old * (tails.MOST_BYTES // 50) + REFUSED.format(at=at(now())))
+    rows, _ = read(Logs(paths=(f"{tmp_path}/server.log",)))
+    assert len(rows) == 1
+    long = f"for n in range(100000): print('y' * 99)\nprint({REFUSED.format(at=at(now()))!r})"
+    rows, _ = read(Logs(command=(sys.executable, "-c", long)))
+    assert len(rows) == 1
+
+
+@pytest.mark.parametrize(
+    ("logs", "brokers", "error"),
+    [
+        (Logs(paths=("{tmp}/nothing-*.log",)), (0,), "no such file"),
+        (Logs(paths=("{tmp}/nothing.log",)), (0,), "no such file"),
+        (Logs(paths=("{tmp}/server.log",)), (0, 1), "no broker id"),
+        (Logs(paths=("{tmp}/{broker_id}.log",)), (), "no broker id"),
+        (Logs(command=("no-such-program-here",)), (0,), "cannot run"),
+        (Logs(command=("sh", "-c", "echo forbidden >&2; exit 3")), (0,), "the command failed"),
+        (Logs(command=("sleep", "60")), (0,), "timeout"),
+    ],
+)
+def test_what_cannot_be_read_is_a_row_that_says_what_is_needed(tmp_path, logs, brokers, error):
+    filled = Logs(paths=tuple(one.replace("{tmp}", str(tmp_path)) for one in logs.paths), command=logs.command)
+    cluster = Cluster(name="c", logs=filled, limits=Limits(read_s=0.5))
+    (row,) = sources.read(cluster, brokers, (), 1, time.monotonic() + 20)
+    assert (row.outcome, row.error) == ("failed", error)
+    assert row.needs
+    assert row.message
+
+
+def test_a_command_gets_no_password(monkeypatch):
+    monkeypatch.setenv("KAFKA_AUDIT_PASSWORD", "hunter2")
+    script = (
+        "import os; print('ERROR Error while appending records to t-0 in dir /' + os.environ.get('KAFKA_AUDIT_PASSWORD', 'none'))"
+    )
+    (row,), _ = read(Logs(command=(sys.executable, "-c", script)))
+    assert row.detail == "/none"
