@@ -127,7 +127,7 @@ def _views(spec: Mapping[str, Any]) -> list[Row]:
                 listener=listeners[broker],
                 address="10.0.0.1:9092",
                 kafka_cluster_id=CLUSTER_ID,
-                controller_id=spec.get("controller", 0) if ids else -1,
+                controller_id=spec.get("controller", 0) if ids and spec.get("controller") != "absent" else -1,
                 brokers_listed=len(ids),
                 topics_listed=len(ids),
                 brokers_digest=digest,
