@@ -12,7 +12,7 @@ worked; a case patches them where something does not:
 
     config_sources: Kafka's number of who set a key of `configs`, where that is neither 4 (the file) nor 5 (nobody).
 
-Keys on who may do what are told in `secured_world.py`.
+Keys on who may do what are told in `secured_world.py`, those of KRaft's controllers in `quorum_world.py`.
 
 In a patch `absent` removes a key, and `none` empties a mapping. A case is laid over the base and its file's `world`: `now` for
 the snapshot, `before` on top of that for the look before the newest (`samples: 1` for no such look), `previous` for the previous
@@ -25,6 +25,7 @@ from dataclasses import fields
 from fnmatch import fnmatch
 from typing import Any
 
+from checks.quorum_world import quorum_rows
 from checks.secured_world import files, secured
 from kafka_audit.model.finding import Judgement, Status
 from kafka_audit.model.tables import (
@@ -124,6 +125,7 @@ def _look(sample: int, world: World) -> Iterator[Row]:
     yield from _probes(sample, world)
     yield from _identities(sample, world)
     yield from secured(sample, world, _endpoints(world))
+    yield from quorum_rows(sample, world)
 
 
 def _registered(sample: int, world: World, unread: set[str]) -> Iterator[Row]:

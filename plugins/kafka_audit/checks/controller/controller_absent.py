@@ -1,51 +1,49 @@
 """KA201."""
 
-from kafka_audit.checks import sql_check
-from kafka_audit.model.finding import Severity, Status
-from kafka_audit.model.tables import Registry
+from collections.abc import Iterator
+
+from kafka_audit.checks import row_check
+from kafka_audit.checks.controller.leadership import by_quorum, by_registry
+from kafka_audit.checks.rows import kraft
+from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.tables import QuorumView, Registry, Snapshot
 
 
-@sql_check(
+@row_check(
     code="KA201",
     severity=Severity.CRITICAL,
-    needs=(Registry,),
+    needs=(Registry, QuorumView),
     says={
-        Status.FAIL: "The cluster has no controller: /controller is absent (controller epoch {epoch}), so no leader is elected",
-        Status.PASS: "Broker {controller} is the controller (epoch {epoch})",
+        Status.FAIL: "The cluster has no controller: {fault}, so no leader is elected",
+        Status.PASS: "{controller} is the controller (epoch {epoch})",
         Status.UNKNOWN: "Not known: whether the cluster has a controller ({error})",
-        Status.NOT_APPLICABLE: "No /controller to look at: {reason}",
     },
 )
-def controller_absent() -> str:
-    """No broker is the controller.
+def controller_absent(snapshot: Snapshot) -> Iterator[Judgement]:
+    """No broker is the controller; in KRaft mode no controller leads the metadata quorum.
 
     ## Why it matters
     Nothing is elected, nothing told: a broker that stops now takes its partitions offline for good, topics are created in
-    ZooKeeper only, and brokers that start stay empty.
+    ZooKeeper only or not at all, and brokers that start stay empty.
 
     ## Fails when
-    `/controller` is absent in two looks, with the list of brokers unchanged in between. A failover takes less.
+    `/controller` is absent in two looks, with the list of brokers unchanged in between. A failover takes less. In KRaft: no
+    controller that answered names a leader in two looks, or (inferred) every broker gives its view and none can pass
+    DescribeQuorum on to a leader.
 
     ## Not known when
-    ZooKeeper or `/controller` could not be read, or the absence was seen once.
+    ZooKeeper or `/controller` could not be read, DescribeQuorum is refused or not offered, or the absence was seen once.
 
     ## Passes only when
-    `/controller` names a broker.
+    `/controller` names a broker, or a KRaft controller in a migration; in KRaft a leader answered or was named.
 
     ## What to do
     Every live broker tries to become the controller at once, so one that is absent for long means that none can write:
     `grep -E 'Session expired|NoAuth' server.log controller.log` on each broker, then ZooKeeper's disk and quorum:
-    `echo srvr | nc <zookeeper> 2181`.
+    `echo srvr | nc <zookeeper> 2181`. In KRaft a leader needs a majority of the voters: start the controllers that are down,
+    and open port 9093 between them (`grep -iE 'candidate|election|unattached' server.log` on each).
 
     ## References
-    How brokers compete for the znode: `kafka.controller.KafkaController.elect`.
+    How brokers compete for the znode: `kafka.controller.KafkaController.elect`. KIP-595 (the quorum), DescribeQuorum (API 55).
     """
-    return """
-        SELECT snapshot_id, 'KA201' AS code, 'cluster' AS resource,
-               CASE WHEN controller_id IS NOT NULL THEN 'PASS' WHEN steady AND before_controller_id IS NULL THEN 'FAIL'
-                    ELSE 'UNKNOWN' END AS status,
-               CAST(NULL AS STRING) AS severity, 'measured' AS confidence,
-               map('controller', string(controller_id), 'epoch', coalesce(string(controller_epoch), 'not known'),
-                   'error', 'in motion: absent in one look', 'needs', 'another audit') AS evidence
-        FROM judged
-    """
+    yield by_quorum(snapshot) if kraft(snapshot) else by_registry(snapshot)

@@ -1,0 +1,67 @@
+"""Whether there is a controller, for KA201: by ZooKeeper's /controller, or by the leader of the metadata quorum."""
+
+from kafka_audit.checks.quorum import ONCE, Look, Quorum
+from kafka_audit.checks.reads import is_refusal, last_reads
+from kafka_audit.checks.rows import earlier, judge, looks, newest
+from kafka_audit.model.finding import Confidence, Judgement, Status
+from kafka_audit.model.tables import BrokerView, Migration, Registry, Snapshot
+from kafka_audit.model.text import counted
+
+_CODE = "KA201"
+_NO_LEADER = "no controller leads the metadata quorum"
+
+
+def by_registry(snapshot: Snapshot) -> Judgement:
+    """Judge by /controller: absent twice, with the list of brokers unchanged in between, is a fault."""
+    now, before = (next(iter(rows), None) for rows in (newest(snapshot, Registry), earlier(snapshot, Registry)))
+    failed = [read for read in last_reads(snapshot) if read.operation == "zookeeper /controller" and read.outcome == "failed"]
+    if now is None or failed:
+        error, needs = (failed[0].error, failed[0].needs) if failed else ("no answer", None)
+        words = {"error": f"ZooKeeper was not read: {error}", "needs": needs or "a ZooKeeper that answers"}
+        return judge(snapshot, _CODE, "cluster", Status.UNKNOWN, **words)
+    epoch = "not known" if now.controller_epoch is None else str(now.controller_epoch)
+    moving = next(
+        (row for row in snapshot.of(Migration) if row.sample == now.sample and row.kraft_controller_id is not None), None
+    )
+    if moving is not None:
+        who = f"Controller {moving.kraft_controller_id}, a KRaft controller in a migration,"
+        return judge(snapshot, _CODE, "cluster", Status.PASS, controller=who, epoch=epoch)
+    if now.controller_id is not None:
+        return judge(snapshot, _CODE, "cluster", Status.PASS, controller=f"Broker {now.controller_id}", epoch=epoch)
+    absent = before is not None and before.controller_id is None and before.brokers_pzxid == now.brokers_pzxid
+    if absent:
+        fault = f"/controller is absent (controller epoch {epoch})"
+        return judge(snapshot, _CODE, "cluster", Status.FAIL, fault=fault, epoch=epoch)
+    words = {"error": "in motion: absent in one look", "needs": "another audit"}
+    return judge(snapshot, _CODE, "cluster", Status.UNKNOWN, **words)
+
+
+def by_quorum(snapshot: Snapshot) -> Judgement:
+    """Judge by those who were asked for the quorum: a leader that anybody heard is one."""
+    quorum = Quorum(snapshot)
+    leader = quorum.now.newest or next((view for view in quorum.now.views if view.leader_id >= 0), None)
+    if leader is not None:
+        epoch = "not told" if leader.leader_epoch is None else str(leader.leader_epoch)
+        return judge(snapshot, _CODE, "cluster", Status.PASS, controller=f"Controller {leader.leader_id}", epoch=epoch)
+    error, needs = quorum.unread()
+    if quorum.now.views:  # controllers that answered, and name nobody
+        if quorum.before is not None and _leaderless(quorum.before):
+            fault = f"{_NO_LEADER}, as {counted(len(quorum.now.views), 'controller')} told"
+            return judge(snapshot, _CODE, "cluster", Status.FAIL, fault=fault, epoch="none")
+        return judge(snapshot, _CODE, "cluster", Status.UNKNOWN, **ONCE)
+    silent = [read for read in quorum.reads if read.outcome == "failed" and not is_refusal(read.error)]
+    alone = silent and len(silent) == len(quorum.reads) and _all_answer_else(snapshot)
+    if alone and quorum.before is not None and not quorum.before.views:
+        fault = f"{_NO_LEADER} that answers through any of {counted(len(silent), 'node')} asked ({silent[0].error})"
+        told = judge(snapshot, _CODE, "cluster", Status.FAIL, fault=fault, epoch="none")
+        return Judgement(**{**vars(told), "confidence": Confidence.INFERRED})
+    return judge(snapshot, _CODE, "cluster", Status.UNKNOWN, error=error, needs=needs)
+
+
+def _leaderless(look: Look) -> bool:
+    return bool(look.views) and all(view.leader_id < 0 for view in look.views)
+
+
+def _all_answer_else(snapshot: Snapshot) -> bool:
+    """Tell whether brokers that did not pass on the question for the quorum give their view in the newest look."""
+    return any(view.sample == looks(snapshot)[0] for view in snapshot.of(BrokerView))

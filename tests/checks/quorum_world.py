@@ -1,0 +1,55 @@
+"""The rows of a world that tell of KRaft's controllers; keys of `world.py` beside the others:
+
+quorum:      {leader, epoch, high_watermark, voters, observers}: nodes with the seconds for which each is behind (`never` for none
+             under this leader). `says` by observer (a broker id, or `c1:9093` for a controller): what differs from that in its
+             answer, `unasked` for none; who has an epoch of null names a leader alone. `times: false` as before Kafka 3.3.
+fenced:      fenced broker ids by the broker that says so.
+controllers: by address, how far the worker got: {node, layer, outcome, error, needs}.
+migration:   columns of the table.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from kafka_audit.model.tables import ControllerProbe, FencedBroker, Migration, QuorumReplica, QuorumView, Row
+
+World = Mapping[str, Any]
+NOW = 1_700_000_100_000
+
+
+def quorum_rows(sample: int, world: World) -> Iterator[Row]:
+    """Yield what one look reads."""
+    if world["quorum"]:
+        yield from _quorum(sample, world)
+    for asked, fenced in world["fenced"].items():
+        yield from (FencedBroker(sample=sample, observer=f"broker:{asked}", broker_id=asked, fenced_id=one) for one in fenced)
+    for address, told in world["controllers"].items():
+        row = {"node_id": None, "layer": "api", "outcome": "ok", "error": None, "needs": None}
+        row |= {"node_id" if key == "node" else key: value for key, value in told.items()}
+        yield ControllerProbe(sample=sample, address=address, **row)
+    if world["migration"]:
+        row = {"begun": True, "kraft_controller_id": None, "kraft_controller_epoch": None}
+        row |= {"metadata_offset": None, "metadata_epoch": None}
+        yield Migration(sample=sample, **(row | world["migration"]))
+
+
+def _quorum(sample: int, world: World) -> Iterator[Row]:
+    usual = {key: value for key, value in world["quorum"].items() if key != "says"}
+    says = {broker: {} for broker in world["brokers"]} | world["quorum"].get("says", {})
+    for asked, differs in says.items():
+        if differs == "unasked":
+            continue
+        told = usual | differs
+        node = asked if isinstance(asked, int) else told.get("node")
+        observer = f"broker:{asked}" if isinstance(asked, int) else f"controller@{asked}"
+        head = {"sample": sample, "observer": observer}
+        epoch = told["epoch"]
+        high = None if epoch is None else told["high_watermark"]
+        yield QuorumView(**head, node_id=node, leader_id=told["leader"], leader_epoch=epoch, high_watermark=high)
+        for voter, nodes in ((True, told["voters"]), (False, told["observers"])):
+            for one, behind in nodes.items() if epoch is not None else ():
+                never = behind == "never" or not told.get("times", True)
+                caught = None if never else NOW + 6000 * sample - 1000 * behind
+                end = None if behind == "never" else told["high_watermark"] - 2 * behind
+                row = {"log_end_offset": end, "last_fetch_ms": caught, "last_caught_up_ms": caught}
+                yield QuorumReplica(**head, replica_id=one, voter=voter, **row)
