@@ -6,8 +6,8 @@ worked; a case patches them where something does not:
     views:      by broker id, `ID/LISTENER`, or the address of an unregistered broker. `answers: false` for none; `brokers` and
                 `topics` patch what is listed.
     reads:      {observer, operation, error, needs} of reads that failed.
-    probes:     {vantage, role, from, to, listener, layer, outcome, error, needs}: the path ends at `layer`; without it, it is
-                open. Vantages other than the worker have no paths but those named.
+    probes:     {vantage, role, from, to, listener, via, resolved, layer, outcome, error, needs}: the path ends at `layer`;
+                without it, it is open. Vantages other than the worker have no paths but those named.
     identities: {to, answered_by, kafka_cluster_id}: who answers at a broker's endpoints; `asked: false` for no row.
 
     config_sources: Kafka's number of who set a key of `configs`, where that is neither 4 (the file) nor 5 (nobody).
@@ -289,6 +289,7 @@ def _probes(sample: int, world: World) -> Iterator[Row]:
             told = {key: patch.get(key) for key in ("error", "needs", "detail")} if last else {"error": None, "detail": None}
             detail = str(broker) if layer == "identity" and not last else told.pop("detail")
             told.pop("detail", None)
+            detail = patch.get("resolved", detail) if layer == "dns" else detail
             outcome = patch.get("outcome", "failed") if last else "ok"
             yield Probe(**head, layer=layer, outcome=outcome, detail=detail, **told)
             if last:

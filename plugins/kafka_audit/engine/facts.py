@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from kafka_audit.checks.inter_broker import InterBroker
+from kafka_audit.checks.ways import Way, ways
 from kafka_audit.engine import partition_states
 from kafka_audit.engine.partition_states import PartitionState
 from kafka_audit.model.tables import (
@@ -233,6 +234,11 @@ class Facts:
         for row in self.snapshot.of(Probe):
             groups[row.vantage, row.role, row.from_broker, row.broker_id, row.listener].append(row)
         return tuple(_path(rows) for rows in groups.values())
+
+    @cached_property
+    def ways(self) -> tuple[Way, ...]:
+        """How this worker came to each endpoint, directly or as `reach` has it."""
+        return ways(self.snapshot)
 
     def paths_to(self, endpoint: Endpoint, role: str) -> tuple[Path, ...]:
         """Return the paths from vantages of a role to an endpoint."""

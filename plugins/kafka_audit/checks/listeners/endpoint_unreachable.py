@@ -20,15 +20,14 @@ def endpoint_unreachable() -> str:
     """An advertised endpoint cannot be reached from a client vantage.
 
     ## Why it matters
-    Bootstrap works with any one broker; then clients go to the leader's advertised address. What that broker leads is lost to them.
+    Bootstrap works with any one broker; then clients go to the leader's advertised address. What it leads is lost to them.
 
     ## Fails when
-    A probe from a vantage with role client (this worker is one) fails in two looks with the same registration. The layer that
-    fails first is named for each of them: dns (the name does not resolve there; who was asked is in the evidence), tcp, tls,
-    sasl, api (no answer to ApiVersions). Who answers is KA111.
+    A probe from a client vantage (this worker is one) fails in two looks with the same registration. The layer that fails first
+    is named for each: dns (no address; the evidence has who was asked), tcp, tls, sasl, api (ApiVersions). Who answers: KA111.
 
     ## Not known when
-    No vantage probed the endpoint, a layer could not be tried there (see `needs`), or it failed once.
+    No vantage probed it, a layer could not be tried there (see `needs`), or it failed once.
 
     ## Passes only when
     Every client vantage got through every layer that it tried.
@@ -44,11 +43,10 @@ def endpoint_unreachable() -> str:
     """
     return """
         WITH client AS (SELECT * FROM path WHERE role = 'client'),
-        per_vantage AS (
-            SELECT snapshot_id, vantage, count_if(state = 'open') AS k, count(*) AS n FROM client GROUP BY snapshot_id, vantage),
         tally AS (
             SELECT snapshot_id, array_join(array_sort(collect_list(concat(vantage, ' ', k, ' of ', n))), ', ') AS reached
-            FROM per_vantage GROUP BY snapshot_id),
+            FROM (SELECT snapshot_id, vantage, count_if(state = 'open') AS k, count(*) AS n FROM client GROUP BY ALL)
+            GROUP BY snapshot_id),
         ranked AS (
             SELECT *, array_position(array('closed', 'moving', 'unknown', 'open'), state) AS rank,
                    min(array_position(array('closed', 'moving', 'unknown', 'open'), state))
@@ -56,8 +54,8 @@ def endpoint_unreachable() -> str:
         seen AS (
             SELECT snapshot_id, broker_id, listener, min(state) AS state,
                    min_by(coalesce(failed, unknown), coalesce(failed, unknown).rank) AS stop,
-                   array_join(array_sort(collect_set(
-                       concat(failed.layer, ' failed with ', coalesce(failed.error, 'no reason'), ' at ', vantage))), ', ') AS stops,
+                   array_join(array_sort(collect_set(concat(
+                       failed.layer, ' failed with ', coalesce(failed.error, 'no reason'), ' at ', vantage))), ', ') AS stops,
                    array_join(array_sort(collect_set(vantage)), ', ') AS vantage,
                    array_join(array_sort(collect_set(via)), ', ') AS via
             FROM ranked WHERE rank = worst GROUP BY snapshot_id, broker_id, listener)
@@ -68,11 +66,11 @@ def endpoint_unreachable() -> str:
                    'vantage', s.vantage, 'via', nullif(s.via, ''), 'layer', s.stop.layer, 'stops', s.stops, 'reached', t.reached,
                    'resolver', if(s.stop.layer = 'dns', nullif(replace(s.stop.detail, 'by ', ''), ''), NULL),
                    'error', CASE WHEN s.state IS NULL THEN 'not probed'
-                                 WHEN s.state = 'moving'
-                                 THEN concat('in motion: ', s.stop.layer, ' failed once with ', coalesce(s.stop.error, 'no reason'))
-                                 WHEN s.state = 'unknown'
-                                 THEN coalesce(s.stop.error, concat(s.stop.layer, ' was not tried'), 'the probe did not end')
-                                 ELSE coalesce(s.stop.error, 'no reason') END,
+                        WHEN s.state = 'moving'
+                        THEN concat('in motion: ', s.stop.layer, ' failed once with ', coalesce(s.stop.error, 'no reason'))
+                        WHEN s.state = 'unknown'
+                        THEN coalesce(s.stop.error, concat(s.stop.layer, ' was not tried'), 'the probe did not end')
+                        ELSE coalesce(s.stop.error, 'no reason') END,
                    'needs', CASE WHEN s.state IS NULL THEN 'a vantage with role client that probes this listener'
                                  WHEN s.state = 'moving' THEN 'another audit'
                                  ELSE coalesce(s.stop.needs, 'another audit') END) AS evidence

@@ -92,6 +92,13 @@ def tell_wrong_answer(case: Case) -> Story:
     )
 
 
+def on_the_same_way(case: Case, symptom: Finding) -> bool:
+    """Explain that two mappings of `reach` end at one address: whoever it is that answers there, one of them is wrong."""
+    roots = {root.resource.name for root in case.roots}
+    taken = {way.via for way in case.facts.ways if way.resource in roots and way.via}
+    return any(way.via in taken for way in case.facts.ways if way.resource == symptom.resource.name)
+
+
 def _misplaced(who: tuple[int, ...], lines: list[Evidence]) -> str:
     subject = start_upper(brokers(who))
     if len(who) > 1:
