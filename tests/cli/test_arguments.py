@@ -39,8 +39,11 @@ SLIPS = {
     "coverage of ninety": (["run", "prod", "--min-coverage", "90"], "argument --min-coverage: '90' is no number from 0 to 1"),
     "coverage in words": (["run", "prod", "--min-coverage", "all"], "'all' is no number from 0 to 1"),
     "coverage nan": (["run", "prod", "--min-coverage", "nan"], "'nan' is no number from 0 to 1"),
-    "format of a later version": (["run", "prod", "--format", "json,html"], "html is not part of this version; it has text and"),
-    "no format": (["run", "prod", "--format", "jsn"], "argument --format: 'jsn' is no format, choose text or json"),
+    "a file of diff": (["diff", "a", "b", "--format", "html"], "'html' is no format of this command, choose text or json"),
+    "no format": (
+        ["run", "prod", "--format", "jsn"],
+        "argument --format: 'jsn' is no format, choose text, json, html, md, sarif",
+    ),
     "two formats": (["run", "prod", "--format", "json,text"], "stdout carries one result, choose text or json"),
     "no such cluster": (["run", "prdo"], "clusters.yaml: has no cluster 'prdo'; did you mean prod?"),
     "nothing like it": (["run", "xyz"], "clusters.yaml: has no cluster 'xyz'; it has prod, cloud"),

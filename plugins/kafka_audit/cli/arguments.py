@@ -10,13 +10,12 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from kafka_audit import __version__
+from kafka_audit.cli import forms
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.finding import Severity
 from kafka_audit.suggest import did_you_mean
 
-_BUILT = ("text", "json")
-_PLANNED = ("html", "md", "sarif")
-_COMMANDS = ("run", "snapshot", "diff", "lint", "explain", "demo")
+_COMMANDS = ("run", "snapshot", "diff", "report", "lint", "explain", "demo")
 _LINT_FORMATS = ("text", "json", "sarif", "junit", "github")
 
 _EXIT_CODES = """\
@@ -54,6 +53,7 @@ examples:
   kafka-audit run prod --fail-on critical        exit 3 for what fails now, not for what will
   kafka-audit run prod --baseline none           judge it alone, compare with nothing
   kafka-audit run prod --format json | jq '.incidents[].headline'
+  kafka-audit run prod --format html,md          DIR/findings.html and DIR/findings.md, too
   kafka-audit run prod --quiet > page.txt || mail -s "kafka prod" me@example.com < page.txt
 
 """
@@ -72,6 +72,14 @@ The store's current reports stay as they are.
 
 example:
   kafka-audit diff 20260131T080000Z-prod-1a2b 20260131T090000Z-prod-3c4d
+"""
+_REPORT = """\
+Render the report on a stored snapshot again. Nothing is asked of any cluster. HTML, Markdown and SARIF become files beside the
+snapshot, and their paths go to stdout.
+
+examples:
+  kafka-audit report 20260131T080000Z-prod-1a2b
+  kafka-audit report 20260131T080000Z-prod-1a2b --format html,md
 """
 _LINT = """\
 Judge configurations before brokers start with them: whether Kafka accepts each, in its own words, what fails later, and where the
@@ -131,6 +139,10 @@ def _call(arguments: argparse.Namespace) -> int:
         from kafka_audit.cli import pages  # noqa: PLC0415 -- each command imports what it needs, and no more
 
         return pages.explain(arguments)
+    if arguments.command == "report":
+        from kafka_audit.cli import reporting  # noqa: PLC0415 -- see above
+
+        return reporting.report(arguments)
     if arguments.command == "lint":
         from kafka_audit.cli import linting  # noqa: PLC0415 -- see above
 
@@ -172,7 +184,12 @@ def _parser() -> argparse.ArgumentParser:
     diff.add_argument("after", metavar="SNAPSHOT", help="id of the later snapshot")
     _config(diff)
     _store(diff)
-    _format(diff)
+    only = forms.only_stdout
+    diff.add_argument("--format", default=only("text"), type=only, metavar="text|json", help="what goes to stdout (text)")
+    report = add("report", "render the report on a stored snapshot again", _REPORT)
+    report.add_argument("snapshot", metavar="SNAPSHOT", help="id of a snapshot that was judged")
+    _out(report)
+    _format(report)
     _lint(add("lint", "judge configurations before brokers start with them", _LINT))
     explain = add("explain", "explain a check, or list all", _EXPLAIN)
     explain.add_argument("check", nargs="?", metavar="CODE", help="a code such as KA101, or a check's name")
@@ -225,7 +242,8 @@ def _out(parser: argparse.ArgumentParser) -> None:
 
 
 def _format(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--format", default="text", type=_known_format, metavar="text|json", help="what goes to stdout (text)")
+    told = "text or json goes to stdout (text); html, md and sarif to files in DIR"
+    parser.add_argument("--format", default=forms.Forms(stdout=None, files=()), type=forms.parse, metavar="LIST", help=told)
 
 
 def _severity(text: str) -> str:
@@ -245,20 +263,6 @@ def _share(text: str) -> float:
         msg = f"{text!r} is no number from 0 to 1"
         raise argparse.ArgumentTypeError(msg)
     return share
-
-
-def _known_format(text: str) -> str:
-    for name in text.split(","):
-        if name in _PLANNED:
-            msg = f"{name} is not part of this version; it has {' and '.join(_BUILT)}"
-            raise argparse.ArgumentTypeError(msg)
-        if name not in _BUILT:
-            msg = f"{name!r} is no format, choose {' or '.join(_BUILT)}"
-            raise argparse.ArgumentTypeError(msg)
-    if "," in text:
-        msg = f"{text!r}: stdout carries one result, choose {' or '.join(_BUILT)} (the JSON is in DIR/findings.json, too)"
-        raise argparse.ArgumentTypeError(msg)
-    return text
 
 
 def _lint_format(text: str) -> str:

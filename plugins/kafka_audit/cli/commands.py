@@ -1,20 +1,17 @@
 """The commands that audit: `run`, `snapshot`, `diff`. Each returns the exit code."""
 
 import argparse
-import json
 import os
 import secrets
 import time
 from collections.abc import Mapping
-from typing import Any
 
 from kafka_audit import audit, settings
-from kafka_audit.cli import clusters, console, difference
+from kafka_audit.cli import clusters, console, difference, reporting
 from kafka_audit.cli.spark_behind import SparkBehind, require_java
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.run import Request
-from kafka_audit.report import terminal
 from kafka_audit.store import Store
 
 
@@ -34,7 +31,9 @@ def run(arguments: argparse.Namespace) -> int:
         spark.answer(store.root, run_id, _rows(store, asked))
         say("writing the report")
         (document,) = audit.conclude(store, run_id, {cluster.name: cluster}, show_all=arguments.all)
-        _emit(document, store, arguments.format)
+        for place in reporting.write(store, document, arguments.format.files, newest=True):
+            say(f"wrote {place}")
+        reporting.emit(document, store, arguments.format.page)
         code, sentence = audit.gate(document, arguments.fail_on, arguments.min_coverage)
         say(sentence)
     return code
@@ -68,8 +67,8 @@ def diff(arguments: argparse.Namespace) -> int:
         say(f"comparing {after.snapshot_id} with {before.snapshot_id}")
         spark.answer(store.root, run_id, _rows(store, asked))
         document = audit.conclude(store, run_id, described, newest=False)[0]
-        if arguments.format == "json":
-            _emit(document, store, "json")
+        if arguments.format.page == "json":
+            reporting.emit(document, store, "json")
         else:
             console.emit(difference.render(document, color=console.has_color()))
     return 0
@@ -118,11 +117,3 @@ def _id(baseline: str) -> str | None:
 
 def _run_id() -> str:
     return f"console-{audit.stamp(time.time())}-{secrets.token_hex(3)}"
-
-
-def _emit(document: Mapping[str, Any], store: Store, form: str) -> None:
-    if form == "json":
-        console.emit(json.dumps(document, indent=2))
-        return
-    snapshot = store.read(document["snapshot_id"])
-    console.emit(terminal.render(document, snapshot, width=console.width(), color=console.has_color()))

@@ -15,7 +15,7 @@ from kafka_audit.model.text import clean
 from kafka_audit.report.lint_document import listed
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-_KINDS = {Status.FAIL: "fail", Status.PASS: "pass", Status.UNKNOWN: "open", Status.NOT_APPLICABLE: "notApplicable"}
+KINDS = {Status.FAIL: "fail", Status.PASS: "pass", Status.UNKNOWN: "open", Status.NOT_APPLICABLE: "notApplicable"}
 _SECURITY = "security"
 
 
@@ -23,19 +23,23 @@ def build(files: Sequence[Linted], checks: Mapping[str, Check], *, show_all: boo
     """Return the log of one run; rules are the checks that are spoken of, in the words of their pages."""
     told = [(file, one) for file in files for one in listed(file, show_all=show_all)]
     codes = sorted({one.finding.code for _, one in told})
-    driver = {
-        "name": "kafka-audit",
-        "version": __version__,
-        "semanticVersion": __version__,
-        "rules": [_rule(checks[code]) for code in codes],
-    }
     run = {
-        "tool": {"driver": driver},
+        "tool": {"driver": driver([checks[code] for code in codes])},
         "columnKind": "unicodeCodePoints",
         "artifacts": [{"location": location} for location in _artifacts(files)],
         "results": [_result(file, one, codes.index(one.finding.code)) for file, one in told],
     }
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def driver(rules: Iterable[Check]) -> Mapping[str, Any]:
+    """Return who made a log, and the checks that it speaks of."""
+    return {
+        "name": "kafka-audit",
+        "version": __version__,
+        "semanticVersion": __version__,
+        "rules": [_rule(check) for check in rules],
+    }
 
 
 def level(severity: Severity) -> str:
@@ -68,7 +72,7 @@ def _result(file: Linted, told: Told, rule: int) -> Mapping[str, Any]:
     found: dict[str, Any] = {
         "ruleId": finding.code,
         "ruleIndex": rule,
-        "kind": _KINDS[finding.status],
+        "kind": KINDS[finding.status],
         "level": level(finding.severity) if failed else "none",
         "message": {"text": f"{text}\n{finding.remediation}".strip()},
         "locations": [_location(file, told)],

@@ -7,7 +7,7 @@ from typing import Any
 
 from kafka_audit.engine.facts import Facts
 from kafka_audit.model.tables import BrokerView, ViewPartition, ViewTopic
-from kafka_audit.model.text import clean, ranges
+from kafka_audit.model.text import clean, listing, ranges
 
 _MOST_ADDRESSES = 10
 """Brokers whose addresses are compared; more would be a table of its own, and the matrix shows them all."""
@@ -101,3 +101,15 @@ def _partition_counts(facts: Facts) -> Mapping[str, tuple[int, int]]:
         found[topic.topics_digest][0] += led
         found[topic.topics_digest][1] += all_of
     return {digest: (led, all_of) for digest, (led, all_of) in found.items()}
+
+
+def who(observers: Sequence[str]) -> str:
+    """Return who shares a column: brokers as ranges of ids, the rest by name."""
+    ids = [int(name[7:]) for name in observers if _is_broker(name)]
+    others = [name for name in observers if not _is_broker(name)]
+    own = [f"{'broker' if len(ids) == 1 else 'brokers'} {ranges(ids)}"] if ids else []
+    return clean(listing([*own, *others], 4), 200)
+
+
+def _is_broker(name: str) -> bool:
+    return name.startswith("broker ") and name[7:].isdecimal() and name.isascii()

@@ -238,6 +238,14 @@ class Store:
             self._files.write(f"clusters/{document['cluster']}/{_REPORT}", content)
             self._files.write(_REPORT, content)
 
+    def write_rendering(self, snapshot_id: str, form: str, content: str, *, newest: bool = True) -> str:
+        """Write a report in another form beside it, `newest` beside the store's current one too; return where it lies."""
+        name = f"findings.{form}"
+        places = [f"{_folder(snapshot_id)}/{name}", *([name] if newest else [])]
+        for place in places:
+            self._files.write(place, content.encode())
+        return self._files.place(places[-1])
+
     def read_report(self, snapshot_id: str) -> dict[str, Any] | None:
         """Return the report on a snapshot, None where it was not judged; raises `SnapshotError` where it cannot be read."""
         path = f"{_folder(snapshot_id)}/{_REPORT}"

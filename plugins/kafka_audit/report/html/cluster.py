@@ -3,7 +3,7 @@
 import base64
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -13,11 +13,12 @@ from markupsafe import Markup
 from kafka_audit import __version__
 from kafka_audit.checks.reads import observer_name
 from kafka_audit.engine.causes.rule import CHANGES
-from kafka_audit.model.text import clean, listing, ranges
+from kafka_audit.model.text import clean
 from kafka_audit.report import state as states
 from kafka_audit.report.html import filters, picture
 from kafka_audit.report.html.filters import Wanted
 from kafka_audit.report.html.templating import asset, environment
+from kafka_audit.report.views import who
 
 STEPS: Mapping[str, str] = MappingProxyType(
     {"see": "See it yourself (reads only)", "quick": "Quick", "lasting": "Lasting", "prove": "Prove it"}
@@ -173,12 +174,4 @@ def _views(views: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
         }
         for number, question in enumerate(views["rows"])
     ]
-    return {"columns": [{"title": _who(column["observers"])} for column in columns], "rows": rows}
-
-
-def _who(observers: Sequence[str]) -> str:
-    """Return who shares a column: brokers as ranges of ids, the rest by name."""
-    ids = [int(name[7:]) for name in observers if name.startswith("broker ") and name[7:].isdecimal()]
-    others = [name for name in observers if not (name.startswith("broker ") and name[7:].isdecimal())]
-    own = [f"{'broker' if len(ids) == 1 else 'brokers'} {ranges(ids)}"] if ids else []
-    return clean(listing([*own, *others], 4), 200)
+    return {"columns": [{"title": who(column["observers"])} for column in columns], "rows": rows}

@@ -1,0 +1,45 @@
+"""What `--format` may say: text or JSON goes to stdout, HTML, Markdown and SARIF go to files beside the report."""
+
+import argparse
+from dataclasses import dataclass
+
+from kafka_audit.suggest import did_you_mean
+
+STDOUT = ("text", "json")
+FILES = ("html", "md", "sarif")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Forms:
+    """`stdout` is text or json, None where nothing of the two was named; `files` are endings."""
+
+    stdout: str | None
+    files: tuple[str, ...]
+
+    @property
+    def page(self) -> str:
+        """What goes to stdout where something must."""
+        return self.stdout or "text"
+
+
+def parse(text: str) -> Forms:
+    """Read a list of forms; raises `ArgumentTypeError` for words that are none, and for two results on one stdout."""
+    names = text.split(",")
+    for name in names:
+        if name not in {*STDOUT, *FILES}:
+            known = ", ".join((*STDOUT, *FILES))
+            msg = f"{name!r} is no format, choose {known}{did_you_mean(name, [*STDOUT, *FILES])}"
+            raise argparse.ArgumentTypeError(msg)
+    told = list(dict.fromkeys(name for name in names if name in STDOUT))
+    if len(told) > 1:
+        msg = f"{text!r}: stdout carries one result, choose {' or '.join(STDOUT)} (the JSON is in DIR/findings.json, too)"
+        raise argparse.ArgumentTypeError(msg)
+    return Forms(stdout=told[0] if told else None, files=tuple(name for name in FILES if name in names))
+
+
+def only_stdout(text: str) -> Forms:
+    """Read the form of a command that writes no file."""
+    if text not in STDOUT:
+        msg = f"{text!r} is no format of this command, choose {' or '.join(STDOUT)}{did_you_mean(text, STDOUT)}"
+        raise argparse.ArgumentTypeError(msg)
+    return Forms(stdout=text, files=())

@@ -1,0 +1,41 @@
+"""The command that renders an old report again, and the files that an audit leaves beside its report."""
+
+import argparse
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kafka_audit.cli import console
+from kafka_audit.model.errors import UsageError
+from kafka_audit.report import formats, terminal
+from kafka_audit.store import Store
+
+
+def report(arguments: argparse.Namespace) -> int:
+    """Render the report on a stored snapshot again; nothing is asked, nothing is judged."""
+    store = Store(arguments.out)
+    snapshot_id = store.manifest(arguments.snapshot).snapshot_id
+    document = store.read_report(snapshot_id)
+    if document is None:
+        msg = f"snapshot {snapshot_id} has no report: `kafka-audit diff EARLIER {snapshot_id}` judges it"
+        raise UsageError(msg)
+    places = write(store, document, arguments.format.files, newest=False)
+    if arguments.format.stdout or not places:
+        emit(document, store, arguments.format.page)
+    else:
+        console.emit("\n".join(places))
+    return 0
+
+
+def write(store: Store, document: Mapping[str, Any], forms: Sequence[str], *, newest: bool) -> list[str]:
+    """Write a report in these forms beside it, and return where they are."""
+    return [store.write_rendering(document["snapshot_id"], form, formats.FILES[form](document), newest=newest) for form in forms]
+
+
+def emit(document: Mapping[str, Any], store: Store, form: str) -> None:
+    """Put a report on stdout, as `text` or as `json`."""
+    if form == "json":
+        console.emit(json.dumps(document, indent=2))
+        return
+    snapshot = store.read(document["snapshot_id"])
+    console.emit(terminal.render(document, snapshot, width=console.width(), color=console.has_color()))

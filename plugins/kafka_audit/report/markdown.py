@@ -1,0 +1,136 @@
+"""The report as Markdown, for a ticket, a chat or a wiki: the order of the page, and nothing that a cluster said as markup."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from kafka_audit.checks.reads import observer_name
+from kafka_audit.model.text import clean, counted
+from kafka_audit.report import matrix, state
+from kafka_audit.report.text import LIFECYCLE
+from kafka_audit.report.views import who
+
+MOST_FINDINGS = 300
+"""Findings that are listed; findings.json has them all."""
+
+_MOST_READS = 50
+_PICTURE_WIDTH = 100
+_STEPS = {"see": "See it yourself (reads only)", "quick": "Quick", "lasting": "Lasting", "prove": "Prove it"}
+# A colon only where a link or a face could begin; addresses stay readable.
+_SPECIAL = re.compile(r"[\\*_\[\]#|~@]|:(?=//|[\w+-]+:)")
+_CODE = re.compile(r"`([^`\n]{1,400})`")
+
+
+def render(document: Mapping[str, Any]) -> str:
+    """Return the report of a `findings.json`, ending in a newline."""
+    return "\n".join(_lines(document)).rstrip("\n") + "\n"
+
+
+def text(value: object, limit: int = 1000) -> str:
+    """Return a string as Markdown shows it: no character of it is markup, a link or a mention."""
+    shown = clean(value, limit).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return _SPECIAL.sub(r"\\\g<0>", shown).replace("`", "\\`")
+
+
+def prose(value: str) -> str:
+    """Return sentences of ours with the commands between their backticks as code."""
+    told = " ".join(value.split("\n"))
+    pieces = _CODE.split(told)
+    return "".join(f"`{clean(piece, 400)}`" if number % 2 else text(piece, 2000) for number, piece in enumerate(pieces))
+
+
+def _lines(document: Mapping[str, Any]) -> Iterator[str]:
+    coverage = document["coverage"]
+    yield f"# {text(state.judge(document).sentence)}"
+    yield ""
+    yield f"**{text(document['cluster'])}**, asked {text(document['finished_at'] or 'at a time that is not known')},"
+    yield f"{coverage['answered']} of {coverage['asked']} reads answered, snapshot `{clean(document['snapshot_id'])}`."
+    for incident in document["incidents"]:
+        yield from _incident(incident)
+    for incident in document["resolved_incidents"]:
+        yield from ("", f"− resolved: {text(incident['headline'])} ({incident['cause']})")  # noqa: RUF001 -- the sign of the page
+    for incident in document["incomparable_incidents"]:
+        yield from ("", f"Open, not judged now: {text(incident['headline'])} ({incident['cause']})")
+    picture = matrix.lines(document["matrix"], _PICTURE_WIDTH)
+    if picture:
+        yield from ("", "## Who sees whom, who reaches whom", "", "```text", *(line.replace("`", "'") for line in picture), "```")
+        yield from ("", *(f"- {text(line)}" for line in matrix.in_words(document["matrix"])))
+    yield from _views(document.get("views"))
+    yield from _findings(document["findings"])
+    yield from _coverage(document)
+
+
+def _incident(incident: Mapping[str, Any]) -> Iterator[str]:
+    yield from ("", f"## {incident['severity']}: {text(incident['headline'])}", "")
+    yield f"{incident['cause']}, {LIFECYCLE[incident['lifecycle']]}. {prose(incident['impact'])}"
+    yield from (
+        "",
+        f"**{incident['confidence'].capitalize()}.** {prose(incident['confidence_why'])}",
+        "",
+        "### Why we say so",
+        "",
+    )
+    yield from (f"- for, {text(one['observer'])}: {prose(one['text'])}" for one in incident["evidence_for"])
+    yield from (f"- against, {text(one['observer'])}: {prose(one['text'])}" for one in incident["evidence_against"])
+    yield from (f"- ? {prose(one)}" for one in incident["not_known"])
+    yield from ("", "### What to do")
+    numbered = [step for step in incident["remediation"] if step["kind"] != "do_not"]
+    for number, step in enumerate(numbered, 1):
+        cost = f" Cost: {prose(step['cost'])}" if step["cost"] else ""
+        yield from ("", f"{number}. **{_STEPS[step['kind']]}.** {prose(step['text'])}{cost}")
+        if step["commands"]:
+            yield from ("", *_fenced(step["commands"]))
+    for step in incident["remediation"]:
+        if step["kind"] == "do_not":
+            yield from ("", f"Do not {prose(step['text'])}")
+
+
+def _fenced(commands: Sequence[str]) -> Iterator[str]:
+    """Yield commands in a fence that is longer than any row of backticks in them."""
+    shown = [clean(command, 4000) for command in commands]
+    longest = max((len(run) for command in shown for run in re.findall("`+", command)), default=0)
+    fence = "`" * max(3, longest + 1)
+    yield from (f"   {line}" for line in (f"{fence}sh", *shown, fence))
+
+
+def _views(views: Mapping[str, Any] | None) -> Iterator[str]:
+    if not views or len(views["columns"]) < 2:  # noqa: PLR2004 -- one column is agreement
+        return
+    yield from ("", "## The views, side by side", "")
+    yield f"| | {' | '.join(text(who(column['observers'])) for column in views['columns'])} |"
+    yield "|---" * (len(views["columns"]) + 1) + "|"
+    for number, question in enumerate(views["rows"]):
+        first = views["columns"][0]["values"][number]
+        said = [f"{'' if c['values'][number] == first else '≠ '}{text(c['values'][number], 120)}" for c in views["columns"]]
+        yield f"| {text(question)} | {' | '.join(said)} |"
+
+
+def _findings(findings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    shown = [finding for finding in findings if finding["status"] in {"FAIL", "UNKNOWN"}]
+    yield from ("", "## Findings", "")
+    if not shown:
+        yield "None."
+        return
+    yield from ("| Severity | Check | Where | What | Since |", "|---|---|---|---|---|")
+    for one in shown[:MOST_FINDINGS]:
+        severity = one["severity"] if one["status"] == "FAIL" else "? not known"
+        since = f"{LIFECYCLE[one['lifecycle']]}{', muted' if one['muted'] else ''}"
+        yield f"| {severity} | {one['code']} | {text(one['resource']['name'], 160)} | {text(one['message'], 600)} | {since} |"
+    if len(shown) > MOST_FINDINGS:
+        yield from ("", f"and {counted(len(shown) - MOST_FINDINGS, 'more finding')}, in findings.json.")
+
+
+def _coverage(document: Mapping[str, Any]) -> Iterator[str]:
+    unknown = document["coverage"]["unknown"]
+    by_status = {"PASS": "pass", "FAIL": "fail", "UNKNOWN": "not known", "NOT_APPLICABLE": "not applicable"}
+    told = ", ".join(f"{document['counts'][status]} {word}" for status, word in by_status.items())
+    yield from ("", "## What was asked, and what was not", "")
+    yield f"{told}."
+    yield ""
+    for read in unknown[:_MOST_READS]:
+        needs = f" To know: {text(read['needs'])}." if read["needs"] else ""
+        yield f"- ? {text(observer_name(read['observer']))}, {text(read['operation'])}: {text(read['error'], 300)}.{needs}"
+    if len(unknown) > _MOST_READS:
+        yield f"- ? and {counted(len(unknown) - _MOST_READS, 'more read')}, in findings.json"
+    yield from (f"- never asked: {text(one)}" for one in document["never_asked"])
+    yield from (f"- ? a damaged snapshot was passed over: {text(one)}" for one in document["passed_over"])

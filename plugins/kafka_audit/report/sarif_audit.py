@@ -1,0 +1,54 @@
+"""An audit's report as SARIF 2.1.0: what a code scanner shows of lint, of a running cluster."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from kafka_audit.checks import Check
+from kafka_audit.model.finding import Severity, Status
+from kafka_audit.model.text import clean
+from kafka_audit.report import sarif
+
+_LEFT_OUT = {Status.PASS, Status.NOT_APPLICABLE}
+
+
+def build(document: Mapping[str, Any], checks: Mapping[str, Check]) -> dict[str, Any]:
+    """Return the log of one audit; failures and what is not known are results, a resource of the cluster is their place."""
+    told = [finding for finding in document["findings"] if finding["status"] not in _LEFT_OUT]
+    codes = sorted({finding["code"] for finding in told if finding["code"] in checks})
+    run = {
+        "tool": {"driver": sarif.driver([checks[code] for code in codes])},
+        "columnKind": "unicodeCodePoints",
+        "automationDetails": {"id": f"kafka-audit/{document['cluster']}/{document['snapshot_id']}"},
+        "results": [_result(finding, document, codes) for finding in told],
+        "properties": {"cluster": document["cluster"], "coverage": {k: document["coverage"][k] for k in ("asked", "answered")}},
+    }
+    return {"$schema": sarif.SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _result(finding: Mapping[str, Any], document: Mapping[str, Any], codes: list[str]) -> Mapping[str, Any]:
+    failed = finding["status"] == Status.FAIL
+    severity = Severity[finding["severity"]]
+    rule = {"ruleIndex": codes.index(finding["code"])} if finding["code"] in codes else {}
+    found: dict[str, Any] = {
+        "ruleId": finding["code"],
+        **rule,
+        "kind": sarif.KINDS[Status(finding["status"])],
+        "level": sarif.level(severity) if failed else "none",
+        "message": {"text": f"{finding['message']}\n{finding['remediation']}".strip()},
+        "locations": [
+            {
+                "logicalLocations": [
+                    {
+                        "name": clean(finding["resource"]["name"]),
+                        "fullyQualifiedName": clean(f"{document['cluster']}/{finding['resource']['name']}", 400),
+                        "kind": "resource",
+                    }
+                ]
+            }
+        ],
+        "partialFingerprints": {"kafkaAuditFinding/v1": finding["fingerprint"]},
+        "properties": {"severity": finding["severity"], "confidence": finding["confidence"], "lifecycle": finding["lifecycle"]},
+    }
+    if finding["muted"]:
+        found["suppressions"] = [{"kind": "external", "status": "accepted"}]
+    return found
