@@ -27,6 +27,7 @@ from typing import Any
 
 from checks.quorum_world import quorum_rows
 from checks.secured_world import files, secured
+from checks.storage_world import reads_of_disks, stored
 from kafka_audit.model.finding import Judgement, Status
 from kafka_audit.model.tables import (
     BrokerConfig,
@@ -125,6 +126,7 @@ def _look(sample: int, world: World) -> Iterator[Row]:
     yield from _probes(sample, world)
     yield from _identities(sample, world)
     yield from secured(sample, world, _endpoints(world))
+    yield from stored(sample, world, {(read.observer, read.operation) for read in reads if read.outcome == "failed"})
     yield from quorum_rows(sample, world)
 
 
@@ -241,6 +243,8 @@ def _reads(sample: int, world: World) -> list[SourceRead]:
             {} if view["answers"] else {"error": view.get("error", "timeout"), "needs": f"a way from this worker to {address}"}
         )
         for operation in ("ApiVersions", "Metadata", "DescribeConfigs BROKER", "DescribeConfigs identity"):
+            asked[observer, operation, address] = error
+        for operation in reads_of_disks(world, observer):
             asked[observer, operation, address] = error
     for patch in world["reads"]:
         keys = [key for key in asked if key[0] == patch["observer"] and fnmatch(key[1], patch["operation"])]

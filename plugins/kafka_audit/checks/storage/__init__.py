@@ -1,0 +1,1 @@
+"""Brokers' own views against ZooKeeper's registry."""

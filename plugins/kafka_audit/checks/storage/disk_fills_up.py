@@ -1,0 +1,80 @@
+"""KA505."""
+
+from collections.abc import Iterator, Mapping
+
+from kafka_audit.checks import row_check
+from kafka_audit.checks.broker_reads import LOG_DIRS, BrokerReads
+from kafka_audit.checks.rows import judge
+from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.tables import LogDir, Snapshot
+
+_NEARLY_FULL, _FULL, _APART = 90, 70, 50  # percent
+_NO_SIZES = "this version does not tell sizes (Kafka 3.3 does)"
+
+
+@row_check(
+    code="KA505",
+    severity=Severity.MEDIUM,
+    needs=(LogDir,),
+    says={
+        Status.FAIL: "The disk of log dir {path} of broker {broker} is {used} % full: {fault}",
+        Status.PASS: "The disk of log dir {path} of broker {broker} is {used} % full",
+        Status.UNKNOWN: "Not known: how full the disks of {who} are ({error})",
+        Status.NOT_APPLICABLE: "Nobody tells how full the disk of log dir {path} of broker {broker} is: {reason}",
+    },
+)
+def disk_fills_up(snapshot: Snapshot) -> Iterator[Judgement]:
+    """The disk of a log dir is nearly full, or much fuller than the others of its broker.
+
+    ## Why it matters
+    A full disk is a dead disk to Kafka: the first append that does not fit takes the log dir offline, with all its leaders.
+
+    ## Fails when
+    Less than 10 % of the disk is usable; or it is more than 70 % full while another log dir of the same broker is 50 points
+    emptier: new replicas go where the fewest are, whatever their size.
+
+    ## Not known when
+    The broker did not answer DescribeLogDirs. It does not apply before Kafka 3.3, nor to a dir that is offline (KA501).
+
+    ## Passes only when
+    The broker told the size of the disk and what is usable of it.
+
+    ## What to do
+    See what lies there: `kafka-log-dirs.sh --bootstrap-server <broker>:9092 --describe --broker-list {broker}`, on its host
+    `du -sh {path}/* | sort -h | tail`. Shorten `retention.ms` or `retention.bytes` of the largest topics, or move replicas: to
+    another log dir of broker {broker} or to another broker, by `kafka-reassign-partitions.sh` with a plan that names `log_dirs`.
+
+    ## References
+    KIP-827 (sizes of log dirs), KIP-113 (moves between them).
+    """
+    reads = BrokerReads(snapshot, LOG_DIRS)
+    yield from reads.nobody(snapshot, "KA505")
+    for broker in reads.brokers:
+        dirs = {row.path: row for row in snapshot.of(LogDir) if row.broker_id == broker}
+        shares = {path: share for path, row in dirs.items() if (share := _used(row)) is not None}
+        yield from (_judged(snapshot, broker, path, shares, offline=bool(dirs[path].error)) for path in sorted(dirs))
+        if not dirs:
+            gap = reads.gap(broker) or {"error": "it offers no DescribeLogDirs", "needs": "Kafka 1.0 or later"}
+            yield judge(snapshot, "KA505", f"broker/{broker}", Status.UNKNOWN, who=f"broker {broker}", **gap)
+
+
+def _judged(snapshot: Snapshot, broker: int, path: str, shares: Mapping[str, int], *, offline: bool) -> Judgement:
+    evidence = {"broker": str(broker), "who": f"broker {broker}", "path": path}
+    resource = f"broker/{broker}/logdir/{path}"
+    if path not in shares:
+        reason = "it is offline (KA501)" if offline else _NO_SIZES
+        return judge(snapshot, "KA505", resource, Status.NOT_APPLICABLE, **evidence, reason=reason)
+    share, emptiest, fault = shares[path], min(shares, key=lambda one: (shares[one], one)), None
+    evidence["used"] = str(share)
+    if share > _NEARLY_FULL:
+        fault = "when it is full, the log dir goes offline"
+    elif share > _FULL and share - shares[emptiest] > _APART:
+        fault = f"that of {emptiest} is {shares[emptiest]} % full"
+    status = Status.FAIL if fault else Status.PASS
+    return judge(snapshot, "KA505", resource, status, **evidence, **({"fault": fault} if fault else {}))
+
+
+def _used(row: LogDir) -> int | None:
+    if row.error or not row.total_bytes or row.usable_bytes is None:
+        return None
+    return 100 - 100 * row.usable_bytes // row.total_bytes

@@ -1,0 +1,70 @@
+"""KA502."""
+
+import posixpath
+from collections.abc import Iterator
+
+from kafka_audit.checks import row_check
+from kafka_audit.checks.broker_reads import LOG_DIRS, BrokerReads
+from kafka_audit.checks.rows import judge
+from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.tables import BrokerConfig, LogDir, Snapshot
+
+_KEYS = ("log.dirs", "log.dir")
+
+
+@row_check(
+    code="KA502",
+    severity=Severity.HIGH,
+    needs=(LogDir, BrokerConfig),
+    says={
+        Status.FAIL: "Broker {broker} is configured with log dirs that it does not list: {missing}; it lists {listed}",
+        Status.PASS: "Broker {broker} lists every log dir that it is configured with ({listed})",
+        Status.UNKNOWN: "Not known: whether {who} lists every log dir that it is configured with ({error})",
+    },
+)
+def log_dir_missing(snapshot: Snapshot) -> Iterator[Judgement]:
+    """A broker does not list a log dir that is in its configuration.
+
+    ## Why it matters
+    Replicas that lie there are not served, and nobody is told that the dir is offline: to the broker it does not exist.
+
+    ## Fails when
+    A dir of `log.dirs` (`log.dir` where that is unset), as DescribeConfigs tells it, is not among those of DescribeLogDirs. A
+    path that is not absolute is held against the end of those that are.
+
+    ## Not known when
+    One of the two was not answered: DescribeConfigs and Describe on the cluster are needed.
+
+    ## Passes only when
+    Both were answered, and every configured dir is listed, offline or not (KA501).
+
+    ## What to do
+    On the host of broker {broker} look at each of {missing}: `ls -ld`, `findmnt -T`, and the owner of the process. Put right what
+    is mounted there or who may write, then restart broker {broker}.
+
+    ## References
+    `log.dirs`; KIP-113 (DescribeLogDirs).
+    """
+    reads = BrokerReads(snapshot, LOG_DIRS)
+    yield from reads.nobody(snapshot, "KA502")
+    told = {(row.broker_id, row.key): row.value for row in snapshot.of(BrokerConfig) if row.key in _KEYS}
+    configs = BrokerReads(snapshot, "DescribeConfigs BROKER")
+    for broker in reads.brokers:
+        listed = {row.path for row in snapshot.of(LogDir) if row.broker_id == broker}
+        value = next((found for key in _KEYS if (found := told.get((broker, key)))), None)
+        resource, who = f"broker/{broker}", {"broker": str(broker), "who": f"broker {broker}"}
+        if not listed or value is None:
+            usual = {"error": "it told no log dirs", "needs": "DescribeConfigs and Describe on Cluster"}
+            gap = (reads if not listed else configs).gap(broker) or usual
+            yield judge(snapshot, "KA502", resource, Status.UNKNOWN, **who, **gap)
+            continue
+        wanted = [part.strip() for part in value.split(",") if part.strip()]
+        missing = [one for one in wanted if not _is_among(one, listed)]
+        words = who | {"missing": ", ".join(missing), "listed": ", ".join(sorted(listed))}
+        yield judge(snapshot, "KA502", resource, Status.FAIL if missing else Status.PASS, **words)
+
+
+def _is_among(configured: str, listed: set[str]) -> bool:
+    path = posixpath.normpath(configured)
+    known = {posixpath.normpath(one) for one in listed}
+    return path in known or (not posixpath.isabs(path) and any(one.endswith(f"/{path}") for one in known))

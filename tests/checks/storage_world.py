@@ -1,0 +1,75 @@
+"""The rows of a world that tell of disks and of who serves what; keys of `world.py` beside the others:
+
+log_dirs:   by broker id and path what differs from a dir in use: {error, total, usable, replicas, future}; `future` is
+            {topic-partition: [offset lag, size]}. A broker that is not named has one dir, `/data`.
+leadership: answers to ListOffsets that nobody would expect: {broker, of: topic-partition, error, listed: whether a view lists it
+            as offline}, and by `asked` of a broker id what differs from the counts that follow from the topics; `unasked` are
+            brokers that nothing was asked.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from kafka_audit.model.tables import LeadershipAnswer, LeadershipAsked, LogDir, LogDirReplica, Row
+
+World = Mapping[str, Any]
+GIGABYTE = 10**9
+
+
+def reads_of_disks(world: World, observer: str) -> tuple[str, ...]:
+    """Return what a registered broker is asked beside what every address is."""
+    number = observer.removeprefix("broker:")
+    if not number.isdigit():
+        return ()
+    return ("DescribeLogDirs",) if int(number) in world["leadership"].get("unasked", ()) else ("DescribeLogDirs", "ListOffsets")
+
+
+def stored(sample: int, world: World, failed: set[tuple[str, str]]) -> Iterator[Row]:
+    """Yield what one look reads; `failed` are (observer, operation) of reads that were not answered."""
+    for broker in world["brokers"]:
+        observer = f"broker:{broker}"
+        head = {"sample": sample, "observer": observer, "broker_id": broker}
+        if (observer, "DescribeLogDirs") not in failed:
+            for path, told in world["log_dirs"].get(broker, {"/data": {}}).items():
+                yield from _log_dir(head, path, told)
+        if (observer, "ListOffsets") not in failed:
+            yield from _leadership(head, world)
+
+
+def _log_dir(head: World, path: str, told: World) -> Iterator[Row]:
+    dead = bool(told.get("error"))
+    sizes = {"total_bytes": told.get("total", None if dead else 100), "usable_bytes": told.get("usable", None if dead else 60)}
+    sizes = {key: None if value is None else value * GIGABYTE for key, value in sizes.items()}
+    future = told.get("future", {})
+    yield LogDir(**head, path=path, error=told.get("error", 0), replicas=told.get("replicas", 0 if dead else 4), **sizes)
+    for name, (lag, size) in future.items():
+        topic, _, number = name.rpartition("-")
+        yield LogDirReplica(**head, path=path, topic=topic, partition=int(number), offset_lag=lag, size_bytes=size)
+
+
+def _leadership(head: World, world: World) -> Iterator[Row]:
+    broker = head["broker_id"]
+    states = {
+        f"{topic}-{number}": state for topic, held in world["topics"].items() for number, state in held["partitions"].items()
+    }
+    mine = [one for one in world["leadership"].get("answers", ()) if one["broker"] == broker]
+    for one in mine:
+        topic, _, number = one["of"].rpartition("-")
+        state = states[one["of"]]
+        yield LeadershipAnswer(
+            **head,
+            topic=topic,
+            partition=int(number),
+            asked_as="leader" if state["leader"] == broker else "former",
+            error=one["error"],
+            leader=state["leader"],
+            leader_epoch=state["leader_epoch"],
+            preferred=state["replicas"][0] == broker,
+            listed_offline=one.get("listed", False),
+        )
+    leading = sum(state["leader"] == broker for state in states.values())
+    preferred = sum(state["replicas"][0] == broker != state["leader"] for state in states.values())
+    counts = {"as_leader": leading, "as_former": preferred, "listed_offline": sum(one.get("listed", False) for one in mine)}
+    counts |= world["leadership"].get("asked", {}).get(broker, {})
+    if any(counts.values()):
+        yield LeadershipAsked(**head, **counts)
