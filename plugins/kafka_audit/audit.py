@@ -180,7 +180,6 @@ def conclude(
             changes,
             previous_report,
             show_all=show_all,
-            cluster=cluster,
             passed_over=pair.passed_over,
         )
         if newest or store.read_report(pair.snapshot_id) is None:

@@ -9,7 +9,6 @@ import yaml
 from jsonschema import Draft202012Validator, ValidationError
 
 import small_cluster
-from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.finding import Change
 from kafka_audit.report.document import MOST_CHANGES
 
@@ -175,16 +174,8 @@ def test_what_was_never_asked_is_said(told):
     assert len(asked["never_asked"]) == 2
 
 
-def test_a_source_that_the_cluster_file_names_in_vain_is_not_called_missing(told):
-    """The operator gave paths: to be told that there are none sends him to a file that is right."""
-    named = Cluster(name="prod", controllers=("c:9093",))
-    plain = Cluster(name="prod")
-    why = [
-        [line.partition(": ")[2] for line in told([], ONE, cluster=cluster)[0]["never_asked"] if "does not read" in line]
-        for cluster in (named, plain, None)
-    ]
-    assert why == [
-        ["the cluster file names them, and this version does not read them."],
-        [],
-        [],
-    ]
+def test_controllers_that_were_not_asked_are_told_in_kraft_alone(told):
+    kraft = {**ONE, "mode": "kraft"}
+    asked = {**kraft, "reads": [{"observer": "controller@c:9093", "operation": "DescribeQuorum"}]}
+    said = [[line for line in told([], one)[0]["never_asked"] if "controllers" in line] for one in (ONE, kraft, asked)]
+    assert [len(lines) for lines in said] == [0, 1, 0]

@@ -4,13 +4,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
-from types import MappingProxyType
 from typing import Any
 
 from kafka_audit.checks.reads import last_reads
 from kafka_audit.engine.facts import Facts
 from kafka_audit.engine.findings import LONGEST_EVIDENCE, is_over
-from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.finding import Change, Finding, Incident, Lifecycle, Status, Step
 from kafka_audit.model.tables import Snapshot
 from kafka_audit.model.text import clean
@@ -18,13 +16,6 @@ from kafka_audit.report import matrix, views
 from kafka_audit.report.storms import groups
 
 SCHEMA_VERSION = 1
-
-_NOT_READ_YET: Mapping[str, str] = MappingProxyType(
-    {
-        "controllers": "What the KRaft controllers say when they are asked themselves",
-    }
-)
-"""Keys of the cluster file that are checked and not read by this version."""
 
 MOST_CHANGES = 5000
 """Changes that are listed; a controller that moved every leader of a big cluster must not make the document unreadable."""
@@ -39,13 +30,12 @@ def build(  # noqa: PLR0913, PLR0917 -- the contract between report and audit
     previous_report: Mapping[str, Any] | None,
     *,
     show_all: bool = False,
-    cluster: Cluster | None = None,
     passed_over: Iterable[str] = (),
 ) -> dict[str, Any]:
     """Return the document.
 
-    PASS is counted in `counts`, and listed with `show_all`; what came of earlier failures always is. `cluster` is the entry of
-    the cluster file, where there still is one: `never_asked` says what it names in vain. `passed_over` says of each earlier
+    PASS is counted in `counts`, and listed with `show_all`; what came of earlier failures always is.
+    `passed_over` says of each earlier
     snapshot that could not be compared with why.
     """
     facts = Facts(snapshot)
@@ -69,7 +59,7 @@ def build(  # noqa: PLR0913, PLR0917 -- the contract between report and audit
         "findings": [finding_dict(finding) for finding in sorted(listed, key=worst_first)],
         "changes": [asdict(change) for change in changes[:MOST_CHANGES]],
         "changes_omitted": max(len(changes) - MOST_CHANGES, 0),
-        "never_asked": list(_never_asked(facts, cluster)),
+        "never_asked": list(_never_asked(facts)),
         "passed_over": [clean(why, LONGEST_EVIDENCE) for why in passed_over],
         "matrix": matrix.build(facts).as_dict(),
         "views": views.build(facts),
@@ -180,7 +170,7 @@ def _earlier_incidents(
     return resolved, incomparable
 
 
-def _never_asked(facts: Facts, cluster: Cluster | None) -> Iterator[str]:
+def _never_asked(facts: Facts) -> Iterator[str]:
     info = facts.info
     sources = {read.observer.partition(":")[0] for read in last_reads(facts.snapshot)}
     if info is None or info.broker_vantages == 0:
@@ -191,11 +181,8 @@ def _never_asked(facts: Facts, cluster: Cluster | None) -> Iterator[str]:
         yield "What the brokers' server.properties say: no properties are in the cluster file."
     if "logs" not in sources:
         yield "What the brokers wrote themselves: no logs are in the cluster file."
-    for key, question in _NOT_READ_YET.items():
-        named = cluster is not None and bool(getattr(cluster, key))
-        if key in sources or (key == "controllers" and not named and not facts.kraft):
-            continue
-        yield f"{question}: {'the cluster file names them, and ' if named else ''}this version does not read them."
+    if facts.kraft and not any(read.observer.startswith("controller@") for read in last_reads(facts.snapshot)):
+        yield "What the KRaft controllers say when they are asked themselves: no controllers are in the cluster file."
     yield "Whether records can be produced and consumed: by design, this audit only reads."
     if info is not None:
         yield f"Anything after {_utc(info.finished_ms)}."

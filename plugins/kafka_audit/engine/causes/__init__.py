@@ -15,6 +15,7 @@ from kafka_audit.engine.causes import (
     exposure,
     grouped,
     inside_names,
+    quorum,
     refused,
     registry,
     replicas,
@@ -53,7 +54,17 @@ TABLE: tuple[Cause, ...] = (
         meaning="nobody is controller, so nobody tells the brokers anything",
         cases=together,
         tell=registry.tell_no_controller,
-        explains=(Explains(codes=(*VIEW, "KA203", "KA601", "KA602"), where=everywhere),),
+        explains=(
+            Explains(codes=(*VIEW, "KA203", "KA209", "KA210", "KA211", "KA212", "KA601", "KA602"), where=everywhere),
+            Explains(codes=("KA001",), where=quorum.about_the_quorum),
+        ),
+    ),
+    Cause(
+        codes=("KA209", "KA211"),
+        meaning="controllers of the metadata quorum are down, or out of this worker's reach",
+        cases=together,
+        tell=quorum.tell_voters,
+        explains=(Explains(codes=("KA001",), where=quorum.at_a_controller),),
     ),
     Cause(
         codes=("KA110",),
@@ -173,7 +184,17 @@ TABLE: tuple[Cause, ...] = (
         meaning="a KRaft broker does not follow its controllers any more",
         cases=behind.cases,
         tell=behind.tell,
-        explains=(Explains(codes=(*VIEW, "KA302", "KA303"), where=at_the_broker), _LOST_REPLICAS),
+        explains=(
+            Explains(codes=(*VIEW, "KA210", "KA212", "KA302", "KA303"), where=at_the_broker),
+            Explains(codes=("KA001",), where=behind.passes_no_question_on),
+            _LOST_REPLICAS,
+        ),
+    ),
+    Cause(
+        codes=("KA001",),
+        meaning="brokers give no view, and no other reason is known",
+        cases=unread.silent,
+        tell=unread.tell_silent,
     ),
     Cause(
         codes=VIEW,

@@ -3,13 +3,15 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from kafka_audit.checks.reads import last_reads
+from kafka_audit.engine.causes.quorum import about_the_quorum
 from kafka_audit.engine.causes.repair import prove
 from kafka_audit.engine.causes.rule import Case, Story, changed_before, evidence_of, evidence_of_paths
 from kafka_audit.engine.facts import Path, failed_at_network
 from kafka_audit.model.finding import Confidence, Evidence, Step
 from kafka_audit.model.text import brokers, clean, fitting, listing, start_upper, word
 
-CODES = ("KA101", "KA102", "KA105", "KA107")
+CODES = ("KA101", "KA102", "KA105", "KA107", "KA210")
 """What an old view shows, the one that names the incident first; in KRaft brokers fetch their view, so all have one cause."""
 
 _LOGIN, _RIGHT = "a refused login or handshake", "a missing right"
@@ -64,9 +66,11 @@ def _headline(case: Case, leading: str, *, sure: bool, left: Sequence[str]) -> s
     }[leading]
     if leading == "KA105" and any(root.evidence.get("missing", "none") != "none" for root in case.roots):
         shows = "misses brokers" if one else "miss brokers"
-    behind = f"{subject} {'follows its' if one else 'follow their'} controllers no more and {shows}"
+    behind = behind if leading == "KA210" else f"{behind} and {shows}"
     if sure:
+    behind = f"{subject} {'follows its' if one else 'follow their'} controllers no more"
         they = "it cannot reach its" if one else "they cannot reach their"
+        "KA210": "lags behind the metadata log" if one else "lag behind the metadata log",
         return fitting(
             [
                 f"{behind}: most likely {'it' if one else 'they'} cannot reach them",
@@ -87,6 +91,18 @@ def _rivals(case: Case) -> Mapping[str, str | None]:
     authorizers = [case.facts.between.authorizer(broker) for broker in case.brokers]
     protocols = {_protocol(case, broker) for broker in case.brokers}
     return {
+def passes_no_question_on(case: Case, symptom: Finding) -> bool:
+    """Explain a source that answered all but what it has to ask its controllers for."""
+    return at_the_broker(case, symptom) and about_the_quorum(case, symptom)
+
+
+def _not_passed_on(case: Case) -> list[SourceRead]:
+    """Return the questions for the quorum that these brokers did not get answered by their controllers."""
+    observers = {f"broker:{broker}" for broker in case.brokers}
+    failed = (read for read in last_reads(case.facts.snapshot) if read.outcome == "failed" and read.observer in observers)
+    return [read for read in failed if read.operation == "DescribeQuorum"]
+
+
         _LOGIN: "the controllers' listener is PLAINTEXT" if protocols == {"PLAINTEXT"} else None,
         _RIGHT: "there is no authorizer" if all(one.state == "unset" for one in authorizers) else None,
     }

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from kafka_audit.checks.reads import last_reads
+from kafka_audit.engine.causes import quorum
 from kafka_audit.engine.causes.repair import connect_again, do_not, prove, zookeeper_shell
 from kafka_audit.engine.causes.rule import Case, Story, changed_before, evidence_of, evidence_of_reads
 from kafka_audit.engine.facts import broker_of
@@ -66,6 +67,8 @@ def _correct_the_login(read: SourceRead) -> tuple[Step, ...]:
 
 def tell_no_controller(case: Case) -> Story:
     """Tell that nobody is controller."""
+    if case.facts.kraft:
+        return quorum.tell_no_leader(case)
     registered = sorted(case.facts.registered)
     return Story(
         headline="The cluster is without controller: no broker holds /controller in ZooKeeper",

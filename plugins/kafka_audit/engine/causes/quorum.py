@@ -1,0 +1,88 @@
+"""Causes that the metadata quorum shows: nobody leads it, or controllers of it are down."""
+
+from kafka_audit.checks.reads import last_reads
+from kafka_audit.engine.causes.repair import connect_again, do_not, prove
+from kafka_audit.engine.causes.rule import Case, Story, evidence_of, evidence_of_reads
+from kafka_audit.model.finding import Finding, Step
+from kafka_audit.model.tables import SourceRead
+from kafka_audit.model.text import clean, fitting, listing
+
+_DESCRIBE = "kafka-metadata-quorum.sh --bootstrap-server <broker>:9092 describe --replication"
+_LOG = "grep -iE 'candidate|election|unattached|UnknownHost|Connection' server.log | tail -5"
+
+
+def failed_reads(case: Case) -> list[SourceRead]:
+    """Return what was asked about the quorum, or of a controller, and not answered."""
+    failed = [read for read in last_reads(case.facts.snapshot) if read.outcome == "failed"]
+    return [read for read in failed if read.operation == "DescribeQuorum" or read.observer.startswith("controller")]
+
+
+def about_the_quorum(case: Case, symptom: Finding) -> bool:
+    """Explain, in KRaft, a source of which only the question for the quorum was not answered, or which is a controller."""
+    if not case.facts.kraft:
+        return False
+    name = symptom.resource.name
+    if name.startswith("controller/"):
+        return True
+    reads = [read for read in last_reads(case.facts.snapshot) if read.observer == name.replace("/", ":", 1)]
+    failed = [read for read in reads if read.outcome == "failed"]
+    return bool(failed) and all(read.operation == "DescribeQuorum" for read in failed)
+
+
+def at_a_controller(_case: Case, symptom: Finding) -> bool:
+    """Explain what is about an address of a controller."""
+    return symptom.resource.name.startswith("controller/")
+
+
+def tell_no_leader(case: Case) -> Story:
+    """Tell that no controller leads the metadata quorum."""
+    failed = failed_reads(case)
+    return Story(
+        headline="The cluster is without controller: nobody leads the metadata quorum",
+        impact="No leader can move, no topic can be created, and no broker can start until a majority of the controllers meets.",
+        confidence=case.confidence(),
+        why="Who was asked for the leader named none, or nobody could pass the question on.",
+        speaks_for=(*evidence_of(case.roots), *evidence_of_reads(failed, limit=5)),
+        not_known=("Not known: which controllers are down. To know: the end of server.log of each.",),
+        steps=(
+            Step(kind="see", text="See it yourself on each controller's host (reads only).", commands=(_LOG,)),
+            Step(
+                kind="quick",
+                text="Start the controllers that are down, and open the way between them, until a majority of the voters runs.",
+            ),
+            prove(case),
+            do_not("format a controller's disk to get it up: a majority without the log loses the cluster's metadata."),
+        ),
+    )
+
+
+def tell_voters(case: Case) -> Story:
+    """Tell which controllers do not follow, or do not answer."""
+    down = next((root.evidence for root in case.roots if root.code == "KA209"), None)
+    addresses = sorted(root.resource.name.partition("/")[2] for root in case.roots if root.code == "KA211")
+    at = f"the controller{'' if len(addresses) == 1 else 's'} at {listing(addresses, 2)}"
+    silent = f"{at[0].upper()}{at[1:]} {'does' if len(addresses) == 1 else 'do'} not answer this worker"
+    lost = f"The metadata quorum lacks {down.get('down')} of its {down.get('total')} controllers" if down else silent
+    spare = clean(down.get("spare", ""), 60) if down else "whether the majority is at risk, the voters' lag tells"
+    return Story(
+        headline=fitting([f"{lost}: {spare}", lost]),
+        impact="The cluster works while a majority of the controllers does; below it no leader moves and no broker starts.",
+        confidence=case.confidence(),
+        why="The quorum's leader told how far its voters are."
+        if down
+        else "The way to the controllers was tried from this worker.",
+        speaks_for=(*evidence_of(case.roots), *evidence_of_reads(failed_reads(case), limit=5)),
+        not_known=()
+        if down
+        else ("Not known: whether brokers reach it. To know: a vantage with role broker, and `describe --replication` below.",),
+        steps=(
+            Step(
+                kind="see",
+                text="See it yourself (reads only).",
+                commands=(_DESCRIBE, *connect_again(failed_reads(case), limit=3)),
+            ),
+            Step(kind="quick", text="Start the controllers that are down, or open the way to their port from the others."),
+            prove(case),
+            do_not("restart another controller before these follow again: without a majority nobody is elected."),
+        ),
+    )
