@@ -174,12 +174,6 @@ TABLE: tuple[Cause, ...] = (
         ),
     ),
     Cause(
-        codes=("KA001",),
-        meaning="brokers give no view, and no other reason is known",
-        cases=unread.silent,
-        tell=unread.tell_silent,
-    ),
-    Cause(
         codes=behind.CODES,
         meaning="a KRaft broker does not follow its controllers any more",
         cases=behind.cases,

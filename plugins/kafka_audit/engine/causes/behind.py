@@ -6,9 +6,18 @@ from dataclasses import replace
 from kafka_audit.checks.reads import last_reads
 from kafka_audit.engine.causes.quorum import about_the_quorum
 from kafka_audit.engine.causes.repair import prove
-from kafka_audit.engine.causes.rule import Case, Story, changed_before, evidence_of, evidence_of_paths
+from kafka_audit.engine.causes.rule import (
+    Case,
+    Story,
+    at_the_broker,
+    changed_before,
+    evidence_of,
+    evidence_of_paths,
+    evidence_of_reads,
+)
 from kafka_audit.engine.facts import Path, failed_at_network
-from kafka_audit.model.finding import Confidence, Evidence, Step
+from kafka_audit.model.finding import Confidence, Evidence, Finding, Step
+from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import brokers, clean, fitting, listing, start_upper, word
 
 CODES = ("KA101", "KA102", "KA105", "KA107", "KA210")
@@ -21,7 +30,7 @@ _VOTERS, _SERVERS = "controller.quorum.voters", "controller.quorum.bootstrap.ser
 
 def cases(case: Case) -> Iterable[Case]:
     """Take all old views as one fault; in ZooKeeper mode none."""
-    roots = tuple(root for root in case.roots if not root.muted)
+    roots = tuple(sorted((root for root in case.roots if not root.muted), key=lambda root: CODES.index(root.code)))
     return (replace(case, roots=roots),) if case.facts.kraft and roots else ()
 
 
@@ -43,6 +52,7 @@ def tell(case: Case) -> Story:
         + (", and what else would look the same was ruled out." if not left else "."),
         speaks_for=(
             *evidence_of(case.roots),
+            *evidence_of_reads(_not_passed_on(case), limit=3),
             *evidence_of_paths(cut),
             *changed_before(case, {"endpoint": "address", "config": "setting", "version": "version", "acl": "ACL"}),
         ),
@@ -58,7 +68,9 @@ def tell(case: Case) -> Story:
 def _headline(case: Case, leading: str, *, sure: bool, left: Sequence[str]) -> str:
     one = len(case.brokers) == 1
     subject = start_upper(brokers(case.brokers))
+    behind = f"{subject} {'follows its' if one else 'follow their'} controllers no more"
     shows = {
+        "KA210": "lags behind the metadata log" if one else "lag behind the metadata log",
         "KA101": "names stale leaders" if one else "name stale leaders",
         "KA102": "misses leaders that are alive" if one else "miss leaders that are alive",
         "KA105": "is not listed by the others" if one else "are not listed by the others",
@@ -68,9 +80,7 @@ def _headline(case: Case, leading: str, *, sure: bool, left: Sequence[str]) -> s
         shows = "misses brokers" if one else "miss brokers"
     behind = behind if leading == "KA210" else f"{behind} and {shows}"
     if sure:
-    behind = f"{subject} {'follows its' if one else 'follow their'} controllers no more"
         they = "it cannot reach its" if one else "they cannot reach their"
-        "KA210": "lags behind the metadata log" if one else "lag behind the metadata log",
         return fitting(
             [
                 f"{behind}: most likely {'it' if one else 'they'} cannot reach them",
@@ -81,16 +91,6 @@ def _headline(case: Case, leading: str, *, sure: bool, left: Sequence[str]) -> s
     return fitting([f"{text}; why is not decided: {names}" for text in (behind, f"{subject} {shows}")])
 
 
-def _cut_paths(case: Case) -> list[Path]:
-    """Return what failed from the hosts of these brokers: who does not reach brokers may not reach controllers either."""
-    return [p for p in case.facts.paths if p.from_broker in case.brokers and failed_at_network(p)]
-
-
-def _rivals(case: Case) -> Mapping[str, str | None]:
-    """Return what would look like a cut, each with why it is ruled out, None where it is not."""
-    authorizers = [case.facts.between.authorizer(broker) for broker in case.brokers]
-    protocols = {_protocol(case, broker) for broker in case.brokers}
-    return {
 def passes_no_question_on(case: Case, symptom: Finding) -> bool:
     """Explain a source that answered all but what it has to ask its controllers for."""
     return at_the_broker(case, symptom) and about_the_quorum(case, symptom)
@@ -103,6 +103,16 @@ def _not_passed_on(case: Case) -> list[SourceRead]:
     return [read for read in failed if read.operation == "DescribeQuorum"]
 
 
+def _cut_paths(case: Case) -> list[Path]:
+    """Return what failed from the hosts of these brokers: who does not reach brokers may not reach controllers either."""
+    return [p for p in case.facts.paths if p.from_broker in case.brokers and failed_at_network(p)]
+
+
+def _rivals(case: Case) -> Mapping[str, str | None]:
+    """Return what would look like a cut, each with why it is ruled out, None where it is not."""
+    authorizers = [case.facts.between.authorizer(broker) for broker in case.brokers]
+    protocols = {_protocol(case, broker) for broker in case.brokers}
+    return {
         _LOGIN: "the controllers' listener is PLAINTEXT" if protocols == {"PLAINTEXT"} else None,
         _RIGHT: "there is no authorizer" if all(one.state == "unset" for one in authorizers) else None,
     }
