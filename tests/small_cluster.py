@@ -8,6 +8,7 @@ probes: [{to: 2, from: 0, fails: tcp, error: no route to host}, {to: 1, vantage:
 configs: {2: {authorizer.class.name: "", super.users: null}}       null: hidden
 properties: {2: {super.users: "User:admin"}}                       lines of server.properties
 acls: [["User:*", All, DENY]]                                      on the cluster, held by ZooKeeper
+logs: [{broker: 0, about: 2, signature: connection_not_established, supports: KA302}]   20 lines since the start, if not told
 reads: [{observer: broker:2, operation: Metadata, outcome: failed, error: timeout}]
 """
 
@@ -23,6 +24,7 @@ from kafka_audit.model.tables import (
     BrokerIdentity,
     BrokerProperty,
     BrokerView,
+    LogLine,
     Probe,
     RegisteredBroker,
     RegisteredEndpoint,
@@ -50,6 +52,7 @@ def snapshot(spec: Mapping[str, Any], snapshot_id: str = "20260914T180000Z-prod-
         _property(broker, key, value) for broker, keys in spec.get("properties", {}).items() for key, value in keys.items()
     )
     rows.extend(_acls(spec.get("acls")))
+    rows.extend(log_line(**row) for row in spec.get("logs", []))
     rows.extend(_identity(broker, row) for broker, row in spec.get("identities", {}).items())
     rows.extend(
         SourceRead(**{"sample": 1, "operation": "Metadata", "target": "10.99.0.1:9092", "outcome": "answered", **read})
@@ -206,6 +209,14 @@ def _acls(spec: list[list[str]] | None) -> list[Row]:
         about = {"resource_type": "Cluster", "resource_name": "kafka-cluster", "pattern_type": "LITERAL", "host": "*"}
         rows.append(Acl(acls_digest="d", principal=principal, operation=operation, permission=permission, **about))
     return rows
+
+
+def log_line(*, broker: int, about: int, **told: Any) -> LogLine:
+    end = 1789408800000
+    row = {"sample": 1, "log": "server.log", "part": None, "address": None, "detail": None, "text": "WARN it says so"}
+    row |= {"written": "2026-09-14 18:00:00,000", "matches": 20, "since_start": 20, "zone": "registration", "read_ms": end}
+    row |= {"first_ms": end - 20_000, "since_ms": end - 20_000, "last_ms": end - 1000}
+    return LogLine(broker_id=broker, about_broker=about, **(row | told))
 
 
 def _identity(broker: int, row: Mapping[str, Any]) -> BrokerIdentity:

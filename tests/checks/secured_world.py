@@ -9,6 +9,7 @@ certificates: by `ID/LISTENER`, `unseen` or what differs from a good one: {days,
 dynamic:    of ZooKeeper by broker id or `all`: {key: value}, `hidden` for a secret.
 apis:       {API key: [lowest, highest version]}; by broker id (text) what differs from that, `unread` for nothing.
 probes:     `mechanisms` is what a client's probe was told.
+logs:       {broker, signature, supports, about, ...}: lines of one kind, 20 of them since both starts, the last a second ago.
 """
 
 import hashlib
@@ -22,6 +23,7 @@ from kafka_audit.model.tables import (
     BrokerProperty,
     Certificate,
     DynamicConfig,
+    LogLine,
     Probe,
     PropertyLogin,
     Row,
@@ -103,6 +105,14 @@ def files(world: World) -> Iterator[Row]:
             secret = value == "hidden"
             yield DynamicConfig(broker_id=broker, key=key, value=None if secret else value, secret=secret)
     yield from _apis(world)
+    yield from (log_line(world["info"]["finished_ms"], **one) for one in world["logs"])
+
+
+def log_line(read_ms: int, *, broker: int, about: int, **told: Any) -> LogLine:
+    row = {"sample": 1, "log": "server.log", "part": None, "address": None, "detail": None, "text": "WARN it says so"}
+    row |= {"written": "2026-11-22 01:02:03,456", "matches": 20, "since_start": 20, "zone": "registration", "read_ms": read_ms}
+    row |= {"first_ms": read_ms - 20_000, "since_ms": read_ms - 20_000, "last_ms": read_ms - 1000}
+    return LogLine(broker_id=broker, about_broker=about, **(row | told))
 
 
 def _apis(world: World) -> Iterator[Row]:

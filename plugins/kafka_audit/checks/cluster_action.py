@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kafka_audit.checks.inter_broker import InterBroker
+from kafka_audit.checks.log_lines import says
 from kafka_audit.checks.logins import faults
 from kafka_audit.checks.principals import Principal, file_of
 from kafka_audit.checks.symptoms import Symptoms
@@ -50,7 +51,7 @@ def standings(between: InterBroker) -> Iterator[Standing]:
     """Yield what is known of each broker."""
     symptoms = Symptoms(between)
     for broker in between.brokers:
-        yield _standing(between, symptoms, broker)
+        yield _by_log(symptoms, _standing(between, symptoms, broker))
 
 
 def _standing(between: InterBroker, symptoms: Symptoms, broker: int) -> Standing:
@@ -83,6 +84,18 @@ def _standing(between: InterBroker, symptoms: Symptoms, broker: int) -> Standing
     if accepted and any(between.controller in pair.sources for pair in pairs):
         return Standing(broker=broker, status=Status.PASS, pairs=tuple(pairs), why=accepted, accepted=accepted)
     return _weighed(between, symptoms, Standing(broker=broker, status=Status.UNKNOWN, pairs=left, symptom=symptom))
+
+
+def _by_log(symptoms: Symptoms, told: Standing) -> Standing:
+    """Return what a log says where nothing that was read is sure: that the broker refuses, and the authorizer's whom."""
+    if told.status is Status.NOT_APPLICABLE or (told.status is Status.FAIL and told.confidence is Confidence.MEASURED):
+        return told
+    symptom, lines = symptoms.lasting(told.broker), symptoms.logs.counting("KA401", told.broker)
+    if symptom is None or not lines:
+        return told
+    named = next((line.detail for line in lines if line.signature == "cluster_action_denied" and line.detail), None)
+    pairs = tuple(replace(pair, name=named) if named and pair.name == SOMEBODY else pair for pair in told.pairs)
+    return Standing(broker=told.broker, status=Status.FAIL, pairs=pairs, symptom=symptom, why=says(lines[0]))
 
 
 def _weighed(between: InterBroker, symptoms: Symptoms, undecided: Standing) -> Standing:

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kafka_audit.checks.inter_broker import InterBroker, Listener
+from kafka_audit.checks.log_lines import says
 from kafka_audit.checks.reads import last_reads
 from kafka_audit.model.finding import Confidence, Severity
-from kafka_audit.model.tables import Certificate, Probe, ScramUser, SnapshotInfo
+from kafka_audit.model.tables import Certificate, LogLine, Probe, ScramUser, SnapshotInfo
 from kafka_audit.model.text import brokers
 
 DAY_MS = 86_400_000
@@ -42,6 +43,17 @@ def faults(between: InterBroker, broker: int, listener: Listener) -> tuple[Fault
         found.extend(_credential(between, broker, listener))
     found.extend(_principal(between, broker, listener))
     return tuple(found)
+
+
+def written(line: LogLine) -> Fault:
+    """Return the fault that a line of a log tells of a login."""
+    broker, told = line.about_broker, f"{line.detail or ''} {line.text}".lower()
+    kind, repair = "credential", f"make the user and password that broker {line.broker_id} logs in with known at broker {broker}"
+    if "ssl handshake" in told or "sslauthentication" in told:
+        kind, repair = "certificate", f"give broker {broker} a certificate that broker {line.broker_id} accepts"
+    elif "mechanism" in told:
+        kind, repair = "mechanism", f"add the mechanism of broker {line.broker_id} to sasl.enabled.mechanisms of broker {broker}"
+    return Fault(kind=kind, text=says(line), repair=repair, sources=(line.broker_id,))
 
 
 def certificate(between: InterBroker, broker: int, listener: str) -> Certificate | None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from kafka_audit.checks.inter_broker import InterBroker
+from kafka_audit.checks.log_lines import LogLines
 from kafka_audit.checks.rows import looks, moved
 from kafka_audit.model.tables import BrokerView, Probe, RegisteredPartition, Registry, ViewBroker, ViewPartition, ViewTopic
 
@@ -22,6 +23,7 @@ class Symptoms:
     def __init__(self, between: InterBroker) -> None:
         """Keep the snapshot of `between`; nothing is read yet."""
         self._between = between
+        self.logs = LogLines(between)
         self._snapshot = between.snapshot
         self._now, self._before = looks(self._snapshot)
 
@@ -137,13 +139,21 @@ class Symptoms:
         return found
 
     def path(self, broker: int, listener: str) -> str | None:
-        """Return how the way from the controller's host (KRaft: from another broker's) was measured: open, closed or None."""
+        """Return how the way from the controller's host (KRaft: from another broker's) was measured: open, closed or None.
+
+        Where no probe told, the controller's own log does.
+        """
         ends = {
             _end(rows)
             for source, rows in self._probes(broker, listener)
             if source != broker or source == self._between.controller
             if self._between.kraft or source == self._between.controller
         }
+        if not ends & {"closed", "open"} and any(
+            self._between.kraft or row.broker_id == self._between.controller
+            for row in self.logs.counting("KA302", broker, listener)
+        ):
+            return "closed"
         return "closed" if "closed" in ends else "open" if "open" in ends else None
 
     def _probes(self, broker: int, listener: str) -> Iterator[tuple[int | None, list[Probe]]]:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from kafka_audit.checks.inter_broker import InterBroker
+from kafka_audit.checks.log_lines import LogLines
 from kafka_audit.checks.ways import Way, ways
 from kafka_audit.engine import partition_states
 from kafka_audit.engine.partition_states import PartitionState
@@ -226,6 +227,11 @@ class Facts:
     def between(self) -> InterBroker:
         """How brokers talk to each other, by files, settings and registrations."""
         return InterBroker(self.snapshot)
+
+    @cached_property
+    def logs(self) -> LogLines:
+        """What brokers wrote themselves."""
+        return LogLines(self.between)
 
     @cached_property
     def paths(self) -> tuple[Path, ...]:

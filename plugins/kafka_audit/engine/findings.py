@@ -10,6 +10,7 @@ from typing import Any
 
 from kafka_audit.checks import Check, catalogue
 from kafka_audit.checks.reads import observer_name
+from kafka_audit.engine import by_logs
 from kafka_audit.engine.inputs import failed_inputs
 from kafka_audit.model.cluster import Mute
 from kafka_audit.model.errors import EngineError
@@ -64,7 +65,7 @@ def conclude(  # noqa: PLR0913 -- the contract between engine and audit
         msg = f"report of {previous_report['snapshot_id']} cannot stand for snapshot {previous.snapshot_id}"
         raise EngineError(msg)
     checks = catalogue() if checks is None else checks
-    own = [judgement for judgement in judgements if judgement.snapshot_id == snapshot.snapshot_id]
+    own = by_logs.measured(snapshot, [one for one in judgements if one.snapshot_id == snapshot.snapshot_id])
     prior = _prior(previous_report)
     told = _one_each(_in_words(snapshot, judgement, checks) for judgement in own)
     dated = [_dated(finding, prior.get((finding.code, finding.resource.name))) for finding in told]

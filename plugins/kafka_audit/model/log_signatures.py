@@ -86,7 +86,7 @@ SIGNATURES: tuple[Signature, ...] = (
     _signature(
         "login_failed",
         "failed authentication due to",
-        _PART + "Connection to node " + _NODE + r" failed authentication due to: (?P<detail>.{1,300})",
+        _PART + "Connection to node " + _NODE + r" failed authentication due to: (?P<detail>.{1,300}?)(?: \([\w.$]{1,200}\))?$",
         means="the login there fails",
         supports="KA412",
         repeats=True,

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from kafka_audit.checks.cluster_action import Standing, standings
 from kafka_audit.checks.inter_broker import InterBroker, Listener
-from kafka_audit.checks.logins import Fault, certificate, faults, known_users, offered_mechanisms, users_of
+from kafka_audit.checks.logins import Fault, certificate, faults, known_users, offered_mechanisms, users_of, written
 from kafka_audit.checks.rows import judge
 from kafka_audit.checks.symptoms import Symptoms
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
@@ -37,6 +37,7 @@ class _Login:
         self._silent = symptoms.silent(right.broker)
         self._moving = symptoms.passing(right.broker)
         self._path = symptoms.path(right.broker, listener.name)
+        self._lines = symptoms.logs.counting("KA412", right.broker, listener.name)
 
     def judged(self, snapshot: Snapshot, code: str) -> Judgement:
         status, fault, told = self._weighed()
@@ -57,6 +58,8 @@ class _Login:
             return Status.NOT_APPLICABLE, None, {"reason": f"listener {self._listener.name} is PLAINTEXT"}
         found = faults(self._between, self._broker, self._listener)
         sure = next((one for one in found if one.confidence is Confidence.MEASURED and not self._refuted(one)), None)
+        if sure is None and self._lines:
+            sure = written(self._lines[0])
         if sure is not None:
             return Status.FAIL, sure, {}
         if found and self._symptom is not None:

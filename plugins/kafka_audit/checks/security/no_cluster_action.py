@@ -9,13 +9,13 @@ from kafka_audit.checks.inter_broker import InterBroker, nobody
 from kafka_audit.checks.rows import judge
 from kafka_audit.checks.security.refusal_words import evidence_of
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import Acl, AclHolder, BrokerConfig, BrokerProperty, BrokerView, PropertyLogin, Snapshot
+from kafka_audit.model.tables import Acl, AclHolder, BrokerConfig, BrokerProperty, BrokerView, LogLine, PropertyLogin, Snapshot
 
 
 @row_check(
     code="KA401",
     severity=Severity.CRITICAL,
-    needs=(BrokerConfig, BrokerView, Acl, AclHolder, BrokerProperty, PropertyLogin),
+    needs=(BrokerConfig, BrokerView, Acl, AclHolder, BrokerProperty, PropertyLogin, LogLine),
     says={
         Status.FAIL: "Broker {broker} {refuses} {whom}: {principal} ({listener}) has no ClusterAction there ({why})",
         Status.PASS: "Broker {broker} lets the other brokers act: {why}",
@@ -34,6 +34,7 @@ def no_cluster_action(snapshot: Snapshot) -> Iterator[Judgement]:
     An authorizer is set, and by super.users and ACLs the principal of the inter-broker listener may not. PLAINTEXT makes
     everybody User:ANONYMOUS; SSL gives the certificate's subject by `ssl.principal.mapping.rules`, or ANONYMOUS where none is
     asked for; SASL the login, Kerberos by `sasl.kerberos.principal.to.local.rules`. HIGH where the broker's view is still filled.
+    Or a log says so: the controller's of the refusal, or the broker's authorizer's, newer than their starts, and the view shows it.
 
     Inferred: no ACL allows it, super.users is set but hidden, the broker's view is empty or stale in two looks, and nothing else
     fits. In KRaft the ISR shows it: no other broker is in the ISR of what that broker leads; suspected while rivals are open.

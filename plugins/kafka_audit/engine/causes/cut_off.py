@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 
-from kafka_audit.engine.causes import cut_off_repair
+from kafka_audit.engine.causes import cut_off_repair, written
 from kafka_audit.engine.causes.candidates import candidates
 from kafka_audit.engine.causes.repair import connect
 from kafka_audit.engine.causes.rule import VIEW, Case, Story, bootstrap_in_vain, changed_before, evidence_of_paths
@@ -12,6 +12,7 @@ from kafka_audit.engine.facts import Endpoint, Facts, broker_of, failed_at_netwo
 from kafka_audit.model.finding import Confidence, Evidence, Finding, Status
 from kafka_audit.model.text import brokers, clean, counted, fitting, listing, ranges, start_upper
 
+_CODE = "KA302"
 _HEDGE = {Confidence.MEASURED: "", Confidence.INFERRED: "most likely ", Confidence.SUSPECTED: "possibly "}
 
 
@@ -65,7 +66,15 @@ def tell(case: Case) -> Story:
         impact=_impact(case),
         confidence=confidence,
         why=_why(case, confidence),
-        speaks_for=(*_probes(case), *_own_views(case), *_symptoms(case), *_registered(case), *_out_of_isr(case), *_changes(case)),
+        speaks_for=(
+            *_probes(case),
+            *written.evidence(case, (_CODE,)),
+            *_own_views(case),
+            *_symptoms(case),
+            *_registered(case),
+            *_out_of_isr(case),
+            *_changes(case),
+        ),
         against=(*_registry_looks_whole(case), *_clients_reach(case), *_rivals(case)),
         not_known=(*_not_measured(case), *_next_controllers(case)),
         steps=cut_off_repair.steps(case),
@@ -124,6 +133,8 @@ def _why(case: Case, confidence: Confidence) -> str:
     match confidence:
         case Confidence.MEASURED:
             layers = listing(sorted(_failing_layers(case)))
+            if not layers and written.lines(case, (_CODE,)):
+                return f"The log of {_who(case)} says so, newer than the last start and still when it was read."
             return f"A probe from the host of {_who(case)} failed at {layers}." if layers else "Seen at the failing side."
         case Confidence.INFERRED:
             return (
@@ -247,6 +258,8 @@ def _side(case: Case) -> str:
 
 def _not_measured(case: Case) -> Iterable[str]:
     known = {(p.endpoint.broker_id, p.from_broker) for p in case.facts.paths if p.role == "broker" and p.outcome != "unknown"}
+    told = written.lines(case, (_CODE,))
+    known |= {(line.about_broker, line.broker_id) for line in told if line.about_broker is not None}
     open_pairs = [e for e in case.endpoints if case.sources and (e.broker_id, case.sources[0]) not in known]
     if not open_pairs:
         return

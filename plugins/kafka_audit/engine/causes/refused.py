@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from kafka_audit.engine.causes import refused_repair
+from kafka_audit.engine.causes import refused_repair, written
 from kafka_audit.engine.causes.candidates import Candidate, candidates, login_log
 from kafka_audit.engine.causes.rule import Case, Story, bootstrap_in_vain, changed_before, evidence_of
 from kafka_audit.engine.facts import broker_of
@@ -40,6 +40,7 @@ def tell(case: Case) -> Story:
         why=_why(case),
         speaks_for=(
             *evidence_of(case.roots),
+            *written.evidence(case, _codes(case)),
             *_ways(case),
             *evidence_of([f for f in case.explained if f not in case.roots], 5),
             *_let_in_elsewhere(case),
@@ -49,6 +50,10 @@ def tell(case: Case) -> Story:
         not_known=tuple(_not_known(case, rivals)),
         steps=refused_repair.steps(case),
     )
+
+
+def _codes(case: Case) -> tuple[str, ...]:
+    return ("KA412",) if case.roots[0].code == "KA412" else ("KA401",)
 
 
 def _shows(case: Case) -> bool:
@@ -107,6 +112,8 @@ def _why(case: Case) -> str:
     code, rivals = case.roots[0].code, told(case, "rivals")
     match case.confidence():
         case Confidence.MEASURED:
+            if written.lines(case, _codes(case)):
+                return "A broker's own log says so, newer than the last start."
             seen = "A handshake, a probe or the brokers' files show it" if code == "KA412" else "super.users and ACLs say so"
             return f"{seen}, as they were read."
         case Confidence.INFERRED:

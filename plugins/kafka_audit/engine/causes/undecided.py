@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from kafka_audit.engine.causes import written
 from kafka_audit.engine.causes.candidates import Candidate, candidates
 from kafka_audit.engine.causes.repair import prove
 from kafka_audit.engine.causes.rule import Case, Story, bootstrap_in_vain, changed_before, evidence_of
@@ -45,6 +46,7 @@ def tell(case: Case) -> Story:
         speaks_for=(
             *evidence_of(case.roots),
             *(Evidence(observer=f"candidate {c.code}", text=f"{c.fault}: {c.text}") for c in left),
+            *written.idle(case, tuple(dict.fromkeys(c.code for c in left))),
             *changes,
         ),
         against=tuple(

@@ -1,0 +1,43 @@
+"""What brokers wrote themselves about a fault: quoted as evidence, with host and time."""
+
+from collections.abc import Iterable, Sequence
+
+from kafka_audit.checks.log_lines import quoted
+from kafka_audit.engine.causes.rule import Case
+from kafka_audit.model.finding import Evidence
+from kafka_audit.model.tables import LogLine
+
+_FIRST = 5
+
+
+def lines(case: Case, codes: Sequence[str]) -> tuple[LogLine, ...]:
+    """Return the lines that count for one of these checks at the case's brokers."""
+    logs = case.facts.logs
+    return tuple(row for broker in case.brokers for code in codes for row in logs.counting(code, broker))
+
+
+def evidence(case: Case, codes: Sequence[str]) -> tuple[Evidence, ...]:
+    """Return the lines that count as evidence, the first few of them."""
+    return _told(case, lines(case, codes))
+
+
+def idle(case: Case, codes: Sequence[str]) -> tuple[Evidence, ...]:
+    """Return lines of the kind that do not count, and so decide nothing: of unknown time, of an earlier start, or ended."""
+    counting = set(lines(case, codes))
+    logs = case.facts.logs
+    rest = [row for broker in case.brokers for code in codes for row in logs.told(code, broker) if row not in counting]
+    return tuple(
+        Evidence(observer=one.observer, text=f"{one.text}; counts for nothing: {_why(row)}")
+        for one, row in zip(_told(case, rest), rest, strict=False)
+    )
+
+
+def _told(case: Case, rows: Iterable[LogLine]) -> tuple[Evidence, ...]:
+    host = case.facts.logs.host
+    return tuple(Evidence(observer=f"log of {host(row.broker_id)}", text=quoted(row)) for row in [*rows][:_FIRST])
+
+
+def _why(row: LogLine) -> str:
+    if row.since_start is None:
+        return "whether it is newer than the broker's start is not known"
+    return "it is older than the broker's start" if row.since_start == 0 else "it is not repeated any more"
