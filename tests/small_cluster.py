@@ -9,6 +9,8 @@ configs: {2: {authorizer.class.name: "", super.users: null}}       null: hidden
 properties: {2: {super.users: "User:admin"}}                       lines of server.properties
 acls: [["User:*", All, DENY]]                                      on the cluster, held by ZooKeeper
 logs: [{broker: 0, about: 2, signature: connection_not_established, supports: KA302}]   20 lines since the start, if not told
+storage_errors: {0: {orders/0: 1}}                                 56 to ListOffsets, by broker; the leader of now, -1 for none
+groups: {billing: {at: 1, client: sarama, host: 10.1.1.1, partitions: [orders-0]}}
 reads: [{observer: broker:2, operation: Metadata, outcome: failed, error: timeout}]
 """
 
@@ -24,6 +26,8 @@ from kafka_audit.model.tables import (
     BrokerIdentity,
     BrokerProperty,
     BrokerView,
+    GroupMember,
+    LeadershipAnswer,
     LogLine,
     Probe,
     RegisteredBroker,
@@ -54,6 +58,8 @@ def snapshot(spec: Mapping[str, Any], snapshot_id: str = "20260914T180000Z-prod-
     rows.extend(_acls(spec.get("acls")))
     rows.extend(log_line(**row) for row in spec.get("logs", []))
     rows.extend(_identity(broker, row) for broker, row in spec.get("identities", {}).items())
+    rows.extend(_storage_error(b, name, to) for b, told in spec.get("storage_errors", {}).items() for name, to in told.items())
+    rows.extend(_group_member(name, row) for name, row in spec.get("groups", {}).items())
     rows.extend(
         SourceRead(**{"sample": 1, "operation": "Metadata", "target": "10.99.0.1:9092", "outcome": "answered", **read})
         for read in spec.get("reads", [])
@@ -223,6 +229,18 @@ def _identity(broker: int, row: Mapping[str, Any]) -> BrokerIdentity:
     return BrokerIdentity(
         **{"sample": 1, "broker_id": broker, "listener": "PLAINTEXT", "address": "a:1", "kafka_cluster_id": CLUSTER_ID, **row}
     )
+
+
+def _storage_error(broker: int, name: str, leader: int) -> LeadershipAnswer:
+    topic, _, number = name.rpartition("/")
+    asked = {"asked_as": "former", "error": 56, "leader": leader, "leader_epoch": 2, "preferred": True, "listed_offline": True}
+    head = {"sample": 1, "observer": f"broker:{broker}", "broker_id": broker, "topic": topic, "partition": int(number)}
+    return LeadershipAnswer(**head, **asked)
+
+
+def _group_member(name: str, row: Mapping[str, Any]) -> GroupMember:
+    head = {"sample": 1, "observer": f"broker:{row['at']}", "broker_id": row["at"], "group": name, "state": "Stable"}
+    return GroupMember(**head, client_id=row["client"], host=row["host"], partitions=tuple(row["partitions"]))
 
 
 def finding(code: str, resource: str, **told: Any) -> Finding:

@@ -69,7 +69,7 @@ def future_replica_stuck() -> str:
                map('broker', t.name, 'who', concat('broker ', t.name), 'count',
                    string(coalesce(if(c.stuck > 0, c.stuck, c.n), 0)), 'partitions',
                    array_join(transform(slice(c.items, 1, 10), i -> concat(i.topic, '-', i.partition)), ', '),
-                   'lag', string(c.items[0].offset_lag), 'path', c.items[0].path, 'reason', 'no previous snapshot',
+                   'lag', string(get(c.items, 0).offset_lag), 'path', get(c.items, 0).path, 'reason', 'no previous snapshot',
                    'error', coalesce(a.error, t.error, 'it gave no list of log dirs'),
                    'needs', coalesce(a.needs, t.needs, 'an answer to DescribeLogDirs')) AS evidence
         FROM told AS t

@@ -14,7 +14,7 @@ from kafka_audit.model.tables import LeadershipAnswer, LeadershipAsked, Snapshot
     severity=Severity.HIGH,
     needs=(LeadershipAsked, LeadershipAnswer),
     says={
-        Status.FAIL: "{count} replicas of broker {broker} are offline while the broker itself is there ({partitions}): {said}",
+        Status.FAIL: "Broker {broker} is there, and {count} of its replicas are offline ({partitions}): {said}",
         Status.PASS: "Broker {broker} was asked about {asked} partitions, and none of its replicas is offline",
         Status.UNKNOWN: "Not known: whether replicas of {who} are offline ({error})",
         Status.NOT_APPLICABLE: "Broker {broker} was asked about no replica: {reason}",

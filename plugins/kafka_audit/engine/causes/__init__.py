@@ -12,6 +12,7 @@ from kafka_audit.engine.causes import (
     addresses,
     behind,
     cut_off,
+    dead_disk,
     exposure,
     grouped,
     inside_names,
@@ -65,6 +66,16 @@ TABLE: tuple[Cause, ...] = (
         cases=together,
         tell=quorum.tell_voters,
         explains=(Explains(codes=("KA001",), where=quorum.at_a_controller),),
+    ),
+    Cause(
+        codes=dead_disk.CODES,
+        meaning="a disk of a broker died, and with it what lay there",
+        cases=dead_disk.cases,
+        tell=dead_disk.tell,
+        explains=(
+            Explains(codes=(*dead_disk.CODES, "KA502"), where=at_the_broker),
+            Explains(codes=REPLICATION, where=dead_disk.on_the_disk),
+        ),
     ),
     Cause(
         codes=("KA110",),

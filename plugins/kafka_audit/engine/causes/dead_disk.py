@@ -1,0 +1,131 @@
+"""A disk of one broker died: what lay on it, whose leaders moved, and which clients that leaves behind."""
+
+import posixpath
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from kafka_audit.checks.broker_reads import STORAGE_ERROR
+from kafka_audit.engine.causes.dead_disk_repair import readers, steps, who_writes
+from kafka_audit.engine.causes.rule import CHANGES, Case, Story, evidence_of, partition_of
+from kafka_audit.engine.facts import Facts, broker_of
+from kafka_audit.model.finding import Confidence, Evidence, Finding, Status
+from kafka_audit.model.tables import LeadershipAnswer
+from kafka_audit.model.text import clean, counted, fitting, listing
+
+CODES = ("KA501", "KA503", "KA506")
+"""What a dead disk shows at its broker, the one that names the incident first."""
+
+_DIR = "/logdir/"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Loss:
+    """What lies on a broker's dead disks: partitions with their leader of now, and those that the broker led."""
+
+    offline: dict[tuple[str, int], int | None]
+    led: frozenset[tuple[str, int]]
+
+
+def cases(case: Case) -> Iterable[Case]:
+    """Split by broker. Replicas that only others call offline are no proof of a disk."""
+    proven = [root for root in case.roots if not (root.code == "KA503" and root.confidence is not Confidence.MEASURED)]
+    for broker in sorted({found for root in proven if (found := broker_of(root.resource.name)) is not None}):
+        mine = [root for root in proven if broker_of(root.resource.name) == broker]
+        yield replace(case, roots=tuple(sorted(mine, key=lambda root: (CODES.index(root.code), root.resource.name))))
+
+
+def on_the_disk(case: Case, symptom: Finding) -> bool:
+    """Explain a partition that has a replica on the dead disk, out of the ISR or without leader."""
+    key, broker = partition_of(symptom.resource.name), case.brokers[0]
+    if key is None:
+        return broker_of(symptom.resource.name) == broker
+    state = case.facts.states.get(key)
+    known = _loss(case.facts, broker).offline
+    return state is not None and broker in state.missing and (key in known or not known)
+
+
+@lru_cache(maxsize=64)
+def _loss(facts: Facts, broker: int) -> _Loss:
+    rows = [row for row in facts.snapshot.of(LeadershipAnswer) if row.broker_id == broker and row.error == STORAGE_ERROR]
+    last = max((row.sample for row in rows), default=0)
+    rows = [row for row in rows if row.sample == last]
+    led = frozenset((row.topic, row.partition) for row in rows if row.preferred and row.asked_as == "former")
+    return _Loss(offline={(row.topic, row.partition): row.leader for row in rows}, led=led)
+
+
+def tell(case: Case) -> Story:
+    """Tell which disk of which broker died, and what that means to replicas, leaders and clients."""
+    (broker,) = case.brokers
+    loss = _loss(case.facts, broker)
+    paths = [root.resource.name.partition(_DIR)[2] for root in case.roots if root.code == "KA501"]
+    pinned = next((root for root in case.roots if root.code == "KA506"), None)
+    moved = int(pinned.evidence.get("count", "0")) if pinned else 0
+    leaderless = sum(leader is None or leader < 0 for leader in loss.offline.values())
+    at_risk = _moved_partitions(case, broker, loss)
+    consumers, unread = readers(case, at_risk)
+    return Story(
+        headline=_headline(broker, paths, len(loss.offline), moved),
+        impact=_impact(broker, loss, moved, leaderless),
+        confidence=case.roots[0].confidence,
+        why="The broker was asked itself: it answers error 56 KAFKA_STORAGE_ERROR for what lies there.",
+        speaks_for=(*evidence_of(case.explained), *_leaders_moved(case, broker), *consumers),
+        not_known=(
+            *(
+                ()
+                if paths
+                else (f"Not known: which log dir it is. To know: Describe on Cluster, or server.log of broker {broker}.",)
+            ),
+            *((who_writes(case, broker),) if moved else ()),
+            *unread,
+        ),
+        steps=steps(case, broker, paths, pinned=moved > 0, leaderless=leaderless),
+    )
+
+
+def _headline(broker: int, paths: list[str], offline: int, moved: int) -> str:
+    short = [posixpath.basename(path.rstrip("/")) for path in paths]
+    dirs = [listing(paths, 3), listing((f"…/{one}" for one in short), 3), ""] if paths else [""]
+    what = "log dir" if len(paths) == 1 else f"{len(paths)} log dirs" if paths else "a disk"
+    lost = counted(offline, "replica") + (" is offline" if offline == 1 else " are offline") if offline else ""
+    clients = f", {counted(moved, 'leader')} moved and some clients may not" if moved else ""
+    tails = [f": {lost}{clients}", f": {lost}"] if lost else [""]
+    return fitting([f"Broker {broker} lost {f'{what} {name}'.strip()}{tail}" for tail in tails for name in dirs])
+
+
+def _impact(broker: int, loss: _Loss, moved: int, leaderless: int) -> str:
+    words = [f"Of {counted(len(loss.offline), 'partition')} a replica is missing." if loss.offline else ""]
+    if leaderless:
+        words.insert(0, f"Without leader: {counted(leaderless, 'partition')}; clients can neither write nor read there.")
+    if moved:
+        words.append(
+            "Producers that do not refresh their metadata on error 56 (sarama before 1.43.3, Filebeat up to 8.16.1) go on asking "
+            f"broker {broker} for {counted(moved, 'partition')} that it led, and fail for as long as they run."
+        )
+    return " ".join(filter(None, words)) or "What lies there has a replica less."
+
+
+def _moved_partitions(case: Case, broker: int, loss: _Loss) -> frozenset[tuple[str, int]]:
+    """Return partitions whose leader the broker was: by what changed since the previous snapshot, else as preferred leader."""
+    told = {
+        key
+        for change in case.changes
+        if change.kind == "leader_moved" and change.before == str(broker) and (key := partition_of(change.resource))
+    }
+    return frozenset(told & loss.offline.keys()) or loss.led
+
+
+def _leaders_moved(case: Case, broker: int, limit: int = 10) -> tuple[Evidence, ...]:
+    """Return that the broker lost leaders since the previous snapshot, and which."""
+    found = [
+        one for one in case.findings if (one.code, one.resource.name, one.status) == ("KA208", f"broker/{broker}", Status.FAIL)
+    ]
+    moves = [
+        f"leader of {clean(key[0])}-{key[1]}: {clean(one.before or 'none')} -> {clean(one.after or 'none')}"
+        for one in case.changes
+        if one.kind == "leader_moved" and one.before == str(broker) and (key := partition_of(one.resource))
+    ]
+    lines = [Evidence(observer=CHANGES, text=text) for text in moves[:limit]]
+    if len(moves) > limit:
+        lines.append(Evidence(observer=CHANGES, text=f"and {len(moves) - limit} more leaders moved away from it"))
+    return (*(Evidence(observer=one.code, text=one.message) for one in found), *lines)

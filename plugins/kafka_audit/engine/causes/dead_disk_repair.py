@@ -1,0 +1,101 @@
+"""A dead disk: who reads what moved, where to look for those who write it, and what to do."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from kafka_audit.checks.reads import last_reads
+from kafka_audit.engine.causes.repair import do_not, prove
+from kafka_audit.engine.causes.rule import Case
+from kafka_audit.model.finding import Evidence, Step
+from kafka_audit.model.tables import GroupMember
+from kafka_audit.model.text import clean, counted, listing, word
+
+_SHOWN = 5
+
+
+def readers(case: Case, partitions: Iterable[tuple[str, int]]) -> tuple[tuple[Evidence, ...], tuple[str, ...]]:
+    """Return consumer groups that read these partitions as evidence, and what is not known of consumers."""
+    wanted = {f"{topic}-{number}" for topic, number in partitions}
+    groups: dict[str, list[GroupMember]] = defaultdict(list)
+    for row in case.facts.snapshot.of(GroupMember):
+        if wanted & set(row.partitions):
+            groups[row.group].append(row)
+    lines = [_group(name, members, wanted) for name, members in sorted(groups.items())]
+    if len(lines) > _SHOWN:
+        more = Evidence(observer="count", text=f"and {len(lines) - _SHOWN} more consumer groups read what moved")
+        lines[_SHOWN:] = [more]
+    failed = [r for r in last_reads(case.facts.snapshot) if r.operation == "DescribeGroups" and r.outcome == "failed"]
+    if not failed:
+        return tuple(lines), ()
+    who = listing(sorted({one.observer.replace("broker:", "broker ") for one in failed}))
+    needs = next((one.needs for one in failed if one.needs), "an answer to ListGroups and DescribeGroups")
+    return tuple(lines), (
+        f"Not known: consumer groups of {who} ({clean(failed[0].error or 'no answer')}). To know: {clean(needs)}.",
+    )
+
+
+def _group(name: str, members: Sequence[GroupMember], wanted: set[str]) -> Evidence:
+    clients = listing(sorted({f"{row.client_id or 'no client id'} at {row.host or 'an unknown host'}" for row in members}), 3)
+    reads = listing(sorted({one for row in members for one in row.partitions} & wanted), 3)
+    text = f"reads {reads}, whose leader moved: {counted(len(members), 'member')}, {clients}"
+    return Evidence(observer=f"consumer group {clean(name, 60)}", text=text)
+
+
+def who_writes(case: Case, broker: int) -> str:
+    """Return where to look for producers, which no API that only reads names."""
+    ports = sorted({endpoint.port for endpoint in case.facts.endpoints_of(broker)}) or [9092]
+    filters = " or ".join(f"sport = :{port}" for port in ports)
+    return (
+        f"Not known: which producers stay with broker {broker}; no API that only reads names them. To know: on its host "
+        f"`ss -tnp state established '( {filters} )'` shows who is connected, `kafka.request.logger` at DEBUG names client ids "
+        "of Produce requests, and so do the client-id metrics of quotas."
+    )
+
+
+def steps(case: Case, broker: int, paths: Sequence[str], *, pinned: bool, leaderless: int) -> tuple[Step, ...]:
+    """Return what to do, in order."""
+    address = next((word(endpoint.address) for endpoint in case.facts.endpoints_of(broker)), "<broker>:9092")
+    return (
+        Step(
+            kind="see",
+            text=f"See it yourself (reads only; the last ones on the host of broker {broker}).",
+            commands=(
+                f"kafka-log-dirs.sh --bootstrap-server {address} --describe --broker-list {broker}",
+                *(f"df -h {word(path)}" for path in paths[:3]),
+                "grep -E 'Error while .* in dir|Stopping serving logs in dir' server.log | tail -5",
+            ),
+        ),
+        *(_free_the_clients(broker) if pinned else ()),
+        Step(
+            kind="quick" if not pinned else "lasting",
+            text=f"Replace the disk, or make room on it, mount it where it was, and restart broker {broker}: it fetches the "
+            "replicas anew. Then move the leaders back.",
+            commands=(
+                f"kafka-leader-election.sh --bootstrap-server {address} --election-type preferred --all-topic-partitions",
+            ),
+            cost=f"A restart of broker {broker}, and the copy of its replicas over the network.",
+        ),
+        *(
+            (Step(kind="lasting", text="Upgrade the clients: sarama to 1.43.3 or later, Filebeat to 8.16.2 or later."),)
+            if pinned
+            else ()
+        ),
+        prove(case),
+        *(
+            (do_not(f"give broker {broker} an empty disk before {counted(leaderless, 'partition')} without leader are saved: "
+                    "the only copies that are in sync lie on the dead one."),)
+            if leaderless
+            else ()
+        ),
+    )  # fmt: skip
+
+
+def _free_the_clients(broker: int) -> tuple[Step, ...]:
+    return (
+        Step(
+            kind="quick",
+            text=f"Restart the producers that still fail, or now broker {broker}: either way they ask for the leaders anew.",
+            cost="With the broker its other leaders move too; it comes back without the dead disk, if another of its log dirs "
+            "serves.",
+        ),
+    )
