@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from kafka_audit.collect import quorum_differences
+from kafka_audit.collect import ensemble_differences, quorum_differences, replication_gaps
 from kafka_audit.collect.reads import LASTING, clean
 from kafka_audit.collect.targets import BOOTSTRAP, UNREGISTERED
 from kafka_audit.model.tables import (
@@ -28,6 +28,7 @@ from kafka_audit.model.tables import (
     ViewBroker,
     ViewPartition,
     ViewTopic,
+    ZookeeperMember,
 )
 
 _REGISTRATION = "zookeeper /brokers/ids/"  # the read of one broker's own znode
@@ -82,9 +83,17 @@ def find(tables: Tables, expect_brokers: int | None = None) -> Differences:
             reasons.append("ZooKeeper has no /controller")
         of_views = _against_zookeeper(tables, registry, reasons)
         others |= _absent(tables, registry, expect_brokers, reasons)
-    for keys in (_among_brokers, _acls, _reads, _identities, _probes, quorum_differences.find, _leadership):
+    for keys in (_among_brokers, _acls, _reads, _identities, _probes, quorum_differences.find, _leadership, _gaps, _ensemble):
         others |= keys(tables, reasons)
     return Differences(of_views=of_views, others=frozenset(others), reasons=tuple(dict.fromkeys(reasons)))
+
+
+def _ensemble(tables: Tables, reasons: list[str]) -> set[Key]:
+    return ensemble_differences.find(tables.of(ZookeeperMember), reasons)
+
+
+def _gaps(tables: Tables, reasons: list[str]) -> set[Key]:
+    return replication_gaps.gaps(tables.of(RegisteredPartition), tables.of(ViewPartition), reasons)
 
 
 def _names(observers: Iterable[str]) -> str:

@@ -6,6 +6,7 @@ from kazoo.client import KazooClient
 from kazoo.exceptions import KazooException
 from kazoo.handlers.threading import KazooTimeoutError
 
+from kafka_audit.collect import zookeeper_members
 from kafka_audit.collect.reads import Asking, ReadError, clean
 from kafka_audit.collect.zookeeper_look import IDS, PLANNED, Look
 from kafka_audit.collect.zookeeper_session import Session, open_session
@@ -33,9 +34,10 @@ def read(access: ZookeeperAccess, sample: int, secrets: Mapping[str, str], *, re
     try:
         with open_session(access, read_s, secrets) as session:
             _demand_kafka(session, access, read_s)
-            return Look(session, asking, read_s, deadline).take()
+            rows = Look(session, asking, read_s, deadline).take()
     except ReadError as error:
-        return tuple(asking.failed(f"zookeeper {path}", error) for path in PLANNED)
+        rows = tuple(asking.failed(f"zookeeper {path}", error) for path in PLANNED)
+    return (*rows, *zookeeper_members.read(access, sample, read_s))
 
 
 def _demand_kafka(session: Session, access: ZookeeperAccess, read_s: float) -> None:

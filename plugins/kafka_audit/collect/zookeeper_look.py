@@ -10,6 +10,7 @@ from kazoo.exceptions import ConnectionClosedError, ConnectionLoss, KazooExcepti
 from kazoo.handlers.threading import KazooTimeoutError
 
 from kafka_audit.collect import znodes
+from kafka_audit.collect import zookeeper_nodes
 from kafka_audit.collect.multiread import Result, Znode, ZnodeReader
 from kafka_audit.collect.reads import Asking, ReadError, clean
 from kafka_audit.collect.registered import PartitionState, Registered, Topic
@@ -24,7 +25,18 @@ from kafka_audit.model.tables import Row, SourceRead
 IDS, TOPICS, DELETING = "/brokers/ids", "/brokers/topics", "/admin/delete_topics"
 CONTROLLER, CONTROLLER_EPOCH, CLUSTER_ID = "/controller", "/controller_epoch", "/cluster/id"
 STATES = "/brokers/topics/*/partitions/*/state"
-PLANNED = (IDS, CONTROLLER, CONTROLLER_EPOCH, CLUSTER_ID, DELETING, TOPICS, STATES, *REPLICATION, *SECURITY)
+PLANNED = (
+    IDS,
+    CONTROLLER,
+    CONTROLLER_EPOCH,
+    CLUSTER_ID,
+    DELETING,
+    TOPICS,
+    STATES,
+    *REPLICATION,
+    *SECURITY,
+    zookeeper_nodes.HEALTH,
+)
 """The sets that every look asks for; each has one `SourceRead` row, and each znode that could not be read one of its own."""
 
 _T = TypeVar("_T")
@@ -42,6 +54,8 @@ class Look:
         self._lost: KazooException | KazooTimeoutError | None = None
         self._found = Registered()
         self._znodes = ZnodeReader(session.client, read_s, deadline)
+        self._sizes: dict[str, int] = {}
+        self._health: list[Row] = []
 
     def take(self) -> tuple[Row, ...]:
         """Read all sets, read again what moved meanwhile, and return the rows."""
@@ -65,9 +79,21 @@ class Look:
         )
         for path, step in (*steps, *zip((*REPLICATION, *SECURITY), last, strict=True)):
             self._note(path, step)
+        self._note(zookeeper_nodes.HEALTH, self._read_health)
         self._read_again(before)
         after = self._sync()
-        return (*self._reads.values(), *self._found.rows(self._asking.sample, before, after), *replication.rows, *security.rows)
+        return (
+            *self._reads.values(),
+            *self._found.rows(self._asking.sample, before, after),
+            *replication.rows,
+            *security.rows,
+            *self._health,
+        )
+
+    def _read_health(self) -> None:
+        sample, lists = self._asking.sample, {TOPICS: self._found.topics}
+        nodes = zookeeper_nodes.read(self._session.client, sample, self._read_s)
+        self._health = [*nodes, *zookeeper_nodes.largest(self._sizes, lists, sample)]
 
     def _sync(self) -> int:
         """Let a follower catch up with the leader, so that it is not older than the brokers; return the last zxid seen."""
@@ -119,7 +145,9 @@ class Look:
 
     def get_many(self, paths: Sequence[str]) -> dict[str, Result]:
         """Return content or error per path; raises what loses the session."""
-        return self._znodes.get_many(paths)
+        found = self._znodes.get_many(paths)
+        self._sizes |= {path: len(one.data) for path, one in found.items() if isinstance(one, Znode)}
+        return found
 
     def children(self, path: str) -> tuple[list[str], Any]:
         """Return sorted names and stat; raises NoNodeError and what loses the session."""

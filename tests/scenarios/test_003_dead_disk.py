@@ -1,0 +1,209 @@
+"""Incident 003: one disk of one broker dies, its leaders move, and some clients do not."""
+
+import subprocess
+import sys
+
+import pytest
+
+from kafka_audit.testbed import Bed
+from kafka_audit.testbed.disks import add_disk
+from kafka_audit.testbed.jars import RELEASES
+from scenarios.audits import Audits, failing, znodes_in
+
+pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
+
+TOPICS = {"orders": {0: [0, 1, 2], 1: [1, 2, 0], 2: [2, 0, 1]}, "payments": {0: [0, 2, 1], 1: [0, 1, 2], 2: [1, 0, 2]}}
+READER = """
+from kafka import KafkaConsumer
+import sys
+reader = KafkaConsumer("orders", "payments", bootstrap_servers=sys.argv[1:], group_id="billing", client_id="billing-1")
+while True:
+    reader.poll(timeout_ms=500)
+    if reader.assignment():
+        print("assigned", flush=True)
+"""
+
+
+@pytest.fixture
+def bed(tmp_path):
+    with Bed(tmp_path / "bed", keep_logs=tmp_path / "logs") as bed:
+        yield bed
+
+
+@pytest.fixture(params=["3.9.1"])
+def version(request):
+    return request.param
+
+
+@pytest.fixture
+def cluster(bed, version):
+    return bed.cluster(version) if RELEASES[version].zookeeper else bed.kraft(version, controllers=1)
+
+
+@pytest.fixture
+def disk(cluster):
+    """A second disk of broker 0, with replicas on both; the broker is no controller, and leads what it is preferred for."""
+    disk = add_disk(cluster, 0)
+    for name, assignment in TOPICS.items():
+        cluster.create_topic(name, assignment)
+    cluster.await_settled()
+    return disk
+
+
+@pytest.fixture
+def reader(bed, cluster):
+    """A consumer group that reads everything."""
+    addresses = [broker.address for broker in cluster.brokers.values()]
+    process = bed.worker.popen([sys.executable, "-c", READER, *addresses], stdout=subprocess.PIPE, cwd=bed.folder)
+    assert process.stdout.readline() == "assigned\n"
+    yield process
+    process.kill()
+    process.communicate()
+
+
+@pytest.fixture
+def audits(bed, disk, tmp_path):
+    return Audits(bed, disk.cluster, tmp_path / "audits")
+
+
+def finding(report, code, resource):
+    (found,) = [f for f in report["findings"] if (f["code"], f["resource"]["name"]) == (code, resource)]
+    return found
+
+
+def led_on(disk):
+    """Partitions on the disk that its broker leads, as `topic-partition`."""
+    topics = disk.cluster.views([disk.broker.id])[disk.broker.id].topics
+    return {f"{topic}-{one}" for topic, one in disk.partitions if topics[topic][one]["leader"] == disk.broker.id}
+
+
+def fill(disk):
+    """Fill the disk by what is produced to a partition that its broker leads; return what lay on it, and what was led."""
+    held, led = {f"{topic}-{one}" for topic, one in disk.partitions}, led_on(disk)
+    topic, _, number = next(one for one in sorted(led) if not one.startswith("__")).rpartition("-")
+    disk.fill(topic, int(number))
+    disk.cluster.await_settled()
+    return held, led
+
+
+def assert_dead(report, disk, held, led):
+    """One incident, which names broker, dir, replicas and leaders, and holds every failure of weight."""
+    (incident,) = report["incidents"]
+    assert (incident["cause"], incident["confidence"], incident["severity"]) == ("KA501", "measured", "CRITICAL")
+    assert incident["headline"].startswith("Broker 0 lost log dir ")
+    assert incident["headline"].endswith(
+        f"/disk-1: {len(held)} replicas are offline, {len(led)} leader{'s' * (len(led) > 1)} moved and some clients may not"
+    )
+    serious = failing(report, at_least="HIGH")
+    assert {one for one in serious if one[0] < "KA6"} == {
+        ("KA501", f"broker/0/logdir/{disk.path}"),
+        ("KA503", "broker/0"),
+        ("KA506", "broker/0"),
+    }
+    ids = {f["fingerprint"] for f in report["findings"] if (f["code"], f["resource"]["name"]) in serious}
+    assert set(incident["findings"]) == ids
+    assert finding(report, "KA503", "broker/0")["evidence"]["count"] == str(len(held))
+    pinned = finding(report, "KA506", "broker/0")
+    assert (set(pinned["evidence"]["partitions"].split(", ")), pinned["confidence"]) == (led, "measured")
+    assert finding(report, "KA208", "broker/0")["evidence"]["moved"] == str(len(led))
+    text = str(incident)
+    assert "no API that only reads names them" in text
+    assert "kafka.request.logger" in text
+    assert "sarama to 1.43.3 or later" in text
+
+
+def assert_repaired(report):
+    assert report["incidents"] == []
+    assert failing(report, at_least="HIGH") == set()
+    assert {one["cause"] for one in report["resolved_incidents"]} == {"KA501"}
+
+
+@pytest.mark.usefixtures("reader")
+@pytest.mark.parametrize("version", ["3.9.1", "2.8.2", "4.3.0"], indirect=True)
+def test_a_full_disk_is_named_with_all_that_it_takes_along(audits, cluster, disk):
+    """What lay there, who led it, who reads it, and nothing any more once the disk is replaced."""
+    whole = audits.by_command("far")
+    assert whole.code == 0, whole.said
+    assert finding(whole.report, "KA501", f"broker/0/logdir/{disk.path}")["status"] == "PASS"
+    assert finding(whole.report, "KA104", "broker/0")["status"] == "PASS"
+    assert finding(whole.report, "KA506", "broker/0")["status"] == "PASS"
+
+    held, led = fill(disk)
+    before = znodes_in(cluster) if cluster.zookeeper_connect else None
+    dead = audits.by_command("far")
+    assert dead.code == 3, dead.said
+    assert_dead(dead.report, disk, held, led)
+    assert "consumer group billing" in str(dead.report["incidents"])
+    assert "billing-1 at 10.99.0.1" in str(dead.report["incidents"])
+    assert dead.report["coverage"]["unknown"] == []
+    assert before is None or znodes_in(cluster) == before
+
+    again = audits.by_command("far")  # the leaders had moved before: now only the preference tells who led
+    assert again.code == 3, again.said
+    assert again.report["incidents"][0]["cause"] == "KA501"
+    assert finding(again.report, "KA506", "broker/0")["lifecycle"] == "ongoing"
+
+    disk.replace()
+    healed = audits.by_command("far")
+    assert healed.code == 0, healed.said
+    assert_repaired(healed.report)
+
+
+def test_a_disk_that_became_read_only_is_as_dead(audits, disk):
+    assert audits.by_command("far").code == 0
+    held, led = {f"{topic}-{one}" for topic, one in disk.partitions}, led_on(disk)
+    disk.make_read_only()
+    disk.await_offline(90)
+    disk.cluster.await_settled()
+    dead = audits.by_command("far")
+    assert dead.code == 3, dead.said
+    assert_dead(dead.report, disk, held, led)
+
+    disk.replace()
+    healed = audits.by_command("far")
+    assert healed.code == 0, healed.said
+    assert_repaired(healed.report)
+
+
+def test_a_dead_disk_and_an_unreachable_broker_are_two_incidents(audits, cluster, disk):
+    cluster.make_controller(1)
+    assert audits.by_command("near").code == 0
+    fill(disk)
+    cluster.advertise_through_forward([2])
+    both = audits.by_command("near")
+    assert both.code == 3, both.said
+    causes = {incident["cause"]: incident for incident in both.report["incidents"]}
+    assert set(causes) == {"KA501", "KA302"}
+    assert causes["KA501"]["headline"].startswith("Broker 0 lost log dir ")
+    assert causes["KA302"]["headline"].startswith("Broker 2 is cut off: ")
+    explained = {cause: set(incident["findings"]) for cause, incident in causes.items()}
+    assert not explained["KA501"] & explained["KA302"]
+    of = {f["fingerprint"]: (f["code"], f["resource"]["name"]) for f in both.report["findings"]}
+    assert {of[one] for one in explained["KA501"] if of[one][0] < "KA6"} >= {
+        ("KA501", f"broker/0/logdir/{disk.path}"),
+        ("KA503", "broker/0"),
+        ("KA506", "broker/0"),
+    }
+    assert {resource.split("/")[1] for code, resource in map(of.get, explained["KA302"]) if code < "KA6"} == {"2"}
+
+    disk.replace()
+    cluster.advertise_directly([2])
+    healed = audits.by_command("near")
+    assert healed.code == 0, healed.said
+    assert failing(healed.report, at_least="HIGH") == set()
+    assert {one["cause"] for one in healed.report["resolved_incidents"]} == {"KA501", "KA302"}
+
+
+@pytest.mark.airflow
+def test_the_gate_of_the_dag_fails_for_a_dead_disk_and_passes_after_the_repair(audits, disk):
+    assert audits.by_command("near").code == 0
+    held, led = fill(disk)
+    broken = audits.by_dag("near", "broken.log")
+    assert broken.code == 1, broken.tail
+    assert_dead(broken.report, disk, held, led)
+    assert f"near: {broken.report['incidents'][0]['headline']}" in broken.said
+
+    disk.replace()
+    repaired = audits.by_dag("near", "repaired.log")
+    assert repaired.code == 0, repaired.tail
+    assert_repaired(repaired.report)
