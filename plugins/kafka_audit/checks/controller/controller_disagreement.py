@@ -1,53 +1,53 @@
 """KA202."""
 
-from kafka_audit.checks import sql_check
-from kafka_audit.model.finding import Severity, Status
-from kafka_audit.model.tables import BrokerView, Registry
+from collections.abc import Iterator
+
+from kafka_audit.checks import row_check
+from kafka_audit.checks.controller.named_controller import among_observers, beside_zookeeper
+from kafka_audit.checks.rows import kraft
+from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.tables import BrokerView, QuorumView, Registry, Snapshot
 
 
-@sql_check(
+@row_check(
     code="KA202",
     severity=Severity.HIGH,
-    needs=(Registry, BrokerView),
+    needs=(Registry, BrokerView, QuorumView),
     says={
-        Status.FAIL: "Broker {broker} names another controller than ZooKeeper: ZooKeeper has {zookeeper}, the broker says {said}",
-        Status.PASS: "Broker {broker} names the controller that ZooKeeper holds ({zookeeper})",
+        Status.FAIL: "{subject} names another controller than it is: it says {said}; right is {right}",
+        Status.PASS: "{subject} names the right {right}",
         Status.UNKNOWN: "Not known: whether {who} names the right controller ({error})",
         Status.NOT_APPLICABLE: "No controller to compare with: {reason}",
     },
 )
-def controller_disagreement() -> str:
-    """A broker names another controller than ZooKeeper holds, or none.
+def controller_disagreement(snapshot: Snapshot) -> Iterator[Judgement]:
+    """A broker names another controller than ZooKeeper holds, or none; in KRaft, observers name different leaders of the quorum.
 
     ## Why it matters
     Admin requests through this broker (create topic, alter partition) go to a broker that refuses them with NOT_CONTROLLER. `-1`
-    means that no controller ever reached this broker.
+    means that no controller ever reached this broker. A KRaft controller that follows an old leader applies nothing that the new
+    one decides.
 
     ## Fails when
     The controller in a broker's answer to Metadata differs from `/controller` in two looks, with `/controller` unchanged in
-    between.
+    between. In KRaft: a broker or controller that was asked for the quorum names another leader than the answer of the highest
+    epoch, in two looks with that leader unchanged; what Metadata calls the controller there is a random broker and is not
+    compared.
 
     ## Not known when
-    The broker gave no view, ZooKeeper was not read, or the difference was seen once or moved (a failover).
+    The broker gave no view, ZooKeeper was not read (KRaft: nobody told of a leader), or the difference was seen once or moved (a
+    failover).
 
     ## Passes only when
-    The broker answered and names ZooKeeper's controller.
+    The broker answered and names ZooKeeper's controller; in KRaft, the leader of the highest epoch.
 
     ## What to do
     A broker that says -1 has an empty view: see KA105 and the cause under it. One that names an earlier controller misses
     updates: `grep 'Latest known controller epoch' state-change.log` there. Two brokers that both act as controller: compare
-    `/controller_epoch` with `controller.log` of both, and restart the one with the lower epoch.
+    `/controller_epoch` with `controller.log` of both, and restart the one with the lower epoch. In KRaft look at the way between
+    {who} and the other controllers: `grep -iE 'leader|epoch|fetch' server.log | tail` there.
 
     ## References
-    Metadata v1 and later; `kafka.controller.KafkaController`.
+    Metadata v1 and later; `kafka.controller.KafkaController`. DescribeQuorum (API 55), KIP-595.
     """
-    return """
-        SELECT snapshot_id, 'KA202' AS code, resource,
-               CASE WHEN right_controller_id IS NULL THEN 'NOT_APPLICABLE'
-                    ELSE coalesce(status, if(error IS NULL, 'PASS', 'UNKNOWN')) END AS status,
-               CAST(NULL AS STRING) AS severity, 'measured' AS confidence,
-               map('who', who, 'broker', name, 'error', coalesce(doubt, error), 'needs', coalesce(doubt_needs, needs),
-                   'zookeeper', coalesce(zookeeper, concat('controller ', right_controller_id)), 'said', said,
-                   'reason', if(right_controller_id IS NULL, '/controller is absent (KA201)', NULL)) AS evidence
-        FROM observer_matter WHERE matter = 'controller'
-    """
+    yield from among_observers(snapshot) if kraft(snapshot) else beside_zookeeper(snapshot)
