@@ -10,11 +10,18 @@ import yaml
 
 from kafka_audit.testbed.airflow_home import AirflowHome
 
-PARTS = {"far": (), "near": ("vantages",), "files": ("properties",), "all": ("vantages", "properties")}
+PARTS = {
+    "far": (),
+    "near": ("vantages",),
+    "files": ("properties",),
+    "written": ("logs",),
+    "all": ("vantages", "properties"),
+}
 
 
 class Audits:
-    """Audits of one cluster: «near» has a command vantage on the brokers' hosts, «files» their server.properties, «far» neither.
+    """Audits of one cluster: «near» has a command vantage on the brokers' hosts, «files» their server.properties,
+    «written» their logs, «far» neither.
 
     Each has a store, and so a history, of its own: the snapshot before is the newest of the same cluster, whoever took it.
     """
@@ -30,11 +37,18 @@ class Audits:
         entry = yaml.safe_load(cluster.clusters_yaml("any"))["clusters"]["any"]
         if user is not None:
             entry["security"] = cluster.secured.audit_settings(user)
-        optional = {part for parts in PARTS.values() for part in parts} | {"logs"}
+        optional = {part for parts in PARTS.values() for part in parts}
         for name, parts in PARTS.items():
             told = {key: value for key, value in entry.items() if key in parts or key not in optional}
             self._file(name).parent.mkdir(parents=True)
             self._file(name).write_text(json.dumps({"clusters": {name: told}}))
+
+    def describe(self, name, **more):
+        """Write, or write anew, the cluster file of a name: that of «far», and what is said here (None takes a key away)."""
+        told = json.loads(self._file("far").read_text())["clusters"]["far"] | more
+        self._file(name).parent.mkdir(parents=True, exist_ok=True)
+        told = {key: value for key, value in told.items() if value is not None}
+        self._file(name).write_text(json.dumps({"clusters": {name: told}}))
 
     def environment(self):
         """Return the environment of an audit: the auditor's password, and no setting from outside."""
@@ -69,6 +83,22 @@ class Audits:
     def _report(self, name):
         path = self._store(name) / "findings.json"
         return json.loads(path.read_text()) if path.is_file() else None
+
+
+def from_host(host):
+    """Return a vantage of the cluster file: a command that runs what follows on a host of the bed, said on the worker host."""
+    return {"command": ["nsenter", "-t", str(host.holder.pid), "-n", "-m", "--"]}
+
+
+def evidence_of(incident):
+    """Return what speaks for an incident as lines."""
+    return [f"{one['observer']}: {one['text']}" for one in incident["evidence_for"]]
+
+
+def finding_of(report, code, resource):
+    """Return the only finding of a code at a resource."""
+    (found,) = [one for one in report["findings"] if (one["code"], one["resource"]["name"]) == (code, resource)]
+    return found
 
 
 def failing(report, *, at_least="INFO"):

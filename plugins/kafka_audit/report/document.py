@@ -12,7 +12,7 @@ from kafka_audit.engine.findings import LONGEST_EVIDENCE, is_over
 from kafka_audit.model.finding import Change, Finding, Incident, Lifecycle, Status, Step
 from kafka_audit.model.tables import Snapshot
 from kafka_audit.model.text import clean
-from kafka_audit.report import matrix, views
+from kafka_audit.report import matrix, reach, views
 from kafka_audit.report.storms import groups
 
 SCHEMA_VERSION = 1
@@ -62,6 +62,7 @@ def build(  # noqa: PLR0913, PLR0917 -- the contract between report and audit
         "never_asked": list(_never_asked(facts)),
         "passed_over": [clean(why, LONGEST_EVIDENCE) for why in passed_over],
         "matrix": matrix.build(facts).as_dict(),
+        "reach": reach.build(facts),
         "views": views.build(facts),
     }
 

@@ -204,7 +204,7 @@ def lines(matrix: Mapping[str, Any], width: int) -> list[str]:
         return []
     cells = [observer.worst() for observer in observers]
     row_groups, column_groups = folded(cells, len(ids) > FOLD_ABOVE)
-    heads = [_short([ids[c] for c in group]) for group in column_groups]
+    heads = [short([ids[c] for c in group]) for group in column_groups]
     names = [_row_name([observers[r] for r in group]) for group in row_groups]
     left = max(len("broker"), *(len(name) for name in names)) + 2
     widths = [max(len(head), 1) + 2 for head in heads]
@@ -214,12 +214,12 @@ def lines(matrix: Mapping[str, Any], width: int) -> list[str]:
         table.append(name.ljust(left) + row.rstrip())
     members = [[ids[c] for c in group] for group in column_groups]
     members += [[b for b in (observers[r].broker for r in group) if b is not None] for group in row_groups]
-    named = dict.fromkeys((_short(group), ranges(group)) for group in members if group)
+    named = dict.fromkeys((short(group), ranges(group)) for group in members if group)
     spelt = [part for short, full in named if short != full for part in wrap(f"{short}: {full}", width, "", "   ")]
     return [*_beside(table, _legend(matrix, "".join(cells)), width), *([""] if spelt else []), *spelt]
 
 
-def _short(ids: Sequence[int]) -> str:
+def short(ids: Sequence[int]) -> str:
     """Return ids as ranges, or only both ends and their number where that would be wider than a column can be."""
     full = ranges(ids)
     return full if len(full) <= _WIDEST_IDS else f"{min(ids)} … {max(ids)} ({len(ids)})"
@@ -229,7 +229,7 @@ def _row_name(group: Sequence[Observer]) -> str:
     ids = [observer.broker for observer in group if observer.broker is not None]
     others = [clean(observer.name, 40) for observer in group if observer.broker is None]
     mark = " (ctl)" if len(group) == 1 and group[0].note == "controller" else ""
-    numbers = f"{'broker' if len(ids) == 1 else 'brokers'} {_short(ids)}{mark}" if ids else ""
+    numbers = f"{'broker' if len(ids) == 1 else 'brokers'} {short(ids)}{mark}" if ids else ""
     return ", ".join(part for part in (numbers, *others) if part)
 
 

@@ -9,7 +9,7 @@ from kafka_audit.engine.causes.rule import CHANGES
 from kafka_audit.engine.facts import Facts
 from kafka_audit.model.finding import Severity
 from kafka_audit.model.tables import Snapshot
-from kafka_audit.report import matrix
+from kafka_audit.report import matrix, reach
 from kafka_audit.report.text import LIFECYCLE, Paint, clean, counted, prose, wrap
 
 _INDENT = " " * 10
@@ -60,7 +60,7 @@ class _Page:
         if not self.document["incidents"]:
             yield from self.no_incident()
             yield ""
-        for block in (self.picture, self.on_their_own, self.earlier, self.not_known, self.never_asked):
+        for block in (self.picture, self.ways, self.on_their_own, self.earlier, self.not_known, self.never_asked):
             shown = list(block())
             if shown:
                 yield from shown
@@ -152,6 +152,9 @@ class _Page:
         quiet = not self.document["incidents"] and not any(set(o["reach"] + o["view"]) & set("DTLSAIV?") for o in self.rows())
         if lines and not quiet:
             yield from (f"  {line}" for line in lines)
+
+    def ways(self) -> Iterator[str]:
+        yield from (f"  {line}" for line in reach.lines(self.document.get("reach", ()), self.width - 2))
 
     def rows(self) -> Sequence[Mapping[str, Any]]:
         observers: Sequence[Mapping[str, Any]] = self.document["matrix"]["observers"]

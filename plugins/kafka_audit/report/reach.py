@@ -1,0 +1,94 @@
+"""Who reaches whom, by listener and layer: one row for each place and listener, brokers told by what stops them.
+
+`matrix` shows the worst of a cell over all listeners; here nothing is put together but brokers that end alike. Where all is
+open a row names no broker, so a cluster of 60 brokers stays a short list until something differs.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from kafka_audit.engine.facts import LAYERS, Facts, Path
+from kafka_audit.report.matrix import short
+from kafka_audit.report.text import clean, wrap
+
+_ROWS = 20
+"""Rows that a terminal shows; all of them are in findings.json."""
+
+_NARROWEST = 24
+"""Columns that the last column takes at least, if it is to stand beside the others."""
+
+
+def build(facts: Facts) -> list[dict[str, Any]]:
+    """Return the rows, JSON-ready: client vantages first, then brokers' hosts in the order of their ids."""
+    found: dict[tuple[str, int, str, str], list[Path]] = defaultdict(list)
+    for path in facts.paths:
+        broker = -1 if path.from_broker is None else path.from_broker
+        found[path.role, broker, path.vantage, path.endpoint.listener].append(path)
+    order = sorted(found, key=lambda key: (key[0] != "client", key[1:]))
+    return [_row(key[2] if key[1] < 0 else f"broker {key[1]}", key[0], key[3], found[key]) for key in order]
+
+
+def _row(place: str, role: str, listener: str, paths: Sequence[Path]) -> dict[str, Any]:
+    stops: dict[tuple[str, str, str], list[int]] = defaultdict(list)
+    for path in paths:
+        if path.outcome != "ok" and path.layer is not None:
+            stops[path.layer, path.outcome, clean(path.error or path.needs or path.outcome)].append(path.endpoint.broker_id)
+    return {
+        "from": place,
+        "role": role,
+        "listener": listener,
+        "brokers": sorted(path.endpoint.broker_id for path in paths),
+        "open": sum(path.outcome == "ok" for path in paths),
+        "layers": {
+            layer: [sum(layer in p.passed for p in paths), len(tried)] for layer in LAYERS if (tried := _tried(paths, layer))
+        },
+        "stops": [
+            {"layer": layer, "outcome": outcome, "error": error, "brokers": sorted(ids)}
+            for (layer, outcome, error), ids in sorted(stops.items(), key=lambda stop: (LAYERS.index(stop[0][0]), stop[0]))
+        ],
+    }
+
+
+def _tried(paths: Iterable[Path], layer: str) -> list[Path]:
+    return [path for path in paths if layer in path.passed or path.layer == layer]
+
+
+def lines(rows: Sequence[Mapping[str, Any]], width: int) -> list[str]:
+    """Return the table as text, rows that are equal told as one and the worst first; empty where nothing stops anybody."""
+    if not any(row["stops"] for row in rows):
+        return []
+    groups: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    for row in rows:
+        groups[repr([row["role"], row["listener"], row["layers"], row["stops"]])].append(row)
+    order = sorted(groups.values(), key=lambda group: group[0]["open"] - len(group[0]["brokers"]))
+    layers = [layer for layer in LAYERS if any(layer in row["layers"] for row in rows)]
+    table = [["from", "listener", *layers, "stops at"]]
+    for group in order[:_ROWS]:
+        first = group[0]
+        counts = ["-" if layer not in first["layers"] else "{} of {}".format(*first["layers"][layer]) for layer in layers]
+        table.append([_places(group), clean(first["listener"], 24), *counts, "; ".join(map(_stop, first["stops"])) or "nothing"])
+    return [*_aligned(table, width), *([f"and {len(order) - _ROWS} more rows, in findings.json"] if len(order) > _ROWS else [])]
+
+
+def _aligned(table: Sequence[Sequence[str]], width: int) -> Iterator[str]:
+    """Yield lines of a table whose last column is wrapped: beside the others, or below them where there is no room."""
+    widths = [max(map(len, column)) for column in zip(*(cells[:-1] for cells in table), strict=True)]
+    for cells in table:
+        head = "".join(f"{cell.ljust(size)}  " for cell, size in zip(cells[:-1], widths, strict=True))
+        if width - len(head) >= _NARROWEST:
+            yield from wrap(cells[-1], width, head, " " * len(head))
+        else:
+            yield head.rstrip()
+            yield from wrap(cells[-1], width, "    ", "    ")
+
+
+def _places(group: Sequence[Mapping[str, Any]]) -> str:
+    ids = [int(row["from"].removeprefix("broker ")) for row in group if row["role"] == "broker"]
+    others = [clean(row["from"], 24) for row in group if row["role"] != "broker"]
+    return ", ".join([*others, *([f"{'broker' if len(ids) == 1 else 'brokers'} {short(ids)}"] if ids else [])])
+
+
+def _stop(stop: Mapping[str, Any]) -> str:
+    doubt = "" if stop["outcome"] == "failed" else "not known, "
+    return f"{stop['layer']} of {short(stop['brokers'])}: {doubt}{stop['error']}"
