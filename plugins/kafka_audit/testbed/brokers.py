@@ -8,7 +8,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from kafka_audit.testbed.audit_files import clusters_yaml, write_on_broker
 from kafka_audit.testbed.errors import BedError
@@ -124,11 +124,13 @@ class BaseCluster(ABC):
         plan: what the cluster is made of.
         folder: configuration, data and logs of all its servers.
         zookeeper_connect: ZooKeeper's connection string including the chroot; None in KRaft.
+        controller_addresses: HOST:PORT that KRaft controllers listen on.
         secured: its security, None where all is PLAINTEXT and open.
         brokers: by id.
     """
 
     zookeeper_connect: str | None = None
+    controller_addresses: tuple[str, ...] = ()
     _clients: Clients
 
     def __init__(self, bed: Bed, plan: Plan) -> None:
@@ -243,6 +245,11 @@ class BaseCluster(ABC):
         """Produce to the leader of a partition until it refuses a record; return its refusal, None where it took everything."""
         addresses = list(self._addresses(None).values())
         return self._clients.produce(addresses, topic, partition, megabytes, self._options(ADMIN))
+
+    def ask_topics(self, command: str, **arguments: object) -> Any:  # noqa: ANN401 - JSON
+        """Run a command of `topics_client` at the first broker that runs and return its answer; see `testbed.topics`."""
+        address = next(iter(self._addresses(None).values()))
+        return self._clients.topics(command, self._options(ADMIN), address=address, **arguments)
 
     def vantage_command(self) -> list[str]:
         """Return a command for a vantage in clusters.yaml: runs what follows on the host of ``{broker_id}``.

@@ -158,7 +158,16 @@ class Clients:
         refused: str | None = self._ask_brokers("produce", options, arguments)["refused"]
         return refused
 
-    def _ask_brokers(self, command: str, options: Mapping[str, object] | None, arguments: Mapping[str, object]) -> Any:  # noqa: ANN401 - JSON
-        script = [sys.executable, "-P", str(HERE / "broker_client.py"), command]
+    def topics(self, command: str, options: Mapping[str, object] | None, **arguments: object) -> Any:  # noqa: ANN401 - JSON
+        """Run a command of topics_client and return its answer."""
+        return self._ask_brokers(command, options, arguments, script="topics_client.py")
+
+    def _ask_brokers(
+        self,
+        command: str,
+        options: Mapping[str, object] | None,
+        arguments: Mapping[str, object],
+        script: str = "broker_client.py",
+    ) -> Any:  # noqa: ANN401 - JSON
         told = json.dumps({"options": options or {}, "arguments": arguments})
-        return json.loads(self.worker.demand(script, cwd=self.folder, input=told))
+        return json.loads(self.worker.demand([sys.executable, "-P", str(HERE / script), command], cwd=self.folder, input=told))
