@@ -86,8 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         epilog=f"{SECURITY}\n\n{FAULTS}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    beds = sorted(version for version, one in RELEASES.items() if one.bed)
-    parser.add_argument("--version", default="3.9.1", choices=beds, help="Kafka version (default 3.9.1)")
+    parser.add_argument("--version", default="3.9.1", choices=sorted(RELEASES), help="Kafka version (default 3.9.1)")
     parser.add_argument("--brokers", type=int, default=3, help="how many (default 3)")
     parser.add_argument("--chroot", default="", help="path in ZooKeeper, such as /kafka")
     parser.add_argument("--topics", type=int, default=2, help="topics to create, three partitions each (default 2)")

@@ -40,6 +40,8 @@ def clusters_yaml(cluster: BaseCluster, name: str) -> str:
         + (f"    zookeeper: {json.dumps(zookeeper)}\n" if zookeeper else "")
         + f"    bootstrap: {json.dumps([broker.address for broker in cluster.brokers.values()])}\n"
         + (f"    security: {json.dumps(security)}\n" if security else "")
+        + (f"    controllers: {json.dumps(cluster.controller_addresses)}\n" if cluster.controller_addresses else "")
+        + ("    listeners: {CONTROLLER: {protocol: PLAINTEXT}}\n" if cluster.controller_addresses and security else "")
         + f"    vantages:\n      brokers: {{command: {json.dumps(cluster.vantage_command())}, role: broker}}\n"
         f"    properties: {json.dumps([str(folder / 'server.properties')])}\n"
         f"    logs: {{paths: {json.dumps(logs)}}}\n"

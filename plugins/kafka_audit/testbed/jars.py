@@ -26,21 +26,22 @@ class Release:
             open (slf4j-api alone), and ``kafka.utils.Log4jController`` wants the log4j 1 classes: reload4j has both.
         zookeeper: whether brokers register in ZooKeeper (else KRaft).
         topic_ids: whether topic znodes carry an id (KIP-516, 2.8).
-        bed: whether the bed starts it; else its classes are asked only.
+        without: ``group:artifact`` of dependencies that no server of the bed needs, left out because their registry lacks them.
     """
 
     scala: str = "2.13"
     extra: tuple[str, ...] = ("org.slf4j:slf4j-reload4j:1.7.36",)
     zookeeper: bool = True
     topic_ids: bool = True
-    bed: bool = True
+    without: tuple[str, ...] = ()
 
 
 RELEASES: dict[str, Release] = {
-    "1.1.1": Release(scala="2.12", topic_ids=False, bed=False),
+    "1.1.1": Release(scala="2.12", topic_ids=False),
     "2.8.2": Release(),
     "3.9.1": Release(),
     "4.3.0": Release(zookeeper=False),
+    "4.4.0": Release(zookeeper=False, without=("org.apache.kafka:kafka-tools-api",)),
 }
 
 
@@ -104,7 +105,7 @@ def kafka_jars(version: str) -> Path:
     try:
         jars = work / "jars"
         coordinates = (f"org.apache.kafka:kafka_{wanted.scala}:{version}", *wanted.extra)
-        _resolve(coordinates, work, jars)
+        _resolve(coordinates, wanted.without, work, jars)
         _publish(jars, target)
     finally:
         shutil.rmtree(work, ignore_errors=True)
@@ -135,9 +136,9 @@ def _publish(jars: Path, target: Path) -> None:
             raise
 
 
-def _resolve(coordinates: tuple[str, ...], work: Path, jars: Path) -> None:
+def _resolve(coordinates: tuple[str, ...], without: tuple[str, ...], work: Path, jars: Path) -> None:
     maven = shutil.which("mvn")
-    command = _maven(maven, coordinates, work, jars) if maven else _ivy(coordinates, work, jars)
+    command = _maven(maven, coordinates, without, work, jars) if maven else _ivy(coordinates, without, work, jars)
     tool = "Maven" if maven else "Ivy"
     try:
         done = subprocess.run(command, cwd=work, capture_output=True, text=True, timeout=RESOLVE_SECONDS, check=False)
@@ -150,9 +151,14 @@ def _resolve(coordinates: tuple[str, ...], work: Path, jars: Path) -> None:
         raise BedError(message)
 
 
-def _maven(maven: str, coordinates: tuple[str, ...], work: Path, jars: Path) -> list[str]:
+def _maven(maven: str, coordinates: tuple[str, ...], without: tuple[str, ...], work: Path, jars: Path) -> list[str]:
+    left_out = "".join(
+        f"<exclusion><groupId>{group}</groupId><artifactId>{artifact}</artifactId></exclusion>"
+        for group, artifact in (one.split(":") for one in without)
+    )
     dependencies = "".join(
-        f"<dependency><groupId>{group}</groupId><artifactId>{artifact}</artifactId><version>{version}</version></dependency>"
+        f"<dependency><groupId>{group}</groupId><artifactId>{artifact}</artifactId><version>{version}</version>"
+        f"<exclusions>{left_out}</exclusions></dependency>"
         for group, artifact, version in (one.split(":") for one in coordinates)
     )
     (work / "pom.xml").write_text(
@@ -163,7 +169,7 @@ def _maven(maven: str, coordinates: tuple[str, ...], work: Path, jars: Path) -> 
     return [maven, "-q", "-B", "dependency:copy-dependencies", "-DincludeScope=runtime", f"-DoutputDirectory={jars}"]
 
 
-def _ivy(coordinates: tuple[str, ...], work: Path, jars: Path) -> list[str]:
+def _ivy(coordinates: tuple[str, ...], without: tuple[str, ...], work: Path, jars: Path) -> list[str]:
     """Call the Ivy among pyspark's jars, which is what ``spark-submit --packages`` calls."""
     spec = importlib.util.find_spec("pyspark")
     home = Path(spec.origin).parent if spec and spec.origin else None
@@ -175,9 +181,11 @@ def _ivy(coordinates: tuple[str, ...], work: Path, jars: Path) -> list[str]:
         f'<dependency org="{org}" name="{name}" rev="{rev}" conf="default->runtime(*),master(*)"/>'
         for org, name, rev in (one.split(":") for one in coordinates)
     )
+    left_out = "".join(f'<exclude org="{org}" module="{name}"/>' for org, name in (one.split(":") for one in without))
     (work / "ivy.xml").write_text(
         '<ivy-module version="2.0"><info organisation="bed" module="jars"/>'
-        f'<configurations><conf name="default"/></configurations><dependencies>{dependencies}</dependencies></ivy-module>'
+        '<configurations><conf name="default"/></configurations>'
+        f"<dependencies>{dependencies}{left_out}</dependencies></ivy-module>"
     )
     settings = Path.home() / ".ivy2" / "ivysettings.xml"  # where a site keeps the address of its own mirror
     chosen = ["-settings", str(settings)] if settings.is_file() else []

@@ -46,6 +46,7 @@ class KraftCluster(BaseCluster):
         self.cluster_id = _random_id()
         voters = range(FIRST_CONTROLLER, FIRST_CONTROLLER + plan.controllers) if plan.controllers else plan.ids
         self._voters = ",".join(f"{node}@{self._address(node)}:{CONTROLLER_PORT}" for node in voters)
+        self.controller_addresses = tuple(f"{self._address(node)}:{CONTROLLER_PORT}" for node in voters)
         self.controllers = {node: self._controller(node, jars) for node in voters if plan.controllers}
         self.brokers = {broker: self._broker(broker, jars) for broker in plan.ids}
         self._clients = Clients(worker=bed.worker, folder=self.folder, one_controller=False)
