@@ -2,8 +2,12 @@
 
 from airflow.plugins_manager import AirflowPlugin
 
+from kafka_audit.airflow_glue.page import plugged
+
 
 class KafkaAuditPlugin(AirflowPlugin):
-    """List kafka-audit among the plugins of the Airflow UI; it adds nothing to any other process."""
+    """Reports in the Airflow UI: in the menu and beside every DAG run."""
 
     name = "kafka_audit"
+    fastapi_apps = plugged.APPS
+    external_views = plugged.VIEWS

@@ -41,7 +41,8 @@ class Around:
         newest: whether there is no later report on this cluster.
         age: how long ago it was asked, in words.
         notice: a sentence above everything else, e.g. that this is an old report.
-        run_link: where Airflow shows the run.
+        run: id of the DAG run that led here, to be kept in addresses.
+        run_link: where Airflow shows that run.
         min_coverage: share of asked reads below which nothing is judged.
     """
 
@@ -50,6 +51,7 @@ class Around:
     newest: bool = True
     age: str = ""
     notice: str = ""
+    run: str = ""
     run_link: str = ""
     min_coverage: float = 1.0
 
@@ -58,8 +60,12 @@ def render(document: Mapping[str, Any], around: Around, *, wanted: Wanted, mode:
     """Return the page of a report, with findings filtered and the matrix drawn as the address says."""
     shown = mode if mode in picture.MODES else "worst"
     drawn = picture.build(document["matrix"], mode=shown, fold=fold)
-    folding = {} if fold is None else {"fold": int(fold)}
-    other = {"fold": int(not (drawn and drawn.folded))}
+    kept = {
+        **({"run": around.run} if around.run else {}),
+        **({"mode": shown} if shown != "worst" else {}),
+        **({} if fold is None else {"fold": str(int(fold))}),
+    }
+    folding = {"fold": str(int(not (drawn and drawn.folded)))}
     codes, brokers = filters.offered(document["findings"])
     return (
         environment()
@@ -76,10 +82,17 @@ def render(document: Mapping[str, Any], around: Around, *, wanted: Wanted, mode:
             run_link=around.run_link,
             picture=drawn,
             modes=picture.MODES,
-            mode_link=lambda name: _address(mode=name, **folding),
-            fold_link=_address(mode=shown, **other),
+            mode_link=lambda name: f"?{wanted.query(kept | {'mode': name}, page=wanted.page)}",
+            fold_link=f"?{wanted.query(kept | folding, page=wanted.page)}",
             page=filters.listed(document, wanted),
-            form={"wanted": wanted, "choices": filters.CHOICES, "codes": codes, "brokers": brokers},
+            form={
+                "wanted": wanted,
+                "choices": filters.CHOICES,
+                "codes": codes,
+                "brokers": brokers,
+                "kept": kept,
+                "address": lambda changed: (wanted if changed else Wanted()).query(kept, **changed),
+            },
             rest=(),
         )
     )
@@ -137,10 +150,6 @@ def _inline() -> Mapping[str, Any]:
 
 def _hash(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
-
-
-def _address(**chosen: Any) -> str:  # noqa: ANN401 -- words and numbers
-    return "?" + "&".join(f"{key}={value}" for key, value in chosen.items())
 
 
 def _counts(document: Mapping[str, Any]) -> str:

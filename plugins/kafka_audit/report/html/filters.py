@@ -50,11 +50,15 @@ class Wanted:
         page = query.get("page", "")
         return cls(**chosen, **free, page=int(page) if page.isascii() and page.isdecimal() and 0 < len(page) < 6 else 1)  # noqa: PLR2004
 
-    def query(self, **changes: Any) -> str:  # noqa: ANN401 -- the fields' own types
-        """Return the address of this filter with some values changed; a changed filter starts at its first page."""
+    def query(self, kept: Mapping[str, str] | None = None, **changes: Any) -> str:  # noqa: ANN401 -- the fields' own types
+        """Return the address of this filter with some values changed; a changed filter starts at its first page.
+
+        `kept` are further parts of the address.
+        """
         changed = replace(self, **({"page": 1} | changes))
         default = asdict(Wanted())
-        return urlencode({key: value for key, value in asdict(changed).items() if value != default[key]})
+        own = {key: value for key, value in asdict(changed).items() if value != default[key]}
+        return urlencode({**(kept or {}), **own})
 
     @property
     def is_default(self) -> bool:

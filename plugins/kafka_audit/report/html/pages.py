@@ -168,12 +168,12 @@ def check(one: Check, *, up: str) -> str:
 
 
 def notice(title: str, text: str, *, up: str, links: Sequence[tuple[str, str]] = ()) -> str:
-    """Return a page of one sentence, and where to go from here."""
-    return _render("notice.j2", up=up, room="", title=title, text=text, links=links)
+    """Return a page of one sentence, and where to go from here; it tells nothing else, for anybody may see it."""
+    return _render("notice.j2", up=up, room="", title=title, text=text, links=links, version="")
 
 
 def _render(template: str, **values: Any) -> str:  # noqa: ANN401 -- whatever the template shows
-    return environment().get_template(template).render(inline=None, version=__version__, **values)
+    return environment().get_template(template).render(**{"inline": None, "version": __version__} | values)
 
 
 def age(at: str | None, now: datetime) -> str:

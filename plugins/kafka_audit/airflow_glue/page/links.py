@@ -1,0 +1,50 @@
+"""Ways from Airflow to a report and back: a DAG run's name in the store, the run in the UI, and the link at the gate."""
+
+import hashlib
+import re
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlencode, urlsplit
+
+from airflow.configuration import conf
+from airflow.sdk import BaseOperatorLink
+
+if TYPE_CHECKING:
+    from airflow.sdk.types import TaskInstanceKey
+
+DAG = "kafka_audit"
+PREFIX = "/kafka-audit"
+LONGEST_RUN = 250  # Airflow's own limit of a run id
+
+
+def run_prefix(dag_run_id: str) -> str:
+    """Return what the names of all tries of a DAG run begin with: Hadoop paths take no colon, and Spark hides leading dots."""
+    readable = re.sub(r"[^A-Za-z0-9]+", "-", dag_run_id).strip("-")[:80]
+    return f"airflow-{readable}-{hashlib.sha256(dag_run_id.encode()).hexdigest()[:6]}-"
+
+
+def base_path() -> str:
+    """Return the path of `[api] base_url`, without a slash at its end: what Airflow is served below."""
+    return urlsplit(conf.get("api", "base_url", fallback="") or "").path.rstrip("/")
+
+
+def relative(snapshot_id: str, dag_run_id: str) -> str:
+    """Return the way from the pages' root to a report that knows its run."""
+    return f"snapshots/{snapshot_id}?{urlencode({'run': dag_run_id})}"
+
+
+def of_run(dag_run_id: str) -> str:
+    """Return where the UI shows a run; empty for no run."""
+    return f"{base_path()}/dags/{DAG}/runs/{quote(dag_run_id[:LONGEST_RUN], safe='')}" if dag_run_id else ""
+
+
+class AuditReport(BaseOperatorLink):
+    """The button at each gate that leads to the report on its cluster."""
+
+    name = "Kafka audit report"
+
+    def get_link(self, operator: Any, *, ti_key: "TaskInstanceKey") -> str:  # noqa: ANN401 -- Airflow's own, before or after mapping
+        """Return the address; Airflow asks when the task ends, failed or not."""
+        base = (conf.get("api", "base_url", fallback="") or "").rstrip("/")
+        cluster = getattr(operator, "op_kwargs", {}).get("cluster", "")
+        asked = {"dag": DAG, "run": ti_key.run_id, **({"cluster": cluster} if isinstance(cluster, str) and cluster else {})}
+        return f"{base}{PREFIX}/run?{urlencode(asked)}"

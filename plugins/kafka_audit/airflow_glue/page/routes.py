@@ -1,0 +1,230 @@
+"""The routes of the pages. Links are relative, so that they work below any base path; every answer goes through the guard."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from fastapi import FastAPI, HTTPException, Request, status
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from starlette.exceptions import HTTPException as StarletteHTTPException
+
+from kafka_audit import settings
+from kafka_audit.airflow_glue import environment
+from kafka_audit.airflow_glue.page import guard, links
+from kafka_audit.airflow_glue.page.reading import Reading
+from kafka_audit.checks import catalogue
+from kafka_audit.model.errors import AuditError, SnapshotError, UsageError
+from kafka_audit.model.text import clean
+from kafka_audit.report import formats
+from kafka_audit.report.digest import Digest
+from kafka_audit.report.html import cluster as cluster_page
+from kafka_audit.report.html import pages, timeline
+from kafka_audit.report.html.filters import Wanted
+from kafka_audit.report.html.templating import asset
+from kafka_audit.report.state import INCIDENT
+from kafka_audit.store.history import History
+
+app = FastAPI(title="kafka-audit", docs_url=None, redoc_url=None, openapi_url=None, dependencies=guard.required())
+reading = Reading()
+
+
+@app.middleware("http")
+async def protect(request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:
+    """Put the headers of `guard` on every answer, refusals and errors included."""
+    answer = await call_next(request)
+    for name, value in guard.HEADERS.items():
+        answer.headers[name] = value
+    return answer
+
+
+@app.exception_handler(StarletteHTTPException)
+async def refused(request: Request, error: StarletteHTTPException) -> HTMLResponse:
+    """Say in a sentence why there is no page."""
+    titles = {401: "Nobody is logged in", 403: "You may not see this page", 404: "There is no such page"}
+    title = titles.get(error.status_code, "This page cannot be shown")
+    told = {
+        401: "Log in to Airflow, then open this page again.",
+        403: f"It needs the right to see plugins and to read the DAG {links.DAG}. {error.detail}",
+    }
+    text = told.get(error.status_code, str(error.detail))
+    return HTMLResponse(pages.notice(title, text, up=_up(request)), status_code=error.status_code)
+
+
+@app.exception_handler(AuditError)
+async def unreadable(request: Request, error: AuditError) -> HTMLResponse:
+    """Show the one line of an error that is meant for the user."""
+    missing = isinstance(error, SnapshotError)
+    page = pages.notice("This page cannot be shown", str(error), up=_up(request))
+    return HTMLResponse(page, status_code=404 if missing else 500)
+
+
+@app.get("/page.css")
+def style() -> Response:
+    """Return the style of all pages."""
+    return Response(asset("page.css"), media_type="text/css")
+
+
+@app.get("/page.js")
+def script() -> Response:
+    """Return the script that no page depends on."""
+    return Response(asset("page.js"), media_type="text/javascript")
+
+
+@app.get("/", response_class=HTMLResponse)
+def overview() -> str:
+    """Show all clusters at a glance."""
+    root, known = environment.store_root(), History(environment.store_root()).snapshots()
+    glances: list[pages.Glance] = []
+    problems: list[str] = []
+    for name in sorted({*known, *_described(problems)}):
+        digests, damaged = reading.digests(root, known.get(name, ()), pages.TREND, environment.min_coverage())
+        problems += damaged
+        glances.append(pages.Glance(cluster=name, link=f"clusters/{name}", digests=digests))
+    return pages.overview(glances, now=datetime.now(UTC), up="./", problems=problems)
+
+
+@app.get("/clusters/{name}", response_class=HTMLResponse)
+def cluster(request: Request, name: str) -> str:
+    """Show the newest report on a cluster."""
+    newest, problems = _digests(name, 1)
+    if not newest:
+        raise HTTPException(status.HTTP_404_NOT_FOUND, f"There is no report on a cluster {clean(name)}.")
+    return _report(request, newest[0].snapshot_id, newest=True, notice=" ".join(problems))
+
+
+@app.get("/snapshots/{snapshot_id}", response_class=HTMLResponse)
+def snapshot(request: Request, snapshot_id: str) -> str:
+    """Show the report on one snapshot."""
+    document = _document(snapshot_id)
+    newest, _ = _digests(document["cluster"], 1)
+    is_newest = bool(newest) and newest[0].snapshot_id == snapshot_id
+    notice = "" if is_newest else "This is an old report: there is a later one on this cluster."
+    return _report(request, snapshot_id, newest=is_newest, notice=notice)
+
+
+@app.get("/snapshots/{snapshot_id}/findings.{form}")
+def raw(snapshot_id: str, form: str) -> Response:
+    """Return a report as a file: JSON, HTML, Markdown or SARIF."""
+    render = formats.FILES.get(form)
+    if render is None:
+        raise HTTPException(status.HTTP_404_NOT_FOUND, f"A report comes as {', '.join(formats.FILES)}.")
+    content = render(_document(snapshot_id))
+    headers = {"Content-Disposition": f'attachment; filename="{snapshot_id}.{form}"'}
+    return Response(content, media_type=formats.MEDIA[form], headers=headers)
+
+
+@app.get("/clusters/{name}/timeline", response_class=HTMLResponse)
+def history(name: str, a: str = "", b: str = "", before: str = "") -> str:
+    """Show a cluster's snapshots side by side, and what changed between two of them."""
+    found, problems = _digests(name, timeline.COLUMNS + 1, before)
+    digests = found[: timeline.COLUMNS][::-1]
+    if not digests:
+        raise HTTPException(status.HTTP_404_NOT_FOUND, f"There is no report on a cluster {clean(name)}.")
+    ids = [digest.snapshot_id for digest in digests]
+    ends = _ends(ids, a, b)
+    compared = None
+    if ends[0]:
+        chain = digests[ids.index(ends[0]) + 1 : ids.index(ends[1]) + 1]
+        compared = timeline.compare(_document(ends[0]), _document(ends[1]), chain)
+    return pages.history(
+        name,
+        digests,
+        up="../../",
+        here=f"../../clusters/{name}",
+        compared=compared,
+        ends=ends,
+        before=before if before in {one.snapshot_id for one in found} or before else "",
+        older=ids[0] if len(found) > timeline.COLUMNS else "",
+        problems=problems,
+    )
+
+
+@app.get("/checks", response_class=HTMLResponse)
+def checks() -> str:
+    """Show the catalogue."""
+    newest: list[Digest] = []
+    for name in History(environment.store_root()).snapshots():
+        newest += _digests(name, 1)[0]
+    return pages.catalogue(catalogue(), newest, up="./")
+
+
+@app.get("/checks/{code}", response_class=HTMLResponse)
+def check(code: str) -> str:
+    """Show what a check looks for, and what to do."""
+    one = catalogue().get(code.upper())
+    if one is None:
+        raise HTTPException(status.HTTP_404_NOT_FOUND, f"This version has no check {clean(code)}.")
+    return pages.check(one, up="../")
+
+
+@app.get("/run")
+def run(dag: str, run: str, cluster: str = "") -> Response:
+    """Lead from a DAG run to its report; with reports on several clusters, show them at a glance."""
+    if dag != links.DAG:
+        text = f"Reports come from the DAG {links.DAG}; this run is one of {clean(dag)}."
+        return HTMLResponse(pages.notice("This run has no Kafka audit", text, up="./"))
+    root = environment.store_root()
+    judged = History(root).of_run(links.run_prefix(run))
+    digests, problems = reading.digests(root, judged, len(judged), environment.min_coverage())
+    chosen = [digest for digest in digests if cluster in {"", digest.cluster}]
+    if not chosen:
+        text = "It did not get as far as a report yet, or its snapshots are no longer kept. The log of its tasks says more."
+        return HTMLResponse(pages.notice("This run has no report", text, up="./"))
+    if len(chosen) == 1:
+        return RedirectResponse(links.relative(chosen[0].snapshot_id, run), status.HTTP_303_SEE_OTHER)
+    glances = [pages.Glance(cluster=d.cluster, link=links.relative(d.snapshot_id, run), digests=[d]) for d in chosen]
+    broken = sum(bool(digest.state.group == INCIDENT) for digest in chosen)
+    title = f"In this run {broken} of {len(chosen)} clusters had an incident"
+    return HTMLResponse(pages.overview(glances, now=datetime.now(UTC), up="./", problems=problems, title=title))
+
+
+def _report(request: Request, snapshot_id: str, *, newest: bool, notice: str) -> str:
+    document, query = _document(snapshot_id), request.query_params
+    around = cluster_page.Around(
+        up="../",
+        here=f"../clusters/{document['cluster']}",
+        newest=newest,
+        age=pages.age(document["finished_at"], datetime.now(UTC)),
+        notice=notice,
+        run=query.get("run", "")[: links.LONGEST_RUN],
+        run_link=links.of_run(query.get("run", "")),
+        min_coverage=environment.min_coverage(),
+    )
+    fold = {"0": False, "1": True}.get(query.get("fold", ""))
+    return cluster_page.render(document, around, wanted=Wanted.of(query), mode=query.get("mode", "worst"), fold=fold)
+
+
+def _document(snapshot_id: str) -> Mapping[str, Any]:
+    document = reading.document(environment.store_root(), snapshot_id)
+    if document is None:
+        raise HTTPException(status.HTTP_404_NOT_FOUND, f"There is no report on a snapshot {clean(snapshot_id)}.")
+    return document
+
+
+def _digests(name: str, most: int, before: str = "") -> tuple[list[Digest], list[str]]:
+    root = environment.store_root()
+    own = [one for one in History(root).snapshots().get(name, ()) if not before or one < before]
+    return reading.digests(root, own, most, environment.min_coverage())
+
+
+def _ends(ids: Sequence[str], a: str, b: str) -> tuple[str, str]:
+    """Return the two snapshots to compare, earlier first: those that are asked for, else the last two."""
+    if a in ids and b in ids and a != b:
+        first, second = sorted((a, b), key=ids.index)
+        return first, second
+    return (ids[-2], ids[-1]) if len(ids) > 1 else ("", ids[-1])
+
+
+def _described(problems: list[str]) -> Sequence[str]:
+    """Return the names in the cluster file; where it cannot be read here, add why."""
+    try:
+        return list(settings.load(environment.clusters_file()))
+    except UsageError as error:
+        problems.append(f"Clusters that were never audited are not listed here: {error}")
+        return []
+
+
+def _up(request: Request) -> str:
+    """Return the relative way from a path of this app to its root."""
+    path = request.scope["path"].removeprefix(request.scope.get("root_path", ""))
+    return "../" * max(path.count("/") - 1, 0) or "./"

@@ -1,0 +1,82 @@
+"""Reports of the past, for whoever shows them: which there are, what they say, and what a run judged. It only reads."""
+
+import os
+from collections.abc import Mapping
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any
+
+from kafka_audit.model.errors import SnapshotError
+from kafka_audit.model.run import Request, run_path
+from kafka_audit.store import Store, reports
+from kafka_audit.store.files import Files
+from kafka_audit.store.manifest import cluster_of
+
+_ADDED_LATER: Mapping[str, Any] = MappingProxyType(
+    {
+        "mode": None,
+        "lifecycle_counts": {},
+        "resolved_incidents": [],
+        "incomparable_incidents": [],
+        "changes": [],
+        "changes_omitted": 0,
+        "never_asked": [],
+        "passed_over": [],
+    }
+)
+"""What reports of earlier versions lack, and a reader may take for empty."""
+
+_HEAD = ("cluster", "cluster_id", "finished_at", "coverage", "counts", "findings", "incidents", "matrix", "previous_snapshot_id")
+
+
+class History:
+    """The reports below a store's root; raises `UsageError` where that is no place for a store."""
+
+    def __init__(self, root: str | os.PathLike[str]) -> None:
+        """Open a store; nothing is read yet."""
+        self._files = Files(root)
+        self._store = Store(root)
+
+    def snapshots(self) -> dict[str, list[str]]:
+        """Return the ids of all snapshots by cluster, newest first; whether they were judged is not looked at."""
+        found: dict[str, list[str]] = {}
+        for name in reversed(self._files.names("snapshots")):
+            cluster = cluster_of(name)
+            if cluster is not None:
+                found.setdefault(cluster, []).append(name)
+        return found
+
+    def written(self, snapshot_id: str) -> datetime | None:
+        """Return when the report on a snapshot was written, None for one that has none or is no snapshot's name."""
+        return self._files.modified(f"snapshots/{snapshot_id}/findings.json") if cluster_of(snapshot_id) else None
+
+    def report(self, snapshot_id: str) -> dict[str, Any] | None:
+        """Return a report with all that pages read, None where there is none.
+
+        Raises:
+            SnapshotError: it is no report, or one of a version that said less.
+        """
+        document = self._store.read_report(snapshot_id) if cluster_of(snapshot_id) else None
+        if document is None:
+            return None
+        missing = [key for key in _HEAD if key not in document]
+        if missing or not reports.fits(document, snapshot_id):
+            place = self._files.place(f"snapshots/{snapshot_id}/findings.json")
+            msg = f"{place}: is no report on this snapshot that this version shows; `kafka-audit diff` judges it anew"
+            raise SnapshotError(msg)
+        return {**_ADDED_LATER, **document}
+
+    def of_run(self, prefix: str) -> list[str]:
+        """Return the snapshots that a run judged, of several tries the last one; empty where it asked nothing yet.
+
+        Args:
+            prefix: what the names of all tries of the run begin with.
+        """
+        asked: list[tuple[datetime, list[str]]] = []
+        for name in self._files.names("runs"):
+            if name.startswith(prefix):
+                path = run_path(name, "request.json")
+                text, at = self._files.read(path), self._files.modified(path)
+                if text is not None and at is not None:
+                    asked.append((at, [pair.snapshot_id for pair in Request.from_json(text.decode()).pairs]))
+        return max(asked)[1] if asked else []

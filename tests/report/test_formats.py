@@ -1,0 +1,74 @@
+"""Markdown and SARIF of an audit."""
+
+import json
+
+import pytest
+
+import small_cluster
+from kafka_audit.report import formats, markdown
+
+ONE = {"brokers": {0: "a:9092"}, "views": {0: "full"}}
+
+
+def test_markdown_has_the_headline_the_commands_and_the_picture(audited):
+    document, _ = audited("cut_off", "one_broker_measured")
+    text = markdown.render(document)
+    assert text.startswith("# Broker 2 is cut off")
+    for step in document["incidents"][0]["remediation"]:
+        assert all(f"   {command}\n" in text for command in step["commands"])
+    assert "broker 0 (ctl)" in text
+    assert "| zookeeper | brokers 0, 1 | broker 2 |" in text
+
+
+@pytest.mark.parametrize(
+    ("string", "shown"),
+    [
+        ("[a](http://evil)", r"\[a\](http\://evil)"),
+        ("![x](y)", r"!\[x\](y)"),
+        ("<img src=x>", "&lt;img src=x&gt;"),
+        ("a|b\n# c", r"a\|b\\u000a\# c"),
+        ("@everyone :tada:", r"\@everyone \:tada:"),
+        ("__x__ `y`", r"\_\_x\_\_ \`y\`"),
+        ("10.0.0.1:9092", "10.0.0.1:9092"),
+    ],
+)
+def test_a_string_of_a_cluster_is_no_markup(string, shown):
+    assert markdown.text(string) == shown
+
+
+def test_a_fence_cannot_be_closed_from_within(audited):
+    document, _ = audited("cut_off", "one_broker_measured")
+    document["incidents"][0]["remediation"][0]["commands"] = ["echo ````"]
+    assert "`````sh\n   echo ````\n   `````" in markdown.render(document)
+
+
+def test_a_storm_is_cut_and_counted(told):
+    findings = [small_cluster.finding("KA601", f"topic/t-{n}/partition/0", severity="HIGH") for n in range(5000)]
+    document, _ = told(findings, ONE)
+    text = markdown.render(document)
+    assert f"and {5000 - markdown.MOST_FINDINGS} more findings, in findings.json." in text
+    assert len(text) < 200_000
+
+
+def test_sarif_has_a_result_for_each_failure_and_each_unknown(told):
+    findings = [
+        small_cluster.finding("KA105", "broker/0", severity="CRITICAL"),
+        small_cluster.finding("KA607", "cluster", severity="LOW", muted=True),
+        small_cluster.finding("KA401", "broker/0", status="UNKNOWN"),
+        small_cluster.finding("KA208", "cluster", status="NOT_APPLICABLE"),
+    ]
+    document, _ = told(findings, ONE)
+    (run,) = json.loads(formats.FILES["sarif"](document))["runs"]
+    told_of = {result["ruleId"]: result for result in run["results"]}
+    assert set(told_of) == {"KA105", "KA607", "KA401"}
+    assert (told_of["KA105"]["level"], told_of["KA105"]["kind"]) == ("error", "fail")
+    assert (told_of["KA401"]["level"], told_of["KA401"]["kind"]) == ("none", "open")
+    assert told_of["KA607"]["suppressions"] == [{"kind": "external", "status": "accepted"}]
+    for result in run["results"]:
+        assert run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"]
+
+
+def test_every_form_has_a_media_type(audited):
+    document, _ = audited("cut_off", "one_broker_measured")
+    assert set(formats.FILES) == set(formats.MEDIA)
+    assert json.loads(formats.FILES["json"](document)) == json.loads(json.dumps(document))

@@ -1,0 +1,395 @@
+"""The page: complete without scripts, every string of a cluster as text, and no larger than a browser likes."""
+
+import html as escaping
+import json
+import re
+from datetime import UTC, datetime
+from html.parser import HTMLParser
+
+import pytest
+
+import small_cluster
+from kafka_audit.checks import catalogue
+from kafka_audit.report import matrix
+from kafka_audit.report.digest import condense
+from kafka_audit.report.html import cluster, filters, pages, picture, timeline
+from kafka_audit.report.html.filters import Wanted
+
+AROUND = cluster.Around(up="../", here="../clusters/prod")
+NOW = datetime(2026, 9, 14, 18, 4, tzinfo=UTC)
+ONE = {"brokers": {0: "a:9092"}, "views": {0: "full"}}
+HOSTILE = [
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "' onmouseover='alert(1)",
+    "</style></script><svg/onload=alert(1)>",
+    "{{ 7*7 }}{% raw %}",
+    "\x1b[31mred\x07\x00\r\n",
+    "exe.\u202egnp\u2066",
+    "\u200b\ufeff\u00ad\u115f",
+    "javascript:alert(1)",
+    "x" * 65536,
+]
+VOID = {"meta", "link", "input", "br", "rect"}
+ALLOWED = {
+    "style",
+    "script",
+    "html",
+    "head",
+    "body",
+    "title",
+    "header",
+    "main",
+    "footer",
+    "section",
+    "article",
+    "nav",
+    "div",
+    "p",
+}
+ALLOWED |= {
+    "b",
+    "small",
+    "span",
+    "a",
+    "ul",
+    "li",
+    "h1",
+    "h2",
+    "h3",
+    "table",
+    "caption",
+    "thead",
+    "tbody",
+    "tr",
+    "th",
+    "td",
+    "pre",
+}
+ALLOWED |= {"code", "details", "summary", "form", "label", "select", "option", "button", "time", "bdi", "svg"} | VOID
+
+
+class Shown(HTMLParser):
+    """What a browser makes of a page: its elements, attributes, links and text; a wrong nesting fails."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.tags, self.attributes, self.links, self.text, self.ids = [], set(), [], [], []
+        self._open = []
+        self.feed(page)
+        assert self._open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes.update(name for name, _ in attrs)
+        told = dict(attrs)
+        self.links += [told[key] for key in ("href", "src", "action") if key in told]
+        self.ids += [told["id"]] if "id" in told else []
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes.update(name for name, _ in attrs)
+
+    def handle_endtag(self, tag):
+        assert self._open.pop() == tag
+
+    def handle_data(self, data):
+        if not self._open or self._open[-1] not in {"script", "style"}:
+            self.text.append(data)
+
+    def says(self):
+        return " ".join(" ".join(self.text).split())
+
+
+def whole(document, **address):
+    return Shown(cluster.render(document, AROUND, wanted=Wanted.of(address)))
+
+
+def test_the_answer_is_the_headline_and_everything_of_an_incident_is_there(audited):
+    document, _ = audited("cut_off", "one_broker_measured")
+    shown = whole(document)
+    (incident,) = document["incidents"]
+    says = shown.says()
+    assert shown.tags.count("h1") == 1
+    for text in (incident["headline"], incident["impact"].split("`")[0].strip(), incident["confidence_why"]):
+        assert text in says
+    for evidence in (*incident["evidence_for"], *incident["evidence_against"]):
+        assert " ".join(evidence["text"].split()) in says
+        assert evidence["observer"] in says
+    for step in incident["remediation"]:
+        assert all(" ".join(command.split()) in says for command in step["commands"])
+    assert len(shown.ids) == len(set(shown.ids))
+
+
+@pytest.mark.parametrize("name", ["one_broker_measured", "all_brokers", "suspected", "many_brokers", "muted_cause"])
+def test_a_page_is_well_formed_and_asks_nobody_for_anything(audited, name):
+    document, _ = audited("cut_off", name)
+    for shown in (whole(document), Shown(cluster.standalone(document))):
+        assert set(shown.tags) <= ALLOWED
+        assert not {name for name in shown.attributes if name.startswith("on") or name == "style"}
+        assert not [link for link in shown.links if "//" in link or link.startswith(("/", "data:", "javascript:"))]
+
+
+def test_a_file_carries_its_own_policy_and_loads_nothing(audited):
+    page = cluster.standalone(audited("cut_off", "one_broker_measured")[0])
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1]
+    assert policy.startswith("default-src 'none'; style-src 'sha256-")
+    assert "unsafe" not in policy
+    assert [link for link in Shown(page).links if not link.startswith("#")] == []
+
+
+def hostile_document(told, string):
+    findings = [
+        small_cluster.finding("KA601", f"topic/{string}/partition/0", severity="CRITICAL"),
+        small_cluster.finding("KA105", "broker/0", lifecycle="ongoing"),
+    ]
+    spec = {
+        "brokers": {0: f"{string}:9092", 1: "b:9092"},
+        "views": {0: "empty"},
+        "reads": [
+            {"observer": "broker:0", "operation": string, "target": string, "outcome": "failed", "error": string, "needs": string}
+        ],
+        "probes": [{"to": 1, "from": 0, "fails": "tcp", "error": string}],
+    }
+    document, _ = told(findings, spec)
+    for incident in document["incidents"]:
+        incident["headline"] = incident["impact"] = incident["confidence_why"] = string
+        incident["not_known"] = [string]
+        incident["remediation"] = [{"kind": "see", "text": string, "commands": [string], "cost": string}]
+        incident["evidence_for"] = [{"observer": string, "text": string}]
+    document["changes"] = [{"kind": "endpoint", "resource": string, "before": string, "after": None}]
+    document["cluster"] = string
+    document["resolved_incidents"] = [{"headline": string, "cause": "KA105", "severity": "HIGH", "findings": []}]
+    return document
+
+
+@pytest.mark.parametrize("string", HOSTILE, ids=range(len(HOSTILE)))
+def test_a_string_of_a_cluster_is_text_wherever_it_stands(told, string):
+    document = hostile_document(told, string)
+    digest = condense(document)
+    compared = timeline.compare(document, document, [digest])
+    rendered = [
+        cluster.render(document, AROUND, wanted=Wanted(words=string[:100])),
+        cluster.standalone(document),
+        pages.overview([pages.Glance(cluster="prod", link="clusters/prod", digests=[digest])], now=NOW, up="./"),
+        pages.history(
+            string,
+            [digest],
+            up="../",
+            here="../x",
+            compared=compared,
+            ends=(digest.snapshot_id, digest.snapshot_id),
+            problems=[string],
+        ),
+        pages.notice(string, string, up="./"),
+    ]
+    for page in rendered:
+        shown = Shown(page)
+        assert set(shown.tags) <= ALLOWED
+        assert shown.tags.count("script") <= 1
+        assert not {name for name in shown.attributes if name.startswith("on")}
+        assert not re.search("[\x00-\x08\x0b-\x1f\u200b\u202e\u2066\ufeff\u00ad\u115f]", page)
+        assert "x" * 5000 not in page
+
+
+def test_a_hostile_name_is_told_in_full_not_dropped(told):
+    shown = whole(hostile_document(told, "<b>\u202ename</b>"))
+    assert "topic/<b>\\u202ename</b>/partition/0" in shown.says()
+
+
+def test_five_thousand_findings_are_paged_and_the_file_stays_small(told):
+    findings = [small_cluster.finding("KA601", f"topic/t-{n}/partition/0", severity="HIGH") for n in range(5000)]
+    document, _ = told(findings, ONE)
+    page = cluster.render(document, AROUND, wanted=Wanted(page=3))
+    assert "201 to 300 of 5000 findings" in Shown(page).says()
+    assert len(page) < 250_000
+    file = cluster.standalone(document)
+    assert len(file.encode()) < 1_000_000
+    assert f"{5000 - cluster.IN_FILE} KA601" in Shown(file).says()
+
+
+FILTERED = [
+    small_cluster.finding("KA105", "broker/0", severity="CRITICAL"),
+    small_cluster.finding("KA302", "broker/2/listener/PLAINTEXT", lifecycle="ongoing"),
+    small_cluster.finding("KA607", "cluster", severity="LOW", muted=True),
+    small_cluster.finding("KA401", "broker/2", status="UNKNOWN"),
+    small_cluster.finding("KA208", "cluster", status="NOT_APPLICABLE"),
+]
+
+
+@pytest.mark.parametrize(
+    ("address", "codes"),
+    [
+        ({}, ["KA105", "KA302", "KA607", "KA401"]),
+        ({"status": "all"}, ["KA105", "KA302", "KA607", "KA401", "KA208"]),
+        ({"status": "UNKNOWN"}, ["KA401"]),
+        ({"code": "KA302"}, ["KA302"]),
+        ({"severity": "LOW"}, ["KA607"]),
+        ({"broker": "2"}, ["KA302", "KA401"]),
+        ({"lifecycle": "ongoing"}, ["KA302"]),
+        ({"muted": "yes"}, ["KA607"]),
+        ({"muted": "no", "status": "FAIL"}, ["KA105", "KA302"]),
+        ({"words": "listener plaintext"}, ["KA302"]),
+        ({"severity": "TERRIBLE", "page": "-1"}, ["KA105", "KA302", "KA607", "KA401"]),
+    ],
+)
+def test_the_address_filters(told, address, codes):
+    document, _ = told(FILTERED, {**ONE, "brokers": {0: "a:9092", 2: "c:9092"}})
+    page = filters.listed(document, Wanted.of(address))
+    assert sorted(row["code"] for row in page.rows) == sorted(codes)
+
+
+def test_a_page_beyond_the_last_is_the_last(told):
+    document, _ = told(FILTERED, ONE)
+    assert filters.listed(document, Wanted(page=99), per_page=2).number == 2
+
+
+def test_sixty_brokers_fold_to_what_differs():
+    ids = list(range(60))
+    drawn = {
+        "brokers": ids,
+        "controller": 0,
+        "endpoints": {},
+        "observers": [
+            {
+                "name": f"broker {n}",
+                "broker": n,
+                "note": "",
+                "view": "." * 60,
+                "reach": "." * 40 + ("T" if 20 <= n < 40 else ".") * 20,
+            }
+            for n in ids
+        ],
+        "why": [
+            {
+                "letter": "T",
+                "observers": [f"broker {n}" for n in range(20, 40)],
+                "brokers": list(range(40, 60)),
+                "text": "tcp: timeout",
+            }
+        ],
+    }
+    folded = picture.build(drawn)
+    assert (len(folded.rows), len(folded.columns)) == (2, 2)
+    (failing,) = [cell for _, cells in folded.rows for cell in cells if cell.letter == "T"]
+    assert failing.says == "tcp: timeout"
+    assert [(letter, number) for _, letter, _, number, _ in folded.legend] == [("T", 400), (".", 3200)]
+    whole_picture = picture.build(drawn, fold=False)
+    assert (len(whole_picture.rows), len(whole_picture.columns)) == (60, 60)
+    assert whole_picture.dense
+    assert folded.words == tuple(("T", text) for text in matrix.in_words(drawn))
+
+
+def test_a_cell_that_hides_what_is_not_known_says_so():
+    observers = [{"name": "broker 0", "broker": 0, "note": "", "reach": "?", "view": "V"}]
+    drawn = {"brokers": [0], "controller": None, "endpoints": {}, "observers": observers, "why": []}
+    ((_, (cell,)),) = picture.build(drawn).rows
+    assert (cell.letter, cell.hides) == ("V", True)
+    ((_, (cell,)),) = picture.build(drawn, mode="reach").rows
+    assert (cell.letter, cell.hides) == ("?", False)
+
+
+def test_nothing_asked_is_no_picture():
+    assert picture.build({"brokers": [], "controller": None, "endpoints": {}, "observers": [], "why": []}) is None
+
+
+def test_the_views_are_shown_where_they_differ_and_marked(audited):
+    document, _ = audited("cut_off", "one_broker_measured")
+    page = cluster.render(document, AROUND, wanted=Wanted())
+    assert 'class="id differs"' in page
+    assert "The views, side by side" in whole(document).says()
+    document["views"]["columns"] = document["views"]["columns"][:1]
+    assert "The views, side by side" not in whole(document).says()
+    del document["views"]  # a report of an earlier version
+    assert "The views, side by side" not in whole(document).says()
+
+
+def test_silence_is_not_health(told):
+    reads = [{"observer": f"broker:{n}", "outcome": "failed" if n else "answered", "error": "timeout"} for n in range(10)]
+    document, _ = told([], {**ONE, "reads": reads})
+    assert condense(document).state.group == "Not judged"
+    assert condense(document, 0.05).state.word == "clear"
+    assert "Not judged: 1 of 10 reads answered" in whole(document).says()
+
+
+def glance(name, document, snapshots=("20260914T180000Z-prod-0001",), **changed):
+    digests = [condense({**document, "snapshot_id": one, **changed}) for one in snapshots]
+    return pages.Glance(cluster=name, link=f"clusters/{name}", digests=digests)
+
+
+def test_the_overview_counts_what_is_broken_and_what_is_not_known(audited, told):
+    broken, _ = audited("cut_off", "one_broker_measured")
+    reads = [{"observer": "broker:0"}]
+    clear, _ = told([], {**ONE, "reads": reads})
+    glances = [glance("quiet", clear), glance("payments", broken), pages.Glance(cluster="new", link="", digests=[])]
+    says = Shown(pages.overview(glances, now=NOW, up="./")).says()
+    assert "1 of 3 clusters has an incident; 1 could not be judged" in says
+    assert says.index("payments") < says.index("never audited") < says.index("quiet")
+
+
+def test_a_report_that_should_have_been_followed_by_others_is_stale(told):
+    clear, _ = told([], {**ONE, "reads": [{"observer": "broker:0"}]})
+    times = [f"2026-09-14T{hour:02}:00:00Z" for hour in (6, 5, 4, 3, 2)]
+    digests = [condense({**clear, "finished_at": at}) for at in times]
+    one = pages.Glance(cluster="prod", link="clusters/prod", digests=digests)
+    assert "stale" in pages.overview([one], now=NOW, up="./")
+    assert "stale" not in pages.overview([one], now=datetime(2026, 9, 14, 8, 0, tzinfo=UTC), up="./")
+
+
+def three(told):
+    """Healthy, broken, and blind; the changes of each against the one before."""
+    fails = small_cluster.finding("KA105", "broker/0")
+    unknown = small_cluster.finding("KA105", "broker/0", status="UNKNOWN", lifecycle="incomparable")
+    reads = [{"observer": "broker:0"}]
+    documents = [told(found, {**ONE, "reads": reads})[0] for found in ([], [fails], [unknown])]
+    for number, document in enumerate(documents):
+        document["snapshot_id"] = f"20260914T18000{number}Z-prod-000{number}"
+        document["previous_snapshot_id"] = documents[number - 1]["snapshot_id"] if number else None
+    documents[1]["changes"] = [{"kind": "config", "resource": "broker/0/x", "before": "1", "after": "2"}]
+    documents[2]["changes"] = [{"kind": "config", "resource": "broker/0/x", "before": "2", "after": "1"}]
+    return documents
+
+
+def test_what_could_not_be_judged_is_not_resolved(told):
+    healthy, broken, blind = three(told)
+    digests = [condense(one) for one in (healthy, broken, blind)]
+    assert timeline.compare(healthy, broken, digests[1:2]).counts["new"] == 1
+    assert timeline.compare(broken, blind, digests[2:]).counts == {"new": 0, "ongoing": 0, "resolved": 0, "incomparable": 1}
+    assert timeline.compare(broken, healthy, []).counts["resolved"] == 1
+    (row,) = timeline.rows(digests)
+    assert row.numbers == (None, 1, -1)
+
+
+def test_changes_between_any_two_add_up(told):
+    healthy, broken, blind = three(told)
+    digests = [condense(one) for one in (healthy, broken, blind)]
+    assert ("config: broker/0/x", "1", "2") in timeline.compare(healthy, broken, digests[1:2]).facts
+    both = timeline.compare(healthy, blind, digests[1:])
+    assert not [fact for fact in both.facts if fact[0].startswith("config")]
+    assert both.notes == ()
+    assert timeline.compare(healthy, blind, digests[2:]).notes != ()
+
+
+def test_the_catalogue_has_a_page_for_every_check():
+    checks = catalogue()
+    listing = Shown(pages.catalogue(checks, [], up="./"))
+    for code, check in checks.items():
+        assert f"./checks/{code}" in listing.links
+        page = Shown(pages.check(check, up="../"))
+        assert check.code in page.says()
+        assert set(page.tags) <= ALLOWED
+
+
+def test_old_reports_without_groups_and_storms_with_them(audited):
+    document, _ = audited("cut_off", "many_brokers")
+    assert whole(document)
+    for incident in document["incidents"]:
+        incident.pop("groups", None)
+    assert "What it explains" not in whole(json.loads(json.dumps(document))).says()
+
+
+def test_escaped_text_reads_as_it_is(told):
+    page = cluster.render(hostile_document(told, "a & b < c"), AROUND, wanted=Wanted())
+    assert escaping.escape("a & b < c") in page
