@@ -14,6 +14,7 @@ from kafka_audit.model.errors import StoreBusyError
 JOB = Path(__file__).resolve().parents[1] / "spark_jobs" / "diff_snapshots.py"
 CLUSTERS_AT_ONCE = 4
 ALERTS = [notify.by_mail, notify.by_slack]
+ENDS = [notify.end_by_mail, notify.end_by_slack]
 
 # A cluster that does not answer is no error but rows of its snapshot. What is left to a retry is the way to the store; a
 # wrong cluster file stays wrong, so does a store without the right to write, and a bug would only ask a sick cluster twice.
@@ -40,7 +41,8 @@ and fails the task `gate` of each cluster that has unmuted findings of severity 
 * It runs every 15 minutes: an audit reads metadata only, and a fault that no client has met yet is then known before most
   on-call rotations would hear of it. `KAFKA_AUDIT_SCHEDULE` takes another cron expression, or `none`.
 * A gate that is red for "not audited" tells of this DAG, not of the cluster.
-* Alerts: make a connection `kafka_audit_smtp` (extra: `from_email`, `to`) or `kafka_audit_slack` (incoming webhook).
+* Alerts: make a connection `kafka_audit_smtp` (extra: `from_email`, `to`) or `kafka_audit_slack` (incoming webhook), and try it
+  with `kafka-audit alert-test`. An incident is told when it is new, worse or over, and once a day in between.
 * Spark runs on the worker, until a connection `kafka_audit_spark` says where else.
 """
 
@@ -58,6 +60,7 @@ def clusters() -> list[str]:
     max_active_tis_per_dagrun=CLUSTERS_AT_ONCE,
     retries=STORE_RETRIES,
     retry_policy=STORE_HICCUPS,
+    on_failure_callback=notify.note,
 )
 def collect(cluster: str) -> str:
     """Take a snapshot of one cluster."""
@@ -70,6 +73,7 @@ def collect(cluster: str) -> str:
     trigger_rule="all_done_min_one_success",  # one cluster's trouble must not hide the others
     retries=STORE_RETRIES,
     retry_policy=STORE_HICCUPS,
+    on_failure_callback=notify.note,
 )
 def request(snapshot_ids: Iterable[str]) -> str:
     """Pair snapshots with their predecessors, run the checks that need no Spark, and pack the code for Spark."""
@@ -82,6 +86,7 @@ def request(snapshot_ids: Iterable[str]) -> str:
     multiple_outputs=False,  # else Airflow makes an XCom of each cluster's name
     retries=STORE_RETRIES,
     retry_policy=STORE_HICCUPS,
+    on_failure_callback=notify.note,
 )
 def report(run: str) -> dict[str, str]:
     """Turn Spark's answer into findings, incidents and reports."""
@@ -94,12 +99,14 @@ def report(run: str) -> dict[str, str]:
     map_index_template="{{ task.op_kwargs['cluster'] }}",
     trigger_rule="all_done",  # a gate that did not run would look like a gate that was passed
     on_failure_callback=ALERTS,
+    on_success_callback=ENDS,
 )
 def gate(cluster: str, judged: dict[str, str] | None) -> None:
     """Fail if this cluster has findings that somebody must know of, or was not audited."""
     from kafka_audit.airflow_glue import tasks
 
-    tasks.gate(cluster, judged)
+    instance = get_current_context()["ti"]
+    tasks.gate(cluster, judged, tasks.noted(instance, max(instance.map_index, 0)))
 
 
 @dag(
@@ -124,6 +131,7 @@ def kafka_audit() -> None:
         application=str(JOB),
         retries=1,
         retry_delay=timedelta(seconds=30),
+        on_failure_callback=notify.note,
     )
     judged = report(run)
     run >> compare >> judged

@@ -1,43 +1,102 @@
 """What an alert says, and that nothing a cluster says is obeyed by whoever shows it."""
 
 import dataclasses
+from datetime import timedelta
 
 import pytest
 
-from kafka_audit.airflow_glue import alerts
-from kafka_audit.airflow_glue.alerts import Alert
-from kafka_audit.airflow_glue.errors import GateFailed
+from kafka_audit.airflow_glue import alerts, memory
+from kafka_audit.airflow_glue.alerts import Alert, Places
+from kafka_audit.airflow_glue.memory import Memory
+from kafka_audit.airflow_glue.seen import Audited, Limits
+from told_audits import History, cut_off
 
+PLACES = Places(report="https://airflow.example/dags/a/plugin/findings", log="http://airflow/log", stored="/store/findings.json")
 ALERT = Alert(
+    key="k1",
+    first=True,
     subject="[NEW] prod: controller 0 cannot reach broker 2",
-    text="INCIDENT  controller 0 cannot reach broker 2\n  evidence",
-    report="/store/snapshots/s1/findings.json",
-    log_url="http://airflow/log",
+    facts=("CRITICAL, KA302. Since 14 Sep 06:00 UTC, 1 audit.",),
+    reasons="  WHY\n    + evidence",
+    command="nc -vz -w 3 10.99.0.12 9092",
+    places=PLACES,
 )
 
 
-def test_a_failed_gate_tells_state_cluster_and_headline():
-    failed = GateFailed(cluster="prod", headline="broker 2 is gone", lifecycle="ongoing", text="INCIDENT", report="/r.json")
-    assert alerts.of_failure(failed, task="gate", log_url="http://l") == Alert(
-        subject="[ONGOING] prod: broker 2 is gone", text="INCIDENT", report="/r.json", log_url="http://l"
+@pytest.fixture
+def story():
+    """Alerts of a channel that hears each audit."""
+    history, kept = History(), Memory()
+
+    def run(*failures, why="", **more):
+        nonlocal kept
+        audited = Audited(cluster="prod", document=None if why else history.audit(*failures, **more), why=why)
+        messages, kept = memory.decide(kept, audited, history.now, Limits())
+        return [alerts.of_message(message, audited, PLACES) for message in messages]
+
+    return run
+
+
+def test_a_new_incident_says_what_why_and_what_to_do(story):
+    (alert,) = story(*cut_off(1))
+    told = alerts.text(alert)
+    lines = told.splitlines()
+    assert lines[0] == alerts.subject(alert)
+    assert lines[0].startswith("[NEW] prod: Broker 1 is cut off")
+    assert "CRITICAL, measured, KA302. Since 14 Sep 06:00 UTC, 1 audit." in lines
+    assert "NEW      KA105 KA302 broker/1" in lines
+    assert any(line.startswith("ASKED    4 of 4 reads answered") for line in lines)
+    assert {"  WHY", "  DO"} <= set(lines)
+    assert lines[-3:] == [
+        "Report: https://airflow.example/dags/a/plugin/findings",
+        "Log: http://airflow/log",
+        "Stored: /store/findings.json",
+    ]
+    assert max(len(line) for line in lines if not line.startswith(("[", " "))) <= 80
+
+
+def test_what_is_worse_ongoing_and_over_is_told_apart(story):
+    story(*cut_off(1))
+    (worse,) = story(*cut_off(1, 3))
+    assert worse.subject.startswith("[WORSE] prod: Brokers 1 and 3 are cut off")
+    assert worse.facts == (
+        "CRITICAL, measured, KA302. Since 14 Sep 06:00 UTC, 2 audits.",
+        "Worse: now broker 3 too.",
+        "NEW      KA105 KA302 broker/3",
+        "ONGOING  KA105 KA302 broker/1",
+        "ASKED    4 of 4 reads answered",
     )
+    assert not worse.first
+    (over,) = story()
+    assert over.subject.startswith("[RESOLVED] prod: over after 12 h: Brokers 1 and 3 are cut off")
+    assert over.facts[:2] == (
+        "It lasted 12 h, from 14 Sep 06:00 UTC, 2 audits.",
+        "RESOLVED KA105 KA302 broker/1; KA105 KA302 broker/3",
+    )
+    assert (over.reasons, over.command) == ("", "")
+    assert over.key == worse.key
 
 
-def test_a_cluster_that_was_not_audited_says_so_once():
-    failed = GateFailed(cluster="prod", headline="not audited: no snapshot was taken")
-    assert alerts.of_failure(failed, task="gate", log_url="").subject == "[NOT AUDITED] prod: no snapshot was taken"
+def test_a_reminder_says_for_how_long(story):
+    story(*cut_off(1))
+    (still,) = story(*cut_off(1), after=timedelta(hours=24))
+    assert still.subject.startswith("[STILL, 24 h] prod: Broker 1 is cut off")
+
+
+def test_a_failed_audit_says_what_was_known_before_and_when_it_works_again(story):
+    story()
+    (failed,) = story(why="no snapshot was taken")
+    assert failed.subject == "[NOT AUDITED] prod: no snapshot was taken; last judged 14 Sep 06:00 UTC: clear, as far as was asked"
+    assert failed.facts == ("Since 14 Sep 06:00 UTC. What is not seen may be broken.",)
+    (again,) = story()
+    assert again.subject == "[AUDITED AGAIN] prod: clear, as far as was asked, after 1 failed audit"
 
 
 @pytest.mark.parametrize(
-    ("exception", "subject"),
-    [
-        (ValueError("no such cluster"), "[NOT AUDITED] task clusters failed: no such cluster"),
-        ("killed by the scheduler", "[NOT AUDITED] task clusters failed: killed by the scheduler"),
-        (None, "[NOT AUDITED] task clusters failed: its process died"),
-    ],
+    ("minutes", "told"), [(-1, "0 min"), (0, "0 min"), (119, "119 min"), (120, "2 h"), (24 * 60, "24 h"), (72 * 60, "3 d")]
 )
-def test_any_other_failure_is_told_as_it_is(exception, subject):
-    assert alerts.of_failure(exception, task="clusters", log_url="").subject == subject
+def test_a_duration_is_as_short_as_people_say_it(minutes, told):
+    assert alerts.duration(timedelta(minutes=minutes)) == told
 
 
 def test_a_subject_is_one_line_and_short():
@@ -48,47 +107,46 @@ def test_a_subject_is_one_line_and_short():
 
 
 def test_a_mail_shows_html_instead_of_obeying_it():
-    hostile = dataclasses.replace(ALERT, text="topic <script>alert(1)</script>&\x1b[31m\nnext line")
-    assert alerts.mail(hostile) == (
-        '<pre style="font-family: monospace; white-space: pre-wrap">[NEW] prod: controller 0 cannot reach broker 2\n\n'
-        "topic &lt;script&gt;alert(1)&lt;/script&gt;&amp;\\u001b[31m\nnext line\n\n"
-        "Report: /store/snapshots/s1/findings.json\nLog: http://airflow/log</pre>"
+    hostile = dataclasses.replace(
+        ALERT,
+        subject="[NEW] prod: <img src=x onerror=alert(1)>",
+        facts=("NEW KA606 topic/<script>alert(1)</script>&",),
+        reasons="topic <b>bold</b>&\x1b[31m\nnext \u202e line",
+        places=Places(report="https://airflow/'\"><script>", stored="javascript:alert(1)"),
     )
+    shown = alerts.mail(hostile)
+    assert not [tag for tag in ("<script", "<img", "<b>", "\x1b", "\u202e", 'href="javascript') if tag in shown]
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;&amp;" in shown
+    assert "topic &lt;b&gt;bold&lt;/b&gt;&amp;\\u001b[31m\nnext \\u202e line" in shown
+    assert shown.startswith('<h2 style="font-size: 18px">[NEW] prod: &lt;img')
 
 
-def test_slack_mentions_nobody_and_stays_in_its_block():
-    hostile = dataclasses.replace(ALERT, subject="[NEW] prod: <!channel>", text="```*bold* & <http://evil|kafka>```\nnext")
+def test_slack_mentions_nobody_and_keeps_commands_whole():
+    hostile = dataclasses.replace(
+        ALERT,
+        subject="[NEW] prod: <!channel>",
+        facts=("NEW KA606 topic/<@U1>",),
+        impact="```*bold* & <http://evil|kafka>```\nnext",
+        command="`rm`",
+        places=Places(report="https://a/<!here>", log="http://airflow/log"),
+    )
     assert alerts.slack(hostile) == (
-        "*[NEW] prod: &lt;!channel&gt;*\n```'''*bold* &amp; &lt;http://evil|kafka&gt;'''\nnext```\n"
-        "Report: /store/snapshots/s1/findings.json\nLog: http://airflow/log"
+        "*[NEW] prod: &lt;!channel&gt;*\n> NEW KA606 topic/&lt;@U1&gt;\n"
+        "'''*bold* &amp; &lt;http://evil|kafka&gt;'''\\u000anext\n`'rm'`\n"
+        "<https://a/&lt;!here&gt;|Report>\n<http://airflow/log|Log>"
     )
 
 
 def test_a_long_report_is_cut_where_it_says_so():
-    long = dataclasses.replace(ALERT, text="line of a report\n" * 1000)
-    assert len(alerts.slack(long)) < alerts.SLACK_CHARS + 300
-    assert "… the rest is in the report```" in alerts.slack(long)
-    assert alerts.mail(long).count("line of a report") == 1000
+    long = dataclasses.replace(ALERT, reasons="line of a report\n" * 10_000, impact="i" * 64_000, command="x" * 64_000)
+    assert len(alerts.slack(long)) < 3 * alerts.LINE_CHARS
+    for shown in (alerts.text(long), alerts.mail(long)):
+        assert "… the rest is in the report" in shown
+        assert len(shown) < alerts.MAIL_CHARS + 2_000
 
 
 def test_without_a_report_neither_block_nor_place_is_left_behind():
-    bare = Alert(subject="[NOT AUDITED] prod: no snapshot", text="", report="", log_url="http://airflow/log")
-    assert alerts.slack(bare) == "*[NOT AUDITED] prod: no snapshot*\nLog: http://airflow/log"
-
-
-def document(*findings, incident=()):
-    rows = [{"fingerprint": name, "lifecycle": life, "status": status, "muted": muted} for name, life, status, muted in findings]
-    return {"findings": rows, "incidents": [{"findings": list(incident)}] if incident else []}
-
-
-@pytest.mark.parametrize(
-    ("report", "expected"),
-    [
-        (document(("a", "new", "FAIL", False)), "new"),
-        (document(("a", "ongoing", "FAIL", False), ("b", "new", "FAIL", True), ("c", "new", "PASS", False)), "ongoing"),
-        (document(("a", "ongoing", "FAIL", False), ("b", "new", "FAIL", False), incident=["a"]), "ongoing"),
-        (document(("a", "ongoing", "FAIL", False), ("b", "new", "FAIL", False), incident=["a", "b"]), "new"),
-    ],
-)
-def test_an_incident_is_new_when_a_finding_of_it_is(report, expected):
-    assert alerts.lifecycle(report) == expected
+    bare = Alert(key="k", first=True, subject="[NOT AUDITED] prod: no snapshot", places=Places(log="http://airflow/log"))
+    assert alerts.slack(bare) == "*[NOT AUDITED] prod: no snapshot*\n<http://airflow/log|Log>"
+    assert alerts.text(bare) == "[NOT AUDITED] prod: no snapshot\n\nLog: http://airflow/log\n"
+    assert "<pre" not in alerts.mail(bare)

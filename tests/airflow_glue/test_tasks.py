@@ -65,7 +65,26 @@ def test_each_try_has_a_name_of_its_own():
 )
 def test_a_gate_without_a_report_does_not_open(judged, why):
     with pytest.raises(GateFailed, match=re.escape(why)):
-        tasks.gate("prod", judged)
+        tasks.gate("prod", judged, "")
+
+
+def test_a_gate_without_a_report_quotes_what_failed_before_it():
+    with pytest.raises(GateFailed, match="prod: not audited: task collect failed: no such connection"):
+        tasks.gate("prod", None, "task collect failed: no such connection")
+
+
+def test_a_gate_looks_for_the_reason_at_its_own_snapshot_first():
+    class Instance:
+        def __init__(self, **left):
+            self.left = left
+
+        def xcom_pull(self, *, task_ids, key, map_indexes):
+            assert key == "why"
+            return self.left.get(task_ids if map_indexes is None else f"{task_ids}_{map_indexes}")
+
+    assert tasks.noted(Instance(collect_1="no connection", compare="Spark failed"), 1) == "no connection"
+    assert tasks.noted(Instance(collect_0="no connection", compare="Spark failed"), 1) == "Spark failed"
+    assert tasks.noted(Instance(), 0) == ""
 
 
 @pytest.mark.parametrize(("number", "worth_a_retry"), [(errno.ENOSPC, True), (errno.EIO, True), (errno.EACCES, False)])

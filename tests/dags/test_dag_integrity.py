@@ -92,7 +92,13 @@ def test_gates_always_run_and_tell(dag):
     assert gate.trigger_rule == "all_done"
     assert list(gate.partial_kwargs["on_failure_callback"]) == [notify.by_mail, notify.by_slack]
     assert list(dag.task_dict["clusters"].on_failure_callback) == [notify.by_mail, notify.by_slack]
-    assert not dag.task_dict["compare"].on_failure_callback
+    assert list(gate.partial_kwargs["on_success_callback"]) == [notify.end_by_mail, notify.end_by_slack]
+    assert not dag.task_dict["clusters"].on_success_callback
+
+
+def test_whatever_fails_before_the_gates_leaves_them_its_reason(dag):
+    assert dag.task_dict["collect"].partial_kwargs["on_failure_callback"] is notify.note
+    assert [list(dag.task_dict[name].on_failure_callback) for name in ("request", "compare", "report")] == [[notify.note]] * 3
 
 
 def test_the_schedule_can_be_switched_off():

@@ -69,7 +69,8 @@ def test_one_clusters_trouble_hides_no_other(airflow, ran):
 
 def test_each_gate_says_why(ran):
     said = gates(ran)
-    assert said["wrong"] == "not audited: no snapshot was taken, see the log of its task `collect`"
+    why = "wrong: Airflow has no connection 'no_such_connection', which kafka_conn_id names"
+    assert said["wrong"] == f"not audited: task collect failed: {why}"
     assert "127.0.0.1:1" in said["dead"]
 
 

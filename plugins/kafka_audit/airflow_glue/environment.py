@@ -7,15 +7,20 @@
 | KAFKA_AUDIT_SCHEDULE | cron expression, or `none` | every 15 minutes |
 | KAFKA_AUDIT_FAIL_ON | severity from which a gate fails | high |
 | KAFKA_AUDIT_MIN_COVERAGE | share of asked reads that must be answered | 1.0 |
+| KAFKA_AUDIT_REMIND_HOURS | after how long an open incident is told again; 0: never | 24 |
 | KAFKA_AUDIT_SPARK_MEMORY | heap of the Spark driver and of each executor | 2g |
 """
 
 import os
+from datetime import timedelta
 from pathlib import Path
 
 from kafka_audit.model.errors import UsageError
 
 EVERY_15_MINUTES = "*/15 * * * *"
+REPORT_TAB = "findings"
+"""Name in the address of the page that the plugin puts beside each DAG run."""
+LONGEST_REMINDER_H = 8760
 
 
 def _home() -> Path:
@@ -59,6 +64,23 @@ def min_coverage() -> float:
         msg = f"KAFKA_AUDIT_MIN_COVERAGE is {text!r}: it must be a number between 0 and 1, for example 0.9"
         raise UsageError(msg)
     return share
+
+
+def remind() -> timedelta | None:
+    """Return after how long an open incident is told again, None for never.
+
+    Raises:
+        UsageError: the variable holds no number of hours.
+    """
+    text = os.environ.get("KAFKA_AUDIT_REMIND_HOURS") or "24"
+    try:
+        hours = float(text)
+    except ValueError:
+        hours = -1.0
+    if not 0 <= hours <= LONGEST_REMINDER_H:
+        msg = f"KAFKA_AUDIT_REMIND_HOURS is {text!r}: it must be a number of hours, 0 for no reminder"
+        raise UsageError(msg)
+    return timedelta(hours=hours) if hours else None
 
 
 def spark_memory() -> str:

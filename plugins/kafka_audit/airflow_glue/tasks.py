@@ -7,18 +7,14 @@ import secrets
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from upath import UPath
-
 from kafka_audit import audit, settings
-from kafka_audit.airflow_glue import alerts, connections, environment, pyfiles
+from kafka_audit.airflow_glue import connections, environment, notify, pyfiles
 from kafka_audit.airflow_glue.errors import GateFailed
 from kafka_audit.airflow_glue.submit import PY_FILES
 from kafka_audit.model.errors import EngineError, UsageError
-from kafka_audit.report import terminal
 from kafka_audit.store import Store
 
 log = logging.getLogger(__name__)
-TEXT_WIDTH = 100  # columns of the report in alerts
 
 
 def cluster_names(wanted: str | None) -> list[str]:
@@ -94,39 +90,37 @@ def report(run: str) -> dict[str, str]:
     return judged
 
 
-def gate(cluster: str, judged: Mapping[str, str] | None) -> None:
+def noted(instance: Any, map_index: int) -> str:  # noqa: ANN401 -- Airflow's own, of which tests give another
+    """Return the reason that a failed task left in this run, "" where nothing failed or could be noted."""
+    found = [instance.xcom_pull(task_ids=task, key=notify.WHY, map_indexes=None) for task in ("request", "compare", "report")]
+    own = instance.xcom_pull(task_ids="collect", key=notify.WHY, map_indexes=map_index)
+    return next((text for text in (own, *found) if isinstance(text, str)), "")
+
+
+def gate(cluster: str, judged: Mapping[str, str] | None, why: str) -> None:
     """Let a cluster pass, and log the sentence that says so.
 
     Args:
         cluster: its name.
         judged: what `report` returned; None when the run did not get that far.
+        why: what the failed task before it said; may be empty.
 
     Raises:
         GateFailed: findings at or above KAFKA_AUDIT_FAIL_ON, too little coverage, or no report on this cluster at all.
     """
-    if judged is None:
-        raise GateFailed(cluster=cluster, headline="not audited: this run has no report, see its failed tasks before `report`")
-    if cluster not in judged:
-        raise GateFailed(cluster=cluster, headline="not audited: no snapshot was taken, see the log of its task `collect`")
-    store, snapshot_id = _store(), judged[cluster]
-    document = store.read_report(snapshot_id)
+    if judged is None or cluster not in judged:
+        nothing = "this run has no report, see its failed tasks before `report`"
+        if judged is not None:
+            nothing = "no snapshot was taken, see the log of its task `collect`"
+        raise GateFailed(cluster=cluster, headline=f"not audited: {why or nothing}")
+    snapshot_id = judged[cluster]
+    document = _store().read_report(snapshot_id)
     if document is None:
         raise GateFailed(cluster=cluster, headline=f"not audited: the store has no report on snapshot {snapshot_id}")
     code, sentence = audit.gate(document, environment.fail_on(), environment.min_coverage())
-    if code == audit.CLEAN:
-        log.info(sentence)
-        return
-    raise GateFailed(
-        cluster=cluster,
-        headline=sentence,
-        lifecycle=alerts.lifecycle(document),
-        text=_text(store, document),
-        report=str(UPath(store.root) / "snapshots" / snapshot_id / "findings.json"),
-    )
-
-
-def _text(store: Store, document: Mapping[str, Any]) -> str:
-    return terminal.render(document, store.read(document["snapshot_id"]), width=TEXT_WIDTH, color=False)
+    if code != audit.CLEAN:
+        raise GateFailed(cluster=cluster, headline=sentence)
+    log.info(sentence)
 
 
 def _store() -> Store:
