@@ -11,6 +11,7 @@ from kafka_audit.model.tables import BrokerView, QuorumView, RegisteredBroker, R
 from kafka_audit.model.text import clean, listing, start_upper
 
 _CODE = "KA202"
+_ZOMBIE = "(itself: deposed, and not aware of it)"
 _ABSENT = "/controller names no broker (KA201, KA909)"
 _MOVED = {"error": "in motion", "needs": "another audit: this was seen once, or /controller changed between two looks"}
 _UNTOLD = {"error": "it does not say", "needs": "a broker that answers Metadata v2 or later"}
@@ -64,7 +65,8 @@ def _one(  # noqa: PLR0913, PLR0917 -- one broker with all that it is judged by
     wrong = {listener: one for listener, one in said.items() if one is not None}
     if not wrong:
         return judge(snapshot, _CODE, resource, Status.UNKNOWN, **words, **_UNTOLD)
-    words["said"] = listing(f"controller {one}" for one in sorted(set(wrong.values())))
+    zombie = f" {_ZOMBIE}" if resource in {f"broker/{one}" for one in wrong.values()} else ""
+    words["said"] = listing(f"controller {one}" for one in sorted(set(wrong.values()))) + zombie
     before = {view.listener: view.controller_id for view in past}
     lasting = any(before.get(listener) == one for listener, one in wrong.items())
     return judge(snapshot, _CODE, resource, Status.FAIL if lasting else Status.UNKNOWN, **words, **({} if lasting else _MOVED))
