@@ -20,6 +20,7 @@ from kafka.protocol.metadata import ApiVersionsResponse, MetadataRequest, Metada
 from kazoo.exceptions import NoNodeError
 from kazoo.protocol.serialization import int_struct, stat_struct, write_buffer
 from kazoo.protocol.states import ZnodeStat
+from kazoo.security import ACL, Id
 
 NO_ACCESS, NO_AUTHORIZER = 31, 54
 FUTURE = 1000  # partitions from this number on are copies that a broker is still making
@@ -391,6 +392,7 @@ class FakeZookeeper:
         self.has_multi = has_multi
         self.multi_reads = []
         self.single_reads = []
+        self.acls = {}
         self.then = {}  # path -> what happens right after its first read
         self.handler = self
 
@@ -434,6 +436,11 @@ class FakeZookeeper:
             return Result(found)
         children = self._children(self.chroot + path)
         return Result((children, self.stat(self.chroot + path)) if include_data else children)
+
+    def get_acls_async(self, path):
+        found = self._read(self.chroot + path)
+        acls = self.acls.get(path, [ACL(31, Id("world", "anyone"))])
+        return Result(found if isinstance(found, BaseException) else (acls, found[1]))
 
     def sync_async(self, path):
         return Result(path)

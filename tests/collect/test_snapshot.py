@@ -160,7 +160,7 @@ def test_nobody_anywhere_is_rows_and_an_id_of_our_own():
     assert snapshot.cluster_id == Snapshot.UNKNOWN_ID + "c"
     assert snapshot.of(SnapshotInfo)[0].mode == "zookeeper"
     assert {row.outcome for row in snapshot.of(SourceRead)} == {"failed"}
-    assert {row.observer for row in snapshot.of(SourceRead)} == {"zookeeper", f"broker@{NOBODY}"}
+    assert {row.observer for row in snapshot.of(SourceRead)} == {"zookeeper", f"zookeeper@{NOBODY}", f"broker@{NOBODY}"}
     assert snap(cluster(NOBODY, expect=Expect(cluster_id="known"))).cluster_id == "known"
 
 

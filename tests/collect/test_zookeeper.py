@@ -12,6 +12,7 @@ from collect.fakes import FakeZookeeper
 from kafka_audit.collect import zookeeper
 from kafka_audit.collect.reads import Asking
 from kafka_audit.collect.zookeeper_look import IDS, PLANNED, STATES, Look
+from kafka_audit.collect.zookeeper_nodes import HEALTH
 from kafka_audit.collect.zookeeper_replication import PLANNED as REPLICATION
 from kafka_audit.collect.zookeeper_security import PLANNED as SECURITY
 from kafka_audit.collect.zookeeper_session import Session
@@ -148,14 +149,20 @@ def test_a_znode_that_moved_while_we_read_is_read_again():
 
 def test_states_that_could_not_be_read_do_not_look_like_absent_ones():
     rows = look(FakeZookeeper(znodes() | {"/brokers/topics/orders/partitions/0/state": ConnectionLoss()}))
-    assert list(failed(rows)) == [f"zookeeper {path}" for path in (STATES, *REPLICATION, *SECURITY)]  # the session is lost
+    assert list(failed(rows)) == [
+        f"zookeeper {path}" for path in (STATES, *REPLICATION, *SECURITY, HEALTH)
+    ]  # the session is lost
     assert of(rows, RegisteredPartition) == []
+
+
+def reads(rows):
+    return [row for row in of(rows, SourceRead) if row.observer == "zookeeper"]
 
 
 def test_nobody_there_is_a_failed_read_per_set():
     host, port = fakes.refused()
     access = ZookeeperAccess(connect=f"{host}:{port}/kafka")
-    rows = zookeeper.read(access, 1, {}, read_s=5.0, deadline=time.monotonic() + 5)
+    rows = reads(zookeeper.read(access, 1, {}, read_s=5.0, deadline=time.monotonic() + 5))
     assert {row.operation for row in rows} == {f"zookeeper {path}" for path in PLANNED}
     assert {(row.outcome, row.error, row.target) for row in rows} == {("failed", "connection refused", access.connect)}
     assert all(access.connect in row.needs for row in rows)
@@ -166,13 +173,14 @@ def test_something_else_there_costs_one_deadline(behave):
     with fakes.server(behave) as (host, port):
         started = time.monotonic()
         rows = zookeeper.read(ZookeeperAccess(connect=f"{host}:{port}"), 1, {}, read_s=1.0, deadline=started + 5)
+    rows = of(rows, SourceRead)
     assert {row.outcome for row in rows} == {"failed"}
     assert time.monotonic() - started < 4
 
 
 def test_a_password_that_is_missing_is_named_by_its_variable():
     access = ZookeeperAccess(connect="127.0.0.1:1", username="u", password_env="ZK_PASSWORD")  # noqa: S106 -- a variable
-    (needs,) = {row.needs for row in zookeeper.read(access, 1, {}, read_s=1.0, deadline=time.monotonic() + 5)}
+    (needs,) = {row.needs for row in reads(zookeeper.read(access, 1, {}, read_s=1.0, deadline=time.monotonic() + 5))}
     assert needs in {"the environment variable ZK_PASSWORD", "the package pure-sasl, with which kazoo logs in"}
 
 

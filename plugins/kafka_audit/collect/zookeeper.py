@@ -12,7 +12,7 @@ from kafka_audit.collect.zookeeper_look import IDS, PLANNED, Look
 from kafka_audit.collect.zookeeper_session import Session, open_session
 from kafka_audit.model.cluster import ZookeeperAccess
 from kafka_audit.model.errors import UsageError
-from kafka_audit.model.tables import Row
+from kafka_audit.model.tables import Registry, Row
 
 _HINTS = 50  # children of / that are looked into for a Kafka when the chroot is wrong
 
@@ -37,7 +37,8 @@ def read(access: ZookeeperAccess, sample: int, secrets: Mapping[str, str], *, re
             rows = Look(session, asking, read_s, deadline).take()
     except ReadError as error:
         rows = tuple(asking.failed(f"zookeeper {path}", error) for path in PLANNED)
-    return (*rows, *zookeeper_members.read(access, sample, read_s))
+    known = any(isinstance(row, Registry) for row in rows)
+    return (*rows, *zookeeper_members.read(access, sample, read_s, known=known))
 
 
 def _demand_kafka(session: Session, access: ZookeeperAccess, read_s: float) -> None:

@@ -9,8 +9,7 @@ from typing import Any, TypeVar
 from kazoo.exceptions import ConnectionClosedError, ConnectionLoss, KazooException, NoNodeError, SessionExpiredError
 from kazoo.handlers.threading import KazooTimeoutError
 
-from kafka_audit.collect import znodes
-from kafka_audit.collect import zookeeper_nodes
+from kafka_audit.collect import znodes, zookeeper_nodes
 from kafka_audit.collect.multiread import Result, Znode, ZnodeReader
 from kafka_audit.collect.reads import Asking, ReadError, clean
 from kafka_audit.collect.registered import PartitionState, Registered, Topic

@@ -37,12 +37,18 @@ from kafka_audit.model.tables import (
     ViewBroker,
     ViewPartition,
     ViewTopic,
+    ZookeeperMember,
+    ZookeeperNode,
 )
 
 
 def _zookeeper(read: SourceRead) -> bool:
     # With zookeeper.set.acl=true the sets about security are never readable; what is registered is read all the same.
     return read.observer == "zookeeper" and not _ASIDE(read)
+
+
+def _members(read: SourceRead) -> bool:
+    return read.observer.startswith("zookeeper@")
 
 
 def _properties(read: SourceRead) -> bool:
@@ -95,6 +101,8 @@ _SOURCE: Mapping[type[Row], Callable[[SourceRead], bool]] = MappingProxyType(
         BrokerProperty: _properties,
         PropertyLogin: _properties,
         LogLine: _logs,
+        ZookeeperMember: _members,
+        ZookeeperNode: _starts("zookeeper access and size"),
     }
 )
 

@@ -15,8 +15,8 @@ from types import MappingProxyType, UnionType
 from typing import Any, ClassVar, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from kafka_audit.model.tables.asked import BrokerIdentity, Certificate, Probe, Sample, SnapshotInfo, SourceRead
-from kafka_audit.model.tables.quorum import ControllerProbe, FencedBroker, Migration, QuorumReplica, QuorumView
 from kafka_audit.model.tables.logs import LogLine
+from kafka_audit.model.tables.quorum import ControllerProbe, FencedBroker, Migration, QuorumReplica, QuorumView
 from kafka_audit.model.tables.registry import (
     DynamicConfig,
     RegisteredBroker,
@@ -39,6 +39,7 @@ from kafka_audit.model.tables.views import (
     ViewPartition,
     ViewTopic,
 )
+from kafka_audit.model.tables.zookeeper import ZookeeperMember, ZookeeperNode
 
 __all__ = [
     "KEY",
@@ -83,6 +84,8 @@ __all__ = [
     "ViewBroker",
     "ViewPartition",
     "ViewTopic",
+    "ZookeeperMember",
+    "ZookeeperNode",
     "columns",
     "ddl",
 ]
@@ -126,6 +129,8 @@ TABLES: tuple[type[Row], ...] = (
     BrokerProperty,
     PropertyLogin,
     LogLine,
+    ZookeeperMember,
+    ZookeeperNode,
     QuorumView,
     QuorumReplica,
     FencedBroker,

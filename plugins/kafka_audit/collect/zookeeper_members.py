@@ -1,0 +1,158 @@
+"""Ask each server of the ensemble by itself with a four-letter word: a plain connection, one word, one answer."""
+
+import re
+import socket
+import ssl
+import time
+from functools import partial
+
+from kafka_audit.collect.lanes import side_by_side
+from kafka_audit.collect.reads import Asking, ReadError, clean, os_words
+from kafka_audit.model.cluster import ZookeeperAccess
+from kafka_audit.model.tables import Row, ZookeeperMember
+
+WORD = "srvr"  # the only one that is allowed by default since ZooKeeper 3.5
+WHITELIST = "4lw.commands.whitelist"
+_PORT = 2181
+_LANES = 16
+_MOST_BYTES = 64 * 1024
+_NOT_ALLOWED, _CLOSED = "NoAuth", "closed"
+_ADDRESS = re.compile(r"\[?([^\[\]]+?)\]?(?::(\d{1,5}))?")
+
+
+def members(connect: str) -> tuple[tuple[str, int], ...]:
+    """Return host and port of each server of a connection string."""
+    found = []
+    for text in connect.partition("/")[0].split(","):
+        match = _ADDRESS.fullmatch(text.strip())
+        if match is not None:
+            found.append((match[1], int(match[2] or _PORT)))
+    return tuple(dict.fromkeys(found))
+
+
+def read(access: ZookeeperAccess, sample: int, read_s: float, *, known: bool) -> tuple[Row, ...]:
+    """Return a `ZookeeperMember` and a `SourceRead` row for each server.
+
+    That a server gives no connection is an answer to the question whether it serves, where the ensemble is known to be there;
+    that it may not be asked is none.
+
+    Args:
+        access: connection string and TLS.
+        sample: number of this look.
+        read_s: bound of each server, in seconds.
+        known: a session with one of them was had.
+    """
+    places = members(access.connect)
+    jobs = [partial(_member, access, sample, host, port, read_s) for host, port in places]
+    deadline = time.monotonic() + (read_s + 1) * (1 + len(places) // _LANES)
+    rows: list[Row] = []
+    for (host, port), answer in zip(places, side_by_side(jobs, _LANES, deadline), strict=True):
+        member = answer or _down(sample, f"{host}:{port}", "timeout")
+        rows += [member, _asked(member, known=known)]
+    return tuple(rows)
+
+
+def _asked(member: ZookeeperMember, *, known: bool) -> Row:
+    asking = Asking(sample=member.sample, observer=f"zookeeper@{clean(member.member)}", target=clean(member.member))
+    if member.state == _CLOSED:
+        needs = f"{WORD} in {WHITELIST} of {clean(member.member)}"
+        return asking.failed(WORD, ReadError(_NOT_ALLOWED, member.error, needs))
+    if member.state == "down" and not known:
+        needs = f"a ZooKeeper server that answers at {clean(member.member)}"
+        return asking.failed(WORD, ReadError(member.error or "timeout", None, needs))
+    return asking.answered(WORD)
+
+
+def _member(access: ZookeeperAccess, sample: int, host: str, port: int, read_s: float) -> ZookeeperMember:
+    name = f"{host}:{port}"
+    try:
+        text = _ask(access, host, port, time.monotonic() + read_s)
+    except TimeoutError:
+        return _down(sample, name, "timeout")
+    except OSError as error:
+        return _down(sample, name, _words(error))
+    if "not in the whitelist" in text:
+        return _down(sample, name, f"{WORD} is not in its {WHITELIST}", _CLOSED)
+    if "not currently serving requests" in text:
+        return _down(sample, name, "it is not serving requests", "idle")
+    return parse(text, sample, name) if "Mode:" in text else _down(sample, name, "no answer that ZooKeeper gives")
+
+
+def _words(error: OSError) -> str:
+    if isinstance(error, socket.gaierror):
+        return "name or service not known"
+    return os_words(error.errno, "TLS failed" if isinstance(error, ssl.SSLError) else type(error).__name__)
+
+
+def _ask(access: ZookeeperAccess, host: str, port: int, deadline: float) -> str:
+    parts: list[bytes] = []
+    plain = socket.create_connection((host, port), timeout=_left(deadline))
+    with plain, _wrapped(access, plain, host) as connection:
+        connection.sendall(WORD.encode())
+        while sum(map(len, parts)) < _MOST_BYTES:
+            connection.settimeout(_left(deadline))
+            part = connection.recv(4096)
+            if not part:
+                break
+            parts.append(part)
+    return b"".join(parts).decode(errors="replace")
+
+
+def _left(deadline: float) -> float:
+    return max(0.05, deadline - time.monotonic())
+
+
+def _wrapped(access: ZookeeperAccess, plain: socket.socket, host: str) -> socket.socket:
+    if access.tls is None:
+        return plain
+    context = ssl.create_default_context(cafile=access.tls.ca_file)
+    if access.tls.cert_file:
+        # Without a password for a key that wants one, OpenSSL would ask for it on the terminal.
+        context.load_cert_chain(access.tls.cert_file, access.tls.key_file or access.tls.cert_file, password="")
+    return context.wrap_socket(plain, server_hostname=host)
+
+
+def parse(text: str, sample: int, member: str) -> ZookeeperMember:
+    """Return what an answer to srvr says; what of it cannot be read is None."""
+    told = dict(re.findall(r"^([A-Za-z /]{1,40}): (.{1,300})$", text, re.MULTILINE))
+    latency = (told.get("Latency min/avg/max", "").split("/") + [""] * 3)[:3]
+    return ZookeeperMember(
+        sample=sample,
+        member=member,
+        state="serving",
+        error=None,
+        mode=clean(told.get("Mode", ""), 40) or None,
+        zxid=_whole(told.get("Zxid", "").removeprefix("0x"), 16),
+        outstanding=_whole(told.get("Outstanding", "")),
+        latency_avg_ms=_number(latency[1]),
+        latency_max_ms=_number(latency[2]),
+        connections=_whole(told.get("Connections", "")),
+        znodes=_whole(told.get("Node count", "")),
+        version=clean(told.get("Zookeeper version", "").partition("-")[0].partition(",")[0], 40) or None,
+    )
+
+
+def _whole(text: str, base: int = 10) -> int | None:
+    digits = "0123456789abcdef"[:base]
+    return int(text, base) if 0 < len(text) <= 16 and all(one in digits for one in text.lower()) else None  # noqa: PLR2004 -- 64 bits
+
+
+def _number(text: str) -> float | None:
+    return float(text) if re.fullmatch(r"\d{1,12}(\.\d{1,12})?", text) else None
+
+
+def _down(sample: int, member: str, error: str, state: str = "down") -> ZookeeperMember:
+    return ZookeeperMember(
+        sample=sample,
+        member=member,
+        state=state,
+        error=error,
+        mode=None,
+        zxid=None,
+        outstanding=None,
+        latency_avg_ms=None,
+        latency_max_ms=None,
+        connections=None,
+        znodes=None,
+        version=None,
+    )

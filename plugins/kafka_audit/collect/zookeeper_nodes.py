@@ -1,0 +1,53 @@
+"""What znodes tell of ZooKeeper's own health: who may write them, where notices heap up, which are close to too large."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from kazoo.exceptions import NoAuthError, NoNodeError
+
+from kafka_audit.model.tables import ZookeeperNode
+
+HEALTH = "access and size of znodes"
+NOTICES = ("/isr_change_notification", "/log_dir_event_notification", "/config/changes")
+GUARDED = (
+    "/brokers", "/brokers/ids", "/brokers/topics", "/controller", "/controller_epoch", "/cluster/id", "/config", "/config/topics",
+    "/config/brokers", "/admin", "/admin/delete_topics", "/kafka-acl",
+)  # fmt: skip
+"""Whoever may write one of these can take the cluster over, or down."""
+
+LARGEST = 3
+_LETTERS = ((4, "c"), (1, "r"), (2, "w"), (8, "d"), (16, "a"))
+_PER_NAME = 4  # bytes that ZooKeeper's answer takes for a name's length
+
+
+def read(client: Any, sample: int, read_s: float) -> Iterator[ZookeeperNode]:  # noqa: ANN401 -- kazoo's client is untyped
+    """Yield the znodes by name; one that may not be asked for its ACL tells nobody's rights, and one that is not there no row.
+
+    Raises what kazoo raises where the session is lost.
+    """
+    asked = [(path, client.get_acls_async(path)) for path in (*GUARDED, *NOTICES)]
+    for path, answer in asked:
+        try:
+            acls, stat = answer.get(timeout=read_s)
+        except NoNodeError:
+            continue
+        except NoAuthError:
+            continue  # closed to us, so it is not open to all the world
+        letters = {letter for acl in acls if acl.id.scheme == "world" for bit, letter in _LETTERS if acl.perms & bit}
+        yield ZookeeperNode(
+            sample=sample,
+            path=path,
+            anyone="".join(letter for _, letter in _LETTERS if letter in letters),
+            children=stat.numChildren,
+            bytes=stat.dataLength,
+        )
+
+
+def largest(sizes: Mapping[str, int], lists: Mapping[str, Iterable[str]], sample: int) -> Iterator[ZookeeperNode]:
+    """Yield the largest of the znodes that were read, by their data and by the list of their children's names."""
+    counted = {path: [*names] for path, names in lists.items()}
+    whole = dict(sizes)
+    for path, names in counted.items():
+        whole[path] = max(whole.get(path, 0), sum(len(name.encode()) + _PER_NAME for name in names))
+    for path, size in sorted(whole.items(), key=lambda one: (-one[1], one[0]))[:LARGEST]:
+        yield ZookeeperNode(sample=sample, path=path, anyone=None, children=len(counted.get(path, ())), bytes=size)
