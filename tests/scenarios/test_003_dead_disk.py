@@ -1,5 +1,6 @@
 """Incident 003: one disk of one broker dies, its leaders move, and some clients do not."""
 
+import contextlib
 import subprocess
 import sys
 
@@ -9,6 +10,7 @@ from kafka_audit.testbed import Bed
 from kafka_audit.testbed.disks import add_disk
 from kafka_audit.testbed.jars import RELEASES
 from scenarios.audits import Audits, failing, znodes_in
+from scenarios.clients.running import KAFKA_PYTHON, NEW_SARAMA, OLD_SARAMA, Producer
 
 pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
 
@@ -51,9 +53,9 @@ def disk(cluster):
 
 
 @pytest.fixture
-def reader(bed, cluster):
+def reader(bed, disk):
     """A consumer group that reads everything."""
-    addresses = [broker.address for broker in cluster.brokers.values()]
+    addresses = [broker.address for broker in disk.cluster.brokers.values()]
     process = bed.worker.popen([sys.executable, "-c", READER, *addresses], stdout=subprocess.PIPE, cwd=bed.folder)
     assert process.stdout.readline() == "assigned\n"
     yield process
@@ -207,3 +209,29 @@ def test_the_gate_of_the_dag_fails_for_a_dead_disk_and_passes_after_the_repair(a
     repaired = audits.by_dag("near", "repaired.log")
     assert repaired.code == 0, repaired.tail
     assert_repaired(repaired.report)
+
+
+def test_what_the_audit_says_of_clients_is_what_they_do(bed, audits, disk):
+    """Only sarama before 1.43.3 stays with the old leader, for the partitions that the audit names, until it is restarted."""
+    topic = next(one for one in sorted(led_on(disk)) if not one.startswith("__")).rpartition("-")[0]
+    count = len(TOPICS[topic])
+    where = [broker.address for broker in disk.cluster.brokers.values()], topic, count
+    everything = {partition: {"ok"} for partition in range(count)}
+    assert audits.by_command("far").code == 0
+    with contextlib.ExitStack() as stack:
+        producers = {name: stack.enter_context(Producer(bed, name, *where)) for name in (OLD_SARAMA, NEW_SARAMA, KAFKA_PYTHON)}
+        for producer in producers.values():
+            producer.await_all(count)
+        held, led = fill(disk)
+        dead = audits.by_command("far")
+        moved = {int(one.rpartition("-")[2]) for one in led if one.rpartition("-")[0] == topic}
+        assert_dead(dead.report, disk, held, led)
+        now = {name: producer.within(5) for name, producer in producers.items()}
+        assert now[NEW_SARAMA] == now[KAFKA_PYTHON] == everything, now
+        assert {one for one, told in now[OLD_SARAMA].items() if "ok" not in told} == moved, now
+        assert all("Disk error" in str(now[OLD_SARAMA][one]) for one in moved), now
+
+        # The quick repair of the incident.
+        assert "Restart the producers that still fail" in str(dead.report["incidents"])
+        with Producer(bed, OLD_SARAMA, *where) as again:
+            again.await_all(count)
