@@ -198,13 +198,6 @@ def test_nothing_of_an_ended_command_stays(tmp_path):
     assert state.strip()[:1] in {"", "Z"}
 
 
-def test_a_queue_vantage_is_unknown_here(addresses):
-    one = Cluster(name="c", vantages=(Vantage(name="far", queue="dmz"),))
-    (found,) = runs(one, 1, [addresses["healthy"]], [0])
-    (row,) = found.rows()
-    assert (row.vantage, row.outcome, row.needs) == ("far", "unknown", "an Airflow executor with queues")
-
-
 def for_python(targets, seconds):
     return python_text(targets, seconds, NOBODY)
 

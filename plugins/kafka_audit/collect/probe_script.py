@@ -14,6 +14,7 @@ import struct
 import sys
 import threading
 import time
+from typing import IO, Any
 
 from kafka_audit.collect.probe_sockets import (
     CLIENT_REFUSED,
@@ -240,12 +241,11 @@ def line(index: int, step: "tuple[object, ...]") -> str:
     return "\t".join([TAG, str(index)] + fields)  # noqa: RUF005 -- Python 3.6
 
 
-def main(text: str, seconds: float) -> None:
-    """Walk to all targets, some side by side, and print a line per layer.
+def walk_all(given: "dict[str, Any]", seconds: float, out: "IO[str]") -> None:
+    """Walk to all targets, some side by side, and write a line per layer.
 
-    text is JSON: {"targets": [[host, port, layers, name, key of trust or null, mechanism]], "trust": {key: PEM text}}.
+    given: {"targets": [[host, port, layers, name, key of trust or null, mechanism]], "trust": {key: PEM text}}; out: a text file.
     """
-    given = json.loads(text)
     waiting = list(enumerate(given["targets"]))
     count = len(waiting)
     lock = threading.Lock()
@@ -259,13 +259,18 @@ def main(text: str, seconds: float) -> None:
             way = Walk(host, port, (name, None if trust is None else given["trust"][trust], None), mechanism)
             way.go(layers, seconds)
             with lock:
-                sys.stdout.write("".join(line(index, step) + "\n" for step in way.steps))
-                sys.stdout.flush()
+                out.write("".join(line(index, step) + "\n" for step in way.steps))
+                out.flush()
 
     threads = [threading.Thread(target=work, daemon=True) for _ in range(min(SIDE_BY_SIDE, count))]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
+
+
+def main(text: str, seconds: float) -> None:
+    """Walk to all targets of a JSON text and print a line per layer."""
+    walk_all(json.loads(text), seconds, sys.stdout)
     sys.stdout.flush()
     os._exit(0)  # a resolver that hangs on its thread must not keep the process

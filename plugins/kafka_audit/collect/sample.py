@@ -4,11 +4,13 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 
-from kafka_audit.collect import brokers, leadership, offsets, vantages, zookeeper
+from kafka_audit.collect import brokers, leadership, offsets, queues, vantages, zookeeper
 from kafka_audit.collect.brokers import BrokerAsker
 from kafka_audit.collect.discovery import discover
 from kafka_audit.collect.lanes import side_by_side
+from kafka_audit.collect.migration import without_zookeeper
 from kafka_audit.collect.quorum import ControllerAsker, controllers
 from kafka_audit.collect.reads import Asking, ReadError, clean, now_ms
 from kafka_audit.collect.security import Logins
@@ -16,7 +18,7 @@ from kafka_audit.collect.targets import Target, bootstrap_targets, registered_ta
 from kafka_audit.collect.views import ViewBook
 from kafka_audit.collect.wire import ClientOptions, quiet
 from kafka_audit.model.cluster import Cluster
-from kafka_audit.model.tables import RegisteredEndpoint, Registry, Row, Sample
+from kafka_audit.model.tables import Migration, RegisteredEndpoint, Registry, Row, Sample
 
 LANES = 32
 """Brokers and vantages asked at a time, each by one connection or one command."""
@@ -35,10 +37,16 @@ class _Job:
 class Sampler:
     """Takes looks at one cluster."""
 
-    def __init__(
-        self, cluster: Cluster, book: ViewBook, say: Callable[[str], None], secrets: Mapping[str, str], deadline: float
+    def __init__(  # noqa: PLR0913, PLR0917 -- whom, with what, until when
+        self,
+        cluster: Cluster,
+        book: ViewBook,
+        say: Callable[[str], None],
+        secrets: Mapping[str, str],
+        deadline: float,
+        answers: Mapping[str, queues.Answer] = MappingProxyType({}),
     ) -> None:
-        """Take the cluster, the book that its views go into, and the audit's deadline (seconds of `time.monotonic()`).
+        """Take the cluster, the book for its views, the audit's deadline (of `time.monotonic()`) and what queues answered.
 
         Raises:
             UsageError: a file of certificates that the cluster file names cannot be used.
@@ -49,6 +57,7 @@ class Sampler:
         self._secrets = secrets
         self._logins = Logins(cluster, secrets)
         self._deadline = deadline
+        self._answers = answers
 
     def take(self, number: int, reason: str) -> tuple[Row, ...]:
         """Return the rows of one sample; the contents of views stay in the book.
@@ -62,7 +71,9 @@ class Sampler:
             endpoints = self._endpoints(number, rows)
             jobs = self._jobs(number, endpoints)
             rows += self._done(jobs)
+            rows = without_zookeeper(rows)
             rows += self._done(self._jobs_on_leaders(number, endpoints, rows))
+            rows += self._from_queues(number, endpoints, tuple(rows))
         return (Sample(sample=number, started_ms=started, finished_ms=now_ms(), reason=reason), *rows)
 
     def _done(self, jobs: Sequence[_Job]) -> Iterator[Row]:
@@ -81,11 +92,21 @@ class Sampler:
         """Return what ZooKeeper has registered; where nobody could tell, what the bootstrap addresses list."""
         found = [*rows]
         if any(isinstance(row, Registry) and row.brokers_pzxid is not None for row in found):
-            return tuple(row for row in found if isinstance(row, RegisteredEndpoint))
+            registered = tuple(row for row in found if isinstance(row, RegisteredEndpoint))
+            return (
+                self._beside_the_registry(number, registered) if any(isinstance(row, Migration) for row in found) else registered
+            )
         if not self._cluster.bootstrap:
             return ()
         self._say(f"asking {len(self._cluster.bootstrap)} bootstrap addresses for their brokers …")
         return discover(self._cluster, number, self._options(), self._deadline)
+
+    def _beside_the_registry(self, number: int, registered: tuple[RegisteredEndpoint, ...]) -> tuple[RegisteredEndpoint, ...]:
+        """Return what brokers list, where a migration has begun and some of them register with KRaft controllers alone."""
+        known = [one for some in registered_targets(registered, self._cluster).values() for one in some]
+        listed = discover(self._cluster, number, self._options(), self._deadline, known)
+        unregistered = {one.broker_id for one in listed} - {one.broker_id for one in registered}
+        return listed if unregistered else registered
 
     def _jobs(self, number: int, endpoints: tuple[RegisteredEndpoint, ...]) -> list[_Job]:
         registered = registered_targets(endpoints, self._cluster)
@@ -112,6 +133,16 @@ class Sampler:
         targets = [one for some in registered_targets(endpoints, self._cluster).values() for one in some]
         askers = offsets.askers(rows, targets, number, self._options(), leadership.plan(rows, self._book))
         return [_Job(run=one.ask, late=partial(one.late, _OUT_OF_TIME)) for one in askers]
+
+    def _from_queues(self, number: int, endpoints: Iterable[RegisteredEndpoint], rows: Iterable[Row]) -> Iterator[Row]:
+        """Yield what workers of queues saw before the snapshot began."""
+        targets = [one for some in registered_targets(endpoints, self._cluster).values() for one in some]
+        found = tuple(rows)
+        for vantage in self._cluster.vantages:
+            if vantage.queue is not None and vantage.name in self._answers:
+                yield from self._answers[vantage.name].rows(vantage, number, targets, found, self._logins)
+            elif vantage.queue is not None:
+                yield from queues.without_queues(vantage, number, targets)
 
     def _read_s(self) -> float:
         return max(0.1, min(self._cluster.limits.read_s, self._deadline - time.monotonic()))

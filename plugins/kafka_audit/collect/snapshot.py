@@ -11,9 +11,11 @@ from kafka_audit.collect import sampling
 from kafka_audit.collect.brokers import API_VERSIONS, CONFIGS
 from kafka_audit.collect.groups import GROUPS
 from kafka_audit.collect.logs import sources as logs
+from kafka_audit.collect.migration import not_compared
 from kafka_audit.collect.probes import WORKER
 from kafka_audit.collect.properties import sources as properties
 from kafka_audit.collect.protected import LOG_DIRS, REASSIGNMENTS
+from kafka_audit.collect.queues import Answer
 from kafka_audit.collect.reads import now_ms
 from kafka_audit.collect.sample import Sampler
 from kafka_audit.collect.topic_settings import TOPIC_CONFIGS
@@ -65,7 +67,14 @@ _ONCE: Mapping[type[Row], str | tuple[str, ...]] = MappingProxyType(
 _KEPT = 2  # samples whose rows stay: a difference is judged by the last two
 
 
-def take(cluster: Cluster, *, snapshot_id: str, say: Callable[[str], None], secrets: Mapping[str, str] = os.environ) -> Snapshot:
+def take(
+    cluster: Cluster,
+    *,
+    snapshot_id: str,
+    say: Callable[[str], None],
+    secrets: Mapping[str, str] = os.environ,
+    answers: Mapping[str, Answer] = MappingProxyType({}),
+) -> Snapshot:
     """Ask ZooKeeper, every broker and every vantage, as often as their differences need, and return what they said.
 
     Args:
@@ -73,6 +82,7 @@ def take(cluster: Cluster, *, snapshot_id: str, say: Callable[[str], None], secr
         snapshot_id: name of the snapshot.
         say: told of each step in one line.
         secrets: where variables named by `password_env` are looked up.
+        answers: what workers of Airflow queues saw, by the name of their vantage.
 
     Raises:
         UsageError: the cluster file names no source, a chroot without Kafka, or an address that is none. A source that does
@@ -83,7 +93,9 @@ def take(cluster: Cluster, *, snapshot_id: str, say: Callable[[str], None], secr
         raise UsageError(msg)
     started = now_ms()
     book = ViewBook()
-    samples = _Samples(cluster, Sampler(cluster, book, say, secrets, time.monotonic() + cluster.limits.audit_s), book, say)
+    samples = _Samples(
+        cluster, Sampler(cluster, book, say, secrets, time.monotonic() + cluster.limits.audit_s, answers), book, say
+    )
     samples.take()
     rows = samples.rows()
     if cluster.properties:
@@ -197,7 +209,8 @@ def _info(cluster: Cluster, started: int, samples: int, rows: Sequence[Row]) -> 
     clients = {row.vantage for row in rows if isinstance(row, Probe) and row.role == "client" and row.outcome != "unknown"}
     return SnapshotInfo(
         cluster=cluster.name,
-        mode="kraft" if cluster.zookeeper is None else "zookeeper",
+        # A registry that was left out means that brokers run without it, though the cluster file still names one.
+        mode="kraft" if cluster.zookeeper is None or not_compared(rows) else "zookeeper",
         tool_version=__version__,
         started_ms=started,
         finished_ms=now_ms(),

@@ -18,6 +18,7 @@ from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 from kafka_audit.collect import probe_script, probes
 from kafka_audit.collect.probe_script import CERTIFICATE
@@ -36,7 +37,6 @@ _OUTCOMES = frozenset({"ok", "failed", "unknown"})
 _FIELDS = 8  # tag, index, layer, outcome, error, detail, needs, milliseconds
 _NEEDS = "a command that runs python3 or bash on the vantage, with the script on its stdin"
 _CANNOT_RUN = "cannot run"
-_QUEUE_NEEDS = "an Airflow executor with queues"
 _BASH_LACKS = ("tls", "sasl")
 _OUR_OWN = ("AIRFLOW_CONN_", "AIRFLOW_VAR_", "AIRFLOW__", "KAFKA_AUDIT_")
 _IMPORT = re.compile(r"^from kafka_audit\.[^\n(]*(\([^)]*\))?\n", re.MULTILINE)
@@ -65,12 +65,13 @@ class Output:
 def runs(
     cluster: Cluster, sample: int, targets: Sequence[Target], brokers: Iterable[int], logins: Logins | None = None
 ) -> list["Run"]:
-    """Return what to run for the vantages of the cluster file: once for role client, once per broker for role broker."""
+    """Return what to run for the command vantages of the cluster file: once for role client, once per broker for role broker."""
     logins = logins or Logins(cluster, {})
     ids = sorted(brokers)
     return [
         Run(cluster, vantage, Origin.of(vantage, broker), sample, targets, logins)
         for vantage in cluster.vantages
+        if vantage.command is not None
         for broker in (ids if vantage.role == "broker" else [None])
     ]
 
@@ -101,9 +102,7 @@ class Run:
 
     def rows(self) -> tuple[Row, ...]:
         """Run the command and return `Probe` rows for every target, and one `SourceRead` row for the run."""
-        if self._vantage.command is None:
-            return probes.unknown(self._sample, self._origin, self._targets, None, _QUEUE_NEEDS)
-        command = [part.replace("{broker_id}", str(self._origin.from_broker)) for part in self._vantage.command]
+        command = [part.replace("{broker_id}", str(self._origin.from_broker)) for part in self._vantage.command or ()]
         observer = f"vantage:{self._vantage.name}"
         asking = Asking(sample=self._sample, observer=observer, target=clean(shlex.join(command)))
         operation = f"probe {self._vantage.name}"
@@ -146,6 +145,12 @@ def python_text(targets: Sequence[Target], seconds: float, logins: Logins) -> st
     """Return the script for a vantage with Python: this package's own modules, and a call with the targets as JSON text."""
     folder = importlib.resources.files("kafka_audit.collect")
     source = "\n".join(folder.joinpath(f"{name}.py").read_text(encoding="utf-8") for name in ("probe_sockets", "probe_script"))
+    what = json.dumps(asked(targets, logins))
+    return f"{_IMPORT.sub('', source)}\n\nmain({what!r}, {seconds!r})\n"
+
+
+def asked(targets: Sequence[Target], logins: Logins) -> dict[str, Any]:
+    """Return what a walk from elsewhere is given, as JSON: addresses, names and certificates of `ca_file`."""
     trust: dict[str, str] = {}
     listed = []
     for one in targets:
@@ -154,8 +159,7 @@ def python_text(targets: Sequence[Target], seconds: float, logins: Logins) -> st
         if pem:  # a vantage's own store of authorities is not ours, so without a ca_file nothing is verified there
             key = trust.setdefault(pem, str(len(trust)))
         listed.append([one.host, one.port, list(probes.layers(one)), name, key, logins.mechanism(one)])
-    what = json.dumps({"targets": listed, "trust": {key: pem for pem, key in trust.items()}})
-    return f"{_IMPORT.sub('', source)}\n\nmain({what!r}, {seconds!r})\n"
+    return {"targets": listed, "trust": {key: pem for pem, key in trust.items()}}
 
 
 def without_python(target: Target, steps: list[Step]) -> list[Step]:

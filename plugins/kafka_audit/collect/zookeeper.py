@@ -41,6 +41,16 @@ def read(access: ZookeeperAccess, sample: int, secrets: Mapping[str, str], *, re
     return (*rows, *zookeeper_members.read(access, sample, read_s, known=known))
 
 
+def registrations(access: ZookeeperAccess, secrets: Mapping[str, str], *, read_s: float, deadline: float) -> tuple[Row, ...]:
+    """Return what brokers have registered and nothing else; nothing where ZooKeeper does not tell. Arguments as for `read`."""
+    asking = Asking(sample=1, observer="zookeeper", target=access.connect)
+    try:
+        with open_session(access, read_s, secrets) as session:
+            return Look(session, asking, read_s, deadline).registrations()
+    except ReadError:  # the look that follows says so
+        return ()
+
+
 def _demand_kafka(session: Session, access: ZookeeperAccess, read_s: float) -> None:
     """Raise UsageError where no Kafka has ever registered: a wrong chroot looks like a cluster without brokers."""
     client = session.client

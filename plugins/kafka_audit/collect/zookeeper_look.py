@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from kazoo.exceptions import ConnectionClosedError, ConnectionLoss, KazooException, NoNodeError, SessionExpiredError
 from kazoo.handlers.threading import KazooTimeoutError
 
-from kafka_audit.collect import znodes, zookeeper_nodes
+from kafka_audit.collect import migration, znodes, zookeeper_nodes
 from kafka_audit.collect.multiread import Result, Znode, ZnodeReader
 from kafka_audit.collect.reads import Asking, ReadError, clean
 from kafka_audit.collect.registered import PartitionState, Registered, Topic
@@ -19,7 +19,7 @@ from kafka_audit.collect.zookeeper_replication import ReplicationLook
 from kafka_audit.collect.zookeeper_security import PLANNED as SECURITY
 from kafka_audit.collect.zookeeper_security import SecurityLook
 from kafka_audit.collect.zookeeper_session import Session
-from kafka_audit.model.tables import Row, SourceRead
+from kafka_audit.model.tables import Migration, Row, SourceRead
 
 IDS, TOPICS, DELETING = "/brokers/ids", "/brokers/topics", "/admin/delete_topics"
 CONTROLLER, CONTROLLER_EPOCH, CLUSTER_ID = "/controller", "/controller_epoch", "/cluster/id"
@@ -52,6 +52,7 @@ class Look:
         self._reads: dict[str, SourceRead] = {}
         self._lost: KazooException | KazooTimeoutError | None = None
         self._found = Registered()
+        self._migration: Migration | None = None
         self._znodes = ZnodeReader(session.client, read_s, deadline)
         self._sizes: dict[str, int] = {}
         self._health: list[Row] = []
@@ -87,7 +88,13 @@ class Look:
             *replication.rows,
             *security.rows,
             *self._health,
+            *((self._migration,) if self._migration else ()),
         )
+
+    def registrations(self) -> tuple[Row, ...]:
+        """Return brokers and their endpoints, nothing where they could not be read."""
+        self._note(IDS, self._read_brokers)
+        return tuple(row for one in self._found.brokers.values() for row in (one.broker, *one.endpoints))
 
     def _read_health(self) -> None:
         sample, lists = self._asking.sample, {TOPICS: self._found.topics}
@@ -189,7 +196,11 @@ class Look:
 
     def _read_controller(self) -> None:
         znode = self._get(CONTROLLER)
-        self._found.controller = None if znode is None else znodes.controller(znode.data)
+        moving = self._get(migration.MIGRATION)
+        self._migration = migration.row(self._asking.sample, znode.data if znode else None, moving.data if moving else None)
+        # A KRaft controller that migrates claims the znode with its node id, which is no broker's.
+        mine = znode is not None and not migration.claimed(znode.data)
+        self._found.controller = znodes.controller(znode.data) if znode is not None and mine else None
         self._found.controller_mzxid = None if znode is None else znode.stat.mzxid
 
     def _read_controller_epoch(self) -> None:
