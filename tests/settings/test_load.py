@@ -114,12 +114,6 @@ def test_one_host_for_all_brokers_is_fine_where_there_is_one_broker(tmp_path):
     assert found.vantages == (Vantage(name="b", role="broker", command=("ssh", "h")),)
 
 
-def test_keys_that_are_checked_but_not_read_are_told(tmp_path):
-    told = settings.unread(_load(tmp_path, FULL)["prod"])
-    assert [sentence.split(" is not read")[0] for sentence in told] == ["prod: controllers"]
-    assert settings.unread(_cluster(tmp_path, "bootstrap: [h:1]")) == ()
-
-
 CONTRACT = """
 clusters:
   prod:

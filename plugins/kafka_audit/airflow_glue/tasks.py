@@ -44,8 +44,6 @@ def collect(cluster: str) -> str:
         StoreError: the store could not be written.
     """
     described, passwords = connections.completed(settings.load(environment.clusters_file())[cluster])
-    for sentence in settings.unread(described):
-        log.warning(sentence)
     return audit.collect(described, _store(), log.info, secrets=passwords)
 
 
@@ -97,8 +95,8 @@ def noted(instance: Any, map_index: int) -> str:  # noqa: ANN401 -- Airflow's ow
     return next((text for text in (own, *found) if isinstance(text, str)), "")
 
 
-def gate(cluster: str, judged: Mapping[str, str] | None, why: str) -> None:
-    """Let a cluster pass, and log the sentence that says so.
+def gate(cluster: str, judged: Mapping[str, str] | None, why: str, events: Any) -> None:  # noqa: ANN401 -- see `report`
+    """Let a cluster pass, log the sentence that says so, and tell other DAGs.
 
     Args:
         cluster: its name.

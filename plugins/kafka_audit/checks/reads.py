@@ -32,7 +32,7 @@ def reads_by_resource(snapshot: Snapshot) -> Mapping[str, Sequence[SourceRead]]:
 
 
 def resources(snapshot: Snapshot) -> Mapping[str, str]:
-    """Return the resource that each asked broker's reads are about, by observer.
+    """Return the resource that each asked broker's or controller's reads are about, by observer.
 
     An address of the cluster file that no broker registered is the broker that the socket says it is, where it says so.
     """
@@ -44,6 +44,8 @@ def resources(snapshot: Snapshot) -> Mapping[str, str]:
         if read.observer.startswith(("broker:", "broker@")):
             name = read.observer[len("broker:") :]
             found[read.observer] = f"broker/{told.get(read.target, name)}"
+        elif read.observer.startswith("controller@"):
+            found[read.observer] = read.observer.replace("@", "/", 1)
     return found
 
 

@@ -99,8 +99,6 @@ def _store(arguments: argparse.Namespace) -> Store:
 
 
 def _collect(cluster: Cluster, store: Store, say: console.Progress) -> str:
-    for sentence in settings.unread(cluster):
-        say(sentence)
     snapshot_id = audit.collect(cluster, store, say)
     say(f"snapshot {snapshot_id}")
     return snapshot_id

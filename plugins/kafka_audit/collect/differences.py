@@ -17,6 +17,7 @@ from kafka_audit.model.tables import (
     BrokerIdentity,
     BrokerView,
     LeadershipAnswer,
+    Migration,
     Probe,
     RegisteredBroker,
     RegisteredEndpoint,
@@ -78,7 +79,7 @@ def find(tables: Tables, expect_brokers: int | None = None) -> Differences:
     reasons: list[str] = []
     registry = tables.registry()
     if registry is not None:
-        if registry.controller_id is None:
+        if registry.controller_id is None and not any(one.kraft_controller_id is not None for one in tables.of(Migration)):
             others.add(("no controller",))
             reasons.append("ZooKeeper has no /controller")
         of_views = _against_zookeeper(tables, registry, reasons)

@@ -16,8 +16,10 @@ from kafka_audit.model.tables import RegisteredEndpoint
 _LANES = 16
 
 
-def discover(cluster: Cluster, sample: int, options: ClientOptions, deadline: float) -> tuple[RegisteredEndpoint, ...]:
-    """Return the brokers that any bootstrap address lists, as endpoints of a listener without name.
+def discover(
+    cluster: Cluster, sample: int, options: ClientOptions, deadline: float, also: Iterable[Target] = ()
+) -> tuple[RegisteredEndpoint, ...]:
+    """Return the brokers that any bootstrap address, or any of `also`, lists, as endpoints of a listener without name.
 
     An address that does not answer is asked again with all others later, and gets its rows there.
 

@@ -1,6 +1,6 @@
 """The cluster file, `clusters.yaml`: read, checked key by key, typed.
 
-Every complaint is one line with file, line, key and the way out. What this version does not read is told by `unread`.
+Every complaint is one line with file, line, key and the way out.
 """
 
 import os
@@ -40,14 +40,3 @@ def load(path: str | os.PathLike[str], *, codes: Collection[str] | None = None) 
             item.refuse("a cluster's name takes letters, digits, `.`, `_` and `-`, at most 80, and starts with a letter or digit")
         clusters[name] = cluster(item, name, known)
     return clusters
-
-
-def unread(cluster: Cluster) -> tuple[str, ...]:
-    """Return a sentence for each key that is set, checked and not read by this version; whoever runs an audit says them."""
-    return tuple(
-        f"{cluster.name}: {key} is not read by this version: {so}"
-        for key, so in (
-            ("controllers", "controllers are not asked themselves"),
-        )
-        if getattr(cluster, key)
-    )
