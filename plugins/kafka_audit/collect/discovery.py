@@ -1,5 +1,6 @@
 """Brokers without ZooKeeper: those that the bootstrap addresses list. A minimum: listeners' names stay unknown."""
 
+from collections.abc import Iterable
 from functools import partial
 
 from kafka.protocol.metadata import MetadataRequest
@@ -28,8 +29,9 @@ def discover(
         sample: number of this look.
         options: how to ask.
         deadline: seconds of `time.monotonic()`.
+        also: further addresses to ask.
     """
-    jobs = [partial(_listed_by, target, options) for target in bootstrap_targets(cluster, ())]
+    jobs = [partial(_listed_by, target, options) for target in (*bootstrap_targets(cluster, ()), *also)]
     answers = side_by_side(jobs, _LANES, deadline)
     listed = {(one.broker_id, one.host, one.port) for answer in answers for one in answer or ()}
     return listed_endpoints(listed, sample, cluster.security.protocol)
