@@ -14,7 +14,7 @@ from kafka_audit.collect.wire import Conversation, error_name
 from kafka_audit.model.tables import GroupMember, Row
 
 LIST_GROUPS, GROUPS = "ListGroups", "DescribeGroups"
-MAY_DESCRIBE_GROUPS = "Describe on every Group"
+MAY_DESCRIBE_GROUPS = "Describe on Group '*'"
 PAGE = 100
 """Groups of one request."""
 

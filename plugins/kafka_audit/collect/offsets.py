@@ -19,7 +19,7 @@ from kafka_audit.collect.wire import ClientOptions, Conversation
 from kafka_audit.model.tables import BrokerIdentity, BrokerView, LeadershipAnswer, LeadershipAsked, Row
 
 LIST_OFFSETS = "ListOffsets"
-MAY_DESCRIBE_TOPICS = "Describe on every Topic"
+MAY_DESCRIBE_TOPICS = "Describe on Topic '*'"
 PAGE = 2000
 """Partitions of one request."""
 
