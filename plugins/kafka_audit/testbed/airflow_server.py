@@ -1,0 +1,118 @@
+"""A real `airflow standalone` on this machine's loopback, for a browser: its own ports, users with known passwords."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from typing import TYPE_CHECKING, Self
+
+from kafka_audit.testbed.errors import BedError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+    from types import TracebackType
+
+USERS = {"admin": "admin", "viewer": "viewer"}
+"""Password and role of each are its name."""
+
+START_SECONDS = 240
+STOP_SECONDS = 30
+TAIL_LINES = 40
+
+
+class AirflowServer:
+    """Airflow's UI over an AIRFLOW_HOME, from entering the context to leaving it.
+
+    Attributes:
+        url: where the UI is, base path included, without a slash at its end.
+    """
+
+    def __init__(self, folder: Path, environment: Mapping[str, str], *, base_path: str = "") -> None:
+        """Choose ports.
+
+        Args:
+            folder: the AIRFLOW_HOME, whose database exists.
+            environment: complete, as `AirflowHome.environment`.
+            base_path: what the UI is served below, e.g. `/tools/airflow`.
+        """
+        ports = _free_ports(3)
+        self._folder = folder
+        self._process: subprocess.Popen[bytes] | None = None
+        self.url = f"http://127.0.0.1:{ports[0]}{base_path}"
+        passwords = folder / "passwords.json"
+        passwords.write_text(json.dumps({name: name for name in USERS}))
+        self._environment = {
+            **environment,
+            "AIRFLOW__API__HOST": "127.0.0.1",
+            "AIRFLOW__API__PORT": str(ports[0]),
+            "AIRFLOW__API__BASE_URL": self.url,
+            "AIRFLOW__API__WORKERS": "1",
+            "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"{self.url}/execution/",
+            "AIRFLOW__CORE__PARALLELISM": "2",
+            "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS": ",".join(f"{name}:{role}" for name, role in USERS.items()),
+            "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE": str(passwords),
+            "AIRFLOW__LOGGING__WORKER_LOG_SERVER_PORT": str(ports[1]),
+            "AIRFLOW__LOGGING__TRIGGER_LOG_SERVER_PORT": str(ports[2]),
+            # standalone starts its parts as `airflow`, which need not be on anybody's PATH.
+            "PATH": f"{os.path.dirname(sys.executable)}:{environment.get('PATH', '')}",  # noqa: PTH120 -- one name, no path work
+        }
+
+    def __enter__(self) -> Self:
+        """Start it and wait until it answers; raises `BedError` with the log's end if it does not."""
+        with (self._folder / "standalone.log").open("wb") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "airflow", "standalone"],
+                cwd=self._folder,
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        deadline = time.monotonic() + START_SECONDS
+        while not self._answers():
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                self.__exit__(None, None, None)
+                tail = "\n".join((self._folder / "standalone.log").read_text(errors="replace").splitlines()[-TAIL_LINES:])
+                message = f"airflow standalone did not answer at {self.url}:\n{tail}"
+                raise BedError(message)
+            time.sleep(1)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """End all its processes; a SIGTERM to the first of them alone would leave the others behind."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, number)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(STOP_SECONDS)
+            if number is signal.SIGTERM:
+                time.sleep(1)  # for those that end a moment after their parent
+
+    def _answers(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"{self.url}/api/v2/monitor/health", timeout=5) as answer:  # noqa: S310 -- our own server
+                return bool(answer.status == 200)  # noqa: PLR2004 -- OK
+        except (urllib.error.URLError, OSError, ValueError):
+            return False
+
+
+def _free_ports(number: int) -> list[int]:
+    """Return ports that nobody listens on at this moment; all are held until the last is found, so that they differ."""
+    with contextlib.ExitStack() as held:
+        sockets = [held.enter_context(socket.socket()) for _ in range(number)]
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [one.getsockname()[1] for one in sockets]
