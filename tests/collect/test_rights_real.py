@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from collect.test_collect_real import HERE, PLUGINS, ended, failed, told
+from kafka_audit.collect.offsets import MAY_DESCRIBE_TOPICS
 from kafka_audit.testbed import Bed
 from kafka_audit.testbed.acls import Acl, auditor_grants
 from kafka_audit.testbed.security import ADMIN, BROKER, Listener, Security
@@ -123,7 +124,8 @@ def test_no_rights_provoke_no_error_and_every_need_is_told(audited):
     told_needs = {one for one in needs(snapshot) if one[0] in PROTECTED}
     # Who may not Describe any topic is shown none, and the controller all the same.
     assert told_needs == {(one, REFUSED, DESCRIBE) for one in PROTECTED}
-    assert {one[2] for one in needs(snapshot)} == {DESCRIBE, DESCRIBE_CONFIGS}
+    assert {one[2] for one in needs(snapshot)} == {DESCRIBE, DESCRIBE_CONFIGS, MAY_DESCRIBE_TOPICS}
+    assert snapshot.of("LeadershipAnswer") == snapshot.of("LeadershipAsked") == []
     assert snapshot.of("LogDir") == snapshot.of("Reassignment") == []
     assert [row["observer"] for row in snapshot.of("AclHolder") if row["observer"] != "zookeeper"] == []
     assert {row["user"] for row in snapshot.of("ScramUser")} == {"admin", "auditor", "kafka"}
