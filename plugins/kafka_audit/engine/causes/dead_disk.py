@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from kafka_audit.checks.broker_reads import STORAGE_ERROR
+from kafka_audit.engine.causes import written
 from kafka_audit.engine.causes.dead_disk_repair import readers, steps, who_writes
 from kafka_audit.engine.causes.rule import CHANGES, Case, Story, evidence_of, partition_of
 from kafka_audit.engine.facts import Facts, broker_of
@@ -69,7 +70,7 @@ def tell(case: Case) -> Story:
         impact=_impact(broker, loss, moved, leaderless),
         confidence=case.roots[0].confidence,
         why="The broker was asked itself: it answers error 56 KAFKA_STORAGE_ERROR for what lies there.",
-        speaks_for=(*evidence_of(case.explained), *_leaders_moved(case, broker), *consumers),
+        speaks_for=(*evidence_of(case.explained), *written.evidence(case, ("KA501",)), *_leaders_moved(case, broker), *consumers),
         not_known=(
             *(
                 ()
