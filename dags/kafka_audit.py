@@ -7,7 +7,8 @@ from pathlib import Path
 
 from airflow.sdk import ExceptionRetryPolicy, Param, RetryAction, RetryRule, dag, get_current_context, task
 
-from kafka_audit.airflow_glue import environment, notify
+from kafka_audit.airflow_glue import assets, environment, notify
+from kafka_audit.airflow_glue.gating import gate_task
 from kafka_audit.airflow_glue.submit import CompareSnapshots
 from kafka_audit.model.errors import StoreBusyError
 
@@ -43,6 +44,8 @@ and fails the task `gate` of each cluster that has unmuted findings of severity 
 * A gate that is red for "not audited" tells of this DAG, not of the cluster.
 * Alerts: make a connection `kafka_audit_smtp` (extra: `from_email`, `to`) or `kafka_audit_slack` (incoming webhook), and try it
   with `kafka-audit alert-test`. An incident is told when it is new, worse or over, and once a day in between.
+* Other DAGs: `schedule=[Asset(name="kafka_audit/prod/clean", uri="x-kafka-audit://prod/clean")]` runs one after each audit of
+  prod that this gate let pass; `…/audited` after each that came to a report.
 * Spark runs on the worker, until a connection `kafka_audit_spark` says where else.
 """
 
@@ -87,26 +90,29 @@ def request(snapshot_ids: Iterable[str]) -> str:
     retries=STORE_RETRIES,
     retry_policy=STORE_HICCUPS,
     on_failure_callback=notify.note,
+    outlets=[assets.AUDITED],
 )
 def report(run: str) -> dict[str, str]:
     """Turn Spark's answer into findings, incidents and reports."""
     from kafka_audit.airflow_glue import tasks
 
-    return tasks.report(run)
+    return tasks.report(run, get_current_context()["outlet_events"])
 
 
-@task(
+@gate_task(
     map_index_template="{{ task.op_kwargs['cluster'] }}",
     trigger_rule="all_done",  # a gate that did not run would look like a gate that was passed
     on_failure_callback=ALERTS,
     on_success_callback=ENDS,
+    outlets=[assets.CLEAN],
 )
 def gate(cluster: str, judged: dict[str, str] | None) -> None:
     """Fail if this cluster has findings that somebody must know of, or was not audited."""
     from kafka_audit.airflow_glue import tasks
 
-    instance = get_current_context()["ti"]
-    tasks.gate(cluster, judged, tasks.noted(instance, max(instance.map_index, 0)))
+    context = get_current_context()
+    instance = context["ti"]
+    tasks.gate(cluster, judged, tasks.noted(instance, max(instance.map_index, 0)), context["outlet_events"])
 
 
 @dag(

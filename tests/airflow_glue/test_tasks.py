@@ -65,12 +65,12 @@ def test_each_try_has_a_name_of_its_own():
 )
 def test_a_gate_without_a_report_does_not_open(judged, why):
     with pytest.raises(GateFailed, match=re.escape(why)):
-        tasks.gate("prod", judged, "")
+        tasks.gate("prod", judged, "", {})
 
 
 def test_a_gate_without_a_report_quotes_what_failed_before_it():
     with pytest.raises(GateFailed, match="prod: not audited: task collect failed: no such connection"):
-        tasks.gate("prod", None, "task collect failed: no such connection")
+        tasks.gate("prod", None, "task collect failed: no such connection", {})
 
 
 def test_a_gate_looks_for_the_reason_at_its_own_snapshot_first():

@@ -1,15 +1,15 @@
 """What the tasks of the DAG `kafka_audit` do. XComs between them are names and ids; everything else is in the store."""
 
-import hashlib
 import logging
-import re
 import secrets
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from kafka_audit import audit, settings
-from kafka_audit.airflow_glue import connections, environment, notify, pyfiles
+from kafka_audit.airflow_glue import assets, connections, environment, notify, pyfiles
 from kafka_audit.airflow_glue.errors import GateFailed
+from kafka_audit.airflow_glue.page import links
+from kafka_audit.airflow_glue.seen import is_blind
 from kafka_audit.airflow_glue.submit import PY_FILES
 from kafka_audit.model.errors import EngineError, UsageError
 from kafka_audit.store import Store
@@ -65,13 +65,12 @@ def request(snapshot_ids: Iterable[str], dag_run_id: str) -> str:
 
 
 def run_name(dag_run_id: str) -> str:
-    """Return a folder name for a try of a DAG run: Hadoop paths take no colon, and Spark hides leading dots and underscores."""
-    readable = re.sub(r"[^A-Za-z0-9]+", "-", dag_run_id).strip("-")[:80]
-    return f"airflow-{readable}-{hashlib.sha256(dag_run_id.encode()).hexdigest()[:6]}-{secrets.token_hex(3)}"
+    """Return a folder name for a try of a DAG run."""
+    return f"{links.run_prefix(dag_run_id)}{secrets.token_hex(3)}"
 
 
-def report(run: str) -> dict[str, str]:
-    """Turn Spark's answer to this very run into a report for each cluster.
+def report(run: str, events: Any) -> dict[str, str]:  # noqa: ANN401 -- Airflow's outlet_events
+    """Turn Spark's answer to this very run into a report for each cluster, and tell other DAGs which were audited.
 
     Returns:
         The judged snapshot by cluster name.
@@ -85,6 +84,9 @@ def report(run: str) -> dict[str, str]:
     if not judged:
         msg = f"run {run} has no judged snapshot in {store.root}"
         raise EngineError(msg)
+    for document in documents:
+        if not is_blind(document):
+            assets.emit(events, assets.AUDITED, assets.audited(document["cluster"]), document)
     return judged
 
 
@@ -102,6 +104,7 @@ def gate(cluster: str, judged: Mapping[str, str] | None, why: str, events: Any) 
         cluster: its name.
         judged: what `report` returned; None when the run did not get that far.
         why: what the failed task before it said; may be empty.
+        events: those that this task leaves.
 
     Raises:
         GateFailed: findings at or above KAFKA_AUDIT_FAIL_ON, too little coverage, or no report on this cluster at all.
@@ -119,6 +122,7 @@ def gate(cluster: str, judged: Mapping[str, str] | None, why: str, events: Any) 
     if code != audit.CLEAN:
         raise GateFailed(cluster=cluster, headline=sentence)
     log.info(sentence)
+    assets.emit(events, assets.CLEAN, assets.clean(cluster), document)
 
 
 def _store() -> Store:

@@ -1,0 +1,131 @@
+"""Seven audits and what a mailbox and a Slack channel get of them: by `airflow dags test`, and under the scheduler.
+
+The cluster is three brokers on loopback, one of which refuses, then two, then all; Spark answers at once that it found nothing.
+"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from kafka_audit.testbed.airflow_home import AirflowHome
+from scenarios.airflow_server import AirflowServer, free_port
+from scenarios.loopback_cluster import LoopbackCluster, spark_submit
+
+HERE = SimpleNamespace(popen=lambda command, **options: subprocess.Popen(command, text=True, stdin=subprocess.DEVNULL, **options))
+FOLDER = Path(__file__).parent
+STORY = {
+    "clean": (0, 1, 2),
+    "broken": (0, 2),
+    "broken still": (0, 2),
+    "worse": (0,),
+    "repaired": (0, 1, 2),
+    "snapshot failed": (),
+    "clean again": (0, 1, 2),
+}
+FAILS = {"broken", "broken still", "worse", "snapshot failed"}
+EXPECTED = [
+    "[NEW] prod: Broker 1 gives no view",
+    "[WORSE] prod: Brokers 1 and 2 give no view",
+    "[RESOLVED] prod: over after ",
+    "[NOT AUDITED] prod: ",
+    "[AUDITED AGAIN] prod: clear, as far as was asked, after 1 failed audit",
+]
+
+pytestmark = [pytest.mark.airflow, pytest.mark.scenario]
+
+
+@pytest.fixture
+def cluster():
+    found = LoopbackCluster()
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def arrived(tmp_path):
+    """What a mail server and a webhook on loopback got, and the connections that lead there."""
+    smtp, http, file = free_port(), free_port(), tmp_path / "arrived.jsonl"
+    extra = {"disable_ssl": True, "disable_tls": True, "from_email": "airflow@example.com", "to": "oncall@example.com"}
+    connections = {
+        "SMTP": {"conn_type": "smtp", "host": "127.0.0.1", "port": smtp, "extra": extra},
+        "SLACK": {"conn_type": "slackwebhook", "host": f"http://127.0.0.1:{http}", "password": "/services/T0/B0/XX"},
+    }
+    with subprocess.Popen(
+        [sys.executable, str(FOLDER / "alert_sink.py"), str(smtp), str(http), str(file)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as sink:
+        assert sink.stdout.readline() == "ready\n"
+        variables = {f"AIRFLOW_CONN_KAFKA_AUDIT_{name}": json.dumps(told) for name, told in connections.items()}
+        yield SimpleNamespace(
+            variables=variables,
+            messages=lambda: [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else [],
+        )
+        sink.stdin.close()
+
+
+@pytest.fixture
+def airflow(cluster, arrived, tmp_path):
+    """An Airflow that audits the cluster, with both connections, and with two DAGs of another team."""
+    clusters, dags = tmp_path / "clusters.yaml", tmp_path / "dags"
+    clusters.write_text(json.dumps({"clusters": {"prod": cluster.entry()}}))
+    dags.mkdir()
+    for source in (*(FOLDER.parents[1] / "dags").glob("*.py"), *(FOLDER / "dags_after_audits").glob("*.py")):
+        (dags / source.name).symlink_to(source)
+    variables = arrived.variables | {
+        "AIRFLOW__CORE__DAGS_FOLDER": str(dags),
+        "AIRFLOW_CONN_KAFKA_AUDIT_SPARK": spark_submit(tmp_path / "bin"),
+        "AFTER_AUDITS": str(tmp_path / "after.jsonl"),
+    }
+    home = AirflowHome(HERE, tmp_path / "airflow", clusters=clusters, store=tmp_path / "store", variables=variables)
+    home.environment["PATH"] = f"{tmp_path / 'bin'}:{home.environment['PATH']}"
+    home.ready(home.migrate())
+    return home
+
+
+def check(messages):
+    """Hold what arrived against what the story must give."""
+    mails = [dict(message["headers"])["Subject"] for message in messages if message["kind"] == "mail"]
+    posts = [message["text"].splitlines()[0].strip("*") for message in messages if message["kind"] == "slack"]
+    assert [mail[: len(wanted)] for mail, wanted in zip(mails, EXPECTED, strict=True)] == EXPECTED
+    assert posts == mails
+    for message in messages:
+        told = message.get("plain") or message["text"]
+        assert "/dags/kafka_audit/runs/" in told
+        assert mails[0].partition(": ")[2].partition(":")[0] in told or "[" in told.splitlines()[0]
+
+
+@pytest.mark.parametrize("unused", [None], ids=["dags test"])
+def test_seven_audits_give_five_messages_by_dags_test(airflow, cluster, arrived, tmp_path, unused):  # noqa: ARG001 -- names the way
+    for number, (name, up) in enumerate(STORY.items()):
+        cluster.only(*up)
+        run = airflow.run(tmp_path / f"{number}.log")
+        assert run.returncode == (1 if name in FAILS else 0), run.tail()
+        assert "Failed to run task callback" not in run.log.read_text()
+    check(arrived.messages())
+
+
+def test_seven_audits_give_five_messages_under_the_scheduler(airflow, cluster, arrived, tmp_path):
+    with AirflowServer(airflow, tmp_path / "standalone.log") as server:
+        for dag in ("kafka_audit", "after_audited", "after_clean"):
+            server.unpause(dag)
+        for name, up in STORY.items():
+            cluster.only(*up)
+            assert server.run("kafka_audit") == ("failed" if name in FAILS else "success"), name
+        check(arrived.messages())
+
+        def told():
+            lines = Path(airflow.environment["AFTER_AUDITS"]).read_text().splitlines()
+            events = [json.loads(line) for line in lines]
+            return events if len(events) >= 9 else None
+
+        events = server.wait_for(told, 60, "the runs of the other team's DAGs")
+    after = {dag: [extra for name, _, extra in events if name == dag] for dag in ("after_audited", "after_clean")}
+    assert [len(extra) for extra in after.values()] == [6, 3]
+    assert [extra["reads_answered"] == extra["reads_asked"] for extra in after["after_clean"]] == [True] * 3
+    assert {extra["incidents"][0][:8] for extra in after["after_audited"] if extra["incidents"]} == {"Broker 1", "Brokers "}
