@@ -1,0 +1,69 @@
+"""Kafka 3.9.1 on its way from ZooKeeper to KRaft: every phase is told by its name, and nothing that belongs to it is a fault."""
+
+import json
+
+import pytest
+import yaml
+
+from kafka_audit.testbed import Bed
+from kafka_audit.testbed.migration import Migration
+from scenarios.audits import Audits, failing
+
+pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
+
+
+@pytest.fixture
+def bed(tmp_path):
+    with Bed(tmp_path / "bed", keep_logs=tmp_path / "logs") as bed:
+        yield bed
+
+
+@pytest.fixture
+def cluster(bed):
+    cluster = bed.cluster("3.9.1")
+    cluster.create_topic("orders", {0: [0, 1, 2], 1: [1, 2, 0], 2: [2, 0, 1]})
+    cluster.await_settled()
+    return cluster
+
+
+def assert_phase(audit, phase, state):
+    assert failing(audit.report, at_least="HIGH") == set(), audit.said
+    assert audit.code == 0, audit.said
+    (found,) = [f for f in audit.report["findings"] if f["code"] == "KA909"]
+    assert (found["severity"], found["status"], found["evidence"]["phase"]) == ("INFO", "FAIL", phase)
+    assert state in found["message"]
+    # No word that only a cluster at rest deserves: /controller names no broker, and Metadata any.
+    assert not {code for code, _ in failing(audit.report)} & {"KA201", "KA202", "KA204", "KA205", "KA105", "KA113"}
+
+
+def test_each_phase_is_named_and_none_is_a_fault(bed, cluster, tmp_path):
+    moving = Migration(bed, cluster)
+    audits = Audits(bed, cluster, tmp_path / "audits")
+    for name in ("far", "files"):
+        file = tmp_path / "audits" / name / "clusters.yaml"
+        told = yaml.safe_load(file.read_text())
+        told["clusters"][name]["controllers"] = list(moving.addresses)
+        file.write_text(json.dumps(told))
+
+    moving.start_controllers()
+    assert_phase(audits.by_command("far"), "prepared", "no broker is prepared")
+    moving.prepare_brokers()
+    assert_phase(audits.by_dag("far", "dual-write.log"), "dual write", "KRaft controller 200 has taken over")
+    moving.convert_brokers([0])
+    mixed = "Broker 0 runs without ZooKeeper, brokers 1 and 2 still use it"
+    assert_phase(audits.by_command("far"), "brokers change", mixed)
+    assert_phase(audits.by_command("files"), "brokers change", mixed)
+    moving.convert_brokers()
+    assert_phase(audits.by_command("far"), "not finalised", "controller 200 still writes to ZooKeeper")
+    moving.finish()
+    assert_phase(audits.by_command("far"), "finished", "writes to ZooKeeper no more")
+
+    # What remains to be done: ZooKeeper out of the cluster file.
+    file = tmp_path / "audits" / "far" / "clusters.yaml"
+    told = yaml.safe_load(file.read_text())
+    del told["clusters"]["far"]["zookeeper"]
+    file.write_text(json.dumps(told))
+    whole = audits.by_command("far", "--all")
+    assert whole.code == 0, whole.said
+    said = {(f["code"], f["status"]) for f in whole.report["findings"]}
+    assert {("KA201", "PASS"), ("KA209", "PASS"), ("KA210", "PASS"), ("KA909", "NOT_APPLICABLE")} <= said
