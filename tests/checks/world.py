@@ -26,6 +26,7 @@ from fnmatch import fnmatch
 from typing import Any
 
 from checks.quorum_world import quorum_rows
+from checks.ensemble_world import ensemble
 from checks.secured_world import files, secured
 from checks.storage_world import reads_of_disks, stored
 from kafka_audit.model.finding import Judgement, Status
@@ -122,6 +123,7 @@ def _look(sample: int, world: World) -> Iterator[Row]:
     unread = {read.operation for read in reads if read.observer == "zookeeper" and read.outcome == "failed"}
     if world["zookeeper"]:
         yield from _registered(sample, world, unread)
+    yield from ensemble(sample, world)
     yield from _views(sample, world)
     yield from _probes(sample, world)
     yield from _identities(sample, world)

@@ -72,5 +72,44 @@ def test_unsuccessful_alone_tells_no_cut_from_a_login_that_is_broken_off(protoco
     assert found.confidence.value == confidence
 
 
+# Every broker of small_cluster registered at 0.
+EXPIRED = {"broker": 2, "about": 2, "signature": "session_expired", "supports": "KA805", "matches": 2}
+
+
+def of_session(line, **told):
+    evidence = {"broker": "2", "error": "a new one", "needs": "logs"}
+    reads = [{"observer": "logs:2", "operation": "logs server.log"}] if told.get("read", True) else []
+    snapshot = small_cluster.snapshot({**CLUSTER, "reads": reads, "logs": [{**EXPIRED, **line}] if line is not None else []})
+    one = Judgement(snapshot_id="s", code="KA805", resource="broker/2", status=Status.UNKNOWN, evidence=evidence)
+    (found,) = by_logs.measured(snapshot, [one])
+    return found
+
+
+@pytest.mark.parametrize("line", [{"last_ms": -2000, "since_start": 0}, {"last_ms": 5000, "since_start": 0}, {"since_start": 1}])
+def test_a_session_that_the_log_says_expired_was_no_restart(line):
+    found = of_session(line)
+    assert (found.status, found.confidence) == (Status.FAIL, Confidence.MEASURED)
+    assert found.evidence["why"].startswith("its log says that it expired 2 times, last ")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"last_ms": -400_000, "since_start": 0},
+        {"last_ms": None, "since_start": None},
+        {"signature": "zookeeper_silent", "last_ms": -2000, "since_start": 0},
+        None,
+    ],
+)
+def test_other_lines_leave_it_open(line):
+    found = of_session(line)
+    assert found.status is Status.UNKNOWN
+    assert "its log, as far as it was read" in found.evidence["error"]
+
+
+def test_a_log_that_was_not_read_is_what_is_needed():
+    assert of_session(None, read=False).evidence["needs"] == "logs"
+
+
 def test_what_is_not_failed_stays():
     assert judged({}, status=Status.UNKNOWN).status is Status.UNKNOWN

@@ -90,14 +90,15 @@ def quoted(row: LogLine) -> str:
     """Return a line with its log, how often it stands there, its time, and its own words."""
     often = counted(row.matches if row.since_start is None else row.since_start, "time")
     since = "" if row.since_start is None else " since the start"
-    return f"{_log(row)}, {often}{since}, last {_when(row)}: {clean(row.text, _QUOTED)}"
+    return f"{_log(row)}, {often}{since}, last {when(row)}: {clean(row.text, _QUOTED)}"
 
 
 def _log(row: LogLine) -> str:
     return "the log" if row.log == "command" else clean(row.log)
 
 
-def _when(row: LogLine) -> str:
+def when(row: LogLine) -> str:
+    """Return when the newest of these lines was written, as far as that is known."""
     if row.last_ms is None:
         return f"at {clean(row.written)} (zone not known)" if row.written else "at a time that it does not tell"
     return f"{datetime.fromtimestamp(row.last_ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"

@@ -109,7 +109,7 @@ def _against_zookeeper(tables: Tables, registry: Registry, reasons: list[str]) -
     holders: defaultdict[tuple[frozenset[Key], int | None], list[str]] = defaultdict(list)
     for view in tables.of(BrokerView):
         keys = brokers.compare(view.brokers_digest, view.listener) | topics.compare(view.topics_digest)
-        if view.controller_id != registry.controller_id:
+        if registry.controller_id is not None and view.controller_id != registry.controller_id:
             keys |= {("controller", view.controller_id)}
         if keys:
             of_views[view.observer, view.listener] = keys

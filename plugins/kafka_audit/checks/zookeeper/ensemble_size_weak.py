@@ -1,0 +1,63 @@
+"""KA801."""
+
+from collections.abc import Iterator
+
+from kafka_audit.checks import row_check
+from kafka_audit.checks.ensemble import gap, named, now
+from kafka_audit.checks.rows import judge
+from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.tables import Snapshot, ZookeeperMember
+
+
+@row_check(
+    code="KA801",
+    severity=Severity.MEDIUM,
+    needs=(ZookeeperMember,),
+    says={
+        Status.FAIL: "ZooKeeper has {size}: {why}",
+        Status.PASS: "ZooKeeper has {size}, of which {spare} may fail",
+        Status.UNKNOWN: "Not known: how many servers ZooKeeper has ({error})",
+        Status.NOT_APPLICABLE: "There is no ZooKeeper: {reason}",
+    },
+)
+def ensemble_size_weak(snapshot: Snapshot) -> Iterator[Judgement]:
+    """ZooKeeper has too few servers to lose one, or an even number.
+
+    ## Why it matters
+    Without a majority of its servers ZooKeeper answers nobody: no controller is elected, no leader moves, no broker comes back
+    after a restart. One server, or two, survive no failure; an even number survives no more than one server less would.
+
+    ## Fails when
+    The connection string names fewer than three servers, or an even number of them. One server counts where it says itself that
+    it is standalone.
+
+    ## Not known when
+    No server that is named answered, or a single one is named and belongs to an ensemble.
+
+    ## Passes only when
+    Three servers or more are named, an odd number.
+
+    ## What to do
+    Three servers on hosts that fail independently, five where one is to be away for maintenance while another fails. Add one at a
+    time (`server.N` in zoo.cfg of each, leader last), and then to `zookeeper.connect` of every broker and to the cluster file.
+
+    A migration to KRaft ends this question; do not begin it with an ensemble that is about to fall.
+
+    ## References
+    ZooKeeper Administrator's Guide, "Clustered (Multi-Server) Setup".
+    """
+    yield from gap(snapshot, "KA801", ZookeeperMember)
+    members = now(snapshot, ZookeeperMember)
+    if not members:
+        return
+    count, modes = len(members), {one.mode for one in members}
+    size = f"{count} server{'s' if count > 1 else ''}"
+    if modes == {None} or (count == 1 and modes != {"standalone"}):
+        error = f"none of {named(members)} tells" if modes == {None} else f"{members[0].member} is one of an ensemble"
+        needs = "every server of the ensemble under `zookeeper` in the cluster file"
+        yield judge(snapshot, "KA801", "cluster", Status.UNKNOWN, error=error, needs=needs)
+        return
+    spare = (count - 1) // 2
+    why = "it stands still when one of them fails" if not spare else f"{count - 1} would survive as many failures, {spare}"
+    status = Status.FAIL if not spare or count % 2 == 0 else Status.PASS
+    yield judge(snapshot, "KA801", "cluster", status, size=size, spare=str(spare), why=why, servers=named(members))

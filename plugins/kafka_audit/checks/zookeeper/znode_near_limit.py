@@ -1,0 +1,58 @@
+"""KA807."""
+
+from collections.abc import Iterator
+
+from kafka_audit.checks import row_check
+from kafka_audit.checks.ensemble import gap, now
+from kafka_audit.checks.rows import judge
+from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.tables import Snapshot, ZookeeperNode
+
+JUTE_MAXBUFFER = 0xFFFFF
+"""ZooKeeper's default: one byte less than 1 MiB."""
+
+NEAR = JUTE_MAXBUFFER // 2
+
+
+@row_check(
+    code="KA807",
+    severity=Severity.MEDIUM,
+    needs=(ZookeeperNode,),
+    says={
+        Status.FAIL: "{path} has {bytes} bytes, and ZooKeeper refuses more than {limit} by default",
+        Status.PASS: "The largest znode read, {path}, has {bytes} of {limit} bytes",
+        Status.UNKNOWN: "Not known: how large znodes are ({error})",
+        Status.NOT_APPLICABLE: "There are no znodes: {reason}",
+    },
+)
+def znode_near_limit(snapshot: Snapshot) -> Iterator[Judgement]:
+    """A znode, or the list of its children, is near to the size that ZooKeeper refuses.
+
+    ## Why it matters
+    Above `jute.maxbuffer` the server or the client drops the connection: a topic with that many partitions cannot be changed any
+    more, or no broker can list the topics, and none starts.
+
+    ## Fails when
+    The data of a znode, or the names of its children together, take half of the default of `jute.maxbuffer` (1,048,575 bytes) or
+    more. Whether the limit was raised is not told by ZooKeeper.
+
+    ## Not known when
+    No znode was read.
+
+    ## Passes only when
+    Topics, registrations and configurations were read, and the largest of them is below that.
+
+    ## What to do
+    For {path}: fewer partitions in one topic, fewer topics, shorter names; delete topics that nobody uses. Raising
+    `jute.maxbuffer` (a system property, the same on every server and every broker, servers first) moves the wall, and makes each
+    such read slower.
+
+    ## References
+    ZooKeeper Administrator's Guide, `jute.maxbuffer`.
+    """
+    yield from gap(snapshot, "KA807", ZookeeperNode)
+    nodes = now(snapshot, ZookeeperNode)
+    if nodes:
+        one = max(nodes, key=lambda node: (node.bytes, node.path))
+        status = Status.FAIL if one.bytes >= NEAR else Status.PASS
+        yield judge(snapshot, "KA807", "cluster", status, path=one.path, bytes=f"{one.bytes}", limit=f"{JUTE_MAXBUFFER}")

@@ -1,0 +1,62 @@
+"""KA804."""
+
+from collections.abc import Iterator
+
+from kafka_audit.checks import row_check
+from kafka_audit.checks.ensemble import gap, now
+from kafka_audit.checks.rows import judge
+from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.tables import Snapshot, ZookeeperNode
+from kafka_audit.model.text import listing
+
+_CHANGES = {"c": "create below", "w": "write", "d": "delete below", "a": "change the rights of"}
+
+
+@row_check(
+    code="KA804",
+    severity=Severity.MEDIUM,
+    needs=(ZookeeperNode,),
+    says={
+        Status.FAIL: "Whoever reaches ZooKeeper may {may} {open} of {asked} znodes that Kafka stands on: {paths}",
+        Status.PASS: "None of {asked} znodes that Kafka stands on is open to all",
+        Status.UNKNOWN: "Not known: whether znodes of Kafka are open to all ({error})",
+        Status.NOT_APPLICABLE: "There are no znodes: {reason}",
+    },
+)
+def znodes_open_to_all(snapshot: Snapshot) -> Iterator[Judgement]:
+    """Anyone may write znodes that the cluster stands on.
+
+    ## Why it matters
+    Who may write `/controller`, `/brokers/ids` or `/kafka-acl` needs no right in Kafka: a controller is deposed by one delete,
+    rights are given by one write, past every ACL. Kafka's default leaves all znodes open to whoever reaches port 2181.
+
+    ## Fails when
+    `world:anyone` may do more than read one of the znodes that were asked for their ACL. Most clusters run like that, behind a
+    firewall that is then the only guard.
+
+    ## Not known when
+    No ACL was told.
+
+    ## Passes only when
+    Each znode that was asked allows the world to read at most.
+
+    ## What to do
+    Let only brokers reach ZooKeeper. Then let them log in to it (SASL or TLS, `zookeeper.set.acl=true`), restart them one by one,
+    and close what is there: `zookeeper-security-migration.sh --zookeeper.acl=secure --zookeeper.connect=<zookeeper>:2181`. Old
+    tools that talk to ZooKeeper directly stop working by that.
+
+    ## References
+    Kafka documentation, "ZooKeeper Authentication"; KIP-38.
+    """
+    yield from gap(snapshot, "KA804", ZookeeperNode)
+    nodes = {one.path: one.anyone for one in now(snapshot, ZookeeperNode) if one.anyone is not None}
+    if not nodes:
+        if now(snapshot, ZookeeperNode):
+            needs = "a ZooKeeper that tells ACLs to the auditor"
+            yield judge(snapshot, "KA804", "cluster", Status.UNKNOWN, error="no ACL was told", needs=needs)
+        return
+    letters = {path: [letter for letter in _CHANGES if letter in anyone] for path, anyone in nodes.items()}
+    opened = sorted(path for path, some in letters.items() if some)
+    may = listing(dict.fromkeys(_CHANGES[one] for one in _CHANGES if any(one in letters[path] for path in opened)))
+    told = {"asked": str(len(nodes)), "open": str(len(opened)), "paths": listing(opened, 4), "may": may or "change"}
+    yield judge(snapshot, "KA804", "cluster", Status.FAIL if opened else Status.PASS, **told)

@@ -1,0 +1,64 @@
+"""KA803."""
+
+from collections.abc import Iterator
+
+from kafka_audit.checks import row_check
+from kafka_audit.checks.ensemble import MOVING, before, busy, gap, is_late, now
+from kafka_audit.checks.rows import judge
+from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.tables import Snapshot, ZookeeperMember
+
+
+@row_check(
+    code="KA803",
+    severity=Severity.MEDIUM,
+    needs=(ZookeeperMember,),
+    says={
+        Status.FAIL: "ZooKeeper is slow: {what}",
+        Status.PASS: "No server of ZooKeeper is slow or behind ({servers})",
+        Status.UNKNOWN: "Not known: whether ZooKeeper is slow ({error})",
+        Status.NOT_APPLICABLE: "There is no ZooKeeper: {reason}",
+    },
+)
+def zookeeper_lags(snapshot: Snapshot) -> Iterator[Judgement]:
+    """A server of ZooKeeper answers late, has requests waiting, or is behind the others.
+
+    ## Why it matters
+    Every election and every change of an ISR is a write to ZooKeeper. Where that takes long, failover takes long, and sessions of
+    brokers that are alive expire.
+
+    ## Fails when
+    A server's average latency is 100 ms or more since its start; or, in both looks where there are two, 100 requests or more wait
+    at it, or it is 1,000 transactions or more behind another one of the same epoch.
+
+    ## Not known when
+    No server told figures, or requests wait, or one is behind, in one of two looks.
+
+    ## Passes only when
+    A server that serves told its figures, and none is above these bounds.
+
+    ## What to do
+    See it: `echo mntr | nc <server> 2181` (latency, outstanding requests, `zk_fsync_threshold_exceed_count`), and its log for
+    `fsync-ing the write ahead log`. Give the transaction log (`dataLogDir`) a disk of its own, look for pauses of the garbage
+    collector and for clients that write much. `echo srst | nc <server> 2181` begins the average anew.
+
+    ## References
+    ZooKeeper Administrator's Guide, "Things to Avoid" and "Monitoring".
+    """
+    yield from gap(snapshot, "KA803", ZookeeperMember)
+    members = tuple(one for one in now(snapshot, ZookeeperMember) if one.state == "serving")
+    if not members:
+        if now(snapshot, ZookeeperMember):
+            needs = "srvr in 4lw.commands.whitelist of a server that serves"
+            yield judge(snapshot, "KA803", "cluster", Status.UNKNOWN, error="no server told figures", needs=needs)
+        return
+    figures, old = busy(members), before(snapshot, ZookeeperMember)
+    late = [f"{one.member} answers after {one.latency_avg_ms:g} ms on average" for one in members if is_late(one)]
+    lasting = {what: text for what, text in figures.items() if not old or what in busy(old)}
+    told = {"servers": ", ".join(one.member for one in members), "what": "; ".join([*late, *lasting.values()])}
+    if told["what"]:
+        yield judge(snapshot, "KA803", "cluster", Status.FAIL, **told)
+    elif figures:
+        yield judge(snapshot, "KA803", "cluster", Status.UNKNOWN, **MOVING)
+    else:
+        yield judge(snapshot, "KA803", "cluster", Status.PASS, **told)

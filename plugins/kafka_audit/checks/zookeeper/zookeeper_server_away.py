@@ -1,0 +1,72 @@
+"""KA802."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from kafka_audit.checks import row_check
+from kafka_audit.checks.ensemble import AWAY, MOVING, before, gap, named, now
+from kafka_audit.checks.rows import judge, newest
+from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.tables import Registry, Snapshot, ZookeeperMember
+from kafka_audit.model.text import counted
+
+
+@row_check(
+    code="KA802",
+    severity=Severity.CRITICAL,
+    needs=(ZookeeperMember, Registry),
+    says={
+        Status.FAIL: "{away} of ZooKeeper's {count} do not serve: {servers}; {consequence}",
+        Status.PASS: "All {count} of ZooKeeper serve ({servers})",
+        Status.UNKNOWN: "Not known: whether every server of ZooKeeper serves ({error})",
+        Status.NOT_APPLICABLE: "There is no ZooKeeper: {reason}",
+    },
+)
+def zookeeper_server_away(snapshot: Snapshot) -> Iterator[Judgement]:
+    """A server of ZooKeeper is down, or runs and serves nobody.
+
+    ## Why it matters
+    Brokers go on with the servers that are left, so nobody notices; the next failure may take the majority, and with it the
+    controller, elections and every restart of a broker. Without a majority that is so now.
+
+    ## Fails when
+    A server of the connection string gives no connection or no answer to `srvr`, or says that it is not serving, in two looks.
+    CRITICAL where no majority is left and ZooKeeper cannot be read, HIGH where the rest carries it.
+
+    ## Not known when
+    It was seen in one look only, or a server's `4lw.commands.whitelist` does not allow `srvr`.
+
+    ## Passes only when
+    Every server of the connection string answered `srvr` with its mode.
+
+    ## What to do
+    See it: `echo srvr | nc <server> 2181`, then the log of that server. Start it, or open the way to it from this worker; the
+    brokers need that way, too. A server that says that it is not serving has lost its leader: look at the ports between servers
+    (2888, 3888), at clocks and full disks.
+
+    Do not restart a server that serves before the other one is back.
+
+    ## References
+    ZooKeeper Administrator's Guide, "The Four Letter Words".
+    """
+    yield from gap(snapshot, "KA802", ZookeeperMember)
+    members = now(snapshot, ZookeeperMember)
+    if not members:
+        return
+    were = {one.member for one in before(snapshot, ZookeeperMember) if one.state in AWAY}
+    away = tuple(one for one in members if one.state in AWAY)
+    closed = tuple(one for one in members if one.state == "closed")
+    lasting = tuple(one for one in away if one.member in were)
+    told = {"count": counted(len(members), "server"), "away": str(len(lasting)), "servers": named(lasting or members)}
+    if lasting:
+        lost = not newest(snapshot, Registry)
+        told["consequence"] = "nothing can be read or written there" if lost else "the others carry it"
+        one = judge(snapshot, "KA802", "cluster", Status.FAIL, **told)
+        yield one if lost else replace(one, severity=Severity.HIGH)
+    elif away:
+        yield judge(snapshot, "KA802", "cluster", Status.UNKNOWN, **told | MOVING)
+    elif closed:
+        needs = f"srvr in 4lw.commands.whitelist of {', '.join(one.member for one in closed)}"
+        yield judge(snapshot, "KA802", "cluster", Status.UNKNOWN, **told, error=named(closed), needs=needs)
+    else:
+        yield judge(snapshot, "KA802", "cluster", Status.PASS, **told)
