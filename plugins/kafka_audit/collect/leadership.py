@@ -7,13 +7,13 @@ which every client looks for the leader anew; from a dead disk it answers 56 KAF
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from kafka_audit.collect.views import ViewBook
 from kafka_audit.model.tables import BrokerView, LogDir, RegisteredPartition, RegisteredTopic, Registry, Row
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Question:
+class Question(NamedTuple):
     """One partition that a broker is asked about; `leader` and `leader_epoch` are the reference's."""
 
     topic: str
@@ -40,8 +40,7 @@ class Plan:
     disks_fail: bool
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Held:
+class _Held(NamedTuple):
     topic: str
     partition: int
     replicas: tuple[int, ...]
@@ -67,26 +66,16 @@ def plan(rows: Iterable[Row], book: ViewBook) -> Plan:
     with_zookeeper = any(isinstance(row, Registry) for row in found)
     partitions = _registered(found) if with_zookeeper else _newest(book, digests)
     questions: defaultdict[int, list[Question]] = defaultdict(list)
-    for held in partitions:
-        for broker in held.replicas:
-            listed = broker in offline.get((held.topic, held.partition), ())
-            if broker == held.leader or listed or broker in failed or broker == held.replicas[0]:
-                questions[broker].append(_question(held, broker, listed=listed))
+    for topic, number, replicas, leader, epoch in partitions:
+        listed = offline.get((topic, number), ()) if offline else ()
+        for broker in replicas:
+            preferred = broker == replicas[0]
+            if broker == leader or preferred or broker in listed or broker in failed:
+                question = Question(topic, number, broker == leader, leader, epoch, preferred, broker in listed)
+                questions[broker].append(question)
     counts = Counter(broker for brokers in offline.values() for broker in brokers)
     answering = {view.broker_id for view in views}
     return Plan(questions=dict(questions), offline=counts, disks_fail=bool(answering & (failed | counts.keys())))
-
-
-def _question(one: _Held, broker: int, *, listed: bool) -> Question:
-    return Question(
-        topic=one.topic,
-        partition=one.partition,
-        as_leader=broker == one.leader,
-        leader=one.leader,
-        leader_epoch=one.leader_epoch,
-        preferred=broker == one.replicas[0],
-        listed_offline=listed,
-    )
 
 
 def _of_one_cluster(views: list[BrokerView]) -> list[BrokerView]:
@@ -100,9 +89,7 @@ def _registered(rows: Iterable[Row]) -> Iterator[_Held]:
     deleting = {row.topic for row in found if isinstance(row, RegisteredTopic) and row.deleting}
     for row in found:
         if isinstance(row, RegisteredPartition) and row.topic not in deleting and row.replicas:
-            yield _Held(
-                topic=row.topic, partition=row.partition, replicas=row.replicas, leader=row.leader, leader_epoch=row.leader_epoch
-            )
+            yield _Held(row.topic, row.partition, row.replicas, row.leader, row.leader_epoch)
 
 
 def _newest(book: ViewBook, digests: set[str]) -> Iterator[_Held]:
@@ -111,9 +98,7 @@ def _newest(book: ViewBook, digests: set[str]) -> Iterator[_Held]:
     for topic, one in book.partitions(digests):
         epoch = -1 if one.leader_epoch is None else one.leader_epoch
         if one.replicas and epoch > newest.get((topic, one.partition), (-2, None))[0]:
-            held = _Held(
-                topic=topic, partition=one.partition, replicas=one.replicas, leader=one.leader, leader_epoch=one.leader_epoch
-            )
+            held = _Held(topic, one.partition, one.replicas, one.leader, one.leader_epoch)
             newest[topic, one.partition] = (epoch, held)
     for _, held in newest.values():
         yield held
