@@ -10,6 +10,8 @@ worked; a case patches them where something does not:
                 without it, it is open. Vantages other than the worker have no paths but those named.
     identities: {to, answered_by, kafka_cluster_id}: who answers at a broker's endpoints; `asked: false` for no row.
 
+    reassigning: {topic, partition, adding, removing}; a topic's `config` is what it sets for itself.
+
     config_sources: Kafka's number of who set a key of `configs`, where that is neither 4 (the file) nor 5 (nobody).
 
 Keys on who may do what are told in `secured_world.py`, those of KRaft's controllers in `quorum_world.py`.
@@ -35,6 +37,7 @@ from kafka_audit.model.tables import (
     BrokerIdentity,
     BrokerView,
     Probe,
+    Reassignment,
     RegisteredBroker,
     RegisteredEndpoint,
     RegisteredPartition,
@@ -45,14 +48,17 @@ from kafka_audit.model.tables import (
     Snapshot,
     SnapshotInfo,
     SourceRead,
+    TopicConfig,
     ViewBroker,
     ViewPartition,
     ViewTopic,
 )
 
 World = Mapping[str, Any]
+LISTING = "ListPartitionReassignments"
 LAYERS = ("dns", "tcp", "api", "identity")
 SETS = ("ids", "controller", "controller_epoch", "cluster/id", "topics", "topics/*/partitions/*/state")
+SETS = (*SETS, "config/topics", "admin/reassign_partitions")
 ZOOKEEPER_READS = {name: f"zookeeper /{'brokers/' if name.startswith(('ids', 'topics')) else ''}{name}" for name in SETS}
 
 
@@ -127,6 +133,7 @@ def _look(sample: int, world: World) -> Iterator[Row]:
     yield from _views(sample, world)
     yield from _probes(sample, world)
     yield from _identities(sample, world)
+    yield from _replication(sample, world, unread | {read.operation for read in reads if read.outcome == "failed"})
     yield from secured(sample, world, _endpoints(world))
     yield from stored(sample, world, {(read.observer, read.operation) for read in reads if read.outcome == "failed"})
     yield from quorum_rows(sample, world)
@@ -151,6 +158,18 @@ def _registered(sample: int, world: World, unread: set[str]) -> Iterator[Row]:
             yield RegisteredPartition(sample=sample, topic=topic, partition=partition, **row)
 
 
+def _replication(sample: int, world: World, unread: set[str]) -> Iterator[Row]:
+    observer = "zookeeper" if world["info"]["mode"] == "zookeeper" else "broker:0"
+    settings = ZOOKEEPER_READS["config/topics"] if observer == "zookeeper" else "DescribeConfigs TOPIC"
+    for topic, held in world["topics"].items():
+        for key, value in (held.get("config") or {}).items() if settings not in unread else ():
+            yield TopicConfig(observer=observer, topic=topic, key=key, value=value)
+    for one in world["reassigning"]:
+        replicas = tuple(world["topics"][one["topic"]]["partitions"][one["partition"]]["replicas"])
+        moves = {"adding": (), "removing": ()} | _tuples(one)
+        yield Reassignment(sample=sample, observer=observer, replicas=replicas, **moves)
+
+
 def _tuples(raw: Mapping[str, Any]) -> dict[str, Any]:
     return {key: tuple(value) if isinstance(value, list) else value for key, value in raw.items()}
 
@@ -170,7 +189,7 @@ def _truth(world: World, listener: str) -> dict[str, Any]:
     brokers = {}
     for broker, name, _, host, port in _endpoints(world):
         if name == listener or (listener == "bootstrap" and broker not in brokers):
-            brokers[broker] = {"host": host, "port": port}
+            brokers[broker] = {"host": host, "port": port, "rack": world["brokers"][broker].get("rack")}
     topics = {}
     for topic, held in world["topics"].items():
         if held.get("deleting"):
@@ -226,7 +245,7 @@ def _views(sample: int, world: World) -> Iterator[Row]:
             metadata_version=view["metadata_version"],
         )
         for one, told in view["brokers"].items():
-            yield ViewBroker(brokers_digest=brokers_digest, broker_id=one, rack=None, **told)
+            yield ViewBroker(brokers_digest=brokers_digest, broker_id=one, **{"rack": None} | told)
         for topic, told in view["topics"].items():
             digest = _digest((topic, told["partitions"]))
             head = {"topic": topic, "topic_digest": digest}
@@ -248,6 +267,8 @@ def _reads(sample: int, world: World) -> list[SourceRead]:
             asked[observer, operation, address] = error
         for operation in reads_of_disks(world, observer):
             asked[observer, operation, address] = error
+    if world["info"]["mode"] == "kraft":
+        asked |= {("broker:0", operation, "10.0.0.10:9092"): {} for operation in ("DescribeConfigs TOPIC", LISTING)}
     for patch in world["reads"]:
         keys = [key for key in asked if key[0] == patch["observer"] and fnmatch(key[1], patch["operation"])]
         new = (patch["observer"], patch["operation"], patch.get("target", "somewhere"))

@@ -1,6 +1,6 @@
 """The prepared views, in the order in which one builds on another."""
 
-from kafka_audit.engine.prepared import changes, disagreement, looks, observers, past, paths, suspicion
+from kafka_audit.engine.prepared import changes, disagreement, looks, observers, past, paths, replication, suspicion
 from kafka_audit.engine.view import View
 
 VIEWS: tuple[View, ...] = (
@@ -10,5 +10,6 @@ VIEWS: tuple[View, ...] = (
     *past.VIEWS,
     *paths.VIEWS,
     *suspicion.VIEWS,
+    *replication.VIEWS,
     *changes.VIEWS,
 )

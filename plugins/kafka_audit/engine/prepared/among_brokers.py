@@ -97,7 +97,8 @@ _REGISTRY = f"""
 """  # noqa: S608 -- a typed null
 
 _BROKER = f"""
-    SELECT l.snapshot_id, l.slot, b.broker_id, CAST(NULL AS STRING) AS rack, {_NONE} AS ephemeral_owner, {_NONE} AS registered_ms,
+    SELECT l.snapshot_id, l.slot, b.broker_id, min_by(b.rack, l.address) AS rack, {_NONE} AS ephemeral_owner,
+           {_NONE} AS registered_ms,
            {_NONE} AS czxid, crc32(min_by(concat(b.host, ':', b.port), l.address)) AS mzxid, count(*) < max(l.tied) AS disputed
     FROM told_list AS l JOIN view_broker AS b ON b.snapshot_id = l.source_id AND b.brokers_digest = l.brokers_digest
     WHERE l.place = 1 GROUP BY l.snapshot_id, l.slot, b.broker_id

@@ -12,7 +12,8 @@ SETTING = View(
                max(CASE WHEN c.key = 'authorizer.class.name'
                         THEN if(c.value IS NULL AND c.source = 5 AND NOT c.sensitive, '', c.value) END) AS authorizer,
                max(if(c.key = 'inter.broker.listener.name' AND c.value <> '', c.value, NULL)) AS listener_name,
-               max(if(c.key = 'security.inter.broker.protocol' AND c.value <> '', c.value, NULL)) AS protocol
+               max(if(c.key = 'security.inter.broker.protocol' AND c.value <> '', c.value, NULL)) AS protocol,
+               max(if(c.key = 'min.insync.replicas', try_cast(c.value AS BIGINT), NULL)) AS min_isr
         FROM broker_config AS c JOIN pair AS p ON p.snapshot_id = c.snapshot_id
         GROUP BY c.snapshot_id, c.broker_id
     """,
@@ -120,11 +121,11 @@ DISAGREEMENT = View(
 SUMMARY = View(
     name="observer_matter",
     doc="""Every observer once for each matter that views are compared in (leader, no_leader, listener, broker, endpoint,
-    assignment, controller, cluster): the columns of `observer`, and what it says differently there. `status` is FAIL where some
-    of that is settled, and then only that counts; UNKNOWN with `doubt` and `doubt_needs` where nothing is; null where there is no
-    difference. `n` counts partitions or brokers, `which` names the first ten, `subjects` the brokers concerned; `zookeeper` and
-    `said` are the two sides of the first, `on_listeners` where it was said. `empty`: the view lists no broker at all; `unlisted`:
-    it misses nothing, the newest views do not list its broker.""",
+    assignment, isr, controller, cluster): the columns of `observer`, and what it says differently there. `status` is FAIL where
+    some of that is settled, and then only that counts; UNKNOWN with `doubt` and `doubt_needs` where nothing is; null where there
+    is no difference. `n` counts partitions or brokers, `which` names the first ten, `subjects` the brokers concerned; `zookeeper`
+    and `said` are the two sides of the first, `on_listeners` where it was said. `empty`: the view lists no broker at all;
+    `unlisted`: it misses nothing, the newest views do not list its broker.""",
     sql="""
         WITH sorted AS (
             SELECT *, CASE WHEN kind IN ('leader', 'leader_ahead') THEN 'leader'
@@ -132,6 +133,7 @@ SUMMARY = View(
                            WHEN kind = 'listener_missing' THEN 'listener'
                            WHEN kind IN ('empty_view', 'broker_missing', 'broker_disputed', 'unlisted') THEN 'broker'
                            WHEN kind = 'endpoint' THEN 'endpoint'
+                           WHEN kind = 'isr' THEN 'isr'
                            WHEN kind LIKE 'controller%' THEN 'controller'
                            WHEN kind LIKE 'cluster%' THEN 'cluster'
                            ELSE 'assignment' END AS matter,
@@ -173,8 +175,8 @@ SUMMARY = View(
                     WHEN d.kind = 'leader_ahead' THEN 'another audit'
                     WHEN d.tier = 3 THEN 'a broker that answers Metadata v2 or later' END AS doubt_needs
         FROM observer AS o
-        CROSS JOIN (VALUES ('leader'), ('no_leader'), ('listener'), ('broker'), ('endpoint'), ('assignment'), ('controller'),
-                           ('cluster')) AS m(matter)
+        CROSS JOIN (VALUES ('leader'), ('no_leader'), ('listener'), ('broker'), ('endpoint'), ('assignment'), ('isr'),
+                           ('controller'), ('cluster')) AS m(matter)
         LEFT JOIN best AS d ON d.snapshot_id = o.snapshot_id AND d.name = o.name AND d.matter = m.matter AND d.place = 1
     """,
     kept="small",

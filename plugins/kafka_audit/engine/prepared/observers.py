@@ -168,8 +168,8 @@ PARTITION_DIFFERENCE = View(
     name="partition_difference",
     doc="""Partitions of which a distinct topic content says something else than ZooKeeper, one row per kind:
     leader (stale), leader_ahead (its epoch is above ZooKeeper's: our reads raced; in KRaft not below the newest), no_leader
-    (error 5 although ZooKeeper's leader is registered), listener_missing (error 72), partition_missing, replicas. A lower epoch
-    with the same leader is harmless.""",
+    (error 5 although ZooKeeper's leader is registered), listener_missing (error 72), partition_missing, replicas, isr (another
+    ISR of the same leader and epoch). A lower epoch with the same leader is harmless.""",
     sql="""
         WITH content AS (
             SELECT DISTINCT h.snapshot_id, h.slot, v.topic, v.topic_digest, t.mzxid, t.czxid IS NULL AS among_brokers
@@ -184,6 +184,7 @@ PARTITION_DIFFERENCE = View(
             SELECT c.snapshot_id, c.slot, c.topic_digest, z.topic, z.partition, z.leader, z.state_mzxid, c.mzxid,
                    c.among_brokers, z.leader_epoch, v.partition IS NOT NULL AS listed, v.error, v.leader AS said_leader,
                    v.leader_epoch AS said_epoch, array_sort(z.replicas) AS replicas, array_sort(v.replicas) AS said_replicas,
+                   array_sort(z.isr) AS isr, array_sort(v.isr) AS said_isr,
                    array_contains(a.ids, z.leader) AS leader_registered
             FROM content AS c
             JOIN registered_partition_at AS z ON z.snapshot_id = c.snapshot_id AND z.slot = c.slot AND z.topic = c.topic
@@ -209,6 +210,11 @@ PARTITION_DIFFERENCE = View(
             named_struct('kind', if(b.listed AND b.replicas <> b.said_replicas, 'replicas', NULL),
                          'zookeeper', concat('replicas ', array_join(b.replicas, ', ')),
                          'said', concat('replicas ', array_join(b.said_replicas, ', ')),
+                         'basis', concat_ws('/', b.state_mzxid, b.mzxid)),
+            named_struct('kind', if(b.listed AND b.error = 0 AND b.leader = b.said_leader AND b.isr <> b.said_isr
+                                    AND coalesce(b.leader_epoch = b.said_epoch, true), 'isr', NULL),
+                         'zookeeper', concat('ISR ', array_join(b.isr, ', ')),
+                         'said', concat('ISR ', array_join(b.said_isr, ', ')),
                          'basis', concat_ws('/', b.state_mzxid, b.mzxid))), x -> x.kind IS NOT NULL)) k
     """,
     kept="large",

@@ -1,0 +1,56 @@
+"""KA611."""
+
+from kafka_audit.checks import sql_check
+from kafka_audit.checks.replication.partitions import partitions
+from kafka_audit.model.finding import Severity, Status
+from kafka_audit.model.tables import RegisteredBroker, RegisteredPartition, RegisteredTopic
+
+_PLACES = "snapshot_id IN (SELECT snapshot_id FROM rack_map WHERE places > 1)"
+
+
+@sql_check(
+    code="KA611",
+    severity=Severity.HIGH,
+    needs=(RegisteredBroker, RegisteredTopic, RegisteredPartition),
+    says={
+        Status.FAIL: "All replicas of {partition} ({replicas}) are on rack {rack}",
+        Status.PASS: "None of {total} partitions with several replicas has them all on one known rack",
+        Status.UNKNOWN: "Not known: whether partitions have all replicas on one rack ({error})",
+        Status.NOT_APPLICABLE: "Racks are not compared: {reason}",
+    },
+)
+def one_rack() -> str:
+    """All replicas of a partition are on one rack.
+
+    ## Why it matters
+    `broker.rack` was set so that a rack, or a zone, may fail. If this one does, the partition is offline with all its replicas,
+    and what it holds may be lost with them.
+
+    ## Fails when
+    The cluster's brokers have two racks at least, and every replica of the partition, of which there are two or more, is on a
+    broker of the same one. Kafka looks at racks only when it assigns replicas itself; plans written by hand, and topics older
+    than the racks, do not.
+
+    ## Not known when
+    Registrations or topics were not read. It does not apply where brokers name fewer than two racks. A replica on a broker
+    without rack, or one that is not registered, speaks against it.
+
+    ## Passes only when
+    No partition is like that.
+
+    ## What to do
+    Move a replica to another rack than {rack}: let
+    `kafka-reassign-partitions.sh --bootstrap-server <broker>:9092 --topics-to-move-json-file topics.json --broker-list …
+    --generate` make a plan, which knows racks, and execute it with a throttle.
+
+    ## References
+    KIP-36 (rack aware replica assignment).
+    """
+    found = partitions("KA611", "rack IS NOT NULL", lasts="true", more="'rack', rack,")
+    return f"""
+        SELECT * FROM ({found}) WHERE {_PLACES}
+        UNION ALL
+        SELECT snapshot_id, 'KA611', 'cluster', 'NOT_APPLICABLE', NULL, 'measured',
+               map('reason', 'brokers name fewer than two racks (KA708)')
+        FROM judged WHERE NOT {_PLACES}
+    """  # noqa: S608 -- our own text

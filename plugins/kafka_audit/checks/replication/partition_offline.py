@@ -1,0 +1,47 @@
+"""KA601."""
+
+from kafka_audit.checks import sql_check
+from kafka_audit.checks.replication.partitions import partitions
+from kafka_audit.model.finding import Severity, Status
+from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic
+
+
+@sql_check(
+    code="KA601",
+    severity=Severity.CRITICAL,
+    needs=(RegisteredTopic, RegisteredPartition),
+    says={
+        Status.FAIL: "{partition} has no leader, so nobody writes or reads it: replicas {replicas}, in sync at last {isr}",
+        Status.PASS: "Every one of {total} partitions has a leader",
+        Status.UNKNOWN: "Not known: whether partitions stay without a leader ({error})",
+        Status.NOT_APPLICABLE: "Leaders are not compared: {reason}",
+    },
+)
+def partition_offline() -> str:
+    """A partition has no leader.
+
+    ## Why it matters
+    Producers and consumers of the partition fail, whatever they are configured to do. Nothing is lost yet: what is acknowledged
+    lies on the replicas in sync, which are all away.
+
+    ## Fails when
+    ZooKeeper's `state` (KRaft: the newest view) names no leader in two looks, unchanged in between, while no broker came or went.
+
+    ## Not known when
+    Topics were not read, in KRaft no view lists a topic, or the partition was without a leader in one look: an election is under
+    way.
+
+    ## Passes only when
+    Every partition has a leader. Topics in deletion are left out.
+
+    ## What to do
+    Bring back one of the brokers that were in sync ({isr}): the first that returns becomes the leader, and nothing is lost. Look
+    at that broker's `server.log`, its disks (KA501) and its registration (KA113).
+
+    Only if none of them will ever return, and the loss of records is accepted:
+    `kafka-leader-election.sh --bootstrap-server <broker>:9092 --election-type unclean --topic <topic> --partition <number>`.
+
+    ## References
+    Kafka documentation, "Unclean leader election: What if they all die?"; metric `OfflinePartitionsCount`.
+    """
+    return partitions("KA601", "leader = -1")

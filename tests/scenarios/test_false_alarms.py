@@ -1,0 +1,128 @@
+"""A cluster at work: what one audit fails and the next withdraws, though nobody repaired anything, is a false alarm."""
+
+import re
+import sys
+import time
+from itertools import pairwise
+from types import SimpleNamespace
+
+import pytest
+
+from kafka_audit import audit, settings
+from kafka_audit.cli.spark_behind import SparkBehind
+from kafka_audit.store import Store
+from kafka_audit.testbed import Bed
+from kafka_audit.testbed.faults import rolling_restart
+from kafka_audit.testbed.topics import await_reassigned, configure_topic, delete, elect_preferred, reassign, throttle
+from scenarios.audits import Audits, failing
+
+pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
+
+TOPICS = {
+    "orders": {0: [0, 1, 2], 1: [1, 2, 0], 2: [2, 0, 1]},
+    "payments": {0: [1, 0, 2], 1: [0, 2, 1], 2: [2, 1, 0]},
+}
+THROTTLED = "follower.replication.throttled.replicas"
+SETTINGS = {"min.insync.replicas": "2", "auto.leader.rebalance.enable": "false"}
+GONE = {"KA113", "KA001"}
+"""What is true while a broker is stopped: that it is gone, and that it does not answer. To start it again is a repair."""
+
+
+class Watch(Audits):
+    """Takes snapshots one after the other and judges them all at once, each against the one before."""
+
+    def __init__(self, bed, cluster, folder):
+        super().__init__(bed, cluster, folder)
+        self.steps = []
+
+    def look(self, what):
+        """Take a snapshot at a moment that `what` names."""
+        where = ["--config", str(self._file("far")), "--out", str(self._store("far"))]
+        command = [sys.executable, "-m", "kafka_audit.cli", "snapshot", "far", *where]
+        done = self._bed.worker.run(command, cwd=self._folder, env=self.environment())
+        assert done.returncode == 0, done.stderr
+        self.steps.append(SimpleNamespace(what=what, snapshot=done.stdout.strip()))
+
+    def judged(self):
+        """Return what was to be seen at each step, with its report."""
+        store, run = Store(str(self._store("far"))), f"watch-{time.time_ns()}"
+        ids = [step.snapshot for step in self.steps]
+        before = dict(zip(ids, [None, *ids], strict=False))
+        with SparkBehind() as spark:
+            audit.request(store, ids, before, run)
+            rows = sum(file.rows for one in ids for file in store.manifest(one).tables.values())
+            spark.answer(store.root, run, rows)
+        documents = audit.conclude(store, run, settings.load(str(self._file("far"))), show_all=True)
+        for step, document in zip(self.steps, documents, strict=True):
+            step.report = document
+        return self.steps
+
+
+@pytest.fixture(params=["3.9.1", "4.3.0"])
+def cluster(request, tmp_path):
+    with Bed(tmp_path / "bed", keep_logs=tmp_path / "logs") as bed:
+        options = {"properties": SETTINGS}
+        zookeeper = request.param < "4"
+        cluster = bed.cluster(request.param, **options) if zookeeper else bed.kraft(request.param, controllers=3, **options)
+        for name, assignment in TOPICS.items():
+            cluster.create_topic(name, assignment)
+        cluster.await_settled()
+        cluster.produce("payments", 0, 2)
+        yield bed, cluster
+
+
+def work(cluster, watch):
+    """Do what operators do, and look at every moment of it."""
+    watch.look("at rest")
+    for step in rolling_restart(cluster):
+        watch.look(f"{step.what} {step.broker}")
+    elect_preferred(cluster)
+    watch.look("preferred leaders elected")
+    cluster.create_topic("short", {0: [0, 1, 2]})
+    watch.look("topic created")
+    delete(cluster, "short")
+    watch.look("topic deleted")
+    configure_topic(cluster, "payments", {THROTTLED: "*"})
+    throttle(cluster, 2, "200000")
+    reassign(cluster, "payments", 0, [1, 0])
+    watch.look("replica taken away")
+    reassign(cluster, "payments", 0, [1, 0, 2])
+    watch.look("replica being added")
+    throttle(cluster, 2, None)
+    await_reassigned(cluster)
+    configure_topic(cluster, "payments", {THROTTLED: None})
+    watch.look("reassigned")
+    if cluster.zookeeper_connect is not None:
+        cluster.make_controller((cluster.controller_id() + 1) % 3)
+    else:
+        leader = next(iter(cluster.controllers.values()))
+        leader.signal_stop(hard=True)
+        leader.await_end()
+        leader.launch()
+    watch.look("controller moved")
+    for step in rolling_restart(cluster, hard=True):
+        watch.look(f"killed: {step.what} {step.broker}")
+    watch.look("at rest again")
+
+
+def withdrawn(steps):
+    """Return what failed at or above HIGH in one audit and not in the next, a broker that was stopped left out."""
+    found = []
+    for step, following in pairwise(steps):
+        stopped = re.search(r"stopped (\d+)", step.what)
+        for code, resource in failing(step.report, at_least="HIGH") - failing(following.report, at_least="HIGH"):
+            if not (stopped and code in GONE):
+                found.append((step.what, code, resource))
+    return found
+
+
+def test_what_passes_by_itself_is_never_called_a_fault(cluster, tmp_path):
+    watch = Watch(*cluster, tmp_path / "audits")
+    work(cluster[1], watch)
+    steps = watch.judged()
+    assert len(steps) >= 20
+    assert withdrawn(steps) == []
+    assert failing(steps[-1].report, at_least="HIGH") == set()
+    temporary = [one for step in steps for one in step.report["findings"] if one["code"] == "KA604" and one["status"] == "FAIL"]
+    assert temporary
+    assert all("temporary" in one["message"] for one in temporary)
