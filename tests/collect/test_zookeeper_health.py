@@ -66,7 +66,7 @@ def test_each_server_is_asked_by_itself():
         (f"zookeeper@{place}", "srvr", "answered") for place in (one, idle, nobody)
     ]
     reasons = []
-    assert find(members, reasons) == {("ZooKeeper's server", idle, "idle"), ("ZooKeeper's server", nobody, "down")}
+    assert find(members, (), reasons) == {("ZooKeeper's server", idle, "idle"), ("ZooKeeper's server", nobody, "down")}
     assert reasons == [f"ZooKeeper at {idle}, {nobody} does not serve"]
 
 
@@ -118,6 +118,13 @@ def test_znodes_by_what_anyone_may_do_there():
     assert found.keys() == {"/brokers", "/brokers/ids", "/controller", "/isr_change_notification"}
     assert (found["/controller"].anyone, found["/brokers"].anyone) == ("r", "crwda")
     assert found["/isr_change_notification"].children == 1
+
+
+def test_a_heap_of_notices_is_looked_at_twice():
+    client = FakeZookeeper({f"/isr_change_notification/n{one}": b"" for one in range(10)} | {"/config/changes/c": b""})
+    reasons = []
+    assert find((), zookeeper_nodes.read(client, 1, 1.0), reasons) == {("notices", "/isr_change_notification")}
+    assert reasons == ["10 notices wait in /isr_change_notification"]
 
 
 def test_the_largest_are_told_by_data_or_by_their_childrens_names():

@@ -30,6 +30,7 @@ from kafka_audit.model.tables import (
     ViewPartition,
     ViewTopic,
     ZookeeperMember,
+    ZookeeperNode,
 )
 
 _REGISTRATION = "zookeeper /brokers/ids/"  # the read of one broker's own znode
@@ -90,7 +91,7 @@ def find(tables: Tables, expect_brokers: int | None = None) -> Differences:
 
 
 def _ensemble(tables: Tables, reasons: list[str]) -> set[Key]:
-    return ensemble_differences.find(tables.of(ZookeeperMember), reasons)
+    return ensemble_differences.find(tables.of(ZookeeperMember), tables.of(ZookeeperNode), reasons)
 
 
 def _gaps(tables: Tables, reasons: list[str]) -> set[Key]:

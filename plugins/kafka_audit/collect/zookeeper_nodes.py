@@ -5,10 +5,10 @@ from typing import Any
 
 from kazoo.exceptions import NoAuthError, NoNodeError
 
+from kafka_audit.model.ensemble import NOTICES
 from kafka_audit.model.tables import ZookeeperNode
 
 HEALTH = "access and size of znodes"
-NOTICES = ("/isr_change_notification", "/log_dir_event_notification", "/config/changes")
 GUARDED = (
     "/brokers", "/brokers/ids", "/brokers/topics", "/controller", "/controller_epoch", "/cluster/id", "/config", "/config/topics",
     "/config/brokers", "/admin", "/admin/delete_topics", "/kafka-acl",

@@ -5,11 +5,9 @@ from collections.abc import Iterator
 from kafka_audit.checks import row_check
 from kafka_audit.checks.ensemble import MOVING, before, gap, now
 from kafka_audit.checks.rows import judge
+from kafka_audit.model.ensemble import NOTICES
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import Snapshot, ZookeeperNode
-
-MOST = {"/isr_change_notification": 10, "/log_dir_event_notification": 10, "/config/changes": 1000}
-"""Notices that a cluster at work may have: the controller takes the first two away at once, the last are kept for 15 minutes."""
 
 
 @row_check(
@@ -48,15 +46,15 @@ def notices_heap_up(snapshot: Snapshot) -> Iterator[Judgement]:
     `kafka.controller.IsrChangeNotificationHandler`, `LogDirEventNotificationHandler`; `ZkNodeChangeNotificationListener`.
     """
     yield from gap(snapshot, "KA806", ZookeeperNode)
-    found = {one.path: one.children for one in now(snapshot, ZookeeperNode) if one.path in MOST}
+    found = {one.path: one.children for one in now(snapshot, ZookeeperNode) if one.path in NOTICES}
     if not found:
         if now(snapshot, ZookeeperNode):
             needs = "a Kafka that has started once at this ZooKeeper"
             yield judge(snapshot, "KA806", "cluster", Status.UNKNOWN, error="there is no znode for notices", needs=needs)
         return
     old = {one.path: one.children for one in before(snapshot, ZookeeperNode)}
-    many = [path for path, children in found.items() if children >= MOST[path]]
-    lasting = [path for path in many if MOST[path] <= old.get(path, -1) <= found[path]]
+    many = [path for path, children in found.items() if children >= NOTICES[path]]
+    lasting = [path for path in many if NOTICES[path] <= old.get(path, -1) <= found[path]]
     told = {"what": ", ".join(f"{found[path]} in {path}" for path in lasting or sorted(found))}
     if lasting:
         yield judge(snapshot, "KA806", "cluster", Status.FAIL, **told)

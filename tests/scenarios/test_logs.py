@@ -1,0 +1,97 @@
+"""What brokers wrote themselves: with their logs a cause is measured and quoted that is inferred, or not decided, without."""
+
+import pytest
+
+from kafka_audit.testbed import Bed, presets
+from kafka_audit.testbed.acls import auditor_grants
+from scenarios.audits import Audits, failing
+
+pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
+
+VERSIONS = ["3.9.1", "2.8.2"]
+
+
+@pytest.fixture
+def bed(tmp_path):
+    with Bed(tmp_path / "bed", keep_logs=tmp_path / "logs") as bed:
+        yield bed
+
+
+def started(bed, tmp_path, version, preset):
+    cluster = bed.cluster(version, **preset)
+    if cluster.secured and cluster.secured.security.authorizer:
+        cluster.put_acls(auditor_grants())
+    if len(cluster.brokers) > 1:
+        cluster.create_topic("orders", {0: [0, 1, 2], 1: [2, 0, 1]})
+    return cluster, Audits(bed, cluster, tmp_path / "audits")
+
+
+def only_incident(audit):
+    assert audit.code == 3, audit.said
+    (incident,) = audit.report["incidents"]
+    return incident
+
+
+def quotes(incident):
+    return [line["text"] for line in incident["evidence_for"] if line["observer"].startswith("log of ")]
+
+
+def assert_clean(audit):
+    assert audit.code == 0, audit.said
+    assert audit.report["incidents"] == []
+    assert failing(audit.report, at_least="HIGH") == set()
+    assert audit.report["coverage"]["unknown"] == []
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_controller_writes_that_it_gets_no_connection(bed, tmp_path, version):
+    cluster, audits = started(bed, tmp_path, version, {})
+    # A host in a zone of its own: its log does not name it.
+    cluster.brokers[0].server.jvm = [*cluster.brokers[0].server.jvm, "-Duser.timezone=Asia/Kathmandu"]
+    cluster.brokers[0].restart()
+    cluster.await_settled()
+    cluster.make_controller(0)
+    cluster.advertise_through_forward([2])
+
+    inferred = only_incident(audits.by_command("far"))
+    assert (inferred["cause"], inferred["confidence"]) == ("KA302", "inferred")
+    measured = only_incident(audits.by_command("written"))
+    assert (measured["cause"], measured["confidence"]) == ("KA302", "measured")
+    assert measured["headline"] == "Broker 2 is cut off: controller 0 cannot reach the address it advertises"
+    assert any("Error connecting to node" in line or "was unsuccessful" in line for line in quotes(measured))
+    assert any(line["observer"] == f"log of broker 0 at {cluster.brokers[0].host.address}" for line in measured["evidence_for"])
+    assert all(" UTC: [" in line for line in quotes(measured))
+    # As `kubectl logs` does: one stream of all logs.
+    audits.describe("stream", logs={"command": ["sh", "-c", f"cat {cluster.folder}/broker-{{broker_id}}/logs/*.log"]})
+    assert only_incident(audits.by_command("stream"))["confidence"] == "measured"
+
+    cluster.advertise_directly([2])
+    assert_clean(audits.by_command("written"))
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_controller_writes_that_it_is_refused(bed, tmp_path, version):
+    cluster, audits = started(bed, tmp_path, version, presets.incident_004())
+    assert only_incident(audits.by_command("far"))["confidence"] == "inferred"
+    incident = only_incident(audits.by_command("written"))
+    assert (incident["cause"], incident["confidence"]) == ("KA401", "measured")
+    assert "CLUSTER_AUTHORIZATION_FAILED" in str(quotes(incident))
+
+    cluster.brokers[0].restart(presets.REPAIR_004)
+    cluster.await_settled()
+    assert "CLUSTER_AUTHORIZATION_FAILED" in (cluster.brokers[0].log_dir / "state-change.log").read_text()
+    assert_clean(audits.by_command("written"))
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_controller_writes_that_its_login_is_refused(bed, tmp_path, version):
+    cluster, audits = started(bed, tmp_path, version, presets.unknown_password(2))
+    without = only_incident(audits.by_command("far"))
+    assert "not decided" in without["headline"] or without["confidence"] != "measured"
+    incident = only_incident(audits.by_command("written"))
+    assert (incident["cause"], incident["confidence"]) == ("KA412", "measured")
+    assert "uthentication failed" in str(quotes(incident))
+    assert ("KA302", "broker/2/listener/SASL_PLAINTEXT") not in failing(audits.by_command("written").report)
+
+    cluster.heal_security(2)
+    assert_clean(audits.by_command("written"))
