@@ -262,6 +262,7 @@ class BrokerAsker:
         if view is not None and asked == target.broker_id and _DESCRIBE_QUORUM in talk.apis:  # else ZooKeeper tells
             topics = self._book.topics(view.topics_digest)
             self._rows += self._read(asking, talk, TOPIC_CONFIGS, lambda: topic_settings.ask(talk, target, topics)) or ()
+        self._rows += reads.ask_quorum()
 
     def _refused_as(self, talk: Conversation) -> int:
         """Return the id in the refusal; raises ReadError for any other answer."""

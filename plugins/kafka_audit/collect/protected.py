@@ -77,8 +77,10 @@ class ProtectedReads:
             self.rows += self._read(ACLS, lambda: self._acls(book)) or ()
         if lists_reassignments and self._talk.version(ListPartitionReassignmentsRequest) is not None:
             self.rows += self._read(REASSIGNMENTS, self._reassignments) or ()
-        if self._talk.version(DescribeQuorumRequest) is not None:  # last: a broker cut from its controllers answers too late
-            self.rows += self._read(QUORUM, self._quorum) or ()
+
+    def ask_quorum(self) -> tuple[Row, ...]:
+        """Ask for the metadata quorum, after all else: a broker that is cut from its controllers answers too late."""
+        return self._read(QUORUM, self._quorum) or () if self._talk.version(DescribeQuorumRequest) is not None else ()
 
     def refuse(self, error: ReadError) -> None:
         """Give every read of an offered API the same failed row."""
