@@ -135,8 +135,8 @@ class Bed:
             BedError: jars cannot be resolved or a server does not come up; carries log lines and where logs are.
         """
         plan = self._plan(version, brokers, options, controllers=controllers)
-        if plan.release.zookeeper:
-            message = f"the bed runs Kafka {version} with ZooKeeper: use Bed.cluster"
+        if not plan.release.kraft:
+            message = f"the bed runs Kafka {version} with ZooKeeper alone: use Bed.cluster"
             raise BedError(message)
         return self._started(KraftCluster(self, plan, kafka_jars(version)))
 

@@ -24,7 +24,8 @@ class Release:
         scala: Scala version in the artifact's name.
         extra: further ``group:artifact:version`` coordinates. Kafka's pom leaves the choice of a logging back end
             open (slf4j-api alone), and ``kafka.utils.Log4jController`` wants the log4j 1 classes: reload4j has both.
-        zookeeper: whether brokers register in ZooKeeper (else KRaft).
+        zookeeper: whether the bed starts it with ZooKeeper.
+        kraft: whether the bed starts it without.
         topic_ids: whether topic znodes carry an id (KIP-516, 2.8).
         without: ``group:artifact`` of dependencies that no server of the bed needs, left out because their registry lacks them.
     """
@@ -32,6 +33,7 @@ class Release:
     scala: str = "2.13"
     extra: tuple[str, ...] = ("org.slf4j:slf4j-reload4j:1.7.36",)
     zookeeper: bool = True
+    kraft: bool = False
     topic_ids: bool = True
     without: tuple[str, ...] = ()
 
@@ -39,9 +41,9 @@ class Release:
 RELEASES: dict[str, Release] = {
     "1.1.1": Release(scala="2.12", topic_ids=False),
     "2.8.2": Release(),
-    "3.9.1": Release(),
-    "4.3.0": Release(zookeeper=False),
-    "4.4.0": Release(zookeeper=False, without=("org.apache.kafka:kafka-tools-api",)),
+    "3.9.1": Release(kraft=True),
+    "4.3.0": Release(zookeeper=False, kraft=True),
+    "4.4.0": Release(zookeeper=False, kraft=True, without=("org.apache.kafka:kafka-tools-api",)),
 }
 
 
