@@ -8,7 +8,8 @@ from kafka.protocol.admin import DescribeGroupsResponse, ListGroupsResponse
 from kafka.protocol.consumer import ListOffsetsRequest, ListOffsetsResponse
 
 from collect.fakes import FakeBroker, metadata, server
-from kafka_audit.collect import differences, leadership, offsets
+from kafka_audit.collect import differences, leadership, list_offsets, offsets
+from kafka_audit.collect.cursor import WireError
 from kafka_audit.collect.differences import Tables
 from kafka_audit.collect.groups import GROUPS, MAY_DESCRIBE_GROUPS
 from kafka_audit.collect.leadership import Plan, Question
@@ -240,7 +241,7 @@ def reads(rows):
     return {row.operation: (row.outcome, row.error, row.needs) for row in of(rows, SourceRead)}
 
 
-@pytest.mark.parametrize("version", range(1, 8))
+@pytest.mark.parametrize("version", range(1, 12))
 def test_only_what_nobody_would_expect_becomes_a_row(broker, version):
     broker.apis[2] = (0, version)
     broker.errors = {("a", 1): 75, ("b", 0): 6, ("b", 1): 56}
@@ -253,6 +254,14 @@ def test_only_what_nobody_would_expect_becomes_a_row(broker, version):
     assert reads(rows) == {LIST_OFFSETS: ("answered", None, None)}
     # Of leaders the epoch is asked, where the version has a place for it: who does not lead is asked as any client would.
     assert (broker.epochs["a", 0], broker.epochs["b", 1]) == ((9, -1) if version >= 4 else (-1, -1))
+
+
+def test_an_answer_that_ends_early_is_a_failed_read():
+    answer = ListOffsetsResponse(version=5, throttle_time_ms=0, topics=[])
+    assert list_offsets.errors(bytes(answer.encode(framed=False, header=False)), 5) == {}
+    for body in (b"", b"\0" * 5, b"\0\0\0\0\0\0\0\1\0\1a\0\0\0\2\0\0", b"\0\0\0\0\0\0\0\1\0\1\xff\0\0\0\0"):
+        with pytest.raises(WireError):
+            list_offsets.errors(body, 5)
 
 
 def test_many_partitions_are_asked_in_pages(broker, monkeypatch):

@@ -1,16 +1,16 @@
 """Ask a broker by ListOffsets, which only reads, whether it serves partitions; a page at a time, a deadline for each.
 
-The version of a request is the newest in which the answer has the same shape on all releases; the earliest offset is asked for,
-since a leader that has just been elected cannot tell the latest one yet.
+The earliest offset is asked for: a leader that has just been elected cannot tell the latest one yet.
 """
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 
 from kafka.protocol.consumer import ListOffsetsRequest
 
+from kafka_audit.collect import list_offsets
+from kafka_audit.collect.cursor import WireError
 from kafka_audit.collect.groups import GroupReads
 from kafka_audit.collect.leadership import Plan, Question
 from kafka_audit.collect.reads import Asking, ReadError
@@ -23,10 +23,9 @@ MAY_DESCRIBE_TOPICS = "Describe on Topic '*'"
 PAGE = 2000
 """Partitions of one request."""
 
-_LOWEST, _HIGHEST, _WITH_EPOCH = 1, 7, 4
-_EARLIEST, _ANYBODY, _NO_EPOCH = -2, -1, -1
+_NO_EPOCH = -1
 _NOT_LEADER, _TOPIC_DENIED = 6, 29
-_UNEXPECTED = "unexpected answer"
+_UNEXPECTED, _UNREADABLE = "unexpected answer", "unreadable"
 
 
 class LeadershipAsker:
@@ -49,7 +48,7 @@ class LeadershipAsker:
         started = time.monotonic()
         try:
             with Conversation(*self._target.dialled, self._options.at(self._target)) as talk:
-                rows = self._leadership(talk) if self._questions and talk.version(ListOffsetsRequest, _LOWEST) else []
+                rows = self._leadership(talk) if self._questions and talk.version(ListOffsetsRequest, list_offsets.LOWEST) else []
                 if self._asks_groups:
                     rows += GroupReads(talk, self._target, self._asking).rows()
                 return tuple(rows)
@@ -89,19 +88,24 @@ class LeadershipAsker:
 
     def _page(self, talk: Conversation, page: Sequence[Question]) -> Iterator[tuple[Question, int]]:
         """Ask about some partitions; yield each with the error code of its answer. Raises ReadError."""
-        version = min(talk.version(ListOffsetsRequest, _LOWEST) or _LOWEST, _HIGHEST)
-        topics: defaultdict[str, list[Question]] = defaultdict(list)
+        version = min(talk.version(ListOffsetsRequest, list_offsets.LOWEST) or list_offsets.LOWEST, list_offsets.HIGHEST)
+        asked: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
         for question in page:
-            topics[question.topic].append(question)
+            # Of a leader the epoch shows who is behind; who does not lead would answer the epoch before the dead disk.
+            known = question.as_leader and question.leader_epoch is not None
+            asked[question.topic].append((question.partition, question.leader_epoch or 0 if known else _NO_EPOCH))
         if talk.lost is not None:
             raise talk.lost
-        answer = talk.ask(_request(version, topics))
-        told = {(topic.name, one.partition_index): one.error_code for topic in answer.topics for one in topic.partitions}
+        body: bytes = talk.ask(list_offsets.request(asked, version))
+        try:
+            told = list_offsets.errors(body, version)
+        except WireError as error:
+            raise ReadError(_UNREADABLE, str(error)) from error
         for question in page:
-            error = told.get((question.topic, question.partition))
-            if error is None:
+            code = told.get((question.topic, question.partition))
+            if code is None:
                 raise ReadError(_UNEXPECTED, f"no answer about partition {question.partition} of {question.topic}")
-            yield question, error
+            yield question, code
 
     def _row(self, question: Question, error: int) -> LeadershipAnswer:
         return LeadershipAnswer(
@@ -137,23 +141,3 @@ def askers(
         if (target.broker_id, target.address) in gave - others:
             first.setdefault(target.broker_id, target)
     return [LeadershipAsker(target, sample, options, plan) for target in first.values()]
-
-
-def _request(version: int, topics: dict[str, list[Question]]) -> ListOffsetsRequest:
-    of_topic = ListOffsetsRequest.ListOffsetsTopic
-    asked = [
-        of_topic(name=topic, partitions=[_partition(question, version) for question in questions])
-        for topic, questions in topics.items()
-    ]
-    return ListOffsetsRequest(version=version, replica_id=_ANYBODY, isolation_level=0, topics=asked)
-
-
-def _partition(question: Question, version: int) -> object:
-    make: Callable[..., object] = partial(
-        ListOffsetsRequest.ListOffsetsTopic.ListOffsetsPartition, partition_index=question.partition, timestamp=_EARLIEST
-    )
-    if version < _WITH_EPOCH:
-        return make()
-    # Of a leader the epoch shows who is behind; who does not lead would answer the epoch before the dead disk.
-    known = question.as_leader and question.leader_epoch is not None
-    return make(current_leader_epoch=question.leader_epoch if known else _NO_EPOCH)
