@@ -7,7 +7,7 @@ from pathlib import Path
 
 from airflow.sdk import ExceptionRetryPolicy, Param, RetryAction, RetryRule, dag, get_current_context, task
 
-from kafka_audit.airflow_glue import assets, environment, notify
+from kafka_audit.airflow_glue import assets, environment, notify, vantage_queues
 from kafka_audit.airflow_glue.gating import gate_task
 from kafka_audit.airflow_glue.submit import CompareSnapshots
 from kafka_audit.model.errors import StoreBusyError
@@ -36,7 +36,8 @@ DOC = """
 Asks every party of every cluster in the cluster file, compares what they say with each other and with the previous snapshot,
 and fails the task `gate` of each cluster that has unmuted findings of severity `KAFKA_AUDIT_FAIL_ON` (default: high) or worse.
 
-`clusters` → `collect` (one per cluster) → `request` → `compare` (Spark) → `report` → `gate` (one per cluster)
+`clusters` → `collect` (one per cluster) → `request` → `compare` (Spark) → `report` → `gate` (one per cluster);
+where a vantage names a queue, `errands` → `probe_…` (one per queue) before `collect`
 
 * One cluster only: trigger with `{"cluster": "name"}`.
 * It runs every 15 minutes: an audit reads metadata only, and a fault that no client has met yet is then known before most
@@ -60,6 +61,7 @@ def clusters() -> list[str]:
 
 @task(
     map_index_template="{{ task.op_kwargs['cluster'] }}",
+    trigger_rule="all_done_min_one_success",  # a queue without a worker leaves a gap in a snapshot, and does not prevent it
     max_active_tis_per_dagrun=CLUSTERS_AT_ONCE,
     retries=STORE_RETRIES,
     retry_policy=STORE_HICCUPS,
@@ -67,9 +69,25 @@ def clusters() -> list[str]:
 )
 def collect(cluster: str) -> str:
     """Take a snapshot of one cluster."""
-    from kafka_audit.airflow_glue import tasks
+    from kafka_audit.airflow_glue import queues, tasks
 
-    return tasks.collect(cluster)
+    return tasks.collect(cluster, queues.pulled(get_current_context()["ti"], cluster))
+
+
+@task(multiple_outputs=False)
+def errands(clusters: Iterable[str]) -> dict[str, object]:
+    """Say what workers of other queues are to probe, for the clusters that have such vantages."""
+    from kafka_audit.airflow_glue import queues
+
+    return queues.errands(clusters)
+
+
+@task(multiple_outputs=False)
+def probe(queue: str, asked: dict[str, dict[str, object]]) -> dict[str, list[str]] | None:
+    """Probe from here, twice; `queue` cannot be mapped, so there is a task for each."""
+    from kafka_audit.airflow_glue import queues
+
+    return queues.probe(queue, asked)
 
 
 @task(
@@ -130,7 +148,12 @@ def gate(cluster: str, judged: dict[str, str] | None) -> None:
 def kafka_audit() -> None:
     """Wire the tasks; what they do is in `kafka_audit.airflow_glue.tasks`."""
     names = clusters()
-    run = request(collect.expand(cluster=names))
+    snapshots = collect.expand(cluster=names)
+    if queues := vantage_queues.tasks():
+        asked = errands(names)
+        for task_id, queue in queues.items():
+            probe.override(task_id=task_id, queue=queue, executor=vantage_queues.executor())(queue, asked) >> snapshots
+    run = request(snapshots)
     compare = CompareSnapshots(
         task_id="compare",
         run="{{ ti.xcom_pull(task_ids='request') }}",

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from kafka_audit.collect import snapshot as collector
+from kafka_audit.collect.queues import Answer
 from kafka_audit.engine import causes, findings, rows
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.errors import SnapshotError, StoreError, UsageError
@@ -34,12 +35,13 @@ def stamp(now: float) -> str:
     return datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%SZ")
 
 
-def collect(
+def collect(  # noqa: PLR0913 -- one of them replaces a part only in tests
     cluster: Cluster,
     store: Store,
     say: Callable[[str], None],
     *,
     secrets: Mapping[str, str] | None = None,
+    answers: Mapping[str, Answer] | None = None,
     take: Take = collector.take,
 ) -> str:
     """Take a snapshot of a cluster, publish it, return its id. What does not answer becomes rows, never an error.
@@ -49,13 +51,15 @@ def collect(
         store: where the snapshot goes.
         say: gets a line for each step.
         secrets: passwords by the names that `password_env` gives; default: the environment.
+        answers: what workers of Airflow queues saw, by vantage.
         take: the collector.
 
     Raises:
         UsageError: the cluster file names something that cannot be audited, e.g. a chroot without `/brokers/ids`.
     """
     snapshot_id = f"{stamp(time.time())}-{cluster.name}-{tokens.token_hex(2)}"
-    given = {} if secrets is None else {"secrets": secrets}
+    given: dict[str, Any] = {} if secrets is None else {"secrets": secrets}
+    given |= {"answers": answers} if answers else {}
     store.write(take(cluster, snapshot_id=snapshot_id, say=say, **given))
     return snapshot_id
 

@@ -94,7 +94,7 @@ def test_a_store_that_refuses_is_worth_a_retry_where_that_can_heal(monkeypatch, 
 
     monkeypatch.setattr("kafka_audit.store.files._write_by_rename", refuse)
     with pytest.raises(StoreError, match=rf"{tmp_path}/store/snapshots/.*: {os.strerror(number)}; ") as error:
-        tasks.collect("prod")
+        tasks.collect("prod", {})
     assert isinstance(error.value, StoreBusyError) is worth_a_retry
 
 
@@ -116,7 +116,7 @@ def test_a_connections_password_logs_in_and_stays_out_of_store_log_and_vantages(
         }
         monkeypatch.setenv("AIRFLOW_CONN_KAFKA_PROD", json.dumps({"conn_type": "kafka", "extra": extra}))
         with caplog.at_level(logging.DEBUG):
-            snapshot_id = tasks.collect("prod")
+            snapshot_id = tasks.collect("prod", {})
     assert [row.brokers_listed for row in Store(tmp_path / "store").read(snapshot_id).of(BrokerView)] == [1]
     stored = b"".join(path.read_bytes() for path in (tmp_path / "store").rglob("*") if path.is_file())
     assert "PATH=" in seen.read_text()

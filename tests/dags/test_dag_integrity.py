@@ -27,9 +27,9 @@ def dag():
     return bag.dags["kafka_audit"]
 
 
-def parsed(folder, **environment):
+def parsed(folder, script=PARSE, **environment):
     done = subprocess.run(
-        [sys.executable, "-c", PARSE, str(folder)], capture_output=True, text=True, check=True, env={**os.environ, **environment}
+        [sys.executable, "-c", script, str(folder)], capture_output=True, text=True, check=True, env={**os.environ, **environment}
     )
     (line,) = (line for line in done.stdout.splitlines() if line.startswith("RESULT "))
     return json.loads(line.removeprefix("RESULT "))
@@ -71,6 +71,46 @@ def test_the_order_of_tasks(dag):
         "report": {"gate"},
         "gate": set(),
     }
+
+
+ORDER = """
+import json, sys
+from airflow.dag_processing.dagbag import DagBag
+tasks = DagBag(sys.argv[1]).dags["kafka_audit"].tasks
+print("RESULT", json.dumps({task.task_id: [task.queue, task.executor, sorted(task.downstream_task_ids)] for task in tasks}))
+"""
+
+
+@pytest.mark.parametrize(
+    ("executor", "named"),
+    [
+        ("CeleryExecutor", "CeleryExecutor"),
+        ("LocalExecutor,airflow.providers.edge3.executors.EdgeExecutor", "airflow.providers.edge3.executors.EdgeExecutor"),
+        ("LocalExecutor,far:airflow.providers.edge3.executors.EdgeExecutor", "far"),
+        ("LocalExecutor", None),
+        ("KubernetesExecutor", None),
+    ],
+)
+def test_a_queue_of_a_vantage_has_a_task_where_an_executor_honours_it(tmp_path, executor, named):
+    clusters = tmp_path / "clusters.yaml"
+    clusters.write_text(
+        "clusters: {c: {bootstrap: [h:1], vantages: {clients: {queue: dmz}, more: {queue: dmz}}}, d: {bootstrap: [h:1]}}"
+    )
+    settings = {"KAFKA_AUDIT_CLUSTERS": str(clusters), "AIRFLOW__CORE__EXECUTOR": executor}
+    found = parsed(ROOT / "dags", ORDER, **settings)
+    assert found["collect"][2] == ["request"]
+    if named is None:
+        assert found["clusters"][2] == ["collect", "gate"]
+        assert not {task for task in found if task.startswith(("errands", "probe"))}
+    else:
+        assert found["clusters"][2] == ["collect", "errands", "gate"]
+        assert found["errands"][2] == ["probe_dmz"]
+        assert found["probe_dmz"] == ["dmz", named, ["collect"]]
+
+
+def test_a_cluster_file_that_cannot_be_read_leaves_the_dag_as_it_is(tmp_path):
+    settings = {"KAFKA_AUDIT_CLUSTERS": str(tmp_path / "none.yaml"), "AIRFLOW__CORE__EXECUTOR": "CeleryExecutor"}
+    assert "errands" not in parsed(ROOT / "dags", ORDER, **settings)
 
 
 def test_only_what_a_retry_can_heal_is_retried(dag):

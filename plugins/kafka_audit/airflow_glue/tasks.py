@@ -11,6 +11,7 @@ from kafka_audit.airflow_glue.errors import GateFailed
 from kafka_audit.airflow_glue.page import links
 from kafka_audit.airflow_glue.seen import is_blind
 from kafka_audit.airflow_glue.submit import PY_FILES
+from kafka_audit.collect.queues import Answer
 from kafka_audit.model.errors import EngineError, UsageError
 from kafka_audit.store import Store
 
@@ -36,7 +37,7 @@ def cluster_names(wanted: str | None) -> list[str]:
     return [wanted]
 
 
-def collect(cluster: str) -> str:
+def collect(cluster: str, answers: Mapping[str, Answer]) -> str:
     """Take a snapshot of one cluster and return its id; whatever the cluster does not answer becomes rows of it.
 
     Raises:
@@ -44,7 +45,7 @@ def collect(cluster: str) -> str:
         StoreError: the store could not be written.
     """
     described, passwords = connections.completed(settings.load(environment.clusters_file())[cluster])
-    return audit.collect(described, _store(), log.info, secrets=passwords)
+    return audit.collect(described, _store(), log.info, secrets=passwords, answers=answers)
 
 
 def request(snapshot_ids: Iterable[str], dag_run_id: str) -> str:

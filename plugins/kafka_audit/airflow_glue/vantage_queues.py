@@ -1,0 +1,39 @@
+"""Which queues vantages name, and who serves them: what Airflow needs when it parses the DAG, without a client library.
+
+An executor that knows no queues would run a task somewhere else without a word. Under such a one there is no task for a queue,
+and what its vantage would see is unknown.
+"""
+
+import re
+
+from airflow.configuration import conf
+
+from kafka_audit import settings
+from kafka_audit.airflow_glue import environment
+from kafka_audit.model.errors import UsageError
+
+_WITH_QUEUES = re.compile(r"(?:Celery|Edge)\w*Executor$")
+
+
+def executor() -> str | None:
+    """Return the name of the first executor that honours queues, as tasks give it; None where there is none.
+
+    Several may be set up, separated by commas, and each may have a name of its own in front: `edge:module.EdgeExecutor`.
+    """
+    for entry in conf.get("core", "executor").split(","):
+        alias, _, path = entry.strip().rpartition(":")
+        if _WITH_QUEUES.search(path):
+            return alias or path
+    return None
+
+
+def tasks() -> dict[str, str]:
+    """Return queue by task id; none where no executor honours queues, or the cluster file cannot be read, as its task says."""
+    if executor() is None:
+        return {}
+    try:
+        clusters = settings.load(environment.clusters_file())
+    except UsageError:
+        return {}
+    queues = sorted({one.queue for cluster in clusters.values() for one in cluster.vantages if one.queue is not None})
+    return {f"probe_{re.sub(r'[^A-Za-z0-9_.-]', '_', queue)}": queue for queue in queues}
