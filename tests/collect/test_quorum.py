@@ -46,9 +46,6 @@ class Node(FakeBroker):
         partition = DescribeQuorumResponse.TopicData.PartitionData
 
         def replicas(nodes):
-            state = (
-                DescribeQuorumResponse.ReplicaState if hasattr(DescribeQuorumResponse, "ReplicaState") else partition.ReplicaState
-            )
             return [
                 partition.ReplicaState(
                     version=version,
