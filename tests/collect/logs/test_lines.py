@@ -59,6 +59,11 @@ def test_the_last_registration_is_remembered():
     assert (when.text, czxid) == ("2026-11-22 01:00:00,000", 101)
 
 
+def test_of_logs_one_after_the_other_the_latest_time_counts():
+    text = "[2026-11-22 03:00:00,000] INFO server.log\n[2026-11-22 01:00:00,000] INFO state-change.log\n\tat java.base"
+    assert scan(text, 1).newest.text == "2026-11-22 03:00:00,000"
+
+
 def test_hostile_lines_are_cut_quickly_and_shown_on_one_line():
     evil = "Controller 0's connection to broker " + "x" * 65536 + " was unsuccessful \x1b[2J\u202e<script>"
     many = "\n".join([AT + evil, "is Denied Principal = " + "(" * 65536, "{" * 65536, '{"time":"' + "1" * 65536] * 50)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from kafka_audit.model.log_signatures import SIGNATURES, Signature
 
-MOST_LINES = 20_000
+MOST_LINES = 50_000
 LONGEST_LINE = 4_000
 """Characters of a line that are looked at; nothing that is looked for stands further back."""
 
@@ -47,7 +47,11 @@ class Match(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Scan:
-    """What one log says. `registered` is the last registration of its broker: when, and the znode's czxid where it is told."""
+    """What one log says, or several one after the other.
+
+    `newest` is the latest time in it. `registered` is the last registration of its broker: when, and the znode's czxid where it
+    is told.
+    """
 
     matches: tuple[Match, ...]
     newest: Stamp | None
@@ -74,14 +78,17 @@ def scan(text: str, broker: int) -> Scan:
     """Return what the tail of a broker's log says; a line cut in two at its beginning is no trouble, it matches nothing."""
     lines = [line[:LONGEST_LINE] for line in text.splitlines()[-MOST_LINES:]]
     matches: list[Match] = []
+    current: Stamp | None = None
     newest: Stamp | None = None
     registered: tuple[Stamp, int | None] | None = None
     for number, line in enumerate(lines):
-        newest = stamp(line) or newest
-        matches.extend(_matches(lines, number, newest, broker))
+        current = stamp(line) or current
+        if current is not None and (newest is None or current.ms > newest.ms):
+            newest = current
+        matches.extend(_matches(lines, number, current, broker))
         found = _REGISTERED.search(line) if "egistered broker" in line else None
-        if found is not None and newest is not None and int(found[1] or found[3]) == broker:
-            registered = (newest, int(found[2]) if found[2] else None)
+        if found is not None and current is not None and int(found[1] or found[3]) == broker:
+            registered = (current, int(found[2]) if found[2] else None)
     return Scan(matches=tuple(matches), newest=newest, registered=registered)
 
 
