@@ -22,6 +22,7 @@ from kazoo.protocol.serialization import int_struct, stat_struct, write_buffer
 from kazoo.protocol.states import ZnodeStat
 from kazoo.security import ACL, Id
 
+TOPIC = 2
 NO_ACCESS, NO_AUTHORIZER = 31, 54
 FUTURE = 1000  # partitions from this number on are copies that a broker is still making
 
@@ -114,6 +115,7 @@ class FakeBroker:
         self.controller_id = broker_id
         self.configs = {"broker.id": (str(broker_id), False)}
         self.apis = {3: (0, 12), 18: (0, 3), 32: (0, 4), 60: (0, 0)}
+        self.topic_configs = {}  # topic -> {key: value}, or the error of DescribeConfigs for it
         self.may_describe_configs = True
         self.operations = 1 << 8 | 1 << 10
         self.mute = set()
@@ -244,7 +246,11 @@ class FakeBroker:
         )
 
     def _configs(self, version, request):
-        asked = DescribeConfigsRequest.decode(request, version=version, header=True).resources[0].resource_name
+        resources = DescribeConfigsRequest.decode(request, version=version, header=True).resources
+        asked = resources[0].resource_name
+        if resources[0].resource_type == TOPIC:
+            results = [self._topic_config(version, one) for one in resources]
+            return DescribeConfigsResponse(version=version, throttle_time_ms=0, results=results)
         code, message, entries = 0, None, []
         if not self.may_describe_configs:
             code, message = NO_ACCESS, "Cluster authorization failed."
@@ -262,6 +268,20 @@ class FakeBroker:
             version=version, error_code=code, error_message=message, resource_type=4, resource_name=asked, configs=entries
         )
         return DescribeConfigsResponse(version=version, throttle_time_ms=0, results=[result])
+
+    def _topic_config(self, version, asked):
+        kind = DescribeConfigsResponse.DescribeConfigsResult
+        entry, name = kind.DescribeConfigsResourceResult, asked.resource_name
+        own = self.topic_configs.get(name, {})
+        code = own if isinstance(own, int) else 0
+        told = {} if code else {key: (own[key], 1) if key in own else ("2", 5) for key in asked.configuration_keys}
+        entries = [
+            entry(version=version, name=key, value=value, read_only=False, config_source=source, is_sensitive=False, synonyms=[])
+            for key, (value, source) in told.items()
+        ]
+        return kind(
+            version=version, error_code=code, error_message=None, resource_type=TOPIC, resource_name=name, configs=entries
+        )
 
 
 class Garbling(FakeBroker):

@@ -48,11 +48,11 @@ class ReplicationLook:
 
     def read_reassignments(self) -> None:
         """Read the znode by which reassignments were asked for before Kafka 2.4, and by tools of that time ever since."""
-        for path, result in self._reader.get_many([REASSIGNMENTS]).items():
-            if isinstance(result, NoAuthError):
-                raise ReadError(NoAuthError.__name__, None, f"read permission on {REASSIGNMENTS} in ZooKeeper")
-            if not isinstance(result, NoNodeError):
-                self.rows += self._reader.decode(path, result, partial(reassignments, self._sample)) or ()
+        for result in self._reader.get_many([REASSIGNMENTS]).values():
+            if isinstance(result, Znode):
+                self.rows += reassignments(self._sample, result)
+            elif not isinstance(result, NoNodeError):
+                raise result
 
 
 def topic_configs(topic: str, znode: Znode) -> tuple[TopicConfig, ...]:
