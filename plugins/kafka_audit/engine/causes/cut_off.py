@@ -68,7 +68,7 @@ def tell(case: Case) -> Story:
         why=_why(case, confidence),
         speaks_for=(
             *_probes(case),
-            *written.evidence(case, (_CODE,)),
+            *_lines(case),
             *_own_views(case),
             *_symptoms(case),
             *_registered(case),
@@ -149,6 +149,11 @@ def _why(case: Case, confidence: Confidence) -> str:
 
 def _who(case: Case) -> str:
     return f"controller {case.sources[0]}" if case.by_controller else brokers(case.sources)
+
+
+def _lines(case: Case) -> Iterable[Evidence]:
+    idle = () if case.confidence() is Confidence.MEASURED else written.idle(case, (_CODE,))
+    return (*written.evidence(case, (_CODE,)), *idle)
 
 
 def _failing_layers(case: Case) -> set[str]:
