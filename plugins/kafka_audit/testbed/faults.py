@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kafka_audit.testbed.acls import auditor_grants
 from kafka_audit.testbed.brokers import STEP_SECONDS, BaseCluster
 from kafka_audit.testbed.cluster import Cluster
+from kafka_audit.testbed.disks import dead_disk
 from kafka_audit.testbed.errors import BedError
 from kafka_audit.testbed.kraft import KraftCluster
 
@@ -27,6 +28,8 @@ FAULTS = """faults (may be given several times, put in one after the other):
   stop:1  kill:1  suspend:1   the broker gets SIGTERM, SIGKILL, SIGSTOP
   stale:2        broker 2 goes on leading moved/0, which the controller gave to another broker behind a cut to 2
   quorum:2       KRaft: broker 2 reaches neither controllers nor other brokers, and they do not reach it
+  disk:0         broker 0 gets a second disk of 40 MB, leads topic disks there, and the disk is filled until it is offline
+  disk-ro:0      the same, but the disk becomes read-only
   crossed:1:2    the forwards of brokers 1 and 2 lead to each other; needs --security split
   grant:auditor  the user gets what an audit asks for; needs an authorizer"""
 
@@ -150,7 +153,7 @@ def put_fault(bed: Bed, cluster: BaseCluster, fault: str) -> None:
 
 
 LOOK_SECONDS = 0.5
-_ANYWHERE = ("cut", "stop", "kill", "suspend", "topic")
+_ANYWHERE = ("cut", "stop", "kill", "suspend", "topic", "disk", "disk-ro")
 
 
 def _put_anywhere(bed: Bed, cluster: BaseCluster, kind: str, rest: str) -> None:
@@ -161,6 +164,8 @@ def _put_anywhere(bed: Bed, cluster: BaseCluster, kind: str, rest: str) -> None:
             bed.cut(hosts[source], hosts[target])
         case "topic":
             cluster.create_topic(rest, next(iter(spread(1, 3, list(cluster.brokers)).values())))
+        case "disk" | "disk-ro":
+            dead_disk(cluster, int(rest), read_only=kind == "disk-ro")
         case "suspend":
             cluster.brokers[int(rest)].suspend()
         case _:

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from kafka_audit.checks import row_check
 from kafka_audit.checks.broker_reads import LIST_OFFSETS, STORAGE_ERROR, BrokerReads, named
-from kafka_audit.checks.rows import MOVING, judge, looks
-from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
+from kafka_audit.checks.rows import judge, looks
+from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import LeadershipAnswer, LeadershipAsked, Snapshot
 
 
@@ -14,7 +14,8 @@ from kafka_audit.model.tables import LeadershipAnswer, LeadershipAsked, Snapshot
     severity=Severity.HIGH,
     needs=(LeadershipAsked, LeadershipAnswer),
     says={
-        Status.FAIL: "Broker {broker} is there, and {count} of its replicas are offline ({partitions}): {said}",
+        Status.FAIL: "Broker {broker} is there, and {count} of its replicas are offline ({partitions}): "
+        "it answers error 56 KAFKA_STORAGE_ERROR for them itself",
         Status.PASS: "Broker {broker} was asked about {asked} partitions, and none of its replicas is offline",
         Status.UNKNOWN: "Not known: whether replicas of {who} are offline ({error})",
         Status.NOT_APPLICABLE: "Broker {broker} was asked about no replica: {reason}",
@@ -27,12 +28,12 @@ def replicas_offline(snapshot: Snapshot) -> Iterator[Judgement]:
     Each of these partitions has a replica less, and one failure more may stop it. They do not come back by themselves.
 
     ## Fails when
-    The broker itself answers ListOffsets with error 56 KAFKA_STORAGE_ERROR for partitions that it holds, leader or follower. Or,
-    inferred, brokers list it under `offline_replicas` in two looks while it is registered and answers. Replicas of a broker that
-    is gone are that broker's matter (KA113).
+    The broker itself answers ListOffsets with error 56 KAFKA_STORAGE_ERROR for partitions that it holds, leader or follower.
+    Replicas of a broker that is gone are that broker's matter (KA113).
 
     ## Not known when
-    ListOffsets was not answered (it needs Describe on the topics) or the lists of offline replicas are a moment old.
+    ListOffsets was not answered (it needs Describe on the topics). Or brokers list the broker under `offline_replicas` and it
+    serves these partitions itself: it has just come back, or its controller does not let it in.
 
     ## Passes only when
     ListOffsets was answered for what it leads and for what it may have led, none with error 56, and nobody lists a replica of it
@@ -46,32 +47,25 @@ def replicas_offline(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     KIP-112; `offline_replicas` of Metadata (v5 and later).
     """
-    reads, (now, before) = BrokerReads(snapshot, LIST_OFFSETS), looks(snapshot)
+    reads, (now, _) = BrokerReads(snapshot, LIST_OFFSETS), looks(snapshot)
     yield from reads.nobody(snapshot, "KA503")
-    asked = {(row.sample, row.broker_id): row for row in snapshot.of(LeadershipAsked)}
+    asked = {row.broker_id: row for row in snapshot.of(LeadershipAsked) if row.sample == now}
     for broker in reads.brokers:
         own = [row for row in snapshot.of(LeadershipAnswer) if row.sample == now and row.broker_id == broker]
         offline = {(row.topic, row.partition): row.leader for row in own if row.error == STORAGE_ERROR}
-        row, earlier = asked.get((now or 0, broker)), asked.get((before or 0, broker))
-        listed = row.listed_offline if row else 0
-        evidence = {"broker": str(broker), "who": f"broker {broker}", "listed_offline": str(listed)}
-        resource = f"broker/{broker}"
+        row, resource = asked.get(broker), f"broker/{broker}"
+        evidence = {"broker": str(broker), "who": f"broker {broker}", "listed_offline": str(row.listed_offline if row else 0)}
         if offline:
             words = evidence | {"count": str(len(offline)), "partitions": named(offline)}
-            words["said"] = "it answers error 56 KAFKA_STORAGE_ERROR for them itself"
             yield judge(snapshot, "KA503", resource, Status.FAIL, **words)
         elif row is None:
             gap = reads.gap(broker)
             reason = {"reason": "it leads nothing, and nobody lists a replica of it as offline"}
-            yield judge(
-                snapshot, "KA503", resource, Status.UNKNOWN if gap else Status.NOT_APPLICABLE, **evidence, **(gap or reason)
-            )
-        elif listed and earlier is not None and earlier.listed_offline:
-            words = evidence | {"count": str(listed), "partitions": "named by the brokers that list them"}
-            words["said"] = "other brokers list them under offline_replicas"
-            found = judge(snapshot, "KA503", resource, Status.FAIL, **words)
-            yield Judgement(**(vars(found) | {"confidence": Confidence.INFERRED}))
-        elif listed:
-            yield judge(snapshot, "KA503", resource, Status.UNKNOWN, **evidence, **MOVING)
+            status = Status.UNKNOWN if gap else Status.NOT_APPLICABLE
+            yield judge(snapshot, "KA503", resource, status, **evidence, **(gap or reason))
+        elif row.listed_offline:
+            words = {"error": f"brokers list {row.listed_offline} replicas of it as offline, and it serves them itself"}
+            words["needs"] = "another audit: it has just come back, or is not let in by its controller (KA105)"
+            yield judge(snapshot, "KA503", resource, Status.UNKNOWN, **evidence, **words)
         else:
             yield judge(snapshot, "KA503", resource, Status.PASS, **evidence, asked=str(row.as_leader + row.as_former))

@@ -10,7 +10,7 @@ from kafka_audit.engine.causes import written
 from kafka_audit.engine.causes.dead_disk_repair import readers, steps, who_writes
 from kafka_audit.engine.causes.rule import CHANGES, Case, Story, evidence_of, partition_of
 from kafka_audit.engine.facts import Facts, broker_of
-from kafka_audit.model.finding import Confidence, Evidence, Finding, Status
+from kafka_audit.model.finding import Evidence, Finding, Status
 from kafka_audit.model.tables import LeadershipAnswer
 from kafka_audit.model.text import clean, counted, fitting, listing
 
@@ -29,10 +29,9 @@ class _Loss:
 
 
 def cases(case: Case) -> Iterable[Case]:
-    """Split by broker. Replicas that only others call offline are no proof of a disk."""
-    proven = [root for root in case.roots if not (root.code == "KA503" and root.confidence is not Confidence.MEASURED)]
-    for broker in sorted({found for root in proven if (found := broker_of(root.resource.name)) is not None}):
-        mine = [root for root in proven if broker_of(root.resource.name) == broker]
+    """Split by broker."""
+    for broker in sorted({found for root in case.roots if (found := broker_of(root.resource.name)) is not None}):
+        mine = [root for root in case.roots if broker_of(root.resource.name) == broker]
         yield replace(case, roots=tuple(sorted(mine, key=lambda root: (CODES.index(root.code), root.resource.name))))
 
 
