@@ -1,10 +1,17 @@
 """The metadata quorum, as brokers pass the question on and as controllers answer it themselves."""
 
+from typing import ClassVar
+
 import pytest
-from kafka.protocol.admin import DescribeClusterResponse, DescribeQuorumResponse
+from kafka.protocol.admin import (
+    DescribeClusterResponse,
+    DescribeQuorumResponse,
+    DescribeUserScramCredentialsRequest,
+    DescribeUserScramCredentialsResponse,
+)
 
 from collect.fakes import FakeBroker, refused, server
-from kafka_audit.collect import quorum_differences
+from kafka_audit.collect import quorum_differences, scram
 from kafka_audit.collect.brokers import BrokerAsker
 from kafka_audit.collect.differences import Tables
 from kafka_audit.collect.quorum import ControllerAsker, controllers
@@ -14,7 +21,16 @@ from kafka_audit.collect.wire import ClientOptions
 from kafka_audit.model.cluster import Cluster, Security
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.quorum import LATE_MS, behind_ms, late
-from kafka_audit.model.tables import ControllerProbe, FencedBroker, QuorumReplica, QuorumView, SourceRead
+from kafka_audit.model.tables import (
+    BrokerView,
+    ControllerProbe,
+    FencedBroker,
+    PropertyLogin,
+    QuorumReplica,
+    QuorumView,
+    ScramUser,
+    SourceRead,
+)
 
 CLOCK = 1_700_000_000_000
 VOTERS = {200: (90, CLOCK, CLOCK), 201: (89, CLOCK - 300, CLOCK - 400)}
@@ -231,3 +247,80 @@ def test_what_must_be_seen_twice():
     torn = QuorumView(observer="controller@c2:9093", leader_id=201, **view)
     assert len(quorum_differences.find(Tables([*calm, replica(2, 60_000), probe, fenced, torn]), reasons)) == 5
     assert len(reasons) == 4
+
+
+def login(user, mechanism="SCRAM-SHA-512", side="client"):
+    head = {"source": "f", "broker_id": 2, "listener": "LAN", "password_digest": "x"}
+    return PropertyLogin(**head, mechanism=mechanism, side=side, username=user)
+
+
+class Keeper(Node):
+    """Knows SCRAM users: `users` by name with their mechanisms' numbers."""
+
+    users: ClassVar = {"kafka": [2], "old": [1, 2]}
+
+    def _answer(self, connection, request):
+        if int.from_bytes(request[:2], "big") != 50:
+            super()._answer(connection, request)
+            return
+        self.requests.append((50, 0, request))
+        asked = [one.name for one in DescribeUserScramCredentialsRequest.decode(request, version=0, header=True).users]
+        result = DescribeUserScramCredentialsResponse.DescribeUserScramCredentialsResult
+        results = [
+            result(
+                version=0,
+                user=name,
+                error_code=0 if name in self.users else 91,
+                error_message=None,
+                credential_infos=[
+                    result.CredentialInfo(version=0, mechanism=one, iterations=4096) for one in self.users.get(name, ())
+                ],
+            )
+            for name in asked
+        ]
+        message = DescribeUserScramCredentialsResponse(
+            version=0, throttle_time_ms=0, error_code=self.quorum_error, error_message=None, results=results
+        )
+        message.with_header(correlation_id=int.from_bytes(request[4:8], "big"))
+        connection.sendall(message.encode(framed=True, header=True))
+
+
+def scram_users(keeper, *logins):
+    with server(keeper) as (host, port):
+        head = {"sample": 1, "observer": "broker:2", "broker_id": 2, "listener": "bootstrap", "address": f"{host}:{port}"}
+        view = BrokerView(
+            **head,
+            kafka_cluster_id="fake",
+            controller_id=0,
+            brokers_listed=1,
+            topics_listed=0,
+            brokers_digest="b",
+            topics_digest="t",
+            metadata_version=12,
+        )
+        told = {"leader_id": 200, "leader_epoch": 7, "high_watermark": 9}
+        led = QuorumView(sample=1, observer="broker:2", node_id=2, **told)
+        return scram.read([view, led, *logins], "PLAINTEXT", 1, ClientOptions(read_s=2.0))
+
+
+def test_scram_users_are_asked_for_by_name_and_never_all():
+    keeper = Keeper(2, {50: (0, 0)})
+    rows = scram_users(keeper, login("kafka"), login("gone"), login("plain", "PLAIN"), login("client", side="server"))
+    assert {(row.user, row.mechanism) for row in of(rows, ScramUser)} == {("kafka", "SCRAM-SHA-512")}
+    assert outcomes(rows) == {"DescribeUserScramCredentials": "answered"}
+    (request,) = [request for key, _, request in keeper.requests if key == 50]
+    names = {one.name for one in DescribeUserScramCredentialsRequest.decode(request, version=0, header=True).users}
+    assert names == {"kafka", "gone"}
+
+
+def test_without_a_login_to_look_for_nothing_is_asked():
+    keeper = Keeper(2, {50: (0, 0)})
+    assert scram_users(keeper, login("plain", "PLAIN")) == ()
+    assert keeper.requests == []
+
+
+def test_a_refusal_of_scram_users_is_a_failed_read():
+    keeper = Keeper(2, {50: (0, 0)})
+    keeper.quorum_error = 31
+    rows = scram_users(keeper, login("kafka"))
+    assert outcomes(rows) == {"DescribeUserScramCredentials": "CLUSTER_AUTHORIZATION_FAILED"}

@@ -14,6 +14,9 @@ from kafka_audit.model.text import brokers
 DAY_MS = 86_400_000
 _SOON, _LATER = 7, 30  # days
 
+_SCRAM_READS = frozenset({"zookeeper /config/users", "DescribeUserScramCredentials"})
+"""What tells SCRAM users; the second, in KRaft, tells those by name that files let brokers log in as."""
+
 IDENTIFICATION = "ssl.endpoint.identification.algorithm"
 
 
@@ -136,7 +139,7 @@ def _mechanism(between: InterBroker, broker: int, listener: Listener) -> Iterato
 def known_users(between: InterBroker, broker: int, listener: str, mechanism: str) -> dict[str, str | None] | None:
     """Return the users that a listener lets in, with their password digests (None: only the name is known); None: not read."""
     if mechanism.startswith("SCRAM"):
-        read = any(r.operation == "zookeeper /config/users" and r.outcome == "answered" for r in last_reads(between.snapshot))
+        read = any(r.operation in _SCRAM_READS and r.outcome == "answered" for r in last_reads(between.snapshot))
         names = [row.user for row in between.snapshot.of(ScramUser) if row.mechanism == mechanism]
         return dict.fromkeys(names) if read or names else None
     own = [row for row in between.settings.logins_of.get(broker, ()) if row.listener.upper() == listener.upper()]

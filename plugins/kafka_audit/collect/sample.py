@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 
-from kafka_audit.collect import brokers, leadership, offsets, queues, vantages, zookeeper
+from kafka_audit.collect import brokers, leadership, offsets, queues, scram, vantages, zookeeper
 from kafka_audit.collect.brokers import BrokerAsker
 from kafka_audit.collect.discovery import discover
 from kafka_audit.collect.lanes import side_by_side
@@ -80,6 +80,11 @@ class Sampler:
         answers = side_by_side([job.run for job in jobs], LANES, self._deadline)
         for job, answer in zip(jobs, answers, strict=True):
             yield from job.late() if answer is None else answer
+
+    def ask_scram_users(self, rows: Iterable[Row], number: int) -> tuple[Row, ...]:
+        """Return the SCRAM credentials of users that the files among these rows let brokers log in as, in KRaft."""
+        with quiet():
+            return scram.read(rows, self._cluster.security.protocol, number, self._options())
 
     def _ask_zookeeper(self, number: int) -> tuple[Row, ...]:
         access = self._cluster.zookeeper

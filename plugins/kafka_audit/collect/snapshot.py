@@ -93,15 +93,15 @@ def take(
         raise UsageError(msg)
     started = now_ms()
     book = ViewBook()
-    samples = _Samples(
-        cluster, Sampler(cluster, book, say, secrets, time.monotonic() + cluster.limits.audit_s, answers), book, say
-    )
+    sampler = Sampler(cluster, book, say, secrets, time.monotonic() + cluster.limits.audit_s, answers)
+    samples = _Samples(cluster, sampler, book, say)
     samples.take()
     rows = samples.rows()
     if cluster.properties:
         say(f"reading {counted(len(cluster.properties), 'path')} of server.properties …")
         read_s = cluster.limits.read_s
         rows += properties.read(cluster.properties, _brokers(rows), len(samples.taken), read_s, samples.deadline + read_s)
+        rows += sampler.ask_scram_users(rows, len(samples.taken))
     if cluster.logs is not None:
         say("reading the end of the brokers' logs …")
         registered = [row for row in samples.taken[-1] if isinstance(row, RegisteredBroker)]

@@ -29,7 +29,7 @@ def judged(between: InterBroker, broker: int) -> Judgement:
     if _kept_elsewhere(between, listener, mechanism):
         words |= {"error": "a class of one's own keeps the credentials", "needs": f"what {_CALLBACK} names"}
     elif known is None:
-        ask = "an audit that reads /config/users" if not between.kraft else "`kafka-configs.sh --describe --entity-type users`"
+        ask = "an audit that reads /config/users" if not between.kraft else "a broker that answers DescribeUserScramCredentials"
         words |= {"error": "SCRAM users were not read", "needs": ask}
     else:
         status = Status.PASS if words["user"] in known else Status.FAIL

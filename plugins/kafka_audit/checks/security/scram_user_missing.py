@@ -36,7 +36,7 @@ def scram_user_missing(snapshot: Snapshot) -> Iterator[Judgement]:
 
     ## Not known when
     The broker's server.properties or ZooKeeper's `/config/users` was not read, the login stands elsewhere (a JAAS file), or a
-    class of one's own keeps the credentials. In KRaft they are not read.
+    class of one's own keeps the credentials. In KRaft: no broker answered DescribeUserScramCredentials for that user.
 
     ## Passes only when
     There is a credential for that user and mechanism. Whether the password fits is not seen. It does not apply where brokers
@@ -46,14 +46,16 @@ def scram_user_missing(snapshot: Snapshot) -> Iterator[Judgement]:
     See it: `zookeeper-shell.sh <zk>:2181 ls /config/users` (`kafka-configs.sh --describe` would show the keys as well). Add the
     credential with the password of the JAAS text of broker {broker}; with ZooKeeper this needs no login at a broker:
     `kafka-configs.sh --zookeeper <zk>:2181 --alter --entity-type users --entity-name {user} --add-config
-    '{mechanism}=[password=<password>]'`. Running brokers take it at once.
+    '{mechanism}=[password=<password>]'`. Running brokers take it at once. In KRaft the same with `--bootstrap-server`, by an
+    administrator whom a broker lets in.
 
     ## References
     KIP-84 (SCRAM); Kafka documentation, "Authentication using SASL/SCRAM".
     """
     between = InterBroker(snapshot)
     symptoms = Symptoms(between)
-    latent = any(map(symptoms.accepted, between.brokers)) and not any(map(symptoms.lasting, between.brokers))
+    let_in = between.kraft or any(map(symptoms.accepted, between.brokers))  # in KRaft no view tells who was let in
+    latent = let_in and not any(map(symptoms.lasting, between.brokers))
     for broker in between.brokers:
         if between.settings.get(broker, "process.roles").value == "controller":
             continue
