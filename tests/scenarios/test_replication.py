@@ -41,7 +41,7 @@ def cluster(request, tmp_path):
         if zookeeper:
             cluster.make_controller(0)
         cluster.await_settled()
-        cluster.produce("slow", 0, 4)
+        cluster.produce("slow", 0, 40)  # a throttle lets a megabyte through at a time, one every ten seconds
         yield bed, cluster
 
 
