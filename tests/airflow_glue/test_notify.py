@@ -186,6 +186,12 @@ def test_the_next_run_says_that_audits_run_again(store, connected):
     ]
 
 
+def test_the_only_cluster_says_so_too_once_its_file_can_be_read_again(store, connected):
+    end(Instance(task_id="clusters"), UsageError("clusters.yaml: no such file"))
+    Run(store).gate()
+    assert [subject.partition("]")[0] for subject in subjects(connected())[0]] == ["[NOT AUDITED", "[AUDITED AGAIN"]
+
+
 def test_one_cluster_without_a_snapshot_is_told_by_its_own_gate(store, connected):
     document = History().audit()
     store.write_report(document["snapshot_id"], document)

@@ -148,16 +148,17 @@ def judged_in_spark(spark, tmp_path_factory) -> Judged:
 
 @pytest.fixture(scope="session")
 def judged_in_python() -> Judged:
-    """Every row check on its own cases and on every blind world."""
+    """Every row check on its own cases and on every blind world; those of the gate too."""
     judged = Judged()
-    checks = {code: check for code, check in catalogue().items() if check.kind == "row"}
+    checks = {code: check for code, check in catalogue().items() if check.kind != "sql"}
     worlds = {f"{code}-{name}": (checks[code], cases(code)[name]) for code, name in every_case() if code in checks}
     for name, (check, case) in worlds.items():
         now, _ = snapshots(base(), name, case)
-        for one in rows.judge_rows(now, {check.code: check}):
+        for one in rows.judge_rows(now, {check.code: check}, kind=check.kind):
             judged.told[name, one.code].append(one)
     for name, case in BLIND.items():
-        for one in rows.judge_rows(snapshots(base(), name, case)[0], checks):
+        now = snapshots(base(), name, case)[0]
+        for one in (*rows.judge_rows(now, checks), *rows.judge_rows(now, checks, kind="gate")):
             judged.told[name, one.code].append(one)
     return judged
 

@@ -9,8 +9,8 @@ from kafka_audit.checks import catalogue
 from kafka_audit.model.finding import Status
 
 
-def _params(kind: str) -> list[Any]:
-    return [pytest.param(code, name, id=f"{code}-{name}") for code, name in every_case() if catalogue()[code].kind == kind]
+def _params(*kinds: str) -> list[Any]:
+    return [pytest.param(code, name, id=f"{code}-{name}") for code, name in every_case() if catalogue()[code].kind in kinds]
 
 
 def assert_as_written(judged: Judged, code: str, name: str) -> None:
@@ -41,6 +41,6 @@ def test_sql(judged_in_spark, code, name):
     assert_as_written(judged_in_spark, code, name)
 
 
-@pytest.mark.parametrize(("code", "name"), _params("row"))
+@pytest.mark.parametrize(("code", "name"), _params("row", "gate"))
 def test_row(judged_in_python, code, name):
     assert_as_written(judged_in_python, code, name)

@@ -12,6 +12,8 @@ worked; a case patches them where something does not:
 
     reassigning: {topic, partition, adding, removing}; a topic's `config` is what it sets for itself.
 
+    planned_nodes, verdicts: what a gate before a change has besides.
+
     config_sources: Kafka's number of who set a key of `configs`, where that is neither 4 (the file) nor 5 (nobody).
 
 Keys on who may do what are told in `secured_world.py`, those of KRaft's controllers in `quorum_world.py`.
@@ -27,8 +29,8 @@ from dataclasses import fields
 from fnmatch import fnmatch
 from typing import Any
 
-from checks.quorum_world import quorum_rows
 from checks.ensemble_world import ensemble
+from checks.quorum_world import quorum_rows
 from checks.secured_world import files, secured
 from checks.storage_world import reads_of_disks, stored
 from kafka_audit.model.finding import Judgement, Status
@@ -36,6 +38,7 @@ from kafka_audit.model.tables import (
     BrokerConfig,
     BrokerIdentity,
     BrokerView,
+    PlannedNode,
     Probe,
     Reassignment,
     RegisteredBroker,
@@ -49,6 +52,7 @@ from kafka_audit.model.tables import (
     SnapshotInfo,
     SourceRead,
     TopicConfig,
+    Verdict,
     ViewBroker,
     ViewPartition,
     ViewTopic,
@@ -137,6 +141,8 @@ def _look(sample: int, world: World) -> Iterator[Row]:
     yield from secured(sample, world, _endpoints(world))
     yield from stored(sample, world, {(read.observer, read.operation) for read in reads if read.outcome == "failed"})
     yield from quorum_rows(sample, world)
+    yield from (PlannedNode(node_id=number) for number in world["planned_nodes"])
+    yield from (Verdict(**{"error": None, "needs": None} | one) for one in world["verdicts"])
 
 
 def _registered(sample: int, world: World, unread: set[str]) -> Iterator[Row]:

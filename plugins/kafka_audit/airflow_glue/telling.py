@@ -86,8 +86,8 @@ def _audited(context: Mapping[str, Any], *, failed: bool) -> list[tuple[str, Aud
     index = max(instance.map_index, 0)
     judged = instance.xcom_pull(task_ids="report")
     told: list[tuple[str, Audited]] = []
-    if index == 0 and len(names) > 1:
-        told.append((EVERYBODY, Audited(cluster=instance.dag_id, why="" if judged else why)))
+    if index == 0:
+        told.append((EVERYBODY, Audited(cluster=instance.dag_id, why="" if judged or len(names) == 1 else why)))
     if judged or len(names) == 1:
         by_its_report = not failed or isinstance(exception, GateFailed)
         document = _report((judged or {}).get(names[index])) if by_its_report else None

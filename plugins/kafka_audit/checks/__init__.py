@@ -2,7 +2,8 @@
 
 A check is a pure function. `@sql_check` functions return the text of one SELECT over the views of `engine.views`: Spark decides
 whatever reads partition rows, probes or a previous snapshot. `@row_check` functions take a `Snapshot` and yield `Judgement`s:
-plain Python decides whatever reads one cluster's broker, ACL and configuration rows.
+plain Python decides whatever reads one cluster's broker, ACL and configuration rows. `@gate_check` functions are row checks that
+no audit runs: the gate before a change does, over the snapshot, the plan (`PlannedNode`) and what the audit said (`Verdict`).
 """
 
 import importlib
@@ -36,7 +37,7 @@ class Check:
     needs: tuple[type[Row], ...]
     says: Mapping[Status, str]
     function: Callable[..., Any]
-    kind: str  # "sql" or "row"
+    kind: str  # "sql", "row" or "gate"
     since: str = "0.1.0"
     doc: str = field(default="", repr=False)
 
@@ -76,6 +77,13 @@ def row_check(
 ) -> Callable[[RowCheck], RowCheck]:
     """Register a check that reads one snapshot's rows in Python."""
     return _register("row", code, severity, needs, says)
+
+
+def gate_check(
+    *, code: str, severity: Severity, needs: tuple[type[Row], ...], says: Mapping[Status, str]
+) -> Callable[[RowCheck], RowCheck]:
+    """Register a check that reads rows in Python before a change, and never in an audit."""
+    return _register("gate", code, severity, needs, says)
 
 
 def catalogue() -> Mapping[str, Check]:

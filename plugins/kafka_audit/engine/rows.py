@@ -10,8 +10,8 @@ from kafka_audit.model.finding import Judgement
 from kafka_audit.model.tables import Snapshot
 
 
-def judge_rows(snapshot: Snapshot, checks: Mapping[str, Check] | None = None) -> tuple[Judgement, ...]:
-    """Return what every row check says of a snapshot. `checks` defaults to the catalogue.
+def judge_rows(snapshot: Snapshot, checks: Mapping[str, Check] | None = None, *, kind: str = "row") -> tuple[Judgement, ...]:
+    """Return what every check of a kind in Python says of a snapshot. `checks` defaults to the catalogue.
 
     Raises:
         EngineError: a check yielded a judgement of another code or snapshot.
@@ -19,7 +19,7 @@ def judge_rows(snapshot: Snapshot, checks: Mapping[str, Check] | None = None) ->
     """
     judgements: list[Judgement] = []
     for check in (catalogue() if checks is None else checks).values():
-        if check.kind == "row":
+        if check.kind == kind:
             judgements.extend(_run(check, snapshot))
     return tuple(judgements)
 

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, TypeVar, Union, get_args, get_origin, get_type
 
 from kafka_audit.model.tables.asked import BrokerIdentity, Certificate, Probe, Sample, SnapshotInfo, SourceRead
 from kafka_audit.model.tables.logs import LogLine
+from kafka_audit.model.tables.planned import PlannedNode, Verdict
 from kafka_audit.model.tables.quorum import ControllerProbe, FencedBroker, Migration, QuorumReplica, QuorumView
 from kafka_audit.model.tables.registry import (
     DynamicConfig,
@@ -64,6 +65,7 @@ __all__ = [
     "LogDirReplica",
     "LogLine",
     "Migration",
+    "PlannedNode",
     "Probe",
     "PropertyLogin",
     "QuorumReplica",
@@ -81,6 +83,7 @@ __all__ = [
     "SnapshotInfo",
     "SourceRead",
     "TopicConfig",
+    "Verdict",
     "ViewBroker",
     "ViewPartition",
     "ViewTopic",

@@ -1,0 +1,68 @@
+"""KA904."""
+
+from collections.abc import Iterator
+
+from kafka_audit.checks import gate_check
+from kafka_audit.checks.configuration.effective import Effective, unread
+from kafka_audit.checks.migration.common import already_migrated
+from kafka_audit.checks.rows import judge
+from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.tables import BrokerConfig, BrokerProperty, Snapshot
+
+_KEY = "authorizer.class.name"
+_STANDARD = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
+_IN_ZOOKEEPER = frozenset({"kafka.security.authorizer.AclAuthorizer", "kafka.security.auth.SimpleAclAuthorizer"})
+
+
+@gate_check(
+    code="KA904",
+    severity=Severity.MEDIUM,
+    needs=(BrokerConfig, BrokerProperty),
+    says={
+        Status.FAIL: "Broker {broker} runs authorizer {authorizer}, which {fault}",
+        Status.PASS: "Broker {broker} runs no authorizer that keeps its ACLs in ZooKeeper ({authorizer})",
+        Status.UNKNOWN: "Not known: which authorizer {who} runs ({error})",
+        Status.NOT_APPLICABLE: "No migration to prepare: {reason}",
+    },
+)
+def authorizer_to_replace(snapshot: Snapshot) -> Iterator[Judgement]:
+    """A broker's authorizer keeps its ACLs in ZooKeeper, or is one of which Kafka knows nothing.
+
+    ## Why it matters
+    The migration copies ACLs, and nobody but StandardAuthorizer reads them in KRaft. A KRaft broker or controller that starts
+    without it lets nobody, or everybody, in; `super.users` must name the controllers' principal as well.
+
+    ## Fails when
+    `authorizer.class.name` is AclAuthorizer, SimpleAclAuthorizer or a class that is not Kafka's.
+
+    ## Not known when
+    The broker did not tell the key.
+
+    ## Passes only when
+    The key was read, and is empty or StandardAuthorizer. It does not apply in KRaft mode.
+
+    ## What to do
+    Plan `authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer` for the controllers from their first
+    start, and for each broker in the step in which it becomes a KRaft broker. Broker {broker} runs {authorizer}, which {fault}.
+
+    ## References
+    KIP-801, KIP-866; Kafka 3.9 documentation, "Authorization and ACLs".
+    """
+    if none := tuple(already_migrated(snapshot, "KA904")):
+        yield from none
+        return
+    effective = Effective(snapshot)
+    for broker in effective.brokers:
+        if not effective.told(broker):
+            continue
+        setting = effective.settings.get(broker, _KEY)
+        words = {"broker": str(broker), "who": f"broker {broker}", "authorizer": setting.value or "none", "fault": ""}
+        if not setting.known:
+            gap = {"error": f"{_KEY} was not told", "needs": f"DescribeConfigs on Cluster, answered by broker {broker}"}
+            yield judge(snapshot, "KA904", f"broker/{broker}", Status.UNKNOWN, **words, **gap)
+        elif setting.value in {None, _STANDARD}:
+            yield judge(snapshot, "KA904", f"broker/{broker}", Status.PASS, **words)
+        else:
+            words["fault"] = "keeps its ACLs in ZooKeeper" if setting.value in _IN_ZOOKEEPER else "is not Kafka's own"
+            yield judge(snapshot, "KA904", f"broker/{broker}", Status.FAIL, **words)
+    yield from unread(effective, "KA904")

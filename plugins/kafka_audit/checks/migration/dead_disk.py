@@ -1,0 +1,50 @@
+"""KA903."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from kafka_audit.checks import gate_check
+from kafka_audit.checks.migration.common import already_migrated
+from kafka_audit.checks.storage.log_dir_offline import log_dir_offline
+from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.tables import LogDir, Snapshot
+
+
+@gate_check(
+    code="KA903",
+    severity=Severity.HIGH,
+    needs=(LogDir,),
+    says={
+        Status.FAIL: "Log dir {path} of broker {broker} is offline, and a broker does not start as KRaft broker with a dead disk",
+        Status.PASS: "Log dir {path} of broker {broker} serves",
+        Status.UNKNOWN: "Not known: whether the log dirs of {who} serve ({error})",
+        Status.NOT_APPLICABLE: "No migration to prepare: {reason}",
+    },
+)
+def dead_disk(snapshot: Snapshot) -> Iterator[Judgement]:
+    """A log dir is offline (KA501) before a migration.
+
+    ## Why it matters
+    Each broker is restarted twice on the way. With a dead disk its replicas there are gone, so the next restart elsewhere takes
+    partitions offline, and what the broker would report of its directories is incomplete.
+
+    ## Fails when
+    DescribeLogDirs answers error 56 KAFKA_STORAGE_ERROR for the directory.
+
+    ## Not known when
+    A broker told no directories.
+
+    ## Passes only when
+    The broker listed the directory without an error. It does not apply in KRaft mode.
+
+    ## What to do
+    Mend it first: `kafka-audit explain KA501`. Then wait until nothing is under-replicated ({path} of broker {broker}).
+
+    ## References
+    KIP-866 (migration), KIP-858 (JBOD in KRaft).
+    """
+    if none := tuple(already_migrated(snapshot, "KA903")):
+        yield from none
+        return
+    for one in log_dir_offline(snapshot):
+        yield replace(one, code="KA903")

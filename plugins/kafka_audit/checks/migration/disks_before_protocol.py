@@ -1,0 +1,81 @@
+"""KA902."""
+
+import re
+from collections.abc import Iterator
+
+from kafka_audit.checks import gate_check
+from kafka_audit.checks.configuration.effective import Effective, unread
+from kafka_audit.checks.configuration.versions import KEY
+from kafka_audit.checks.migration.common import already_migrated
+from kafka_audit.checks.rows import judge
+from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.tables import BrokerConfig, BrokerProperty, LogDir, Snapshot
+
+_LEAST = (3, 7, 2)
+_VERSION = re.compile(r"(\d+)\.(\d+)(?:-IV(\d+))?")
+
+
+@gate_check(
+    code="KA902",
+    severity=Severity.HIGH,
+    needs=(LogDir, BrokerConfig, BrokerProperty),
+    says={
+        Status.FAIL: "Broker {broker} has {dirs} log dirs and speaks protocol {version}: KRaft takes several from 3.7-IV2 on",
+        Status.PASS: "Broker {broker} has {dirs} log dirs, and speaks protocol {version}",
+        Status.UNKNOWN: "Not known: whether {who} has more log dirs than its protocol allows in KRaft ({error})",
+        Status.NOT_APPLICABLE: "No migration to prepare: {reason}",
+    },
+)
+def disks_before_protocol(snapshot: Snapshot) -> Iterator[Judgement]:
+    """A broker has several log dirs (JBOD), and the inter-broker protocol is older than 3.7-IV2.
+
+    ## Why it matters
+    Before 3.7-IV2 KRaft does not know on which disk a replica lies: a dead disk would not move its leaders. Kafka refuses the
+    migration of such a broker.
+
+    ## Fails when
+    DescribeLogDirs or `log.dirs` names more than one directory, and the protocol in effect is below 3.7-IV2.
+
+    ## Not known when
+    The broker told neither its directories, nor its protocol version.
+
+    ## Passes only when
+    It has one directory, or speaks 3.7-IV2 or later. It does not apply in KRaft mode.
+
+    ## What to do
+    Upgrade all brokers to 3.9 and set `inter.broker.protocol.version=3.9` on all before the migration: broker {broker} speaks
+    {version}.
+
+    ## References
+    KIP-858; Kafka 3.9 documentation, "ZooKeeper to KRaft Migration", "Limitations".
+    """
+    if none := tuple(already_migrated(snapshot, "KA902")):
+        yield from none
+        return
+    effective = Effective(snapshot)
+    for broker in effective.brokers:
+        if not effective.told(broker):
+            continue
+        found = effective.get(broker, KEY)
+        dirs, known = _dirs(snapshot, effective, broker), bool(found.known and found.text)
+        words = {"broker": str(broker), "who": f"broker {broker}", "version": found.text or "not known", "dirs": str(dirs)}
+        if dirs == 0 or (dirs > 1 and not known):
+            error = f"{KEY if dirs else 'log.dirs'} was not told"
+            gap = {"error": error, "needs": f"Describe and DescribeConfigs on Cluster, answered by broker {broker}"}
+            yield judge(snapshot, "KA902", f"broker/{broker}", Status.UNKNOWN, **words, **gap)
+        else:
+            old = dirs > 1 and _is_old(found.text or "")
+            yield judge(snapshot, "KA902", f"broker/{broker}", Status.FAIL if old else Status.PASS, **words)
+    yield from unread(effective, "KA902")
+
+
+def _dirs(snapshot: Snapshot, effective: Effective, broker: int) -> int:
+    listed = {row.path for row in snapshot.of(LogDir) if row.broker_id == broker}
+    named = effective.settings.get(broker, "log.dirs").value or ""
+    return max(len(listed), len({part.strip() for part in named.split(",")} - {""}))
+
+
+def _is_old(version: str) -> bool:
+    told = _VERSION.match(version)
+    # A version without a step means the last one of its release.
+    return told is None or (int(told[1]), int(told[2]), int(told[3]) if told[3] else 99) < _LEAST

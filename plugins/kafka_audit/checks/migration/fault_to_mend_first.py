@@ -1,0 +1,68 @@
+"""KA905."""
+
+from collections.abc import Iterator
+
+from kafka_audit.checks import gate_check
+from kafka_audit.checks.migration.common import already_migrated
+from kafka_audit.checks.rows import judge
+from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.tables import Snapshot, Verdict
+from kafka_audit.model.text import counted, listing
+
+_CODES = {
+    "KA101": "stale leaders in a broker's view",
+    "KA109": "topic ids that differ",
+    "KA601": "partitions without a leader",
+    "KA602": "partitions under their minimum of in-sync replicas",
+}
+
+
+@gate_check(
+    code="KA905",
+    severity=Severity.HIGH,
+    needs=(Verdict,),
+    says={
+        Status.FAIL: "The audit finds {what} ({check}): {count}, first {first}; every restart of the migration makes it worse",
+        Status.PASS: "The audit finds no {what} ({check})",
+        Status.UNKNOWN: "Not known: whether there are {what} ({check}: {error})",
+        Status.NOT_APPLICABLE: "No migration to prepare: {reason}",
+    },
+)
+def fault_to_mend_first(snapshot: Snapshot) -> Iterator[Judgement]:
+    """The audit of the same snapshot finds stale views, topic ids that differ, or partitions that are offline or close to it.
+
+    ## Why it matters
+    A migration copies what ZooKeeper holds and restarts every broker twice. What is wrong before is copied, and a partition
+    without spare replicas is offline with the first restart.
+
+    ## Fails when
+    One of KA101, KA109, KA601 and KA602 fails in this snapshot. The resource is `check/<code>`.
+
+    ## Not known when
+    That check could not judge, or did not run.
+
+    ## Passes only when
+    The check ran on this snapshot and nothing failed. It does not apply in KRaft mode.
+
+    ## What to do
+    Mend {first} first: `kafka-audit explain {check}` says how.
+
+    ## References
+    KIP-866, "Rejected Alternatives" and "Failure Modes".
+    """
+    if none := tuple(already_migrated(snapshot, "KA905")):
+        yield from none
+        return
+    for code, what in _CODES.items():
+        said = [row for row in snapshot.of(Verdict) if row.code == code]
+        failed = [row.resource for row in said if row.status == Status.FAIL]
+        unknown = next((row for row in said if row.status == Status.UNKNOWN), None)
+        words = {"check": code, "what": what, "count": counted(len(failed), "resource"), "first": listing(failed[:1])}
+        if failed:
+            yield judge(snapshot, "KA905", f"check/{code}", Status.FAIL, **words)
+        elif unknown is not None or not said:
+            error = (unknown.error if unknown else None) or "the check did not run"
+            needs = (unknown.needs if unknown else None) or "an audit of this snapshot"
+            yield judge(snapshot, "KA905", f"check/{code}", Status.UNKNOWN, **words, error=error, needs=needs)
+        else:
+            yield judge(snapshot, "KA905", f"check/{code}", Status.PASS, **words)

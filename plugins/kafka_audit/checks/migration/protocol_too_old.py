@@ -1,0 +1,78 @@
+"""KA901."""
+
+from collections.abc import Iterator
+
+from kafka_audit.checks import gate_check
+from kafka_audit.checks.configuration.effective import Effective, commonest, unread
+from kafka_audit.checks.configuration.versions import KEY, offered, unlike
+from kafka_audit.checks.migration.common import already_migrated
+from kafka_audit.checks.rows import judge
+from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.tables import BrokerApi, BrokerConfig, BrokerProperty, Snapshot
+
+_LEAST = (3, 4)
+
+
+@gate_check(
+    code="KA901",
+    severity=Severity.HIGH,
+    needs=(BrokerApi, BrokerConfig, BrokerProperty),
+    says={
+        Status.FAIL: "Broker {broker} is not ready to migrate to KRaft: {fault}",
+        Status.PASS: "Broker {broker} speaks inter-broker protocol {version} and is of the version of the others",
+        Status.UNKNOWN: "Not known: whether {who} is of a version that can migrate ({error})",
+        Status.NOT_APPLICABLE: "No migration to prepare: {reason}",
+    },
+)
+def protocol_too_old(snapshot: Snapshot) -> Iterator[Judgement]:
+    """Brokers are of a version, or speak a protocol, that cannot migrate to KRaft, or they are of several versions.
+
+    ## Why it matters
+    The migration needs inter-broker protocol 3.4 at least; a broker below it refuses to start with
+    `zookeeper.metadata.migration.enable`. Kafka's documentation asks for the last release of the 3 line (3.9) on all brokers
+    first, and for its protocol.
+
+    ## Fails when
+    `inter.broker.protocol.version` in effect is below 3.4, or a broker offers other APIs than most: an upgrade is half done.
+
+    ## Not known when
+    A broker did not tell its protocol version, or no broker is known.
+
+    ## Passes only when
+    The protocol in effect was read and is 3.4 or later, and the APIs are those of the others. It does not apply in KRaft mode.
+
+    ## What to do
+    Upgrade all brokers to 3.9 a broker at a time, then set `inter.broker.protocol.version=3.9` on all (broker {broker}:
+    {fault}), a broker at a time again. There is no way back to older software after that.
+
+    ## References
+    KIP-866; Kafka 3.9 documentation, "ZooKeeper to KRaft Migration", "Preparing for migration".
+    """
+    if none := tuple(already_migrated(snapshot, "KA901")):
+        yield from none
+        return
+    effective = Effective(snapshot)
+    offers = offered(snapshot)
+    usual = commonest(offers) if offers else ()
+    for broker in effective.brokers:
+        found = effective.get(broker, KEY)
+        if not effective.told(broker):
+            continue
+        words = {"broker": str(broker), "who": f"broker {broker}", "version": found.text or "of its software"}
+        faults = []
+        if found.known and found.text and _numbers(found.text) < _LEAST:
+            faults.append(f"its {KEY} is {found.text}, below 3.4")
+        if broker in offers and offers[broker] != usual:
+            faults.append(unlike(dict(offers[broker]), dict(usual)))
+        if faults:
+            yield judge(snapshot, "KA901", f"broker/{broker}", Status.FAIL, **words, fault=" and ".join(faults))
+        elif not found.known or not found.text:
+            gap = {"error": f"{KEY} was not told", "needs": f"DescribeConfigs on Cluster, answered by broker {broker}"}
+            yield judge(snapshot, "KA901", f"broker/{broker}", Status.UNKNOWN, **words, **gap)
+        else:
+            yield judge(snapshot, "KA901", f"broker/{broker}", Status.PASS, **words)
+    yield from unread(effective, "KA901")
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.partition("-")[0].split(".")[:2] if part.isdecimal())
