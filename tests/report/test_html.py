@@ -393,3 +393,15 @@ def test_old_reports_without_groups_and_storms_with_them(audited):
 def test_escaped_text_reads_as_it_is(told):
     page = cluster.render(hostile_document(told, "a & b < c"), AROUND, wanted=Wanted())
     assert escaping.escape("a & b < c") in page
+
+
+def test_an_audit_that_came_to_no_report_is_no_good_news(told):
+    clear, _ = told([], {**ONE, "reads": [{"observer": "broker:0"}]})
+    failed = pages.Failed(task="collect", run="x", at=datetime(2026, 9, 14, 18, 2, tzinfo=UTC))
+    one = pages.Glance(cluster="prod", link="clusters/prod", digests=[condense(clear)], failed=failed, run_link="/dags/x")
+    says = Shown(pages.overview([one], now=NOW, up="./")).says()
+    assert "No incident in 1 cluster; 1 could not be judged" in says
+    assert "the run of 14 Sep 18:02 UTC came to no report, its task collect failed. Last judgement: Clear" in says
+    earlier = pages.Failed(task="collect", run="x", at=datetime(2026, 9, 14, 17, 0, tzinfo=UTC))
+    healed = pages.Glance(cluster="prod", link="clusters/prod", digests=[condense(clear)], failed=earlier)
+    assert "came to no report" not in pages.overview([healed], now=NOW, up="./")

@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from kafka_audit import settings
 from kafka_audit.airflow_glue import environment
-from kafka_audit.airflow_glue.page import guard, links
+from kafka_audit.airflow_glue.page import guard, links, runs
 from kafka_audit.airflow_glue.page.reading import Reading
 from kafka_audit.checks import catalogue
 from kafka_audit.model.errors import AuditError, SnapshotError, UsageError
@@ -76,11 +76,16 @@ def overview() -> str:
     root, known = environment.store_root(), History(environment.store_root()).snapshots()
     glances: list[pages.Glance] = []
     problems: list[str] = []
-    for name in sorted({*known, *_described(problems)}):
+    names = sorted({*known, *_described(problems)})
+    run = runs.newest()
+    failed, run_link = runs.failed(run, names), links.of_run(run.run_id) if run else ""
+    for name in names:
         digests, damaged = reading.digests(root, known.get(name, ()), pages.TREND, environment.min_coverage())
         problems += damaged
-        glances.append(pages.Glance(cluster=name, link=f"clusters/{name}", digests=digests))
-    return pages.overview(glances, now=datetime.now(UTC), up="./", problems=problems)
+        link = f"clusters/{name}"
+        glances.append(pages.Glance(cluster=name, link=link, digests=digests, failed=failed.get(name), run_link=run_link))
+    notice = "An audit is under way." if run is not None and run.state in {"running", "queued"} else ""
+    return pages.overview(glances, now=datetime.now(UTC), up="./", problems=problems, notice=notice)
 
 
 @app.get("/clusters/{name}", response_class=HTMLResponse)

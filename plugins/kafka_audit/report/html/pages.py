@@ -18,31 +18,49 @@ from kafka_audit.report.html.templating import environment
 from kafka_audit.report.state import GROUPS, INCIDENT, UNJUDGED, State
 
 TREND = 14
-_HEIGHTS = {"critical": 17, "high": 13, "medium": 9, "low": 6, "info": 6, "ok": 4, "unknown": 15, "na": 4}
+_HEIGHTS = {"critical": 17, "high": 13, "medium": 9, "low": 6, "info": 6, "ok": 4, "unknown": 15, "na": 4, "no": 16}
 _KEY = (("ok", "clear"), ("medium", "medium"), ("high", "high"), ("critical", "critical"), ("unknown", "not judged"))
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
 
 @dataclass(frozen=True, kw_only=True)
+class Failed:
+    """An audit that came to no report: the task that failed, in which run, and when that began."""
+
+    task: str
+    run: str
+    at: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Glance:
-    """One cluster in the overview: its digests, newest first; none for one that was never audited."""
+    """One cluster in the overview: its digests, newest first; none for one that was never audited.
+
+    `failed` is an audit after the newest of them, `run_link` where Airflow shows it.
+    """
 
     cluster: str
     link: str
     digests: Sequence[Digest]
+    failed: Failed | None = None
+    run_link: str = ""
 
 
-def overview(glances: Sequence[Glance], *, now: datetime, up: str, problems: Sequence[str] = (), title: str = "") -> str:
-    """Return clusters at a glance, worst first."""
+def overview(  # noqa: PLR0913 -- what stands around the table
+    glances: Sequence[Glance], *, now: datetime, up: str, problems: Sequence[str] = (), title: str = "", notice: str = ""
+) -> str:
+    """Return clusters at a glance, worst first; `notice` stands above them."""
     entries = [_entry(glance, now) for glance in glances]
     groups = [(group, [e for e in entries if e["state"].group == group]) for group in GROUPS]
     broken, unjudged = (sum(e["state"].group == group for e in entries) for group in (INCIDENT, UNJUDGED))
-    told = f"{broken} of {counted(len(entries), 'cluster')} {'has' if broken == 1 else 'have'} an incident"
+    of = counted(len(entries), "cluster")
+    told = f"{broken} of {of} {'has' if broken == 1 else 'have'} an incident" if broken else f"No incident in {of}"
     if unjudged:
         told += f"; {unjudged} could not be judged"
     return _render(
         "overview.j2",
         up=up,
+        notice=notice,
         room="clusters",
         title=title or (told if entries else "No cluster was audited yet"),
         subtitle="The latest snapshot of each cluster, worst first." if entries else "",
@@ -58,14 +76,32 @@ def overview(glances: Sequence[Glance], *, now: datetime, up: str, problems: Seq
 def _entry(glance: Glance, now: datetime) -> dict[str, Any]:
     newest = glance.digests[0] if glance.digests else None
     state = _with_age(glance.digests, now) if newest else _NEVER
+    if glance.failed is not None and _is_later(glance.failed.at, newest):
+        state = _failed(glance.failed, newest)
     return {
         "cluster": glance.cluster,
         "link": glance.link,
+        "run_link": glance.run_link if state.word == _FAILED else "",
         "digest": newest,
         "state": state,
         "trend": trend([digest.state.mark for digest in reversed(glance.digests[:TREND])]),
         "age": age(newest.finished_at, now) if newest else "",
     }
+
+
+_FAILED = "audit failed"
+
+
+def _is_later(at: datetime | None, newest: Digest | None) -> bool:
+    judged = _moment(newest.finished_at) if newest else None
+    return at is None or judged is None or at > judged
+
+
+def _failed(failed: Failed, newest: Digest | None) -> State:
+    when = f" of {failed.at.strftime('%d %b %H:%M UTC').lstrip('0')}" if failed.at else ""
+    last = f" Last judgement: {newest.state.sentence}." if newest else " It was never judged."
+    sentence = f"Not judged: the run{when} came to no report, its task `{failed.task}` failed.{last}"
+    return State(group=UNJUDGED, mark="no", word=_FAILED, note="see its log", sentence=sentence)
 
 
 _NEVER = State(group=UNJUDGED, mark="na", word="never audited", note="in the cluster file", sentence="No audit yet.")
