@@ -22,6 +22,7 @@ _TWICE = 2
 _SENDS = ("controller_connection_unsuccessful", "update_refused")
 _EITHER = "controller_connection_unsuccessful"  # also written where a login is broken off in the middle
 _QUOTED = 300
+_BETWEEN = ("Controller", "ReplicaFetcher")
 
 
 class LogLines:
@@ -45,6 +46,11 @@ class LogLines:
         """Return the lines that count, the controller's first; `listener` leaves out those that name another one's address."""
         found = (row for row in self.told(code, broker) if self._counts(row) and self._concerns(row, broker, listener))
         return tuple(sorted(found, key=lambda row: (row.broker_id != self._between.controller, row.signature == _EITHER)))
+
+    def to_controllers(self, broker: int) -> tuple[LogLine, ...]:
+        """Return the lines that count of what a broker of KRaft writes about its ways to the controllers."""
+        own = (row for row in self._rows if row.broker_id == broker and row.part and not row.part.startswith(_BETWEEN))
+        return tuple(row for row in own if row.supports in {"KA302", "KA412"} and self._counts(row))
 
     def _counts(self, row: LogLine) -> bool:
         if row.since_start is None or row.last_ms is None or row.last_ms > row.read_ms + SOON_MS:

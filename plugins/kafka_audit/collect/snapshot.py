@@ -18,6 +18,7 @@ from kafka_audit.collect.protected import LOG_DIRS, REASSIGNMENTS
 from kafka_audit.collect.queues import Answer
 from kafka_audit.collect.reads import now_ms
 from kafka_audit.collect.sample import Sampler
+from kafka_audit.collect.security import Logins
 from kafka_audit.collect.topic_settings import TOPIC_CONFIGS
 from kafka_audit.collect.views import ViewBook
 from kafka_audit.collect.zookeeper_replication import TOPIC_CONFIGS as ZOOKEEPER_TOPICS
@@ -105,7 +106,8 @@ def take(
     if cluster.logs is not None:
         say("reading the end of the brokers' logs …")
         registered = [row for row in samples.taken[-1] if isinstance(row, RegisteredBroker)]
-        rows += logs.read(cluster, _brokers(rows), registered, len(samples.taken), samples.deadline + cluster.limits.read_s)
+        until = samples.deadline + cluster.limits.read_s
+        rows += logs.read(cluster, _brokers(rows), registered, len(samples.taken), until, Logins(cluster, secrets).passwords())
     info = _info(cluster, started, len(samples.taken), rows)
     return Snapshot(snapshot_id=snapshot_id, cluster=cluster.name, cluster_id=_cluster_id(cluster, rows), rows=(info, *rows))
 

@@ -120,6 +120,16 @@ def test_of_a_long_log_the_end_is_read(tmp_path):
     assert len(rows) == 1
 
 
+def test_of_each_log_the_newest_files_are_read(tmp_path):
+    for age, name in enumerate(
+        ["server.log", "controller.log", "state-change.log", "controller.log.2026-11-21-17", "controller.log.old"]
+    ):
+        (tmp_path / name).write_text(REFUSED.format(at=at(now())))
+        os.utime(tmp_path / name, (now() / 1000 - age * 60, now() / 1000 - age * 60))
+    rows, _ = read(Logs(paths=(f"{tmp_path}/*.log*",)))
+    assert {row.log for row in rows} == {"server.log", "controller.log", "state-change.log", "controller.log.2026-11-21-17"}
+
+
 @pytest.mark.parametrize(
     ("logs", "brokers", "error"),
     [

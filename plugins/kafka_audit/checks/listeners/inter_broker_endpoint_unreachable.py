@@ -27,8 +27,8 @@ def inter_broker_endpoint_unreachable() -> str:
     reach its leader falls out of the ISR.
 
     ## Fails when
-    Measured: a probe from a broker's own host fails at dns or tcp in two looks. CRITICAL where the controller's side is cut, or
-    something is broken already; HIGH where neither the controller nor a leader is concerned yet.
+    Measured: a probe from a broker's own host fails at dns or tcp in two looks, or its log says so, newer than both starts and
+    still repeated. CRITICAL where the controller's side is cut, or something is broken; HIGH where it is not yet.
 
     Inferred, where the controller's side was not measured: the broker's own view is empty or stale, or a follower that replicates
     elsewhere is in the ISR of nothing that this broker leads, and neither a missing right (KA401) nor a refused login (KA412) can
@@ -41,8 +41,8 @@ def inter_broker_endpoint_unreachable() -> str:
     Probes from every registered broker's host got a tcp connection.
 
     ## What to do
-    On the host of {who}: `nc -vz -w 3 {host} {port}` and `grep '(id: {broker} rack.*unsuccessful' controller.log`. Do not trust
-    `kafka-topics.sh --zookeeper` (up to Kafka 2.8): it asks no broker.
+    On the host of {who}: `nc -vz -w 3 {host} {port}` and `grep '(id: {broker} rack.*unsuccessful' controller.log`. Do not
+    trust `kafka-topics.sh --zookeeper` (up to Kafka 2.8): it asks no broker.
 
     Quick: an address in `advertised.listeners` of broker {broker} that clients and every possible controller resolve and reach
     (`/etc/hosts` of the brokers, a hairpin rule at the forward). Costs a restart of that broker.

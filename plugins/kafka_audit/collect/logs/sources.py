@@ -26,8 +26,13 @@ def operation(place: Place) -> str:
     return f"logs {place.log}"
 
 
-def read(
-    cluster: Cluster, brokers: Collection[int], registered: Iterable[RegisteredBroker], sample: int, deadline: float
+def read(  # noqa: PLR0913, PLR0917 -- where, whose, until when, and what to keep from commands
+    cluster: Cluster,
+    brokers: Collection[int],
+    registered: Iterable[RegisteredBroker],
+    sample: int,
+    deadline: float,
+    passwords: Collection[str] = (),
 ) -> tuple[Row, ...]:
     """Return what brokers wrote, and a `SourceRead` row for each log and each failure.
 
@@ -39,10 +44,11 @@ def read(
         registered: ZooKeeper's newest rows; none in KRaft.
         sample: number of the look that the rows belong to.
         deadline: bound of all, of `time.monotonic()`.
+        passwords: of the cluster file; no variable with one of them gets to a command.
     """
     if cluster.logs is None:
         return ()
-    reader = _Reader(cluster, deadline)
+    reader = _Reader(cluster, deadline, vantages.without_secrets(os.environ, cluster, passwords))
     places, failed = _places(cluster.logs, sorted(brokers))
     found: list[Row] = [_asking(place, sample).failed(operation(place), error) for place, error in failed]
     answers = reader.read(places)
@@ -65,10 +71,10 @@ def read(
 class _Reader:
     """Reads places within bounds."""
 
-    def __init__(self, cluster: Cluster, deadline: float) -> None:
+    def __init__(self, cluster: Cluster, deadline: float, environment: Mapping[str, str]) -> None:
         self._read_s = cluster.limits.read_s
         self._deadline = deadline
-        self._environment = vantages.without_secrets(os.environ, cluster)
+        self._environment = environment
 
     def wait(self, seconds: float) -> bool:
         """Let some time pass; return whether there was enough of it."""

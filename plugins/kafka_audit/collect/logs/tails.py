@@ -1,6 +1,7 @@
 """The end of a log, wherever it is: a file's last bytes, or what a command writes last."""
 
 import time
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -16,7 +17,9 @@ MOST_BYTES = 2 * 1024 * 1024
 """Of one log: at Kafka's usual 150 bytes a line some 14,000 lines."""
 
 COMMAND = "command"
-_FILES = 2  # of one pattern: the newest may have been begun a minute ago
+_FILES = 2  # of one log: the newest may have been begun a minute ago
+_LOGS = 8  # of one pattern
+_MOST_FILES = 1000
 _NONE, _FAILED = "no such file", "the command failed"
 
 
@@ -69,14 +72,18 @@ def _of_files(place: Place, path: str) -> tuple[Tail, ...]:
 
 
 def _newest(path: str) -> Sequence[UPath]:
-    """Return the files of a pattern that were written last, the oldest of them first."""
+    """Return the files of a pattern that were written last, a few of each log, the oldest of them first."""
     folder, _, pattern = path.rpartition("/")
     if "*" not in path and "?" not in path:
         one = UPath(path).expanduser()
         one.stat()
         return (one,)
     files = (one for one in UPath(folder or ".").expanduser().glob(pattern) if one.is_file() and not one.name.endswith(".gz"))
-    return sorted(files, key=lambda one: (one.stat().st_mtime, one.name))[-_FILES:]
+    by_log: defaultdict[str, list[UPath]] = defaultdict(list)
+    for one in sorted(files, key=lambda one: (one.stat().st_mtime, one.name), reverse=True)[:_MOST_FILES]:
+        by_log[one.name.partition(".log")[0]].append(one)
+    newest = [some[:_FILES] for some in [*by_log.values()][:_LOGS]]
+    return [one for some in newest for one in reversed(some)]
 
 
 def _of_file(path: UPath, broker: int) -> Tail:

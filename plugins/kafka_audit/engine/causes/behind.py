@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from kafka_audit.checks.reads import last_reads
+from kafka_audit.engine.causes import written
 from kafka_audit.engine.causes.quorum import about_the_quorum
 from kafka_audit.engine.causes.repair import prove
 from kafka_audit.engine.causes.rule import (
@@ -54,6 +55,7 @@ def tell(case: Case) -> Story:
             *evidence_of(case.roots),
             *evidence_of_reads(_not_passed_on(case), limit=3),
             *evidence_of_paths(cut),
+            *written.to_controllers(case),
             *changed_before(case, {"endpoint": "address", "config": "setting", "version": "version", "acl": "ACL"}),
         ),
         against=tuple(Evidence(observer="rival", text=f"{fault}: ruled out, {why}") for fault, why in rivals.items() if why),

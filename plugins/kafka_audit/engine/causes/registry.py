@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from kafka_audit.checks.reads import last_reads
-from kafka_audit.engine.causes import quorum
+from kafka_audit.engine.causes import quorum, written
 from kafka_audit.engine.causes.repair import connect_again, do_not, prove, zookeeper_shell
 from kafka_audit.engine.causes.rule import Case, Story, changed_before, evidence_of, evidence_of_reads
 from kafka_audit.engine.facts import broker_of
@@ -123,6 +123,7 @@ def tell_gone(case: Case) -> Story:
         speaks_for=(
             *evidence_of(case.roots),
             *seen,
+            *written.evidence(case, ("KA310", "KA311", "KA406")),
             *changed_before(case, kinds),
         ),
         not_known=(f"Not known: whether the process runs without a session, or is down. To know: server.log of {them}.",),

@@ -21,6 +21,11 @@ def evidence(case: Case, codes: Sequence[str]) -> tuple[Evidence, ...]:
     return _told(case, lines(case, codes))
 
 
+def to_controllers(case: Case) -> tuple[Evidence, ...]:
+    """Return what the case's brokers write of their own ways to the controllers of KRaft, where it counts."""
+    return _told(case, [row for broker in case.brokers for row in case.facts.logs.to_controllers(broker)])
+
+
 def idle(case: Case, codes: Sequence[str]) -> tuple[Evidence, ...]:
     """Return lines of the kind that do not count, and so decide nothing: of unknown time, of an earlier start, or ended."""
     counting = set(lines(case, codes))
