@@ -1,6 +1,7 @@
 """Pages that the code writes itself: `python -m kafka_audit.docs FOLDER`.
 
-FOLDER/checks gets a Markdown page for each check and an index, FOLDER/tables.md says what a snapshot holds.
+FOLDER/checks gets a Markdown page for each check and an index, FOLDER/tables.md says what a snapshot holds, FOLDER/logs.md which
+lines of brokers' logs are known.
 """
 
 import inspect
@@ -11,8 +12,18 @@ from pathlib import Path
 
 from kafka_audit import explain
 from kafka_audit.checks import Check, catalogue
-from kafka_audit.model import tables
+from kafka_audit.model import log_signatures, tables
+from kafka_audit.model.log_signatures import SIGNATURES
 from kafka_audit.model.tables import TABLES, Row
+
+HOW_LINES_COUNT = """`logs` of the cluster file says where they are: paths, or a command that prints them.
+An audit reads the end of each (2 MiB of a file, 4 MiB of a command) and keeps these lines alone, with secrets masked.
+
+A line counts where it is newer than the registrations of the broker that wrote it and of the one that it is about; one that is
+written for as long as the fault lasts must go on when the log is read, for a start that goes well leaves dozens of them. Then a
+cause that was inferred is measured, and the line is quoted. The zone of a host is told by the line about its registration, by the
+file's own time, or by a line that is written between two readings; where nothing tells it, the line is shown and decides nothing.
+Clocks of brokers and of the auditor may differ by ten seconds."""
 
 
 def page(check: Check) -> str:
@@ -63,6 +74,19 @@ def _table(table: type[Row]) -> str:
     return "\n".join([*head, *rows])
 
 
+def logs_page() -> str:
+    """Return the page of all lines of brokers' logs that an audit knows."""
+    parts = ["# Lines of brokers' logs", inspect.cleandoc(log_signatures.__doc__ or ""), HOW_LINES_COUNT]
+    rows = []
+    for one in SIGNATURES:
+        codes = dict.fromkeys([*([one.supports] if one.supports else []), *(code for _, code in one.by_reason)])
+        ends = "while it lasts" if one.repeats else "once"
+        cells = (f"`{one.marker.strip()}`", one.log, one.versions, one.means, ends, ", ".join(codes))
+        rows.append(f"| {' | '.join(map(_cell, cells))} |")
+    head = ["| words | log | Kafka | what they say of a broker | written | shows |", "|---|---|---|---|---|---|"]
+    return "\n\n".join([*parts, "\n".join([*head, *rows])]) + "\n"
+
+
 def write(folder: Path) -> int:
     """Write all pages into a folder, where those of checks that are gone vanish; return how many checks there are."""
     found, checks = catalogue(), folder / "checks"
@@ -73,6 +97,7 @@ def write(folder: Path) -> int:
         (checks / f"{check.code}.md").write_text(page(check), encoding="utf-8")
     (checks / "index.md").write_text(index(found), encoding="utf-8")
     (folder / "tables.md").write_text(tables_page(), encoding="utf-8")
+    (folder / "logs.md").write_text(logs_page(), encoding="utf-8")
     return len(found)
 
 

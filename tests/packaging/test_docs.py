@@ -13,6 +13,10 @@ def test_the_page_of_tables_is_the_tables():
     assert (ROOT / "docs" / "tables.md").read_text(encoding="utf-8") == docs.tables_page()
 
 
+def test_the_page_of_logs_is_the_signatures():
+    assert (ROOT / "docs" / "logs.md").read_text(encoding="utf-8") == docs.logs_page()
+
+
 def test_every_table_and_column_stands_on_the_page():
     page = docs.tables_page()
     assert re.findall(r"^## (.*)$", page, re.MULTILINE) == [table.table() for table in TABLES]

@@ -138,8 +138,9 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     _signature(
         "start_refused",
-        "startup",
-        r"Fatal error during KafkaServer startup|Exiting Kafka due to fatal exception during startup",
+        "Fatal error during KafkaServer startup",
+        "Fatal error during KafkaServer startup",
+        versions=_ZOOKEEPER,
         means="it did not start",
         by_reason=_REFUSED_START,
         own=True,
@@ -147,7 +148,7 @@ SIGNATURES: tuple[Signature, ...] = (
     _signature(
         "start_refused_early",
         "Exiting Kafka due to fatal exception",
-        r"Exiting Kafka due to fatal exception(?! during startup)",
+        "Exiting Kafka due to fatal exception",
         means="it did not start",
         by_reason=_REFUSED_START,
         own=True,
