@@ -2,10 +2,10 @@
 
 import pytest
 
-from kafka_audit.testbed import presets
+from kafka_audit.testbed import Bed, presets
 from kafka_audit.testbed.names import Nameserver, own_names
 from kafka_audit.testbed.proxy import Proxy
-from scenarios.audits import evidence_of, failing, finding_of, from_host
+from scenarios.audits import Audits, evidence_of, failing, finding_of, from_host
 
 pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
 
@@ -16,17 +16,18 @@ OUTSIDE = {"listeners": {"INTERNAL": "skip"}, "bootstrap": None, "limits": QUICK
 """What an audit from outside knows: ZooKeeper, and the listener for clients."""
 
 ENDPOINTS = {f"broker/{broker}/listener/CLIENT" for broker in NAMES}
+AS_PODS = {
+    broker: {"advertised.listeners": f"CLIENT://{name}:9092,INTERNAL://10.99.0.{10 + broker}:9094"}
+    for broker, name in NAMES.items()
+}
+"""Settings of brokers that advertise to clients what Kubernetes calls their pods."""
+
 PORTS = {broker: 19092 + broker for broker in NAMES}
 
 
 @pytest.fixture(scope="module")
 def cluster(bed, version):
-    """Three brokers that advertise to clients what Kubernetes calls their pods."""
-    own = {broker: f"10.99.0.{10 + broker}" for broker in NAMES}
-    per_broker = {
-        broker: {"advertised.listeners": f"CLIENT://{NAMES[broker]}:9092,INTERNAL://{own[broker]}:9094"} for broker in NAMES
-    }
-    cluster = bed.cluster(version, **presets.split(), per_broker=per_broker)
+    cluster = bed.cluster(version, **presets.split(), per_broker=AS_PODS)
     for name, assignment in TOPICS.items():
         cluster.create_topic(name, assignment)
     cluster.make_controller(0)
@@ -96,7 +97,7 @@ def assert_inside_only(report, outside):
     assert (incident["cause"], incident["severity"], incident["confidence"]) == ("KA301", "HIGH", "measured")
     assert "at listener CLIENT of brokers 0, 1 and 2" in incident["impact"]
     lines = evidence_of(incident)
-    assert any(f"by nameserver {outside.host.address} nobody is known as {NAMES[0]}" in line for line in lines), lines
+    assert any(f"nameserver {outside.host.address} knows nobody called {NAMES[0]}" in line for line in lines), lines
     assert "vantage worker: layer by layer: dns 0 of 3" in lines
     assert [line["text"] for line in incident["evidence_against"]] == ["reaches 3 of 3: says nothing of clients elsewhere"]
     ways = [step["text"] for step in incident["remediation"] if step["text"].startswith("Way ")]
@@ -206,3 +207,29 @@ def test_a_proxy_wired_to_the_wrong_broker_and_a_mapping_that_is_missing(audits,
     assert audit.code == 0, audit.said
     assert audit.report["incidents"] == []
     assert {one["cause"] for one in audit.report["resolved_incidents"]} == {"KA111", "KA301"}
+
+
+def test_without_zookeeper_the_names_are_those_that_brokers_tell(tmp_path):
+    """A bootstrap address that is reached tells names that are not; listeners' names are not told then."""
+    with Bed(tmp_path / "bed", keep_logs=tmp_path / "logs") as bed:
+        cluster = bed.kraft("4.3.0", controllers=1, **presets.split(), per_broker=AS_PODS)
+        cluster.create_topic("orders", TOPICS["orders"])
+        outside = Nameserver(bed.hosts.add("dns-outside", "10.99.0.102"), {})
+        own_names(bed.worker, bed.folder / "names", nameservers=[outside.host.address])
+        audits = Audits(bed, cluster, tmp_path / "audits")
+        audits.describe("outside", limits=QUICK)
+        audit = audits.by_command("outside")
+        assert audit.code == 3, audit.said
+        (incident,) = audit.report["incidents"]
+        assert (
+            incident["headline"]
+            == "Clients at worker cannot reach brokers 0, 1 and 2: 3 of 3 names resolve only inside Kubernetes"
+        )
+        assert_all_explained(audit.report)
+
+        own_names(
+            bed.worker, bed.folder / "names", hosts={NAMES[broker]: one.host.address for broker, one in cluster.brokers.items()}
+        )
+        audit = audits.by_command("outside")
+        assert audit.code == 0, audit.said
+        assert_repaired(audit.report)

@@ -11,6 +11,9 @@ from kafka_audit.engine.facts import LAYERS, Path
 from kafka_audit.model.finding import Evidence
 from kafka_audit.model.text import clean, listing
 
+UNKNOWN_NAME = "name or service not known"
+"""The definite no of a resolver, as probes word it; anything else is no answer."""
+
 _TOLD = re.compile(r"(?P<addresses>\S*) ?(?:by (?P<who>.+))?")
 
 
@@ -106,26 +109,20 @@ def _stops(failed: Iterable[Path]) -> list[str]:
 
 
 def _asked_in_vain(vantage: str, failed: Iterable[Path]) -> Iterator[Evidence]:
-    names: dict[str, list[str]] = defaultdict(list)
+    names: dict[tuple[str, bool], list[str]] = defaultdict(list)
     for path in failed:
         who = _answer(path)[1] if path.layer == "dns" else None
         if who:
-            names[who].append(path.via or path.endpoint.host)
-    for who, asked in names.items():
-        yield Evidence(
-            observer=f"vantage {clean(vantage)}", text=f"by {clean(who)} nobody is known as {listing(dict.fromkeys(asked), 3)}"
-        )
+            names[who, path.error == UNKNOWN_NAME].append(path.via or path.endpoint.host)
+    for (who, told), asked in names.items():
+        how = "knows nobody called" if told else "gives no answer on"
+        yield Evidence(observer=f"vantage {clean(vantage)}", text=f"{clean(who)} {how} {listing(dict.fromkeys(asked), 3)}")
 
 
 def _answer(path: Path) -> tuple[frozenset[str], str | None]:
     """Return the addresses that a name has there, and who says so."""
     match = _TOLD.fullmatch(path.resolved or "")
-    if match is None:
-        return frozenset(), None
-    addresses = match["addresses"]
-    if addresses == "by":  # who was asked told nothing
-        return frozenset(), (path.resolved or "").removeprefix("by ")
-    return frozenset(addresses.split(",")) - {""}, match["who"]
+    return (frozenset(match["addresses"].split(",")) - {""}, match["who"]) if match else (frozenset(), None)
 
 
 def split_answers(case: Case, limit: int = 5) -> Iterator[Evidence]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from kafka_audit.checks.hosts import inside_of
-from kafka_audit.engine.causes.from_vantages import Reach, resource_of, split_answers
+from kafka_audit.engine.causes.from_vantages import UNKNOWN_NAME, Reach, resource_of, split_answers
 from kafka_audit.engine.causes.repair import do_not, prove
 from kafka_audit.engine.causes.rule import Case, Story, changed_before
 from kafka_audit.engine.facts import Path
@@ -14,9 +14,10 @@ from kafka_audit.model.text import brokers, clean, counted, fitting, listing, wo
 
 
 def by_network(case: Case) -> Iterable[Case]:
-    """Take endpoints whose names belong to one network, and whose vantage resolves no name of that network at all.
+    """Take endpoints whose names belong to one network, and whose vantage was told that there are no such names.
 
-    A vantage that resolves the others is inside: there one name without an answer is a pod that is not ready, or a typing error.
+    A vantage that resolves the others is inside: there one name that is not known is a pod that is not ready, or a typing error.
+    A resolver that gives no answer says nothing about names.
     """
     outside: dict[str, set[str]] = defaultdict(set)
     for vantage, paths in Reach.of(case).paths.items():
@@ -35,7 +36,7 @@ def by_network(case: Case) -> Iterable[Case]:
 
 
 def _unresolved(path: Path) -> bool:
-    return path.via is None and path.layer == "dns" and path.outcome == "failed"
+    return path.via is None and path.layer == "dns" and path.outcome == "failed" and path.error == UNKNOWN_NAME
 
 
 def tell(case: Case) -> Story:
