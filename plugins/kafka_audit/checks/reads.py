@@ -56,9 +56,10 @@ def observer_name(observer: str) -> str:
 
 def source_name(resource: str, asked: Sequence[SourceRead]) -> str:
     """Return who was asked, for a sentence: `broker 2`, else every other source by its name."""
-    return (
-        resource.replace("/", " ", 1) if resource != "cluster" else ", ".join(sorted({observer_name(r.observer) for r in asked}))
-    )
+    if resource != "cluster":
+        return resource.replace("/", " ", 1)
+    names = {observer_name(read.observer) for read in asked}
+    return ", ".join(sorted(one for one in names if "zookeeper" not in names or not one.startswith("zookeeper at ")))
 
 
 def failed_texts(failed: Sequence[SourceRead]) -> Mapping[str, str]:
