@@ -1,10 +1,13 @@
 """Whether there is a controller, for KA201: by ZooKeeper's /controller, or by the leader of the metadata quorum."""
 
+from collections.abc import Iterable
+from dataclasses import replace
+
 from kafka_audit.checks.quorum import ONCE, Look, Quorum
 from kafka_audit.checks.reads import is_refusal, last_reads
 from kafka_audit.checks.rows import earlier, judge, looks, newest
 from kafka_audit.model.finding import Confidence, Judgement, Status
-from kafka_audit.model.tables import BrokerView, Migration, Registry, Snapshot
+from kafka_audit.model.tables import BrokerView, Migration, Registry, Snapshot, SourceRead
 from kafka_audit.model.text import counted
 
 _CODE = "KA201"
@@ -50,11 +53,11 @@ def by_quorum(snapshot: Snapshot) -> Judgement:
             return judge(snapshot, _CODE, "cluster", Status.FAIL, fault=fault, epoch="none")
         return judge(snapshot, _CODE, "cluster", Status.UNKNOWN, **ONCE)
     silent = [read for read in quorum.reads if read.outcome == "failed" and not is_refusal(read.error)]
-    alone = silent and len(silent) == len(quorum.reads) and _all_answer_else(snapshot)
+    alone = bool(silent) and len(silent) == len(quorum.reads) and _answer_else(snapshot, silent)
     if alone and quorum.before is not None and not quorum.before.views:
         fault = f"{_NO_LEADER} that answers through any of {counted(len(silent), 'node')} asked ({silent[0].error})"
         told = judge(snapshot, _CODE, "cluster", Status.FAIL, fault=fault, epoch="none")
-        return Judgement(**{**vars(told), "confidence": Confidence.INFERRED})
+        return replace(told, confidence=Confidence.INFERRED)
     return judge(snapshot, _CODE, "cluster", Status.UNKNOWN, error=error, needs=needs)
 
 
@@ -62,6 +65,8 @@ def _leaderless(look: Look) -> bool:
     return bool(look.views) and all(view.leader_id < 0 for view in look.views)
 
 
-def _all_answer_else(snapshot: Snapshot) -> bool:
-    """Tell whether brokers that did not pass on the question for the quorum give their view in the newest look."""
-    return any(view.sample == looks(snapshot)[0] for view in snapshot.of(BrokerView))
+def _answer_else(snapshot: Snapshot, silent: Iterable[SourceRead]) -> bool:
+    """Tell whether all who did not pass on the question for the quorum give their view in the newest look."""
+    now = looks(snapshot)[0]
+    viewed = {view.observer for view in snapshot.of(BrokerView) if view.sample == now}
+    return viewed.issuperset(read.observer for read in silent if read.observer.startswith("broker"))
