@@ -180,7 +180,7 @@ def test_a_string_of_a_cluster_is_text_wherever_it_stands(told, string):
             up="../",
             here="../x",
             compared=compared,
-            ends=(digest.snapshot_id, digest.snapshot_id),
+            ends=(digest, digest),
             problems=[string],
         ),
         pages.notice(string, string, up="./"),

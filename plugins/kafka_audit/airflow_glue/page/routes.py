@@ -120,25 +120,24 @@ def raw(snapshot_id: str, form: str) -> Response:
 
 @app.get("/clusters/{name}/timeline", response_class=HTMLResponse)
 def history(name: str, a: str = "", b: str = "", before: str = "") -> str:
-    """Show a cluster's snapshots side by side, and what changed between two of them."""
+    """Show a cluster's snapshots side by side, and what changed between two of them, which may be on other pages of it."""
     found, problems = _digests(name, timeline.COLUMNS + 1, before)
     digests = found[: timeline.COLUMNS][::-1]
     if not digests:
         raise HTTPException(status.HTTP_404_NOT_FOUND, f"There is no report on a cluster {clean(name)}.")
     ids = [digest.snapshot_id for digest in digests]
-    ends = _ends(ids, a, b)
+    chain = _between(name, a, b) or digests[-2:]
     compared = None
-    if ends[0]:
-        chain = digests[ids.index(ends[0]) + 1 : ids.index(ends[1]) + 1]
-        compared = timeline.compare(_document(ends[0]), _document(ends[1]), chain)
+    if len(chain) > 1:
+        compared = timeline.compare(_document(chain[0].snapshot_id), _document(chain[-1].snapshot_id), chain[1:])
     return pages.history(
         name,
         digests,
         up="../../",
         here=f"../../clusters/{name}",
         compared=compared,
-        ends=ends,
-        before=before if before in {one.snapshot_id for one in found} or before else "",
+        ends=(chain[0], chain[-1]),
+        before=before,
         older=ids[0] if len(found) > timeline.COLUMNS else "",
         problems=problems,
     )
@@ -212,12 +211,14 @@ def _digests(name: str, most: int, before: str = "") -> tuple[list[Digest], list
     return reading.digests(root, own, most, environment.min_coverage())
 
 
-def _ends(ids: Sequence[str], a: str, b: str) -> tuple[str, str]:
-    """Return the two snapshots to compare, earlier first: those that are asked for, else the last two."""
-    if a in ids and b in ids and a != b:
-        first, second = sorted((a, b), key=ids.index)
-        return first, second
-    return (ids[-2], ids[-1]) if len(ids) > 1 else ("", ids[-1])
+def _between(name: str, a: str, b: str) -> list[Digest]:
+    """Return digests from the earlier of two judged snapshots of a cluster to the later; nothing unless both are some."""
+    root = environment.store_root()
+    first, last = sorted((a, b))
+    own = [one for one in History(root).snapshots().get(name, ()) if first <= one <= last]
+    found = reading.digests(root, own[::-1], len(own), environment.min_coverage())[0] if {a, b} <= set(own) else []
+    ends = [digest.snapshot_id for digest in (found[0], found[-1])] if len(found) > 1 else []
+    return found if ends == [first, last] else []
 
 
 def _described(problems: list[str]) -> Sequence[str]:

@@ -146,13 +146,14 @@ def history(  # noqa: PLR0913 -- what a timeline shows
     up: str,
     here: str,
     compared: timeline.Comparison | None,
-    ends: tuple[str, str],
+    ends: tuple[Digest, Digest],
     before: str = "",
     older: str = "",
     problems: Sequence[str] = (),
 ) -> str:
-    """Return the timeline; `digests` are oldest first, `ends` the snapshots A and B that are compared."""
-    times = {digest.snapshot_id: digest.finished_at for digest in digests}
+    """Return the timeline; `digests` are oldest first, `ends` the snapshots A and B that are compared, shown or not."""
+    shown = {digest.snapshot_id for digest in digests}
+    a, b = ends
     return _render(
         "timeline.j2",
         up=up,
@@ -163,10 +164,9 @@ def history(  # noqa: PLR0913 -- what a timeline shows
         digests=digests,
         rows=timeline.rows(digests),
         compared=compared,
-        a=ends[0],
-        b=ends[1],
-        a_at=times.get(ends[0]),
-        b_at=times.get(ends[1]),
+        a=a,
+        b=b,
+        elsewhere={key: one.snapshot_id for key, one in (("a", a), ("b", b)) if one.snapshot_id not in shown},
         before=before,
         older=older,
         problems=problems,
