@@ -50,7 +50,10 @@ class Disk:
 
     def unmount(self) -> None:
         """Pull it out, the data is gone; a broker that still has files open keeps them until it ends."""
-        self.broker.host.demand(["umount", "--lazy", str(self.path)])
+        host, path = self.broker.host, str(self.path)
+        host.demand(["umount", "--lazy", path])
+        while host.run(["mountpoint", "--quiet", path]).returncode == 0:  # read-only, it lies over itself
+            host.demand(["umount", "--lazy", path])
 
     def fill(self, topic: str, partition: int) -> None:
         """Produce to a partition that the broker leads from this disk until the append fails and the log dir goes offline.
@@ -64,12 +67,14 @@ class Disk:
         self.await_offline()
 
     def make_read_only(self) -> None:
-        """Mount it anew without the right to write, as a file system does by itself after an I/O error.
+        """Let nothing more be opened for writing there, as a file system does by itself after an I/O error.
 
-        Kafka notices when it next opens a file for writing or writes a checkpoint, a minute later at most: what it holds open
-        goes on. The forced way ends that too: nothing can be written to a disk that was taken back.
+        It is mounted over itself: nobody may make a file system read-only that has files open for writing. What Kafka has open
+        goes on, and it notices at its next checkpoint, some seconds later.
         """
-        self.broker.host.demand(["mount", "-o", "remount,ro", str(self.path)])
+        host, path = self.broker.host, str(self.path)
+        host.demand(["mount", "--bind", path, path])
+        host.demand(["mount", "-o", "remount,ro,bind", path])
 
     def await_offline(self, seconds: float = STEP_SECONDS) -> None:
         """Wait until the broker says in its log that it stopped serving this log dir.
