@@ -198,7 +198,7 @@ def test_the_example_is_right_and_shows_every_key_of_this_version(tmp_path):
     text = EXAMPLE.read_text()
     commented_out = text.replace("    # mute:", "    mute:").replace("    #   - {", "      - {")
     commented_out = commented_out.replace("    listeners: {EXTERNAL: skip}\n", "")
-    for key in ("properties", "logs", "security", "listeners"):
+    for key in ("properties", "logs", "security", "listeners", "controllers"):
         commented_out = commented_out.replace(f"    # {key}: ", f"    {key}: ")
     prod = _load(tmp_path, commented_out)["prod"]
     assert prod.security == replace(SCRAM, tls=Tls(ca_file="ca.pem"))
@@ -209,6 +209,7 @@ def test_the_example_is_right_and_shows_every_key_of_this_version(tmp_path):
     assert prod.mute
     assert prod.properties
     assert prod.logs
+    assert prod.controllers == ("c1:9093", "c2:9093", "c3:9093")
     assert prod.limits == Limits()  # the example says that these are the defaults
 
 
