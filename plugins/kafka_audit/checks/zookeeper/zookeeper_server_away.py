@@ -16,7 +16,7 @@ from kafka_audit.model.text import counted
     severity=Severity.CRITICAL,
     needs=(ZookeeperMember, Registry),
     says={
-        Status.FAIL: "{away} of ZooKeeper's {count} do not serve: {servers}; {consequence}",
+        Status.FAIL: "{away} of ZooKeeper's {count} {does} not serve: {servers}; {consequence}",
         Status.PASS: "All {count} of ZooKeeper serve ({servers})",
         Status.UNKNOWN: "Not known: whether every server of ZooKeeper serves ({error})",
         Status.NOT_APPLICABLE: "There is no ZooKeeper: {reason}",
@@ -57,7 +57,12 @@ def zookeeper_server_away(snapshot: Snapshot) -> Iterator[Judgement]:
     away = tuple(one for one in members if one.state in AWAY)
     closed = tuple(one for one in members if one.state == "closed")
     lasting = tuple(one for one in away if one.member in were)
-    told = {"count": counted(len(members), "server"), "away": str(len(lasting)), "servers": named(lasting or members)}
+    told = {
+        "count": counted(len(members), "server"),
+        "away": str(len(lasting)),
+        "does": "does" if len(lasting) == 1 else "do",
+        "servers": named(lasting or members),
+    }
     if lasting:
         lost = not newest(snapshot, Registry)
         told["consequence"] = "nothing can be read or written there" if lost else "the others carry it"
