@@ -104,6 +104,18 @@ def test_equal_content_in_another_order_is_the_same_view():
     assert sum(isinstance(row, ViewPartition) for row in rows) == sum(map(len, held.values()))
 
 
+def test_a_view_that_came_through_a_proxy_holds_what_brokers_advertise():
+    """A proxy that speaks Kafka puts its own addresses in; the same bytes from elsewhere are taken at their word."""
+    book = ViewBook({("proxy.example", 19092): ("10.0.0.1", 9092), ("proxy.example", 29092): ("10.0.0.2", 9092)})
+    proxied = {0: ("PROXY.example", 19092), 1: ("proxy.example", 29092), 2: ("kafka-2.example", 19092)}
+    direct, held = book.add(body(12, topics(4)), 12), body(12, topics(4), proxied)
+    assert book.add(held, 12, ("proxy.example", 19092)) == direct
+    for elsewhere in (None, ("10.0.0.1", 9092)):
+        found = book.add(held, 12, elsewhere)
+        assert found.topics_digest == direct.topics_digest
+        assert found.brokers_digest != direct.brokers_digest
+
+
 def test_order_of_isr_means_nothing_and_of_replicas_much():
     def with_partition(replicas, isr):
         answer = metadata(12, BROKERS, {"orders": {0: (0, replicas)}})

@@ -4,6 +4,7 @@ import pytest
 
 from kafka_audit.collect.targets import (
     UNREGISTERED,
+    behind_proxies,
     bootstrap_targets,
     joined,
     listed_endpoints,
@@ -24,6 +25,11 @@ def test_reach_changes_what_is_dialled_and_nothing_else():
     (target,) = registered_targets([endpoint(2, "10.99.0.12")], cluster)[2]
     assert (target.address, target.dialled, target.advertised) == ("nginx:9092", ("nginx", 9092), "10.99.0.12:9092")
     assert (target.observer, target.via) == ("broker:2", "nginx:9092")
+
+
+def test_whose_a_proxys_address_is():
+    reach = {"b0:9092": "proxy:1", "b1:9092": "proxy:2", "b2:9092": "PROXY:2", "b3:9092": "b0:9092", "[fd00::1]:9092": "[::1]:5"}
+    assert behind_proxies(Cluster(name="c", reach=reach)) == {("proxy", 1): ("b0", 9092), ("::1", 5): ("fd00::1", 9092)}
 
 
 def test_a_listener_that_is_skipped_is_not_asked():

@@ -120,7 +120,7 @@ class BrokerAsker:
         return found
 
     def _ask_metadata(self, asking: Asking, talk: Conversation, target: Target) -> View | None:
-        view = self._read(asking, talk, METADATA, lambda: self._view(talk))
+        view = self._read(asking, talk, METADATA, lambda: self._view(talk, target))
         if view is not None:
             self._rows.append(
                 BrokerView(
@@ -140,12 +140,12 @@ class BrokerAsker:
             )
         return view
 
-    def _view(self, talk: Conversation) -> View:
+    def _view(self, talk: Conversation, target: Target) -> View:
         version = min(talk.version(MetadataRequest, VERSIONS[0]) or 0, VERSIONS[1])
         if not version:
             raise ReadError(UNSUPPORTED, _NO_COMMON_VERSION)
         try:
-            view = self._book.add(talk.ask_metadata(version), version)
+            view = self._book.add(talk.ask_metadata(version), version, target.dialled)
         except MetadataError as error:
             raise ReadError(_UNREADABLE, str(error)) from error
         if view.error:

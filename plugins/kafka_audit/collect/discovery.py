@@ -1,6 +1,6 @@
 """Brokers without ZooKeeper: those that the bootstrap addresses list. A minimum: listeners' names stay unknown."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
 
 from kafka.protocol.metadata import MetadataRequest
@@ -9,7 +9,8 @@ from kafka_audit.collect import probes
 from kafka_audit.collect.lanes import side_by_side
 from kafka_audit.collect.metadata import VERSIONS, ListedBroker, MetadataError, read_answer
 from kafka_audit.collect.reads import ReadError
-from kafka_audit.collect.targets import Target, bootstrap_targets, listed_endpoints
+from kafka_audit.collect.targets import Target, behind_proxies, bootstrap_targets, listed_endpoints
+from kafka_audit.collect.views import as_advertised
 from kafka_audit.collect.wire import ClientOptions, Conversation
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.tables import RegisteredEndpoint
@@ -31,18 +32,25 @@ def discover(
         deadline: seconds of `time.monotonic()`.
         also: further addresses to ask.
     """
-    jobs = [partial(_listed_by, target, options) for target in (*bootstrap_targets(cluster, ()), *also)]
+    behind = behind_proxies(cluster)
+    jobs = [
+        partial(_listed_by, target, options, behind if target.dialled in behind else {})
+        for target in (*bootstrap_targets(cluster, ()), *also)
+    ]
     answers = side_by_side(jobs, _LANES, deadline)
     listed = {(one.broker_id, one.host, one.port) for answer in answers for one in answer or ()}
     return listed_endpoints(listed, sample, cluster.security.protocol)
 
 
-def _listed_by(target: Target, options: ClientOptions) -> tuple[ListedBroker, ...]:
+def _listed_by(
+    target: Target, options: ClientOptions, behind: Mapping[tuple[str, int], tuple[str, int]]
+) -> tuple[ListedBroker, ...]:
     if probes.walk_from_here(target, options.read_s, options.logins)[-1].outcome != "ok":
         return ()
     try:
         with Conversation(*target.dialled, options.at(target)) as talk:
             version = min(talk.version(MetadataRequest, VERSIONS[0]) or 0, VERSIONS[1])
-            return read_answer(talk.ask_metadata(version, topics=[]), version).brokers if version else ()
+            listed = read_answer(talk.ask_metadata(version, topics=[]), version).brokers if version else ()
+            return tuple(as_advertised(one, behind) for one in listed)
     except (ReadError, MetadataError):
         return ()

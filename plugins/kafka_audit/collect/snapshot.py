@@ -19,6 +19,7 @@ from kafka_audit.collect.queues import Answer
 from kafka_audit.collect.reads import now_ms
 from kafka_audit.collect.sample import Sampler
 from kafka_audit.collect.security import Logins
+from kafka_audit.collect.targets import behind_proxies
 from kafka_audit.collect.topic_settings import TOPIC_CONFIGS
 from kafka_audit.collect.views import ViewBook
 from kafka_audit.collect.zookeeper_replication import TOPIC_CONFIGS as ZOOKEEPER_TOPICS
@@ -93,7 +94,7 @@ def take(
         msg = f"clusters.{cluster.name}: neither zookeeper nor bootstrap is given, so there is nobody to ask"
         raise UsageError(msg)
     started = now_ms()
-    book = ViewBook()
+    book = ViewBook(behind_proxies(cluster))
     sampler = Sampler(cluster, book, say, secrets, time.monotonic() + cluster.limits.audit_s, answers)
     samples = _Samples(cluster, sampler, book, say)
     samples.take()

@@ -1,7 +1,7 @@
 """Which addresses to ask, and under whose name. Pure."""
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -61,6 +61,20 @@ def split_address(text: str, key: str) -> tuple[str, int]:
         msg = f"{key}: {text!r} is no address of the form host:port"
         raise UsageError(msg)
     return match[1] or match[2], int(match[3])
+
+
+def behind_proxies(cluster: Cluster) -> dict[tuple[str, int], tuple[str, int]]:
+    """Return the advertised address by each address that `reach` leads to instead.
+
+    A proxy that speaks Kafka puts its own addresses into the answers that pass through it. Where `reach` leads two brokers to one
+    address, or to one that is advertised itself, nobody can tell whose it is there.
+    """
+    ways = Counter(way.lower() for way in cluster.reach.values())
+    return {
+        split_address(way.lower(), "reach"): split_address(advertised, "reach")
+        for advertised, way in cluster.reach.items()
+        if ways[way.lower()] == 1 and way not in cluster.reach
+    }
 
 
 def registered_targets(endpoints: Iterable[RegisteredEndpoint], cluster: Cluster) -> dict[int, list[Target]]:

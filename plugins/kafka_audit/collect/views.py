@@ -8,9 +8,10 @@ import gc
 import hashlib
 import threading
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from kafka_audit.collect.acls import AclBook
 from kafka_audit.collect.metadata import ListedBroker, Partition, read_answer, read_topic
@@ -36,24 +37,36 @@ class View:
 class ViewBook:
     """Takes answers from any thread; knows each distinct list of brokers, list of topics and topic once."""
 
-    def __init__(self) -> None:
-        """Start empty; `acls` is the book of the sets of ACLs that brokers hold."""
+    def __init__(self, behind: Mapping[tuple[str, int], tuple[str, int]] = MappingProxyType({})) -> None:
+        """Start empty; `acls` is the book of the sets of ACLs that brokers hold.
+
+        Args:
+            behind: advertised address by the address that a proxy tells instead, see `targets.behind_proxies`.
+        """
+        self._behind = behind
         self.acls = AclBook()
         self._lock = threading.Lock()
-        self._bodies: dict[tuple[int, bytes], View] = {}
+        self._bodies: dict[tuple[int, bool, bytes], View] = {}
         self._topic_bytes: dict[tuple[int, bytes], _Listed] = {}
         self._last_bytes: defaultdict[int, dict[str, bytes]] = defaultdict(dict)  # by version and topic
         self._brokers: dict[str, tuple[ListedBroker, ...]] = {}
         self._topics: dict[str, tuple[_Listed, ...]] = {}
         self._partitions: dict[str, tuple[str, tuple[Partition, ...]]] = {}
 
-    def add(self, body: bytes, version: int) -> View:
-        """Take the body of a Metadata response of that version; raises metadata.MetadataError."""
-        key = (version, hashlib.blake2b(body, digest_size=16).digest())
+    def add(self, body: bytes, version: int, dialled: tuple[str, int] | None = None) -> View:
+        """Take the body of a Metadata response of that version; raises metadata.MetadataError.
+
+        Args:
+            body: the response.
+            version: its version.
+            dialled: where it came from; one that came through a proxy may hold the proxy's own addresses.
+        """
+        proxied = dialled is not None and (dialled[0].lower(), dialled[1]) in self._behind
+        key = (version, proxied, hashlib.blake2b(body, digest_size=16).digest())
         with self._lock:
             if key not in self._bodies:
                 with _collector_paused():
-                    self._bodies[key] = self._read(body, version)
+                    self._bodies[key] = self._read(body, version, self._behind if proxied else {})
             return self._bodies[key]
 
     def listed(self, brokers_digest: str) -> tuple[int, ...]:
@@ -88,9 +101,9 @@ class ViewBook:
             for one in partitions:
                 yield ViewPartition(topic_digest=digest, topic=topic, **one._asdict())
 
-    def _read(self, body: bytes, version: int) -> View:
+    def _read(self, body: bytes, version: int, behind: Mapping[tuple[str, int], tuple[str, int]]) -> View:
         answer = read_answer(body, version, self._last_bytes[version])
-        brokers = tuple(sorted(answer.brokers, key=lambda one: one.broker_id))
+        brokers = tuple(sorted((as_advertised(one, behind) for one in answer.brokers), key=lambda one: one.broker_id))
         topics = tuple(sorted((self._topic(data, version) for data in answer.topics), key=lambda one: (one[0], one[2])))
         brokers_digest, topics_digest = _digest(brokers), _digest(topics)
         self._brokers[brokers_digest] = brokers
@@ -114,6 +127,12 @@ class ViewBook:
             self._partitions[digest] = (topic.name, topic.partitions)
             known = self._topic_bytes[version, data] = (topic.name, topic.topic_id, digest, topic.error)
         return known
+
+
+def as_advertised(broker: ListedBroker, behind: Mapping[tuple[str, int], tuple[str, int]]) -> ListedBroker:
+    """Return a listed broker with the address that it advertises, where a proxy put one of its own in its place."""
+    host, port = behind.get((broker.host.lower(), broker.port), (broker.host, broker.port))
+    return broker._replace(host=host, port=port)
 
 
 def _digest(content: object) -> str:
