@@ -65,7 +65,13 @@ TABLE: tuple[Cause, ...] = (
         meaning="controllers of the metadata quorum are down, or out of this worker's reach",
         cases=together,
         tell=quorum.tell_voters,
-        explains=(Explains(codes=("KA001",), where=quorum.at_a_controller),),
+        explains=(Explains(codes=("KA001", "KA202"), where=quorum.at_a_controller),),
+    ),
+    Cause(
+        codes=("KA202",),
+        meaning="who was asked for the metadata quorum does not name one leader",
+        cases=quorum.torn,
+        tell=quorum.tell_torn,
     ),
     Cause(
         codes=dead_disk.CODES,

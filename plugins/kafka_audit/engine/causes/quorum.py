@@ -1,5 +1,7 @@
 """Causes that the metadata quorum shows: nobody leads it, or controllers of it are down."""
 
+from collections.abc import Iterable
+
 from kafka_audit.checks.reads import last_reads
 from kafka_audit.engine.causes.repair import connect_again, do_not, prove
 from kafka_audit.engine.causes.rule import Case, Story, evidence_of, evidence_of_reads
@@ -84,5 +86,36 @@ def tell_voters(case: Case) -> Story:
             Step(kind="quick", text="Start the controllers that are down, or open the way to their port from the others."),
             prove(case),
             do_not("restart another controller before these follow again: without a majority nobody is elected."),
+        ),
+    )
+
+
+def torn(case: Case) -> Iterable[Case]:
+    """Take all that name another leader of the metadata quorum as one fault; with ZooKeeper none."""
+    return (case,) if case.facts.kraft and case.roots else ()
+
+
+def tell_torn(case: Case) -> Story:
+    """Tell who follows another leader than the newest."""
+    who = listing((root.resource.name.replace("/", " ", 1) for root in case.roots), 3)
+    one = len(case.roots) == 1
+    right = clean(case.roots[0].evidence.get("right", "another controller"), 80)
+    return Story(
+        headline=fitting(
+            [
+                f"The metadata quorum is not of one mind: {who} {'names' if one else 'name'} an earlier leader",
+                "The metadata quorum is not of one mind: observers name an earlier leader",
+            ]
+        ),
+        impact=f"What the leader decides is not heard there; right is {right}.",
+        confidence=case.confidence(),
+        why="Each was asked itself, twice, and the leader stayed the same meanwhile.",
+        speaks_for=(*evidence_of(case.roots), *evidence_of_reads(failed_reads(case), limit=5)),
+        not_known=("Not known: what keeps them apart. To know: the end of server.log of each controller.",),
+        steps=(
+            Step(kind="see", text="See it yourself (reads only).", commands=(_DESCRIBE, _LOG)),
+            Step(kind="quick", text=f"Open the way between {who} and the other controllers; a follower catches up by itself."),
+            prove(case),
+            do_not("restart several controllers at once: the quorum needs a majority of them."),
         ),
     )
