@@ -71,6 +71,8 @@ def _member(access: ZookeeperAccess, sample: int, host: str, port: int, read_s: 
         return _down(sample, name, "timeout")
     except OSError as error:
         return _down(sample, name, _words(error))
+    except (UnicodeError, OverflowError):
+        return _down(sample, name, "no address")
     if "not in the whitelist" in text:
         return _down(sample, name, f"{WORD} is not in its {WHITELIST}", _CLOSED)
     if "not currently serving requests" in text:
