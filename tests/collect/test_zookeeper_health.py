@@ -90,6 +90,12 @@ def test_something_else_there_does_not_serve(behave):
     assert member.state == "down"
 
 
+@pytest.mark.parametrize("place", ["a..b:2181", "zk:99999", "x" * 300 + ":2181"])
+def test_what_is_no_address_serves_nobody(place):
+    (member,), _ = asked(place)
+    assert (member.member, member.state) == (place, "down")
+
+
 @pytest.mark.parametrize(
     "text", ["Mode: \x1b[2J" + "x" * 70000, "Mode: leader\nZxid: 0xzz\nLatency min/avg/max: a/b\nOutstanding: -1\n"]
 )
