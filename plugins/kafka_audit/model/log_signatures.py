@@ -113,8 +113,7 @@ SIGNATURES: tuple[Signature, ...] = (
         "cluster_action_denied",
         "is Denied ",
         r"Principal = (?P<detail>\S{1,300}) is Denied [Oo]peration = (?:ClusterAction|CLUSTER_ACTION) from host = \S{1,100} "
-        r"on resource = Cluster:LITERAL:kafka-cluster",
-        versions="2.0 - 4.3",
+        r"on resource = Cluster:(?:LITERAL:)?kafka-cluster",
         log="kafka-authorizer.log",
         means="its authorizer denies ClusterAction",
         supports="KA401",
