@@ -8,7 +8,7 @@ from kafka_audit.checks.reads import observer_name
 from kafka_audit.model.text import clean, counted
 from kafka_audit.report import matrix, state
 from kafka_audit.report.text import LIFECYCLE
-from kafka_audit.report.views import who
+from kafka_audit.report.views import NOT_ASKED, who
 
 MOST_FINDINGS = 300
 """Findings that are listed; findings.json has them all."""
@@ -101,7 +101,10 @@ def _views(views: Mapping[str, Any] | None) -> Iterator[str]:
     yield "|---" * (len(views["columns"]) + 1) + "|"
     for number, question in enumerate(views["rows"]):
         first = views["columns"][0]["values"][number]
-        said = [f"{'' if c['values'][number] == first else '≠ '}{text(c['values'][number], 120)}" for c in views["columns"]]
+        said = [
+            f"{'' if c['values'][number] in {first, NOT_ASKED} else '≠ '}{text(c['values'][number], 120)}"
+            for c in views["columns"]
+        ]
         yield f"| {text(question)} | {' | '.join(said)} |"
 
 

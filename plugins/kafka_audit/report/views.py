@@ -14,6 +14,9 @@ _MOST_ADDRESSES = 10
 
 _NOTHING = "none"
 
+NOT_ASKED = "not asked"
+"""Stands where a view is of another listener than a question; it differs from nothing."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Column:
@@ -31,11 +34,11 @@ def build(facts: Facts) -> dict[str, Any]:
     found: dict[tuple[str, ...], list[str]] = defaultdict(list)
     if facts.registry is not None or facts.registered:
         found[tuple(_registered(facts, disputed))].append("zookeeper")
-    several = len({view.listener for view in facts.views.values()}) > 1
+    several = len({view.listener for view in facts.views.values() if view.broker_id >= 0}) > 1
     for view in sorted(facts.views.values(), key=lambda view: (view.broker_id, view.listener)):
         name = f"broker {view.broker_id}" if view.broker_id >= 0 else f"broker at {clean(view.address)}"
         said = tuple(_viewed(facts, view, counts.get(view.topics_digest, (0, 0)), disputed))
-        found[said].append(f"{name} on {clean(view.listener)}" if several and disputed else name)
+        found[said].append(f"{name} on {clean(view.listener)}" if several and disputed and view.broker_id >= 0 else name)
     columns = [Column(observers=tuple(dict.fromkeys(names)), values=values) for values, names in found.items()]
     first = [column for column in columns if "zookeeper" in column.observers]
     rest = sorted((column for column in columns if column not in first), key=lambda column: -len(column.observers))
@@ -85,7 +88,7 @@ def _viewed(facts: Facts, view: BrokerView, led: tuple[int, int], disputed: Sequ
     yield f"{led[0]} of {led[1]}" if led[1] else _NOTHING
     yield clean(view.kafka_cluster_id or "not told")
     for broker, listener in disputed:
-        yield clean(listed.get(broker, _NOTHING)) if view.listener == listener else "on another listener"
+        yield clean(listed.get(broker, _NOTHING)) if view.listener == listener else NOT_ASKED
 
 
 def _partition_counts(facts: Facts) -> Mapping[str, tuple[int, int]]:

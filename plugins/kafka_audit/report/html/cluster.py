@@ -18,7 +18,7 @@ from kafka_audit.report import state as states
 from kafka_audit.report.html import filters, picture
 from kafka_audit.report.html.filters import Wanted
 from kafka_audit.report.html.templating import asset, environment
-from kafka_audit.report.views import who
+from kafka_audit.report.views import NOT_ASKED, who
 
 STEPS: Mapping[str, str] = MappingProxyType(
     {"see": "See it yourself (reads only)", "quick": "Quick", "lasting": "Lasting", "prove": "Prove it"}
@@ -178,7 +178,8 @@ def _views(views: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
         {
             "question": question,
             "values": [
-                (column["values"][number], column["values"][number] != columns[0]["values"][number]) for column in columns
+                (column["values"][number], column["values"][number] not in {columns[0]["values"][number], NOT_ASKED})
+                for column in columns
             ],
         }
         for number, question in enumerate(views["rows"])
