@@ -1,20 +1,15 @@
 """A cluster at work: what one audit fails and the next withdraws, though nobody repaired anything, is a false alarm."""
 
 import re
-import sys
-import time
 from itertools import pairwise
-from types import SimpleNamespace
 
 import pytest
 
-from kafka_audit import audit, settings
-from kafka_audit.cli.spark_behind import SparkBehind
-from kafka_audit.store import Store
 from kafka_audit.testbed import Bed
 from kafka_audit.testbed.faults import rolling_restart
 from kafka_audit.testbed.topics import await_reassigned, configure_topic, delete, elect_preferred, reassign, throttle
-from scenarios.audits import Audits, failing
+from scenarios.audits import failing
+from scenarios.watch import Watch
 
 pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
 
@@ -27,36 +22,6 @@ THROTTLED = "follower.replication.throttled.replicas"
 SETTINGS = {"min.insync.replicas": "2", "auto.leader.rebalance.enable": "false"}
 GONE = {"KA113", "KA001"}
 """What is true while a broker is stopped: that it is gone, and that it does not answer. To start it again is a repair."""
-
-
-class Watch(Audits):
-    """Takes snapshots one after the other and judges them all at once, each against the one before."""
-
-    def __init__(self, bed, cluster, folder):
-        super().__init__(bed, cluster, folder)
-        self.steps = []
-
-    def look(self, what):
-        """Take a snapshot at a moment that `what` names."""
-        where = ["--config", str(self._file("far")), "--out", str(self._store("far"))]
-        command = [sys.executable, "-m", "kafka_audit.cli", "snapshot", "far", *where]
-        done = self._bed.worker.run(command, cwd=self._folder, env=self.environment())
-        assert done.returncode == 0, done.stderr
-        self.steps.append(SimpleNamespace(what=what, snapshot=done.stdout.strip()))
-
-    def judged(self):
-        """Return what was to be seen at each step, with its report."""
-        store, run = Store(str(self._store("far"))), f"watch-{time.time_ns()}"
-        ids = [step.snapshot for step in self.steps]
-        before = dict(zip(ids, [None, *ids], strict=False))
-        with SparkBehind() as spark:
-            audit.request(store, ids, before, run)
-            rows = sum(file.rows for one in ids for file in store.manifest(one).tables.values())
-            spark.answer(store.root, run, rows)
-        documents = audit.conclude(store, run, settings.load(str(self._file("far"))), show_all=True)
-        for step, document in zip(self.steps, documents, strict=True):
-            step.report = document
-        return self.steps
 
 
 @pytest.fixture(params=["3.9.1", "4.3.0"])

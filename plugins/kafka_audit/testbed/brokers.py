@@ -246,9 +246,10 @@ class BaseCluster(ABC):
         addresses = list(self._addresses(None).values())
         return self._clients.produce(addresses, topic, partition, megabytes, self._options(ADMIN))
 
-    def ask_topics(self, command: str, **arguments: object) -> Any:  # noqa: ANN401 - JSON
-        """Run a command of `topics_client` at the first broker that runs and return its answer; see `testbed.topics`."""
-        address = next(iter(self._addresses(None).values()))
+    def ask_topics(self, command: str, *, at: int | None = None, **arguments: object) -> Any:  # noqa: ANN401 - JSON
+        """Run a command of `topics_client` at a broker (None: the first that runs), return its answer; see `testbed.topics`."""
+        addresses = self._addresses(None)
+        address = next(iter(addresses.values())) if at is None else addresses[at]
         return self._clients.topics(command, self._options(ADMIN), address=address, **arguments)
 
     def vantage_command(self) -> list[str]:

@@ -59,7 +59,7 @@ def configure_topic(cluster: BaseCluster, topic: str, keys: Mapping[str, str | N
 def throttle(cluster: BaseCluster, broker: int, rate: str | None = SLOWEST) -> None:
     """Let a broker follow throttled replicas at that many bytes a second; None ends it."""
     keys = {"follower.replication.throttled.rate": rate}
-    _demand(cluster.ask_topics("configure", topic=None, broker=broker, keys=keys), f"the throttle of broker {broker}")
+    _demand(cluster.ask_topics("configure", at=broker, topic=None, broker=broker, keys=keys), f"the throttle of broker {broker}")
 
 
 def delete(cluster: BaseCluster, topic: str) -> None:

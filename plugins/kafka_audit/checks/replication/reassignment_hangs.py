@@ -26,7 +26,7 @@ def reassignment_hangs() -> str:
     ## Fails when
     The same reassignment was under way in the previous audit, and no further replica has joined the ISR since. Suspected where
     the brokers that are to be added are registered: a big partition takes longer than the time between two audits. Or a topic has
-    throttled replicas, and nothing is being reassigned.
+    throttled replicas, or a broker a rate for them, and nothing is being reassigned.
 
     ## Not known when
     Reassignments or settings of topics were not read, or there is no previous snapshot to compare a reassignment with.
@@ -62,12 +62,9 @@ def reassignment_hangs() -> str:
         FROM reassignment_now WHERE hangs
         UNION ALL
         SELECT snapshot_id, 'KA608', 'cluster',
-               CASE WHEN size(topics) > 0 AND moving = 0 AND error IS NULL THEN 'FAIL' WHEN error IS NOT NULL THEN 'UNKNOWN'
-                    ELSE 'PASS' END,
-               NULL, 'measured',
-               map('what', concat('A throttle is left behind on ', size(topics), if(size(topics) = 1, ' topic (', ' topics ('),
-                                  array_join(slice(topics, 1, 10), ', '), '), and nothing is being reassigned'),
+               CASE WHEN error IS NOT NULL THEN 'UNKNOWN' WHEN throttled THEN 'FAIL' ELSE 'PASS' END, NULL, 'measured',
+               map('what', concat('A throttle is left behind on ', places, ', and nothing is being reassigned'),
                    'repair', 'run the verification of that plan once more, which takes the throttle away',
                    'moving', string(moving), 'error', error, 'needs', needs)
-        FROM reassignment_count WHERE hanging = 0 OR error IS NOT NULL OR (size(topics) > 0 AND moving = 0)
+        FROM reassignment_count WHERE hanging = 0 OR error IS NOT NULL
     """

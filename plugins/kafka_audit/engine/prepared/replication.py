@@ -159,20 +159,30 @@ UNDER_WAY = View(
 
 COUNT = View(
     name="reassignment_count",
-    doc="""Per judged snapshot: reassignments that are `moving` and that are `hanging`, `topics` with throttled replicas, and
-    `error` with `needs` where reassignments or throttles were not read, or there is no earlier audit to compare with.""",
+    doc="""Per judged snapshot: how many reassignments are `moving`, and of those `hanging`; `throttled`: none is moving, and
+    there are throttles, at `places`; `error` with `needs` where reassignments or throttles were not read, or there is no earlier
+    audit to compare with.""",
     sql="""
         WITH throttled AS (
             SELECT c.snapshot_id, array_sort(collect_set(c.topic)) AS topics FROM topic_config AS c
             JOIN pair AS p ON p.snapshot_id = c.snapshot_id
             WHERE c.key LIKE '%throttled.replicas' AND c.value <> '' GROUP BY c.snapshot_id),
+        slowed AS (
+            -- A rate is no key that brokers have by default; its value is hidden.
+            SELECT c.snapshot_id, array_sort(collect_set(c.broker_id)) AS brokers FROM broker_config AS c
+            JOIN pair AS p ON p.snapshot_id = c.snapshot_id
+            WHERE c.key LIKE '%.replication.throttled.rate' AND c.source <> 5 GROUP BY c.snapshot_id),
         counted AS (
             SELECT snapshot_id, count(*) AS n, count_if(hangs) AS hanging, count_if(NOT comparable) AS alone
             FROM reassignment_now GROUP BY snapshot_id),
         asked AS (
             SELECT snapshot_id, bool_or(outcome = 'answered') AS answered, max(error) AS error, max(needs) AS needs
             FROM read_now WHERE slot = 'now' AND operation = 'ListPartitionReassignments' GROUP BY snapshot_id)
-        SELECT j.snapshot_id, coalesce(u.n, 0) AS moving, coalesce(u.hanging, 0) AS hanging, t.topics,
+        SELECT j.snapshot_id, coalesce(u.n, 0) AS moving, coalesce(u.hanging, 0) AS hanging,
+               coalesce(u.n, 0) = 0 AND coalesce(size(t.topics) > 0, size(b.brokers) > 0, false) AS throttled,
+               concat_ws(' and on ', concat(size(t.topics), if(size(t.topics) = 1, ' topic (', ' topics ('),
+                                            array_join(slice(t.topics, 1, 10), ', '), ')'),
+                         concat('broker ', array_join(b.brokers, ', broker '))) AS places,
                CASE WHEN j.mode = 'kraft' AND NOT coalesce(r.answered, false)
                         THEN concat('reassignments were not read: ', coalesce(r.error, 'nobody was asked'))
                     WHEN s.topics_unread THEN s.error
@@ -182,6 +192,7 @@ COUNT = View(
         FROM judged AS j
         LEFT JOIN counted AS u ON u.snapshot_id = j.snapshot_id
         LEFT JOIN throttled AS t ON t.snapshot_id = j.snapshot_id
+        LEFT JOIN slowed AS b ON b.snapshot_id = j.snapshot_id
         LEFT JOIN min_isr_gap AS s ON s.snapshot_id = j.snapshot_id
         LEFT JOIN asked AS r ON r.snapshot_id = j.snapshot_id
     """,

@@ -1,0 +1,40 @@
+"""Many moments of one cluster, each judged against the one before, by one start of Spark."""
+
+import sys
+import time
+from types import SimpleNamespace
+
+from kafka_audit import audit, settings
+from kafka_audit.cli.spark_behind import SparkBehind
+from kafka_audit.store import Store
+from scenarios.audits import Audits
+
+
+class Watch(Audits):
+    """Takes snapshots one after the other and judges them all at once, each against the one before."""
+
+    def __init__(self, bed, cluster, folder):
+        super().__init__(bed, cluster, folder)
+        self.steps = []
+
+    def look(self, what):
+        """Take a snapshot at a moment that `what` names."""
+        where = ["--config", str(self._file("far")), "--out", str(self._store("far"))]
+        command = [sys.executable, "-m", "kafka_audit.cli", "snapshot", "far", *where]
+        done = self._bed.worker.run(command, cwd=self._folder, env=self.environment())
+        assert done.returncode == 0, done.stderr
+        self.steps.append(SimpleNamespace(what=what, snapshot=done.stdout.strip()))
+
+    def judged(self):
+        """Return what was to be seen at each step, with its report."""
+        store, run = Store(str(self._store("far"))), f"watch-{time.time_ns()}"
+        ids = [step.snapshot for step in self.steps]
+        before = dict(zip(ids, [None, *ids], strict=False))
+        with SparkBehind() as spark:
+            audit.request(store, ids, before, run)
+            rows = sum(file.rows for one in ids for file in store.manifest(one).tables.values())
+            spark.answer(store.root, run, rows)
+        documents = audit.conclude(store, run, settings.load(str(self._file("far"))), show_all=True)
+        for step, document in zip(self.steps, documents, strict=True):
+            step.report = document
+        return self.steps
