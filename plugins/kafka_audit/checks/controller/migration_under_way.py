@@ -35,8 +35,8 @@ def migration_under_way(snapshot: Snapshot) -> Iterator[Judgement]:
     ## Fails when
     `/migration` is there, or `/controller` carries a `kraftControllerEpoch`. It is told, never alerted. Phases: `prepared` (KRaft
     controllers wait for the brokers), `dual write` (a KRaft controller has taken over), `brokers change` (some run without
-    ZooKeeper), `not finalised` (all do, controllers still write to ZooKeeper), `finished` (the leader of the quorum has a later
-    epoch than the claim in `/controller`).
+    ZooKeeper), `not finalised` (all do, controllers still write to ZooKeeper; `brokers changed` where nobody told of the quorum),
+    `finished` (the leader of the quorum has a later epoch than the claim in `/controller`).
 
     ## Not known when
     `/controller` and `/migration` could not be read.
@@ -86,4 +86,6 @@ def _phase(snapshot: Snapshot, row: Migration) -> tuple[str, str]:
         return "brokers change", f"{running}, {brokers(left)} still {'uses' if len(left) == 1 else 'use'} it"
     if leader is not None and epoch is not None and (leader.leader_epoch or 0) > epoch:
         return "finished", f"{running}, and the leader of the quorum (epoch {leader.leader_epoch}) writes to ZooKeeper no more"
+    if leader is None:
+        return "brokers changed", f"{running}; whether the controllers still write to ZooKeeper is not known without DescribeQuorum"
     return "not finalised", f"{running}, and controller {claim} still writes to ZooKeeper"
