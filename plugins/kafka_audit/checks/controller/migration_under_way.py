@@ -87,5 +87,5 @@ def _phase(snapshot: Snapshot, row: Migration) -> tuple[str, str]:
     if leader is not None and epoch is not None and (leader.leader_epoch or 0) > epoch:
         return "finished", f"{running}, and the leader of the quorum (epoch {leader.leader_epoch}) writes to ZooKeeper no more"
     if leader is None:
-        return "brokers changed", f"{running}; whether the controllers still write to ZooKeeper is not known without DescribeQuorum"
+        return "brokers changed", f"{running}; whether controllers still write to ZooKeeper is not known without DescribeQuorum"
     return "not finalised", f"{running}, and controller {claim} still writes to ZooKeeper"
