@@ -84,13 +84,14 @@ def tell(case: Case) -> Story:
 
 
 def _headline(broker: int, paths: list[str], offline: int, moved: int) -> str:
-    short = [posixpath.basename(path.rstrip("/")) for path in paths]
-    dirs = [listing(paths, 3), listing((f"…/{one}" for one in short), 3), ""] if paths else [""]
-    what = "log dir" if len(paths) == 1 else f"{len(paths)} log dirs" if paths else "a disk"
+    short = [f"…/{posixpath.basename(path.rstrip('/'))}" for path in paths]
+    what = "log dir" if len(paths) == 1 else f"{len(paths)} log dirs"
+    nameless = f"a {what}" if len(paths) == 1 else what
+    dirs = [f"{what} {listing(paths, 3)}", f"{what} {listing(short, 3)}", nameless] if paths else ["a disk"]
     lost = counted(offline, "replica") + (" is offline" if offline == 1 else " are offline") if offline else ""
     clients = f", {counted(moved, 'leader')} moved and some clients may not" if moved else ""
     tails = [f": {lost}{clients}", f": {lost}"] if lost else [""]
-    return fitting([f"Broker {broker} lost {f'{what} {name}'.strip()}{tail}" for tail in tails for name in dirs])
+    return fitting([f"Broker {broker} lost {name}{tail}" for tail in tails for name in dirs])
 
 
 def _impact(broker: int, loss: _Loss, moved: int, leaderless: int) -> str:
