@@ -10,6 +10,7 @@ from airflow.dag_processing.dagbag import DagBag
 
 from airflow_environment import ROOT
 from kafka_audit.airflow_glue import notify
+from kafka_audit.change.plan import Kind
 from kafka_audit.model.errors import SnapshotError, StoreBusyError, StoreError, UsageError
 
 PARSE = """
@@ -38,7 +39,8 @@ def parsed(folder, script=PARSE, **environment):
 def test_parsing_imports_no_client_and_no_spark():
     """A DAG file is parsed every 30 seconds; the collector's and Spark's libraries belong into the tasks."""
     found = parsed(ROOT / "dags")
-    assert (found["dags"], found["errors"]) == (["kafka_audit"], {})
+    assert found["errors"] == {}
+    assert found["dags"] == ["kafka_audit", "kafka_audit_after_migration", "kafka_audit_before_migration"]
     heavy = {"pyspark", "kafka", "kazoo", "pyarrow", "pandas"}
     assert heavy.isdisjoint(module.partition(".")[0] for module in found["modules"])
 
@@ -151,3 +153,30 @@ def test_the_schedule_can_be_switched_off():
         capture_output=True, text=True, check=True, env={**os.environ, "KAFKA_AUDIT_SCHEDULE": "none"},
     )  # fmt: skip
     assert "SCHEDULE None" in done.stdout
+
+
+@pytest.fixture(scope="session")
+def gates():
+    bag = DagBag(ROOT / "dags")
+    return [bag.dags[f"kafka_audit_{when}_migration"] for when in ("before", "after")]
+
+
+def test_the_dags_around_a_migration_run_by_hand_only(gates):
+    assert [(one.schedule, one.max_active_runs) for one in gates] == [(None, 1), (None, 1)]
+    assert all("kafka-audit" in one.doc_md for one in gates)
+
+
+def test_a_change_that_nobody_approves_is_rejected(gates):
+    approve = gates[0].task_dict["approve"]
+    assert approve.defaults == ["Reject"]
+    assert approve.response_timeout.total_seconds() == 24 * 3600
+    assert approve.execution_timeout is None
+    assert approve.upstream_task_ids == {"decide"}
+    assert approve.downstream_task_ids == {"keep"}
+
+
+def test_the_form_of_a_migration_is_titled_and_asks_for_no_secret(gates):
+    params = {name: gates[0].params.get_param(name) for name in gates[0].params}
+    assert all(param.schema["title"] for param in params.values())
+    assert params["kind"].schema["enum"] == [str(kind) for kind in Kind]
+    assert "format" not in params["proposed"].schema

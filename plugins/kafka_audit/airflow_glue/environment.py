@@ -8,6 +8,7 @@
 | KAFKA_AUDIT_FAIL_ON | severity from which a gate fails | high |
 | KAFKA_AUDIT_MIN_COVERAGE | share of asked reads that must be answered | 1.0 |
 | KAFKA_AUDIT_REMIND_HOURS | after how long an open incident is told again; 0: never | 24 |
+| KAFKA_AUDIT_APPROVAL_HOURS | after how long a change that nobody approved is rejected | 24 |
 | KAFKA_AUDIT_SPARK_MEMORY | heap of the Spark driver and of each executor | 2g |
 """
 
@@ -20,7 +21,7 @@ from kafka_audit.model.errors import UsageError
 EVERY_15_MINUTES = "*/15 * * * *"
 REPORT_TAB = "findings"
 """Name in the address of the page that the plugin puts beside each DAG run."""
-LONGEST_REMINDER_H = 8760
+MOST_HOURS = 8760
 
 
 def _home() -> Path:
@@ -72,15 +73,27 @@ def remind() -> timedelta | None:
     Raises:
         UsageError: the variable holds no number of hours.
     """
-    text = os.environ.get("KAFKA_AUDIT_REMIND_HOURS") or "24"
+    return _hours("KAFKA_AUDIT_REMIND_HOURS") or None
+
+
+def approval() -> timedelta:
+    """Return after how long a change that nobody approved is rejected; a day where the variable holds no number of hours."""
+    try:
+        return _hours("KAFKA_AUDIT_APPROVAL_HOURS") or timedelta(hours=24)
+    except UsageError:  # a DAG file that raises is a DAG that nobody finds
+        return timedelta(hours=24)
+
+
+def _hours(variable: str) -> timedelta:
+    text = os.environ.get(variable) or "24"
     try:
         hours = float(text)
     except ValueError:
         hours = -1.0
-    if not 0 <= hours <= LONGEST_REMINDER_H:
-        msg = f"KAFKA_AUDIT_REMIND_HOURS is {text!r}: it must be a number of hours, 0 for no reminder"
+    if not 0 <= hours <= MOST_HOURS:
+        msg = f"{variable} is {text!r}: it must be a number of hours, at most {MOST_HOURS}; 0 switches it off"
         raise UsageError(msg)
-    return timedelta(hours=hours) if hours else None
+    return timedelta(hours=hours)
 
 
 def spark_memory() -> str:

@@ -48,7 +48,7 @@ def collect(cluster: str, answers: Mapping[str, Answer]) -> str:
     return audit.collect(described, _store(), log.info, secrets=passwords, answers=answers)
 
 
-def request(snapshot_ids: Iterable[str], dag_run_id: str) -> str:
+def request(snapshot_ids: Iterable[str], dag_run_id: str, baselines: Mapping[str, str | None] | None = None) -> str:
     """Ask Spark's question: pair each snapshot with its predecessor, run the row checks, put the package next to it.
 
     A damaged predecessor is passed over, which the log and that cluster's report say; other clusters are none the worse for it.
@@ -57,7 +57,9 @@ def request(snapshot_ids: Iterable[str], dag_run_id: str) -> str:
         The name of the run; a new one for each try, so that an answer to an earlier try is never taken for this one's.
     """
     store, run = _store(), run_name(dag_run_id)
-    asked = audit.request(store, sorted(snapshot_ids), None, run, damaged=lambda error: log.warning("passed over: %s", error))
+    asked = audit.request(
+        store, sorted(snapshot_ids), baselines, run, damaged=lambda error: log.warning("passed over: %s", error)
+    )
     store.write_for_spark(run, PY_FILES, pyfiles.package_zip())
     for pair in asked.pairs:
         nothing = "nothing, what could be is damaged" if pair.passed_over else "nothing, being the first"

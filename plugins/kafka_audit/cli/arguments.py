@@ -16,8 +16,15 @@ from kafka_audit.model.errors import UsageError
 from kafka_audit.model.finding import Severity
 from kafka_audit.suggest import did_you_mean
 
-_COMMANDS = ("run", "snapshot", "diff", "report", "lint", "explain", "alert-test", "demo")
-_MODULES = {"alert-test": "alerting", "explain": "pages", "lint": "linting", "report": "reporting"}
+_COMMANDS = ("run", "snapshot", "diff", "report", "lint", "explain", "before-migration", "after-migration", "alert-test", "demo")
+_MODULES = {
+    "before-migration": "changing",
+    "after-migration": "changing",
+    "alert-test": "alerting",
+    "explain": "pages",
+    "lint": "linting",
+    "report": "reporting",
+}
 """Where a command is that is not in `commands`; its function has its name."""
 
 _LINT_FORMATS = ("text", "json", "sarif", "junit", "github")
@@ -92,6 +99,12 @@ def _parser() -> argparse.ArgumentParser:
     _lint(add("lint", "judge configurations before brokers start with them", words.LINT))
     explain = add("explain", "explain a check, or list all", words.EXPLAIN)
     explain.add_argument("check", nargs="?", metavar="CODE", help="a code such as KA101, or a check's name")
+    _change(add("before-migration", "say whether a change may begin", words.BEFORE))
+    after = add("after-migration", "say whether what changed was meant to", words.AFTER)
+    _cluster(after)
+    _store(after)
+    after.add_argument("--baseline", metavar="SNAPSHOT", help="what to compare with (the newest baseline of the cluster)")
+    after.add_argument("--format", default="text", choices=("text", "json"), help="what goes to stdout (text)")
     add("alert-test", "prove that alerts arrive", words.ALERT_TEST)
     add("demo", "break a real cluster on this machine and audit it", "")
     return parser
@@ -108,6 +121,21 @@ def _lint(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cluster", metavar="NAME", help="a name in the cluster file, whose mute list counts")
     parser.add_argument("--against", metavar="CLUSTER", help="say what the files would break there, by its newest snapshot")
     _out(parser)
+
+
+def _change(parser: argparse.ArgumentParser) -> None:
+    _cluster(parser)
+    _store(parser)
+    parser.add_argument("--kind", required=True, metavar="KIND", help="what is to be done; see above")
+    parser.add_argument("--node-ids", default="", metavar="ID,ID", help="node ids of the KRaft controllers to be")
+    parser.add_argument(
+        "--proposed", nargs="+", default=[], metavar="FILE", help="server.properties that brokers are to run with"
+    )
+    parser.add_argument("--kafka-version", metavar="X.Y.Z", help="release that brokers are to run")
+    parser.add_argument("--vantage", action="append", default=[], metavar="NAME", help="a vantage that must reach every broker")
+    parser.add_argument("--strict", default="high", type=_severity, metavar="SEVERITY", help="what is a blocker (high)")
+    parser.add_argument("--keep", action="store_true", help="keep the snapshot as baseline even if it is no go")
+    parser.add_argument("--format", default="text", choices=("text", "json"), help="what goes to stdout (text)")
 
 
 def _fail_on(parser: argparse.ArgumentParser) -> None:

@@ -5,6 +5,7 @@ import os
 import secrets
 import time
 from collections.abc import Mapping
+from typing import Any
 
 from kafka_audit import audit, settings
 from kafka_audit.cli import clusters, console, difference, reporting
@@ -18,25 +19,33 @@ from kafka_audit.store import Store
 def run(arguments: argparse.Namespace) -> int:
     """Snapshot, compare, report, judge."""
     say = console.Progress(quiet=arguments.quiet)
+    store, document = audited(arguments, say, arguments.baseline, show_all=arguments.all)
+    for place in reporting.write(store, document, arguments.format.files, newest=True):
+        say(f"wrote {place}")
+    reporting.emit(document, store, arguments.format.page)
+    code, sentence = audit.gate(document, arguments.fail_on, arguments.min_coverage)
+    say(sentence)
+    return code
+
+
+def audited(
+    arguments: argparse.Namespace, say: console.Progress, baseline: str, *, show_all: bool = False
+) -> tuple[Store, dict[str, Any]]:
+    """Snapshot a cluster, compare it with the baseline (an id, `latest` or `none`), write the report; return store and report."""
     cluster, store = _cluster(arguments), _store(arguments)
-    if arguments.baseline not in {"latest", "none"}:
-        store.verify(arguments.baseline)  # a wrong or damaged id is told now, not after an audit
+    if baseline not in {"latest", "none"}:
+        store.verify(baseline)  # a wrong or damaged id is told now, not after an audit
     require_java()
     with SparkBehind() as spark:
         snapshot_id = _collect(cluster, store, say)
-        baselines = None if arguments.baseline == "latest" else {snapshot_id: _id(arguments.baseline)}
+        baselines = None if baseline == "latest" else {snapshot_id: _id(baseline)}
         run_id = _run_id()
         asked = audit.request(store, [snapshot_id], baselines, run_id)
         say(f"comparing with {asked.pairs[0].previous_snapshot_id or 'nothing: there is no earlier snapshot to compare with'}")
         spark.answer(store.root, run_id, _rows(store, asked))
         say("writing the report")
-        (document,) = audit.conclude(store, run_id, {cluster.name: cluster}, show_all=arguments.all)
-        for place in reporting.write(store, document, arguments.format.files, newest=True):
-            say(f"wrote {place}")
-        reporting.emit(document, store, arguments.format.page)
-        code, sentence = audit.gate(document, arguments.fail_on, arguments.min_coverage)
-        say(sentence)
-    return code
+        (document,) = audit.conclude(store, run_id, {cluster.name: cluster}, show_all=show_all)
+    return store, document
 
 
 def snapshot(arguments: argparse.Namespace) -> int:

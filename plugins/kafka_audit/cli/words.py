@@ -85,6 +85,36 @@ exit codes:
   3    unmuted failures at or above --fail-on
   130  interrupted
 """
+BEFORE = """\
+Say whether a change of a cluster may begin: take a snapshot, judge it, run the checks that a migration needs, judge proposed
+files against it. On a go the snapshot is kept as baseline.
+
+kinds: zookeeper-to-kraft, rolling-upgrade, listeners-or-security, new-network, moving-hosts
+
+examples:
+  kafka-audit before-migration prod --kind zookeeper-to-kraft --node-ids 3000,3001,3002
+  kafka-audit before-migration prod --kind listeners-or-security --proposed new/ --vantage clients
+
+exit codes:
+  0    go
+  1    internal error, or Spark did not run
+  2    wrong usage or configuration
+  3    no-go: there are blockers
+  4    not decided: a question that decides was not answered
+"""
+AFTER = """\
+Say whether what changed since the baseline was meant to: take a snapshot, compare, sort the changes by the plan.
+
+example:
+  kafka-audit after-migration prod
+
+exit codes:
+  0    as meant
+  1    internal error, or Spark did not run
+  2    wrong usage or configuration, or there is no baseline
+  3    not as meant: something else changed, fails now, or was not done
+  4    not decided: fewer reads were answered, or an earlier failure could not be judged
+"""
 ALERT_TEST = """\
 Send a test message through every alert channel that has an Airflow connection: `kafka_audit_smtp` mails, `kafka_audit_slack`
 posts. Run it where Airflow runs, with its environment. What the channels were told of clusters stays as it is.

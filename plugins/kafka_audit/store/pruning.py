@@ -6,6 +6,7 @@ than that: the past need not be looked through after every audit. However old, t
 * the newest of each cluster id, which is what the next one will be compared with, also after a long outage;
 * what a kept snapshot was compared with, so the previous one and every baseline that was asked for;
 * what a run in progress names;
+* baselines of changes;
 * everything of a cluster that is not in the cluster file.
 
 A run goes with the last of the snapshots that it judged, and never while it is in progress: asked less than a day ago, and not
@@ -19,6 +20,7 @@ from datetime import datetime, timedelta
 
 from kafka_audit.model.errors import SnapshotError
 from kafka_audit.model.run import Pair, Request, run_path
+from kafka_audit.store.baselines import FOLDER
 from kafka_audit.store.files import Files
 from kafka_audit.store.manifest import Manifest, cluster_of, taken_at
 
@@ -61,7 +63,8 @@ def prune(files: Files, cluster: str, keep: int, now: datetime) -> None:
     published = [name for name in own if name in ids]
     surplus = published[keep:]
     runs = _runs(files, now)
-    stays = _needed(runs, everyone - set(surplus)) | _newest_of_each_id(published, ids)
+    baselines = {name.removesuffix(".json") for name in files.names(FOLDER)}
+    stays = _needed(runs, everyone - set(surplus)) | _newest_of_each_id(published, ids) | baselines
     gone = [name for name in reversed(surplus) if name not in stays]
     gone += [name for name in own if name not in ids and now - (taken_at(name) or now) > IN_PROGRESS]
     for name in gone:

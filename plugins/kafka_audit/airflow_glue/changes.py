@@ -1,0 +1,85 @@
+"""What the tasks of the DAGs before and after a migration do."""
+
+import logging
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from airflow.sdk.exceptions import AirflowFailException
+
+from kafka_audit.airflow_glue import environment, tasks
+from kafka_audit.change import after, before, text
+from kafka_audit.change.plan import Plan, plan
+from kafka_audit.model.text import clean
+from kafka_audit.store import Store
+from kafka_audit.store.baselines import DECISIONS, Baselines
+
+log = logging.getLogger(__name__)
+WIDTH = 100
+BODY_CHARS = 6_000  # it travels as an XCom, and nobody approves what fills more than a screen or two
+
+
+def planned(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the plan that a form describes; raises `UsageError` before anything is asked of the cluster."""
+    tasks.cluster_names(params["cluster"])
+    return plan(
+        params["kind"],
+        node_ids=[part for part in (params["node_ids"] or "").split(",") if part.strip()],
+        proposed=params["proposed"],
+        version=params["kafka_version"] or None,
+        vantages=params["vantages"],
+        strict=params["strict"],
+    ).as_dict()
+
+
+def decide(cluster: str, judged: Mapping[str, str], planned: dict[str, Any]) -> dict[str, str]:
+    """Decide whether the change may begin, and log the report.
+
+    Returns:
+        Subject and body, in Markdown, of the question whether it shall.
+
+    Raises:
+        AirflowFailException: no-go.
+    """
+    store = Store(environment.store_root())
+    document = store.read_report(judged[cluster]) or {}
+    report = before.decide(document, store.read(judged[cluster]), Plan.from_dict(planned), datetime.now(UTC))
+    place = Baselines(store.root, DECISIONS).keep(report)
+    told = text.before(report, width=WIDTH)
+    log.info("%s\n%s", place, told)
+    if report["verdict"] == before.NO_GO:
+        raise AirflowFailException(report["headline"])
+    cut = f"{told[:BODY_CHARS]}\n… the rest is in {place}" if len(told) > BODY_CHARS else told
+    # Between fences Markdown is text; a cluster's backticks must not end them.
+    return {"subject": f"{report['headline']}. Begin?", "body": f"```\n{cut.replace('`', chr(39))}\n```"}
+
+
+def keep(cluster: str, judged: Mapping[str, str]) -> str:
+    """Keep an approved snapshot as baseline; returns its id."""
+    root = environment.store_root()
+    report = Baselines(root, DECISIONS).find(cluster, judged[cluster])
+    log.info("baseline %s", Baselines(root).keep(report))
+    return judged[cluster]
+
+
+def baseline(cluster: str, wanted: str | None) -> str:
+    """Return the snapshot to compare with; raises `UsageError` where there is none."""
+    tasks.cluster_names(cluster)
+    found: str = Baselines(environment.store_root()).find(cluster, wanted)["snapshot_id"]
+    return found
+
+
+def differ(cluster: str, judged: Mapping[str, str], baseline_id: str) -> None:
+    """Log what changed since the baseline.
+
+    Raises:
+        AirflowFailException: something changed that was not meant to, fails now, was not done, or could not be seen.
+    """
+    store = Store(environment.store_root())
+    kept = Baselines(store.root).find(cluster, baseline_id)
+    document = store.read_report(judged[cluster]) or {}
+    snapshots = store.read(baseline_id), store.read(judged[cluster])
+    report = after.compare(document, *snapshots, Plan.from_dict(kept["plan"]), datetime.now(UTC))
+    log.info("%s", text.after(report, width=WIDTH))
+    if report["verdict"] != after.AS_MEANT:
+        raise AirflowFailException(clean(report["headline"], 500))
