@@ -75,20 +75,18 @@ def _never_seen_inside(case: Case) -> Iterable[str]:
 def _form(place: str) -> str:
     if place == "its own network":
         return "bare names, which mean something only where a search domain or a container network completes them"
-    return f"by their form names of {place}, which outside of it nobody is asked for"
+    return f"by their form known to the DNS of {place} alone"
 
 
 def _headline(case: Case, reach: Reach, listeners: str, place: str) -> str:
-    where, tally, only = reach.where(), reach.tally(), f"resolve only inside {place}"
-    one = len(reach.worst_failed) == 1
-    names = f"{tally} names {'resolves' if one else 'resolve'} only inside {place}"
-    told = f"{tally} {listeners} names {only}" if not one else f"{tally} {listeners} names resolves only inside {place}"
+    tally, many = reach.tally(), counted(len(case.brokers), "broker")
+    only = f"names {'resolves' if len(reach.worst_failed) == 1 else 'resolve'} only inside {place}"
     return fitting(
         [
-            f"Clients at {where} cannot reach {brokers(case.brokers)}: {told}",
-            f"Clients at {where} cannot reach {brokers(case.brokers)}: {names}",
-            f"Clients at {reach.where(20)} cannot reach {counted(len(case.brokers), 'broker')}: {names}",
-            f"Clients cannot reach {counted(len(case.brokers), 'broker')}: names {only}",
+            f"Clients at {reach.where()} cannot reach {brokers(case.brokers)}: {tally} {listeners} {only}",
+            f"Clients at {reach.where()} cannot reach {brokers(case.brokers)}: {tally} {only}",
+            f"Clients at {reach.where(20)} cannot reach {many}: {tally} {only}",
+            f"Clients cannot reach {many}: {tally} {only}",
         ]
     )
 
@@ -109,8 +107,8 @@ def _steps(case: Case) -> tuple[Step, ...]:
         ),
         Step(
             kind="lasting",
-            text=f"Way 2, an address outside for each of the {many}: hostNetwork, or a NodePort or LoadBalancer for each, and a "
-            "listener of its own that advertises exactly that, such as "
+            text=f"Way 2, an address outside for each of the {many}: whole names that clients resolve and reach (in Kubernetes by "
+            "hostNetwork, or a NodePort or LoadBalancer for each), on a listener of its own that advertises exactly that, such as "
             "advertised.listeners=INTERNAL://<name inside>:9094,EXTERNAL://<address outside>:<port of this broker>.",
             cost="One rolling restart; an address or port for each broker to be kept, and with hostNetwork one broker a node.",
         ),
