@@ -9,6 +9,9 @@ from kafka_audit.model.text import clean
 
 _REFUSALS = re.compile(r"authori[sz]ation|\bnoauth|\b(29|30|31)\b", re.IGNORECASE)
 
+LOGS = "logs:"
+"""How observers begin that are a broker's logs."""
+
 _RESTARTING = ("connection refused", "connection reset", "connection closed", "timeout", "no route to host")
 
 
@@ -34,7 +37,8 @@ def reads_by_resource(snapshot: Snapshot) -> Mapping[str, Sequence[SourceRead]]:
 def resources(snapshot: Snapshot) -> Mapping[str, str]:
     """Return the resource that each asked broker's or controller's reads are about, by observer.
 
-    An address of the cluster file that no broker registered is the broker that the socket says it is, where it says so.
+    An address of the cluster file that no broker registered is the broker that the socket says it is, where it says so. A
+    broker's logs are its own word, too.
     """
     told = {
         row.address: row.answered_by for row in snapshot.of(BrokerIdentity) if row.broker_id < 0 and row.answered_by is not None
@@ -44,6 +48,8 @@ def resources(snapshot: Snapshot) -> Mapping[str, str]:
         if read.observer.startswith(("broker:", "broker@")):
             name = read.observer[len("broker:") :]
             found[read.observer] = f"broker/{told.get(read.target, name)}"
+        elif read.observer.startswith(LOGS) and read.observer[len(LOGS) :].isdecimal():
+            found[read.observer] = f"broker/{read.observer[len(LOGS) :]}"
         elif read.observer.startswith("controller@"):
             found[read.observer] = read.observer.replace("@", "/", 1)
     return found

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from kafka_audit.checks.reads import last_reads, observer_name, without_login
+from kafka_audit.checks.reads import last_reads, observer_name, resources, without_login
 from kafka_audit.engine.causes.repair import connect_again, prove
 from kafka_audit.engine.causes.rule import Case, Story, evidence_of, evidence_of_reads
 from kafka_audit.model.finding import Evidence, Finding, Step
@@ -16,11 +16,9 @@ _LOGIN = re.compile(r"auth|sasl|credential|password|login", re.IGNORECASE)
 
 def failed_reads(case: Case, root: Finding) -> tuple[SourceRead, ...]:
     """Return the reads of a root's source that were not answered; `cluster` stands for every source that is no broker."""
-    name = root.resource.name.removeprefix("broker/")
+    of = resources(case.facts.snapshot)
     failed = (read for read in last_reads(case.facts.snapshot) if read.outcome == "failed")
-    if root.resource.name == "cluster":
-        return tuple(read for read in failed if not read.observer.startswith("broker"))
-    return tuple(read for read in failed if read.observer in {f"broker:{name}", f"broker@{name}"})
+    return tuple(read for read in failed if of.get(read.observer, "cluster") == root.resource.name)
 
 
 def _of_brokers(case: Case) -> tuple[Finding, ...]:
