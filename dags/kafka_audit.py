@@ -14,8 +14,8 @@ from kafka_audit.model.errors import StoreBusyError
 
 JOB = Path(__file__).resolve().parents[1] / "spark_jobs" / "diff_snapshots.py"
 CLUSTERS_AT_ONCE = 4
-ALERTS = [notify.by_mail, notify.by_slack]
-ENDS = [notify.end_by_mail, notify.end_by_slack]
+ALERTS = [notify.by_mail, notify.by_slack, notify.by_others]
+ENDS = [notify.end_by_mail, notify.end_by_slack, notify.end_by_others]
 
 # A cluster that does not answer is no error but rows of its snapshot. What is left to a retry is the way to the store; a
 # wrong cluster file stays wrong, so does a store without the right to write, and a bug would only ask a sick cluster twice.

@@ -10,7 +10,7 @@ from socket import socket
 
 import pytest
 
-from kafka_audit.airflow_glue import notify
+from kafka_audit.airflow_glue import channels, notify
 from kafka_audit.airflow_glue.errors import GateFailed
 from kafka_audit.model.errors import UsageError
 from kafka_audit.store import Store
@@ -90,7 +90,8 @@ class Run:
 
 def end(instance, exception):
     """End a task as Airflow does: the callbacks of its state, each on its own."""
-    callbacks = [notify.by_mail, notify.by_slack] if exception else [notify.end_by_mail, notify.end_by_slack]
+    failing = [notify.by_mail, notify.by_slack, notify.by_others]
+    callbacks = failing if exception else [notify.end_by_mail, notify.end_by_slack, notify.end_by_others]
     for callback in callbacks:
         callback({"ti": instance, "exception": exception} if exception else {"ti": instance})
 
@@ -241,3 +242,53 @@ def test_a_wrong_setting_of_the_gate_is_told_too(connected, monkeypatch):
     monkeypatch.setenv("KAFKA_AUDIT_MIN_COVERAGE", "90%")
     end(Instance(clusters=["prod"], report={"prod": "x"}), UsageError("KAFKA_AUDIT_MIN_COVERAGE is '90%'"))
     assert subjects(connected())[0][0].startswith("[NOT AUDITED] prod: task gate failed: KAFKA_AUDIT_MIN_COVERAGE is '90%'")
+
+
+SENT = []
+
+
+class Pager:
+    """A notifier as providers have them."""
+
+    def __init__(self, **arguments):
+        self.arguments = arguments
+
+    def notify(self, _context):
+        SENT.append(self.arguments)
+
+
+def test_any_notifier_is_told_the_same_with_a_memory_of_its_own(store, monkeypatch):
+    entry = {
+        "notifier": f"{__name__}.Pager",
+        "summary": "{subject}",
+        "dedup_key": "kafka-{key}",
+        "more": {"do": ["{action}"]},
+        "n": 1,
+    }
+    monkeypatch.setitem(sys.modules, __name__, sys.modules.get(__name__) or sys.modules[Pager.__module__])
+    monkeypatch.setenv("KAFKA_AUDIT_NOTIFIERS", json.dumps([entry]))
+    SENT.clear()
+    run = Run(store)
+    for failures in (cut_off(1), cut_off(1), ()):
+        run.gate(*failures)
+    begun, ended = SENT
+    assert begun["summary"].startswith("[NEW] prod: Broker 1 is cut off")
+    assert (begun["more"], ended["more"], begun["n"]) == ({"do": ["trigger"]}, {"do": ["resolve"]}, 1)
+    assert begun["dedup_key"] == ended["dedup_key"]
+
+
+@pytest.mark.parametrize("text", ["{", "{}", "[1]", '[{"summary": "x"}]'])
+def test_notifiers_that_cannot_be_read_are_one_line(monkeypatch, text):
+    monkeypatch.setenv("KAFKA_AUDIT_NOTIFIERS", text if text != "{}" else '{"a": 1}')
+    with pytest.raises(UsageError, match="KAFKA_AUDIT_NOTIFIERS is no list like"):
+        channels.further()
+
+
+def test_one_notifier_that_fails_keeps_no_other_from_its_message(store, monkeypatch):
+    entries = [{"notifier": "no.such.Notifier"}, {"notifier": f"{__name__}.Pager", "summary": "{subject}"}]
+    monkeypatch.setitem(sys.modules, __name__, sys.modules.get(__name__) or sys.modules[Pager.__module__])
+    monkeypatch.setenv("KAFKA_AUDIT_NOTIFIERS", json.dumps(entries))
+    SENT.clear()
+    with pytest.raises(ExceptionGroup, match="not delivered"):
+        Run(store).gate(*cut_off(1))
+    assert len(SENT) == 1

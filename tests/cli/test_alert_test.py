@@ -89,7 +89,7 @@ def test_a_channel_that_takes_nothing_is_told_and_fails(connect):
 def test_without_any_connection_nobody_would_be_told():
     done = alert_test()
     assert done.returncode == 2
-    assert "mail: not used, Airflow has no connection kafka_audit_smtp" in done.stdout
+    assert "mail: not used, there is no Airflow connection kafka_audit_smtp" in done.stdout
     assert "make an Airflow connection kafka_audit_smtp or kafka_audit_slack" in done.stderr
 
 

@@ -132,9 +132,9 @@ def test_only_what_a_retry_can_heal_is_retried(dag):
 def test_gates_always_run_and_tell(dag):
     gate = dag.task_dict["gate"]
     assert gate.trigger_rule == "all_done"
-    assert list(gate.partial_kwargs["on_failure_callback"]) == [notify.by_mail, notify.by_slack]
-    assert list(dag.task_dict["clusters"].on_failure_callback) == [notify.by_mail, notify.by_slack]
-    assert list(gate.partial_kwargs["on_success_callback"]) == [notify.end_by_mail, notify.end_by_slack]
+    assert list(gate.partial_kwargs["on_failure_callback"]) == [notify.by_mail, notify.by_slack, notify.by_others]
+    assert list(dag.task_dict["clusters"].on_failure_callback) == [notify.by_mail, notify.by_slack, notify.by_others]
+    assert list(gate.partial_kwargs["on_success_callback"]) == [notify.end_by_mail, notify.end_by_slack, notify.end_by_others]
     assert not dag.task_dict["clusters"].on_success_callback
 
 

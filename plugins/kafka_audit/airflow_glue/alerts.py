@@ -43,6 +43,7 @@ class Alert:
         key: mails of one key are one thread.
         first: whether it is the first of its key.
         subject: the change, the cluster and the headline.
+        action: trigger, or resolve where something is over; the words of services that page people.
         facts: one line each: how bad, since when, what is new.
         impact: who suffers now; may be empty.
         reasons: the incident as on a terminal, plain; may be empty.
@@ -53,6 +54,7 @@ class Alert:
     key: str
     first: bool
     subject: str
+    action: str = "trigger"
     facts: tuple[str, ...] = ()
     impact: str = ""
     reasons: str = ""
@@ -71,6 +73,7 @@ def of_message(message: Message, audited: Audited, places: Places) -> Alert:
         key=told.key,
         first=message.change in {Change.NEW, Change.NOT_AUDITED},
         subject=f"[{change}] {audited.cluster}: {_headline(message)}",
+        action="resolve" if message.change in {Change.RESOLVED, Change.AUDITED_AGAIN} else "trigger",
         facts=tuple(_facts(message, document, incident)),
         impact="" if incident is None else incident["impact"],
         reasons="" if document is None or incident is None else terminal.reasons(document, incident, width=TEXT_WIDTH),

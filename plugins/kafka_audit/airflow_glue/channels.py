@@ -1,10 +1,14 @@
-"""The ways by which alerts go out: a mail over the connection `kafka_audit_smtp`, a post over `kafka_audit_slack`.
+"""The ways by which alerts go out: a mail over the connection `kafka_audit_smtp`, a post over `kafka_audit_slack`, and more.
 
-A channel without its connection is none. Texts are sent as they are: calling Airflow's notifiers would render them as Jinja, and
+What KAFKA_AUDIT_NOTIFIERS names is a channel, too. A channel without its connection is none. Texts are sent as they are: calling Airflow's notifiers would render them as Jinja, and
 these quote what a cluster said.
 """
 
-from collections.abc import Callable
+import importlib
+import json
+import os
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from email.mime.multipart import MIMEMultipart
 from email.mime.text import MIMEText
@@ -21,6 +25,7 @@ from kafka_audit.model.errors import UsageError
 
 MAIL = "kafka_audit_smtp"
 SLACK = "kafka_audit_slack"
+NOTIFIERS = "KAFKA_AUDIT_NOTIFIERS"
 
 NOT_DELIVERED = (OSError, AirflowException, RuntimeError, ValueError)
 """What the providers raise when a message does not go out; `smtplib` and `urllib` raise kinds of OSError."""
@@ -32,19 +37,16 @@ class Channel:
 
     Attributes:
         name: of its memory in the store.
-        connection: id of the Airflow connection.
-        send: sends an alert; raises `UsageError` for a connection that lacks something, else one of `NOT_DELIVERED`.
-        to: says whom a connection reaches, without its secrets.
+        wants: what makes it a way, for whoever has none.
+        send: sends an alert; raises `UsageError` where a setting is missing, else one of `NOT_DELIVERED`.
+        target: says whom it reaches, without secrets; None where it is not set up, and nothing is to be sent. Raises
+            `UsageError` as `send` does.
     """
 
     name: str
-    connection: str
+    wants: str
     send: Callable[[Alert], None]
-    to: Callable[[Connection], str]
-
-    def find(self) -> Connection | None:
-        """Return the connection, None where there is none and nothing is to be sent."""
-        return connections.find(self.connection)
+    target: Callable[[], str | None]
 
 
 class _TwoParts(SmtpHook):
@@ -87,8 +89,9 @@ def _mail_extra(connection: Connection | None) -> dict[str, Any]:
     return extra
 
 
-def _mail_to(connection: Connection) -> str:
-    return f"{_mail_extra(connection)['to']} over {connection.host}:{connection.port}"
+def _mail_target() -> str | None:
+    connection = connections.find(MAIL)
+    return None if connection is None else f"{_mail_extra(connection)['to']} over {connection.host}:{connection.port}"
 
 
 def _slack(alert: Alert) -> None:
@@ -98,10 +101,58 @@ def _slack(alert: Alert) -> None:
     notifier.notify({})
 
 
-def _slack_to(connection: Connection) -> str:
+def _slack_target() -> str | None:
+    connection = connections.find(SLACK)
+    if connection is None:
+        return None
     return f"the incoming webhook at {connection.host or 'Slack'}"  # the rest of the address is the secret
 
 
-BY_MAIL = Channel(name="mail", connection=MAIL, send=_mail, to=_mail_to)
-BY_SLACK = Channel(name="slack", connection=SLACK, send=_slack, to=_slack_to)
-CHANNELS = (BY_MAIL, BY_SLACK)
+BY_MAIL = Channel(name="mail", wants=f"Airflow connection {MAIL}", send=_mail, target=_mail_target)
+BY_SLACK = Channel(name="slack", wants=f"Airflow connection {SLACK}", send=_slack, target=_slack_target)
+
+
+def every_channel() -> tuple[Channel, ...]:
+    """Return all channels; raises `UsageError` where KAFKA_AUDIT_NOTIFIERS cannot be read."""
+    return (BY_MAIL, BY_SLACK, *further())
+
+
+def further() -> tuple[Channel, ...]:
+    """Return a channel for each notifier of KAFKA_AUDIT_NOTIFIERS; raises `UsageError` where that cannot be read."""
+    text = os.environ.get(NOTIFIERS) or "[]"
+    try:
+        entries = [dict(entry) for entry in json.loads(text)]
+        paths = [str(entry.pop("notifier")) for entry in entries]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        msg = (
+            f'{NOTIFIERS} is no list like [{{"notifier": "package.module.Class", "argument": "{{subject}}"}}]; see docs/alerts.md'
+        )
+        raise UsageError(msg) from None
+    return tuple(_further(number, *one) for number, one in enumerate(zip(paths, entries, strict=True), start=1))
+
+
+def _further(number: int, path: str, arguments: Mapping[str, Any]) -> Channel:
+    name = path.rpartition(".")[2]
+
+    def send(alert: Alert) -> None:
+        module, _, attribute = path.rpartition(".")
+        try:
+            notifier = getattr(importlib.import_module(module or "airflow"), attribute)
+        except (ImportError, AttributeError, ValueError) as error:
+            msg = f"{NOTIFIERS}: {path} cannot be imported ({error})"
+            raise UsageError(msg) from None
+        notifier(**{key: _filled(value, alert) for key, value in arguments.items()}).notify({})
+
+    return Channel(name=f"{name.lower()}-{number}", wants=NOTIFIERS, send=send, target=lambda: f"{name} of {NOTIFIERS}")
+
+
+def _filled(value: Any, alert: Alert) -> Any:  # noqa: ANN401 -- whatever a notifier takes
+    """Put an alert into the placeholders of an argument; nothing that a cluster said is filled again."""
+    if isinstance(value, dict):
+        return {key: _filled(one, alert) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_filled(one, alert) for one in value]
+    if not isinstance(value, str):
+        return value
+    words = {"subject": alerts.subject(alert), "text": alerts.text(alert), "key": alert.key, "action": alert.action}
+    return re.sub(r"\{(subject|text|key|action)\}", lambda match: words[match[1]], value)

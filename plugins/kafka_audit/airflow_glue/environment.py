@@ -7,6 +7,7 @@
 | KAFKA_AUDIT_SCHEDULE | cron expression, or `none` | every 15 minutes |
 | KAFKA_AUDIT_FAIL_ON | severity from which a gate fails | high |
 | KAFKA_AUDIT_MIN_COVERAGE | share of asked reads that must be answered | 1.0 |
+| KAFKA_AUDIT_NOTIFIERS | further notifiers for alerts, JSON; see docs/alerts.md | none |
 | KAFKA_AUDIT_REMIND_HOURS | after how long an open incident is told again; 0: never | 24 |
 | KAFKA_AUDIT_APPROVAL_HOURS | after how long a change that nobody approved is rejected | 24 |
 | KAFKA_AUDIT_SPARK_MEMORY | heap of the Spark driver and of each executor | 2g |

@@ -38,6 +38,20 @@ def end_by_slack(context: Mapping[str, Any]) -> None:
     telling.by(channels.BY_SLACK, context, failed=False)
 
 
+def by_others(context: Mapping[str, Any]) -> None:
+    """Hand what a failure tells to the notifiers of KAFKA_AUDIT_NOTIFIERS."""
+    from kafka_audit.airflow_glue import channels, telling  # noqa: PLC0415 -- see above
+
+    telling.by_each(channels.further(), context, failed=True)
+
+
+def end_by_others(context: Mapping[str, Any]) -> None:
+    """Hand what a success ends to the notifiers of KAFKA_AUDIT_NOTIFIERS."""
+    from kafka_audit.airflow_glue import channels, telling  # noqa: PLC0415 -- see above
+
+    telling.by_each(channels.further(), context, failed=False)
+
+
 def note(context: Mapping[str, Any]) -> None:
     """Leave the reason of a failure for the gates to tell: they run in other processes."""
     from kafka_audit.airflow_glue import telling  # noqa: PLC0415 -- see above

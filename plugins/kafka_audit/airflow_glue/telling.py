@@ -5,7 +5,7 @@ the next audit.
 """
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
@@ -14,7 +14,7 @@ from airflow.providers.common.compat.sdk import conf
 from upath import UPath
 
 from kafka_audit.airflow_glue import alerts, environment, memory
-from kafka_audit.airflow_glue.channels import Channel
+from kafka_audit.airflow_glue.channels import NOT_DELIVERED, Channel
 from kafka_audit.airflow_glue.errors import GateFailed
 from kafka_audit.airflow_glue.memory import Memory
 from kafka_audit.airflow_glue.seen import Audited, Limits
@@ -30,15 +30,32 @@ EVERYBODY = "_audit"
 
 
 def by(channel: Channel, context: Mapping[str, Any], *, failed: bool) -> None:
-    """Tell what the end of a task calls for, if the channel has a connection. The context of a killed task has no exception.
+    """Tell what the end of a task calls for, if the channel is set up. The context of a killed task has no exception.
 
     Raises:
         UsageError: the connection lacks something; Airflow logs it with the task.
     """
-    if channel.find() is None:
+    if channel.target() is None:
         return
     for scope, audited in _audited(context, failed=failed):
         tell(channel, scope, audited, _places(context, audited))
+
+
+def by_each(channels: Iterable[Channel], context: Mapping[str, Any], *, failed: bool) -> None:
+    """Do as `by` for several channels; the first that fails must not keep the others from being tried.
+
+    Raises:
+        ExceptionGroup: of what did not go out.
+    """
+    errors: list[Exception] = []
+    for channel in channels:
+        try:
+            by(channel, context, failed=failed)
+        except (UsageError, *NOT_DELIVERED) as error:
+            errors.append(error)
+    if errors:
+        msg = "alerts were not delivered"
+        raise ExceptionGroup(msg, errors)
 
 
 def tell(channel: Channel, scope: str, audited: Audited, places: alerts.Places) -> None:

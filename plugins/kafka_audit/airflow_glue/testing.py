@@ -21,9 +21,12 @@ class Outcome:
 
 def try_out(channel: Channel) -> Outcome:
     """Send a test message."""
-    connection = channel.find()
-    if connection is None:
-        return Outcome(text=f"{channel.name}: not used, Airflow has no connection {channel.connection}", configured=False)
+    try:
+        target = channel.target()
+    except UsageError as error:
+        return Outcome(text=f"{channel.name}: {error}", incomplete=True)
+    if target is None:
+        return Outcome(text=f"{channel.name}: not used, there is no {channel.wants}", configured=False)
     number = secrets.token_hex(3)
     alert = Alert(
         key=number,
@@ -32,12 +35,9 @@ def try_out(channel: Channel) -> Outcome:
         facts=("Sent by `kafka-audit alert-test`. No cluster was audited.",),
     )
     try:
-        to = channel.to(connection)
         channel.send(alert)
     except UsageError as error:
         return Outcome(text=f"{channel.name}: {error}", incomplete=True)
     except NOT_DELIVERED as error:
-        secret = connection.password or ""
-        why = str(error).replace(secret, "***") if secret else str(error)
-        return Outcome(text=f"{channel.name}: not delivered to {to}: {why or type(error).__name__}")
-    return Outcome(text=f"{channel.name}: test {number} was taken for {to}", delivered=True)
+        return Outcome(text=f"{channel.name}: not delivered to {target}: {error or type(error).__name__}")
+    return Outcome(text=f"{channel.name}: test {number} was taken for {target}", delivered=True)
