@@ -1,7 +1,7 @@
 """The ways by which alerts go out: a mail over the connection `kafka_audit_smtp`, a post over `kafka_audit_slack`, and more.
 
-What KAFKA_AUDIT_NOTIFIERS names is a channel, too. A channel without its connection is none. Texts are sent as they are: calling Airflow's notifiers would render them as Jinja, and
-these quote what a cluster said.
+What KAFKA_AUDIT_NOTIFIERS names is a channel, too. A channel without its connection is none. Texts are sent as they are: calling
+Airflow's notifiers would render them as Jinja, and these quote what a cluster said.
 """
 
 import importlib
