@@ -274,7 +274,7 @@ def test_sixty_brokers_fold_to_what_differs():
     folded = picture.build(drawn)
     assert (len(folded.rows), len(folded.columns)) == (2, 2)
     (failing,) = [cell for _, cells in folded.rows for cell in cells if cell.letter == "T"]
-    assert failing.says == "tcp: timeout"
+    assert failing.says == "timeout"
     assert [(letter, number) for _, letter, _, number, _ in folded.legend] == [("T", 400), (".", 3200)]
     whole_picture = picture.build(drawn, fold=False)
     assert (len(whole_picture.rows), len(whole_picture.columns)) == (60, 60)

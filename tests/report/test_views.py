@@ -27,7 +27,7 @@ def test_brokers_that_say_the_same_share_a_column():
     assert said["zookeeper"]["partitions with a leader"] == "1 of 1"
     assert said["brokers 0, 1"]["brokers"] == "0-2"
     assert (said["broker 2"]["brokers"], said["broker 2"]["controller"]) == ("none", "none")
-    assert said["broker 2"]["address of broker 1, PLAINTEXT"] == "none"
+    assert len(rows) == 5  # an empty view disputes no single address
 
 
 def test_another_address_than_registered_is_a_row_of_its_own():
@@ -44,9 +44,12 @@ def test_an_address_that_nobody_registered_is_asked_for_no_listener():
     snapshot = small_cluster.snapshot(SPEC)
     (empty,) = [row for row in snapshot.rows if isinstance(row, BrokerView) and row.broker_id == 2]
     more = replace(empty, observer="broker@x:1", broker_id=-1, listener="bootstrap", address="x:1")
-    _, said = columns(replace(snapshot, rows=(*snapshot.rows, more)))
+    moved = tuple(
+        replace(row, host="old") if isinstance(row, ViewBroker) and row.broker_id == 1 else row for row in snapshot.rows
+    )
+    rows, said = columns(replace(snapshot, rows=(*moved, more)))
     assert "brokers 0, 1" in said
-    assert said["broker at x:1"]["address of broker 1, PLAINTEXT"] == views.NOT_ASKED
+    assert said["broker at x:1"][rows[5]] == views.NOT_ASKED
 
 
 def test_where_all_agree_there_is_one_column_beside_the_registry_s():

@@ -273,5 +273,11 @@ def in_words(matrix: Mapping[str, Any]) -> list[str]:
             columns = tuple(ids[c] for c, cell in enumerate(line) if cell == letter)
             if columns:
                 groups.setdefault(columns, []).append(observer)
-        told.extend(f"{_row_name(who)}: {verb} {brokers(columns, 10)} ({MEANING[letter]})." for columns, who in groups.items())
+        told.extend(f"{_row_name(who)}: {verb} {_all(columns)} ({MEANING[letter]})." for columns, who in groups.items())
     return told
+
+
+def _all(ids: Sequence[int]) -> str:
+    """Return a few brokers one by one, and many as ranges: a number alone would not say which."""
+    few = 10
+    return brokers(ids, few) if len(ids) <= few else f"brokers {ranges(ids)}"

@@ -54,6 +54,8 @@ def _disputed(facts: Facts) -> list[tuple[int, str]]:
     for endpoint in facts.endpoints:
         said[endpoint.broker_id, endpoint.listener].add(endpoint.address)
     for view in facts.views.values():
+        if not view.brokers_listed:
+            continue  # says so once, and not once for each broker
         listed = {row.broker_id: f"{row.host}:{row.port}" for row in facts.listed.get(view.brokers_digest, ())}
         for broker, listener in list(said):
             if listener == view.listener:

@@ -70,6 +70,7 @@ def build(drawn: Mapping[str, Any], *, mode: str = "worst", fold: bool | None = 
         f"{line}{observer.reach}{observer.view}" if mode == "worst" else line
         for line, observer in zip(cells, observers, strict=True)
     ]
+    dense = not is_folded and len(ids) > FOLD_ABOVE
     rows, columns = folded(cells, is_folded)
     if is_folded and mode == "worst":
         rows = _split(rows, keys)
@@ -77,8 +78,8 @@ def build(drawn: Mapping[str, Any], *, mode: str = "worst", fold: bool | None = 
         mode=mode,
         folded=is_folded,
         can_unfold=not too_many,
-        dense=not is_folded and len(ids) > FOLD_ABOVE,
-        columns=tuple(_column(drawn, [ids[c] for c in group]) for group in columns),
+        dense=dense,
+        columns=tuple(_column(drawn, [ids[c] for c in group], dense=dense) for group in columns),
         rows=tuple(
             (
                 _row([observers[r] for r in group]),
@@ -123,7 +124,7 @@ def _says(drawn: Mapping[str, Any], observer: Observer, letter: str, group: Sequ
     for why in drawn["why"]:
         named = not why["brokers"] or set(group) & set(why["brokers"])
         if why["letter"] == letter and observer.name in why["observers"] and named:
-            return clean(why["text"], 300)
+            return clean(why["text"], 300).removeprefix(f"{MEANING[letter]}: ")
     return ""
 
 
@@ -134,8 +135,13 @@ def _short(ids: Sequence[int]) -> tuple[str, str]:
     return (spelt, "") if len(spelt) <= _LONGEST_HEAD else (f"{len(ids)} brokers", spelt)
 
 
-def _column(drawn: Mapping[str, Any], group: Sequence[int]) -> Head:
+def _called(name: str, number: int) -> str:
+    return name if name.endswith("brokers") else f"{'broker' if number == 1 else 'brokers'} {name}"
+
+
+def _column(drawn: Mapping[str, Any], group: Sequence[int], *, dense: bool) -> Head:
     name, spelt = _short(group)
+    name = name if dense else _called(name, len(group))
     note = "controller" if list(group) == [drawn["controller"]] else ""
     return Head(name=name, spelt=spelt, note=note)
 
@@ -144,8 +150,7 @@ def _row(group: Sequence[Observer]) -> Head:
     ids = [observer.broker for observer in group if observer.broker is not None]
     others = [clean(observer.name, 40) for observer in group if observer.broker is None]
     name, spelt = _short(ids) if ids else ("", "")
-    if ids and not name.endswith("brokers"):
-        name = f"{'broker' if len(ids) == 1 else 'brokers'} {name}"
+    name = _called(name, len(ids)) if ids else ""
     note = clean(group[0].note) if len(group) == 1 else ""
     return Head(name=", ".join(part for part in (name, *others) if part), spelt=spelt, note=note)
 
