@@ -108,7 +108,7 @@ def _steps(case: Case) -> tuple[Step, ...]:
         Step(
             kind="lasting",
             text=f"Way 2, an address outside for each of the {many}: whole names that clients resolve and reach (in Kubernetes "
-            "by hostNetwork, a NodePort or a LoadBalancer for each), on a listener of its own that advertises exactly that, such as "
+            "by hostNetwork, a NodePort or a LoadBalancer for each), on a listener of its own that advertises just that, such as "
             "advertised.listeners=INTERNAL://<name inside>:9094,EXTERNAL://<address outside>:<port of this broker>.",
             cost="One rolling restart; an address or port for each broker to be kept, and with hostNetwork one broker a node.",
         ),
