@@ -4,12 +4,17 @@ And a `spark-submit` that answers at once that no SQL check found anything: row 
 """
 
 import contextlib
+import json
 import socket
+import subprocess
 import sys
 import threading
+from types import SimpleNamespace
 
 from collect import fakes
-from kafka_audit.store.files import Files
+from kafka_audit.testbed.airflow_home import ROOT, AirflowHome
+
+HERE = SimpleNamespace(popen=lambda command, **options: subprocess.Popen(command, text=True, stdin=subprocess.DEVNULL, **options))
 
 SPARK_SUBMIT = """#!{python}
 import argparse, pathlib, sys
@@ -92,7 +97,15 @@ def spark_submit(folder):
     return '{"conn_type": "spark", "host": "local[1]", "extra": {"spark-binary": "spark-submit"}}'
 
 
-def answer_nothing(store, run):
-    """Answer a run as that `spark-submit` does."""
-    for name in ("judgements", "changes"):
-        Files(store).write(f"runs/{run}/{name}/_SUCCESS", b"")
+def airflow_over(cluster, folder, variables, *dags):
+    """Return an Airflow of its own that audits the cluster as `prod`, with further DAGs, and that `spark-submit`."""
+    clusters, bundle = folder / "clusters.yaml", folder / "dags"
+    clusters.write_text(json.dumps({"clusters": {"prod": cluster.entry()}}))
+    bundle.mkdir()
+    for source in (*(ROOT / "dags").glob("*.py"), *dags):
+        (bundle / source.name).symlink_to(source)
+    own = {"AIRFLOW__CORE__DAGS_FOLDER": str(bundle), "AIRFLOW_CONN_KAFKA_AUDIT_SPARK": spark_submit(folder / "bin")}
+    home = AirflowHome(HERE, folder / "airflow", clusters=clusters, store=folder / "store", variables=variables | own)
+    home.environment["PATH"] = f"{folder / 'bin'}:{home.environment['PATH']}"
+    home.ready(home.migrate())
+    return home

@@ -11,11 +11,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from kafka_audit.testbed.airflow_home import AirflowHome
-from scenarios.airflow_server import AirflowServer, free_port
-from scenarios.loopback_cluster import LoopbackCluster, spark_submit
+from scenarios.loopback_cluster import LoopbackCluster, airflow_over
+from scenarios.scheduled import Scheduled, free_port
 
-HERE = SimpleNamespace(popen=lambda command, **options: subprocess.Popen(command, text=True, stdin=subprocess.DEVNULL, **options))
 FOLDER = Path(__file__).parent
 STORY = {
     "clean": (0, 1, 2),
@@ -72,20 +70,8 @@ def arrived(tmp_path):
 @pytest.fixture
 def airflow(cluster, arrived, tmp_path):
     """An Airflow that audits the cluster, with both connections, and with two DAGs of another team."""
-    clusters, dags = tmp_path / "clusters.yaml", tmp_path / "dags"
-    clusters.write_text(json.dumps({"clusters": {"prod": cluster.entry()}}))
-    dags.mkdir()
-    for source in (*(FOLDER.parents[1] / "dags").glob("*.py"), *(FOLDER / "dags_after_audits").glob("*.py")):
-        (dags / source.name).symlink_to(source)
-    variables = arrived.variables | {
-        "AIRFLOW__CORE__DAGS_FOLDER": str(dags),
-        "AIRFLOW_CONN_KAFKA_AUDIT_SPARK": spark_submit(tmp_path / "bin"),
-        "AFTER_AUDITS": str(tmp_path / "after.jsonl"),
-    }
-    home = AirflowHome(HERE, tmp_path / "airflow", clusters=clusters, store=tmp_path / "store", variables=variables)
-    home.environment["PATH"] = f"{tmp_path / 'bin'}:{home.environment['PATH']}"
-    home.ready(home.migrate())
-    return home
+    others = {"AFTER_AUDITS": str(tmp_path / "after.jsonl")}
+    return airflow_over(cluster, tmp_path, arrived.variables | others, *(FOLDER / "dags_after_audits").glob("*.py"))
 
 
 def check(messages):
@@ -100,8 +86,7 @@ def check(messages):
         assert mails[0].partition(": ")[2].partition(":")[0] in told or "[" in told.splitlines()[0]
 
 
-@pytest.mark.parametrize("unused", [None], ids=["dags test"])
-def test_seven_audits_give_five_messages_by_dags_test(airflow, cluster, arrived, tmp_path, unused):  # noqa: ARG001 -- names the way
+def test_seven_audits_give_five_messages_by_dags_test(airflow, cluster, arrived, tmp_path):
     for number, (name, up) in enumerate(STORY.items()):
         cluster.only(*up)
         run = airflow.run(tmp_path / f"{number}.log")
@@ -110,10 +95,9 @@ def test_seven_audits_give_five_messages_by_dags_test(airflow, cluster, arrived,
     check(arrived.messages())
 
 
-def test_seven_audits_give_five_messages_under_the_scheduler(airflow, cluster, arrived, tmp_path):
-    with AirflowServer(airflow, tmp_path / "standalone.log") as server:
-        for dag in ("kafka_audit", "after_audited", "after_clean"):
-            server.unpause(dag)
+def test_seven_audits_give_five_messages_under_the_scheduler(airflow, cluster, arrived):
+    with Scheduled(airflow) as server:
+        server.unpause("kafka_audit", "after_audited", "after_clean")
         for name, up in STORY.items():
             cluster.only(*up)
             assert server.run("kafka_audit") == ("failed" if name in FAILS else "success"), name
@@ -124,7 +108,7 @@ def test_seven_audits_give_five_messages_under_the_scheduler(airflow, cluster, a
             events = [json.loads(line) for line in lines]
             return events if len(events) >= 9 else None
 
-        events = server.wait_for(told, 60, "the runs of the other team's DAGs")
+        events = server.wait_for(told, 120, "the runs of the other team's DAGs")
     after = {dag: [extra for name, _, extra in events if name == dag] for dag in ("after_audited", "after_clean")}
     assert [len(extra) for extra in after.values()] == [6, 3]
     assert [extra["reads_answered"] == extra["reads_asked"] for extra in after["after_clean"]] == [True] * 3

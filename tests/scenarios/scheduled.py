@@ -1,0 +1,89 @@
+"""DAGs under the scheduler of a whole Airflow, driven by its REST API."""
+
+import json
+import socket
+import time
+import urllib.error
+import urllib.request
+
+from kafka_audit.testbed.airflow_server import AirflowServer
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Scheduled(AirflowServer):
+    """An Airflow whose DAGs run when they are triggered, and people answer when they are asked."""
+
+    def __init__(self, home):
+        quick = {"KAFKA_AUDIT_SCHEDULE": "none", "AIRFLOW__SCHEDULER__SCHEDULER_IDLE_SLEEP_TIME": "0.2"}
+        super().__init__(home.folder, home.environment | quick)
+        self._token = None
+
+    def __enter__(self):
+        super().__enter__()
+        self._token = self.call("POST", "/auth/token", {"username": "admin", "password": "admin"})["access_token"]
+        return self
+
+    def call(self, method, path, body=None):
+        request = urllib.request.Request(  # noqa: S310 -- loopback
+            f"{self.url}{path}", method=method, data=None if body is None else json.dumps(body).encode()
+        )
+        request.add_header("Content-Type", "application/json")
+        if self._token:
+            request.add_header("Authorization", f"Bearer {self._token}")
+        with urllib.request.urlopen(request, timeout=60) as answer:  # noqa: S310 -- loopback
+            return json.loads(answer.read() or b"null")
+
+    def unpause(self, *dags):
+        for dag in dags:
+            self.wait_for(lambda dag=dag: self._found(f"/api/v2/dags/{dag}"), 180, f"the DAG {dag}")
+            self.call("PATCH", f"/api/v2/dags/{dag}", {"is_paused": False})
+
+    def trigger(self, dag, **conf):
+        """Start a run and return its address."""
+        run = self.call("POST", f"/api/v2/dags/{dag}/dagRuns", {"logical_date": None, "conf": conf})["dag_run_id"]
+        return f"/api/v2/dags/{dag}/dagRuns/{run}"
+
+    def ended(self, run, timeout=300):
+        """Return the state in which a run ends."""
+
+        def state():
+            found = self.call("GET", run)["state"]
+            return found if found in {"success", "failed"} else None
+
+        return self.wait_for(state, timeout, f"the end of {run}")
+
+    def run(self, dag, **conf):
+        return self.ended(self.trigger(dag, **conf))
+
+    def states(self, run):
+        """Return the state of each task of a run."""
+        found = self.call("GET", f"{run}/taskInstances?limit=100")["task_instances"]
+        return {one["task_id"]: one["state"] for one in found}
+
+    def answer(self, run, task, option):
+        """Wait until a task asks, answer it as a person does, and return what it had asked."""
+        where = f"{run}/taskInstances/{task}/-1/hitlDetails"
+        asked = self.wait_for(lambda: self._found(where), 300, f"the question of {task}")
+        self.call("PATCH", where, {"chosen_options": [option], "params_input": {}})
+        return asked
+
+    def wait_for(self, look, timeout, what):
+        deadline = time.monotonic() + timeout
+        while time.monotonic() < deadline:
+            found = look()
+            if found:
+                return found
+            time.sleep(0.5)
+        message = f"{what} did not come in {timeout} s"
+        raise AssertionError(message)
+
+    def _found(self, path):
+        try:
+            return self.call("GET", path)
+        except urllib.error.HTTPError:
+            return None

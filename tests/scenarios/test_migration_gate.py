@@ -1,0 +1,106 @@
+"""From ZooKeeper to KRaft on 3.9.1: what stands in the way is found one by one, then the way is free, and gone."""
+
+import json
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+import yaml
+
+from kafka_audit.testbed import Bed
+from kafka_audit.testbed.disks import add_disk
+from kafka_audit.testbed.migration import Migration
+from kafka_audit.testbed.topics import await_reassigned, delete, reassign
+
+pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
+PROTOCOL = "inter.broker.protocol.version"
+
+
+@pytest.fixture
+def bed(tmp_path):
+    with Bed(tmp_path / "bed", keep_logs=tmp_path / "logs") as bed:
+        yield bed
+
+
+@pytest.fixture
+def cluster(bed):
+    cluster = bed.cluster("3.9.1")
+    disk = add_disk(cluster, 1)
+    cluster.create_topic("orders", {0: [0, 1, 2], 1: [1, 2, 0], 2: [2, 0, 1], 3: [1, 0, 2]})
+    cluster.create_topic("gone", {0: [2, 1]})
+    cluster.create_topic("narrow", {0: [0, 1]})
+    cluster.make_controller(0)
+    cluster.await_settled()
+    return SimpleNamespace(bed=cluster, disk=disk)
+
+
+@pytest.fixture
+def gate(bed, tmp_path):
+    """Run a command of the gate; returns its exit code and report."""
+
+    def run(command, entry, *options):
+        config = tmp_path / "clusters.yaml"
+        config.write_text(json.dumps({"clusters": {"prod": entry}}))
+        where = ["--config", str(config), "--out", str(tmp_path / "store"), "--format", "json"]
+        done = bed.worker.popen(
+            [sys.executable, "-m", "kafka_audit.cli", command, "prod", *where, *options], stdout=subprocess.PIPE, cwd=tmp_path
+        )
+        said, _ = done.communicate()
+        return SimpleNamespace(code=done.returncode, report=json.loads(said))
+
+    return run
+
+
+def codes(items):
+    return {(one["code"], one["resource"]) for one in items}
+
+
+def test_each_blocker_is_found_and_the_migration_is_what_was_meant(bed, cluster, gate):
+    disk, cluster = cluster.disk, cluster.bed
+    entry = yaml.safe_load(cluster.clusters_yaml("prod"))["clusters"]["prod"]
+
+    def before(*options):
+        return gate("before-migration", entry, "--kind", "zookeeper-to-kraft", "--node-ids", "3000", *options)
+
+    usual = cluster.brokers[1].server.properties.get(PROTOCOL)
+    cluster.brokers[1].restart({PROTOCOL: "3.3"})
+    cluster.await_settled()
+    old = before()
+    assert old.code == 3
+    # Two log dirs at a protocol below 3.7-IV2 are a blocker of their own.
+    assert {("KA901", "broker/1"), ("KA902", "broker/1")} <= codes(old.report["blockers"])
+    cluster.brokers[1].restart({PROTOCOL: usual})
+    cluster.await_settled()
+
+    topics = cluster.views([1])[1].topics
+    topic, number = next((t, n) for t, n in disk.partitions if t == "orders" and topics[t][n]["leader"] == 1)
+    disk.fill(topic, number)
+    cluster.await_settled()
+    dead = before()
+    assert dead.code == 3
+    assert ("KA903", f"broker/1/logdir/{disk.path}") in codes(dead.report["blockers"])
+    disk.replace()
+
+    cluster.brokers[2].suspend()  # still registered, so the controller begins what it cannot end
+    reassign(cluster, "narrow", 0, [0, 1, 2])
+    delete(cluster, "gone")
+    busy = before()
+    assert busy.code == 3
+    assert {("KA906", "change/deletion"), ("KA906", "change/reassignment")} <= codes(busy.report["warnings"])
+    cluster.brokers[2].resume()
+    await_reassigned(cluster)
+    cluster.await_settled()
+
+    clean = before()
+    assert (clean.code, clean.report["verdict"]) == (0, "go"), clean.report["headline"]
+
+    moving = Migration(bed, cluster)
+    moving.start_controllers()
+    moving.prepare_brokers()
+    moving.convert_brokers()
+    moving.finish()
+    entry = {key: value for key, value in entry.items() if key != "zookeeper"} | {"controllers": list(moving.addresses)}
+    done = gate("after-migration", entry)
+    assert (done.code, done.report["verdict"]) == (0, "as meant"), done.report
+    assert {"kind": "mode", "resource": "cluster", "before": "zookeeper", "after": "kraft"} in done.report["meant"]
