@@ -84,11 +84,12 @@ def test_each_blocker_is_found_and_the_migration_is_what_was_meant(bed, cluster,
 
     cluster.brokers[2].suspend()  # still registered, so the controller begins what it cannot end
     reassign(cluster, "narrow", 0, [0, 1, 2])
+    cluster.brokers[2].stop(hard=True)
     delete(cluster, "gone")
     busy = before()
     assert busy.code == 3
     assert {("KA906", "change/deletion"), ("KA906", "change/reassignment")} <= codes(busy.report["warnings"])
-    cluster.brokers[2].resume()
+    cluster.brokers[2].start()
     await_reassigned(cluster)
     cluster.await_settled()
 
