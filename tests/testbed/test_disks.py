@@ -14,7 +14,12 @@ pytestmark = [pytest.mark.bed, pytest.mark.scenario]
 def disk(tmp_path):
     with Bed(tmp_path / "bed") as bed:
         host = bed.hosts.add("h", "10.99.0.10")
-        disk = Disk(cluster=None, broker=SimpleNamespace(host=host), path=tmp_path / "disk", megabytes=2)
+        disk = Disk(
+            cluster=SimpleNamespace(format_disk=lambda *_: None),
+            broker=SimpleNamespace(id=0, host=host),
+            path=tmp_path / "disk",
+            megabytes=2,
+        )
         disk.mount()
         yield disk
 

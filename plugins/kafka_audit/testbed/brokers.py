@@ -154,6 +154,10 @@ class BaseCluster(ABC):
     def create_topic(self, name: str, assignment: Mapping[int, Sequence[int]]) -> None:
         """Create a topic with these replicas by partition, the preferred leader first."""
 
+    @abstractmethod
+    def format_disk(self, broker: int, path: Path) -> None:
+        """Make an empty disk, mounted on a broker's host, fit to be one of its log dirs."""
+
     def hosts(self) -> dict[str, Host]:
         """Return hosts by the names that the command line has for them."""
         return {str(broker.id): broker.host for broker in self.brokers.values()}

@@ -118,6 +118,9 @@ class Cluster(BaseCluster):
         with_id = self.plan.release.topic_ids
         self._clients.zookeeper("create-topic", seconds=STEP_SECONDS, name=name, assignment=replicas, with_id=with_id)
 
+    def format_disk(self, broker: int, path: Path) -> None:
+        """Do nothing: with ZooKeeper a broker takes any empty dir."""
+
     def znodes(self) -> dict[str, dict[str, Any]]:
         """Return all paths below the chroot with mzxid, pzxid and a hash: equal twice means that nothing was written between."""
         found: dict[str, dict[str, Any]] = self._clients.zookeeper("znodes", seconds=STEP_SECONDS)

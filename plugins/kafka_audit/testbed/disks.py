@@ -47,6 +47,7 @@ class Disk:
         self.path.mkdir(exist_ok=True)
         size = f"size={self.megabytes}m"
         self.broker.host.demand(["mount", "-t", "tmpfs", "-o", size, "disk", str(self.path)])
+        self.cluster.format_disk(self.broker.id, self.path)
 
     def unmount(self) -> None:
         """Pull it out, the data is gone; a broker that still has files open keeps them until it ends."""

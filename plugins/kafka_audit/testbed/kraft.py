@@ -137,6 +137,11 @@ class KraftCluster(BaseCluster):
         asked = next(iter(self._addresses(None).values()))
         self._clients.create_topic(asked, name, assignment, self._options("admin"))
 
+    def format_disk(self, broker: int, path: Path) -> None:
+        """Write what `kafka-storage.sh format --ignore-formatted` writes: a KRaft broker refuses to start with an empty dir."""
+        text = _meta({"cluster.id": self.cluster_id, "node.id": str(broker)})
+        self.brokers[broker].host.demand(["tee", f"{path}/meta.properties"], input=text)
+
     def _await_gone(self, ids: Sequence[int]) -> None:
         """Do nothing: a KRaft broker repeats its registration until an earlier one has expired."""
 
@@ -151,5 +156,9 @@ def _random_id() -> str:
 
 
 def _write_meta(data: Path, properties: Mapping[str, str]) -> None:
+    (data / "meta.properties").write_text(_meta(properties))
+
+
+def _meta(properties: Mapping[str, str]) -> str:
     lines = [f"{key}={value}" for key, value in {"version": "1", **properties, "directory.id": _random_id()}.items()]
-    (data / "meta.properties").write_text("\n".join(lines) + "\n")
+    return "\n".join(lines) + "\n"

@@ -41,7 +41,8 @@ def log_dir_offline(snapshot: Snapshot) -> Iterator[Judgement]:
     ## What to do
     On the host of broker {broker}: `grep -A3 'Error while .* in dir {path}' server.log | tail`, `df -h {path}`,
     `dmesg | grep -i 'i/o error' | tail`, `findmnt -no OPTIONS -T {path}` (`ro`: the kernel gave the disk up).
-    Replace the disk, or make room on it, mount it at {path}, then restart broker {broker}: it fetches the replicas anew.
+    Replace the disk, or make room on it, mount it at {path}, then restart broker {broker}: it fetches the replicas anew. In KRaft
+    an empty disk is formatted before: `kafka-storage.sh format --ignore-formatted --cluster-id <id> --config server.properties`.
     Watch `kafka-topics.sh --bootstrap-server <broker>:9092 --describe --under-replicated-partitions` until it lists nothing, then
     `kafka-leader-election.sh --bootstrap-server <broker>:9092 --election-type preferred --all-topic-partitions`.
     Without a new disk: take {path} out of `log.dirs` and restart; the other dirs must have room for what is fetched.

@@ -71,6 +71,7 @@ def steps(case: Case, broker: int, paths: Sequence[str], *, pinned: bool, leader
             text=f"Replace the disk, or make room on it, mount it where it was, and restart broker {broker}: it fetches the "
             "replicas anew. Then move the leaders back.",
             commands=(
+                *_format(case),
                 f"kafka-leader-election.sh --bootstrap-server {address} --election-type preferred --all-topic-partitions",
             ),
             cost=f"A restart of broker {broker}, and the copy of its replicas over the network.",
@@ -88,6 +89,14 @@ def steps(case: Case, broker: int, paths: Sequence[str], *, pinned: bool, leader
             else ()
         ),
     )  # fmt: skip
+
+
+def _format(case: Case) -> tuple[str, ...]:
+    """Return what makes a new disk fit for a KRaft broker, which does not start with an empty log dir."""
+    if not case.facts.kraft:
+        return ()
+    cluster = word(case.facts.snapshot.cluster_id)
+    return (f"kafka-storage.sh format --ignore-formatted --cluster-id {cluster} --config server.properties",)
 
 
 def _free_the_clients(broker: int) -> tuple[Step, ...]:
