@@ -63,3 +63,5 @@ def test_of_several_tries_of_a_run_the_last_one_counts(store, history, tmp_path)
         os.utime(tmp_path / "runs" / run / "request.json", (number, number))
     assert history.of_run("airflow-x-") == [SECOND]
     assert history.of_run("airflow-z-") == []
+    (tmp_path / "runs" / "airflow-x-2" / "request.json").write_text('{"run_id')
+    assert history.of_run("airflow-x-") == [FIRST]

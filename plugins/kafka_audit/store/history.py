@@ -1,5 +1,6 @@
 """Reports of the past, for whoever shows them: which there are, what they say, and what a run judged. It only reads."""
 
+import contextlib
 import os
 from collections.abc import Mapping
 from datetime import datetime
@@ -78,5 +79,6 @@ class History:
                 path = run_path(name, "request.json")
                 text, at = self._files.read(path), self._files.modified(path)
                 if text is not None and at is not None:
-                    asked.append((at, [pair.snapshot_id for pair in Request.from_json(text.decode()).pairs]))
+                    with contextlib.suppress(ValueError, KeyError, TypeError):  # cut short: that try asked nothing
+                        asked.append((at, [pair.snapshot_id for pair in Request.from_json(text.decode()).pairs]))
         return max(asked)[1] if asked else []

@@ -1,8 +1,11 @@
 """Reports and their digests, kept in memory while their files stay the same: a timeline must not parse megabytes each time."""
 
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Generic, TypeVar
 
 from kafka_audit.model.errors import SnapshotError
@@ -11,7 +14,15 @@ from kafka_audit.store.history import History
 
 _DIGESTS = 5000
 _DOCUMENTS = 8
+_BELIEVED_SECONDS = 60.0
 _Value = TypeVar("_Value")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Kept:
+    digest: Digest
+    written: datetime | None
+    looked: float  # time.monotonic()
 
 
 class Recent(Generic[_Value]):
@@ -43,7 +54,7 @@ class Reading:
 
     def __init__(self) -> None:
         """Begin with nothing in memory."""
-        self._digests: Recent[Digest] = Recent(_DIGESTS)
+        self._digests: Recent[_Kept] = Recent(_DIGESTS)
         self._documents: Recent[dict[str, Any]] = Recent(_DOCUMENTS)
 
     def document(self, root: str, snapshot_id: str) -> dict[str, Any] | None:
@@ -58,27 +69,36 @@ class Reading:
         return found
 
     def digests(self, root: str, snapshot_ids: Sequence[str], most: int, min_coverage: float) -> tuple[list[Digest], list[str]]:
-        """Return digests of the first `most` judged snapshots in that order, and why others of them cannot be shown."""
+        """Return digests of the first `most` judged snapshots in that order, and why others of them cannot be shown.
+
+        The first report is looked at each time; of those behind it what was seen less than a minute ago is believed, for in an
+        object store each look is a request of its own.
+        """
         history = History(root)
         found: list[Digest] = []
         problems: list[str] = []
         for snapshot_id in snapshot_ids:
             if len(found) >= most:
                 break
-            written = history.written(snapshot_id)
-            if written is None:
-                continue
-            key = (root, snapshot_id, written, min_coverage)
-            digest = self._digests.get(key)
-            if digest is None:
-                try:
-                    document = history.report(snapshot_id)
-                except SnapshotError as error:
-                    problems.append(str(error))
-                    continue
-                if document is None:
-                    continue
-                digest = condense(document, min_coverage)
-                self._digests.put(key, digest)
-            found.append(digest)
+            try:
+                digest = self._digest(history, (root, snapshot_id, min_coverage), believe=bool(found))
+            except SnapshotError as error:
+                problems.append(str(error))
+            else:
+                found += [digest] if digest else []
         return found, problems
+
+    def _digest(self, history: History, key: tuple[str, str, float], *, believe: bool) -> Digest | None:
+        kept = self._digests.get(key)
+        if kept is not None and believe and time.monotonic() - kept.looked < _BELIEVED_SECONDS:
+            return kept.digest
+        _, snapshot_id, min_coverage = key
+        written = history.written(snapshot_id)
+        if kept is not None and kept.written == written:
+            digest: Digest | None = kept.digest
+        else:
+            document = history.report(snapshot_id) if written else None
+            digest = condense(document, min_coverage) if document else None
+        if digest is not None:
+            self._digests.put(key, _Kept(digest=digest, written=written, looked=time.monotonic()))
+        return digest
