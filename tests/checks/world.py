@@ -273,7 +273,7 @@ def _reads(sample: int, world: World) -> list[SourceRead]:
             asked[observer, operation, address] = error
         for operation in reads_of_disks(world, observer):
             asked[observer, operation, address] = error
-    if world["info"]["mode"] == "kraft":
+    if world["info"]["mode"] == "kraft" and 0 in world["brokers"]:
         asked |= {("broker:0", operation, "10.0.0.10:9092"): {} for operation in ("DescribeConfigs TOPIC", LISTING)}
     for patch in world["reads"]:
         keys = [key for key in asked if key[0] == patch["observer"] and fnmatch(key[1], patch["operation"])]
