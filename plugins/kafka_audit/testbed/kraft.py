@@ -123,7 +123,7 @@ class KraftCluster(BaseCluster):
         for server in others:
             data = Path(server.properties["log.dirs"])
             data.mkdir(parents=True, exist_ok=True)
-            shutil.copy(formatted / "bootstrap.checkpoint", data)
+            _copy_records(formatted, data, votes="controller" in server.properties["process.roles"])
             _write_meta(data, {"cluster.id": self.cluster_id, "node.id": server.properties["node.id"]})
 
     def create_topic(self, name: str, assignment: Mapping[int, Sequence[int]]) -> None:
@@ -148,6 +148,15 @@ class KraftCluster(BaseCluster):
     def _await_up(self, ids: Iterable[int]) -> None:
         watched = [*self.controllers.values(), *(self.brokers[broker].server for broker in ids)]
         self._clients.await_ports(self._addresses(ids), seconds=START_SECONDS + STEP_SECONDS, watched=watched)
+
+
+def _copy_records(formatted: Path, data: Path, *, votes: bool) -> None:
+    """Copy what `format` wrote beside meta.properties: a file for every node, since 4.4 a first snapshot of the log for voters."""
+    checkpoint, log = formatted / "bootstrap.checkpoint", formatted / "__cluster_metadata-0"
+    if checkpoint.is_file():
+        shutil.copy(checkpoint, data)
+    if votes and log.is_dir():
+        shutil.copytree(log, data / log.name, dirs_exist_ok=True)
 
 
 def _random_id() -> str:

@@ -147,6 +147,7 @@ def zookeeper(host: Host, folder: Path, jars: Path) -> Server:
         folder=folder,
         jars=jars,
         properties=properties,
+        jvm=("-Dzookeeper.jmx.log4j.disable=true",),  # 3.4, with Kafka 1.1, wants classes that reload4j does not have
         main_class="org.apache.zookeeper.server.quorum.QuorumPeerMain",
     )
 
