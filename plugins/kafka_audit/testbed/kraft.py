@@ -151,7 +151,7 @@ class KraftCluster(BaseCluster):
 
 
 def _copy_records(formatted: Path, data: Path, *, votes: bool) -> None:
-    """Copy what `format` wrote beside meta.properties: a file for every node, since 4.4 a first snapshot of the log for voters."""
+    """Copy what `format` wrote beside meta.properties: a file for every node; since 4.4 the log's first snapshot, for voters."""
     checkpoint, log = formatted / "bootstrap.checkpoint", formatted / "__cluster_metadata-0"
     if checkpoint.is_file():
         shutil.copy(checkpoint, data)
