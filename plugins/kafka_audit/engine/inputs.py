@@ -14,15 +14,20 @@ from kafka_audit.model.tables import (
     BrokerProperty,
     BrokerView,
     Certificate,
+    ControllerProbe,
     DynamicConfig,
+    FencedBroker,
     GroupMember,
     LeadershipAnswer,
     LeadershipAsked,
     LogDir,
     LogDirReplica,
     LogLine,
+    Migration,
     Probe,
     PropertyLogin,
+    QuorumReplica,
+    QuorumView,
     Reassignment,
     RegisteredBroker,
     RegisteredEndpoint,
@@ -47,6 +52,10 @@ def _zookeeper(read: SourceRead) -> bool:
     return read.observer == "zookeeper" and not _ASIDE(read)
 
 
+def _controllers(read: SourceRead) -> bool:
+    return read.observer.startswith("controller@")
+
+
 def _members(read: SourceRead) -> bool:
     return read.observer.startswith("zookeeper@")
 
@@ -69,6 +78,7 @@ _CONFIG = _starts("describeconfigs", "identity", "apiversions")
 
 _ASIDE = _starts("zookeeper /kafka-acl", "zookeeper /config/")
 _MOVES = _starts("listpartitionreassignments", "zookeeper /admin/reassign_partitions", "zookeeper /brokers/topics", "apiversions")
+_QUORUM = _starts("describequorum", "apiversions")
 _ACLS = _starts("zookeeper /kafka-acl", "describeacls", "apiversions")
 
 _SOURCE: Mapping[type[Row], Callable[[SourceRead], bool]] = MappingProxyType(
@@ -101,6 +111,11 @@ _SOURCE: Mapping[type[Row], Callable[[SourceRead], bool]] = MappingProxyType(
         BrokerProperty: _properties,
         PropertyLogin: _properties,
         LogLine: _logs,
+        QuorumView: _QUORUM,
+        QuorumReplica: _QUORUM,
+        FencedBroker: _starts("describecluster", "apiversions"),
+        ControllerProbe: _controllers,
+        Migration: _starts("zookeeper /migration"),
         ZookeeperMember: _members,
         ZookeeperNode: _starts("zookeeper access and size"),
     }
