@@ -1,5 +1,6 @@
 """What znodes tell of ZooKeeper's own health: who may write them, where notices heap up, which are close to too large."""
 
+import contextlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -15,6 +16,10 @@ GUARDED = (
 )  # fmt: skip
 """Whoever may write one of these can take the cluster over, or down."""
 
+LISTED = ("/config", "/consumers")
+"""Their children are told by name: what a migration to KRaft does not know there stays behind."""
+
+MOST_LISTED = 200
 LARGEST = 3
 _LETTERS = ((4, "c"), (1, "r"), (2, "w"), (8, "d"), (16, "a"))
 _PER_NAME = 4  # bytes that ZooKeeper's answer takes for a name's length
@@ -26,6 +31,7 @@ def read(client: Any, sample: int, read_s: float) -> Iterator[ZookeeperNode]:  #
     Raises what kazoo raises where the session is lost.
     """
     asked = [(path, client.get_acls_async(path)) for path in (*GUARDED, *NOTICES)]
+    listed = [(path, client.get_children_async(path, include_data=True)) for path in LISTED]
     for path, answer in asked:
         try:
             acls, stat = answer.get(timeout=read_s)
@@ -41,6 +47,18 @@ def read(client: Any, sample: int, read_s: float) -> Iterator[ZookeeperNode]:  #
             children=stat.numChildren,
             bytes=stat.dataLength,
         )
+
+    for path, answer in listed:
+        with contextlib.suppress(NoNodeError, NoAuthError):
+            names, stat = answer.get(timeout=read_s)
+            if path not in GUARDED:
+                yield _named(path, sample, stat.numChildren)
+            told = (f"{path}/{name}" for name in sorted(names)[:MOST_LISTED])
+            yield from (_named(child, sample) for child in told if child not in (*GUARDED, *NOTICES))
+
+
+def _named(path: str, sample: int, children: int = 0) -> ZookeeperNode:
+    return ZookeeperNode(sample=sample, path=path, anyone=None, children=children, bytes=0)
 
 
 def largest(sizes: Mapping[str, int], lists: Mapping[str, Iterable[str]], sample: int) -> Iterator[ZookeeperNode]:

@@ -25,10 +25,10 @@ class ZookeeperMember(Row):
 
 @dataclass(frozen=True, kw_only=True)
 class ZookeeperNode(Row):
-    """A znode of Kafka's that everything hangs on or where notices heap up, and the largest ones."""
+    """A znode of Kafka's that everything hangs on or where notices heap up, the largest, and what /config and /consumers hold."""
 
     sample: int
     path: str  # below the chroot
     anyone: str | None  # what world:anyone may do there: letters of crwda; None where it was not asked
     children: int
-    bytes: int  # of its data, or of the list of its children's names, whichever is more
+    bytes: int  # of its data, or of the list of its children's names, whichever is more; 0 where only its name was read

@@ -1,0 +1,60 @@
+"""KA907."""
+
+from collections.abc import Iterator
+
+from kafka_audit.checks import gate_check
+from kafka_audit.checks.migration.common import already_migrated
+from kafka_audit.checks.rows import judge, looks
+from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.tables import Snapshot, ZookeeperNode
+from kafka_audit.model.text import counted, listing
+
+_PATH = "/consumers"
+
+
+@gate_check(
+    code="KA907",
+    severity=Severity.MEDIUM,
+    needs=(ZookeeperNode,),
+    says={
+        Status.FAIL: "{count} of the old client keep their offsets in ZooKeeper ({names}): they end with it",
+        Status.PASS: "No consumer group keeps its offsets in ZooKeeper",
+        Status.UNKNOWN: "Not known: whether consumer groups keep their offsets in ZooKeeper ({error})",
+        Status.NOT_APPLICABLE: "No migration to prepare: {reason}",
+    },
+)
+def consumers_in_zookeeper(snapshot: Snapshot) -> Iterator[Judgement]:
+    """Consumer groups of the old client have their place in ZooKeeper.
+
+    ## Why it matters
+    Clients older than 0.9, and tools that are called with `--zookeeper`, talk to ZooKeeper itself. When it is switched off they
+    stop, and nothing in Kafka says who they were.
+
+    ## Fails when
+    There is a znode below `/consumers`. Groups that ended long ago leave theirs behind: no date is kept.
+
+    ## Not known when
+    `/consumers` could not be read; Kafka makes it with its first start.
+
+    ## Passes only when
+    It was read, and is empty. It does not apply in KRaft mode.
+
+    ## What to do
+    Find who {names} are, and move them to a client of today. Look for scripts with `--zookeeper`, and for old versions of
+    Cruise Control, CMAK and Burrow, before ZooKeeper is switched off.
+
+    ## References
+    KIP-35, KIP-500; Kafka 4.0 documentation, "Notable changes" (tools without `--zookeeper`).
+    """
+    if none := tuple(already_migrated(snapshot, "KA907")):
+        yield from none
+        return
+    now, _ = looks(snapshot)
+    nodes = {row.path: row.children for row in snapshot.of(ZookeeperNode) if row.sample == now}
+    if _PATH not in nodes:
+        words = {"error": f"{_PATH} was not read", "needs": f"read on {_PATH} in ZooKeeper"}
+        yield judge(snapshot, "KA907", "cluster", Status.UNKNOWN, **words)
+        return
+    names = [path.removeprefix(f"{_PATH}/") for path in nodes if path.startswith(f"{_PATH}/")]
+    words = {"count": counted(nodes[_PATH], "consumer group"), "names": listing(names, 5)}
+    yield judge(snapshot, "KA907", "cluster", Status.FAIL if nodes[_PATH] else Status.PASS, **words)

@@ -1,0 +1,63 @@
+"""KA908."""
+
+from collections.abc import Iterator
+
+from kafka_audit.checks import gate_check
+from kafka_audit.checks.migration.common import already_migrated
+from kafka_audit.checks.rows import judge, looks
+from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.tables import Snapshot, ZookeeperNode
+from kafka_audit.model.text import listing
+
+_PATH = "/config"
+_KNOWN = frozenset({"topics", "brokers", "clients", "users", "ips", "changes"})
+
+
+@gate_check(
+    code="KA908",
+    severity=Severity.MEDIUM,
+    needs=(ZookeeperNode,),
+    says={
+        Status.FAIL: "ZooKeeper holds settings that the migration does not know: {names} below /config",
+        Status.PASS: "The migration knows all that stands below /config",
+        Status.UNKNOWN: "Not known: whether the migration knows all that stands below /config ({error})",
+        Status.NOT_APPLICABLE: "No migration to prepare: {reason}",
+    },
+)
+def settings_left_behind(snapshot: Snapshot) -> Iterator[Judgement]:
+    """Below `/config` stands a kind of entity that the migration to KRaft does not copy.
+
+    ## Why it matters
+    The migration copies settings of topics, brokers, clients, users and addresses. Whatever else a tool or a vendor's Kafka has
+    put there stays behind in ZooKeeper, without a word.
+
+    ## Fails when
+    `/config` has a child beside `topics`, `brokers`, `clients`, `users`, `ips` and `changes`.
+
+    ## Not known when
+    The children of `/config` could not all be read.
+
+    ## Passes only when
+    All of them were read, and are known. It does not apply in KRaft mode.
+
+    ## What to do
+    Find out who wrote {names}, and how that is told to Kafka without ZooKeeper.
+
+    ## References
+    KIP-866, "Metadata to be migrated"; `kafka.server.ConfigType`.
+    """
+    if none := tuple(already_migrated(snapshot, "KA908")):
+        yield from none
+        return
+    now, _ = looks(snapshot)
+    nodes = {row.path: row.children for row in snapshot.of(ZookeeperNode) if row.sample == now}
+    names = {path.removeprefix(f"{_PATH}/") for path in nodes if path.startswith(f"{_PATH}/")}
+    direct = {name for name in names if "/" not in name}
+    strangers = sorted(direct - _KNOWN)
+    if strangers:
+        yield judge(snapshot, "KA908", "cluster", Status.FAIL, names=listing(strangers, 5))
+    elif _PATH not in nodes or len(direct) < nodes[_PATH]:
+        words = {"error": "the children of /config were not all read", "needs": "read on /config in ZooKeeper"}
+        yield judge(snapshot, "KA908", "cluster", Status.UNKNOWN, **words)
+    else:
+        yield judge(snapshot, "KA908", "cluster", Status.PASS)
