@@ -78,7 +78,7 @@ def test_a_gate_looks_for_the_reason_at_its_own_snapshot_first():
         def __init__(self, **left):
             self.left = left
 
-        def xcom_pull(self, *, task_ids, key, map_indexes):
+        def xcom_pull(self, *, task_ids, key, map_indexes=None):
             assert key == "why"
             return self.left.get(task_ids if map_indexes is None else f"{task_ids}_{map_indexes}")
 

@@ -95,7 +95,7 @@ def report(run: str, events: Any) -> dict[str, str]:  # noqa: ANN401 -- Airflow'
 
 def noted(instance: Any, map_index: int) -> str:  # noqa: ANN401 -- Airflow's own, of which tests give another
     """Return the reason that a failed task left in this run, "" where nothing failed or could be noted."""
-    found = [instance.xcom_pull(task_ids=task, key=notify.WHY, map_indexes=None) for task in ("request", "compare", "report")]
+    found = [instance.xcom_pull(task_ids=task, key=notify.WHY) for task in ("request", "compare", "report")]
     own = instance.xcom_pull(task_ids="collect", key=notify.WHY, map_indexes=map_index)
     return next((text for text in (own, *found) if isinstance(text, str)), "")
 
