@@ -35,7 +35,7 @@ def controller_absent(snapshot: Snapshot) -> Iterator[Judgement]:
     ZooKeeper or `/controller` could not be read, DescribeQuorum is refused or not offered, or the absence was seen once.
 
     ## Passes only when
-    `/controller` names a broker, or a KRaft controller in a migration; in KRaft a leader answered or was named.
+    `/controller` names a broker, or a KRaft controller in a migration; in KRaft a leader answered itself.
 
     ## What to do
     Every live broker tries to become the controller at once, so one that is absent for long means that none can write:

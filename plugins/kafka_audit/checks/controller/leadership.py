@@ -40,24 +40,27 @@ def by_registry(snapshot: Snapshot) -> Judgement:
 
 
 def by_quorum(snapshot: Snapshot) -> Judgement:
-    """Judge by those who were asked for the quorum: a leader that anybody heard is one."""
+    """Judge by a leader's own answer: followers go on naming one that is dead."""
     quorum = Quorum(snapshot)
-    leader = quorum.now.newest or next((view for view in quorum.now.views if view.leader_id >= 0), None)
+    leader, before, named = quorum.now.newest, quorum.before, quorum.now.views
     if leader is not None:
-        epoch = "not told" if leader.leader_epoch is None else str(leader.leader_epoch)
-        return judge(snapshot, _CODE, "cluster", Status.PASS, controller=f"Controller {leader.leader_id}", epoch=epoch)
-    error, needs = quorum.unread()
-    if quorum.now.views:  # controllers that answered, and name nobody
-        if quorum.before is not None and _leaderless(quorum.before):
-            fault = f"{_NO_LEADER}, as {counted(len(quorum.now.views), 'controller')} told"
+        who = f"Controller {leader.leader_id}"
+        return judge(snapshot, _CODE, "cluster", Status.PASS, controller=who, epoch=str(leader.leader_epoch))
+    if _leaderless(quorum.now):
+        if before is not None and _leaderless(before):
+            fault = f"{_NO_LEADER}, as {counted(len(named), 'controller')} told"
             return judge(snapshot, _CODE, "cluster", Status.FAIL, fault=fault, epoch="none")
         return judge(snapshot, _CODE, "cluster", Status.UNKNOWN, **ONCE)
-    silent = [read for read in quorum.reads if read.outcome == "failed" and not is_refusal(read.error)]
-    alone = bool(silent) and len(silent) == len(quorum.reads) and _answer_else(snapshot, silent)
-    if alone and quorum.before is not None and not quorum.before.views:
-        fault = f"{_NO_LEADER} that answers through any of {counted(len(silent), 'node')} asked ({silent[0].error})"
+    asked = [read for read in quorum.reads if read.observer.startswith("broker")]
+    silent = [read for read in asked if read.outcome == "failed" and not is_refusal(read.error)]
+    if silent and len(silent) == len(asked) and _answer_else(snapshot, silent):
+        if before is None or before.newest is not None:
+            return judge(snapshot, _CODE, "cluster", Status.UNKNOWN, **ONCE)
+        still = f"; a follower still names controller {named[0].leader_id}" if named else ""
+        fault = f"{_NO_LEADER} that answers through any of {counted(len(silent), 'broker')} asked ({silent[0].error}){still}"
         told = judge(snapshot, _CODE, "cluster", Status.FAIL, fault=fault, epoch="none")
         return replace(told, confidence=Confidence.INFERRED)
+    error, needs = quorum.unread()
     return judge(snapshot, _CODE, "cluster", Status.UNKNOWN, error=error, needs=needs)
 
 
