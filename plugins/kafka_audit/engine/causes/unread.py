@@ -11,6 +11,7 @@ from kafka_audit.model.finding import Evidence, Finding, Step
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import brokers, clean, fitting, listing, start_upper, word
 
+_NAMED = 2
 _LOGIN = re.compile(r"auth|sasl|credential|password|login", re.IGNORECASE)
 
 
@@ -58,6 +59,8 @@ def _who(case: Case) -> str:
     names = sorted(root.resource.name.removeprefix("broker/") for root in case.roots)
     if all(name.isdigit() for name in names):
         return brokers(int(name) for name in names)
+    if len(names) > _NAMED and not any(name.isdigit() for name in names):
+        return f"{len(names)} addresses of the cluster file"  # a headline has room for one or two
     return listing([f"broker {name}" if name.isdigit() else f"the broker at {name}" for name in names], 3)
 
 
