@@ -1,4 +1,4 @@
-"""A real incident reaches a mailbox and a Slack channel once, and its end reaches nobody."""
+"""A real incident reaches a mailbox and a Slack channel once, and so does its end."""
 
 import html
 import json
@@ -65,7 +65,7 @@ def cluster(bed, airflow, tmp_path):
     return cluster
 
 
-def test_an_incident_is_told_once_and_its_end_to_nobody(airflow, cluster, arrived, tmp_path):
+def test_an_incident_is_told_once_and_so_is_its_end(airflow, cluster, arrived, tmp_path):
     broken = airflow.run(tmp_path / "broken.log")
     assert broken.returncode == 1, broken.tail()
     document = json.loads((tmp_path / "store" / "clusters" / "prod" / "findings.json").read_text())
@@ -83,6 +83,10 @@ def test_an_incident_is_told_once_and_its_end_to_nobody(airflow, cluster, arrive
     cluster.advertise_directly([2])
     repaired = airflow.run(tmp_path / "repaired.log")
     assert repaired.returncode == 0, repaired.tail()
-    assert len(arrived()) == 2
+    ended, post = arrived()[2:]
+    subject = dict(ended["headers"])["Subject"]
+    assert subject.startswith("[RESOLVED] prod: over after ")
+    assert subject.endswith(headline)
+    assert html.unescape(post["text"]).splitlines()[0] == f"*{subject}*"
     for log in (broken.log, repaired.log):
         assert "Failed to run task callback" not in log.read_text()
