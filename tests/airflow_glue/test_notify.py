@@ -132,6 +132,16 @@ def test_a_mail_has_two_parts_a_thread_and_links(store, connected):
     assert first["to"] == ["a@example.com", "b@example.com"]
 
 
+def test_the_report_is_attached_where_there_is_something_to_read(store, connected):
+    run = Run(store)
+    run.gate(*cut_off(1))
+    run.gate()
+    assert [message["attached"] for message in connected() if message["kind"] == "mail"] == [
+        ["20260914T060000Z-prod-0001.html"],
+        [],
+    ]
+
+
 def test_the_page_of_the_run_is_linked_below_the_configured_address(store, connected, monkeypatch):
     monkeypatch.setenv("AIRFLOW__API__BASE_URL", "https://airflow.example/base/")
     Run(store).gate(*cut_off(1))

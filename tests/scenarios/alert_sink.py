@@ -28,8 +28,10 @@ class Mailbox:
     async def handle_DATA(self, server, session, envelope):  # noqa: N802, ARG002 -- aiosmtpd's name and arguments
         mail = message_from_bytes(envelope.content, policy=default)
         body = mail.get_body(preferencelist=("html",)).get_content()
+        attached = [part.get_filename() for part in mail.iter_attachments()]
         plain = mail.get_body(preferencelist=("plain",)).get_content()
-        keep(self.file, kind="mail", headers=[[k, str(v)] for k, v in mail.items()], body=body, plain=plain, to=envelope.rcpt_tos)
+        headers = [[k, str(v)] for k, v in mail.items()]
+        keep(self.file, kind="mail", headers=headers, body=body, plain=plain, to=envelope.rcpt_tos, attached=attached)
         return "250 kept"
 
 

@@ -49,6 +49,7 @@ class Alert:
         reasons: the incident as on a terminal, plain; may be empty.
         command: the first thing to look at, as it can be typed; may be empty.
         places: where to read on.
+        document: the report to attach; None where there is none, or nothing to read in it.
     """
 
     key: str
@@ -60,6 +61,7 @@ class Alert:
     reasons: str = ""
     command: str = ""
     places: Places = Places()
+    document: Mapping[str, Any] | None = None
 
 
 def of_message(message: Message, audited: Audited, places: Places) -> Alert:
@@ -79,6 +81,7 @@ def of_message(message: Message, audited: Audited, places: Places) -> Alert:
         reasons="" if document is None or incident is None else terminal.reasons(document, incident, width=TEXT_WIDTH),
         command="" if incident is None else _first_command(incident),
         places=places,
+        document=None if incident is None else document,
     )
 
 

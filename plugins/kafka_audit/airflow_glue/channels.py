@@ -8,10 +8,12 @@ import importlib
 import json
 import os
 import re
+import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from email.mime.multipart import MIMEMultipart
 from email.mime.text import MIMEText
+from pathlib import Path
 from typing import Any
 
 from airflow.providers.slack.notifications.slack_webhook import SlackWebhookNotifier
@@ -22,6 +24,7 @@ from airflow.sdk.exceptions import AirflowException
 from kafka_audit.airflow_glue import alerts, connections
 from kafka_audit.airflow_glue.alerts import Alert
 from kafka_audit.model.errors import UsageError
+from kafka_audit.report import formats
 
 MAIL = "kafka_audit_smtp"
 SLACK = "kafka_audit_slack"
@@ -71,14 +74,24 @@ def _mail(alert: Alert) -> None:
     extra = _mail_extra(connections.find(MAIL))
     thread = f"<kafka-audit.{alert.key}@kafka-audit>"
     headers = {"Message-ID": thread} if alert.first else {"In-Reply-To": thread, "References": thread}
-    with _TwoParts(alerts.text(alert)) as smtp:
+    with tempfile.TemporaryDirectory() as folder, _TwoParts(alerts.text(alert)) as smtp:
         smtp.send_email_smtp(
             to=extra["to"],
             from_email=extra["from_email"],
             subject=alerts.subject(alert),
             html_content=alerts.mail(alert),
             custom_headers=headers,
+            files=_attached(alert, Path(folder)),
         )
+
+
+def _attached(alert: Alert, folder: Path) -> list[str]:
+    """Write the whole report as one page, named after its snapshot."""
+    if alert.document is None:
+        return []
+    file = folder / f"{alert.document['snapshot_id']}.html"
+    file.write_text(formats.FILES["html"](alert.document), encoding="utf-8")
+    return [str(file)]
 
 
 def _mail_extra(connection: Connection | None) -> dict[str, Any]:
