@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 _MARKS = {"FAIL": "fail", "PASS": "pass", "UNKNOWN": "unknown", "NOT_APPLICABLE": "none"}
 _HEAD = """# Which check works on which Kafka
 
-Written by `python -m kafka_audit.testbed.versions docs` from `versions.json`, which scenario tests keep of real clusters: each at
-rest, with one fault, and healed. In a cell stands what the check was seen to say there: `fail` and `pass` mean that it worked,
-`unknown` that it said what it lacks, `none` that it does not apply. Why, is told below the table; nothing in a cell means that it
-said nothing in these runs.
+Written by `python -m kafka_audit.testbed.versions docs` from `versions.json`, the record of audits of real clusters: at rest, and
+where the run had one, with a fault (an address that brokers do not reach, a broker cut from its controllers, controllers that are
+down) and healed. In a cell stands what the check was seen to say: `fail` and `pass` mean that it worked, `unknown` that it said
+what it lacks, `none` that it does not apply; why, is told below the table.
 """
 
 
