@@ -7,10 +7,11 @@ import pytest
 
 from kafka_audit.airflow_glue import alerts, memory
 from kafka_audit.airflow_glue.alerts import Alert, Places
-from kafka_audit.airflow_glue.memory import Memory
-from kafka_audit.airflow_glue.seen import Audited, Limits
+from kafka_audit.airflow_glue.memory import Change, Memory, Message, Told
+from kafka_audit.airflow_glue.seen import Audited, Limits, Seen
 from told_audits import History, cut_off
 
+AT = "2026-09-14T06:00:00+00:00"
 PLACES = Places(report="https://airflow.example/dags/a/plugin/findings", log="http://airflow/log", stored="/store/findings.json")
 ALERT = Alert(
     key="k1",
@@ -150,3 +151,18 @@ def test_without_a_report_neither_block_nor_place_is_left_behind():
     assert alerts.slack(bare) == "*[NOT AUDITED] prod: no snapshot*\n<http://airflow/log|Log>"
     assert alerts.text(bare) == "[NOT AUDITED] prod: no snapshot\n\nLog: http://airflow/log\n"
     assert "<pre" not in alerts.mail(bare)
+
+
+def test_of_very_many_incidents_the_worst_are_told_and_the_others_listed():
+    seen = [
+        Seen(kind="incident", headline=f"Broker {number} is gone", findings=(("KA113", f"broker/{number}"),))
+        for number in range(70)
+    ]
+    told = [Told(key=str(n), now=one, parties=(), severity="HIGH", since=AT, sent=AT) for n, one in enumerate(seen)]
+    messages = [Message(change=Change.NEW, told=one, lasted=timedelta()) for one in told]
+    shown = alerts.of_messages(messages, Audited(cluster="prod"), PLACES)
+    assert len(shown) == alerts.MOST_ALERTS
+    assert shown[-1].subject == "[AND MORE] prod: 61 more messages on the same audit"
+    assert shown[-1].facts[0] == "[NEW] prod: Broker 9 is gone"
+    assert shown[-1].facts[-1] == "… and 11 more, in the report"
+    assert len(alerts.of_messages(messages[:10], Audited(cluster="prod"), PLACES)) == 10

@@ -19,6 +19,10 @@ SUBJECT_CHARS = 180
 LINE_CHARS = 1_000
 MAIL_CHARS = 100_000
 TEXT_WIDTH = 80
+MOST_ALERTS = 10
+"""Messages on one audit; 30 brokers that are gone are 30 incidents, and nobody reads 30 mails."""
+
+MOST_LISTED = 50
 _GROUPS = 6
 """Resources of one lifecycle that are named; the others are counted."""
 
@@ -83,6 +87,18 @@ def of_message(message: Message, audited: Audited, places: Places) -> Alert:
         places=places,
         document=None if incident is None else document,
     )
+
+
+def of_messages(messages: Sequence[Message], audited: Audited, places: Places) -> list[Alert]:
+    """Put all messages on one audit into words; beyond the first ones, which are the worst, one alert lists the others."""
+    told = [of_message(message, audited, places) for message in messages]
+    if len(told) <= MOST_ALERTS:
+        return told
+    shown, rest = told[: MOST_ALERTS - 1], told[MOST_ALERTS - 1 :]
+    listed = tuple(alert.subject for alert in rest[:MOST_LISTED])
+    more = (f"… and {len(rest) - MOST_LISTED} more, in the report",) if len(rest) > MOST_LISTED else ()
+    subject = f"[AND MORE] {audited.cluster}: {counted(len(rest), 'more message')} on the same audit"
+    return [*shown, Alert(key=f"more-{rest[0].key}", first=True, subject=subject, facts=(*listed, *more), places=places)]
 
 
 def _headline(message: Message) -> str:

@@ -151,7 +151,10 @@ def decide(memory: Memory, audited: Audited, now: datetime, limits: Limits) -> t
         newest=ended or memory.newest,
     )
     order = list(Change)
-    messages = sorted((message for _, message in told if message), key=lambda message: order.index(message.change))
+    messages = sorted(
+        (message for _, message in told if message),
+        key=lambda message: (order.index(message.change), -Severity[message.told.severity]),
+    )
     return tuple(_with_verdict(message, judged, memory.failed) for message in messages), after
 
 

@@ -66,9 +66,9 @@ def tell(channel: Channel, scope: str, audited: Audited, places: alerts.Places) 
     """
     files = AlertFiles(environment.store_root(), channel.name)
     messages, after = memory.decide(_remembered(files, scope), audited, datetime.now(UTC), _limits())
-    for message in messages:
-        channel.send(alerts.of_message(message, audited, places))
-        log.info("%s: %s %s", channel.name, message.change.value, clean(message.told.now.headline))
+    for alert in alerts.of_messages(messages, audited, places):
+        channel.send(alert)
+        log.info("%s: %s", channel.name, alerts.subject(alert))
     try:
         files.write(scope, after.to_json().encode())
     except StoreError as error:
