@@ -41,8 +41,8 @@ def inter_broker_login_fails(snapshot: Snapshot) -> Iterator[Judgement]:
     What others use to this broker does not fit: the certificate shown to our own handshake is expired, not yet valid, or lacks
     the advertised name where names are compared; the mechanism is not offered; the user or the password is not among those of
     the broker's file, or of ZooKeeper's SCRAM users; its mapping rules give a certificate or Kerberos name no principal (KA404).
-    Measured where a certificate, files or the log of one that is refused (newer than both starts, and still repeated) say so; HIGH where the broker was let in before, or shows nothing yet: the next
-    connection fails.
+    Measured where a certificate or files say so, or the log of one that is refused, newer than both starts and still repeated.
+    HIGH where the broker was let in before, or shows nothing yet: the next connection fails.
 
     Inferred: an issuer that our `ca_file` does not vouch for, with an empty or stale view; or that view alone, where the way is
     measured open and no right is missing.

@@ -34,7 +34,7 @@ def no_cluster_action(snapshot: Snapshot) -> Iterator[Judgement]:
     An authorizer is set, and by super.users and ACLs the principal of the inter-broker listener may not. PLAINTEXT makes
     everybody User:ANONYMOUS; SSL gives the certificate's subject by `ssl.principal.mapping.rules`, or ANONYMOUS where none is
     asked for; SASL the login, Kerberos by `sasl.kerberos.principal.to.local.rules`. HIGH where the broker's view is still filled.
-    Or a log says so: the controller's of the refusal, or the broker's authorizer's, newer than their starts, and the view shows it.
+    Or a log says so, the controller's or that of the broker's authorizer, newer than their starts, and the view shows it.
 
     Inferred: no ACL allows it, super.users is set but hidden, the broker's view is empty or stale in two looks, and nothing else
     fits. In KRaft the ISR shows it: no other broker is in the ISR of what that broker leads; suspected while rivals are open.
