@@ -1,6 +1,7 @@
 """The tables and views that SQL checks select from, and the columns that each of them returns."""
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Iterable, Mapping, Sequence
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
@@ -61,7 +62,7 @@ def _stored(spark: SparkSession, table: type[Row], paths: list[str]) -> DataFram
             raise
         # A snapshot of an earlier version has no file for a table that came later.
         found = [frame for path in paths if (frame := _one(spark, table, path)) is not None] if len(paths) > 1 else []
-    frame = spark.createDataFrame([], ddl(table))
+    frame = spark.sql(f"SELECT inline(CAST(array() AS array<struct<{ddl(table)}>>))")
     for other in found:
         frame = frame.unionByName(other)
     return frame
@@ -97,15 +98,21 @@ def register(
     few = rows is not None and rows <= FEW_ROWS
     for name, frame in tables.items():
         (frame.coalesce(1) if few else frame).createOrReplaceTempView(name)
-    pair = spark.createDataFrame([(p.snapshot_id, p.previous_snapshot_id) for p in pairs], _PAIR)
     judged = [(j.snapshot_id, j.code, j.resource, j.status.value) for j in row_judgements]
-    row_judgement = spark.createDataFrame(judged, _ROW_JUDGEMENT)
-    for name, frame in (("pair", pair), ("row_judgement", row_judgement)):
+    pair = _told(spark, _PAIR, [(p.snapshot_id, p.previous_snapshot_id) for p in pairs])
+    for name, frame in (("pair", pair), ("row_judgement", _told(spark, _ROW_JUDGEMENT, judged))):
         (frame.coalesce(1) if few else broadcast(frame)).createOrReplaceTempView(name)
     kraft = bool(spark.table("snapshot_info").where("mode = 'kraft'").head(1))
     for view in VIEWS:
         if sql := view.sql + (view.kraft if kraft else ""):
             _kept(spark, spark.sql(sql), view.kept, rows).createOrReplaceTempView(view.name)
+
+
+def _told(spark: SparkSession, schema: str, values: Sequence[tuple[str | None, ...]]) -> DataFrame:
+    """Return rows of strings as a table; `createDataFrame` would start a Python worker for them."""
+    names = [column.split()[0] for column in schema.split(", ")]
+    text = json.dumps([dict(zip(names, row, strict=True)) for row in values])
+    return spark.sql(f"SELECT inline(from_json(:told, 'array<struct<{schema}>>'))", args={"told": text})
 
 
 def _kept(spark: SparkSession, frame: DataFrame, kept: str | None, rows: int | None) -> DataFrame:
