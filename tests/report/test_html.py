@@ -405,3 +405,11 @@ def test_an_audit_that_came_to_no_report_is_no_good_news(told):
     earlier = pages.Failed(task="collect", run="x", at=datetime(2026, 9, 14, 17, 0, tzinfo=UTC))
     healed = pages.Glance(cluster="prod", link="clusters/prod", digests=[condense(clear)], failed=earlier)
     assert "came to no report" not in pages.overview([healed], now=NOW, up="./")
+
+
+def test_an_incident_stays_one_when_nobody_looks_any_more(audited):
+    broken, _ = audited("cut_off", "one_broker_measured")
+    digests = [condense({**broken, "finished_at": f"2026-09-14T{hour:02}:00:00Z"}) for hour in (6, 5, 4, 3, 2)]
+    says = Shown(pages.overview([pages.Glance(cluster="prod", link="clusters/prod", digests=digests)], now=NOW, up="./")).says()
+    assert "1 of 1 cluster has an incident" in says
+    assert "12 audits missed" in says

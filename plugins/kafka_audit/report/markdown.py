@@ -117,7 +117,10 @@ def _findings(findings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     yield from ("| Severity | Check | Where | What | Since |", "|---|---|---|---|---|")
     for one in shown[:MOST_FINDINGS]:
         severity = one["severity"] if one["status"] == "FAIL" else "? not known"
-        since = f"{LIFECYCLE[one['lifecycle']]}{', muted' if one['muted'] else ''}"
+        has_past = one["status"] == "FAIL" or one["lifecycle"] in {"resolved", "incomparable"}
+        since = ", ".join(
+            part for part in (LIFECYCLE[one["lifecycle"]] if has_past else "", "muted" if one["muted"] else "") if part
+        )
         yield f"| {severity} | {one['code']} | {text(one['resource']['name'], 160)} | {text(one['message'], 600)} | {since} |"
     if len(shown) > MOST_FINDINGS:
         yield from ("", f"and {counted(len(shown) - MOST_FINDINGS, 'more finding')}, in findings.json.")

@@ -36,6 +36,9 @@
     } catch { /* stays a plain link */ }
   });
 
+  // The newest snapshots are at the right end.
+  for (const table of all("table.tl")) table.parentElement.scrollLeft = table.parentElement.scrollWidth;
+
   // Commands can be copied; where there is no clipboard (plain http) they are selected.
   for (const block of all("pre.command")) {
     const code = block.querySelector("code");

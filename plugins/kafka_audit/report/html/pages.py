@@ -116,7 +116,9 @@ def _with_age(digests: Sequence[Digest], now: datetime) -> State:
     if len(gaps) < 3 or late < max(3 * gaps[len(gaps) // 2], _HOUR):  # noqa: PLR2004 -- fewer make no habit
         return newest.state
     missed = counted(int(late // max(gaps[len(gaps) // 2], 1)), "audit")
-    sentence = f"{newest.state.sentence}, when last asked {words(late)} ago"
+    sentence = f"When last asked, {words(late)} ago: {newest.state.sentence}"
+    if newest.state.group == INCIDENT:  # it is open until somebody sees that it is not
+        return replace(newest.state, note=f"{newest.state.note}; {missed} missed", sentence=sentence)
     return replace(newest.state, group=UNJUDGED, mark="unknown", word="stale", note=f"{missed} missed", sentence=sentence)
 
 
