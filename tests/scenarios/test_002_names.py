@@ -2,10 +2,10 @@
 
 import pytest
 
-from kafka_audit.testbed import Bed, presets
+from kafka_audit.testbed import presets
 from kafka_audit.testbed.names import Nameserver, own_names
 from kafka_audit.testbed.proxy import Proxy
-from scenarios.audits import Audits, evidence_of, failing, finding_of, from_host
+from scenarios.audits import evidence_of, failing, finding_of, from_host
 
 pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
 
@@ -207,29 +207,3 @@ def test_a_proxy_wired_to_the_wrong_broker_and_a_mapping_that_is_missing(audits,
     assert audit.code == 0, audit.said
     assert audit.report["incidents"] == []
     assert {one["cause"] for one in audit.report["resolved_incidents"]} == {"KA111", "KA301"}
-
-
-def test_without_zookeeper_the_names_are_those_that_brokers_tell(tmp_path):
-    """A bootstrap address that is reached tells names that are not; listeners' names are not told then."""
-    with Bed(tmp_path / "bed", keep_logs=tmp_path / "logs") as bed:
-        cluster = bed.kraft("4.3.0", controllers=1, **presets.split(), per_broker=AS_PODS)
-        cluster.create_topic("orders", TOPICS["orders"])
-        outside = Nameserver(bed.hosts.add("dns-outside", "10.99.0.102"), {})
-        own_names(bed.worker, bed.folder / "names", nameservers=[outside.host.address])
-        audits = Audits(bed, cluster, tmp_path / "audits")
-        audits.describe("outside", limits=QUICK)
-        audit = audits.by_command("outside")
-        assert audit.code == 3, audit.said
-        (incident,) = audit.report["incidents"]
-        assert (
-            incident["headline"]
-            == "Clients at worker cannot reach brokers 0, 1 and 2: 3 of 3 names resolve only inside Kubernetes"
-        )
-        assert_all_explained(audit.report)
-
-        own_names(
-            bed.worker, bed.folder / "names", hosts={NAMES[broker]: one.host.address for broker, one in cluster.brokers.items()}
-        )
-        audit = audits.by_command("outside")
-        assert audit.code == 0, audit.said
-        assert_repaired(audit.report)
