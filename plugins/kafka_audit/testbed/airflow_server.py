@@ -28,6 +28,9 @@ START_SECONDS = 240
 STOP_SECONDS = 30
 TAIL_LINES = 40
 
+# A SIGTERM to `airflow standalone` alone leaves its parts behind: the whole group ends when the owner closes the pipe, or dies.
+_WATCH = 'trap : TERM; "$@" </dev/null & read -r _; kill -TERM 0; sleep 5; kill -KILL 0'
+
 
 class AirflowServer:
     """Airflow's UI over an AIRFLOW_HOME, from entering the context to leaving it.
@@ -70,10 +73,10 @@ class AirflowServer:
         """Start it and wait until it answers; raises `BedError` with the log's end if it does not."""
         with (self._folder / "standalone.log").open("wb") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "airflow", "standalone"],
+                ["bash", "-c", _WATCH, "watch", sys.executable, "-m", "airflow", "standalone"],
                 cwd=self._folder,
                 env=self._environment,
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
@@ -89,17 +92,15 @@ class AirflowServer:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """End all its processes; a SIGTERM to the first of them alone would leave the others behind."""
+        """End all its processes."""
         process, self._process = self._process, None
-        if process is None:
+        if process is None or process.stdin is None:
             return
-        for number in (signal.SIGTERM, signal.SIGKILL):
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, number)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(STOP_SECONDS)
-            if number is signal.SIGTERM:
-                time.sleep(1)  # for those that end a moment after their parent
+        process.stdin.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(STOP_SECONDS)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
 
     def _answers(self) -> bool:
         try:
