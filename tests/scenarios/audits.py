@@ -32,7 +32,7 @@ class Audits:
         self._bed = bed
         self._cluster = cluster
         self._folder = folder
-        self._airflow = None
+        self.airflow = None
         self._user = user  # as whom a secured cluster is audited; None for the bed's auditor
         entry = yaml.safe_load(cluster.clusters_yaml("any"))["clusters"]["any"]
         if user is not None:
@@ -67,11 +67,11 @@ class Audits:
 
     def by_dag(self, name, log):
         """Run the DAG; return its exit code, its log and the report."""
-        if self._airflow is None:
+        if self.airflow is None:
             home = self._folder / "airflow"
-            self._airflow = AirflowHome(self._bed.worker, home, clusters=self._file(name), store=self._store(name))
-            self._airflow.ready(self._airflow.migrate())
-        run = self._airflow.run(self._folder / log)
+            self.airflow = AirflowHome(self._bed.worker, home, clusters=self._file(name), store=self._store(name))
+            self.airflow.ready(self.airflow.migrate())
+        run = self.airflow.run(self._folder / log)
         return SimpleNamespace(code=run.returncode, said=run.log.read_text(), tail=run.tail(), report=self._report(name))
 
     def _file(self, name):
