@@ -77,7 +77,7 @@ def collect() -> str:
     """Take a snapshot of the cluster."""
     from kafka_audit.airflow_glue import tasks
 
-    return tasks.collect(get_current_context()["params"]["cluster"])
+    return tasks.collect(get_current_context()["params"]["cluster"], {})  # queues are asked by the scheduled audit alone
 
 
 @task
