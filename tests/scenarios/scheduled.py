@@ -21,6 +21,9 @@ class Scheduled(AirflowServer):
     def __init__(self, home):
         quick = {"KAFKA_AUDIT_SCHEDULE": "none", "AIRFLOW__SCHEDULER__SCHEDULER_IDLE_SLEEP_TIME": "0.2"}
         super().__init__(home.folder, home.environment | quick)
+        self._environment["PATH"] = (
+            f"{home.environment['PATH']}:{self._environment['PATH']}"  # its spark-submit before the venv's
+        )
         self._token = None
 
     def __enter__(self):
