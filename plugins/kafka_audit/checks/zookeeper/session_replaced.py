@@ -12,7 +12,7 @@ from kafka_audit.model.tables import RegisteredBroker, Registry
     says={
         Status.FAIL: "Broker {broker} lost its ZooKeeper session: {why}",
         Status.PASS: "Broker {broker} has the ZooKeeper session that it had in the previous snapshot",
-        Status.UNKNOWN: "Not known: whether broker {broker} lost its ZooKeeper session ({error})",
+        Status.UNKNOWN: "Not known: whether {who} lost its ZooKeeper session ({error})",
         Status.NOT_APPLICABLE: "No session to compare with: {reason}",
     },
 )
@@ -63,7 +63,7 @@ def session_replaced() -> str:
             WHERE slot = 'previous' AND part = 'brokers' AND whole)
         SELECT snapshot_id, 'KA805' AS code, resource, status, CAST(NULL AS STRING) AS severity,
                if(status = 'FAIL', 'inferred', 'measured') AS confidence,
-               map('broker', broker, 'error', error, 'reason', reason, 'needs', needs, 'why',
+               map('broker', broker, 'who', if(broker = 'any broker', broker, concat('broker ', broker)), 'error', error, 'reason', reason, 'needs', needs, 'why',
                    'its registration is of a third session since the previous snapshot, the last one seconds old') AS evidence
         FROM told
     """

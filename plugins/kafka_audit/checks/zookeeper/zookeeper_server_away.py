@@ -14,7 +14,7 @@ from kafka_audit.model.text import counted
 @row_check(
     code="KA802",
     severity=Severity.CRITICAL,
-    needs=(ZookeeperMember, Registry),
+    needs=(ZookeeperMember,),
     says={
         Status.FAIL: "{away} of ZooKeeper's {count} {does} not serve: {servers}; {consequence}",
         Status.PASS: "All {count} of ZooKeeper serve ({servers})",
