@@ -63,7 +63,8 @@ def session_replaced() -> str:
             WHERE slot = 'previous' AND part = 'brokers' AND whole)
         SELECT snapshot_id, 'KA805' AS code, resource, status, CAST(NULL AS STRING) AS severity,
                if(status = 'FAIL', 'inferred', 'measured') AS confidence,
-               map('broker', broker, 'who', if(broker = 'any broker', broker, concat('broker ', broker)), 'error', error, 'reason', reason, 'needs', needs, 'why',
+               map('broker', broker, 'who', if(broker = 'any broker', broker, concat('broker ', broker)), 'error', error,
+                   'reason', reason, 'needs', needs, 'why',
                    'its registration is of a third session since the previous snapshot, the last one seconds old') AS evidence
         FROM told
     """
