@@ -15,7 +15,7 @@ from kafka_audit.model.tables import LogDir, Snapshot
     needs=(LogDir,),
     says={
         Status.FAIL: "Log dir {path} of broker {broker} is offline: the broker answers error 56 KAFKA_STORAGE_ERROR for it; "
-        "{left} of its {dirs} log dirs still serve",
+        "of its log dirs, {left} of {dirs} still serve",
         Status.PASS: "Log dir {path} of broker {broker} serves {replicas} replicas",
         Status.UNKNOWN: "Not known: whether the log dirs of {who} serve ({error})",
     },

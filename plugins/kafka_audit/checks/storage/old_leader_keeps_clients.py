@@ -10,7 +10,7 @@ from kafka_audit.model.tables import LeadershipAnswer
     severity=Severity.HIGH,
     needs=(LeadershipAnswer,),
     says={
-        Status.FAIL: "Broker {broker} led {count} partitions ({partitions}), {since}, and answers error 56 KAFKA_STORAGE_ERROR "
+        Status.FAIL: "Broker {broker} led {partitions} ({count} in all), {since}, and answers error 56 KAFKA_STORAGE_ERROR "
         "for them now, led by {now}: clients that do not refresh their metadata on 56 stay with it",
         Status.PASS: "Broker {broker} holds no client back: for nothing that it led it answers error 56",
         Status.UNKNOWN: "Not known: whether {who} holds back clients of partitions that it led ({error})",
@@ -65,7 +65,7 @@ def old_leader_keeps_clients() -> str:
         SELECT t.snapshot_id, 'KA506' AS code, concat('broker/', t.name) AS resource,
                CASE WHEN p.n > 0 THEN 'FAIL' WHEN t.error IS NOT NULL OR NOT t.reached THEN 'UNKNOWN'
                     WHEN t.asked THEN 'PASS' ELSE 'NOT_APPLICABLE' END AS status,
-               CAST(NULL AS STRING) AS severity, if(p.led > 0, 'measured', 'inferred') AS confidence,
+               CAST(NULL AS STRING) AS severity, if(p.n > 0 AND p.led = 0, 'inferred', 'measured') AS confidence,
                map('broker', t.name, 'who', concat('broker ', t.name), 'count', string(p.n), 'led', string(p.led),
                    'since', if(p.led > 0, concat(if(p.led = p.n, 'all', string(p.led)), ' of them in the previous snapshot'),
                                'as their preferred leader'),
