@@ -3,6 +3,8 @@
 import errno
 import json
 import logging
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -87,6 +89,14 @@ def test_files_have_the_schema_that_spark_reads(tmp_path, store):
     assert partitions.field("isr").nullable
     assert not partitions.field("replicas").nullable
     assert not partitions.field("cluster_id").nullable
+
+
+def test_reading_starts_no_threads_of_arrow_that_could_outlive_python(tmp_path, store):
+    store.write(_snapshot(rows=[_row_of(RegisteredPartition, nulls=False)] * 3))
+    count = "len(os.listdir('/proc/self/task'))"
+    program = f"import os, sys; from kafka_audit.store import Store; old = {count}; Store(sys.argv[1]).read(sys.argv[2]); "
+    command = [sys.executable, "-c", program + f"print({count} - old)", str(tmp_path), ID]
+    assert subprocess.run(command, check=True, capture_output=True, text=True).stdout == "0\n"
 
 
 def test_the_manifest_describes_the_files(tmp_path, store):

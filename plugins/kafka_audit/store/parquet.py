@@ -58,7 +58,8 @@ def decode(table: type[Row], content: bytes) -> list[Row]:
         OSError: pyarrow's error for some damage.
     """
     require_columns(table, content)
-    read = pq.read_table(pa.BufferReader(content))
+    # Not pq.read_table: Arrow's own threads would still hold `content` when Python ends, and abort the process (GH-34314).
+    read = pq.ParquetFile(pa.BufferReader(content), pre_buffer=False).read(use_threads=False)
     wanted = [field for field in dataclasses.fields(table) if field.name in read.column_names]
     values = [_values(read.column(field.name)) for field in wanted]
     names = [field.name for field in wanted]
