@@ -11,7 +11,8 @@ from kafka_audit.collect import acls
 from kafka_audit.collect.acls import AclBook, Entry
 from kafka_audit.collect.brokers import IDENTITY, BrokerAsker
 from kafka_audit.collect.cursor import WireError
-from kafka_audit.collect.protected import ACLS, LOG_DIRS, MAY_DESCRIBE, REASSIGNMENTS
+from kafka_audit.collect.protected import ACLS, LOG_DIRS, REASSIGNMENTS
+from kafka_audit.collect.reads import MAY_DESCRIBE
 from kafka_audit.collect.targets import BOOTSTRAP, UNREGISTERED, Target
 from kafka_audit.collect.views import ViewBook
 from kafka_audit.collect.wire import ClientOptions, quiet

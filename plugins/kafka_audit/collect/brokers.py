@@ -5,11 +5,11 @@ What ApiVersions does not offer is not asked. What the broker, the network or a 
 
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
-from kafka.protocol.admin import DescribeClusterRequest, DescribeConfigsRequest
+from kafka.protocol.admin import DescribeClusterRequest, DescribeConfigsRequest, DescribeQuorumRequest
 from kafka.protocol.metadata import MetadataRequest
 
 from kafka_audit.collect import probes, topic_settings
@@ -22,7 +22,7 @@ from kafka_audit.collect.security import NotAsked
 from kafka_audit.collect.targets import PLAINTEXT, UNREGISTERED, Target
 from kafka_audit.collect.topic_settings import TOPIC_CONFIGS
 from kafka_audit.collect.views import View, ViewBook
-from kafka_audit.collect.wire import UNSUPPORTED, ClientOptions, Conversation, error_name
+from kafka_audit.collect.wire import UNSUPPORTED, ClientOptions, Conversation, demand, error_name
 from kafka_audit.model.tables import BrokerApi, BrokerConfig, BrokerIdentity, BrokerView, Row
 
 API_VERSIONS, METADATA, CLUSTER = "ApiVersions", "Metadata", "DescribeCluster"
@@ -36,11 +36,9 @@ _BROKER_RESOURCE = 4
 _NOBODY = "2147483647"  # no broker has this id, and error 42 names the id of the one that was asked
 _EXPECTED = re.compile(r"expected (\d{1,10}) or empty")
 _DESCRIBE_CONFIGS_OPERATION = 10
-_DESCRIBE_QUORUM = 55  # offered by brokers without ZooKeeper
 _DEFAULT_SOURCE, _STATIC_SOURCE = 5, 4
 _UNEXPECTED, _UNREADABLE = "unexpected answer", "unreadable"
 _NO_COMMON_VERSION = "no version of Metadata is spoken by both sides"
-_T = TypeVar("_T")
 
 
 class BrokerAsker:
@@ -106,21 +104,8 @@ class BrokerAsker:
                 self._ask_protected(asking, talk, target, view)
             return steps
 
-    def _read(self, asking: Asking, talk: Conversation, operation: str, question: Callable[[], _T]) -> _T | None:
-        """Ask one question; its outcome becomes a row. One time-out is enough: what follows it fails with the same words."""
-        started = time.monotonic()
-        try:
-            if talk.lost is not None:
-                raise talk.lost
-            found = question()
-        except ReadError as error:
-            self._rows.append(asking.failed(operation, error, started))
-            return None
-        self._rows.append(asking.answered(operation, started))
-        return found
-
     def _ask_metadata(self, asking: Asking, talk: Conversation, target: Target) -> View | None:
-        view = self._read(asking, talk, METADATA, lambda: self._view(talk, target))
+        view = asking.read(self._rows, METADATA, lambda: self._view(talk, target))
         if view is not None:
             self._rows.append(
                 BrokerView(
@@ -165,7 +150,7 @@ class BrokerAsker:
             return
         all_of_them = {"include_fenced_brokers": True} if version >= FENCED_FROM else {}
         request = DescribeClusterRequest(version=version, include_cluster_authorized_operations=True, **all_of_them)
-        answer = self._read(asking, talk, CLUSTER, lambda: _checked(talk.ask(request)))
+        answer = asking.read(self._rows, CLUSTER, lambda: _checked(talk.ask(request)))
         if answer is None:
             return
         self._rows += fenced(answer, self._sample, asking.observer, self._targets[0].broker_id)
@@ -191,7 +176,7 @@ class BrokerAsker:
     def _ask_configs(self, asking: Asking, talk: Conversation, target: Target) -> None:
         if target.broker_id == UNREGISTERED or talk.version(DescribeConfigsRequest) is None:
             return
-        result = self._read(asking, talk, CONFIGS, lambda: self._describe(talk, str(target.broker_id)))
+        result = asking.read(self._rows, CONFIGS, lambda: self._describe(talk, str(target.broker_id)))
         for entry in result.configs if result is not None else ():
             default = bool(getattr(entry, "is_default", False))
             self._rows.append(
@@ -248,7 +233,7 @@ class BrokerAsker:
 
     def _ask_protected(self, asking: Asking, talk: Conversation, target: Target, view: View | None) -> None:
         """Ask what needs rights, last, for one of these may take long; nothing is noted of a broker that is another."""
-        reads = ProtectedReads(talk, target, self._sample, partial(self._read, asking, talk), self._options.read_s)
+        reads = ProtectedReads(talk, target, self._sample, partial(asking.read, self._rows), self._options.read_s)
         if self._answered_by not in {None, target.broker_id}:
             words = f"broker {self._answered_by} answers at {target.address}"
             reads.refuse(ReadError(_UNEXPECTED, words, f"an address at which broker {target.broker_id} answers"))
@@ -256,18 +241,16 @@ class BrokerAsker:
         asked = None
         if view is not None:  # in KRaft any broker passes the question on to the controller, so one of them is enough
             listed = self._book.listed(view.brokers_digest)
-            asked = view.controller_id if talk.apis.get(_DESCRIBE_QUORUM) is None else min(listed, default=None)
+            asked = view.controller_id if talk.apis.get(DescribeQuorumRequest.API_KEY) is None else min(listed, default=None)
         reads.ask(self._operations, self._book.acls, lists_reassignments=asked == target.broker_id)
         self._rows += reads.rows
-        if view is not None and asked == target.broker_id and _DESCRIBE_QUORUM in talk.apis:  # else ZooKeeper tells
+        if view is not None and asked == target.broker_id and DescribeQuorumRequest.API_KEY in talk.apis:  # else ZooKeeper tells
             topics = self._book.topics(view.topics_digest)
-            self._rows += self._read(asking, talk, TOPIC_CONFIGS, lambda: topic_settings.ask(talk, target, topics)) or ()
+            self._rows += asking.read(self._rows, TOPIC_CONFIGS, lambda: topic_settings.ask(talk, target, topics)) or ()
         self._rows += reads.ask_quorum()
 
     def _refused_as(self, talk: Conversation) -> int:
         """Return the id in the refusal; raises ReadError for any other answer."""
-        if talk.lost is not None:
-            raise talk.lost
         try:
             self._describe(talk, _NOBODY)
         except ReadError as error:
@@ -280,10 +263,8 @@ class BrokerAsker:
 
 def _checked(message: Any) -> Any:  # noqa: ANN401 -- see BrokerAsker._describe
     """Return an answer without error; raises ReadError with Kafka's name of the error and the missing right."""
-    if not message.error_code:
-        return message
-    name = error_name(message.error_code)
-    raise ReadError(name, message.error_message, MAY_DESCRIBE_CONFIGS if name == CLUSTER_DENIED else None)
+    demand(message.error_code, message.error_message, {CLUSTER_DENIED: MAY_DESCRIBE_CONFIGS})
+    return message
 
 
 def _since(started: float) -> int:

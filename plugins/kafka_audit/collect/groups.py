@@ -1,6 +1,5 @@
 """Consumer groups, from each coordinator itself: ListGroups and DescribeGroups, never FindCoordinator, which creates a topic."""
 
-import struct
 import time
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -8,9 +7,10 @@ from typing import Any
 from kafka.protocol.admin import DescribeGroupsRequest, ListGroupsRequest
 from kafka.protocol.consumer.metadata import ConsumerProtocolAssignment
 
-from kafka_audit.collect.reads import Asking, ReadError
+from kafka_audit.collect.reads import CLUSTER_DENIED, Asking, ReadError
 from kafka_audit.collect.targets import Target
-from kafka_audit.collect.wire import Conversation, error_name
+from kafka_audit.collect.wire import Conversation, demand
+from kafka_audit.collect.wire_errors import UNDECODABLE
 from kafka_audit.model.tables import GroupMember, Row
 
 LIST_GROUPS, GROUPS = "ListGroups", "DescribeGroups"
@@ -19,8 +19,7 @@ PAGE = 100
 """Groups of one request."""
 
 _CONSUMERS = "consumer"  # other protocols share groups for other ends: Kafka Connect, schema registries
-_GROUP_DENIED = {"GROUP_AUTHORIZATION_FAILED", "CLUSTER_AUTHORIZATION_FAILED"}
-_UNDECODABLE = (ValueError, LookupError, TypeError, OverflowError, MemoryError, struct.error)
+_NEEDS = dict.fromkeys(("GROUP_AUTHORIZATION_FAILED", CLUSTER_DENIED), MAY_DESCRIBE_GROUPS)
 
 
 class GroupReads:
@@ -46,21 +45,17 @@ class GroupReads:
             return [*rows, self._asking.failed(GROUPS, error, started)]
         return [*rows, self._asking.answered(GROUPS, started)]
 
-    def _ask(self, request: object) -> Any:  # noqa: ANN401 -- kafka-python's messages are untyped
-        if self._talk.lost is not None:
-            raise self._talk.lost
-        return self._talk.ask(request)
-
     def _names(self) -> list[str]:
-        answer = self._ask(ListGroupsRequest(version=self._talk.version(ListGroupsRequest), states_filter=[], types_filter=[]))
-        _demand(answer.error_code)
+        version = self._talk.version(ListGroupsRequest)
+        answer = self._talk.ask(ListGroupsRequest(version=version, states_filter=[], types_filter=[]))
+        demand(answer.error_code, None, _NEEDS)
         return sorted(one.group_id for one in answer.groups or () if one.protocol_type == _CONSUMERS)
 
     def _members(self, names: Sequence[str]) -> Iterator[GroupMember]:
         version = self._talk.version(DescribeGroupsRequest)
-        answer = self._ask(DescribeGroupsRequest(version=version, groups=[*names], include_authorized_operations=False))
+        answer = self._talk.ask(DescribeGroupsRequest(version=version, groups=[*names], include_authorized_operations=False))
         for group in answer.groups:
-            _demand(group.error_code)
+            demand(group.error_code, None, _NEEDS)
             for member in group.members or ():
                 yield GroupMember(
                     sample=self._asking.sample,
@@ -81,11 +76,5 @@ def _assigned(told: Any) -> tuple[str, ...]:  # noqa: ANN401 -- bytes, or what k
         return tuple(
             sorted(f"{one.topic}-{number}" for one in getattr(found, "assigned_partitions", ()) for number in one.partitions)
         )
-    except (*_UNDECODABLE, AttributeError):
+    except (*UNDECODABLE, AttributeError):
         return ()
-
-
-def _demand(code: int) -> None:
-    if code:
-        name = error_name(code)
-        raise ReadError(name, None, MAY_DESCRIBE_GROUPS if name in _GROUP_DENIED else None)

@@ -7,6 +7,8 @@ to ZooKeeper. Brokers that already run without it register with the controllers 
 
 from collections.abc import Iterable
 
+from kafka.protocol.admin import DescribeQuorumRequest
+
 from kafka_audit.collect.znodes import ZnodeError, read_object
 from kafka_audit.model.tables import (
     AclHolder,
@@ -24,7 +26,6 @@ from kafka_audit.model.tables import (
 
 MIGRATION = "/migration"
 
-_DESCRIBE_QUORUM = 55  # offered by brokers without ZooKeeper
 _EPOCH = "kraftControllerEpoch"
 _OF_ZOOKEEPER = (Registry, RegisteredBroker, RegisteredEndpoint, RegisteredTopic, RegisteredPartition, DynamicConfig, ScramUser)
 
@@ -60,9 +61,9 @@ def _number(value: object) -> int | None:
     return value
 
 
-def not_compared(rows: Iterable[Row]) -> bool:
+def runs_without_zookeeper(rows: Iterable[Row]) -> bool:
     """Tell whether any broker runs without ZooKeeper."""
-    return any(isinstance(one, BrokerApi) and one.api_key == _DESCRIBE_QUORUM for one in rows)
+    return any(isinstance(one, BrokerApi) and one.api_key == DescribeQuorumRequest.API_KEY for one in rows)
 
 
 def without_zookeeper(rows: Iterable[Row]) -> list[Row]:
@@ -71,7 +72,7 @@ def without_zookeeper(rows: Iterable[Row]) -> list[Row]:
     What is left there is written back by the controllers, and is nobody's reference: no such broker registers in it.
     """
     found = list(rows)
-    if not not_compared(found):
+    if not runs_without_zookeeper(found):
         return found
     return [one for one in found if not isinstance(one, _OF_ZOOKEEPER) and not _acls_of_zookeeper(one)]
 

@@ -94,8 +94,6 @@ class LeadershipAsker:
             # Of a leader the epoch shows who is behind; who does not lead would answer the epoch before the dead disk.
             known = question.as_leader and question.leader_epoch is not None
             asked[question.topic].append((question.partition, question.leader_epoch or 0 if known else _NO_EPOCH))
-        if talk.lost is not None:
-            raise talk.lost
         body: bytes = talk.ask(list_offsets.request(asked, version))
         try:
             told = list_offsets.errors(body, version)

@@ -20,19 +20,19 @@ from kafka_audit.collect.acls import AclBook, Refusal
 from kafka_audit.collect.cursor import WireError
 from kafka_audit.collect.quorum import QUORUM, quorum
 from kafka_audit.collect.raw import RawRequest
-from kafka_audit.collect.reads import CLUSTER_DENIED, ReadError
+from kafka_audit.collect.reads import CLUSTER_DENIED, MAY_DESCRIBE, ReadError
 from kafka_audit.collect.targets import Target
-from kafka_audit.collect.wire import Conversation, error_name
+from kafka_audit.collect.wire import Conversation, demand
 from kafka_audit.model.tables import AclHolder, LogDir, LogDirReplica, Reassignment, Row
 
 ACLS, LOG_DIRS, REASSIGNMENTS = "DescribeAcls", "DescribeLogDirs", "ListPartitionReassignments"
-MAY_DESCRIBE = "Describe on Cluster"
 
 _DESCRIBE_OPERATION = 8
 _ANY = 1
 _SECURITY_DISABLED = 54
 _TOP_ERROR, _SIZES = 3, 4  # versions of DescribeLogDirs from which it tells a refusal, and sizes
-_UNREADABLE, _NOT_CONTROLLER = "unreadable", "NOT_CONTROLLER"
+_UNREADABLE = "unreadable"
+_NEEDS = {CLUSTER_DENIED: MAY_DESCRIBE, "NOT_CONTROLLER": "an answer of the controller"}
 _T = TypeVar("_T")
 
 
@@ -103,7 +103,7 @@ class ProtectedReads:
         version = self._talk.version(DescribeLogDirsRequest) or 0
         answer = self._talk.ask(DescribeLogDirsRequest(version=version, topics=None))
         if version >= _TOP_ERROR:
-            _demand(answer.error_code, None)
+            demand(answer.error_code, None, _NEEDS)
         if not answer.results:  # a broker without a directory does not run
             raise ReadError(CLUSTER_DENIED, "an empty list, which is how this version refuses", MAY_DESCRIBE)
         moving = (row for one in answer.results for row in self._future_replicas(one))
@@ -157,7 +157,7 @@ class ProtectedReads:
         if isinstance(found, Refusal):
             if found.code == _SECURITY_DISABLED:
                 return ()  # a definite no: this broker has no authorizer
-            _demand(found.code, found.message)
+            demand(found.code, found.message, _NEEDS)
             return ()
         named, count = found
         observer, broker = self._target.observer, self._target.broker_id
@@ -167,7 +167,7 @@ class ProtectedReads:
         self._go_on()
         timeout_ms = round(self._timeout_s * 1000)
         answer = self._talk.ask(ListPartitionReassignmentsRequest(version=0, timeout_ms=timeout_ms, topics=None))
-        _demand(answer.error_code, answer.error_message)
+        demand(answer.error_code, answer.error_message, _NEEDS)
         return tuple(
             Reassignment(
                 sample=self._sample,
@@ -181,12 +181,3 @@ class ProtectedReads:
             for topic in answer.topics or ()
             for one in topic.partitions or ()
         )
-
-
-def _demand(code: int, message: str | None) -> None:
-    """Raise ReadError for an error code, with Kafka's name of it and what is missing."""
-    if not code:
-        return
-    name = error_name(code)
-    needs = {CLUSTER_DENIED: MAY_DESCRIBE, _NOT_CONTROLLER: "an answer of the controller"}.get(name)
-    raise ReadError(name, message, needs)

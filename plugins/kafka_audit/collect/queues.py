@@ -16,7 +16,7 @@ from kafka_audit.collect.discovery import discover
 from kafka_audit.collect.probes import Origin
 from kafka_audit.collect.reads import Asking, ReadError
 from kafka_audit.collect.security import Logins
-from kafka_audit.collect.targets import Target, registered_targets
+from kafka_audit.collect.targets import Target, flat, registered_targets
 from kafka_audit.collect.wire import ClientOptions, quiet
 from kafka_audit.model.cluster import Cluster, Vantage
 from kafka_audit.model.tables import RegisteredBroker, RegisteredEndpoint, Row
@@ -43,7 +43,7 @@ def errand(cluster: Cluster, secrets: Mapping[str, str]) -> Json:
         if not rows and cluster.bootstrap:
             rows = discover(cluster, 1, ClientOptions(read_s=read_s, logins=logins), deadline)
     endpoints = [row for row in rows if isinstance(row, RegisteredEndpoint)]
-    targets = [one for some in registered_targets(endpoints, cluster).values() for one in some if _walkable(one)]
+    targets = [one for one in flat(registered_targets(endpoints, cluster)) if _walkable(one)]
     written = _written(rows)
     return {
         "read_s": read_s,

@@ -1,16 +1,16 @@
 """Ask for the metadata quorum: brokers pass the question on to its leader, controllers in the cluster file answer themselves."""
 
 import time
-from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from collections.abc import Iterator
+from typing import Any
 
 from kafka.protocol.admin import DescribeClusterRequest, DescribeQuorumRequest
 
 from kafka_audit.collect import probes
-from kafka_audit.collect.reads import CLUSTER_DENIED, Asking, ReadError
+from kafka_audit.collect.reads import CLUSTER_DENIED, MAY_DESCRIBE, Asking, ReadError
 from kafka_audit.collect.security import NotAsked
 from kafka_audit.collect.targets import UNREGISTERED, Target, joined, split_address
-from kafka_audit.collect.wire import ClientOptions, Conversation, error_name
+from kafka_audit.collect.wire import ClientOptions, Conversation, demand
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.tables import ControllerProbe, FencedBroker, QuorumReplica, QuorumView, Row
 
@@ -27,8 +27,8 @@ FENCED_FROM = 2
 _TOPIC = "__cluster_metadata"
 _NOT_LEADER = 6
 _CONTROLLERS, _TYPES_FROM = 2, 1  # DescribeCluster's endpoint type, and the version from which it has one (KIP-919)
-_MAY_DESCRIBE = "Describe on Cluster"
-_T = TypeVar("_T")
+_NEEDS = {CLUSTER_DENIED: MAY_DESCRIBE}
+_ELSE = "a leader of the metadata quorum"
 
 
 def quorum(talk: Conversation, sample: int, observer: str, node_id: int | None) -> tuple[Row, ...]:
@@ -40,7 +40,7 @@ def quorum(talk: Conversation, sample: int, observer: str, node_id: int | None) 
     kind = DescribeQuorumRequest.TopicData
     topic = kind(topic_name=_TOPIC, partitions=[kind.PartitionData(partition_index=0)])
     answer = talk.ask(DescribeQuorumRequest(version=talk.version(DescribeQuorumRequest), topics=[topic]))
-    _demand(answer.error_code, getattr(answer, "error_message", None))
+    demand(answer.error_code, getattr(answer, "error_message", None), _NEEDS, _ELSE)
     told = [one for topic in answer.topics or () for one in topic.partitions or ()]
     if len(told) != 1:
         words = "unexpected answer"
@@ -48,7 +48,7 @@ def quorum(talk: Conversation, sample: int, observer: str, node_id: int | None) 
     (one,) = told
     if one.error_code == _NOT_LEADER:
         return ()
-    _demand(one.error_code, getattr(one, "error_message", None))
+    demand(one.error_code, getattr(one, "error_message", None), _NEEDS, _ELSE)
     view = QuorumView(
         sample=sample,
         observer=observer,
@@ -75,12 +75,6 @@ def _replica(row: Any, sample: int, observer: str, *, voter: bool) -> QuorumRepl
 
 def _known(number: int | None) -> int | None:
     return None if number is None or number < 0 else number
-
-
-def _demand(code: int, message: str | None) -> None:
-    if code:
-        name = error_name(code)
-        raise ReadError(name, message, _MAY_DESCRIBE if name == CLUSTER_DENIED else "a leader of the metadata quorum")
 
 
 def fenced(answer: Any, sample: int, observer: str, broker_id: int) -> Iterator[FencedBroker]:  # noqa: ANN401 -- see above
@@ -160,10 +154,10 @@ class ControllerAsker:
         host, port = self._target.dialled
         with Conversation(host, port, self._options.at(self._target)) as talk:
             self._rows.append(self._asking.answered(API_VERSIONS, started))
-            node, leader = self._read(talk, CLUSTER, lambda: self._cluster(talk)) or (None, None)
+            node, leader = self._asking.read(self._rows, CLUSTER, lambda: self._cluster(talk)) or (None, None)
             if talk.version(DescribeQuorumRequest) is None:
                 return node
-            told = self._read(talk, QUORUM, lambda: quorum(talk, self._sample, self._asking.observer, node))
+            told = self._asking.read(self._rows, QUORUM, lambda: quorum(talk, self._sample, self._asking.observer, node))
             if told or leader is None:
                 self._rows += told or ()
             else:
@@ -181,24 +175,12 @@ class ControllerAsker:
             high_watermark=None,
         )
 
-    def _read(self, talk: Conversation, operation: str, question: Callable[[], _T]) -> _T | None:
-        started = time.monotonic()
-        try:
-            if talk.lost is not None:
-                raise talk.lost
-            found = question()
-        except ReadError as error:
-            self._rows.append(self._asking.failed(operation, error, started))
-            return None
-        self._rows.append(self._asking.answered(operation, started))
-        return found
-
     def _cluster(self, talk: Conversation) -> tuple[int | None, int | None]:
         """Return the node id behind the address and the leader's, None for what this version does not tell."""
         version = talk.version(DescribeClusterRequest, _TYPES_FROM)
         if version is None:
             return None, None
         answer = talk.ask(DescribeClusterRequest(version=version, endpoint_type=_CONTROLLERS))
-        _demand(answer.error_code, answer.error_message)
+        demand(answer.error_code, answer.error_message, _NEEDS, _ELSE)
         mine = {one.broker_id for one in answer.brokers or () if joined(one.host, one.port) == self._target.advertised}
         return (min(mine) if len(mine) == 1 else None), answer.controller_id

@@ -4,12 +4,15 @@ import errno
 import re
 import time
 import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TypeVar
 
-from kafka_audit.model.tables import SourceRead
+from kafka_audit.model.tables import Row, SourceRead
 
 NOT_SUPPORTED, NO_CREDENTIALS = "not supported", "no credentials"
 CLUSTER_DENIED = "CLUSTER_AUTHORIZATION_FAILED"
+MAY_DESCRIBE = "Describe on Cluster"
 LOGIN_REFUSED, MECHANISM_REFUSED = "SASL_AUTHENTICATION_FAILED", "UNSUPPORTED_SASL_MECHANISM"
 LASTING = frozenset(
     {
@@ -28,6 +31,7 @@ ERRNO_WORDS = {
     errno.EPIPE: "connection closed",
 }
 _MESSAGE_LENGTH = 300
+_T = TypeVar("_T")
 
 
 class ReadError(Exception):
@@ -74,6 +78,17 @@ class Asking:
             needs=error.needs,
             elapsed_ms=self._since(started),
         )
+
+    def read(self, rows: list[Row], operation: str, question: Callable[[], _T]) -> _T | None:
+        """Ask one question, note how it went in `rows`; return what was told, None where it failed."""
+        started = time.monotonic()
+        try:
+            found = question()
+        except ReadError as error:
+            rows.append(self.failed(operation, error, started))
+            return None
+        rows.append(self.answered(operation, started))
+        return found
 
     def _since(self, started: float | None) -> int:
         return round((time.monotonic() - (self.started if started is None else started)) * 1000)

@@ -14,7 +14,7 @@ from kafka_audit.collect.migration import without_zookeeper
 from kafka_audit.collect.quorum import ControllerAsker, controllers
 from kafka_audit.collect.reads import Asking, ReadError, clean, now_ms
 from kafka_audit.collect.security import Logins
-from kafka_audit.collect.targets import Target, bootstrap_targets, registered_targets
+from kafka_audit.collect.targets import Target, bootstrap_targets, flat, registered_targets
 from kafka_audit.collect.views import ViewBook
 from kafka_audit.collect.wire import ClientOptions, quiet
 from kafka_audit.model.cluster import Cluster
@@ -108,7 +108,7 @@ class Sampler:
 
     def _beside_the_registry(self, number: int, registered: tuple[RegisteredEndpoint, ...]) -> tuple[RegisteredEndpoint, ...]:
         """Return what brokers list, where a migration has begun and some of them register with KRaft controllers alone."""
-        known = [one for some in registered_targets(registered, self._cluster).values() for one in some]
+        known = flat(registered_targets(registered, self._cluster))
         listed = discover(self._cluster, number, self._options(), self._deadline, known)
         unregistered = {one.broker_id for one in listed} - {one.broker_id for one in registered}
         return listed if unregistered else registered
@@ -127,7 +127,7 @@ class Sampler:
             self._say(f"asking the controller at {clean(one.address)} …")
             asker = ControllerAsker(one, number, self._options())
             jobs.append(_Job(run=asker.ask, late=partial(asker.late, _OUT_OF_TIME)))
-        everybody = [one for some in registered.values() for one in some]
+        everybody = flat(registered)
         for run in vantages.runs(self._cluster, number, everybody, registered, self._logins):
             self._say(f"probing from {run.name} …")
             jobs.append(_Job(run=run.rows, late=run.late))
@@ -135,13 +135,13 @@ class Sampler:
 
     def _jobs_on_leaders(self, number: int, endpoints: tuple[RegisteredEndpoint, ...], rows: Sequence[Row]) -> list[_Job]:
         """Return what can only be asked once it is known who is said to lead."""
-        targets = [one for some in registered_targets(endpoints, self._cluster).values() for one in some]
+        targets = flat(registered_targets(endpoints, self._cluster))
         askers = offsets.askers(rows, targets, number, self._options(), leadership.plan(rows, self._book))
         return [_Job(run=one.ask, late=partial(one.late, _OUT_OF_TIME)) for one in askers]
 
     def _from_queues(self, number: int, endpoints: Iterable[RegisteredEndpoint], rows: Iterable[Row]) -> Iterator[Row]:
         """Yield what workers of queues saw before the snapshot began."""
-        targets = [one for some in registered_targets(endpoints, self._cluster).values() for one in some]
+        targets = flat(registered_targets(endpoints, self._cluster))
         found = tuple(rows)
         for vantage in self._cluster.vantages:
             if vantage.queue is not None and vantage.name in self._answers:

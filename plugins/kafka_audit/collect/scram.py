@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 
 from kafka.protocol.admin import DescribeUserScramCredentialsRequest
 
-from kafka_audit.collect.reads import CLUSTER_DENIED, Asking, ReadError
+from kafka_audit.collect.reads import CLUSTER_DENIED, MAY_DESCRIBE, Asking, ReadError
 from kafka_audit.collect.targets import Target, split_address
-from kafka_audit.collect.wire import ClientOptions, Conversation, error_name
+from kafka_audit.collect.wire import ClientOptions, Conversation, demand
 from kafka_audit.model.tables import BrokerView, PropertyLogin, QuorumView, Row, ScramUser
 
 OPERATION = "DescribeUserScramCredentials"
@@ -18,6 +18,7 @@ OPERATION = "DescribeUserScramCredentials"
 _NOT_FOUND = 91  # RESOURCE_NOT_FOUND: the user has no credential
 _MECHANISMS = {1: "SCRAM-SHA-256", 2: "SCRAM-SHA-512"}
 _MOST = 100
+_NEEDS = {CLUSTER_DENIED: MAY_DESCRIBE}
 
 
 def read(rows: Iterable[Row], protocol: str, sample: int, options: ClientOptions) -> tuple[Row, ...]:
@@ -62,19 +63,13 @@ def _describe(talk: Conversation, users: Sequence[str]) -> tuple[ScramUser, ...]
         raise ReadError(words, None, "Kafka 2.7 or later")
     kind = DescribeUserScramCredentialsRequest.UserName
     answer = talk.ask(DescribeUserScramCredentialsRequest(version=0, users=[kind(name=one) for one in users]))
-    _demand(answer.error_code, answer.error_message)
+    demand(answer.error_code, answer.error_message, _NEEDS)
     for one in answer.results or ():
         if one.error_code != _NOT_FOUND:
-            _demand(one.error_code, one.error_message)
+            demand(one.error_code, one.error_message, _NEEDS)
     return tuple(
         ScramUser(user=one.user or "", mechanism=_MECHANISMS[info.mechanism])
         for one in answer.results or ()
         for info in one.credential_infos or ()
         if info.mechanism in _MECHANISMS
     )
-
-
-def _demand(code: int, message: str | None) -> None:
-    if code:
-        name = error_name(code)
-        raise ReadError(name, message, "Describe on Cluster" if name == CLUSTER_DENIED else None)

@@ -11,7 +11,7 @@ from kafka_audit.collect import sampling
 from kafka_audit.collect.brokers import API_VERSIONS, CONFIGS
 from kafka_audit.collect.groups import GROUPS
 from kafka_audit.collect.logs import sources as logs
-from kafka_audit.collect.migration import not_compared
+from kafka_audit.collect.migration import runs_without_zookeeper
 from kafka_audit.collect.probes import WORKER
 from kafka_audit.collect.properties import sources as properties
 from kafka_audit.collect.protected import LOG_DIRS, REASSIGNMENTS
@@ -213,7 +213,7 @@ def _info(cluster: Cluster, started: int, samples: int, rows: Sequence[Row]) -> 
     return SnapshotInfo(
         cluster=cluster.name,
         # A registry that was left out means that brokers run without it, though the cluster file still names one.
-        mode="kraft" if cluster.zookeeper is None or not_compared(rows) else "zookeeper",
+        mode="kraft" if cluster.zookeeper is None or runs_without_zookeeper(rows) else "zookeeper",
         tool_version=__version__,
         started_ms=started,
         finished_ms=now_ms(),

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from kafka_audit.model.cluster import Cluster
@@ -94,6 +94,11 @@ def registered_targets(endpoints: Iterable[RegisteredEndpoint], cluster: Cluster
             )
         )
     return dict(found)
+
+
+def flat(targets: Mapping[int, Iterable[Target]]) -> list[Target]:
+    """Return the targets of all brokers."""
+    return [one for some in targets.values() for one in some]
 
 
 def bootstrap_targets(cluster: Cluster, endpoints: Iterable[RegisteredEndpoint]) -> list[Target]:

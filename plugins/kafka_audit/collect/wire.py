@@ -7,7 +7,7 @@ Metadata lists no brokers, which is the very fault to be seen, and then asks any
 
 import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import TracebackType
@@ -26,7 +26,7 @@ from kafka_audit.collect.targets import Target, joined
 from kafka_audit.collect.wire_errors import UNSUPPORTED, as_read_error
 from kafka_audit.model.cluster import Cluster
 
-__all__ = ["CLIENT", "MAX_BYTES", "UNSUPPORTED", "ClientOptions", "Conversation", "error_name", "quiet"]
+__all__ = ["CLIENT", "MAX_BYTES", "UNSUPPORTED", "ClientOptions", "Conversation", "demand", "error_name", "quiet"]
 
 CLIENT = "kafka-audit"
 MAX_BYTES = 256 * 1024 * 1024
@@ -124,7 +124,13 @@ class Conversation:
         return highest if highest >= max(offered[0], lowest) else None
 
     def ask(self, request: Any) -> Any:  # noqa: ANN401 -- kafka-python's messages are untyped
-        """Send a request and return its answer; raises ReadError."""
+        """Send a request and return its answer.
+
+        Raises:
+            ReadError: no answer; once the connection is gone, at once and with the same words.
+        """
+        if self.lost is not None:
+            raise self.lost
         try:
             with as_read_error(self._options.way):
                 return self._manager.run(self._connection.send_request, request, self._options.read_s * 1000)
@@ -147,6 +153,13 @@ def error_name(code: int) -> str:
     """Return Kafka's name of an error code, e.g. CLUSTER_AUTHORIZATION_FAILED."""
     name = getattr(for_code(code), "message", None)
     return f"error {code}" if name in {None, "UNKNOWN"} else str(name)
+
+
+def demand(code: int, message: str | None, needs: Mapping[str, str], otherwise: str | None = None) -> None:
+    """Raise ReadError for an error code, with Kafka's name of it and what is missing: by that name in `needs`, or `otherwise`."""
+    if code:
+        name = error_name(code)
+        raise ReadError(name, message, needs.get(name, otherwise))
 
 
 class _Quiet:

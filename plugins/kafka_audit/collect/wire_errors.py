@@ -24,7 +24,7 @@ from kafka_audit.collect.security import Way
 
 UNSUPPORTED, TIMEOUT, _NOT_KAFKA = "UNSUPPORTED_VERSION", "timeout", "not a Kafka answer"
 # What kafka-python lets through when an answer is well framed and makes no sense inside.
-_UNDECODABLE = (ValueError, LookupError, TypeError, OverflowError, MemoryError, struct.error)
+UNDECODABLE = (ValueError, LookupError, TypeError, OverflowError, MemoryError, struct.error)
 _ERRNO = re.compile(r"\b(\d{1,5}) E[A-Z]+\b")
 _PREFIX = re.compile(r"^(\[Error \d+\] )?(\w+Error: )*")
 
@@ -43,7 +43,7 @@ def as_read_error(way: Way) -> Iterator[None]:
     started = time.monotonic()
     try:
         yield
-    except (KafkaError, *_UNDECODABLE, *_TICKET_ERRORS, OSError) as error:
+    except (KafkaError, *UNDECODABLE, *_TICKET_ERRORS, OSError) as error:
         found = _read_error(error, time.monotonic() - started, way)
         # Not `from error`: the text of the cause may hold what was hidden in ours.
         raise ReadError(found.error, way.hide(found.message), found.needs) from None
@@ -57,7 +57,7 @@ def _read_error(error: Exception, seconds: float, way: Way) -> ReadError:
         return ReadError(LOGIN_REFUSED, _PREFIX.sub("", text), way.needs)
     if isinstance(error, KafkaError):
         return _kafka_error(error, text, way)
-    if isinstance(error, _UNDECODABLE):
+    if isinstance(error, UNDECODABLE):
         return ReadError(_NOT_KAFKA, f"{type(error).__name__}: {text}")
     return ReadError(os_words(getattr(error, "errno", None), "connection failed"), text)
 
