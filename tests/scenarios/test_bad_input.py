@@ -12,7 +12,6 @@ from types import SimpleNamespace
 import pytest
 import yaml
 
-from kafka_audit.testbed import Bed
 from kafka_audit.testbed.security import Listener, Security
 from scenarios.audits import failing
 
@@ -25,13 +24,6 @@ LIMITS = {"read_s": 4, "settle_s": 1, "audit_s": 40}
 WRONG = "not-this-one-73"
 HIDDEN = {("zookeeper", f"zookeeper /config/{name}") for name in ("brokers", "users")}
 """What `zookeeper.set.acl` keeps from every auditor."""
-
-
-@pytest.fixture(scope="module")
-def bed(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("bed")
-    with Bed(folder, keep_logs=folder / "kept-logs") as bed:
-        yield bed
 
 
 @pytest.fixture(scope="module")

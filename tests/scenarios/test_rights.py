@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from kafka_audit.testbed import Bed, presets
+from kafka_audit.testbed import presets
 from kafka_audit.testbed.acls import Acl
 from kafka_audit.testbed.jars import java
 from kafka_audit.testbed.security import ADMIN, AUDITOR
@@ -26,13 +26,6 @@ SOME = (
     Acl(principal=f"User:{AUDITOR}", operation="Describe", resource="Topic", name="*"),
 )
 TOPICS = {"orders": {0: [0, 1, 2], 1: [1, 2, 0]}, "payments": {0: [2, 0, 1]}}
-
-
-@pytest.fixture(scope="module")
-def bed(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("bed")
-    with Bed(folder, keep_logs=folder / "kept-logs") as bed:
-        yield bed
 
 
 @pytest.fixture(scope="module")
