@@ -1,15 +1,16 @@
-# kafka-audit with the very versions of requirements.txt: what was tested is what runs.
+# Airflow and Spark of one kafka-audit, with the very versions of requirements.txt: what was tested is what runs.
 FROM python:3.11-slim-bookworm
 
-# Spark 4 needs Java 17, and its scripts need ps.
+# Spark 4 needs Java 17 and its scripts need ps; ssh is the usual vantage on the brokers' own hosts.
 RUN apt-get update \
-    && apt-get install --yes --no-install-recommends openjdk-17-jre-headless procps tini \
+    && apt-get install --yes --no-install-recommends openjdk-17-jre-headless openssh-client procps tini \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --create-home --uid 50000 --gid 0 airflow
 
 WORKDIR /opt/kafka-audit
 COPY requirements.txt ./
-RUN pip install --no-cache-dir --requirement requirements.txt
+# The last two are for Airflow's database; tests use SQLite and lock none.
+RUN pip install --no-cache-dir --requirement requirements.txt psycopg2-binary==2.9.13 asyncpg==0.32.0
 
 COPY pyproject.toml README.md LICENSE ./
 COPY plugins plugins
@@ -33,4 +34,5 @@ USER airflow
 EXPOSE 8080
 # -g: a signal to `airflow standalone` alone would leave scheduler and server behind.
 ENTRYPOINT ["tini", "-g", "--"]
+# A whole Airflow over SQLite in one container, to look around; docker-compose.yaml runs each part on its own.
 CMD ["airflow", "standalone"]

@@ -1,0 +1,232 @@
+"""`docker-compose.yaml` and `Dockerfile` against what the tests run without Docker, of which there is no engine here."""
+
+import inspect
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+from airflow.cli.commands import standalone_command
+from airflow.configuration import conf
+
+import compose_file
+from airflow_environment import ROOT
+from kafka_audit import settings
+from kafka_audit.airflow_glue import environment as deployment
+from kafka_audit.airflow_glue import submit
+from kafka_audit.configuration.starts import refusal
+from kafka_audit.testbed import airflow_home, airflow_server
+from kafka_audit.testbed.airflow_home import AirflowHome
+
+DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+OF_AIRFLOW = ["airflow-init", "airflow-apiserver", "airflow-scheduler", "airflow-dag-processor", "airflow-triggerer"]
+# Ports and one worker process, because a test shares this machine with others; in a container they are Airflow's own.
+OF_TESTS_ALONE = {
+    "AIRFLOW__API__HOST",
+    "AIRFLOW__API__PORT",
+    "AIRFLOW__API__WORKERS",
+    "AIRFLOW__LOGGING__WORKER_LOG_SERVER_PORT",
+    "AIRFLOW__LOGGING__TRIGGER_LOG_SERVER_PORT",
+}
+
+
+def environment_of(name):
+    return compose_file.image_environment() | compose_file.services()[name].get("environment", {})
+
+
+def read_by_the_product():
+    """Return every variable of ours that code reads: as a literal, or through a constant or an argument that holds its name."""
+    found = set()
+    for file in (ROOT / "plugins").rglob("*.py"):
+        text = file.read_text(encoding="utf-8")
+        if "testbed" not in file.parts and ("environ" in text):
+            found.update(re.findall(r"[\"'](KAFKA_AUDIT_[A-Z_]+)[\"']", text))
+    return found
+
+
+def test_compose_itself_reads_the_file(tmp_path):
+    plugin = (
+        ["docker", "compose"]
+        if subprocess.run(["sh", "-c", "docker compose version"], capture_output=True, check=False).returncode == 0
+        else None
+    )
+    command = ["docker-compose"] if shutil.which("docker-compose") else plugin
+    if command is None:
+        pytest.skip("no docker-compose here")
+    base = [*command, "--file", str(compose_file.FILE), "--env-file", "/dev/null"]
+    environ = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    refused = subprocess.run([*base, "config"], env=environ, capture_output=True, text=True, check=False)
+    assert refused.returncode != 0
+    assert "say in .env" in refused.stderr
+    done = subprocess.run(
+        [*base, "--profile", "play", "config", "--format", "json"],
+        env=environ | compose_file.SECRETS,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    theirs, ours = json.loads(done.stdout)["services"], compose_file.read(compose_file.SECRETS)["services"]
+    assert set(theirs) == set(ours)
+    for name, one in ours.items():
+        # In what it prints a dollar sign is doubled, so that it can be read again.
+        assert json.loads(json.dumps(theirs[name]["command"] or []).replace("$$", "$")) == one.get("command", []), name
+        assert {key: value.replace("$$", "$") for key, value in theirs[name].get("environment", {}).items()} == one.get(
+            "environment", {}
+        )
+        assert theirs[name]["healthcheck"]["test"] if "healthcheck" in one else name == "airflow-init"
+
+
+@pytest.mark.parametrize("secret", sorted(compose_file.SECRETS))
+def test_a_secret_has_no_default(secret):
+    without = {name: value for name, value in compose_file.SECRETS.items() if name != secret}
+    with pytest.raises(compose_file.Missing, match=f"{secret}: say in .env"):
+        compose_file.read(without)
+    assert secret in (ROOT / "docs" / "docker-compose.md").read_text(encoding="utf-8")
+
+
+def test_only_secrets_are_required_and_no_value_of_one_stands_in_the_file():
+    asked = compose_file.variables()
+    assert {name for name, (how, _) in asked.items() if how == ":?"} == set(compose_file.SECRETS)
+    assert {how for how, _ in asked.values()} == {":?", ":-"}
+    for name, service in compose_file.services().items():
+        for key, value in service.get("environment", {}).items():
+            if re.search(r"PASSWORD$|SECRET|FERNET", key) and not key.endswith("_FILE"):
+                assert value in compose_file.SECRETS.values(), f"{name}: {key}"
+
+
+def test_every_variable_that_the_product_reads_is_known_and_documented():
+    known = set(environment_of("airflow-scheduler"))
+    product = read_by_the_product()
+    assert {"KAFKA_AUDIT_CLUSTERS", "KAFKA_AUDIT_FAIL_ON", "KAFKA_AUDIT_NOTIFIERS"} <= product
+    assert product <= known, "give it a line under x-environment"
+    assert {name for name in known if name.startswith("KAFKA_AUDIT_")} <= product
+    assert all(f"| {name} |" in deployment.__doc__ for name in product)
+
+
+def test_a_default_is_that_of_the_code(monkeypatch):
+    for name in read_by_the_product():
+        monkeypatch.delenv(name, raising=False)
+    said = environment_of("airflow-scheduler")
+    assert said["KAFKA_AUDIT_SCHEDULE"] == deployment.schedule()
+    assert said["KAFKA_AUDIT_FAIL_ON"] == deployment.fail_on()
+    assert float(said["KAFKA_AUDIT_MIN_COVERAGE"]) == deployment.min_coverage()
+    assert said["KAFKA_AUDIT_SPARK_MEMORY"] == deployment.spark_memory()
+    assert float(said["KAFKA_AUDIT_REMIND_HOURS"]) == deployment.remind().total_seconds() / 3600
+    assert float(said["KAFKA_AUDIT_APPROVAL_HOURS"]) == deployment.approval().total_seconds() / 3600
+    assert json.loads(said["KAFKA_AUDIT_NOTIFIERS"]) == []
+
+
+def test_airflow_is_set_as_in_the_tests(tmp_path):
+    home = AirflowHome(None, tmp_path, clusters=tmp_path / "c", store=tmp_path / "s")
+    natively = {name for name in home.environment if name.startswith(("AIRFLOW", "KAFKA_AUDIT_"))}
+    natively |= set(re.findall(r'"(AIRFLOW__\w+)"', inspect.getsource(airflow_server))) - OF_TESTS_ALONE
+    for name in OF_AIRFLOW:
+        said = environment_of(name)
+        assert natively <= set(said), name
+        folders = {key: value.replace("/opt/kafka-audit", str(airflow_home.ROOT)) for key, value in said.items()}
+        for key in ("AIRFLOW__CORE__DAGS_FOLDER", "AIRFLOW__CORE__PLUGINS_FOLDER", "AIRFLOW__CORE__LOAD_EXAMPLES"):
+            assert folders[key] == home.environment[key]
+
+
+def test_airflow_knows_every_setting():
+    for name in OF_AIRFLOW:
+        for key in environment_of(name):
+            if key.startswith("AIRFLOW__"):
+                _, section, option = key.split("__")
+                assert option.lower() in conf.configuration_description[section.lower()]["options"], key
+
+
+def test_each_part_of_airflow_is_a_service_as_standalone_starts_them():
+    parts = re.findall(r'command=\["([\w-]+)"\]', inspect.getsource(standalone_command))
+    found = compose_file.services()
+    assert sorted(found[name]["command"][1] for name in OF_AIRFLOW[1:]) == sorted(parts)
+    assert all(found[name]["command"][0] == "airflow" for name in OF_AIRFLOW[1:])
+    assert found["airflow-init"]["command"][-1].startswith("airflow db migrate\n")
+    assert '"db", "migrate"' in inspect.getsource(airflow_home)
+    assert all(
+        found[name]["depends_on"]["airflow-init"]["condition"] == "service_completed_successfully" for name in OF_AIRFLOW[1:]
+    )
+
+
+def test_the_parts_share_what_they_must():
+    for name in OF_AIRFLOW:
+        service = compose_file.services()[name]
+        targets = {one["target"] if isinstance(one, dict) else one.split(":")[1] for one in service["volumes"]}
+        said = environment_of(name)
+        assert {said["AIRFLOW_HOME"], said["KAFKA_AUDIT_STORE"], said["KAFKA_AUDIT_CLUSTERS"]} == targets
+    spark = compose_file.services()["spark-worker"]
+    assert spark["volumes"] == [f"store:{compose_file.image_environment()['KAFKA_AUDIT_STORE']}"]
+
+
+def test_spark_is_where_the_connection_says_and_of_one_version_with_airflow():
+    found = compose_file.services()
+    connection = json.loads(environment_of("airflow-scheduler")[f"AIRFLOW_CONN_{submit.CONNECTION.upper()}"])
+    master = found["spark-master"]["command"]
+    address = f"{connection['host']}:{connection['port']}"
+    assert address == f"spark://{master[master.index('--host') + 1]}:{master[master.index('--port') + 1]}"
+    assert found["spark-worker"]["command"][-1] == address
+    assert {found[name]["image"] for name in (*OF_AIRFLOW, "spark-master", "spark-worker")} == {"kafka-audit"}
+    heap = {"m": 1, "g": 1024}
+    worker = found["spark-worker"]["command"][found["spark-worker"]["command"].index("--memory") + 1]
+    wanted = deployment.spark_memory()
+    assert int(worker[:-1]) * heap[worker[-1]] >= int(wanted[:-1]) * heap[wanted[-1]] + 384, "an executor has overhead"
+
+
+def test_programs_are_those_of_the_locked_packages():
+    """The image installs them below the same names that the tests call here."""
+    here = Path(shutil.which("airflow", path=str(ROOT / ".venv" / "bin")) or shutil.which("airflow")).parent
+    words = {one["command"][0] for one in compose_file.services().values() if "command" in one}
+    assert words == {"airflow", "bash", "spark-class"}
+    assert (here / "spark-class").is_file()
+
+
+def test_the_image_has_the_lock_the_java_and_no_root():
+    assert "--requirement requirements.txt" in DOCKERFILE
+    assert "openjdk-17-jre-headless" in DOCKERFILE
+    assert "openjdk-17-jre-headless" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert re.findall(r"^USER (\w+)$", DOCKERFILE, re.MULTILINE)[-1] == "airflow"
+    assert not re.search(r"^\s*user:", compose_file.FILE.read_text(encoding="utf-8"), re.MULTILINE)
+    copied = set(re.findall(r"^COPY (.*) \S+$", DOCKERFILE, re.MULTILINE))
+    kept = {line[1:].rstrip("/") for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+    assert {word for line in copied for word in line.split()} == kept
+
+
+def test_every_service_that_stays_has_a_health_check():
+    for profile in (None, "play"):
+        for name, service in compose_file.services(profile=profile).items():
+            assert ("healthcheck" in service) == (name != "airflow-init"), name
+
+
+def test_ports_are_open_to_this_machine_alone():
+    published = {
+        name: one["ports"] for name, one in compose_file.read(compose_file.SECRETS)["services"].items() if "ports" in one
+    }
+    assert published == {"airflow-apiserver": ["127.0.0.1:8080:8080"]}
+
+
+def test_passwords_of_clusters_go_where_tasks_and_alerts_run_alone():
+    given = {name for name, one in compose_file.services().items() if "env_file" in one}
+    assert given == {"airflow-scheduler", "airflow-dag-processor"}
+
+
+def test_kafka_accepts_the_brokers_to_play_with():
+    brokers = {name: one for name, one in compose_file.services(profile="play").items() if name.startswith("kafka-")}
+    assert len(brokers) == 3
+    for number, (name, one) in enumerate(brokers.items()):
+        start, _, *words = one["command"]
+        assert start.endswith("kafka-server-start.sh")
+        assert words[::2] == ["--override"] * (len(words) // 2)
+        told = dict(word.split("=", 1) for word in words[1::2])
+        assert refusal(told, one["image"].partition(":")[2]) is None
+        assert (told["broker.id"], told["advertised.listeners"]) == (str(number), f"PLAINTEXT://{name}:9092")
+
+
+def test_the_cluster_to_play_with_is_described():
+    (cluster,) = settings.load(str(ROOT / "clusters.play.yaml")).values()
+    assert cluster.expect.brokers == 3
+    assert yaml.safe_load((ROOT / "clusters.play.yaml").read_text())["clusters"]["play"]["zookeeper"] == "zookeeper:2181"
