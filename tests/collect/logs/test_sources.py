@@ -71,6 +71,22 @@ def test_what_the_broker_at_fault_did_before_its_restart_is_old(tmp_path):
     assert (row.matches, row.since_start) == (2, 1)
 
 
+def test_without_zookeeper_each_brokers_own_log_tells_its_start(tmp_path):
+    start = now() - HOUR
+    started = "{at} INFO [BrokerLifecycleManager id={broker}] Successfully registered broker {broker} with broker epoch 7 (x)\n"
+    refused = (
+        "{at} ERROR [ReplicaFetcher replicaId=0, leaderId=2, fetcherId=0] Connection to node 2 (b2/10.0.0.2:9092) failed "
+        "authentication due to: Authentication failed: Invalid username or password (org.apache.kafka.clients.NetworkClient)\n"
+    )
+    lines = "".join(refused.format(at=at(start + step)) for step in (1000, 2000, 3000))
+    (tmp_path / "0.log").write_text(started.format(at=at(start), broker=0) + lines)
+    (tmp_path / "2.log").write_text(started.format(at=at(start + 2500, 2), broker=2))
+    for broker, newest in ((0, start + 3000), (2, start + 2500)):
+        os.utime(tmp_path / f"{broker}.log", (newest / 1000, newest / 1000))
+    (row,), _ = read(Logs(paths=(f"{tmp_path}/{{broker_id}}.log",)), brokers=(0, 2))
+    assert (row.about_broker, row.matches, row.since_start, row.since_ms) == (2, 3, 1, start + 3000)
+
+
 def test_another_registration_tells_nothing(tmp_path):
     start = now() - HOUR
     logs = in_folder(tmp_path, server=REGISTERED.format(at=at(start)) + REFUSED.format(at=at(start + 9)))

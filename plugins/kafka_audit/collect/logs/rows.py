@@ -82,20 +82,22 @@ def zone(tails: Sequence[Tail], registration: RegisteredBroker | None, before: S
     return Zone(offset_ms=None, known_by=UNDECIDED)
 
 
-def rows(
-    broker: int, tails: Sequence[Tail], told: Zone, registered: Mapping[int, RegisteredBroker], sample: int
-) -> Iterator[LogLine]:
+def start_ms(tails: Sequence[Tail], told: Zone) -> int | None:
+    """Return when a broker registered last, in its own words; None where its logs do not tell."""
+    starts = [told.epoch_ms(tail.scan.registered[0]) for tail in tails if tail.scan.registered is not None]
+    return max((one for one in starts if one is not None), default=None)
+
+
+def rows(broker: int, tails: Sequence[Tail], told: Zone, starts: Mapping[int, int], sample: int) -> Iterator[LogLine]:
     """Yield a row for each kind of line, at most `MOST_ROWS`.
 
     Args:
         broker: whose logs they are.
         tails: of its logs.
         told: the zone of its host.
-        registered: ZooKeeper's registrations; without ZooKeeper none, then the broker's own word on its registration counts.
+        starts: when each broker registered last, milliseconds since the epoch, as far as that is known.
         sample: number of the look that the rows belong to.
     """
-    starts = [told.epoch_ms(tail.scan.registered[0]) for tail in tails if tail.scan.registered is not None]
-    own = max((one for one in starts if one is not None), default=None)
     count = 0
     for tail in tails:
         groups: defaultdict[tuple[object, ...], list[Match]] = defaultdict(list)
@@ -106,8 +108,8 @@ def rows(
             if count > MOST_ROWS:
                 return
             about = found[-1].about
-            known = [registered[one].registered_ms for one in (broker, about) if one is not None and one in registered]
-            start = max(known) if broker in registered else own
+            known = [starts[one] for one in (broker, about) if one is not None and one in starts]
+            start = max(known) if broker in starts else None
             yield replace(_row(tail, told, found, start), broker_id=broker, sample=sample)
 
 

@@ -61,10 +61,13 @@ def read(  # noqa: PLR0913, PLR0917 -- where, whose, until when, and what to kee
         asking = _asking(place, sample)
         failure = answer if isinstance(answer, ReadError) else None
         found.append(asking.answered(operation(place)) if failure is None else asking.failed(operation(place), failure))
-    for broker, first in by_broker.items():
-        newest = later.get(broker, first)
-        zone = rows.zone(newest, told.get(broker), first)
-        found += rows.rows(broker, newest, zone, told, sample)
+    newest = {broker: later.get(broker, first) for broker, first in by_broker.items()}
+    zones = {broker: rows.zone(some, told.get(broker), by_broker[broker]) for broker, some in newest.items()}
+    own = {broker: rows.start_ms(some, zones[broker]) for broker, some in newest.items()}
+    starts = {broker: start for broker, start in own.items() if start is not None}
+    starts |= {broker: row.registered_ms for broker, row in told.items()}
+    for broker, some in newest.items():
+        found += rows.rows(broker, some, zones[broker], starts, sample)
     return tuple(found)
 
 
