@@ -27,9 +27,10 @@ from fastapi.testclient import TestClient  # noqa: E402
 
 from kafka_audit.airflow_glue.page.routes import app  # noqa: E402
 from kafka_audit.engine.causes import incidents  # noqa: E402
+from kafka_audit.report import digest, formats  # noqa: E402
 from kafka_audit.report import document as reports  # noqa: E402
-from kafka_audit.report import formats  # noqa: E402
 from kafka_audit.store import Store  # noqa: E402
+from kafka_audit.store.history import DIGEST  # noqa: E402
 
 BROKERS, PARTITIONS, FINDINGS, AUDITS = 60, 50_000, 5_000, 14
 PROMISED_SECONDS = 1.0
@@ -99,6 +100,7 @@ def _stored(store: Store) -> tuple[dict, str]:
         newest = f"20260914T{hour:02}0000Z-big-{hour:04x}"
         told = copy.copy(document) | {"snapshot_id": newest, "finished_at": f"2026-09-14T{hour:02}:00:00Z"}
         store.write_report(newest, told)
+        store.write_rendering(newest, DIGEST, digest.text(told), newest=False)
     return document, newest
 
 

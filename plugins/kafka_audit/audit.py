@@ -19,8 +19,10 @@ from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.run import Pair, Request
 from kafka_audit.model.tables import Snapshot
 from kafka_audit.model.text import clean, counted
+from kafka_audit.report import digest
 from kafka_audit.report import document as reports
 from kafka_audit.store import Store
+from kafka_audit.store.history import DIGEST
 
 log = logging.getLogger(__name__)
 
@@ -188,6 +190,7 @@ def conclude(
         )
         if newest or store.read_report(pair.snapshot_id) is None:
             store.write_report(pair.snapshot_id, document, newest=newest)
+            store.write_rendering(pair.snapshot_id, DIGEST, digest.text(document), newest=False)
         documents[pair.snapshot_id] = document
     judged = sorted({document["cluster"] for document in documents.values()}) if newest else []
     _tidy(store, run_id, [clusters[name] for name in judged if name in clusters])

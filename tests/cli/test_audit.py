@@ -12,6 +12,7 @@ from kafka_audit.model.errors import EngineError, SnapshotError, UsageError
 from kafka_audit.model.finding import Judgement, Status
 from kafka_audit.model.run import Pair, judgement_to_dict
 from kafka_audit.model.tables import Snapshot, SnapshotInfo, SourceRead
+from kafka_audit.report import digest
 from kafka_audit.store import Store
 
 FIRST, SECOND = "20260131T080000Z-prod-00aa", "20260131T090000Z-prod-00bb"
@@ -180,6 +181,7 @@ def test_conclude_writes_a_report_for_each_snapshot_of_the_run_and_tells_ongoing
     lives = [finding["lifecycle"] for document in documents for finding in document["findings"] if finding["code"] == "KA101"]
     assert lives == ["ongoing", "new"]
     assert store.read_report(SECOND) == documents[0]
+    assert (tmp_path / "snapshots" / SECOND / "findings.digest.json").read_text() == digest.text(documents[0])
     assert json.loads((tmp_path / "findings.json").read_text())["snapshot_id"] == SECOND
     assert json.loads((tmp_path / "clusters" / "prod" / "findings.json").read_text())["snapshot_id"] == SECOND
 

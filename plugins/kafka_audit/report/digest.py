@@ -1,13 +1,20 @@
-"""A report in a few hundred bytes: what overview and timeline show of each snapshot, and no finding of thousands."""
+"""A report in a few hundred bytes: what overview and timeline show of each snapshot, and no finding of thousands.
 
+It is written beside the report (`findings.digest.json`), so that a page over weeks of audits reads none of them.
+"""
+
+import json
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from kafka_audit.model.finding import Severity
 from kafka_audit.model.text import clean
-from kafka_audit.report.state import State, judge
+from kafka_audit.report.state import Basis, State, basis, decide
+
+VERSION = 1
+"""Of the form in which a digest is stored; another one is passed over, and the report itself is read."""
 
 MOST_CHANGES = 500
 """Changes that are kept of each snapshot; a comparison says when there were more."""
@@ -37,12 +44,41 @@ class Digest:
     unknown: int
     brokers: int
     mode: str | None
-    state: State
+    basis: Basis
+    min_coverage: float
     confidence: str
     lanes: tuple[Lane, ...]
     results: Mapping[str, Mapping[str, int]]  # by code, by status: how many
     changes: tuple[Mapping[str, Any], ...]
     changes_omitted: int
+
+    @property
+    def state(self) -> State:
+        """What the report comes down to, for a reader who asks for that much coverage."""
+        return decide(self.basis, self.min_coverage)
+
+
+def text(document: Mapping[str, Any]) -> str:
+    """Return the digest of a `findings.json` as it is stored: the same for every reader."""
+    digest = condense(document)
+    lanes = [asdict(lane) | {"severity": lane.severity.name} for lane in digest.lanes]
+    told = asdict(digest) | {"version": VERSION, "lanes": lanes}
+    return json.dumps({key: value for key, value in told.items() if key != "min_coverage"}) + "\n"
+
+
+def restored(told: Mapping[str, Any], snapshot_id: str, min_coverage: float) -> Digest | None:
+    """Return a digest that was stored, None for anything else."""
+    try:
+        if told["version"] != VERSION or told["snapshot_id"] != snapshot_id:
+            return None
+        values = {key: value for key, value in told.items() if key != "version"}
+        lanes = tuple(Lane(**lane | {"severity": Severity[lane["severity"]]}) for lane in told["lanes"])
+        own = {"lanes": lanes, "basis": Basis(**told["basis"]), "changes": tuple(told["changes"]), "min_coverage": min_coverage}
+        found = Digest(**values | own)
+        decide(found.basis, min_coverage)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None
+    return found
 
 
 def condense(document: Mapping[str, Any], min_coverage: float = 1.0) -> Digest:
@@ -62,10 +98,11 @@ def condense(document: Mapping[str, Any], min_coverage: float = 1.0) -> Digest:
         unknown=document["counts"]["UNKNOWN"],
         brokers=len(document["matrix"]["brokers"]),
         mode=document.get("mode"),
-        state=judge(document, min_coverage),
+        basis=basis(document),
+        min_coverage=min_coverage,
         confidence=incidents[0]["confidence"] if incidents else "",
         lanes=tuple(_lanes(document)),
-        results=results,
+        results={code: dict(counts) for code, counts in results.items()},
         changes=tuple(document["changes"][:MOST_CHANGES]),
         changes_omitted=document["changes_omitted"] + max(len(document["changes"]) - MOST_CHANGES, 0),
     )

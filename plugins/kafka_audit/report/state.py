@@ -23,33 +23,64 @@ class State:
     sentence: str
 
 
+@dataclass(frozen=True, kw_only=True)
+class Basis:
+    """What of a report decides its state: the worst incident and how many there are, and unmuted failures with their worst."""
+
+    asked: int
+    answered: int
+    incidents: int
+    headline: str
+    severity: str
+    lifecycle: str
+    failed: int
+    worst: str
+
+
+def basis(document: Mapping[str, Any]) -> Basis:
+    """Return what decides the state of a `findings.json`."""
+    first = document["incidents"][0] if document["incidents"] else {"headline": "", "severity": "", "lifecycle": ""}
+    failed = [Severity[f["severity"]] for f in document["findings"] if f["status"] == "FAIL" and not f["muted"]]
+    return Basis(
+        asked=document["coverage"]["asked"],
+        answered=document["coverage"]["answered"],
+        incidents=len(document["incidents"]),
+        headline=first["headline"],
+        severity=first["severity"],
+        lifecycle=first["lifecycle"],
+        failed=len(failed),
+        worst=max(failed, default=Severity.INFO).name,
+    )
+
+
 def judge(document: Mapping[str, Any], min_coverage: float = 1.0) -> State:
-    """Return the state that a report describes.
+    """Return the state that a `findings.json` describes; see `decide`."""
+    return decide(basis(document), min_coverage)
+
+
+def decide(told: Basis, min_coverage: float) -> State:
+    """Return the state that follows from what decides it.
 
     Args:
-        document: a `findings.json`.
+        told: of one report.
         min_coverage: share of the asked reads, 0 to 1, below which silence is no good news.
     """
-    coverage = document["coverage"]
-    asked, answered = coverage["asked"], coverage["answered"]
-    if document["incidents"]:
-        return _incident(document)
-    if answered < min_coverage * asked or not answered:
-        sentence = f"Not judged: {answered} of {asked} reads answered, and nothing that did speaks of an incident"
+    if told.incidents:
+        return _incident(told)
+    if told.answered < min_coverage * told.asked or not told.answered:
+        sentence = f"Not judged: {told.answered} of {told.asked} reads answered, and nothing that did speaks of an incident"
         return State(group=UNJUDGED, mark="unknown", word="not judged", note="too little answered", sentence=sentence)
-    failed = [f for f in document["findings"] if f["status"] == "FAIL" and not f["muted"]]
-    worst = max((Severity[f["severity"]] for f in failed), default=Severity.INFO)
+    worst = Severity[told.worst]
     if worst > Severity.LOW:
-        sentence = f"No incident: {counted(len(failed), 'finding')}, {worst.name} at worst"
-        note = counted(len(failed), "finding")
+        note = counted(told.failed, "finding")
+        sentence = f"No incident: {note}, {worst.name} at worst"
         return State(group=QUIET, mark=worst.name.lower(), word="no incident", note=note, sentence=sentence)
     sentence = "Clear, as far as was asked"
     return State(group=QUIET, mark="ok", word="clear", note="as far as was asked", sentence=sentence)
 
 
-def _incident(document: Mapping[str, Any]) -> State:
-    worst = document["incidents"][0]
-    more = len(document["incidents"]) - 1
-    note = f"{worst['severity'].lower()}, {worst['lifecycle']}"
-    headline = clean(worst["headline"]) + (f", and {counted(more, 'more incident')}" if more else "")
-    return State(group=INCIDENT, mark=worst["severity"].lower(), word="incident", note=note, sentence=headline)
+def _incident(told: Basis) -> State:
+    more = told.incidents - 1
+    note = f"{told.severity.lower()}, {told.lifecycle}"
+    headline = clean(told.headline) + (f", and {counted(more, 'more incident')}" if more else "")
+    return State(group=INCIDENT, mark=told.severity.lower(), word="incident", note=note, sentence=headline)

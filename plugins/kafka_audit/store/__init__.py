@@ -2,7 +2,7 @@
 
     ROOT/snapshots/<id>/<table>.parquet        all views and probes of one run
     ROOT/snapshots/<id>/manifest.json          written last: the snapshot is published, and immutable
-    ROOT/snapshots/<id>/findings.json          the report, once it is judged
+    ROOT/snapshots/<id>/findings.json          the report, once it is judged; beside it, findings.digest.json in short
     ROOT/clusters/<cluster>/findings.json      the newest report of a cluster
     ROOT/findings.json                         the newest report of the newest run
     ROOT/runs/<run_id>/                        what goes to Spark and comes back (`model.run`)

@@ -1,6 +1,7 @@
 """Reports of the past, for whoever shows them: which there are, what they say, and what a run judged. It only reads."""
 
 import contextlib
+import json
 import os
 from collections.abc import Mapping
 from datetime import datetime
@@ -30,6 +31,10 @@ _ADDED_LATER: Mapping[str, Any] = MappingProxyType(
 _HEAD = ("cluster", "cluster_id", "finished_at", "coverage", "counts", "findings", "incidents", "matrix", "previous_snapshot_id")
 
 
+DIGEST = "digest.json"
+"""The form of a report that spares reading it; see `Store.write_rendering`."""
+
+
 class History:
     """The reports below a store's root; raises `UsageError` where that is no place for a store."""
 
@@ -50,6 +55,23 @@ class History:
     def written(self, snapshot_id: str) -> datetime | None:
         """Return when the report on a snapshot was written, None for one that has none or is no snapshot's name."""
         return self._files.modified(f"snapshots/{snapshot_id}/findings.json") if cluster_of(snapshot_id) else None
+
+    def digest(self, snapshot_id: str, written: datetime) -> dict[str, Any] | None:
+        """Return what was stored beside a report to spare reading it, None where nothing was, or before the report was written.
+
+        Args:
+            snapshot_id: of a snapshot that has a report.
+            written: when that was written.
+        """
+        path = f"snapshots/{snapshot_id}/findings.{DIGEST}"
+        at = self._files.modified(path)
+        if at is None or at < written:
+            return None
+        try:
+            found = json.loads(self._files.read(path) or b"null")
+        except (ValueError, RecursionError):  # the report is there all the same
+            return None
+        return found if isinstance(found, dict) else None
 
     def report(self, snapshot_id: str) -> dict[str, Any] | None:
         """Return a report with all that pages read, None where there is none.

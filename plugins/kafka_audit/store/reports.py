@@ -1,6 +1,7 @@
 """Whether a stored `findings.json` is one that a later audit can be compared with."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from kafka_audit.model.finding import Confidence, Lifecycle, Severity, Status
@@ -10,16 +11,28 @@ def fits(report: Mapping[str, Any], snapshot_id: str) -> bool:
     """Tell whether a report is of that snapshot and has all that a comparison reads."""
     try:
         for finding in _list(report.get("findings", [])):
-            Status(finding["status"])
-            Severity[finding["severity"]]
-            Confidence(finding["confidence"])
-            Lifecycle(finding["lifecycle"])
+            _known(finding)
             _texts(finding["code"], finding["message"], finding["fingerprint"], finding["resource"]["name"])
         for incident in (*_list(report.get("incidents", [])), *_list(report.get("incomparable_incidents", []))):
             _texts(incident["headline"], incident["cause"], incident["severity"], *_list(incident["findings"]))
     except (KeyError, TypeError, ValueError):
         return False
     return report.get("snapshot_id") == snapshot_id
+
+
+_WORDS: Mapping[str, frozenset[str]] = MappingProxyType(
+    {
+        "status": frozenset(one.value for one in Status),
+        "severity": frozenset(one.name for one in Severity),
+        "confidence": frozenset(one.value for one in Confidence),
+        "lifecycle": frozenset(one.value for one in Lifecycle),
+    }
+)
+
+
+def _known(finding: Mapping[str, Any]) -> None:
+    if not all(finding[key] in words for key, words in _WORDS.items()):
+        raise ValueError
 
 
 def _list(value: object) -> list[Any]:

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Generic, TypeVar
 
 from kafka_audit.model.errors import SnapshotError
-from kafka_audit.report.digest import Digest, condense
+from kafka_audit.report.digest import Digest, condense, restored
 from kafka_audit.store.history import History
 
 _DIGESTS = 5000
@@ -97,8 +97,16 @@ class Reading:
         if kept is not None and kept.written == written:
             digest: Digest | None = kept.digest
         else:
-            document = history.report(snapshot_id) if written else None
-            digest = condense(document, min_coverage) if document else None
+            digest = _condensed(history, snapshot_id, written, min_coverage) if written else None
         if digest is not None:
             self._digests.put(key, _Kept(digest=digest, written=written, looked=time.monotonic()))
         return digest
+
+
+def _condensed(history: History, snapshot_id: str, written: datetime, min_coverage: float) -> Digest | None:
+    told = history.digest(snapshot_id, written)
+    found = restored(told, snapshot_id, min_coverage) if told else None
+    if found is not None:
+        return found
+    document = history.report(snapshot_id)
+    return condense(document, min_coverage) if document else None
