@@ -35,18 +35,47 @@ def log_in(page, url, user):
     page.wait_for_url(lambda address: "/auth/" not in address)
 
 
+def trigger(page, url, dag, **fields):
+    """Start a run by the form of its DAG; return the run's id."""
+    page.goto(f"{url}/dags/{dag}")
+    page.get_by_test_id("trigger-dag-button").click()
+    for name, value in fields.items():
+        field = page.locator(f"#element_{name}")
+        if field.evaluate("one => one.matches('input')"):
+            field.fill(value)
+        else:
+            field.click()
+            page.get_by_role("option", name=value, exact=True).click()
+    with page.expect_response(lambda answer: answer.request.method == "POST" and answer.url.endswith("/dagRuns")) as answered:
+        page.get_by_test_id("trigger-dag-submit").click()
+    return answered.value.json()["dag_run_id"]
+
+
 def pictures(context, addresses, folder: Path):
     """Take every address in every width and theme; return those that are wider than the window."""
     folder.mkdir(parents=True, exist_ok=True)
     page, wide = context.new_page(), []
     for name, address in addresses.items():
-        for theme in THEMES:
-            page.emulate_media(color_scheme=theme)
-            for width in WIDTHS:
-                page.set_viewport_size({"width": width, "height": 900})
-                page.goto(address)
-                if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
-                    wide.append(f"{name} {width}")
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 900})
+            page.goto(address)
+            if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+                wide.append(f"{name} {width}")
+            for theme in THEMES:
+                page.emulate_media(color_scheme=theme)
                 page.screenshot(path=folder / f"{name}-{width}-{theme}.png", full_page=True, scale="css")
     page.close()
     return wide
+
+
+def states(page, name, folder: Path):
+    """Take what Airflow shows now, in every width and in both of its themes."""
+    folder.mkdir(parents=True, exist_ok=True)
+    was = page.evaluate("document.documentElement.className")
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        for theme in THEMES:
+            page.evaluate(f"document.documentElement.className = '{theme}'")
+            page.screenshot(path=folder / f"{name}-{width}-{theme}.png", scale="css")
+    page.evaluate(f"document.documentElement.className = '{was}'")
+    page.set_viewport_size({"width": WIDTHS[0], "height": 900})

@@ -18,9 +18,9 @@ def free_port():
 class Scheduled(AirflowServer):
     """An Airflow whose DAGs run when they are triggered, and people answer when they are asked."""
 
-    def __init__(self, home):
+    def __init__(self, home, **where):
         quick = {"KAFKA_AUDIT_SCHEDULE": "none", "AIRFLOW__SCHEDULER__SCHEDULER_IDLE_SLEEP_TIME": "0.2"}
-        super().__init__(home.folder, home.environment | quick)
+        super().__init__(home.folder, home.environment | quick, **where)
         self._environment["PATH"] = (
             f"{home.environment['PATH']}:{self._environment['PATH']}"  # its spark-submit before the venv's
         )

@@ -73,10 +73,10 @@ def test_each_blocker_is_found_and_the_migration_is_what_was_meant(bed, cluster,
     cluster.brokers[1].restart({PROTOCOL: usual})
     cluster.await_settled()
 
-    topics = cluster.views([1])[1].topics
-    topic, number = next((t, n) for t, n in disk.partitions if t == "orders" and topics[t][n]["leader"] == 1)
-    disk.fill(topic, number)
+    cluster.create_topic("disks", {number: [1, 0, 2] for number in range(4)})  # at least one of them lies on the new disk
     cluster.await_settled()
+    disk.fill(*next(one for one in disk.partitions if one[0] == "disks"))
+    cluster.await_settled([0, 2])
     dead = before()
     assert dead.code == 3
     assert ("KA903", f"broker/1/logdir/{disk.path}") in codes(dead.report["blockers"])

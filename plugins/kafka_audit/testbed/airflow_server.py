@@ -1,4 +1,4 @@
-"""A real `airflow standalone` on this machine's loopback, for a browser: its own ports, users with known passwords."""
+"""A real `airflow standalone`, for a browser of this machine: its own ports, users with known passwords."""
 
 from __future__ import annotations
 
@@ -12,14 +12,18 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from kafka_audit.testbed import forwarder
 from kafka_audit.testbed.errors import BedError
+from kafka_audit.testbed.hosts import release_process
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
     from types import TracebackType
+
+    from kafka_audit.testbed.hosts import Host
 
 USERS = {"admin": "admin", "viewer": "viewer"}
 """Password and role of each are its name."""
@@ -39,17 +43,21 @@ class AirflowServer:
         url: where the UI is, base path included, without a slash at its end.
     """
 
-    def __init__(self, folder: Path, environment: Mapping[str, str], *, base_path: str = "") -> None:
+    def __init__(self, folder: Path, environment: Mapping[str, str], *, base_path: str = "", host: Host | None = None) -> None:
         """Choose ports.
 
         Args:
             folder: the AIRFLOW_HOME, whose database exists.
             environment: complete, as `AirflowHome.environment`.
             base_path: what the UI is served below, e.g. `/tools/airflow`.
+            host: where it runs, None for this machine; from here it is reached at the same address either way.
         """
         ports = _free_ports(3)
         self._folder = folder
-        self._process: subprocess.Popen[bytes] | None = None
+        self._host = host
+        self._port = ports[0]
+        self._door: subprocess.Popen[str] | None = None
+        self._process: subprocess.Popen[str] | None = None
         self.url = f"http://127.0.0.1:{ports[0]}{base_path}"
         passwords = folder / "passwords.json"
         passwords.write_text(json.dumps({name: name for name in USERS}))
@@ -71,8 +79,9 @@ class AirflowServer:
 
     def __enter__(self) -> Self:
         """Start it and wait until it answers; raises `BedError` with the log's end if it does not."""
+        start = subprocess.Popen if self._host is None else self._host.popen
         with (self._folder / "standalone.log").open("wb") as log:
-            self._process = subprocess.Popen(
+            self._process = start(
                 ["bash", "-c", _WATCH, "watch", sys.executable, "-m", "airflow", "standalone"],
                 cwd=self._folder,
                 env=self._environment,
@@ -80,7 +89,9 @@ class AirflowServer:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
+                text=True,
             )
+        self._open_door()
         deadline = time.monotonic() + START_SECONDS
         while not self._answers():
             if self._process.poll() is not None or time.monotonic() > deadline:
@@ -93,6 +104,9 @@ class AirflowServer:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """End all its processes."""
+        if self._door is not None:
+            self._door.terminate()
+            release_process(self._door)
         process, self._process = self._process, None
         if process is None or process.stdin is None:
             return
@@ -101,6 +115,14 @@ class AirflowServer:
             process.wait(STOP_SECONDS)
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
+
+    def _open_door(self) -> None:
+        """Lead this machine's loopback to the host's: a socket of here is served by a process there."""
+        if self._host is None:
+            return
+        with socket.create_server(("127.0.0.1", self._port)) as here:
+            command = [sys.executable, str(Path(forwarder.__file__)), forwarder.INHERITED, str(here.fileno())]
+            self._door = self._host.popen([*command, "127.0.0.1", str(self._port)], pass_fds=[here.fileno()])
 
     def _answers(self) -> bool:
         try:

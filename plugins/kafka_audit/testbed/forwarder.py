@@ -1,15 +1,18 @@
 """Forward one TCP address to another: ``forwarder.py LISTEN_ADDRESS LISTEN_PORT TARGET_HOST TARGET_PORT``.
 
-Run as a script inside a host; imports nothing of the package. Says ``ready`` once it listens.
+Run as a script inside a host; imports nothing of the package. Says ``ready`` once it listens. With ``inherited`` for an address
+the port is the descriptor of a socket that listens already, which may be one of another host.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import socket
 import sys
 
 CHUNK_BYTES = 65536
+INHERITED = "inherited"
 
 
 async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -35,7 +38,10 @@ async def serve(listen_address: str, listen_port: int, target_host: str, target_
         for end in (writer, target_writer):
             end.close()
 
-    server = await asyncio.start_server(forward, listen_address, listen_port)
+    if listen_address == INHERITED:
+        server = await asyncio.start_server(forward, sock=socket.socket(fileno=listen_port))
+    else:
+        server = await asyncio.start_server(forward, listen_address, listen_port)
     sys.stdout.write("ready\n")
     sys.stdout.flush()
     async with server:
