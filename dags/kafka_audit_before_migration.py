@@ -27,6 +27,7 @@ Says whether a change of a cluster may begin, with blockers first, and asks a pe
 
 * A no-go fails the task `decide`; its log has the whole report. Mend the blockers and trigger again.
 * Otherwise **Browse → Required Actions** asks to approve. Nobody answers in `KAFKA_AUDIT_APPROVAL_HOURS` (24): rejected.
+* **Kafka audit** beside each run is the report, no-go or go.
 * Approved, the snapshot is the baseline that `kafka_audit_after_migration` compares with.
 * On a console: `kafka-audit before-migration CLUSTER --kind zookeeper-to-kraft`.
 """
@@ -38,8 +39,8 @@ PARAMS = {
         None, type=["null", "string"], title="Node ids of the KRaft controllers", description="ZooKeeper to KRaft: 3000,3001,3002"
     ),
     "proposed": Param(
-        [],
-        type="array",
+        None,
+        type=["null", "array"],
         items={"type": "string"},
         title="Proposed server.properties",
         description="Paths on the worker, one a line; files, folders or patterns. Never their content: it holds passwords.",
@@ -48,8 +49,8 @@ PARAMS = {
         None, type=["null", "string"], title="Release to run", description="Proposed files are judged by it, e.g. 3.9.1."
     ),
     "vantages": Param(
-        [],
-        type="array",
+        None,
+        type=["null", "array"],
         items={"type": "string"},
         title="Who must reach every broker",
         description="Vantages of the cluster file.",

@@ -8,15 +8,14 @@ from typing import Any
 from airflow.sdk.exceptions import AirflowFailException
 
 from kafka_audit.airflow_glue import environment, tasks
-from kafka_audit.change import after, before, text
+from kafka_audit.change import after, before, question, text
 from kafka_audit.change.plan import Plan, plan
 from kafka_audit.model.text import clean
 from kafka_audit.store import Store
-from kafka_audit.store.baselines import DECISIONS, Baselines
+from kafka_audit.store.baselines import COMPARISONS, DECISIONS, Baselines
 
 log = logging.getLogger(__name__)
 WIDTH = 100
-BODY_CHARS = 6_000  # it travels as an XCom, and nobody approves what fills more than a screen or two
 
 
 def planned(params: Mapping[str, Any]) -> dict[str, Any]:
@@ -25,9 +24,9 @@ def planned(params: Mapping[str, Any]) -> dict[str, Any]:
     return plan(
         params["kind"],
         node_ids=[part for part in (params["node_ids"] or "").split(",") if part.strip()],
-        proposed=params["proposed"],
+        proposed=params["proposed"] or (),
         version=params["kafka_version"] or None,
-        vantages=params["vantages"],
+        vantages=params["vantages"] or (),
         strict=params["strict"],
     ).as_dict()
 
@@ -45,13 +44,10 @@ def decide(cluster: str, judged: Mapping[str, str], planned: dict[str, Any]) -> 
     document = store.read_report(judged[cluster]) or {}
     report = before.decide(document, store.read(judged[cluster]), Plan.from_dict(planned), datetime.now(UTC))
     place = Baselines(store.root, DECISIONS).keep(report)
-    told = text.before(report, width=WIDTH)
-    log.info("%s\n%s", place, told)
+    log.info("%s\n%s", place, text.before(report, width=WIDTH))
     if report["verdict"] == before.NO_GO:
         raise AirflowFailException(report["headline"])
-    cut = f"{told[:BODY_CHARS]}\n… the rest is in {place}" if len(told) > BODY_CHARS else told
-    # Between fences Markdown is text; a cluster's backticks must not end them.
-    return {"subject": f"{report['headline']}. Begin?", "body": f"```\n{cut.replace('`', chr(39))}\n```"}
+    return {"subject": f"{report['headline']}. Begin?", "body": question.body(report)}
 
 
 def keep(cluster: str, judged: Mapping[str, str]) -> str:
@@ -80,6 +76,6 @@ def differ(cluster: str, judged: Mapping[str, str], baseline_id: str) -> None:
     document = store.read_report(judged[cluster]) or {}
     snapshots = store.read(baseline_id), store.read(judged[cluster])
     report = after.compare(document, *snapshots, Plan.from_dict(kept["plan"]), datetime.now(UTC))
-    log.info("%s", text.after(report, width=WIDTH))
+    log.info("%s\n%s", Baselines(store.root, COMPARISONS).keep(report), text.after(report, width=WIDTH))
     if report["verdict"] != after.AS_MEANT:
         raise AirflowFailException(clean(report["headline"], 500))

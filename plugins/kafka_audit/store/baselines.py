@@ -11,14 +11,16 @@ from kafka_audit.store.manifest import cluster_of
 
 FOLDER = "baselines"
 DECISIONS = "decisions"
-"""Reports of the gate that nobody has approved yet."""
+"""Reports of the gate, approved or not."""
+COMPARISONS = "comparisons"
+"""Reports on what a change changed."""
 
 
 class Baselines:
     """The baselines of a store, each the report of the gate that let its change begin."""
 
     def __init__(self, root: str | os.PathLike[str], folder: str = FOLDER) -> None:
-        """Take the store's root, and `DECISIONS` for reports that wait; nothing is created before the first write."""
+        """Take the store's root, and which reports; nothing is created before the first write."""
         self._files = Files(root)
         self._folder = folder
 

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from airflow.sdk.types import TaskInstanceKey
 
 DAG = "kafka_audit"
+BEFORE, AFTER = "kafka_audit_before_migration", "kafka_audit_after_migration"
+DAGS = (DAG, BEFORE, AFTER)
+"""Whose runs come to reports."""
+
 PREFIX = "/kafka-audit"
 LONGEST_RUN = 250  # Airflow's own limit of a run id
 
@@ -27,14 +31,16 @@ def base_path() -> str:
     return urlsplit(conf.get("api", "base_url", fallback="") or "").path.rstrip("/")
 
 
-def relative(snapshot_id: str, dag_run_id: str) -> str:
-    """Return the way from the pages' root to a report that knows its run."""
-    return f"snapshots/{snapshot_id}?{urlencode({'run': dag_run_id})}"
+def relative(snapshot_id: str, dag_run_id: str, *, dag: str = DAG, folder: str = "snapshots") -> str:
+    """Return the way from the pages' root to a report, or what `folder` has on a snapshot, that knows its run."""
+    of = {"run": dag_run_id} if dag == DAG else {"dag": dag, "run": dag_run_id}
+    return f"{folder}/{snapshot_id}?{urlencode(of)}"
 
 
-def of_run(dag_run_id: str) -> str:
-    """Return where the UI shows a run; empty for no run."""
-    return f"{base_path()}/dags/{DAG}/runs/{quote(dag_run_id[:LONGEST_RUN], safe='')}" if dag_run_id else ""
+def of_run(dag_run_id: str, dag: str = DAG) -> str:
+    """Return where the UI shows a run; empty for no run, or one of a DAG that is not ours."""
+    known = dag_run_id and dag in DAGS
+    return f"{base_path()}/dags/{dag}/runs/{quote(dag_run_id[:LONGEST_RUN], safe='')}" if known else ""
 
 
 class AuditReport(BaseOperatorLink):

@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from kafka_audit import settings
 from kafka_audit.airflow_glue import environment
-from kafka_audit.airflow_glue.page import guard, links, runs
+from kafka_audit.airflow_glue.page import changes, guard, links, runs
 from kafka_audit.airflow_glue.page.reading import Reading
 from kafka_audit.checks import catalogue
 from kafka_audit.model.errors import AuditError, SnapshotError, UsageError
@@ -164,8 +164,8 @@ def check(code: str) -> str:
 @app.get("/run")
 def run(dag: str, run: str, cluster: str = "") -> Response:
     """Lead from a DAG run to its report; with reports on several clusters, show them at a glance."""
-    if dag != links.DAG:
-        text = f"Reports come from the DAG {links.DAG}; this run is one of {clean(dag)}."
+    if dag not in links.DAGS:
+        text = f"Reports come from the DAGs {', '.join(links.DAGS)}; this run is one of {clean(dag)}."
         return HTMLResponse(pages.notice("This run has no Kafka audit", text, up="./"))
     root = environment.store_root()
     judged = History(root).of_run(links.run_prefix(run))
@@ -175,11 +175,21 @@ def run(dag: str, run: str, cluster: str = "") -> Response:
         text = "It did not get as far as a report yet, or its snapshots are no longer kept. The log of its tasks says more."
         return HTMLResponse(pages.notice("This run has no report", text, up="./"))
     if len(chosen) == 1:
-        return RedirectResponse(links.relative(chosen[0].snapshot_id, run), status.HTTP_303_SEE_OTHER)
+        to = links.relative(chosen[0].snapshot_id, run, dag=dag, folder=changes.folder(dag, chosen[0].snapshot_id))
+        return RedirectResponse(to, status.HTTP_303_SEE_OTHER)
     glances = [pages.Glance(cluster=d.cluster, link=links.relative(d.snapshot_id, run), digests=[d]) for d in chosen]
     broken = sum(bool(digest.state.group == INCIDENT) for digest in chosen)
     title = f"In this run {broken} of {len(chosen)} clusters had an incident"
     return HTMLResponse(pages.overview(glances, now=datetime.now(UTC), up="./", problems=problems, title=title))
+
+
+@app.get("/{folder}/{snapshot_id}", response_class=HTMLResponse)
+def change(folder: str, snapshot_id: str, dag: str = "", run: str = "") -> str:
+    """Show what was decided before a change, or found after it."""
+    page = changes.page(folder, snapshot_id, links.of_run(run, dag))
+    if page is None:
+        raise HTTPException(status.HTTP_404_NOT_FOUND, f"There is no such report on a snapshot {clean(snapshot_id)}.")
+    return page
 
 
 def _report(request: Request, snapshot_id: str, *, newest: bool, notice: str) -> str:
@@ -191,7 +201,7 @@ def _report(request: Request, snapshot_id: str, *, newest: bool, notice: str) ->
         age=pages.age(document["finished_at"], datetime.now(UTC)),
         notice=notice,
         run=query.get("run", "")[: links.LONGEST_RUN],
-        run_link=links.of_run(query.get("run", "")),
+        run_link=links.of_run(query.get("run", ""), query.get("dag", links.DAG)),
         min_coverage=environment.min_coverage(),
     )
     fold = {"0": False, "1": True}.get(query.get("fold", ""))

@@ -1,0 +1,48 @@
+"""The page of a change: whether it may begin, or whether what changed is what was meant to."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kafka_audit import __version__
+from kafka_audit.model.text import start_upper
+from kafka_audit.report.html.templating import environment
+from kafka_audit.report.sections import Section
+
+MOST_PLACES = 20
+"""Resources that are named in a line; the others are counted."""
+
+_TONES = {"go": "ok", "as meant": "ok", "no-go": "critical", "not as meant": "critical"}
+
+
+def render(report: Mapping[str, Any], sections: Sequence[Section], *, up: str, note: str, run_link: str) -> str:
+    """Return the page.
+
+    Args:
+        report: of `change.before` or `change.after`.
+        sections: the same in lines.
+        up: the relative way to the pages' root.
+        note: what comes of it; may be empty.
+        run_link: where Airflow shows the run; may be empty.
+    """
+    coverage = report["coverage"]
+    return (
+        environment()
+        .get_template("decision.j2")
+        .render(
+            inline=None,
+            version=__version__,
+            room="clusters",
+            up=up,
+            report=report,
+            at=report.get("decided_at") or report.get("compared_at"),
+            verdict=report["verdict"].upper(),
+            tone=_TONES.get(report["verdict"], "unknown"),
+            headline=start_upper(report["headline"].partition(": ")[2] or report["headline"]),
+            what=report["headline"].partition(": ")[0].partition(" for ")[2],
+            complete=coverage["answered"] >= coverage["asked"],
+            sections=sections,
+            note=note,
+            run_link=run_link,
+            most=MOST_PLACES,
+        )
+    )

@@ -1,0 +1,36 @@
+"""Parts of a report that is a list: what `change` sorts, and pages and questions show."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """What one check says, or one change; everything but `code` quotes a cluster.
+
+    Attributes:
+        code: of the check; "" for a change.
+        source: who says so, "" where it is the audit.
+        places: the resources, the first of which `told` is about.
+        told: the sentence.
+        remedy: what to do, or what to know; may be empty.
+    """
+
+    code: str
+    told: str
+    places: tuple[str, ...] = ()
+    source: str = ""
+    remedy: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """Lines of one kind under a title; `mark` is the page's: no, medium, unknown, na or ok."""
+
+    title: str
+    mark: str
+    lines: tuple[Line, ...]
+
+    @property
+    def number(self) -> int:
+        """How many resources and changes the lines stand for."""
+        return sum(len(line.places) or 1 for line in self.lines)
