@@ -4,12 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from kafka_audit.checks.reads import observer_name
 from kafka_audit.engine.causes.rule import CHANGES
 from kafka_audit.engine.facts import Facts
 from kafka_audit.model.finding import Severity
 from kafka_audit.model.tables import Snapshot
-from kafka_audit.report import matrix, reach
+from kafka_audit.report import matrix, reach, unknowns
 from kafka_audit.report.text import LIFECYCLE, Paint, clean, counted, prose, wrap
 
 _INDENT = " " * 10
@@ -49,7 +48,6 @@ class _Page:
         failed = [f for f in document["findings"] if f["status"] == "FAIL"]
         self.alone = [f for f in failed if f["fingerprint"] not in in_incidents and not f["muted"]]
         self.muted = [f for f in failed if f["muted"]]
-        self.unknown = [f for f in document["findings"] if f["status"] == "UNKNOWN"]
 
     def lines(self) -> Iterator[str]:
         yield from self.head()
@@ -192,39 +190,14 @@ class _Page:
             yield from wrap(text, self.width, "", _INDENT)
 
     def not_known(self) -> Iterator[str]:
-        unknown = self.document["coverage"]["unknown"]
-        if unknown or self.unknown:
+        asked = unknowns.questions(self.document)
+        if asked:
             yield self.paint("unknown", "NOT KNOWN")
-        for to_know, questions in self.questions().items():
-            for number, text in enumerate(questions):
-                yield from wrap(text, self.width, "    " if number and to_know else "  ? ", "    ")
-            if to_know:
-                yield from wrap(f"To know: {to_know}.", self.width, "    ")
-        if len(unknown) > _FIRST:
-            yield f"    and {counted(len(unknown) - _FIRST, 'more read')}, in findings.json"
-
-    def questions(self) -> Mapping[str, Sequence[str]]:
-        """Return what is not known by what would answer it: a read that failed, and the checks that hang on it, need the same.
-
-        Of one check that needs the same for many resources the first is told, and the others are counted.
-        """
-        found: dict[str, dict[str, None]] = {}
-        for read in self.document["coverage"]["unknown"][:_FIRST]:
-            text = f"{observer_name(read['observer'])}, {clean(read['operation'])}: {clean(read['error'], 300)}"
-            found.setdefault(clean(read["needs"] or "").rstrip("."), {})[text] = None
-        alike: dict[tuple[str, str], list[str]] = {}
-        for finding in self.unknown:
-            place = "" if finding["resource"]["name"] == "cluster" else f" {clean(finding['resource']['name'])}"
-            question = clean(finding["message"], 1000).removeprefix("Not known: ")
-            needs = prose(finding["remediation"])
-            if not needs.startswith("To know: "):
-                question, needs = f"{question} {needs}".strip(), ""
-            to_know = needs.removeprefix("To know: ").rstrip(".")
-            alike.setdefault((to_know, finding["code"]), []).append(f"{finding['code']}{place}: {question}")
-        for (to_know, code), texts in alike.items():
-            more = [f"{code}: and {len(texts) - 1} more like it, in findings.json"] if len(texts) > _ALIKE else texts[1:]
-            found.setdefault(to_know, {}).update(dict.fromkeys([texts[0], *more]))
-        return {to_know: tuple(texts) for to_know, texts in found.items()}
+        for question in asked:
+            for number, text in enumerate(question.lines):
+                yield from wrap(text, self.width, "    " if number and question.to_know else "  ? ", "    ")
+            if question.to_know:
+                yield from wrap(f"To know: {question.to_know}.", self.width, "    ")
 
     def never_asked(self) -> Iterator[str]:
         if self.document["incidents"]:

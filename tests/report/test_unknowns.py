@@ -1,0 +1,84 @@
+"""What is not known, by what would tell it: many checks as codes, the same of several brokers once."""
+
+import pytest
+
+import small_cluster
+from kafka_audit.report.unknowns import Question, questions
+
+
+def read(broker, operation, needs, error="timeout"):
+    return {"observer": f"broker:{broker}", "operation": operation, "error": error, "needs": needs}
+
+
+def unknown(code, place, needs):
+    return {
+        "status": "UNKNOWN",
+        "code": code,
+        "resource": {"name": place},
+        "message": f"Not known: whether {code} holds at {place}",
+        "remediation": f"To know: {needs}." if needs else "Ask by hand.",
+    }
+
+
+def document(reads=(), findings=()):
+    return {"coverage": {"unknown": [*reads]}, "findings": [*findings]}
+
+
+def test_reads_that_failed_alike_are_one_line():
+    reads = [read(0, "ApiVersions", "a way to b0:9092"), read(0, "Metadata", "a way to b0:9092"), read(0, "X", None, "refused")]
+    assert questions(document(reads)) == [
+        Question(to_know="a way to b0:9092", lines=("broker 0, ApiVersions and Metadata: timeout",)),
+        Question(to_know="", lines=("broker 0, X: refused",)),
+    ]
+
+
+@pytest.mark.parametrize(("count", "folded"), [(3, False), (4, True)])
+def test_more_than_three_checks_that_need_the_same_are_named_by_their_codes(count, folded):
+    codes = [f"KA10{number}" for number in range(count)]
+    found = [unknown(code, "broker/2/listener/A" if code == "KA101" else "broker/2", "a view") for code in reversed(codes)]
+    (one,) = questions(document(findings=found))
+    assert len(one.lines) == (1 if folded else 3)
+    assert one.lines[0] == (
+        "4 checks of broker 2: KA100, KA101, KA102, KA103" if folded else "KA102 broker/2: whether KA102 holds at broker/2"
+    )
+
+
+def test_checks_of_the_cluster_and_of_brokers_are_folded_apart():
+    of_brokers = [unknown("KA302", f"broker/{broker}", "a right") for broker in range(3)]
+    of_cluster = [unknown(code, "cluster", "a right") for code in ("KA602", "KA603", "KA605")]
+    (one,) = questions(document(findings=[*of_brokers, *of_cluster]))
+    assert one.lines == ("1 check of brokers 0, 1 and 2: KA302", "3 checks of the cluster: KA602, KA603, KA605")
+
+
+def test_brokers_that_lack_the_same_are_told_once():
+    found = [unknown("KA703", f"broker/{broker}", f"an answer of b{broker}:9092") for broker in (4, 7, 11)]
+    assert questions(document(findings=found)) == [
+        Question(
+            to_know="an answer of b4:9092; likewise for brokers 7 and 11",
+            lines=("KA703 broker/4: whether KA703 holds at broker/4",),
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        unknown("KA704", "broker/7", "an answer of b7:9092"),
+        unknown("KA703", "broker/7", "a file of b7:9092"),
+        unknown("KA703", "broker/7", ""),
+        unknown("KA703", "cluster", "an answer of b7:9092"),
+    ],
+    ids=["another check", "another need", "nothing would do", "of no broker"],
+)
+def test_brokers_that_lack_something_else_are_told_apart(other):
+    found = questions(document(findings=[unknown("KA703", "broker/4", "an answer of b4:9092"), other]))
+    assert len(found) == 2
+    assert not any("likewise" in one.to_know for one in found)
+
+
+def test_nothing_is_lost_of_many_brokers(told):
+    reads = [{"observer": f"broker:{n}", "outcome": "failed", "error": f"error {n}", "needs": "rights"} for n in range(25)]
+    report, _ = told([small_cluster.finding("KA001", "broker/0")], {"brokers": {}, "reads": reads})
+    (one,) = questions(report)
+    assert len(one.lines) == 11
+    assert one.lines[-1] == "and 15 more reads, in findings.json"
