@@ -298,3 +298,21 @@ def test_earlier_failures_are_found_again_when_nobody_told_the_cluster_id():
     report = report_of([judgement("KA105", "broker/2")])
     found = conclude(blind, None, [judgement("KA105", "broker/2")], mutes=(), previous_report=report, today=TODAY, checks=CHECKS)
     assert only(list(found)).lifecycle is Lifecycle.ONGOING
+
+
+def test_what_was_known_last_is_told_once_however_often_it_could_not_be_judged():
+    report = report_of([judgement("KA105", "broker/2")])
+    for _ in range(3):
+        finding = only(concluded([], report=report))
+        report = report_of([], report)
+    assert finding.message == "Not known any more: the check did not run. Before: Broker 2 does not list 0"
+
+
+def test_a_name_of_any_length_is_bounded_told_apart_and_followed():
+    long = f"topic/{'x' * 100_000}"
+    judged = [judgement("KA105", long), judgement("KA105", f"{long}y")]
+    first = concluded(judged)
+    assert len({finding.resource.name for finding in first}) == 2
+    assert max(len(finding.resource.name) for finding in first) < 2100
+    assert {finding.resource.type for finding in first} == {"topic"}
+    assert {finding.lifecycle for finding in concluded(judged, report=report_of(judged))} == {Lifecycle.ONGOING}

@@ -1,5 +1,6 @@
 """From judgements to findings: words, severity, mutes, and their place against the previous snapshot's report."""
 
+import hashlib
 import inspect
 import re
 from collections import defaultdict
@@ -29,6 +30,8 @@ from kafka_audit.model.text import clean, is_plain_word
 
 LONGEST_EVIDENCE = 2000
 """Characters of one evidence value that are kept; the whole of it is in the snapshot's tables."""
+
+_NOT_KNOWN, _BEFORE = "Not known any more: ", ". Before: "
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,12 +123,20 @@ def _in_words(snapshot: Snapshot, judgement: Judgement, checks: Mapping[str, Che
         status=judgement.status,
         severity=check.severity if judgement.severity is None else judgement.severity,
         confidence=judgement.confidence,
-        resource=Resource.of(judgement.resource),
+        resource=_bounded(judgement.resource),
         message=template.format_map(told),
         evidence=evidence,
         remediation=_remedy(check, judgement.status, told),
         fingerprint=fingerprint(judgement.code, snapshot.cluster_id, judgement.resource),
     )
+
+
+def _bounded(name: str) -> Resource:
+    """Return a resource whose name is no longer than evidence; ZooKeeper lets anybody name a topic with a million characters."""
+    whole = Resource.of(name)
+    if len(name) <= LONGEST_EVIDENCE:
+        return whole
+    return replace(whole, name=f"{name[:LONGEST_EVIDENCE]}… ({hashlib.sha256(name.encode()).hexdigest()[:8]})")
 
 
 def _remedy(check: Check, status: Status, told: Mapping[str, str]) -> str:
@@ -191,12 +202,17 @@ def _gone(
             severity=before.severity,
             confidence=before.confidence,
             resource=Resource.of(resource),
-            message=f"Not known any more: {why}. Before: {before.message}" if why else f"Fails no more. Before: {before.message}",
+            message=f"{_NOT_KNOWN}{why}{_BEFORE}{_last_known(before)}" if why else f"Fails no more{_BEFORE}{_last_known(before)}",
             evidence={},
             remediation="",
             fingerprint=fingerprint(code, snapshot.cluster_id, resource),
             lifecycle=Lifecycle.INCOMPARABLE if why else Lifecycle.RESOLVED,
         )
+
+
+def _last_known(before: _Prior) -> str:
+    """Return what was said when it was judged last, however many audits could not judge it since."""
+    return before.message.rpartition(_BEFORE)[2] if before.message.startswith(_NOT_KNOWN) else before.message
 
 
 def _inferences_ended(findings: Sequence[Finding], prior: Mapping[_Key, _Prior], report: Mapping[str, Any]) -> Iterator[Finding]:

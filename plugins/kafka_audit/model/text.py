@@ -20,6 +20,16 @@ def _shown(char: str) -> str:
     return f"\\u{ord(char):04x}" if ord(char) <= 0xFFFF else f"\\U{ord(char):08x}"  # noqa: PLR2004 -- \u has four digits
 
 
+class _Shown(dict[int, str]):
+    """What `str.translate` makes of each character; only ASCII is kept, for a cluster may use every other one."""
+
+    def __missing__(self, code: int) -> str:
+        return _shown(chr(code))
+
+
+_SHOWN = _Shown({code: _shown(chr(code)) for code in range(128)})
+
+
 def clean(text: object, limit: int = LONGEST) -> str:
     r"""Return `text` on one line, fit for a terminal, a mail or a page.
 
@@ -29,7 +39,7 @@ def clean(text: object, limit: int = LONGEST) -> str:
     """
     raw = str(text)
     head = raw[: limit + 1]
-    shown = head if head.isascii() and head.isprintable() else "".join(map(_shown, head))
+    shown = head if head.isascii() and head.isprintable() else head.translate(_SHOWN)
     if len(shown) <= limit and len(raw) <= limit:
         return shown
     told = f"… ({len(raw)} characters)"

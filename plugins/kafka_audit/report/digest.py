@@ -103,7 +103,10 @@ def condense(document: Mapping[str, Any], min_coverage: float = 1.0) -> Digest:
         confidence=incidents[0]["confidence"] if incidents else "",
         lanes=tuple(_lanes(document)),
         results={code: dict(counts) for code, counts in results.items()},
-        changes=tuple(document["changes"][:MOST_CHANGES]),
+        changes=tuple(
+            {key: None if value is None else clean(value) for key, value in change.items()}
+            for change in document["changes"][:MOST_CHANGES]
+        ),
         changes_omitted=document["changes_omitted"] + max(len(document["changes"]) - MOST_CHANGES, 0),
     )
 

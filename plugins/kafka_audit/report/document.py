@@ -57,7 +57,7 @@ def build(  # noqa: PLR0913, PLR0917 -- the contract between report and audit
         "resolved_incidents": resolved,
         "incomparable_incidents": incomparable,
         "findings": [finding_dict(finding) for finding in sorted(listed, key=worst_first)],
-        "changes": [asdict(change) for change in changes[:MOST_CHANGES]],
+        "changes": [_change(change) for change in changes[:MOST_CHANGES]],
         "changes_omitted": max(len(changes) - MOST_CHANGES, 0),
         "never_asked": list(_never_asked(facts)),
         "passed_over": [clean(why, LONGEST_EVIDENCE) for why in passed_over],
@@ -80,8 +80,8 @@ def _coverage(snapshot: Snapshot) -> dict[str, Any]:
             {
                 "observer": read.observer,
                 "operation": read.operation,
-                "error": ": ".join(part for part in (read.error, read.message) if part) or "no answer",
-                "needs": read.needs,
+                "error": clean(": ".join(part for part in (read.error, read.message) if part) or "no answer", LONGEST_EVIDENCE),
+                "needs": None if read.needs is None else clean(read.needs, LONGEST_EVIDENCE),
             }
             for read in reads
             if read.outcome != "answered"
@@ -142,6 +142,11 @@ def _incident(incident: Incident) -> dict[str, Any]:
         "not_known": list(incident.not_known),
         "remediation": [_step(step) for step in incident.remediation],
     }
+
+
+def _change(change: Change) -> dict[str, Any]:
+    cut = {key: None if value is None else clean(value, LONGEST_EVIDENCE) for key, value in asdict(change).items()}
+    return {**cut, "kind": change.kind}
 
 
 def _step(step: Step) -> dict[str, Any]:

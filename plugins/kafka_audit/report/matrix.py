@@ -104,7 +104,7 @@ def build(facts: Facts) -> Matrix:
     return Matrix(
         brokers=columns,
         controller=facts.controller,
-        endpoints={b: ", ".join(f"{e.listener}://{e.address}" for e in facts.endpoints_of(b)) for b in columns},
+        endpoints={b: ", ".join(f"{clean(e.listener)}://{clean(e.address)}" for e in facts.endpoints_of(b)) for b in columns},
         observers=tuple(rows),
         why=tuple(_reasons(facts, rows)),
     )

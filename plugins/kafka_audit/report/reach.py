@@ -37,7 +37,7 @@ def _row(place: str, role: str, listener: str, paths: Sequence[Path]) -> dict[st
     return {
         "from": place,
         "role": role,
-        "listener": listener,
+        "listener": clean(listener),
         "brokers": sorted(path.endpoint.broker_id for path in paths),
         "open": sum(path.outcome == "ok" for path in paths),
         "layers": {

@@ -1,0 +1,114 @@
+"""What somebody may plant in a cluster so that a report harms who reads it, put into every text of a snapshot and of findings."""
+
+import re
+import unicodedata
+from dataclasses import replace
+from datetime import date
+from html.parser import HTMLParser
+
+import small_cluster
+from kafka_audit.checks import catalogue
+from kafka_audit.engine import findings
+from kafka_audit.engine.causes import incidents
+from kafka_audit.model.finding import Change, Judgement, Status
+from kafka_audit.report.document import build
+
+MARKUP = "<script>alert(1)</script><img src=x onerror=alert(1)>\"'&amp;"
+CONTROL = "\x1b[31m\x1b]0;title\x07\x00\r\n\x9b2J\u2028"
+TURNED = "\u202egnp.exe\u2066\u200f\u200b\ufeff\u3164"
+OTHERS = "`reboot`$(reboot)[l](javascript:alert(1))|**b**<!channel>@all{{ 7*7 }}"
+PLANTED = f"{MARKUP}{CONTROL}{TURNED}{OTHERS}"
+LONG = PLANTED + "x" * 65536
+STRINGS = (PLANTED, LONG, f"{'y' * 100}{CONTROL}{'z' * 65536}")
+
+MOST_BYTES = 1_000_000
+_NAMES = ("broker/0/listener/{}", "broker/0/logdir/{}", "topic/{}", "topic/{}/partition/0", "cluster")
+_SPEC = {
+    "brokers": {0: "a:9092", 1: "b:9092", 2: "c:9092"},
+    "views": {0: "full", 1: "full", 2: "empty"},
+    "partitions": {"orders/0": {"replicas": [0, 1, 2]}, "orders/1": {"replicas": [1, 2], "isr": [1]}},
+    "probes": [{"to": 2, "from": 0, "fails": "tcp", "error": "no route to host"}, {"to": 1, "vantage": "worker"}],
+    "configs": {0: {"authorizer.class.name": "A", "super.users": "User:a", "listeners": "PLAINTEXT://a:9092"}},
+    "properties": {1: {"super.users": "User:b", "log.dirs": "/data"}},
+    "acls": [["User:a", "All", "DENY"], ["User:b", "ClusterAction", "ALLOW"]],
+    "logs": [{"broker": 0, "about": 2, "signature": "connection_not_established", "supports": "KA302"}],
+    "groups": {"billing": {"at": 1, "client": "sarama", "host": "10.1.1.1", "partitions": ["orders-0"]}},
+    "reads": [{"observer": "broker:2", "outcome": "failed", "error": "timeout", "message": "m", "needs": "n"}],
+    "broker_vantages": 1,
+}
+# What is one of a few words of ours, or leads from one table to another, is not the cluster's to choose.
+_OURS = {
+    "observer", "protocol", "layer", "outcome", "role", "mode", "permission", "pattern_type", "resource_type", "operation",
+    "supports", "signature", "reason", "topics_digest", "brokers_digest", "acls_digest", "vantage", "cluster", "asked_as",
+}  # fmt: skip
+
+_COUNTED = {"broker": "2", "controller": "0", "from": "0", "count": "1", "leaderless": "1", "missing": "1", "replicas": "3"}
+
+
+def snapshot(string):
+    """Return the rows of such a cluster."""
+    honest = small_cluster.snapshot(_SPEC)
+    spoilt = (
+        replace(row, **{key: string for key, value in vars(row).items() if key not in _OURS and isinstance(value, str)})
+        for row in honest.rows
+    )
+    return replace(honest, rows=tuple(spoilt))
+
+
+def document(string, cluster="prod"):
+    """Return a report on a cluster that says `string` wherever it may say anything, with a failure of every check."""
+    found = snapshot(string)
+    judged = list(_judgements(found.snapshot_id, string))
+    told = findings.conclude(found, None, judged, mutes=(), previous_report=None, today=date(2026, 9, 14))
+    kinds = ("broker_came", "endpoint", "config", "acl", "topic_created", "version")
+    changes = [Change(kind=kind, resource=string, before=string, after=string) for kind in kinds]
+    causes = incidents(found, told, changes)
+    return build(found, None, told, causes, changes, None, show_all=True, passed_over=[string]) | {"cluster": cluster}
+
+
+def _judgements(snapshot_id, string):
+    for check in catalogue().values():
+        for status in (Status.FAIL, Status.UNKNOWN):
+            texts = [*check.says.values(), check.doc, "{needs}{why}"]
+            keys = {key for text in texts for key in re.findall(r"\{(\w+)\}", text)}
+            evidence = dict.fromkeys(keys, string) | _COUNTED
+            for name in _NAMES if status is Status.FAIL else ("broker/1",):
+                yield Judgement(
+                    snapshot_id=snapshot_id, code=check.code, resource=name.format(string), status=status, evidence=evidence
+                )
+
+
+def unshown(text):
+    """Return the characters of a text that would act on a terminal, turn or hide what is read."""
+    return {char for char in text if char not in "\n\t" and unicodedata.category(char) in {"Cc", "Cf", "Zl", "Zp", "Co"}} | (
+        set(text) & {"\u3164"}
+    )
+
+
+class Elements(HTMLParser):
+    """What a browser would make of a page: elements, attributes and texts."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.tags, self.attributes, self.says = [], [], []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_data(self, data):
+        self.says.append(data)
+
+
+def harmless(page, scripts=1):
+    """Assert that of what was planted nothing became an element, a handler, a link or a character that acts."""
+    found = Elements(page)
+    assert "img" not in found.tags
+    assert found.tags.count("script") <= scripts
+    assert not [name for name, _ in found.attributes if name.startswith("on")]
+    assert not [value for name, value in found.attributes if name in {"href", "src", "action"} and "script:" in (value or "")]
+    assert unshown(page) == set()
+    assert "x" * 5000 not in page
+    assert "z" * 5000 not in page
+    assert len(page.encode()) < MOST_BYTES
