@@ -28,7 +28,10 @@ if TYPE_CHECKING:
 
 LOOK_SECONDS = 0.5
 ENABLE = "zookeeper.metadata.migration.enable"
-_OF_ZOOKEEPER = ("zookeeper.connect", "zookeeper.session.timeout.ms", ENABLE, "broker.id", "inter.broker.protocol.version")
+_OF_ZOOKEEPER = (
+    "zookeeper.connect", "zookeeper.connection.timeout.ms", "zookeeper.session.timeout.ms", ENABLE, "broker.id",
+    "inter.broker.protocol.version",
+)  # fmt: skip
 _TAKEN_OVER = re.compile(r"Transitioning ZK migration state from \w+ to DUAL_WRITE|transitioning from \w+ to DUAL_WRITE")
 
 

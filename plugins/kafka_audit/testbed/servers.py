@@ -161,6 +161,7 @@ def broker_properties(broker: int, host: Host, folder: Path, connect: str, *, br
         "broker.id": str(broker),
         "zookeeper.connect": connect,
         "zookeeper.session.timeout.ms": "6000",
+        "zookeeper.connection.timeout.ms": "60000",  # ZooKeeper starts beside the brokers, on a busy machine later
         **common_properties(host, folder, brokers=brokers),
         "controlled.shutdown.enable": "true",
         "controlled.shutdown.retry.backoff.ms": "500",
