@@ -1,6 +1,6 @@
 """By which judged release of Kafka a broker's file is read: its own where it tells it, else those on both sides of it."""
 
-from kafka_audit.configuration.definitions import VERSIONS
+from kafka_audit.configuration.definitions import VERSIONS, definitions
 from kafka_audit.model.tables import BrokerApi, BrokerConfig, Snapshot
 
 _DEFAULT = 5  # ConfigSource of a default: the software's own version
@@ -12,7 +12,8 @@ def releases(snapshot: Snapshot, broker: int) -> tuple[str, ...]:
     """Return the judged releases nearest to a broker's, the newer one last; one alone is the broker's own, none is not known.
 
     The default of `inter.broker.protocol.version` is the software's version. Where it is overridden or gone (Kafka 4), the APIs
-    on offer tell the major version: DescribeTransactions came with 3.0, the oldest Fetch versions went with 4.0.
+    on offer tell the major version: DescribeTransactions came with 3.0, the oldest Fetch versions went with 4.0. A key that
+    only the newest release defines tells that one.
     """
     told = [row.value for row in snapshot.of(BrokerConfig) if _is_default(row, broker) and row.value]
     if told:
@@ -24,7 +25,10 @@ def releases(snapshot: Snapshot, broker: int) -> tuple[str, ...]:
     if fetch is None:
         return ()
     if fetch.min_version >= _FETCH_OF_4:
-        return VERSIONS[2:]
+        newest, before = VERSIONS[-1], VERSIONS[-2]
+        new = definitions(newest).keys() - definitions(before).keys()
+        told = [row.key for row in snapshot.of(BrokerConfig) if row.broker_id == broker and row.key in new]
+        return (newest,) if told else VERSIONS[2:-1]
     if _DESCRIBE_TRANSACTIONS in offered:
         return VERSIONS[1:3]
     return VERSIONS[:2] if fetch.max_version >= _FETCH_OF_2 else VERSIONS[:1]

@@ -5,7 +5,7 @@ import re
 from kafka_audit.configuration.files.described import Described
 from kafka_audit.configuration.starts import known
 
-NEWEST, NEWEST_WITH_ZOOKEEPER = "4.3.0", "3.9.1"
+NEWEST, NEWEST_WITH_ZOOKEEPER = "4.4.0", "3.9.1"
 
 _TAG = re.compile(r"(?:^|/)kafka(?:-native)?:(?:[^@]*kafka-|2\.1[0-3]-|v)?(\d+\.\d+(?:\.\d+)?)")
 _CONFLUENT = re.compile(r"(?:^|/)cp-[a-z-]+:(\d+)\.(\d+)")

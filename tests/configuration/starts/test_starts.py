@@ -60,7 +60,8 @@ def test_an_address_of_each_family_may_share_a_port_since_3_8():
         ("1.0.2", "1.1.1"),
         ("0.11.0.3", "1.1.1"),
         ("4.1.0", "4.3.0"),
-        ("5.0.0", "4.3.0"),
+        ("4.4.0", "4.4.0"),
+        ("5.0.0", "4.4.0"),
     ],
 )
 def test_a_version_is_judged_by_the_nearest_one(version, judged):

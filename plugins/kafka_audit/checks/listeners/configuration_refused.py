@@ -39,7 +39,8 @@ def configuration_refused(snapshot: Snapshot) -> Iterator[Judgement]:
 
     ## Fails when
     `KafkaConfig` of the broker's release refuses the file; the message is Kafka's own. Between releases that are known here
-    (1.1, 2.8, 3.9, 4.3) it is a failure if those on both sides refuse. What has a page of its own is told there: KA311, KA406.
+    (1.1, 2.8, 3.9, 4.3, 4.4) it is a failure if those on both sides refuse. What has a page of its own is told there: KA311,
+    KA406.
 
     ## Not known when
     No server.properties of the broker was read; or nothing tells which release the broker is (neither its APIs nor its

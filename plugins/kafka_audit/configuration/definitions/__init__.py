@@ -15,7 +15,7 @@ from typing import Any
 from kafka_audit.configuration.definitions.validators import Validator, validator
 from kafka_audit.configuration.definitions.values import Value, parsed
 
-VERSIONS = ("1.1.1", "2.8.2", "3.9.1", "4.3.0")
+VERSIONS = ("1.1.1", "2.8.2", "3.9.1", "4.3.0", "4.4.0")
 
 
 class ConfigError(ValueError):

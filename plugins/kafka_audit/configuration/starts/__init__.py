@@ -7,7 +7,13 @@ from kafka_audit.configuration.definitions import VERSIONS, ConfigError
 from kafka_audit.configuration.starts import release_1, release_2, release_3, release_4
 from kafka_audit.configuration.starts.config import Config
 
-_JUDGES = {"1.1.1": release_1.judge, "2.8.2": release_2.judge, "3.9.1": release_3.judge, "4.3.0": release_4.judge}
+_JUDGES = {
+    "1.1.1": release_1.judge,
+    "2.8.2": release_2.judge,
+    "3.9.1": release_3.judge,
+    "4.3.0": release_4.judge,
+    "4.4.0": release_4.judge,
+}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,6 +21,7 @@ class Config:
 
     def __init__(self, properties: Mapping[str, str], version: str) -> None:
         """Read the values in Kafka's order; raises ConfigError at the first that Kafka refuses."""
+        self.version = version
         self._told = properties
         self.originals = properties = _with_synonyms(properties, version)
         self._definitions = definitions(version)

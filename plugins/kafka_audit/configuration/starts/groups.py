@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from kafka_audit.configuration.definitions import ConfigError, is_missing, kafka_classes
+from kafka_audit.configuration.definitions.addresses import split
 from kafka_audit.configuration.starts.protocol_versions import OFFSETS_CODEC, ZSTD
 
 if TYPE_CHECKING:
@@ -58,16 +60,18 @@ def _codec(config: Config, key: str = OFFSETS_CODEC) -> None:
         raise ConfigError(message, key)
 
 
-def _assignors(config: Config, key: str, version: str, known: tuple[str, ...] = ()) -> None:
+def _assignors(config: Config, key: str, known: tuple[str, ...] = ()) -> None:
     for name in config.items(key):
-        if name not in known and is_missing(name, kafka_classes(version)):
+        if name not in known and is_missing(name, kafka_classes(config.version)):
             message = f"Class {name} cannot be found"
+            if config.version >= "4.4":
+                message = f"Invalid value {name} for configuration {key}: Class cannot be found"
             raise ConfigError(message, key)
 
 
 def groups_3(config: Config) -> None:
     """Raise ConfigError with what release 3.9 says."""
-    _assignors(config, "group.consumer.assignors", "3.9.1")
+    _assignors(config, "group.consumer.assignors")
     _codec(config)
     limits = Limits(config, "equals to")
     told, most = "offsets.commit.required.acks", "offsets.topic.replication.factor"
@@ -82,10 +86,12 @@ def groups_3(config: Config) -> None:
 
 
 def groups_4(config: Config) -> None:
-    """Raise ConfigError with what release 4 says."""
-    _assignors(config, "group.consumer.assignors", "4.3.0", ("uniform", "range"))
+    """Raise ConfigError with what releases 4.3 and 4.4 say."""
+    _assignors(config, "group.consumer.assignors", ("uniform", "range"))
     _codec(config)
-    _assignors(config, "group.share.assignors", "4.3.0", ("simple",))
+    _assignors(config, "group.share.assignors", ("simple",))
+    if config.version >= "4.4":
+        _assignors(config, "group.streams.assignors", ("sticky",))
     limits = Limits(config, "equal to")
     for prefix in (_CONSUMER, _SHARE, _STREAMS):
         limits.between(prefix, _HEARTBEAT)
@@ -96,6 +102,10 @@ def groups_4(config: Config) -> None:
             raise ConfigError(message, "group.share.assignors")
         limits.between(prefix, _ASSIGNMENT)
     limits.at_most("group.streams.num.standby.replicas", "group.streams.max.standby.replicas")
+    if config.version >= "4.4":
+        limits.at_least("group.streams.task.offset.interval.ms", "group.streams.min.task.offset.interval.ms")
+        limits.at_most("group.streams.num.warmup.replicas", "group.streams.max.warmup.replicas")
+        _tags(config)
     for limit in ("group.share.{}delivery.count.limit", "group.share.{}partition.max.record.locks"):
         limits.at_least(limit.format("max."), limit.format(""))
         limits.at_least(limit.format(""), limit.format("min."))
@@ -103,6 +113,15 @@ def groups_4(config: Config) -> None:
     limits.at_least(_LOCK.format("max."), _LOCK.format(""))
     limits.at_least("group.share.max.share.sessions", "group.share.max.size")
     _codec(config, "share.coordinator.state.topic.compression.codec")
+
+
+def _tags(config: Config) -> None:
+    """Judge tags as they stand in the file: as a list, told twice counts once."""
+    key = "group.streams.rack.aware.assignment.tags"
+    told = split(re.sub(r"\s*,\s*", ",", config.originals.get(key, "").strip()), ",")
+    if len(set(told)) != len(told):
+        message = f"{key} must not contain duplicate tag keys."
+        raise ConfigError(message, key)
 
 
 def protocols(config: Config, *, kraft: bool) -> None:

@@ -18,6 +18,7 @@ ROLES: Mapping[str, Mapping[str, Sequence[str]]] = {
     "2.8.2": {"zookeeper": ("zookeeper",), "kraft": _KRAFT},
     "3.9.1": {"zookeeper": ("zookeeper", "zookeeper", "zookeeper", "migrating"), "kraft": _KRAFT},
     "4.3.0": {"kraft": _KRAFT},
+    "4.4.0": {"kraft": _KRAFT},
 }
 """By release and mode, what a configuration is for."""
 
