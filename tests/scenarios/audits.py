@@ -52,10 +52,11 @@ class Audits:
 
     def environment(self):
         """Return the environment of an audit: the auditor's password, and no setting from outside."""
-        environ = {key: value for key, value in os.environ.items() if not key.startswith("KAFKA_AUDIT_")}
+        return {key: value for key, value in os.environ.items() if not key.startswith("KAFKA_AUDIT_")} | self._passwords()
+
+    def _passwords(self):
         secured = self._cluster.secured
-        own = {} if secured is None else secured.audit_environment(*([] if self._user is None else [self._user]))
-        return environ | own
+        return {} if secured is None else secured.audit_environment(*([] if self._user is None else [self._user]))
 
     def by_command(self, name, *options):
         """Run `kafka-audit run`; return what it said with its exit code and the report that it wrote."""
@@ -69,7 +70,8 @@ class Audits:
         """Run the DAG; return its exit code, its log and the report."""
         if self.airflow is None:
             home = self._folder / "airflow"
-            self.airflow = AirflowHome(self._bed.worker, home, clusters=self._file(name), store=self._store(name))
+            places = {"clusters": self._file(name), "store": self._store(name)}
+            self.airflow = AirflowHome(self._bed.worker, home, **places, variables=self._passwords())
             self.airflow.ready(self.airflow.migrate())
         run = self.airflow.run(self._folder / log)
         return SimpleNamespace(code=run.returncode, said=run.log.read_text(), tail=run.tail(), report=self._report(name))

@@ -5,10 +5,11 @@ from itertools import pairwise
 
 import pytest
 
+from kafka_audit.model.tables import QuorumView
 from kafka_audit.testbed import Bed
 from kafka_audit.testbed.faults import rolling_restart
 from kafka_audit.testbed.topics import await_reassigned, configure_topic, delete, elect_preferred, reassign, throttle
-from scenarios.audits import failing
+from scenarios.audits import failing, finding_of
 from scenarios.watch import Watch
 
 pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
@@ -34,8 +35,19 @@ def cluster(request, tmp_path):
             cluster.create_topic(name, assignment)
         configure_topic(cluster, "logs", {"min.insync.replicas": "1"})
         cluster.await_settled()
-        cluster.produce("logs", 0, 10)
+        cluster.produce("logs", 0, 20)  # a throttle lets a megabyte through at a time, one every ten seconds
         yield bed, cluster
+
+
+def let_another_be_controller(cluster, watch):
+    """Have the controller fail over: its znode goes, or the leader of the quorum is killed and comes back."""
+    if cluster.zookeeper_connect is not None:
+        cluster.make_controller((cluster.controller_id() + 1) % 3)
+        return
+    leader = cluster.controllers[max(row.leader_id for row in watch.seen().of(QuorumView))]
+    leader.signal_stop(hard=True)
+    leader.await_end()
+    leader.launch()
 
 
 def work(cluster, watch):
@@ -58,13 +70,7 @@ def work(cluster, watch):
     await_reassigned(cluster)
     configure_topic(cluster, "logs", {THROTTLED: None})
     watch.look("reassigned")
-    if cluster.zookeeper_connect is not None:
-        cluster.make_controller((cluster.controller_id() + 1) % 3)
-    else:
-        leader = next(iter(cluster.controllers.values()))
-        leader.signal_stop(hard=True)
-        leader.await_end()
-        leader.launch()
+    let_another_be_controller(cluster, watch)
     watch.look("controller moved")
     for step in rolling_restart(cluster, hard=True):
         watch.look(f"killed: {step.what} {step.broker}")
@@ -92,3 +98,7 @@ def test_what_passes_by_itself_is_never_called_a_fault(cluster, tmp_path):
     temporary = [one for step in steps for one in step.report["findings"] if one["code"] == "KA604" and one["status"] == "FAIL"]
     assert temporary
     assert all("temporary" in one["message"] for one in temporary)
+    begun, under_way = (step.report for step in steps if "being reassigned" in step.what)
+    assert "1 partitions are being reassigned" in finding_of(begun, "KA608", "cluster")["message"]
+    slow = finding_of(under_way, "KA608", "topic/logs/partition/0")
+    assert (slow["severity"], slow["confidence"]) == ("MEDIUM", "suspected")

@@ -18,7 +18,7 @@ def bed(tmp_path):
 
 
 def started(bed, tmp_path, version, preset):
-    cluster = bed.cluster(version, **preset)
+    cluster = bed.kraft(version, **preset) if version > "4" else bed.cluster(version, **preset)
     if cluster.secured and cluster.secured.security.authorizer:
         cluster.put_acls(auditor_grants())
     if len(cluster.brokers) > 1:
@@ -95,3 +95,36 @@ def test_the_controller_writes_that_its_login_is_refused(bed, tmp_path, version)
 
     cluster.heal_security(2)
     assert_clean(audits.by_command("written"))
+
+
+def test_followers_without_zookeeper_write_that_their_login_is_refused(bed, tmp_path):
+    """All views are equal: what the refused followers write is the only word on the reason."""
+    preset = presets.unknown_password(2) | {"settle": None, "properties": {"replica.lag.time.max.ms": "3000"}}
+    cluster, audits = started(bed, tmp_path, "4.3.0", preset)
+    without = only_incident(audits.by_command("far"))
+    assert "not decided" in without["headline"] or without["confidence"] != "measured"
+    incident = only_incident(audits.by_command("written"))
+    assert (incident["cause"], incident["confidence"]) == ("KA412", "measured")
+    assert "uthentication failed" in str(quotes(incident))
+
+    cluster.heal_security(2)
+    assert_clean(audits.by_command("written"))
+
+
+@pytest.mark.airflow
+def test_the_dag_quotes_the_refused_controller(bed, tmp_path):
+    cluster, audits = started(bed, tmp_path, "3.9.1", presets.incident_004())
+    broken = audits.by_dag("written", "broken.log")
+    assert broken.code == 1, broken.tail
+    (incident,) = broken.report["incidents"]
+    assert (incident["cause"], incident["confidence"]) == ("KA401", "measured")
+    assert "CLUSTER_AUTHORIZATION_FAILED" in str(quotes(incident))
+    assert ("KA401", "broker/0") in failing(broken.report, at_least="CRITICAL")
+    assert f"written: {incident['headline']}" in broken.said
+
+    cluster.brokers[0].restart(presets.REPAIR_004)
+    cluster.await_settled()
+    repaired = audits.by_dag("written", "repaired.log")
+    assert repaired.code == 0, repaired.tail
+    assert repaired.report["incidents"] == []
+    assert [one["cause"] for one in repaired.report["resolved_incidents"]] == ["KA401"]

@@ -25,6 +25,10 @@ class Watch(Audits):
         assert done.returncode == 0, done.stderr
         self.steps.append(SimpleNamespace(what=what, snapshot=done.stdout.strip()))
 
+    def seen(self):
+        """Return the newest snapshot."""
+        return Store(str(self._store("far"))).read(self.steps[-1].snapshot)
+
     def judged(self):
         """Return what was to be seen at each step, with its report."""
         store, run = Store(str(self._store("far"))), f"watch-{time.time_ns()}"
