@@ -1,11 +1,21 @@
 """Pages that say what the code says."""
 
 import re
+import shlex
+import zipfile
+
+import pytest
 
 from airflow_environment import ROOT
 from kafka_audit import docs
 from kafka_audit.checks import catalogue
+from kafka_audit.cli import arguments
+from kafka_audit.model.errors import UsageError
 from kafka_audit.model.tables import TABLES
+from kafka_audit.testbed.jars import kafka_jars
+
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md")), *sorted((DOCS / "adr").glob("*.md"))]
 
 
 def test_the_page_of_tables_is_the_tables():
@@ -30,9 +40,94 @@ def test_make_docs_writes_a_page_for_each_check(tmp_path):
     assert all(f"[{code}]({code}.md)" in index for code in catalogue())
 
 
-def test_links_between_pages_lead_somewhere():
-    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]:
-        if page.is_relative_to(ROOT / "docs" / "checks"):
-            continue
-        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
-            assert (page.parent / target).exists(), f"{page.name}: {target}"
+def test_the_pages_of_checks_are_the_checks(tmp_path):
+    """`make docs` writes them anew; links lead to them, so they are kept."""
+    docs.write(tmp_path)
+    written = {page.name: page.read_text(encoding="utf-8") for page in (tmp_path / "checks").iterdir()}
+    kept = {page.name: page.read_text(encoding="utf-8") for page in (DOCS / "checks").iterdir()}
+    assert {name for name in written.keys() | kept if written.get(name) != kept.get(name)} == set(), "make docs"
+
+
+def anchors(page):
+    """Return the names that GitHub gives to the headings of a page."""
+    heads = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page):
+    for target, anchor in re.findall(r"\]\(([^)#:]*)(?:#([^)]*))?\)", page.read_text(encoding="utf-8")):
+        there = (page.parent / target) if target else page
+        assert there.exists(), target
+        assert not anchor or anchor in anchors(there), f"{target}#{anchor}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_codes_and_settings_exist(page):
+    text = page.read_text(encoding="utf-8")
+    assert set(re.findall(r"\bKA\d{3}\b", text)) - {"KA999"} <= set(catalogue())
+    product = "".join(
+        file.read_text(encoding="utf-8") for folder in ("plugins", "dags") for file in (ROOT / folder).rglob("*.py")
+    )
+    product += "".join((ROOT / file).read_text(encoding="utf-8") for file in ("docker-compose.yaml", "clusters.example.yaml"))
+    tests = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "tests" / "scenarios").glob("*.py"))
+    for name in re.findall(r"\b(?:KAFKA_AUDIT|AIRFLOW)_[A-Z_]+[A-Z]\b", text):
+        assert name in product + tests or name.startswith("AIRFLOW_CONN_"), name
+
+
+def refused(words):
+    """Return why the console script does not take a command; empty where it does."""
+    try:
+        arguments.parse(words)
+    except UsageError as error:
+        return str(error)
+    except SystemExit as end:
+        return str(end.code or "")
+    return ""
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_command_is_one(page):
+    text = page.read_text(encoding="utf-8")
+    lines = re.findall(r"^(kafka-audit .*)$", text, re.MULTILINE) + re.findall(r"`(kafka-audit [a-z][^`\n]*)`", text)
+    for line in lines:
+        words = shlex.split(re.split(r" {3,}|…|[>|]", line)[0], comments=True)[1:]
+        why = refused(words)
+        assert not why or ("arguments are required" in why and (len(words) == 1 or "…" in line)), f"{line}: {why}"
+
+
+def linked(name):
+    return re.findall(r"\(checks/(KA\d{3})\.md\)", (DOCS / name).read_text(encoding="utf-8"))
+
+
+def test_every_check_is_found_by_symptom_or_by_task():
+    assert set(linked("symptoms.md")) | set(linked("tasks.md")) == set(catalogue())
+
+
+def test_a_link_to_a_check_is_called_as_the_check():
+    for page in PAGES:
+        for called, code in re.findall(r"\[(KA\d{3})\]\([\w/]*(KA\d{3})\.md\)", page.read_text(encoding="utf-8")):
+            assert called == code, page.name
+
+
+def test_every_page_is_in_the_index():
+    index = (DOCS / "README.md").read_text(encoding="utf-8")
+    assert {page.name for page in DOCS.glob("*.md")} - {"README.md"} == set(re.findall(r"\]\(([\w-]+\.md)\)", index))
+
+
+@pytest.mark.bed
+def test_what_kafka_is_quoted_with_is_what_it_says():
+    """Every quoted line of the symptoms, taken apart at its variables, stands in the classes of a release."""
+    quoted = re.findall(r"^> (.+)$", (DOCS / "symptoms.md").read_text(encoding="utf-8"), re.MULTILINE)
+    wanted = {part.strip(" :") for line in quoted for part in line.split("…") if len(part.strip(" :")) > 5}
+    assert len(wanted) > 30
+    found = set()
+    for version in ("3.9.1", "2.8.2"):
+        for jar in kafka_jars(version).glob("*.jar"):
+            if not jar.name.startswith(("kafka", "zookeeper-3")):
+                continue
+            with zipfile.ZipFile(jar) as classes:
+                for name in classes.namelist():
+                    content = classes.read(name) if name.endswith(".class") else b""
+                    found |= {words for words in wanted - found if words.encode() in content}
+    assert wanted - found == set()
