@@ -52,7 +52,7 @@ def snapshot(string):
         replace(row, **{key: string for key, value in vars(row).items() if key not in _OURS and isinstance(value, str)})
         for row in honest.rows
     )
-    return replace(honest, rows=tuple(spoilt))
+    return replace(honest, cluster_id=string, rows=tuple(spoilt))
 
 
 def document(string, cluster="prod"):

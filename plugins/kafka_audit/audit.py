@@ -132,7 +132,7 @@ def _baseline(store: Store, snapshot: Snapshot, baseline: str | None) -> str | N
     if snapshot.cluster_id.startswith(Snapshot.UNKNOWN_ID) and other.cluster == snapshot.cluster:
         return None  # nobody told the cluster's id today: an outage to report, not a wrong argument
     msg = (
-        f"snapshot {baseline} is of cluster id {other.cluster_id} ({other.cluster}),"
+        f"snapshot {baseline} is of cluster id {clean(other.cluster_id)} ({other.cluster}),"
         f" {snapshot.snapshot_id} of {clean(snapshot.cluster_id)} ({snapshot.cluster}): they cannot be compared"
     )
     raise UsageError(msg)

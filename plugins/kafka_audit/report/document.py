@@ -44,7 +44,7 @@ def build(  # noqa: PLR0913, PLR0917 -- the contract between report and audit
     return {
         "schema_version": SCHEMA_VERSION,
         "cluster": snapshot.cluster,
-        "cluster_id": snapshot.cluster_id,
+        "cluster_id": clean(snapshot.cluster_id),
         "snapshot_id": snapshot.snapshot_id,
         "previous_snapshot_id": previous_snapshot_id,
         "started_at": _utc(facts.info.started_ms) if facts.info else None,
