@@ -39,7 +39,7 @@ REPEATS = 3
 
 
 def main() -> int:
-    """Measure; return 1 when a page that is asked for again takes a second, or the file is larger than a megabyte."""
+    """Measure; return 1 when a page takes a second, the first one after a restart included, or the file is above a megabyte."""
     argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     with tempfile.TemporaryDirectory(prefix="kafka-audit-benchmark-") as folder:
         os.environ |= {"KAFKA_AUDIT_STORE": f"{folder}/store", "KAFKA_AUDIT_CLUSTERS": f"{folder}/none.yaml"}
@@ -74,7 +74,7 @@ def _measured(client: TestClient, path: str) -> float:
             sys.exit(f"{path}: {answer.status_code}\n{answer.text[:500]}")
     first, again = seconds[0], min(seconds[1:])
     print(f"{path:52} first {first:.2f} s, again {again:.2f} s, {len(answer.content) / 1000:.0f} kB")
-    return again
+    return max(first, again)
 
 
 def _stored(store: Store) -> tuple[dict, str]:
