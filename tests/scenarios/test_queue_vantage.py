@@ -42,7 +42,7 @@ SETTINGS = {
     "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),  # `standalone` starts its parts from there
 }
 QUICK = {"read_s": 3, "settle_s": 2}
-START_SECONDS, RUN_SECONDS = 240, 420
+START_SECONDS, RUN_SECONDS = 400, 600
 
 
 @pytest.fixture
