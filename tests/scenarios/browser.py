@@ -3,6 +3,7 @@
 import contextlib
 import os
 from pathlib import Path
+from urllib.parse import quote
 
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -35,8 +36,19 @@ def log_in(page, url, user):
     page.wait_for_url(lambda address: "/auth/" not in address)
 
 
-def trigger(page, url, dag, **fields):
-    """Start a run by the form of its DAG; return the run's id."""
+def someone(browser, url, user):
+    """Return a page of somebody who is logged in."""
+    page = browser.new_context(viewport={"width": WIDTHS[0], "height": 900}).new_page()
+    log_in(page, url, user)
+    return page
+
+
+def folder(tmp_path):
+    """Return where pictures go."""
+    return Path(os.environ.get("KAFKA_AUDIT_SCREENSHOTS") or tmp_path / "screenshots")
+
+
+def _send_form(page, url, dag, pictured, fields):
     page.goto(f"{url}/dags/{dag}")
     page.get_by_test_id("trigger-dag-button").click()
     for name, value in fields.items():
@@ -46,9 +58,47 @@ def trigger(page, url, dag, **fields):
         else:
             field.click()
             page.get_by_role("option", name=value, exact=True).click()
+    if pictured:
+        states(page, f"form-{dag}", pictured)
     with page.expect_response(lambda answer: answer.request.method == "POST" and answer.url.endswith("/dagRuns")) as answered:
         page.get_by_test_id("trigger-dag-submit").click()
-    return answered.value.json()["dag_run_id"]
+    return answered.value
+
+
+def trigger(page, url, dag, pictured=None, **fields):
+    """Start a run by the form of its DAG, which is pictured in a folder; return the run's id."""
+    return _send_form(page, url, dag, pictured, fields).json()["dag_run_id"]
+
+
+def may_trigger(page, url, dag, **fields):
+    """Return the status with which Airflow takes or refuses the form of a DAG."""
+    return _send_form(page, url, dag, None, fields).status
+
+
+def answer(page, url, subject, option, pictured=None):
+    """Answer a question from the list of required actions, and picture it in a folder; return the status of the answer."""
+    page.goto(f"{url}/required_actions")
+    page.get_by_role("link", name=subject).first.click()
+    button = page.get_by_test_id(f"hitl-option-{option}")
+    button.wait_for()
+    if pictured:
+        states(page, "question", pictured)
+    with page.expect_response(lambda answer: answer.request.method == "PATCH" and "hitlDetails" in answer.url) as answered:
+        button.click()
+    return answered.value.status
+
+
+def run_tab(page, url, dag, run):
+    """Open the tab beside a run and return the frame with the page in it."""
+    return in_airflow(page, f"{url}/dags/{dag}/runs/{quote(run, safe='')}/plugin/findings")
+
+
+def in_airflow(page, url):
+    """Open an address of the UI and return the frame with the page in it, once it is there."""
+    page.goto(url)
+    frame = page.frame_locator("iframe")
+    frame.locator("h1").wait_for()
+    return frame
 
 
 def pictures(context, addresses, folder: Path):

@@ -73,6 +73,7 @@ class LoopbackCluster:
             broker.brokers = dict(enumerate(door.address for door in self._doors))
             broker.topics = topics
             broker.controller_id = 0
+            broker.configs["broker.session.timeout.ms"] = ("1000", False)  # for so long an audit waits for one that refuses
 
     def only(self, *numbers):
         """Let these brokers be reached, and no others."""

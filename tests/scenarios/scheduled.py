@@ -5,6 +5,7 @@ import socket
 import time
 import urllib.error
 import urllib.request
+from urllib.parse import quote
 
 from kafka_audit.testbed.airflow_server import AirflowServer
 
@@ -15,11 +16,19 @@ def free_port():
         return probe.getsockname()[1]
 
 
+def _address(dag, run):
+    return f"/api/v2/dags/{dag}/dagRuns/{quote(run, safe='')}"
+
+
 class Scheduled(AirflowServer):
     """An Airflow whose DAGs run when they are triggered, and people answer when they are asked."""
 
     def __init__(self, home, **where):
-        quick = {"KAFKA_AUDIT_SCHEDULE": "none", "AIRFLOW__SCHEDULER__SCHEDULER_IDLE_SLEEP_TIME": "0.2"}
+        quick = {
+            "KAFKA_AUDIT_SCHEDULE": "none",
+            "AIRFLOW__SCHEDULER__SCHEDULER_IDLE_SLEEP_TIME": "0.2",
+            "AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "3600",  # the files stay as they are
+        }
         super().__init__(home.folder, home.environment | quick, **where)
         self._environment["PATH"] = (
             f"{home.environment['PATH']}:{self._environment['PATH']}"  # its spark-submit before the venv's
@@ -47,33 +56,30 @@ class Scheduled(AirflowServer):
             self.call("PATCH", f"/api/v2/dags/{dag}", {"is_paused": False})
 
     def trigger(self, dag, **conf):
-        """Start a run and return its address."""
-        run = self.call("POST", f"/api/v2/dags/{dag}/dagRuns", {"logical_date": None, "conf": conf})["dag_run_id"]
-        return f"/api/v2/dags/{dag}/dagRuns/{run}"
+        """Start a run and return its id."""
+        return self.call("POST", f"/api/v2/dags/{dag}/dagRuns", {"logical_date": None, "conf": conf})["dag_run_id"]
 
-    def ended(self, run, timeout=300):
+    def ended(self, dag, run, timeout=300):
         """Return the state in which a run ends."""
 
         def state():
-            found = self.call("GET", run)["state"]
+            found = self.call("GET", _address(dag, run))["state"]
             return found if found in {"success", "failed"} else None
 
         return self.wait_for(state, timeout, f"the end of {run}")
 
     def run(self, dag, **conf):
-        return self.ended(self.trigger(dag, **conf))
+        return self.ended(dag, self.trigger(dag, **conf))
 
-    def states(self, run):
+    def states(self, dag, run):
         """Return the state of each task of a run."""
-        found = self.call("GET", f"{run}/taskInstances?limit=100")["task_instances"]
+        found = self.call("GET", f"{_address(dag, run)}/taskInstances?limit=100")["task_instances"]
         return {one["task_id"]: one["state"] for one in found}
 
-    def answer(self, run, task, option):
-        """Wait until a task asks, answer it as a person does, and return what it had asked."""
-        where = f"{run}/taskInstances/{task}/-1/hitlDetails"
-        asked = self.wait_for(lambda: self._found(where), 300, f"the question of {task}")
-        self.call("PATCH", where, {"chosen_options": [option], "params_input": {}})
-        return asked
+    def question(self, dag, run, task):
+        """Wait until a task asks, and return what."""
+        where = f"{_address(dag, run)}/taskInstances/{task}/-1/hitlDetails"
+        return self.wait_for(lambda: self._found(where), 300, f"the question of {task}")
 
     def wait_for(self, look, timeout, what):
         deadline = time.monotonic() + timeout

@@ -32,6 +32,8 @@ EXPECTED = [
     "[NOT AUDITED] prod: 3 addresses of the cluster file give no view: the auditor gets no answer",
     "[AUDITED AGAIN] prod: clear, as far as was asked, after 1 failed audit",
 ]
+AFTER = {"after_audited": 6, "after_clean": 3}
+"""Runs of the other team's DAGs: one after each audit that judged something, one after each that was clean."""
 
 pytestmark = [pytest.mark.airflow, pytest.mark.scenario]
 
@@ -118,21 +120,25 @@ def test_seven_audits_give_five_messages_by_dags_test(dags_test, cluster, arrive
     check(arrived.messages())
 
 
+def ended(server, dag, number):
+    """Return the states of a DAG's runs once there are that many, and none goes on."""
+    states = [run["state"] for run in server.call("GET", f"/api/v2/dags/{dag}/dagRuns")["dag_runs"]]
+    return states if len(states) >= number and not {"queued", "running"} & {*states} else None
+
+
 def test_seven_audits_give_five_messages_under_the_scheduler(airflow, cluster, arrived):
     with Scheduled(airflow) as server:
         server.unpause("kafka_audit", "after_audited", "after_clean")
         for name, up in STORY.items():
             cluster.only(*up)
             assert server.run("kafka_audit") == ("failed" if name in FAILS else "success"), name
+        # A run has ended when its last task has; what that task sends comes behind.
+        server.wait_for(lambda: len(arrived.messages()) >= 2 * len(EXPECTED), 120, "the last message")
+        others = {dag: server.wait_for(lambda dag=dag, n=n: ended(server, dag, n), 120, dag) for dag, n in AFTER.items()}
         check(arrived.messages())
-
-        def told():
-            lines = Path(airflow.environment["AFTER_AUDITS"]).read_text().splitlines()
-            events = [json.loads(line) for line in lines]
-            return events if len(events) >= 9 else None
-
-        events = server.wait_for(told, 120, "the runs of the other team's DAGs")
-    after = {dag: [extra for name, _, extra in events if name == dag] for dag in ("after_audited", "after_clean")}
-    assert [len(extra) for extra in after.values()] == [6, 3]
+    assert others == {dag: ["success"] * n for dag, n in AFTER.items()}
+    events = [json.loads(line) for line in Path(airflow.environment["AFTER_AUDITS"]).read_text().splitlines()]
+    after = {dag: [extra for name, extra in events if name == dag] for dag in AFTER}
+    assert {dag: len(extra) for dag, extra in after.items()} == AFTER
     assert [extra["reads_answered"] == extra["reads_asked"] for extra in after["after_clean"]] == [True] * 3
     assert {extra["incidents"][0][:8] for extra in after["after_audited"] if extra["incidents"]} == {"Broker 1", "Brokers "}

@@ -1,17 +1,17 @@
-"""The page in a real Airflow, with audits of a cluster that was whole, was broken, and was repaired, seen with a browser.
+"""The page in a real Airflow, with audits of a cluster that was broken, and was repaired, seen with a browser.
 
-Pictures of every page stay in KAFKA_AUDIT_SCREENSHOTS, where that names a folder.
+Airflow runs on the worker host of the bed, so the run that somebody triggers by the form audits real brokers. Pictures of every
+state stay in KAFKA_AUDIT_SCREENSHOTS, where that names a folder.
 """
 
-import os
-import sqlite3
-from pathlib import Path
 from types import SimpleNamespace
+from urllib.parse import quote
 
 import pytest
 
-from kafka_audit.testbed.airflow_server import AirflowServer
+from kafka_audit.testbed.airflow_home import DAG, AirflowHome
 from scenarios import browser
+from scenarios.scheduled import Scheduled
 
 pytestmark = [pytest.mark.bed, pytest.mark.airflow, pytest.mark.spark, pytest.mark.scenario]
 
@@ -26,32 +26,14 @@ def version(request):
 
 
 @pytest.fixture
-def story(audits, cluster):
-    """Three audits: whole, broken (by the DAG, whose gate fails), repaired."""
-    assert audits.by_command(CLUSTER, "--format", "html").code == 0
-    cluster.advertise_through_forward([2])
-    broken = audits.by_dag(CLUSTER, "broken.log")
-    assert broken.code != 0, broken.tail
-    assert [incident["headline"] for incident in broken.report["incidents"]] == [HEADLINE]
-    cluster.advertise_directly()
-    repaired = audits.by_command(CLUSTER)
-    assert repaired.code == 0, repaired.said
-    return SimpleNamespace(
-        broken=broken.report["snapshot_id"], repaired=repaired.report["snapshot_id"], run=only_run(audits.airflow.folder)
-    )
-
-
-def only_run(home):
-    with sqlite3.connect(home / "airflow.db") as database:
-        ((run,),) = database.execute("SELECT run_id FROM dag_run WHERE dag_id = 'kafka_audit'")
-    return run
-
-
-@pytest.fixture
-def airflow(audits, story):
-    home = audits.airflow
-    with AirflowServer(home.folder, home.environment | {"KAFKA_AUDIT_SCHEDULE": "none"}, base_path=BASE) as server:
-        yield SimpleNamespace(url=server.url, story=story)
+def airflow(bed, audits, tmp_path):  # noqa: ARG001 -- the audits write the cluster file
+    """A whole Airflow on the worker host, over the store of the audits."""
+    of = tmp_path / CLUSTER
+    home = AirflowHome(bed.worker, tmp_path / "airflow", clusters=of / "clusters.yaml", store=of / "store")
+    home.ready(home.migrate())
+    with Scheduled(home, base_path=BASE, host=bed.worker) as server:
+        server.unpause(DAG)
+        yield server
 
 
 def refused(chromium, url, **headers):
@@ -60,31 +42,33 @@ def refused(chromium, url, **headers):
     return stranger.request.get(url, max_redirects=0).status
 
 
-def in_airflow(page, url):
-    """Open an address of the UI and return the frame with the page in it, once it is there."""
-    page.goto(url)
-    frame = page.frame_locator("iframe")
-    frame.locator("h1").wait_for()
-    return frame
-
-
-def test_an_operator_finds_the_cause_in_the_ui(airflow, tmp_path):
-    url, story = airflow.url, airflow.story
+def test_an_operator_finds_the_cause_in_the_ui(airflow, audits, cluster, tmp_path):
+    url, folder = airflow.url, browser.folder(tmp_path)
+    cluster.advertise_through_forward([2])
     with browser.chromium() as chromium:
         assert refused(chromium, f"{url}/kafka-audit/") == 401
-        assert refused(chromium, f"{url}/kafka-audit/snapshots/{story.broken}/findings.json") == 401
         assert refused(chromium, f"{url}/kafka-audit/", Cookie="_token=forged.forged.forged") in {401, 403}
-        context = chromium.new_context(viewport={"width": 1440, "height": 900})
-        page = context.new_page()
+        admin, page = (browser.someone(chromium, url, name) for name in ("admin", "viewer"))
+        assert browser.may_trigger(page, url, DAG, cluster=CLUSTER) == 403
+        run = browser.trigger(admin, url, DAG, folder, cluster=CLUSTER)
+        assert airflow.ended(DAG, run, 600) == "failed"
+        assert airflow.states(DAG, run)["gate"] == "failed"
+
+        cluster.advertise_directly([2])
+        repaired = audits.by_command(CLUSTER)
+        assert repaired.code == 0, repaired.said
+        story = SimpleNamespace(run=run, broken=repaired.report["previous_snapshot_id"], repaired=repaired.report["snapshot_id"])
+        assert refused(chromium, f"{url}/kafka-audit/snapshots/{story.broken}/findings.json") == 401
+        see_that_it_failed(admin, url, run, folder)
         complaints = []
         page.on("console", lambda message: complaints.append(message.text) if "Content Security" in message.text else None)
         page.on("pageerror", lambda error: complaints.append(str(error)))
-        browser.log_in(page, url, "viewer")
 
-        see_the_overview(in_airflow(page, f"{url}/plugin/kafka-audit"))
-        see_the_run(in_airflow(page, f"{url}/dags/kafka_audit/runs/{story.run}/plugin/findings"))
+        see_the_overview(browser.in_airflow(page, f"{url}/plugin/kafka-audit"))
+        see_the_run(browser.run_tab(page, url, DAG, run))
+        browser.states(page, "tab", folder)
         see_what_changed(page, url, story)
-        follow_the_button_at_the_gate(page, context, url, story)
+        follow_the_button_at_the_gate(page, url, story)
         see_that_it_is_dark_where_airflow_is(page, url)
         assert complaints == []
 
@@ -97,8 +81,16 @@ def test_an_operator_finds_the_cause_in_the_ui(airflow, tmp_path):
             "checks": f"{pages}/checks",
             "check": f"{pages}/checks/KA302",
         }
-        folder = Path(os.environ.get("KAFKA_AUDIT_SCREENSHOTS") or tmp_path / "screenshots")
-        assert browser.pictures(context, addresses, folder) == []
+        assert browser.pictures(page.context, addresses, folder) == []
+
+
+def see_that_it_failed(page, url, run, folder):
+    """Airflow's own page of the run says so, and has the tab."""
+    page.goto(f"{url}/dags/{DAG}/runs/{quote(run, safe='')}")
+    page.get_by_test_id("state-badge").filter(has_text="Failed").first.wait_for()
+    browser.states(page, "failed-run", folder)
+    page.get_by_role("link", name="Kafka audit", exact=True).click()
+    page.frame_locator("iframe").locator("#headline").wait_for()
 
 
 def see_the_overview(frame):
@@ -126,35 +118,29 @@ def see_the_run(frame):
 
 
 def see_what_changed(page, url, story):
-    """The timeline: whole, broken, repaired; and the last two compared."""
+    """The timeline: broken, repaired; and what is between."""
     page.goto(f"{url}/kafka-audit/clusters/{CLUSTER}/timeline")
-    assert page.locator("table.tl input[name=a]").count() == 3
+    assert page.locator("table.tl input[name=a]").count() == 2
     assert page.locator(f"input[name=b][value='{story.repaired}']").is_checked()
+    page.locator(f"input[name=a][value='{story.broken}']").check()
+    page.get_by_role("button", name="Compare").click()
+    page.get_by_role("heading", name="− resolved").wait_for()  # noqa: RUF001 -- the sign of the page
     text = page.locator("main").inner_text()
     assert "What changed between" in text
-    assert "− resolved" in text  # noqa: RUF001 -- the sign of the page
     assert "KA302" in text
-    page.locator("input[name=a]").first.check()
-    page.locator(f"input[name=b][value='{story.broken}']").check()
-    page.get_by_role("button", name="Compare").click()
-    page.get_by_role("heading", name="+ new").wait_for()
 
 
-def follow_the_button_at_the_gate(page, context, url, story):
+def follow_the_button_at_the_gate(page, url, story):
     """The extra link that Airflow kept when the gate failed leads to the report of that run."""
-    token = context.request.post(f"{url}/auth/token", data={"username": "admin", "password": "admin"}).json()["access_token"]
-    where = f"{url}/api/v2/dags/kafka_audit/dagRuns/{story.run}/taskInstances/gate/links?map_index=0"
-    links = context.request.get(where, headers={"Authorization": f"Bearer {token}"}).json()["extra_links"]
-    address = links["Kafka audit report"]
-    assert "/kafka-audit/run?" in address
-    page.goto(f"{url}/kafka-audit/{address.rpartition('/')[2]}")  # the audit ran where the UI had another port
+    page.goto(f"{url}/dags/{DAG}/runs/{quote(story.run, safe='')}/tasks/gate/mapped/0")
+    page.goto(page.get_by_role("link", name="Kafka audit report").get_attribute("href"))
     assert page.locator("#headline").inner_text() == HEADLINE
     assert story.broken in page.url
 
 
 def see_that_it_is_dark_where_airflow_is(page, url):
     """The frame takes Airflow's theme, whatever the system wishes."""
-    frame = in_airflow(page, f"{url}/plugin/kafka-audit")
+    frame = browser.in_airflow(page, f"{url}/plugin/kafka-audit")
     for theme in ("dark", "light"):
         page.evaluate(f"document.documentElement.className = '{theme}'")
         frame.locator(f"html.{theme}").wait_for(state="attached")
