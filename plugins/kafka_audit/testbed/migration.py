@@ -40,16 +40,15 @@ class Migration:
 
     Attributes:
         controllers: the KRaft controllers by node id.
-        addresses: HOST:PORT that they listen on.
     """
 
     def __init__(self, bed: Bed, cluster: Cluster, controllers: int = 1) -> None:
-        """Make the controllers' hosts and servers, not yet started."""
+        """Make the controllers' hosts and servers, not yet started; cluster files that are written from now on name them."""
         self._bed = bed
         self._cluster = cluster
         nodes = range(FIRST_CONTROLLER, FIRST_CONTROLLER + controllers)
         hosts = {node: bed.hosts.add(f"{cluster.plan.name}-controller-{node}", self._address(node)) for node in nodes}
-        self.addresses = tuple(f"{host.address}:{CONTROLLER_PORT}" for host in hosts.values())
+        cluster.controller_addresses = tuple(f"{host.address}:{CONTROLLER_PORT}" for host in hosts.values())
         self._quorum = {
             "controller.quorum.voters": ",".join(f"{node}@{host.address}:{CONTROLLER_PORT}" for node, host in hosts.items()),
             "controller.listener.names": "CONTROLLER",
@@ -127,10 +126,6 @@ class Migration:
         """Wait until the views of all brokers that run list them all, and a leader for each partition."""
         running = [one.id for one in self._cluster.brokers.values() if one.server.is_running]
         self._await("views are complete", lambda: self._complete(running), START_SECONDS)
-
-    def clusters_yaml(self, name: str) -> str:
-        """Return the text of a clusters.yaml that names ZooKeeper, brokers and controllers."""
-        return f"{self._cluster.clusters_yaml(name)}    controllers: [{', '.join(self.addresses)}]\n"
 
     def _restart(self, broker: int, properties: Mapping[str, str | None]) -> None:
         server = self._cluster.brokers[broker].server
