@@ -56,6 +56,7 @@ class Services:
         self.hosts = {name: bed.hosts.add(name, address) for name, address in ADDRESSES.items()}
         for host in self.hosts.values():
             own_names(host, folder / "names", hosts=ADDRESSES)
+        self.processes = []
         self._token = ""
 
     def natively(self, text):
@@ -79,6 +80,7 @@ class Services:
         command = [self.natively(word) for word in service["command"]]
         with (self.folder / f"{name}.log").open("w") as log:
             process = host.popen(command, cwd=self.folder, env=environ, stdout=log, stderr=subprocess.STDOUT)
+        self.processes.append(process)
         deadline = time.monotonic() + START_SECONDS
         if "healthcheck" not in service:
             assert process.wait(START_SECONDS) == 0, self.told(name)
@@ -121,6 +123,8 @@ def services(tmp_path_factory):
             found.start(name)
             del waiting[name]
         yield found
+    for process in found.processes:  # they ended with their hosts
+        process.wait(30)
 
 
 def test_a_cluster_is_audited_by_these_services(services):
