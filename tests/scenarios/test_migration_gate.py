@@ -101,7 +101,8 @@ def test_each_blocker_is_found_and_the_migration_is_what_was_meant(bed, cluster,
     moving.prepare_brokers()
     moving.convert_brokers()
     moving.finish()
-    entry = {key: value for key, value in entry.items() if key != "zookeeper"} | {"controllers": list(moving.addresses)}
+    entry = yaml.safe_load(cluster.clusters_yaml("prod"))["clusters"]["prod"]
+    del entry["zookeeper"]
     done = gate("after-migration", entry)
     assert (done.code, done.report["verdict"]) == (0, "as meant"), done.report
     assert {"kind": "mode", "resource": "cluster", "before": "zookeeper", "after": "kraft"} in done.report["meant"]
