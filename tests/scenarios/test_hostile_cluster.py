@@ -1,10 +1,16 @@
 """A real cluster whose names, principals, log dirs and znodes are attacks on whoever reads its report: all is shown as text."""
 
 import json
+from datetime import UTC, datetime
 
 import pytest
 
 import hostile
+from kafka_audit.airflow_glue import alerts
+from kafka_audit.airflow_glue.memory import Memory, decide
+from kafka_audit.airflow_glue.seen import Audited, Limits
+from kafka_audit.report.html import cluster as cluster_page
+from kafka_audit.report.html.filters import Wanted
 from kafka_audit.testbed import presets
 from kafka_audit.testbed.acls import Acl
 from scenarios.audits import Audits
@@ -94,6 +100,19 @@ def test_every_file_shows_text(audit):
         assert "x" * 5000 not in text, form
         assert len(text) < 3 * hostile.MOST_BYTES, form
     hostile.harmless((audit.store / "findings.html").read_text(encoding="utf-8"))
+
+
+def test_page_mail_and_slack_show_text(audit):
+    hostile.harmless(cluster_page.render(audit.report, cluster_page.Around(up="../", here="../clusters/files"), wanted=Wanted()))
+    audited = Audited(cluster="files", document=audit.report)
+    messages, _ = decide(Memory(), audited, datetime.now(UTC), Limits())
+    told = alerts.of_messages(messages, audited, alerts.Places())
+    assert any(MARKUP in alert.subject for alert in told)
+    for alert in told:
+        hostile.harmless(alerts.mail(alert), scripts=0)
+        assert alerts.subject(alert).isprintable()
+        assert hostile.unshown(alerts.text(alert)) == hostile.unshown(alerts.slack(alert)) == set()
+        assert "<img" not in alerts.slack(alert)
 
 
 def test_a_browser_makes_no_element_of_it(audit):
