@@ -107,6 +107,7 @@ TABLE: tuple[Cause, ...] = (
         tell=addresses.tell_wrong_answer,
         explains=(
             Explains(codes=("KA315",), where=addresses.on_the_same_way),
+            Explains(codes=("KA106",), where=addresses.as_a_proxy_says),
             Explains(codes=("KA301", "KA302", "KA303"), where=at_the_endpoint),
             Explains(codes=(*VIEW, "KA001"), where=at_the_broker),
         ),

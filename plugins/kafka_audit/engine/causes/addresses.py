@@ -99,6 +99,13 @@ def on_the_same_way(case: Case, symptom: Finding) -> bool:
     return any(way.via in taken for way in case.facts.ways if way.resource == symptom.resource.name)
 
 
+def as_a_proxy_says(case: Case, symptom: Finding) -> bool:
+    """Explain that a broker lists an address of this fault for another: a proxy wired crosswise rewrites answers so."""
+    mixed_up = {endpoint.address for endpoint in case.endpoints}
+    told = {symptom.evidence.get("zookeeper"), symptom.evidence.get("said")}
+    return told <= mixed_up and any(way.via for way in case.facts.ways if way.broker_id in case.brokers)
+
+
 def _misplaced(who: tuple[int, ...], lines: list[Evidence]) -> str:
     subject = start_upper(brokers(who))
     if len(who) > 1:
