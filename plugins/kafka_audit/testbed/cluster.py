@@ -28,6 +28,7 @@ class Cluster(BaseCluster):
     Attributes:
         zookeeper: the ZooKeeper server.
         zookeeper_connect: connection string including the chroot.
+        beside: servers that were started beside it later and end with it, as the controllers of a migration.
     """
 
     zookeeper_connect: str
@@ -35,6 +36,7 @@ class Cluster(BaseCluster):
     def __init__(self, bed: Bed, plan: Plan, jars: Path) -> None:
         """Make hosts and servers, not yet started; use `Bed.cluster`."""
         super().__init__(bed, plan)
+        self.beside: list[Server] = []
         host = bed.hosts.add(f"{plan.name}-zookeeper", f"10.99.{plan.number}.2")
         self.zookeeper = zookeeper(host, self.folder / "zookeeper", jars)
         self.zookeeper.folder.mkdir(parents=True, exist_ok=True)
@@ -64,7 +66,7 @@ class Cluster(BaseCluster):
         return super().hosts() | {"zk": self.zookeeper.host}
 
     def _servers(self) -> list[Server]:
-        return [self.zookeeper, *(broker.server for broker in self.brokers.values())]
+        return [self.zookeeper, *(broker.server for broker in self.brokers.values()), *self.beside]
 
     def start(self) -> None:
         """Start ZooKeeper and all brokers side by side and wait until every broker lists all, or as `Plan.settle` has it."""

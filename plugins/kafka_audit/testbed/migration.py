@@ -55,6 +55,7 @@ class Migration:
             "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
         }
         self.controllers = {node: self._controller(node) for node in nodes}
+        cluster.beside += self.controllers.values()
 
     def _address(self, node: int) -> str:
         return f"10.99.{self._cluster.plan.number}.{10 + node}"
