@@ -1,6 +1,6 @@
 """What changed since the baseline: what was meant to, what was not, and what was meant to and did not."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -49,7 +49,8 @@ def compare(document: Mapping[str, Any], before: Snapshot, after: Snapshot, plan
         plan: what was to be done.
         now: with a time zone.
     """
-    changes = [*_modes(before, after), *document["changes"]]
+    modes = list(_modes(before, after))
+    changes = [*modes, *(_moved(document["changes"]) if modes else document["changes"])]
     meant = [one for one in changes if _is_meant(one, plan)]
     not_meant = [one for one in changes if not _is_meant(one, plan)]
     not_done = list(_not_done(after, plan))
@@ -106,6 +107,24 @@ def _mode(snapshot: Snapshot) -> str:
 def _modes(before: Snapshot, after: Snapshot) -> Iterator[dict[str, Any]]:
     if _mode(before) != _mode(after):
         yield {"kind": "mode", "resource": "cluster", "before": _mode(before), "after": _mode(after)}
+
+
+def _moved(changes: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Leave out endpoints that one mode tells with the listener's name and the other without: the address is the same."""
+    told = {side: {_address(one) for one in changes if _is_only(one, side)} for side in ("before", "after")}
+    same = told["before"] & told["after"]
+    return [one for one in changes if not (_is_only(one, "before") or _is_only(one, "after")) or _address(one) not in same]
+
+
+def _is_only(change: Mapping[str, Any], side: str) -> bool:
+    other = {"before": "after", "after": "before"}[side]
+    return change["kind"] == "endpoint" and change[other] is None
+
+
+def _address(change: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the broker and HOST:PORT of an endpoint that only one side has."""
+    broker = "/".join(str(change["resource"]).split("/")[:2])
+    return broker, str(change["before"] or change["after"]).rpartition("://")[2]
 
 
 def _is_meant(change: Mapping[str, Any], plan: Plan) -> bool:
