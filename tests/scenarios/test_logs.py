@@ -1,5 +1,7 @@
 """What brokers wrote themselves: with their logs a cause is measured and quoted that is inferred, or not decided, without."""
 
+import time
+
 import pytest
 
 from kafka_audit.testbed import Bed, presets
@@ -101,6 +103,10 @@ def test_followers_without_zookeeper_write_that_their_login_is_refused(bed, tmp_
     """All views are equal: what the refused followers write is the only word on the reason."""
     preset = presets.unknown_password(2) | {"settle": None, "properties": {"replica.lag.time.max.ms": "3000"}}
     cluster, audits = started(bed, tmp_path, "4.3.0", preset)
+    deadline = time.monotonic() + 60
+    while cluster.views([2])[2].topics["orders"][1]["isr"] != [2]:  # nothing else shows it
+        assert time.monotonic() < deadline
+        time.sleep(1)
     without = only_incident(audits.by_command("far"))
     assert "not decided" in without["headline"] or without["confidence"] != "measured"
     incident = only_incident(audits.by_command("written"))
