@@ -75,10 +75,10 @@ def may_trigger(page, url, dag, **fields):
     return _send_form(page, url, dag, None, fields).status
 
 
-def answer(page, url, subject, option, pictured=None):
-    """Answer a question from the list of required actions, and picture it in a folder; return the status of the answer."""
+def answer(page, url, run, option, pictured=None):
+    """Answer a run's question from the list of required actions, picture it in a folder; return the status of the answer."""
     page.goto(f"{url}/required_actions")
-    page.get_by_role("link", name=subject).first.click()
+    page.locator(f"a[href*='/{run}/'][href$='/required_actions']").first.click()
     button = page.get_by_test_id(f"hitl-option-{option}")
     button.wait_for()
     if pictured:

@@ -35,16 +35,16 @@ def test_a_person_rejects_and_approves_and_the_baseline_is_compared_with(cluster
         asked = server.question(BEFORE, rejected, "approve")
         assert asked["subject"].startswith("GO for prod, rolling upgrade: nothing of severity HIGH or above")
         assert asked["defaults"] == ["Reject"]
-        assert browser.answer(viewer, server.url, asked["subject"], "Approve") == 403
-        assert browser.answer(admin, server.url, asked["subject"], "Reject", folder) == 200
+        assert browser.answer(viewer, server.url, rejected, "Approve") == 403
+        assert browser.answer(admin, server.url, rejected, "Reject", folder) == 200
         assert server.ended(BEFORE, rejected) == "success"
         assert server.states(BEFORE, rejected)["keep"] == "skipped"
         assert not (store / "baselines").exists()
 
         assert browser.may_trigger(viewer, server.url, BEFORE, **UPGRADE) == 403
         approved = browser.trigger(admin, server.url, BEFORE, **UPGRADE)
-        asked = server.question(BEFORE, approved, "approve")
-        assert browser.answer(admin, server.url, asked["subject"], "Approve") == 200
+        server.question(BEFORE, approved, "approve")
+        assert browser.answer(admin, server.url, approved, "Approve") == 200
         assert server.ended(BEFORE, approved) == "success"
         (baseline,) = (store / "baselines").iterdir()
         assert json.loads(baseline.read_text())["verdict"] == "go"
