@@ -48,7 +48,7 @@ lock: $(INSTALLED) ## pin the newest versions that requirements*.in allow
 	@$(BIN)/uv pip compile --quiet --no-header --universal --python-version 3.11 --upgrade requirements-dev.in -o requirements-dev.txt
 
 clean: ## what tests, tools and the demo left; the cache of Kafka's jars and .venv stay
-	@rm -rf .work build docs/checks .pytest_cache .mypy_cache .ruff_cache .import_linter_cache spark-warehouse metastore_db derby.log
+	@rm -rf .work build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache spark-warehouse metastore_db derby.log
 	@find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
 
 install: $(INSTALLED)
