@@ -45,6 +45,14 @@ PARAMS = {
         title="Proposed server.properties",
         description="Paths on the worker, one a line; files, folders or patterns. Never their content: it holds passwords.",
     ),
+    "advertised": Param(
+        None,
+        type=["null", "array"],
+        items={"type": "string"},
+        title="Proposed advertised addresses",
+        description="One a line: 0: CLIENT://kafka-0.example.com:9092, or CLIENT://kafka-{broker_id}.example.com:9092 for all. "
+        "They are tried now, from the worker and from who must reach them.",
+    ),
     "kafka_version": Param(
         None, type=["null", "string"], title="Release to run", description="Proposed files are judged by it, e.g. 3.9.1."
     ),

@@ -16,6 +16,7 @@ FORM = {
     "kind": "rolling-upgrade",
     "node_ids": None,
     "proposed": None,
+    "advertised": None,
     "kafka_version": None,
     "vantages": None,
     "strict": "high",
@@ -61,7 +62,16 @@ def test_a_no_go_asks_nobody(judged):
         changes.decide("prod", judged(*cut_off(1)), changes.planned(FORM))
 
 
-@pytest.mark.parametrize("wrong", [{"cluster": "prd"}, {"kind": "x"}, {"node_ids": "3000;3001"}, {"kafka_version": "seven"}])
+def test_a_proposed_address_is_tried_and_one_that_resolves_nowhere_is_a_no_go(judged):
+    plan = changes.planned(FORM | {"kind": "new-network", "advertised": ["1: PLAINTEXT://kafka-1.invalid:9092"]})
+    with pytest.raises(AirflowFailException, match="NO-GO for prod, exposing to a new network: 1 blocker, first KA301 broker/1"):
+        changes.decide("prod", judged(), plan)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"cluster": "prd"}, {"kind": "x"}, {"node_ids": "3000;3001"}, {"kafka_version": "seven"}, {"advertised": ["kafka-0:9092"]}],
+)
 def test_a_form_that_makes_no_sense_ends_before_anything_is_asked(judged, wrong):
     judged()
     with pytest.raises(UsageError):

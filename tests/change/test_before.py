@@ -8,6 +8,7 @@ import pytest
 import small_cluster
 import told_audits
 from kafka_audit.change import before, plan, text
+from kafka_audit.change.trying import Tried
 from kafka_audit.model.errors import UsageError
 from told_audits import History, cut_off
 
@@ -26,7 +27,8 @@ def decide():
     def run(*failures, cluster=WHOLE, audit=None, **planned):
         document = History().audit(*failures, **(audit or {}))
         kind = planned.pop("kind", "zookeeper-to-kraft")
-        return before.decide(document, small_cluster.snapshot(cluster), plan.plan(kind, **{"node_ids": [3000]} | planned), NOW)
+        made = plan.plan(kind, **{"node_ids": [3000]} | planned)
+        return before.decide(document, small_cluster.snapshot(cluster), made, Tried(), NOW)
 
     return run
 

@@ -79,12 +79,19 @@ def test_a_vantage_that_nobody_described_is_not_decided(run):
     assert "To know: `vantages: {dmz: …}` in the cluster file" in undecided.out
 
 
+def test_a_proposed_address_is_tried_from_here(run):
+    no_go = run("before-migration", "--kind", "new-network", "--advertised", "0: PLAINTEXT://nowhere.invalid:9092")
+    assert no_go.code == 3
+    assert "worker does not reach nowhere.invalid:9092, which broker 0 is to advertise: dns" in " ".join(no_go.out.split())
+
+
 @pytest.mark.parametrize(
     ("command", "options", "says"),
     [
         ("before-migration", ["--kind", "rolling"], "'rolling' is no kind of change"),
         ("before-migration", [], "--kind"),
         ("before-migration", ["--kind", "rolling-upgrade", "--node-ids", "a,b"], "node ids"),
+        ("before-migration", ["--kind", "new-network", "--advertised", "k:9092"], "is not of the form N: LISTENER://HOST:PORT"),
         ("after-migration", [], "has none of cluster 'prod'; take one first"),
     ],
 )

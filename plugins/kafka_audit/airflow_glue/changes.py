@@ -7,9 +7,11 @@ from typing import Any
 
 from airflow.sdk.exceptions import AirflowFailException
 
-from kafka_audit.airflow_glue import environment, tasks
-from kafka_audit.change import after, before, question, text
-from kafka_audit.change.plan import Plan, plan
+from kafka_audit import settings
+from kafka_audit.airflow_glue import connections, environment, tasks
+from kafka_audit.change import after, before, question, text, trying
+from kafka_audit.change import plan as plans
+from kafka_audit.change.plan import Plan
 from kafka_audit.model.text import clean
 from kafka_audit.store import Store
 from kafka_audit.store.baselines import COMPARISONS, DECISIONS, Baselines
@@ -21,10 +23,11 @@ WIDTH = 100
 def planned(params: Mapping[str, Any]) -> dict[str, Any]:
     """Return the plan that a form describes; raises `UsageError` before anything is asked of the cluster."""
     tasks.cluster_names(params["cluster"])
-    return plan(
+    return plans.plan(
         params["kind"],
         node_ids=[part for part in (params["node_ids"] or "").split(",") if part.strip()],
         proposed=params["proposed"] or (),
+        advertised=params["advertised"] or (),
         version=params["kafka_version"] or None,
         vantages=params["vantages"] or (),
         strict=params["strict"],
@@ -42,7 +45,10 @@ def decide(cluster: str, judged: Mapping[str, str], planned: dict[str, Any]) -> 
     """
     store = Store(environment.store_root())
     document = store.read_report(judged[cluster]) or {}
-    report = before.decide(document, store.read(judged[cluster]), Plan.from_dict(planned), datetime.now(UTC))
+    plan, snapshot = Plan.from_dict(planned), store.read(judged[cluster])
+    described, passwords = connections.completed(settings.load(environment.clusters_file())[cluster])
+    tried = trying.try_out(plan, snapshot, described, passwords, log.info)
+    report = before.decide(document, snapshot, plan, tried, datetime.now(UTC))
     place = Baselines(store.root, DECISIONS).keep(report)
     log.info("%s\n%s", place, text.before(report, width=WIDTH))
     if report["verdict"] == before.NO_GO:

@@ -5,9 +5,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from kafka_audit import audit
+from kafka_audit.change import addresses
 from kafka_audit.change.plan import TITLES, Kind, Plan
 from kafka_audit.model.finding import Severity, Status
-from kafka_audit.model.tables import Snapshot, SnapshotInfo
+from kafka_audit.model.tables import RegisteredEndpoint, Snapshot, SnapshotInfo
 from kafka_audit.model.text import clean, counted
 
 AS_MEANT, NOT_AS_MEANT, NOT_DECIDED = "as meant", "not as meant", "not decided"
@@ -51,9 +52,10 @@ def compare(document: Mapping[str, Any], before: Snapshot, after: Snapshot, plan
     """
     modes = list(_modes(before, after))
     changes = [*modes, *(_moved(document["changes"]) if modes else document["changes"])]
-    meant = [one for one in changes if _is_meant(one, plan)]
-    not_meant = [one for one in changes if not _is_meant(one, plan)]
-    not_done = list(_not_done(after, plan))
+    proposed = addresses.endpoints(addresses.parse(plan.advertised), after)
+    meant = [one for one in changes if _is_meant(one, plan, proposed)]
+    not_meant = [one for one in changes if not _is_meant(one, plan, proposed)]
+    not_done = [*_not_done(after, plan), *addresses.not_advertised(proposed, after)]
     least = audit.severity(plan.strict)
     new = [one for one in document["findings"] if audit.counts(one, least) and one["lifecycle"] != "ongoing"]
     lost = [
@@ -111,9 +113,9 @@ def _modes(before: Snapshot, after: Snapshot) -> Iterator[dict[str, Any]]:
 
 def _moved(changes: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Leave out endpoints that one mode tells with the listener's name and the other without: the address is the same."""
-    told = {side: {_address(one) for one in changes if _is_only(one, side)} for side in ("before", "after")}
+    told = {side: {_address(one, side) for one in changes if _is_only(one, side)} for side in ("before", "after")}
     same = told["before"] & told["after"]
-    return [one for one in changes if not (_is_only(one, "before") or _is_only(one, "after")) or _address(one) not in same]
+    return [one for one in changes if not any(_is_only(one, side) and _address(one, side) in same for side in told)]
 
 
 def _is_only(change: Mapping[str, Any], side: str) -> bool:
@@ -121,14 +123,16 @@ def _is_only(change: Mapping[str, Any], side: str) -> bool:
     return change["kind"] == "endpoint" and change[other] is None
 
 
-def _address(change: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the broker and HOST:PORT of an endpoint that only one side has."""
+def _address(change: Mapping[str, Any], side: str) -> tuple[str, str]:
+    """Return the broker and HOST:PORT of an endpoint, before or after."""
     broker = "/".join(str(change["resource"]).split("/")[:2])
-    return broker, str(change["before"] or change["after"]).rpartition("://")[2]
+    return broker, str(change[side]).rpartition("://")[2]
 
 
-def _is_meant(change: Mapping[str, Any], plan: Plan) -> bool:
+def _is_meant(change: Mapping[str, Any], plan: Plan, proposed: Sequence[RegisteredEndpoint]) -> bool:
     kind = change["kind"]
+    if kind == "endpoint" and proposed and change["after"] is not None:
+        return _address(change, "after") in {(f"broker/{one.broker_id}", addresses.written(one)) for one in proposed}
     if kind == "config":
         return str(change["resource"]).partition("/config/")[2].startswith(_KEYS[plan.kind])
     return kind in _ALWAYS or kind in _MEANT[plan.kind]

@@ -1,12 +1,15 @@
 """Go or no-go: the audit's findings, the checks of the gate, what proposed files would break, and who must reach whom."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import UTC, date, datetime
 from typing import Any
 
 from kafka_audit import audit
+from kafka_audit.change import addresses
+from kafka_audit.change.item import Item, Sorted
 from kafka_audit.change.plan import TITLES, Kind, Plan
+from kafka_audit.change.trying import Tried
 from kafka_audit.checks import catalogue
 from kafka_audit.checks.rows import looks
 from kafka_audit.engine import findings, rows
@@ -18,48 +21,32 @@ from kafka_audit.model.tables import PlannedNode, Probe, Snapshot, Verdict
 from kafka_audit.model.text import clean, counted
 
 GO, NO_GO, NOT_DECIDED = "go", "no-go", "not decided"
+_BY_ADDRESS = ("KA303", "KA304", "KA308")
+"""Checks that judge an address by itself and beside the others."""
+
 EXIT_CODES = {GO: audit.CLEAN, NO_GO: audit.FAILED, NOT_DECIDED: audit.UNCOVERED}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Item:
-    """One line of the report. `source`: audit, gate, `proposed <path>` or `vantage <name>`."""
-
-    source: str
-    code: str
-    resource: str
-    message: str
-    remedy: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Sorted:
-    """What speaks against the change, what to know of, what nobody knows, what to keep in mind afterwards."""
-
-    blockers: list[Item]
-    warnings: list[Item]
-    not_known: list[Item]
-    information: list[Item]
-
-
-def decide(document: Mapping[str, Any], snapshot: Snapshot, plan: Plan, now: datetime) -> dict[str, Any]:
+def decide(document: Mapping[str, Any], snapshot: Snapshot, plan: Plan, tried: Tried, now: datetime) -> dict[str, Any]:
     """Return the report of the gate before a change.
 
     Args:
         document: the audit's report on the snapshot.
         snapshot: the cluster as it is.
         plan: what is to be done.
+        tried: the addresses that it gives to brokers, and how far one got to them.
         now: with a time zone.
 
     Raises:
         UsageError: a proposed file cannot be read.
     """
-    found = _Sorted(blockers=[], warnings=[], not_known=[], information=[])
+    found = Sorted()
     _audit(document, plan, found)
     _gate(document, snapshot, plan, now.date(), found)
     _proposed(snapshot, plan, now.date(), found)
+    _addresses(snapshot, plan, tried, now.date(), found)
     for name in plan.vantages:
-        _vantage(snapshot, name, found)
+        _vantage(snapshot, name, tried, found)
     coverage = document["coverage"]
     open_questions = [one for one in found.not_known if one.source != "audit"]
     complete = coverage["answered"] >= coverage["asked"] > 0
@@ -77,7 +64,7 @@ def decide(document: Mapping[str, Any], snapshot: Snapshot, plan: Plan, now: dat
     }
 
 
-def _headline(document: Mapping[str, Any], plan: Plan, verdict: str, found: _Sorted, questions: int) -> str:
+def _headline(document: Mapping[str, Any], plan: Plan, verdict: str, found: Sorted, questions: int) -> str:
     what = f"{verdict.upper()} for {clean(document['cluster'])}, {TITLES[plan.kind]}"
     if verdict == NO_GO:
         first = found.blockers[0]
@@ -88,7 +75,7 @@ def _headline(document: Mapping[str, Any], plan: Plan, verdict: str, found: _Sor
     return f"{what}: nothing of severity {plan.strict.upper()} or above, {answered}"
 
 
-def _audit(document: Mapping[str, Any], plan: Plan, found: _Sorted) -> None:
+def _audit(document: Mapping[str, Any], plan: Plan, found: Sorted) -> None:
     least = audit.severity(plan.strict)
     for one in document["findings"]:
         if one["muted"]:
@@ -104,7 +91,7 @@ def _audit(document: Mapping[str, Any], plan: Plan, found: _Sorted) -> None:
             found.not_known.append(item)
 
 
-def _gate(document: Mapping[str, Any], snapshot: Snapshot, plan: Plan, today: date, found: _Sorted) -> None:
+def _gate(document: Mapping[str, Any], snapshot: Snapshot, plan: Plan, today: date, found: Sorted) -> None:
     if plan.kind is not Kind.ZOOKEEPER_TO_KRAFT:
         return
     added = (*(PlannedNode(node_id=number) for number in plan.node_ids), *_verdicts(document))
@@ -131,7 +118,7 @@ def _verdicts(document: Mapping[str, Any]) -> Iterator[Verdict]:
             yield Verdict(code=code, resource="cluster", status=Status.PASS)
 
 
-def _proposed(snapshot: Snapshot, plan: Plan, today: date, found: _Sorted) -> None:
+def _proposed(snapshot: Snapshot, plan: Plan, today: date, found: Sorted) -> None:
     if not plan.proposed:
         return
     rules = Rules(checks=catalogue(), mutes=(), today=today, version=plan.version, against=snapshot, show_all=False)
@@ -140,11 +127,12 @@ def _proposed(snapshot: Snapshot, plan: Plan, today: date, found: _Sorted) -> No
         raise UsageError(outcome.errors[0])
     for file in outcome.files:
         for told in file.told:
-            if not told.finding.muted:
+            # Whether an address is reached is told of all that are new together: `_addresses`.
+            if not told.finding.muted and told.finding.code != "KA301":
                 _sort(told.finding, f"proposed {file.path}", audit.severity(plan.strict), found)
 
 
-def _sort(one: Finding, source: str, least: Severity, found: _Sorted) -> None:
+def _sort(one: Finding, source: str, least: Severity, found: Sorted) -> None:
     item = Item(source=source, code=one.code, resource=one.resource.name, message=one.message, remedy=one.remediation)
     if one.status is Status.FAIL:
         into = (
@@ -155,16 +143,33 @@ def _sort(one: Finding, source: str, least: Severity, found: _Sorted) -> None:
         found.not_known.append(item)
 
 
-def _vantage(snapshot: Snapshot, name: str, found: _Sorted) -> None:
-    """Hold a vantage against every endpoint that it tried."""
+def _addresses(snapshot: Snapshot, plan: Plan, tried: Tried, today: date, found: Sorted) -> None:
+    """Judge the addresses that brokers are to advertise: by themselves, beside all others, and by the walks to them."""
+    for told in addresses.misplaced(tried.endpoints, snapshot):
+        found.add(told)
+    for told in addresses.tried(tried.endpoints, tried.probes, plan.vantages, snapshot):
+        found.add(told)
+    if not tried.endpoints:
+        return
+    own = {code: catalogue()[code] for code in _BY_ADDRESS}
+    before = {(one.code, one.resource) for one in rows.judge_rows(snapshot, own) if one.status is Status.FAIL}
+    after = addresses.advertised(tried.endpoints, snapshot)
+    failed = [one for one in rows.judge_rows(after, own) if one.status is Status.FAIL and (one.code, one.resource) not in before]
+    for finding in findings.conclude(after, None, failed, mutes=(), previous_report=None, today=today):
+        _sort(finding, "proposed addresses", audit.severity(plan.strict), found)
+
+
+def _vantage(snapshot: Snapshot, name: str, tried: Tried, found: Sorted) -> None:
+    """Hold a vantage against every endpoint that it tried and that stays."""
     now, _ = looks(snapshot)
     source = f"vantage {name}"
-    tried = [row for row in snapshot.of(Probe) if row.vantage == name and row.sample == now]
-    if not tried:
+    walked = [row for row in snapshot.of(Probe) if row.vantage == name and row.sample == now]
+    if not walked and not any(row.vantage == name for row in tried.probes):
         remedy = f"To know: `vantages: {{{name}: …}}` in the cluster file, and a new snapshot"
         message = f"Not known: whether {name} reaches the brokers. No probe started there"
         found.not_known.append(Item(source=source, code="KA301", resource="cluster", message=message, remedy=remedy))
-    for resource, row in _worst(tried):
+    replaced = {(one.broker_id, one.listener) for one in tried.endpoints}
+    for resource, row in _worst(row for row in walked if (row.broker_id, row.listener) not in replaced):
         where = f"{clean(row.host)}:{row.port}"
         if row.outcome == "failed":
             message = f"{clean(name)} does not reach {where}: {row.layer}, {clean(row.error or 'failed')}"

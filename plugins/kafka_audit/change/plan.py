@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from kafka_audit.audit import severity
+from kafka_audit.change import addresses
 from kafka_audit.configuration.starts import known
 from kafka_audit.model.errors import UsageError
 from kafka_audit.suggest import did_you_mean
@@ -39,6 +40,7 @@ class Plan:
         kind: which kind.
         node_ids: of the KRaft controllers to be.
         proposed: paths of the server.properties that brokers are to run with, as `lint` takes them.
+        advertised: addresses that brokers are to advertise, a line each, as `addresses.parse` takes them.
         version: the release that brokers are to run, by which proposed files are judged.
         vantages: names in the cluster file from which every broker must be reached.
         strict: from which severity on a finding of the audit or of proposed files is a blocker.
@@ -47,6 +49,7 @@ class Plan:
     kind: Kind
     node_ids: tuple[int, ...] = ()
     proposed: tuple[str, ...] = ()
+    advertised: tuple[str, ...] = ()
     version: str | None = None
     vantages: tuple[str, ...] = ()
     strict: str = "high"
@@ -63,6 +66,7 @@ class Plan:
             raw["kind"],
             node_ids=raw["node_ids"],
             proposed=raw["proposed"],
+            advertised=raw["advertised"],
             version=raw["version"],
             vantages=raw["vantages"],
             strict=raw["strict"],
@@ -74,6 +78,7 @@ def plan(  # noqa: PLR0913 -- what a form asks
     *,
     node_ids: Iterable[int | str] = (),
     proposed: Iterable[str] = (),
+    advertised: Iterable[str] = (),
     version: str | None = None,
     vantages: Iterable[str] = (),
     strict: str = "high",
@@ -81,8 +86,9 @@ def plan(  # noqa: PLR0913 -- what a form asks
     """Return a plan that makes sense.
 
     Raises:
-        UsageError: an unknown kind, severity or release, or a node id that is no number.
+        UsageError: an unknown kind, severity or release, a node id that is no number, or an address that is none.
     """
+    addresses.parse(lines := tuple(advertised))
     kinds = [str(one) for one in Kind]
     if kind not in kinds:
         msg = f"{kind!r} is no kind of change, choose {', '.join(kinds)}{did_you_mean(kind, kinds)}"
@@ -102,6 +108,7 @@ def plan(  # noqa: PLR0913 -- what a form asks
         kind=Kind(kind),
         node_ids=numbers,
         proposed=tuple(proposed),
+        advertised=lines,
         version=version,
         vantages=tuple(vantages),
         strict=strict.lower(),

@@ -131,6 +131,9 @@ def _change(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--proposed", nargs="+", default=[], metavar="FILE", help="server.properties that brokers are to run with"
     )
+    parser.add_argument(
+        "--advertised", action="append", default=[], metavar="LINE", help="addresses that brokers are to advertise; see above"
+    )
     parser.add_argument("--kafka-version", metavar="X.Y.Z", help="release that brokers are to run")
     parser.add_argument("--vantage", action="append", default=[], metavar="NAME", help="a vantage that must reach every broker")
     parser.add_argument("--strict", default="high", type=_severity, metavar="SEVERITY", help="what is a blocker (high)")

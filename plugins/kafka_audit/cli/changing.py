@@ -2,9 +2,10 @@
 
 import argparse
 import json
+import os
 from datetime import UTC, datetime
 
-from kafka_audit.change import after, before, plan, text
+from kafka_audit.change import after, before, plan, text, trying
 from kafka_audit.cli import commands, console
 from kafka_audit.store import Store
 from kafka_audit.store.baselines import Baselines
@@ -17,12 +18,15 @@ def before_migration(arguments: argparse.Namespace) -> int:
         arguments.kind,
         node_ids=[part for part in arguments.node_ids.split(",") if part.strip()],
         proposed=arguments.proposed,
+        advertised=arguments.advertised,
         version=arguments.kafka_version,
         vantages=arguments.vantage,
         strict=arguments.strict,
     )
     store, document = commands.audited(arguments, say, "latest")
-    report = before.decide(document, store.read(document["snapshot_id"]), planned, datetime.now(UTC))
+    snapshot, cluster = store.read(document["snapshot_id"]), commands.cluster_of(arguments)
+    tried = trying.try_out(planned, snapshot, cluster, os.environ, say)
+    report = before.decide(document, snapshot, planned, tried, datetime.now(UTC))
     if report["verdict"] == before.GO or arguments.keep:
         say(f"baseline {Baselines(store.root).keep(report)}")
     console.emit(json.dumps(report, indent=2) if arguments.format == "json" else text.before(report, width=console.width()))

@@ -32,7 +32,7 @@ def audited(
     arguments: argparse.Namespace, say: console.Progress, baseline: str, *, show_all: bool = False
 ) -> tuple[Store, dict[str, Any]]:
     """Snapshot a cluster, compare it with the baseline (an id, `latest` or `none`), write the report; return store and report."""
-    cluster, store = _cluster(arguments), _store(arguments)
+    cluster, store = cluster_of(arguments), _store(arguments)
     if baseline not in {"latest", "none"}:
         store.verify(baseline)  # a wrong or damaged id is told now, not after an audit
     require_java()
@@ -51,7 +51,7 @@ def audited(
 def snapshot(arguments: argparse.Namespace) -> int:
     """Store what a cluster says now, print the snapshot's id."""
     say = console.Progress(quiet=arguments.quiet)
-    cluster, store = _cluster(arguments), _store(arguments)
+    cluster, store = cluster_of(arguments), _store(arguments)
     console.emit(_collect(cluster, store, say))
     return 0
 
@@ -83,7 +83,8 @@ def diff(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _cluster(arguments: argparse.Namespace) -> Cluster:
+def cluster_of(arguments: argparse.Namespace) -> Cluster:
+    """Return the cluster that is named; raises UsageError where it needs an Airflow connection."""
     path, cluster = clusters.path(arguments.config), clusters.named(arguments.config, arguments.cluster)
     if cluster.kafka_conn_id is not None:
         msg = (

@@ -87,13 +87,15 @@ exit codes:
 """
 BEFORE = """\
 Say whether a change of a cluster may begin: take a snapshot, judge it, run the checks that a migration needs, judge proposed
-files against it. On a go the snapshot is kept as baseline.
+files against it, try proposed addresses. On a go the snapshot is kept as baseline.
 
 kinds: zookeeper-to-kraft, rolling-upgrade, listeners-or-security, new-network, moving-hosts
 
 examples:
   kafka-audit before-migration prod --kind zookeeper-to-kraft --node-ids 3000,3001,3002
   kafka-audit before-migration prod --kind listeners-or-security --proposed new/ --vantage clients
+  kafka-audit before-migration prod --kind new-network --vantage clients \\
+    --advertised 'CLIENT://kafka-{broker_id}.example.com:9092'     or '0: CLIENT://kafka-0.example.com:9092', once a broker
 
 exit codes:
   0    go

@@ -91,6 +91,11 @@ class Run:
         self._targets = targets
 
     @property
+    def vantage(self) -> str:
+        """The vantage's name in the cluster file."""
+        return self._vantage.name
+
+    @property
     def name(self) -> str:
         """Where it runs, in words."""
         place = "" if self._origin.from_broker is None else f" on broker {self._origin.from_broker}"

@@ -78,7 +78,7 @@ def _after(snapshot: Snapshot, changed: Sequence[Member], key: bytes) -> Snapsho
     kept = [row for row in snapshot.rows if not _stale(row, ids, now)]
     added: list[Row] = [row for member in changed for row in members.rows_of(member, key)]
     registered = {row.broker_id for row in newest(snapshot, RegisteredBroker)}
-    added += [row for member in changed if member.broker_id in registered for row in _endpoints(member, now or 0)]
+    added += [row for member in changed if member.broker_id in registered for row in endpoints(member, now or 0)]
     return replace(snapshot, rows=(*kept, *added))
 
 
@@ -88,7 +88,8 @@ def _stale(row: Row, ids: set[int], now: int | None) -> bool:
     return isinstance(row, _REPLACED) and row.broker_id in ids
 
 
-def _endpoints(member: Member, sample: int) -> Iterator[RegisteredEndpoint]:
+def endpoints(member: Member, sample: int) -> Iterator[RegisteredEndpoint]:
+    """Yield what a broker advertises with its new settings, as far as they tell."""
     protocols = dict(part.strip().partition(":")[::2] for part in member.value("listener.security.protocol.map").split(","))
     for entry in (member.value(_ADVERTISED) or member.value("listeners")).split(","):
         name, separator, address = entry.strip().partition("://")
@@ -127,7 +128,7 @@ def _addresses(snapshot: Snapshot, proposed: Iterable[Member]) -> Iterator[Judge
     now, _ = looks(snapshot)
     held = {(row.broker_id, row.host.lower(), row.port) for row in newest(snapshot, RegisteredEndpoint)}
     probes = [row for row in snapshot.of(Probe) if row.sample == now and row.role == "client"]
-    for end in (end for member in proposed for end in _endpoints(member, 0)):
+    for end in (end for member in proposed for end in endpoints(member, 0)):
         if (end.broker_id, end.host.lower(), end.port) in held:
             continue
         tried = [row for row in probes if (row.host.lower(), row.port) == (end.host.lower(), end.port)]

@@ -1,0 +1,60 @@
+"""Trials: how far one gets to addresses that no broker advertises yet, from this worker and from command vantages."""
+
+import os
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import partial
+
+from kafka_audit.collect import probe_script, probes, vantages
+from kafka_audit.collect.lanes import side_by_side
+from kafka_audit.collect.probes import Step
+from kafka_audit.collect.security import Logins
+from kafka_audit.collect.targets import Target, flat, registered_targets
+from kafka_audit.model.cluster import Cluster
+from kafka_audit.model.tables import Probe, RegisteredEndpoint, Row
+
+_LANES = 32
+_Job = tuple[Callable[[], tuple[Row, ...]], Callable[[], tuple[Row, ...]]]
+"""What to ask on a lane, and the rows for when it did not end in time."""
+
+
+def walk(
+    cluster: Cluster,
+    endpoints: Iterable[RegisteredEndpoint],
+    names: Collection[str],
+    brokers: Iterable[int],
+    secrets: Mapping[str, str] = os.environ,
+) -> tuple[Probe, ...]:
+    """Try addresses, and return a row for each layer of each way.
+
+    Args:
+        cluster: an entry of the cluster file; its `limits` bound every way, its `reach` and skipped listeners hold here, too.
+        endpoints: what brokers are to advertise.
+        names: the command vantages to start from, besides this worker.
+        brokers: ids of the brokers, on whose hosts vantages with role broker start.
+        secrets: where variables named by `password_env` are looked up; only TLS files are used, nobody logs in.
+    """
+    targets = flat(registered_targets(endpoints, cluster))
+    if not targets:
+        return ()
+    logins = Logins(cluster, secrets)
+    runs = [one for one in vantages.runs(cluster, 0, targets, brokers, logins) if one.vantage in names]
+    jobs: list[_Job] = [(partial(_from_here, one, cluster.limits.read_s, logins), partial(_late, one)) for one in targets]
+    jobs += [(one.rows, one.late) for one in runs]
+    answers = side_by_side([ask for ask, _ in jobs], _LANES, time.monotonic() + cluster.limits.audit_s)
+    found = [row for answer, (_, late) in zip(answers, jobs, strict=True) for row in (late() if answer is None else answer)]
+    return tuple(row for row in found if isinstance(row, Probe))
+
+
+def _from_here(target: Target, seconds: float, logins: Logins) -> tuple[Row, ...]:
+    host, port = target.dialled
+    impossible = probes.not_probed(host, port)
+    if impossible is not None:
+        return probes.worker_rows(0, target, [impossible], logins)
+    way = probe_script.Walk(host, port, logins.tls(target), logins.mechanism(target))
+    way.go(list(probes.layers(target)), seconds)
+    return probes.worker_rows(0, target, [Step(*step) for step in way.steps], logins)
+
+
+def _late(target: Target) -> tuple[Row, ...]:
+    return probes.unknown(0, probes.FROM_WORKER, [target], "timeout", "a higher limits.audit_s")
