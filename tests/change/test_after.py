@@ -74,20 +74,6 @@ def test_a_migration_that_ended_changes_the_mode(compare):
     assert report["meant"][0] == {"kind": "mode", "resource": "cluster", "before": "zookeeper", "after": "kraft"}
 
 
-KRAFT = CLUSTER | {"mode": "kraft"}
-
-
-@pytest.mark.parametrize(("address", "not_meant"), [("b1:9092", 0), ("b1:9093", 2)])
-def test_kraft_tells_no_listener_and_the_address_is_the_same(compare, address, not_meant):
-    told = (
-        change("endpoint", "broker/1/listener/PLAINTEXT", "PLAINTEXT://b1:9092", None),
-        change("endpoint", "broker/1", None, address),
-    )
-    report = compare("zookeeper-to-kraft", *told, now=KRAFT)
-    assert len(report["not_meant"]) == not_meant
-    assert len(compare("zookeeper-to-kraft", *told)["not_meant"]) == 2
-
-
 def test_a_store_keeps_baselines_and_finds_the_newest(tmp_path):
     baselines = Baselines(tmp_path)
     for hour in ("06", "07"):

@@ -48,6 +48,14 @@ WORLDS = {
         },
         "previous": {},
     },
+    "migrated": {
+        "now": {
+            "info": {"mode": "kraft"},
+            "zookeeper": "none",
+            "views": {one: {"brokers": {1: {"host": "10.0.0.111"}}} for one in range(3)},
+        },
+        "previous": {},
+    },
     "blind": {"now": {"zookeeper": "none"}, "previous": {}},
     "moved": {
         "now": {"topics": {"logs": {"partitions": {number: {"leader": 1} for number in range(MANY + 1)}}}},
@@ -144,6 +152,12 @@ def test_changes(store):
         Change(kind="topic_created", resource="topic/new", before=None, after="new-id"),
         Change(kind="topic_deleted", resource="topic/old", before="77", after=None),
         Change(kind="topic_recreated", resource="topic/payments", before="payments-id", after="another-id"),
+    ]
+
+
+def test_without_listeners_names_after_a_migration_only_addresses_change(store):
+    assert [change for snapshot, change in changes(store, "r1") if snapshot == "migrated" and change.kind == "endpoint"] == [
+        Change(kind="endpoint", resource="broker/1", before=None, after="10.0.0.111:9092")
     ]
 
 

@@ -96,5 +96,5 @@ def test_a_wrong_address_is_found_before_it_is_advertised_and_a_right_one_is_com
     done = gate("after-migration")
     assert done.report["not_done"] == []
     changed = {one["resource"]: one["after"] for one in done.report["meant"] if one["kind"] == "endpoint"}
-    assert changed == {f"broker/{broker}/listener/CLIENT": f"CLIENT://{address}" for broker, address in new.items()}
+    assert changed == {f"broker/{broker}/listener/CLIENT": f"PLAINTEXT://{address}" for broker, address in new.items()}
     assert done.report["not_meant"] == []

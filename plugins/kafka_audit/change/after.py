@@ -50,8 +50,7 @@ def compare(document: Mapping[str, Any], before: Snapshot, after: Snapshot, plan
         plan: what was to be done.
         now: with a time zone.
     """
-    modes = list(_modes(before, after))
-    changes = [*modes, *(_moved(document["changes"]) if modes else document["changes"])]
+    changes = [*_modes(before, after), *document["changes"]]
     proposed = addresses.endpoints(addresses.parse(plan.advertised), after)
     meant = [one for one in changes if _is_meant(one, plan, proposed)]
     not_meant = [one for one in changes if not _is_meant(one, plan, proposed)]
@@ -111,28 +110,15 @@ def _modes(before: Snapshot, after: Snapshot) -> Iterator[dict[str, Any]]:
         yield {"kind": "mode", "resource": "cluster", "before": _mode(before), "after": _mode(after)}
 
 
-def _moved(changes: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Leave out endpoints that one mode tells with the listener's name and the other without: the address is the same."""
-    told = {side: {_address(one, side) for one in changes if _is_only(one, side)} for side in ("before", "after")}
-    same = told["before"] & told["after"]
-    return [one for one in changes if not any(_is_only(one, side) and _address(one, side) in same for side in told)]
-
-
-def _is_only(change: Mapping[str, Any], side: str) -> bool:
-    other = {"before": "after", "after": "before"}[side]
-    return change["kind"] == "endpoint" and change[other] is None
-
-
-def _address(change: Mapping[str, Any], side: str) -> tuple[str, str]:
-    """Return the broker and HOST:PORT of an endpoint, before or after."""
-    broker = "/".join(str(change["resource"]).split("/")[:2])
-    return broker, str(change[side]).rpartition("://")[2]
+def _address(change: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the broker and HOST:PORT of an endpoint as it is now."""
+    return "/".join(str(change["resource"]).split("/")[:2]), str(change["after"]).rpartition("://")[2]
 
 
 def _is_meant(change: Mapping[str, Any], plan: Plan, proposed: Sequence[RegisteredEndpoint]) -> bool:
     kind = change["kind"]
     if kind == "endpoint" and proposed and change["after"] is not None:
-        return _address(change, "after") in {(f"broker/{one.broker_id}", addresses.written(one)) for one in proposed}
+        return _address(change) in {(f"broker/{one.broker_id}", addresses.written(one)) for one in proposed}
     if kind == "config":
         return str(change["resource"]).partition("/config/")[2].startswith(_KEYS[plan.kind])
     return kind in _ALWAYS or kind in _MEANT[plan.kind]

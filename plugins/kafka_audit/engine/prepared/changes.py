@@ -24,20 +24,26 @@ BROKERS = """
         AND coalesce(n.snapshot_id, p.snapshot_id) NOT IN (SELECT snapshot_id FROM broker_gap)
 """
 
+# Without ZooKeeper nobody tells a listener's name: over a migration the address decides, and what has no name is not missed.
 ENDPOINTS = """
+    (WITH told AS (
+        SELECT *, min(listener) OVER (PARTITION BY snapshot_id, broker_id) = '' AS unnamed FROM registered_endpoint_at)
     SELECT coalesce(n.snapshot_id, p.snapshot_id), 'endpoint',
            concat('broker/', coalesce(n.broker_id, p.broker_id), coalesce(concat('/listener/', nullif(coalesce(n.listener,
                p.listener), '')), '')),
            concat(coalesce(concat(p.protocol, '://'), ''), p.host, ':', p.port),
            concat(coalesce(concat(n.protocol, '://'), ''), n.host, ':', n.port)
-    FROM (SELECT * FROM registered_endpoint_at WHERE slot = 'now') AS n
-    FULL OUTER JOIN (SELECT * FROM registered_endpoint_at WHERE slot = 'previous') AS p
-        ON p.snapshot_id = n.snapshot_id AND p.broker_id = n.broker_id AND p.listener = n.listener
+    FROM (SELECT * FROM told WHERE slot = 'now') AS n
+    FULL OUTER JOIN (SELECT * FROM told WHERE slot = 'previous') AS p
+        ON p.snapshot_id = n.snapshot_id AND p.broker_id = n.broker_id
+            AND (p.listener = n.listener OR (n.unnamed AND p.host = n.host AND p.port = n.port))
     JOIN (SELECT n.snapshot_id, n.broker_id FROM registered_broker_at AS n JOIN registered_broker_at AS p
               ON p.snapshot_id = n.snapshot_id AND p.broker_id = n.broker_id AND p.slot = 'previous' WHERE n.slot = 'now')
                   AS stayed
         ON stayed.snapshot_id = coalesce(n.snapshot_id, p.snapshot_id) AND stayed.broker_id = coalesce(n.broker_id, p.broker_id)
-    WHERE NOT (n.host <=> p.host AND n.port <=> p.port AND n.protocol <=> p.protocol)
+    WHERE CASE WHEN n.host IS NULL OR p.host IS NULL
+                   THEN NOT (coalesce(n.unnamed, p.unnamed) AND coalesce(n.listener, p.listener) <> '')
+               ELSE n.listener = p.listener AND NOT (n.host = p.host AND n.port = p.port AND n.protocol <=> p.protocol) END)
 """
 
 # A version that only knows more settings is no change of settings: defaults are passed over unless a side set them.
