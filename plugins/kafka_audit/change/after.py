@@ -67,10 +67,10 @@ def compare(document: Mapping[str, Any], before: Snapshot, after: Snapshot, plan
     complete = coverage["answered"] >= coverage["asked"] > 0 and not lost and not document["changes_omitted"]
     verdict = NOT_AS_MEANT if wrong else AS_MEANT if complete else NOT_DECIDED
     parts = [
-        f"{counted(len(meant), 'change')} as meant",
-        f"{len(not_meant)} not meant",
-        f"{len(not_done)} not done",
-        f"{counted(len(new), 'new failure')}",
+        *([counted(len(new), "new failure")] if new else []),
+        *([f"{counted(len(not_done), 'thing')} not done"] if not_done else []),
+        *([f"{counted(len(not_meant), 'change')} not meant"] if not_meant else []),
+        f"{counted(len(meant), 'change')} as meant" if changes else "nothing changed",
     ]
     return {
         "schema_version": 1,
