@@ -73,6 +73,7 @@ def _failing(document):
     return {finding["code"] for finding in document["findings"] if finding["status"] == "FAIL"}
 
 
+@pytest.mark.scenario
 def test_a_healthy_cluster_is_clean_twice_and_the_second_compares_with_the_first(audit, tmp_path):
     first = audit("run", "bed")
     assert first.returncode == 0, first.stdout + first.stderr
