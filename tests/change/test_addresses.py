@@ -6,8 +6,10 @@ import pytest
 
 import small_cluster
 from kafka_audit.change import addresses
+from kafka_audit.checks import catalogue
+from kafka_audit.engine import rows
 from kafka_audit.model.errors import UsageError
-from kafka_audit.model.tables import Probe
+from kafka_audit.model.finding import Status
 
 CLUSTER = {
     "brokers": {n: {"CLIENT": f"10.99.0.{10 + n}:9092", "INTERNAL": f"10.99.0.{10 + n}:9094"} for n in range(3)},
@@ -55,9 +57,38 @@ def test_what_is_advertised_already_is_nothing_new():
     snapshot = small_cluster.snapshot(CLUSTER)
     found = proposed("0: CLIENT://10.99.0.10:9092", "1: CLIENT://10.99.0.11:9192")
     assert told(addresses.new(found, snapshot)) == [(1, "CLIENT", "10.99.0.11:9192")]
-    assert [*addresses.not_advertised(found, snapshot)] == [
-        "Broker 1 does not advertise CLIENT://10.99.0.11:9192, as was proposed."
-    ]
+    assert addresses.afterwards(found, snapshot) == (
+        ["Broker 1 does not advertise CLIENT://10.99.0.11:9192, as was proposed."],
+        [],
+    )
+
+
+def test_names_of_hosts_and_listeners_have_no_case():
+    found = proposed("0: client://K0.Example.COM:9092")
+    cluster = CLUSTER | {"brokers": CLUSTER["brokers"] | {0: {"CLIENT": "k0.example.com:9092"}}}
+    assert addresses.new(found, small_cluster.snapshot(cluster)) == ()
+    assert found[0].listener == "CLIENT"
+
+
+def test_what_nobody_told_is_not_called_undone():
+    found = proposed("0: CLIENT://k:9092", cluster=KRAFT)
+    not_done, not_known = addresses.afterwards(found, small_cluster.snapshot(KRAFT))
+    assert not_done == []
+    assert [one["message"] for one in not_known] == ["Not known: whether broker 0 advertises CLIENT://k:9092, as was proposed"]
+
+
+@pytest.mark.parametrize("cluster", [CLUSTER, KRAFT | {"configs": {0: {"advertised.listeners": "CLIENT://k:9092"}}}])
+def test_checks_of_registrations_judge_what_is_proposed_with_and_without_zookeeper(cluster):
+    snapshot = small_cluster.snapshot(cluster)
+    after = addresses.advertised(proposed("0: CLIENT://k:9092", "0: INTERNAL://0.0.0.0:9094", cluster=cluster), (), snapshot)
+    failed = {one.resource for one in rows.judge_rows(after, {"KA303": catalogue()["KA303"]}) if one.status is Status.FAIL}
+    assert "broker/0/listener/INTERNAL" in failed
+
+
+def test_two_addresses_for_one_listener_of_a_broker_are_a_blocker():
+    two = (*proposed("0: CLIENT://a:9092"), *proposed("0: CLIENT://b:9092"), *proposed("1: CLIENT://c:9092"))
+    (one,) = addresses.contradictions((*two, *two))
+    assert (one.heading, one.item.message) == ("blockers", "Broker 0 is given 2 addresses for CLIENT: a:9092 and b:9092")
 
 
 def test_without_zookeeper_settings_tell_what_is_advertised():
@@ -72,63 +103,3 @@ def test_a_broker_or_a_listener_that_is_not_there_is_a_blocker():
     assert {seven.heading, external.heading} == {"blockers"}
     assert seven.item.message == "Broker 7 is to advertise a:9092, and is not in the cluster"
     assert external.item.message.startswith("Broker 0 advertises CLIENT and INTERNAL, not EXTERNAL")
-
-
-def probe(layer, outcome, *, listener="CLIENT", vantage="dmz", start=None, **more):
-    more = {"error": None, "detail": None, "needs": None} | more
-    return Probe(
-        sample=0,
-        vantage=vantage,
-        role="client" if start is None else "broker",
-        from_broker=start,
-        broker_id=0,
-        listener=listener,
-        protocol="PLAINTEXT",
-        host="new",
-        port=9092,
-        via=None,
-        layer=layer,
-        outcome=outcome,
-        **more,
-    )
-
-
-@pytest.mark.parametrize(
-    ("last", "heading", "code", "message"),
-    [
-        (
-            probe("dns", "failed", error="name or service not known"),
-            "blockers",
-            "KA301",
-            "dmz does not reach new:9092, which broker 0 is to advertise: dns, name or service not known",
-        ),
-        (probe("tcp", "failed", error="timeout"), "blockers", "KA301", "dmz does not reach new:9092, .*: tcp, timeout"),
-        (probe("tcp", "failed", error="connection refused"), "warnings", "KA301", "Nothing listens yet at new:9092"),
-        (probe("identity", "ok", detail="2"), "blockers", "KA111", "new:9092, .* leads dmz to broker 2"),
-        (probe("identity", "ok", detail="0"), "information", "KA301", "dmz reaches new:9092, .*, and that broker answers"),
-        (probe("identity", "unknown", error="not allowed"), "information", "KA301", "dmz reaches new:9092, .* advertise$"),
-        (probe("dns", "unknown", error="timeout", needs="ssh"), "not_known", "KA301", "Not known: whether dmz reaches new:9092"),
-    ],
-)
-def test_the_last_layer_of_a_walk_decides(last, heading, code, message):
-    walk = [probe("dns", "ok"), last] if last.layer != "dns" else [last]
-    (one,) = addresses.tried(proposed("0: CLIENT://new:9092"), walk, ["dmz"], small_cluster.snapshot(CLUSTER))
-    assert (one.heading, one.item.code, one.item.resource) == (heading, code, "broker/0/listener/CLIENT")
-    assert re.search(message, one.item.message)
-
-
-def test_who_was_to_reach_it_and_did_not_try_is_an_open_question():
-    (one,) = addresses.tried(proposed("0: CLIENT://new:9092"), [], ["dmz"], small_cluster.snapshot(CLUSTER))
-    assert (one.heading, one.item.source) == ("not_known", "vantage dmz")
-
-
-def test_an_address_between_brokers_is_tried_from_brokers():
-    """The controller that cannot reach what a broker advertises is the dearest of all mistakes, and no client sees it."""
-    found, snapshot = proposed("0: INTERNAL://new:9094"), small_cluster.snapshot(CLUSTER)
-    worker = probe("identity", "ok", listener="INTERNAL", vantage="worker", detail="0")
-    reached, unknown = addresses.tried(found, [worker], [], snapshot)
-    assert (reached.heading, unknown.heading) == ("information", "not_known")
-    assert unknown.item.message.startswith("Not known: whether the other brokers reach new:9094")
-    cut = probe("tcp", "failed", listener="INTERNAL", vantage="hosts", start=1, error="no route to host")
-    _, one = addresses.tried(found, [worker, cut], ["hosts"], snapshot)
-    assert (one.heading, one.item.message.split(" does")[0]) == ("blockers", "broker 1")

@@ -22,13 +22,12 @@ def change(kind, resource, before="a", after="b"):
 def compare():
     """Compare a cluster with its baseline after some changes and failures."""
 
-    def run(kind, *changes, failures=(), now=CLUSTER, **planned):
+    def run(kind, *changes, failures=(), now=CLUSTER, advertised=()):
         history = History()
         history.audit()
         document = history.audit(*failures) | {"changes": [*changes]}
-        return after.compare(
-            document, small_cluster.snapshot(CLUSTER), small_cluster.snapshot(now), plan.plan(kind, **planned), NOW
-        )
+        baseline = {"plan": plan.plan(kind).as_dict(), "advertised": [{"sample": 0, "protocol": ""} | one for one in advertised]}
+        return after.compare(document, small_cluster.snapshot(CLUSTER), small_cluster.snapshot(now), baseline, NOW)
 
     return run
 
@@ -100,11 +99,11 @@ def test_a_baseline_outlives_the_snapshots_around_it(tmp_path):
 
 
 def test_a_proposed_address_that_nobody_advertises_was_not_done(compare):
-    proposed = ["1: PLAINTEXT://kafka-1:9092"]
+    proposed = [{"broker_id": 1, "listener": "PLAINTEXT", "host": "Kafka-1", "port": 9092}]
     elsewhere = change("endpoint", "broker/1/listener/PLAINTEXT", "PLAINTEXT://10.99.0.11:9092", "PLAINTEXT://kafka-2:9092")
     report = compare("new-network", elsewhere, advertised=proposed)
     assert report["not_meant"] == [elsewhere]
-    assert report["not_done"] == ["Broker 1 does not advertise PLAINTEXT://kafka-1:9092, as was proposed."]
+    assert report["not_done"] == ["Broker 1 does not advertise PLAINTEXT://Kafka-1:9092, as was proposed."]
 
     now = CLUSTER | {"brokers": CLUSTER["brokers"] | {1: "kafka-1:9092"}}
     done = change("endpoint", "broker/1/listener/PLAINTEXT", "PLAINTEXT://10.99.0.11:9092", "PLAINTEXT://kafka-1:9092")

@@ -107,6 +107,14 @@ def test_a_proposed_file_that_kafka_refuses_is_a_blocker(decide, tmp_path):
     assert {one["source"] for one in report["blockers"]} == {f"proposed {file}"}
 
 
+def test_proposed_files_that_change_nothing_of_weight_are_a_go(decide, tmp_path):
+    for n in range(4):
+        lines = ("zookeeper.connect=zk:2181", "listeners=PLAINTEXT://:9092", f"advertised.listeners=PLAINTEXT://b{n}:9092")
+        (tmp_path / f"{n}.properties").write_text("\n".join((f"broker.id={n}", *lines)))
+    report = decide(kind="rolling-upgrade", proposed=[str(tmp_path)], version="3.9.1")
+    assert report["verdict"] == "go", report["not_known"]
+
+
 def test_a_proposed_file_that_is_not_there_is_wrong_usage(decide):
     with pytest.raises(UsageError, match="nowhere"):
         decide(kind="listeners-or-security", proposed=["/nowhere/server.properties"])

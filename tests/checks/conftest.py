@@ -123,11 +123,21 @@ def spark():
     spark.stop()
 
 
+def _codes(items: list[pytest.Item]) -> set[str]:
+    found = set()
+    for item in items:
+        told = getattr(getattr(item, "callspec", None), "params", {})
+        found |= {told.get("code"), getattr(told.get("check"), "code", None)}
+    return found - {None}
+
+
 @pytest.fixture(scope="session")
-def judged_in_spark(spark, tmp_path_factory) -> Judged:
-    """Every SQL check on every case and every blind world, in one job."""
+def judged_in_spark(request, spark, tmp_path_factory) -> Judged:
+    """Every SQL check that selected tests are about (`-k KA101`), on its cases and every blind world, in one job."""
     folder = tmp_path_factory.mktemp("tables")
-    worlds = {f"{code}-{name}": cases(code)[name] for code, name in every_case() if catalogue()[code].kind == "sql"} | BLIND
+    wanted = _codes(request.session.items)
+    checks = {code: check for code, check in catalogue().items() if check.kind == "sql" and code in wanted}
+    worlds = {f"{code}-{name}": cases(code)[name] for code, name in every_case() if code in checks} | BLIND
     found, pairs, judgements = [], [], []
     for name, case in worlds.items():
         now, previous = snapshots(base(), name, case)
@@ -140,7 +150,7 @@ def judged_in_spark(spark, tmp_path_factory) -> Judged:
     }
     views.register(spark, tables, pairs, judgements)
     judged = Judged()
-    for row in run.judge(spark, [check for check in catalogue().values() if check.kind == "sql"]).collect():
+    for row in run.judge(spark, [*checks.values()]).collect() if checks else ():
         one = judgement_from_dict(row.asDict(recursive=True))
         judged.told[one.snapshot_id, one.code].append(one)
     return judged

@@ -73,12 +73,6 @@ def test_a_no_go_keeps_nothing_unless_told_to(run, cluster, tmp_path):
     assert len([*(tmp_path / "store" / "baselines").iterdir()]) == 1
 
 
-def test_a_vantage_that_nobody_described_is_not_decided(run):
-    undecided = run("before-migration", "--kind", "new-network", "--vantage", "dmz")
-    assert undecided.code == 4
-    assert "To know: `vantages: {dmz: …}` in the cluster file" in undecided.out
-
-
 def test_a_proposed_address_is_tried_from_here(run):
     no_go = run("before-migration", "--kind", "new-network", "--advertised", "0: PLAINTEXT://nowhere.invalid:9092")
     assert no_go.code == 3
@@ -91,6 +85,8 @@ def test_a_proposed_address_is_tried_from_here(run):
         ("before-migration", ["--kind", "rolling"], "'rolling' is no kind of change"),
         ("before-migration", [], "--kind"),
         ("before-migration", ["--kind", "rolling-upgrade", "--node-ids", "a,b"], "node ids"),
+        ("before-migration", ["--kind", "new-network", "--vantage", "dmz"], "prod has no vantage 'dmz'; it has worker"),
+        ("before-migration", ["--kind", "new-network", "--proposed", "/nowhere"], "/nowhere"),
         ("before-migration", ["--kind", "new-network", "--advertised", "k:9092"], "is not of the form N: LISTENER://HOST:PORT"),
         ("after-migration", [], "has none of cluster 'prod'; take one first"),
     ],

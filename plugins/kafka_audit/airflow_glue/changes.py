@@ -22,8 +22,8 @@ WIDTH = 100
 
 def planned(params: Mapping[str, Any]) -> dict[str, Any]:
     """Return the plan that a form describes; raises `UsageError` before anything is asked of the cluster."""
-    tasks.cluster_names(params["cluster"])
-    return plans.plan(
+    (name,) = tasks.cluster_names(params["cluster"])
+    made = plans.plan(
         params["kind"],
         node_ids=[part for part in (params["node_ids"] or "").split(",") if part.strip()],
         proposed=params["proposed"] or (),
@@ -31,7 +31,9 @@ def planned(params: Mapping[str, Any]) -> dict[str, Any]:
         version=params["kafka_version"] or None,
         vantages=params["vantages"] or (),
         strict=params["strict"],
-    ).as_dict()
+    )
+    trying.check(made, settings.load(environment.clusters_file())[name])
+    return made.as_dict()
 
 
 def decide(cluster: str, judged: Mapping[str, str], planned: dict[str, Any]) -> dict[str, str]:
@@ -81,7 +83,7 @@ def differ(cluster: str, judged: Mapping[str, str], baseline_id: str) -> None:
     kept = Baselines(store.root).find(cluster, baseline_id)
     document = store.read_report(judged[cluster]) or {}
     snapshots = store.read(baseline_id), store.read(judged[cluster])
-    report = after.compare(document, *snapshots, Plan.from_dict(kept["plan"]), datetime.now(UTC))
+    report = after.compare(document, *snapshots, kept, datetime.now(UTC))
     log.info("%s\n%s", Baselines(store.root, COMPARISONS).keep(report), text.after(report, width=WIDTH))
     if report["verdict"] != after.AS_MEANT:
         raise AirflowFailException(clean(report["headline"], 500))

@@ -5,14 +5,14 @@ The mistake that costs most is an address that resolves where it was typed and n
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from kafka_audit.change.item import Item, Weighed
 from kafka_audit.checks.inter_broker import InterBroker
 from kafka_audit.checks.rows import looks
 from kafka_audit.model.errors import UsageError
-from kafka_audit.model.tables import Probe, RegisteredEndpoint, Snapshot
+from kafka_audit.model.tables import Probe, RegisteredBroker, RegisteredEndpoint, Registry, Snapshot, SnapshotInfo
 from kafka_audit.model.text import clean, listing
 
 BROKER = "{broker_id}"
@@ -24,13 +24,7 @@ _ENTRY = re.compile(
 )
 _LAST_PORT = 65535
 _FORM = f"N: LISTENER://HOST:PORT, or LISTENER://HOST:PORT for every broker, with {BROKER} in the host"
-_REFUSED = "connection refused"
-_REMEDIES: Mapping[str, str] = {
-    "dns": "Before the change: a record for {host} that resolves at {who}",
-    "tcp": "Before the change: a way from {who} to {host}; firewalls and security groups first",
-    "tls": "Before the change: a certificate that names {host}, of an authority that clients trust",
-    "api": "Something else answers there: see what listens at {host}",
-}
+SOURCE = "proposed addresses"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,41 +89,108 @@ def endpoints(wordings: Iterable[Wording], snapshot: Snapshot) -> tuple[Register
 
 
 def new(proposed: Iterable[RegisteredEndpoint], snapshot: Snapshot) -> tuple[RegisteredEndpoint, ...]:
-    """Return those that are not advertised yet."""
+    """Return those that are not known to be advertised."""
     between = InterBroker(snapshot)
     return tuple(one for one in proposed if not _is_held(one, between))
 
 
-def _is_held(one: RegisteredEndpoint, between: InterBroker) -> bool:
-    if one.broker_id in between.endpoints:
-        held = between.endpoints[one.broker_id].get(one.listener)
-        return held is not None and (held.host.lower(), held.port) == (one.host.lower(), one.port)
-    told = between.settings.get(one.broker_id, "advertised.listeners").value or ""  # in KRaft nobody shows registrations
-    return f"{one.listener}://{written(one)}".lower() in {part.strip().lower() for part in told.split(",")}
+def _is_held(one: RegisteredEndpoint, between: InterBroker) -> bool | None:
+    """Tell whether a broker advertises an address; None where nobody told what it does."""
+    told = held(between).get(one.broker_id)
+    return None if told is None else place(one) in {place(other) for other in told if other.listener == one.listener}
 
 
-def advertised(proposed: Iterable[RegisteredEndpoint], snapshot: Snapshot) -> Snapshot:
-    """Return the snapshot as its registrations would be."""
-    added = {(one.broker_id, one.listener): one for one in proposed}
-    now, _ = looks(snapshot)
-    kept = (
-        row
-        for row in snapshot.rows
-        if not (isinstance(row, RegisteredEndpoint) and row.sample == now and (row.broker_id, row.listener) in added)
+def place(one: RegisteredEndpoint) -> tuple[int, str, int]:
+    """Return what makes an address the same: names of hosts have no case."""
+    return one.broker_id, one.host.lower().strip("[]"), one.port
+
+
+def held(between: InterBroker) -> Mapping[int, tuple[RegisteredEndpoint, ...]]:
+    """Return what each broker advertises: as registered, in KRaft (nobody shows registrations) as its settings say.
+
+    A broker of which nobody told it is left out, and so is one that advertises its own host's name, which no setting tells.
+    """
+    registered = {broker: tuple(own.values()) for broker, own in between.endpoints.items()}
+    if registered or not between.kraft:
+        return registered
+    found = {}
+    for broker in between.brokers:
+        told = (between.settings.get(broker, key).value for key in ("advertised.listeners", "listeners"))
+        entries = [_ENTRY.fullmatch(entry.strip()) for entry in next(filter(None, told), "").split(",")]
+        own = tuple(_advertised(between, broker, match) for match in entries if match is not None)
+        if own and len(own) == len(entries):
+            found[broker] = own
+    return found
+
+
+def _advertised(between: InterBroker, broker: int, match: re.Match[str]) -> RegisteredEndpoint:
+    name = match["listener"].upper()
+    return RegisteredEndpoint(
+        sample=0,
+        broker_id=broker,
+        listener=name,
+        protocol=between.protocol(broker, name) or "",
+        host=match["host"].strip("[]"),
+        port=int(match["port"]),
     )
-    return replace(snapshot, rows=(*kept, *(replace(one, sample=now or 0) for one in added.values())))
 
 
-def not_advertised(proposed: Iterable[RegisteredEndpoint], snapshot: Snapshot) -> Iterator[str]:
-    """Yield a sentence for each address that was to be advertised and is not."""
-    for one in new(proposed, snapshot):
-        yield f"Broker {one.broker_id} does not advertise {clean(one.listener)}://{written(one)}, as was proposed."
+def advertised(proposed: Iterable[RegisteredEndpoint], trials: Iterable[Probe], snapshot: Snapshot) -> Snapshot:
+    """Return the snapshot as registrations would be, with what was seen on the way to the new ones.
+
+    Checks of registrations say nothing in KRaft, where nobody shows any. What is proposed is told, so here they can judge.
+    """
+    between, (now, _) = InterBroker(snapshot), looks(snapshot)
+    added = {(one.broker_id, one.listener): one for one in proposed}
+    stay = [one for own in held(between).values() for one in own if (one.broker_id, one.listener) not in added]
+    walks = [replace(row, sample=now or 0) for row in trials]
+    rows = [row for row in snapshot.rows if not (isinstance(row, RegisteredEndpoint) and row.sample == now)]
+    if between.kraft:
+        rows = [replace(row, mode="zookeeper") if isinstance(row, SnapshotInfo) else row for row in rows]
+        rows += _registered(between.brokers, now or 0)
+    return replace(snapshot, rows=(*rows, *walks, *(replace(one, sample=now or 0) for one in (*stay, *added.values()))))
 
 
-def misplaced(proposed: Iterable[RegisteredEndpoint], snapshot: Snapshot) -> Iterator[Weighed]:
-    """Yield addresses of brokers that are not there, and of listeners that a broker does not have."""
+def _registered(brokers: Iterable[int], sample: int) -> list[Registry | RegisteredBroker]:
+    registry = Registry(
+        sample=sample,
+        kafka_cluster_id=None,
+        controller_id=None,
+        controller_epoch=None,
+        controller_mzxid=None,
+        brokers_pzxid=None,
+        zxid_before=0,
+        zxid_after=0,
+    )
+    return [
+        registry,
+        *(
+            RegisteredBroker(sample=sample, broker_id=one, rack=None, ephemeral_owner=0, registered_ms=0, czxid=0, mzxid=0)
+            for one in brokers
+        ),
+    ]
+
+
+def afterwards(proposed: Iterable[RegisteredEndpoint], snapshot: Snapshot) -> tuple[list[str], list[dict[str, str]]]:
+    """Return a sentence for each address that was to be advertised and is not, and a finding for each of which nobody told."""
     between = InterBroker(snapshot)
+    not_done, not_known = [], []
     for one in proposed:
+        is_held, meant = _is_held(one, between), f"{clean(one.listener)}://{written(one)}"
+        if is_held is None:
+            message = f"Not known: whether broker {one.broker_id} advertises {meant}, as was proposed"
+            remedy = f"To know: DescribeConfigs on Cluster, answered by broker {one.broker_id}"
+            words = {"code": "KA301", "resource": resource(one), "severity": "HIGH", "message": message, "remedy": remedy}
+            not_known.append(words)
+        elif not is_held:
+            not_done.append(f"Broker {one.broker_id} does not advertise {meant}, as was proposed.")
+    return not_done, not_known
+
+
+def misplaced(told: Iterable[RegisteredEndpoint], snapshot: Snapshot) -> Iterator[Weighed]:
+    """Yield addresses of lines for brokers that are not there, and for listeners that a broker does not have."""
+    between = InterBroker(snapshot)
+    for one in told:
         offered = between.offered(one.broker_id) or {one.listener}
         if one.broker_id not in between.brokers:
             message = f"Broker {one.broker_id} is to advertise {written(one)}, and is not in the cluster"
@@ -140,71 +201,26 @@ def misplaced(proposed: Iterable[RegisteredEndpoint], snapshot: Snapshot) -> Ite
             remedy = "Propose its whole server.properties: advertised.listeners may name only what listeners names"
         else:
             continue
-        resource = f"broker/{one.broker_id}"
-        item = Item(source="proposed addresses", code="KA310", resource=resource, message=message, remedy=remedy)
+        item = Item(source=SOURCE, code="KA310", resource=f"broker/{one.broker_id}", message=message, remedy=remedy)
         yield Weighed("blockers", item)
 
 
-def tried(
-    proposed: Sequence[RegisteredEndpoint], trials: Iterable[Probe], vantages: Iterable[str], snapshot: Snapshot
-) -> Iterator[Weighed]:
-    """Yield what the trials of new addresses say, and where none was made that decides.
-
-    Args:
-        proposed: addresses that are not advertised yet.
-        trials: the walks to them, layer by layer; a walk ends at the first layer that did not work.
-        vantages: names of those that must reach them.
-        snapshot: the cluster as it is, which tells the listener between brokers.
-    """
-    walks: dict[tuple[int, str, str, int | None], Probe] = {}
-    for row in trials:
-        walks[row.broker_id, row.listener, row.vantage, row.from_broker] = row  # the last layer that was walked
-    between, names = InterBroker(snapshot), tuple(vantages)
+def contradictions(proposed: Iterable[RegisteredEndpoint]) -> Iterator[Weighed]:
+    """Yield listeners of a broker that lines and files give different addresses."""
+    found: dict[tuple[int, str], dict[tuple[int, str, int], RegisteredEndpoint]] = {}
     for one in proposed:
-        own = {key[2:]: row for key, row in walks.items() if key[:2] == (one.broker_id, one.listener)}
-        for (vantage, start), row in own.items():
-            yield _walked(one, row, clean(vantage) if start is None else f"broker {start}")
-        for name in names:
-            if name not in {vantage for vantage, _ in own}:
-                needs = f"To know: `vantages: {{{clean(name)}: {{command: …}}}}` in the cluster file"
-                yield _open(f"vantage {clean(name)}", one, f"Not known: whether {clean(name)} reaches {_meant(one)}", needs)
-        used = between.listener(one.broker_id)
-        if used is not None and one.listener == used.name and not any(start is not None for _, start in own):
-            needs = "To know: name a vantage with role broker, which is on the brokers' hosts"
-            yield _open("proposed addresses", one, f"Not known: whether the other brokers reach {_meant(one)}", needs)
+        found.setdefault((one.broker_id, one.listener), {})[place(one)] = one
+    for (broker, listener), own in found.items():
+        if len(own) > 1:
+            message = f"Broker {broker} is given {len(own)} addresses for {listener}: {listing(map(written, own.values()), 4)}"
+            remedy = "One line or one file for each listener of a broker"
+            name = f"broker/{broker}/listener/{listener}"
+            yield Weighed("blockers", Item(source=SOURCE, code="KA310", resource=name, message=message, remedy=remedy))
 
 
-def _walked(one: RegisteredEndpoint, row: Probe, who: str) -> Weighed:
-    source = f"vantage {clean(row.vantage)}"
-    if row.outcome == "unknown" and row.layer in {"dns", "tcp"}:
-        message = f"Not known: whether {who} reaches {_meant(one)}: {clean(row.error or 'not tried')}"
-        return _open(source, one, message, f"To know: {row.needs}" if row.needs else "")
-    heading, code, remedy = "blockers", "KA301", ""
-    if row.layer == "tcp" and row.error == _REFUSED:
-        heading, message = "warnings", f"Nothing listens yet at {_meant(one)}: {who} gets {_REFUSED}"
-        remedy = "Right where the broker itself will listen there after its restart; a forward or a proxy must be there before it"
-    elif row.outcome == "failed":
-        message = f"{who} does not reach {_meant(one)}: {row.layer}, {clean(row.error or 'failed')}"
-        remedy = _REMEDIES.get(row.layer, "").format(host=clean(one.host), who=who)
-    elif row.layer == "identity" and row.detail and row.detail != str(one.broker_id):
-        code, message = "KA111", f"{_meant(one)} leads {who} to broker {clean(row.detail)}"
-        remedy = "Mend the forward, the proxy or the record before the change"
-    else:
-        heading, answers = "information", row.layer == "identity" and row.detail
-        message = f"{who} reaches {_meant(one)}" + (", and that broker answers" if answers else "")
-    return Weighed(heading, Item(source=source, code=code, resource=_resource(one), message=message, remedy=remedy))
-
-
-def _open(source: str, one: RegisteredEndpoint, message: str, remedy: str) -> Weighed:
-    return Weighed("not_known", Item(source=source, code="KA301", resource=_resource(one), message=message, remedy=remedy))
-
-
-def _resource(one: RegisteredEndpoint) -> str:
+def resource(one: RegisteredEndpoint) -> str:
+    """Return the name that findings have for an endpoint."""
     return f"broker/{one.broker_id}/listener/{one.listener}"
-
-
-def _meant(one: RegisteredEndpoint) -> str:
-    return f"{written(one)}, which broker {one.broker_id} is to advertise"
 
 
 def written(one: RegisteredEndpoint) -> str:

@@ -40,21 +40,25 @@ _KEYS: Mapping[Kind, tuple[str, ...]] = {
 """Settings that a kind of change means to change, by how their names begin."""
 
 
-def compare(document: Mapping[str, Any], before: Snapshot, after: Snapshot, plan: Plan, now: datetime) -> dict[str, Any]:
+def compare(
+    document: Mapping[str, Any], before: Snapshot, after: Snapshot, baseline: Mapping[str, Any], now: datetime
+) -> dict[str, Any]:
     """Return the report after a change.
 
     Args:
         document: the audit's report on `after`, compared with `before`.
         before: the baseline.
         after: the cluster as it is now.
-        plan: what was to be done.
+        baseline: the gate's report, as it was kept: what was to be done.
         now: with a time zone.
     """
     changes = [*_modes(before, after), *document["changes"]]
-    proposed = addresses.endpoints(addresses.parse(plan.advertised), after)
+    plan = Plan.from_dict(baseline["plan"])
+    proposed = tuple(RegisteredEndpoint(**one) for one in baseline.get("advertised", ()))
+    not_advertised, untold = addresses.afterwards(proposed, after)
     meant = [one for one in changes if _is_meant(one, plan, proposed)]
     not_meant = [one for one in changes if not _is_meant(one, plan, proposed)]
-    not_done = [*_not_done(after, plan), *addresses.not_advertised(proposed, after)]
+    not_done = [*_not_done(after, plan), *not_advertised]
     least = audit.severity(plan.strict)
     new = [one for one in document["findings"] if audit.counts(one, least) and one["lifecycle"] != "ongoing"]
     lost = [
@@ -64,7 +68,7 @@ def compare(document: Mapping[str, Any], before: Snapshot, after: Snapshot, plan
     ]
     coverage = document["coverage"]
     wrong = bool(not_meant or not_done or new)
-    complete = coverage["answered"] >= coverage["asked"] > 0 and not lost and not document["changes_omitted"]
+    complete = coverage["answered"] >= coverage["asked"] > 0 and not lost and not untold and not document["changes_omitted"]
     verdict = NOT_AS_MEANT if wrong else AS_MEANT if complete else NOT_DECIDED
     parts = [
         *([counted(len(new), "new failure")] if new else []),
@@ -87,7 +91,7 @@ def compare(document: Mapping[str, Any], before: Snapshot, after: Snapshot, plan
         "not_done": not_done,
         "new": [_brief(one) for one in new],
         "resolved": [_brief(one) for one in document["findings"] if one["lifecycle"] == "resolved"],
-        "not_known": [_brief(one) for one in lost],
+        "not_known": [*(_brief(one) for one in lost), *untold],
     }
 
 
@@ -110,15 +114,16 @@ def _modes(before: Snapshot, after: Snapshot) -> Iterator[dict[str, Any]]:
         yield {"kind": "mode", "resource": "cluster", "before": _mode(before), "after": _mode(after)}
 
 
-def _address(change: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the broker and HOST:PORT of an endpoint as it is now."""
-    return "/".join(str(change["resource"]).split("/")[:2]), str(change["after"]).rpartition("://")[2]
+def _place(change: Mapping[str, Any]) -> tuple[int, str, int]:
+    """Return an endpoint as it is now, as `addresses.place` does."""
+    host, _, port = str(change["after"]).rpartition("://")[2].rpartition(":")
+    return int(str(change["resource"]).split("/")[1]), host.lower().strip("[]"), int(port)
 
 
 def _is_meant(change: Mapping[str, Any], plan: Plan, proposed: Sequence[RegisteredEndpoint]) -> bool:
     kind = change["kind"]
     if kind == "endpoint" and proposed and change["after"] is not None:
-        return _address(change) in {(f"broker/{one.broker_id}", addresses.written(one)) for one in proposed}
+        return _place(change) in {addresses.place(one) for one in proposed}
     if kind == "config":
         return str(change["resource"]).partition("/config/")[2].startswith(_KEYS[plan.kind])
     return kind in _ALWAYS or kind in _MEANT[plan.kind]

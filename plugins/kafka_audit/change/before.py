@@ -6,14 +6,14 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from kafka_audit import audit
-from kafka_audit.change import addresses
+from kafka_audit.change import addresses, walks
 from kafka_audit.change.item import Item, Sorted
 from kafka_audit.change.plan import TITLES, Kind, Plan
 from kafka_audit.change.trying import Tried
 from kafka_audit.checks import catalogue
 from kafka_audit.checks.rows import looks
 from kafka_audit.engine import findings, rows
-from kafka_audit.lint import files
+from kafka_audit.lint import against, files
 from kafka_audit.lint.judging import Rules
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.finding import Finding, Severity, Status
@@ -21,7 +21,10 @@ from kafka_audit.model.tables import PlannedNode, Probe, Snapshot, Verdict
 from kafka_audit.model.text import clean, counted
 
 GO, NO_GO, NOT_DECIDED = "go", "no-go", "not decided"
-_BY_ADDRESS = ("KA303", "KA304", "KA308")
+_OPEN_IN_FILES = frozenset({"KA310", *against.CHECKS})
+"""What a proposed file alone can answer: whether it starts, and what it breaks."""
+
+_BY_ADDRESS = ("KA303", "KA304")
 """Checks that judge an address by itself and beside the others."""
 
 EXIT_CODES = {GO: audit.CLEAN, NO_GO: audit.FAILED, NOT_DECIDED: audit.UNCOVERED}
@@ -57,6 +60,7 @@ def decide(document: Mapping[str, Any], snapshot: Snapshot, plan: Plan, tried: T
         "snapshot_id": document["snapshot_id"],
         "decided_at": now.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
         "plan": plan.as_dict(),
+        "advertised": [asdict(one) for one in tried.proposed],
         "verdict": verdict,
         "headline": _headline(document, plan, verdict, found, len(open_questions)),
         "coverage": {"asked": coverage["asked"], "answered": coverage["answered"]},
@@ -127,8 +131,11 @@ def _proposed(snapshot: Snapshot, plan: Plan, today: date, found: Sorted) -> Non
         raise UsageError(outcome.errors[0])
     for file in outcome.files:
         for told in file.told:
-            # Whether an address is reached is told of all that are new together: `_addresses`.
-            if not told.finding.muted and told.finding.code != "KA301":
+            # Whether an address is reached is told of all that are new together (`_addresses`), and what files leave open is
+            # told of the brokers themselves by the audit.
+            one = told.finding
+            answered = one.code == "KA301" or (one.status is Status.UNKNOWN and one.code not in _OPEN_IN_FILES)
+            if not one.muted and not answered:
                 _sort(told.finding, f"proposed {file.path}", audit.severity(plan.strict), found)
 
 
@@ -145,18 +152,21 @@ def _sort(one: Finding, source: str, least: Severity, found: Sorted) -> None:
 
 def _addresses(snapshot: Snapshot, plan: Plan, tried: Tried, today: date, found: Sorted) -> None:
     """Judge the addresses that brokers are to advertise: by themselves, beside all others, and by the walks to them."""
-    for told in addresses.misplaced(tried.endpoints, snapshot):
+    for told in (
+        *addresses.misplaced(tried.by_lines, snapshot),
+        *addresses.contradictions(tried.proposed),
+        *walks.judged(tried.new, tried.probes, plan.vantages, tried.between),
+    ):
         found.add(told)
-    for told in addresses.tried(tried.endpoints, tried.probes, plan.vantages, snapshot):
-        found.add(told)
-    if not tried.endpoints:
+    if not tried.new:
         return
-    own = {code: catalogue()[code] for code in _BY_ADDRESS}
+    own, changed = {code: catalogue()[code] for code in _BY_ADDRESS}, {addresses.resource(one) for one in tried.new}
     before = {(one.code, one.resource) for one in rows.judge_rows(snapshot, own) if one.status is Status.FAIL}
-    after = addresses.advertised(tried.endpoints, snapshot)
-    failed = [one for one in rows.judge_rows(after, own) if one.status is Status.FAIL and (one.code, one.resource) not in before]
-    for finding in findings.conclude(after, None, failed, mutes=(), previous_report=None, today=today):
-        _sort(finding, "proposed addresses", audit.severity(plan.strict), found)
+    after = addresses.advertised(tried.new, tried.probes, snapshot)
+    failed = [one for one in rows.judge_rows(after, own) if one.status is Status.FAIL]
+    caused = [one for one in failed if one.resource in changed or (one.code, one.resource) not in before]
+    for finding in findings.conclude(after, None, caused, mutes=(), previous_report=None, today=today):
+        _sort(finding, addresses.SOURCE, audit.severity(plan.strict), found)
 
 
 def _vantage(snapshot: Snapshot, name: str, tried: Tried, found: Sorted) -> None:
@@ -168,7 +178,7 @@ def _vantage(snapshot: Snapshot, name: str, tried: Tried, found: Sorted) -> None
         remedy = f"To know: `vantages: {{{name}: …}}` in the cluster file, and a new snapshot"
         message = f"Not known: whether {name} reaches the brokers. No probe started there"
         found.not_known.append(Item(source=source, code="KA301", resource="cluster", message=message, remedy=remedy))
-    replaced = {(one.broker_id, one.listener) for one in tried.endpoints}
+    replaced = {(one.broker_id, one.listener) for one in tried.new}
     for resource, row in _worst(row for row in walked if (row.broker_id, row.listener) not in replaced):
         where = f"{clean(row.host)}:{row.port}"
         if row.outcome == "failed":

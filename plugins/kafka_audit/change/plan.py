@@ -66,7 +66,7 @@ class Plan:
             raw["kind"],
             node_ids=raw["node_ids"],
             proposed=raw["proposed"],
-            advertised=raw["advertised"],
+            advertised=raw.get("advertised", ()),
             version=raw["version"],
             vantages=raw["vantages"],
             strict=raw["strict"],

@@ -91,7 +91,7 @@ class InterBroker:
         for key in ("advertised.listeners", "listeners"):
             told = self.settings.get(broker, key).value
             if told:
-                return frozenset(entry.partition("://")[0].strip() for entry in told.split(","))
+                return frozenset(entry.partition("://")[0].strip().upper() for entry in told.split(","))
         return None
 
     def protocol(self, broker: int, name: str) -> str | None:
@@ -99,7 +99,7 @@ class InterBroker:
         if name in self.endpoints.get(broker, {}):
             return self.endpoints[broker][name].protocol
         told = self.settings.get(broker, "listener.security.protocol.map").value or ""
-        pairs = dict(part.strip().partition(":")[::2] for part in told.split(","))
+        pairs = dict(part.strip().upper().partition(":")[::2] for part in told.split(","))
         return pairs.get(name) or (name if name in PROTOCOLS else None)
 
     @cached_property
@@ -119,7 +119,8 @@ class InterBroker:
         """Return the listener by settings; the protocol key says PLAINTEXT even beside a name, so the name comes first."""
         name = self.settings.get(broker, "inter.broker.listener.name")
         if name.value:
-            return Listener(name=name.value, protocol=self.protocol(broker, name.value), source=name.source)
+            normal = name.value.strip().upper()  # as Kafka registers it
+            return Listener(name=normal, protocol=self.protocol(broker, normal), source=name.source)
         protocol = self.settings.get(broker, "security.inter.broker.protocol")
         if not name.known or not protocol.known:
             return None

@@ -23,8 +23,10 @@ def before_migration(arguments: argparse.Namespace) -> int:
         vantages=arguments.vantage,
         strict=arguments.strict,
     )
+    cluster = commands.cluster_of(arguments)
+    trying.check(planned, cluster)
     store, document = commands.audited(arguments, say, "latest")
-    snapshot, cluster = store.read(document["snapshot_id"]), commands.cluster_of(arguments)
+    snapshot = store.read(document["snapshot_id"])
     tried = trying.try_out(planned, snapshot, cluster, os.environ, say)
     report = before.decide(document, snapshot, planned, tried, datetime.now(UTC))
     if report["verdict"] == before.GO or arguments.keep:
@@ -39,6 +41,6 @@ def after_migration(arguments: argparse.Namespace) -> int:
     baseline = Baselines(Store(arguments.out).root).find(arguments.cluster, arguments.baseline)
     store, document = commands.audited(arguments, say, baseline["snapshot_id"])
     snapshots = store.read(baseline["snapshot_id"]), store.read(document["snapshot_id"])
-    report = after.compare(document, *snapshots, plan.Plan.from_dict(baseline["plan"]), datetime.now(UTC))
+    report = after.compare(document, *snapshots, baseline, datetime.now(UTC))
     console.emit(json.dumps(report, indent=2) if arguments.format == "json" else text.after(report, width=console.width()))
     return after.EXIT_CODES[report["verdict"]]

@@ -10,6 +10,7 @@ from kafka_audit import __version__
 from kafka_audit.collect import sampling
 from kafka_audit.collect.brokers import API_VERSIONS, CONFIGS
 from kafka_audit.collect.groups import GROUPS
+from kafka_audit.collect.listener_names import named
 from kafka_audit.collect.logs import sources as logs
 from kafka_audit.collect.migration import runs_without_zookeeper
 from kafka_audit.collect.probes import WORKER
@@ -98,7 +99,7 @@ def take(
     sampler = Sampler(cluster, book, say, secrets, time.monotonic() + cluster.limits.audit_s, answers)
     samples = _Samples(cluster, sampler, book, say)
     samples.take()
-    rows = samples.rows()
+    rows = named(samples.rows())
     if cluster.properties:
         say(f"reading {counted(len(cluster.properties), 'path')} of server.properties …")
         read_s = cluster.limits.read_s

@@ -89,16 +89,21 @@ def _stale(row: Row, ids: set[int], now: int | None) -> bool:
 
 
 def endpoints(member: Member, sample: int) -> Iterator[RegisteredEndpoint]:
-    """Yield what a broker advertises with its new settings, as far as they tell."""
-    protocols = dict(part.strip().partition(":")[::2] for part in member.value("listener.security.protocol.map").split(","))
+    """Yield what a broker advertises with its new settings, as far as they tell; a controller's listeners are nobody's."""
+    if _ADVERTISED in member.broker.unknown:
+        return  # what is filled in later is not what `listeners` says
+    protocols = dict(
+        part.strip().upper().partition(":")[::2] for part in member.value("listener.security.protocol.map").split(",")
+    )
+    controllers = {part.strip().upper() for part in member.value("controller.listener.names").split(",")}
     for entry in (member.value(_ADVERTISED) or member.value("listeners")).split(","):
         name, separator, address = entry.strip().partition("://")
-        host, _, port = address.rpartition(":")
-        if separator and port.isdecimal():
+        name, (host, _, port) = name.upper(), address.rpartition(":")
+        if separator and port.isdecimal() and name not in controllers:
             yield RegisteredEndpoint(
                 sample=sample,
                 broker_id=member.broker_id,
-                listener=name.upper(),
+                listener=name,
                 protocol=protocols.get(name, name),
                 host=host.strip("[]"),
                 port=int(port),

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kafka_audit.checks import Check
-from kafka_audit.lint import against, judging, members, reading
+from kafka_audit.lint import judging, members, reading
 from kafka_audit.lint.judging import Rules
+from kafka_audit.lint.members import Member
 from kafka_audit.model.finding import Severity, Status
 from kafka_audit.model.linted import Linted
-from kafka_audit.model.tables import RegisteredEndpoint
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,12 +36,11 @@ def lint(arguments: Sequence[str], rules: Rules) -> Outcome:
     return Outcome(files=tuple(one for _, one in sorted(found, key=lambda pair: pair[0])), errors=tuple(errors))
 
 
-def advertised(arguments: Sequence[str], checks: Mapping[str, Check]) -> tuple[RegisteredEndpoint, ...]:
-    """Return what brokers would advertise with the files that arguments mean; files that cannot be read are left out.
+def serving(arguments: Sequence[str], checks: Mapping[str, Check]) -> tuple[Member, ...]:
+    """Return the brokers of the files that arguments mean; files that cannot be read are left out.
 
     Raises:
         UsageError: an argument means no file at all.
     """
     sources, _ = reading.read(reading.targets(arguments), checks)
-    serving = (member for group in members.groups(sources) for member in group if member.serves)
-    return tuple(one for member in serving for one in against.endpoints(member, 0) if one.host)
+    return tuple(member for group in members.groups(sources) for member in group if member.serves)

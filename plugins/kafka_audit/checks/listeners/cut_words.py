@@ -17,14 +17,17 @@ WORDED = """
             SELECT *,
                    CASE verdict WHEN 'measured' THEN concat(seen.layer, ' failed with ', coalesce(seen.error, 'no reason'))
                         WHEN 'suspected' THEN concat(symptom, '; not ruled out: ', rivals) ELSE symptom END AS why,
-                   CASE verdict WHEN 'no_listener' THEN 'its inter-broker listener is not known'
+                   CASE verdict WHEN 'no_listener' THEN coalesce(
+                            concat('nobody told an address of its listener ', nullif(wanted, '')),
+                            'its inter-broker listener is not known')
                         WHEN 'explained' THEN concat(symptom, ', which ', supported, ' explains')
                         WHEN 'moving' THEN 'in motion'
                         WHEN 'measured' THEN coalesce(seen.error, 'no reason')
                         WHEN 'unmeasured' THEN if(size(open) > 0,
                             concat('tcp was measured from broker ', array_join(open, ', '), ' only'),
                             'nothing looks wrong, and nothing was measured') END AS error,
-                   CASE verdict WHEN 'no_listener' THEN 'DescribeConfigs on Cluster'
+                   CASE verdict WHEN 'no_listener' THEN coalesce(concat('a bootstrap address of listener ', nullif(wanted, '')),
+                            'DescribeConfigs on Cluster')
                         WHEN 'explained' THEN 'a vantage with role broker'
                         WHEN 'moving' THEN 'another audit: this was seen once, or the cluster changed between two looks'
                         WHEN 'unmeasured' THEN coalesce(side_needs, if(size(open) = 0, 'a vantage with role broker',

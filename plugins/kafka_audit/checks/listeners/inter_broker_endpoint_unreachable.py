@@ -3,13 +3,13 @@
 from kafka_audit.checks import sql_check
 from kafka_audit.checks.listeners.cut_words import WORDED
 from kafka_audit.model.finding import Severity, Status
-from kafka_audit.model.tables import Probe, RegisteredBroker, RegisteredEndpoint, Registry
+from kafka_audit.model.tables import Probe, RegisteredBroker, RegisteredEndpoint
 
 
 @sql_check(
     code="KA302",
     severity=Severity.CRITICAL,
-    needs=(Registry, RegisteredBroker, RegisteredEndpoint, Probe),
+    needs=(RegisteredBroker, RegisteredEndpoint, Probe),
     says={
         Status.FAIL: "Broker {broker} is cut off: {who} {cannot} reach {host}:{port}, its address for brokers ({listener}): "
         "{why}",
@@ -31,8 +31,9 @@ def inter_broker_endpoint_unreachable() -> str:
     still repeated. CRITICAL where the controller's side is cut, or something is broken; HIGH where it is not yet.
 
     Inferred, where the controller's side was not measured: the broker's own view is empty or stale, or a follower that replicates
-    elsewhere is in the ISR of nothing that this broker leads, and neither a missing right (KA401) nor a refused login (KA412) can
-    be the reason. Suspected: one of these could not be ruled out; it is named.
+    elsewhere is in the ISR of nothing that this broker leads (in KRaft, where nobody tells who restarted: no follower is), and
+    neither a missing right (KA401) nor a refused login (KA412) can be the reason. Suspected: one of these could not be ruled
+    out; it is named.
 
     ## Not known when
     Nothing was measured and nothing looks wrong, KA401 or KA412 was found there, or the symptom was seen once.

@@ -58,7 +58,8 @@ INTER_BROKER = View(
     name="inter_broker_endpoint",
     doc="""The endpoint on which each registered broker hears the others: the listener named by inter.broker.listener.name, else
     the one named after security.inter.broker.protocol, else what every other broker says, else the only one. host is null where
-    that does not decide. `answered`: the broker gave a view. `network` rests on no probe.""",
+    that does not decide, or nobody told the address of that listener, `wanted`. `answered`: the broker gave a view. `network`
+    rests on no probe.""",
     sql="""
         WITH others AS (
             SELECT snapshot_id, if(count(DISTINCT coalesce(listener_name, protocol)) = 1, min(coalesce(listener_name,
@@ -70,7 +71,8 @@ INTER_BROKER = View(
             FROM registered_listener WHERE slot = 'now' GROUP BY snapshot_id, broker_id)
         SELECT b.snapshot_id, b.broker_id, o.resource AS broker_resource, o.answered, s.authorizer, e.listener, e.protocol,
             e.host,
-               e.port, concat('broker/', b.broker_id, '/listener/', e.listener) AS resource
+               e.port, concat('broker/', b.broker_id, '/listener/', e.listener) AS resource,
+               coalesce(s.listener_name, s.protocol, a.listener, y.listener) AS wanted
         FROM registered_broker_at AS b
         JOIN observer AS o ON o.snapshot_id = b.snapshot_id AND o.name = string(b.broker_id)
         LEFT JOIN broker_setting AS s ON s.snapshot_id = b.snapshot_id AND s.broker_id = b.broker_id

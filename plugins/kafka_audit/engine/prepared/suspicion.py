@@ -36,7 +36,8 @@ REPLICA_GAP = View(
     doc="""Pairs of a leader and a registered follower that is missing in the ISR of partitions with that leader: in `n`
     partitions both are replicas, in `inside` of them the follower is in the ISR. `settled`: the same in both looks. `alive`: it
     is in the ISR of other partitions, so it does replicate. `cut_later`: every one of these states was written after the follower
-    registered, so it did not merely restart and is catching up. `blind`: its own view is empty or stale, so it does not know whom
+    registered, so it did not merely restart and is catching up; in KRaft, where nobody tells when: the leader has no follower
+    left at all. `blind`: its own view is empty or stale, so it does not know whom
     to follow. `offline`: a broker lists such a replica as offline, which is a matter of its disks.""",
     sql="""
         WITH copies AS (
@@ -49,7 +50,9 @@ REPLICA_GAP = View(
                    min(state_mzxid) AS oldest, max(state_mzxid) AS newest
             FROM copies GROUP BY snapshot_id, slot, leader, replica),
         placed AS (
-            SELECT *, sum(inside) OVER (PARTITION BY snapshot_id, slot, replica) > inside AS alive FROM counted),
+            SELECT *, sum(inside) OVER (PARTITION BY snapshot_id, slot, replica) > inside AS alive,
+                   sum(if(replica = leader, 0, inside)) OVER (PARTITION BY snapshot_id, slot, leader) = 0 AS left_alone
+            FROM counted),
         offline AS (
             SELECT DISTINCT h.snapshot_id, v.leader, replica
             FROM held_topics AS h
@@ -59,7 +62,8 @@ REPLICA_GAP = View(
                 LATERAL VIEW explode(v.offline_replicas) o AS replica
             WHERE h.slot = 'now' AND size(v.offline_replicas) > 0)
         SELECT n.snapshot_id, n.leader, n.replica, n.n, n.inside, n.alive, b.leader IS NOT NULL AND j.steady AS settled,
-               r.czxid < n.oldest AS cut_later, s.name IS NOT NULL AS blind, o.leader IS NOT NULL AS offline
+               coalesce(r.czxid < n.oldest, n.left_alone) AS cut_later, s.name IS NOT NULL AS blind,
+               o.leader IS NOT NULL AS offline
         FROM placed AS n
         JOIN judged AS j ON j.snapshot_id = n.snapshot_id
         JOIN registered_broker_at AS r ON r.snapshot_id = n.snapshot_id AND r.slot = 'now' AND r.broker_id = n.replica
@@ -127,7 +131,8 @@ CASE = View(
                        settled AND inside = 0 AND alive AND cut_later AND NOT blind AND NOT offline, replica, NULL))) AS absent,
                    array_sort(collect_set(if(settled, replica, NULL))) AS behind, sum(n) AS n
             FROM replica_gap GROUP BY snapshot_id, leader)
-        SELECT e.snapshot_id, e.broker_id, e.broker_resource, e.resource, e.answered, e.listener, e.host, e.port, e.protocol,
+        SELECT e.snapshot_id, e.broker_id, e.broker_resource, e.resource, e.answered, e.listener, e.wanted, e.host, e.port,
+               e.protocol,
                j.controller_id, s.seen, s.vantage, s.needs AS side_needs, coalesce(s.closed, array()) AS closed,
                coalesce(s.moving, array()) AS moving, coalesce(s.open, array()) AS open,
                array_except(i.ids, coalesce(s.open, array())) AS unmeasured,

@@ -1,0 +1,58 @@
+"""Names of listeners where nobody registers them: Metadata lists an address of each broker, its settings say of which listener.
+
+Without the name the way between brokers stays unknown in KRaft: a probe that was made could not be told from that of another
+listener. Pure.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from kafka_audit.collect.targets import BOOTSTRAP
+from kafka_audit.model.tables import BrokerConfig, BrokerIdentity, BrokerView, Certificate, Probe, Row
+
+_ADVERTISED, _LISTENERS = "advertised.listeners", "listeners"
+_ANY_HOST = frozenset({"", "0.0.0.0", "[::]"})  # noqa: S104 -- what settings say, nothing is bound
+
+_Places = Mapping[int, Mapping[tuple[str, int], str]]
+
+
+def named(rows: Iterable[Row]) -> tuple[Row, ...]:
+    """Return the rows with the listener's name wherever a broker's own settings tell it by the address.
+
+    Args:
+        rows: of one snapshot; those of brokers that did not tell their settings stay as they are.
+    """
+    found = tuple(rows)
+    settings = {(one.broker_id, one.key): one.value or "" for one in found if isinstance(one, BrokerConfig)}
+    told = {broker: [*_entries(settings, broker)] for broker in {broker for broker, _ in settings}}
+    places: dict[int, dict[tuple[str, int], str]] = {}
+    for row in found:
+        if isinstance(row, Probe) and row.listener == BOOTSTRAP and (name := _name(told.get(row.broker_id, ()), row)):
+            places.setdefault(row.broker_id, {})[row.host, row.port] = name
+    return tuple(_named(row, places) for row in found)
+
+
+def _entries(settings: Mapping[tuple[int, str], str], broker: int) -> Iterator[tuple[str, str, int]]:
+    for entry in (settings.get((broker, _ADVERTISED)) or settings.get((broker, _LISTENERS), "")).split(","):
+        name, _, address = entry.strip().partition("://")
+        host, _, port = address.rpartition(":")
+        if name and port.isdecimal():
+            yield name.upper(), host.lower(), int(port)
+
+
+def _name(entries: Iterable[tuple[str, str, int]], row: Probe) -> str | None:
+    """Return the listener of an address; one that names no host is advertised under the broker's own, so its port tells."""
+    host = f"[{row.host}]" if ":" in row.host else row.host
+    return next((name for name, told, port in entries if port == row.port and (told == host.lower() or told in _ANY_HOST)), None)
+
+
+def _named(row: Row, places: _Places) -> Row:
+    if not isinstance(row, Probe | Certificate | BrokerView | BrokerIdentity) or row.listener != BOOTSTRAP:
+        return row
+    own = places.get(row.broker_id, {})
+    if isinstance(row, Probe | Certificate):
+        name = own.get((row.host, row.port))
+    else:  # the address is the one that was dialled, which `reach` may have changed
+        names = set(own.values())
+        name = next(iter(names)) if len(names) == 1 else None
+    return row if name is None else replace(row, listener=name)
