@@ -20,7 +20,7 @@ demo: needs-namespaces needs-java $(INSTALLED) ## break a real Kafka cluster on 
 
 audit: needs-java $(INSTALLED) ## audit one of your clusters: make audit CLUSTER=prod [CLUSTERS=clusters.yaml]
 	@test -n "$(CLUSTER)" || { echo "make audit: which cluster? make audit CLUSTER=prod [CLUSTERS=clusters.yaml]" >&2; exit 2; }
-	@$(BIN)/kafka-audit run "$(CLUSTER)" --config "$(CLUSTERS)" --out .work/audit
+	@$(BIN)/kafka-audit run "$(CLUSTER)" --config "$(CLUSTERS)"
 
 test: needs-namespaces needs-java $(INSTALLED) ## all tests but the long scenarios (under 15 minutes on two cores)
 	@$(BIN)/pytest -m "not scenario" --durations=15

@@ -1,4 +1,6 @@
-"""KRaft 4.3.0: a broker that is cut from its controllers goes on leading what others lead by now."""
+"""KRaft 4.3.0: a broker that is cut from its controllers goes on leading; one that its followers miss leads alone."""
+
+import time
 
 import pytest
 
@@ -60,3 +62,33 @@ def test_a_broker_cut_from_its_controllers_is_stale_and_one_that_is_stopped_is_g
     gone = audits.by_command("near")
     assert {resource for code, resource in failing(gone.report) if code == "KA113"} - {"cluster"} == {"broker/2"}
     assert {code for code, _ in failing(gone.report, at_least="HIGH") if "KA101" <= code < "KA500"} <= {"KA113"}, gone.said
+
+
+def await_isr(cluster, partition, isr):
+    deadline = time.monotonic() + 90  # replica.lag.time.max.ms is 30 s
+    while sorted(cluster.views([0])[0].topics["orders"][partition]["isr"]) != isr:
+        assert time.monotonic() < deadline
+        time.sleep(1)
+
+
+def test_a_broker_that_its_followers_do_not_reach_is_cut_off(bed, cluster, audits):
+    """All views are equal, and the quorum is whole: only the ISR shows it, and a probe from the followers' hosts."""
+    target = cluster.brokers[2].host
+    for follower in (0, 1):
+        bed.cut(cluster.brokers[follower].host, target)
+    await_isr(cluster, 2, [2])
+    for name, confidence, hedge in (("far", "inferred", "most likely they"), ("near", "measured", "they")):
+        audit = audits.by_command(name)
+        assert audit.code == 3, audit.said
+        (incident,) = audit.report["incidents"]
+        headline = f"Brokers 0 and 1 are cut off from broker 2: {hedge} cannot reach the address that broker 2 advertises"
+        assert (incident["cause"], incident["confidence"], incident["headline"]) == ("KA302", confidence, headline)
+        assert failing(audit.report, at_least="HIGH") == {("KA302", "broker/2/listener/PLAINTEXT")}
+
+    for follower in (0, 1):
+        bed.heal(cluster.brokers[follower].host, target)
+    await_isr(cluster, 2, [0, 1, 2])
+    healed = audits.by_command("near")
+    assert healed.code == 0, healed.said
+    assert finding(healed.report, "KA302", "broker/2/listener/PLAINTEXT")["status"] in {"PASS", "NOT_APPLICABLE"}
+    assert [one["cause"] for one in healed.report["resolved_incidents"]] == ["KA302"]

@@ -100,13 +100,16 @@ def test_the_controller_writes_that_its_login_is_refused(bed, tmp_path, version)
 
 
 def test_followers_without_zookeeper_write_that_their_login_is_refused(bed, tmp_path):
-    """All views are equal, and without logs or files the first audit knows no more than that followers are out of the ISR."""
+    """All views are equal, and without logs or files the ISR alone shows that followers are kept out, not by what."""
     preset = presets.unknown_password(2) | {"settle": None, "properties": {"replica.lag.time.max.ms": "3000"}}
     cluster, audits = started(bed, tmp_path, "4.3.0", preset)
     deadline = time.monotonic() + 60
     while cluster.views([2])[2].topics["orders"][1]["isr"] != [2]:  # nothing else shows it
         assert time.monotonic() < deadline
         time.sleep(1)
+    without = only_incident(audits.by_command("far"))
+    assert (without["cause"], without["confidence"]) == ("KA302", "suspected")
+    assert "KA412 (a refused inter-broker login)" in str(without)
     incident = only_incident(audits.by_command("written"))
     assert (incident["cause"], incident["confidence"]) == ("KA412", "measured")
     assert "uthentication failed" in str(quotes(incident))

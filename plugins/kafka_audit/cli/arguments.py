@@ -132,10 +132,16 @@ def _change(parser: argparse.ArgumentParser) -> None:
         "--proposed", nargs="+", default=[], metavar="FILE", help="server.properties that brokers are to run with"
     )
     parser.add_argument(
-        "--advertised", action="append", default=[], metavar="LINE", help="addresses that brokers are to advertise; see above"
+        "--advertised",
+        action="append",
+        default=[],
+        metavar="LINE",
+        help="an address that brokers are to advertise: `0: CLIENT://kafka-0.example.com:9092`; may be repeated",
     )
     parser.add_argument("--kafka-version", metavar="X.Y.Z", help="release that brokers are to run")
-    parser.add_argument("--vantage", action="append", default=[], metavar="NAME", help="a vantage that must reach every broker")
+    parser.add_argument(
+        "--vantage", action="append", default=[], metavar="NAME", help="a vantage that must reach every broker; may be repeated"
+    )
     parser.add_argument("--strict", default="high", type=_severity, metavar="SEVERITY", help="what is a blocker (high)")
     parser.add_argument("--keep", action="store_true", help="keep the snapshot as baseline even if it is no go")
     parser.add_argument("--format", default="text", choices=("text", "json"), help="what goes to stdout (text)")
