@@ -132,7 +132,7 @@ def see_what_changed(page, url, story):
 
 def follow_the_button_at_the_gate(page, url, story):
     """The extra link that Airflow kept when the gate failed leads to the report of that run."""
-    page.goto(f"{url}/dags/{DAG}/runs/{quote(story.run, safe='')}/tasks/gate/mapped/0")
+    page.goto(f"{url}/dags/{DAG}/runs/{quote(story.run, safe='')}/tasks/gate/mapped/0/details")
     page.goto(page.get_by_role("link", name="Kafka audit report").get_attribute("href"))
     assert page.locator("#headline").inner_text() == HEADLINE
     assert story.broken in page.url

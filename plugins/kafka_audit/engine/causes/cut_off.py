@@ -100,11 +100,11 @@ def _headline(case: Case, hedge: str) -> str:
         return f"{subject} {verb} cut off: {hedge}other brokers cannot reach the {address}"
     they, are = ("it", "is") if len(case.sources) == 1 else ("they", "are")
     missed = f"the {'address' if one else 'addresses'} that {brokers(who)} {'advertises' if one else 'advertise'}"
-    from_whom = start_upper(brokers(case.sources))
+    from_whom, theirs = start_upper(brokers(case.sources)), "its address" if one else "their addresses"
     return fitting(
         [
             f"{from_whom} {are} cut off from {brokers(who)}: {hedge}{they} cannot reach {missed}",
-            f"{from_whom} {are} cut off from {brokers(who)}: {hedge}{they} cannot reach them",
+            f"{from_whom} {are} cut off from {brokers(who)}: {hedge}{they} cannot reach {theirs}",
         ]
     )
 
@@ -276,11 +276,15 @@ def _not_measured(case: Case) -> Iterable[str]:
         reason = "No vantage with role broker is configured."
     else:
         reason = "No probe from there was made."
+    reaches = "reaches" if case.by_controller or len(case.sources) == 1 else "reach"
+    host, log = (
+        ("hosts", "server.log") if reaches == "reach" else ("host", "controller.log" if case.by_controller else "server.log")
+    )
     for endpoint in open_pairs[:10]:
         command = connect((endpoint,))[0]
         yield (
-            f"Not known: whether {_who(case)} reaches {clean(endpoint.address)}. {reason} "
-            f"To know: {command} on the host of {_who(case)}, or controller.log there."
+            f"Not known: whether {_who(case)} {reaches} {clean(endpoint.address)}. {reason} "
+            f"To know: {command} on the {host} of {_who(case)}, or {log} there."
         )
     if len(open_pairs) > 10:  # noqa: PLR2004 -- first ten
         yield f"Not known either: {counted(len(open_pairs) - 10, 'more address', 'more addresses')}."

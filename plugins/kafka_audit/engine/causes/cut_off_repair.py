@@ -56,13 +56,15 @@ def _quick(case: Case) -> Step:
     for endpoint in case.endpoints[:5]:
         commands.append(f"# server.properties of broker {endpoint.broker_id}")
         commands.append(advertise(case, endpoint, _repaired(case, endpoint)))
-    whom = brokers(case.facts.known_brokers)
+    known = brokers(case.facts.known_brokers)
+    # In KRaft brokers fetch what the controllers know, and none of them becomes controller.
+    whom = f"all brokers ({known})" if case.facts.kraft else f"every possible controller ({known})"
+    stuck = "" if case.facts.kraft else " A broker that cannot reach its controller may not end on SIGTERM; then use SIGKILL."
     return Step(
         kind="quick",
         text=(
-            f"Let {who} advertise {'an address' if one else 'addresses'} that clients and every possible controller ({whom}) "
-            f"resolve and reach, then restart {who}{'' if one else ', one after the other'}. A broker that cannot reach its "
-            "controller may not end on SIGTERM; then use SIGKILL."
+            f"Let {who} advertise {'an address' if one else 'addresses'} that clients and {whom} "
+            f"resolve and reach, then restart {who}{'' if one else ', one after the other'}.{stuck}"
         ),
         commands=tuple(commands),
         cost=(
