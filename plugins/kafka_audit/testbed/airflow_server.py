@@ -125,8 +125,13 @@ class AirflowServer:
             self._door = self._host.popen([*command, "127.0.0.1", str(self._port)], pass_fds=[here.fileno()])
 
     def _answers(self) -> bool:
+        # Airflow 3.3 builds the API for tasks when it is asked for the first time, and answers nobody meanwhile: 5 s alone, over
+        # 30 s on a busy machine, by which time the first task has given up.
+        return self._is_up("api/v2/monitor/health", 5) and self._is_up("execution/health", START_SECONDS)
+
+    def _is_up(self, path: str, seconds: float) -> bool:
         try:
-            with urllib.request.urlopen(f"{self.url}/api/v2/monitor/health", timeout=5) as answer:  # noqa: S310 -- our own server
+            with urllib.request.urlopen(f"{self.url}/{path}", timeout=seconds) as answer:  # noqa: S310 -- our own server
                 return bool(answer.status == 200)  # noqa: PLR2004 -- OK
         except (urllib.error.URLError, OSError, ValueError):
             return False
