@@ -197,7 +197,8 @@ TABLE: tuple[Cause, ...] = (
         cases=behind.cases,
         tell=behind.tell,
         explains=(
-            Explains(codes=(*VIEW, "KA210", "KA212", "KA302", "KA303"), where=at_the_broker),
+            Explains(codes=(*VIEW, "KA210", "KA212", "KA303"), where=at_the_broker),
+            Explains(codes=("KA302",), where=behind.on_its_ways),
             Explains(codes=("KA001",), where=behind.passes_no_question_on),
             _LOST_REPLICAS,
         ),

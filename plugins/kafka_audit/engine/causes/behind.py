@@ -17,7 +17,7 @@ from kafka_audit.engine.causes.rule import (
     evidence_of_reads,
 )
 from kafka_audit.engine.facts import Path, failed_at_network
-from kafka_audit.model.finding import Confidence, Evidence, Finding, Step
+from kafka_audit.model.finding import Confidence, Evidence, Finding, Severity, Status, Step
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import brokers, clean, fitting, listing, start_upper, word
 
@@ -33,6 +33,20 @@ def cases(case: Case) -> Iterable[Case]:
     """Take all old views as one fault; in ZooKeeper mode none."""
     roots = tuple(sorted((root for root in case.roots if not root.muted), key=lambda root: CODES.index(root.code)))
     return (replace(case, roots=roots),) if case.facts.kraft and roots else ()
+
+
+def followed_no_more(case: Case) -> Case:
+    """Return the case whose roots are all old views of HIGH and above that nobody muted; none with ZooKeeper."""
+    old = (
+        f for f in case.findings if f.code in CODES and f.status is Status.FAIL and f.severity >= Severity.HIGH and not f.muted
+    )
+    return replace(case, roots=tuple(old) if case.facts.kraft else ())
+
+
+def on_its_ways(case: Case, symptom: Finding) -> bool:
+    """Explain cuts at the case's brokers, and those that were seen from their hosts alone: one cut, seen from its other end."""
+    seen_from = {int(one) for one in symptom.evidence.get("from", "").replace(",", " ").split() if one.isdigit()}
+    return at_the_broker(case, symptom) or (bool(seen_from) and seen_from <= set(case.brokers))
 
 
 def tell(case: Case) -> Story:

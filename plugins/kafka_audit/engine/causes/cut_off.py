@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 
-from kafka_audit.engine.causes import cut_off_repair, written
+from kafka_audit.engine.causes import behind, cut_off_repair, written
 from kafka_audit.engine.causes.candidates import candidates
 from kafka_audit.engine.causes.repair import connect
 from kafka_audit.engine.causes.rule import VIEW, Case, Story, bootstrap_in_vain, changed_before, evidence_of_paths
@@ -37,11 +37,15 @@ def sources(facts: Facts, root: Finding) -> tuple[int, ...]:
 def cases(case: Case) -> Iterable[Case]:
     """Split by who cannot reach: one controller that reaches nobody is one fault, a cut between two brokers another.
 
-    A cut that is only suspected, of a broker whose view shows it, is not decided: its symptom is told instead.
+    A cut that is only suspected, of a broker whose view shows it, is not decided: its symptom is told instead. In KRaft a broker
+    that follows its controllers no more is the greater fault, and its cut from the others a part of it.
     """
+    late = behind.followed_no_more(case)
     symptoms = {broker_of(f.resource.name) for f in case.findings if f.code in VIEW and f.status is Status.FAIL and not f.muted}
     groups: dict[tuple[int, ...], list[Finding]] = defaultdict(list)
     for root in case.roots:
+        if late.roots and behind.on_its_ways(late, root):
+            continue
         if root.confidence is not Confidence.SUSPECTED or broker_of(root.resource.name) not in symptoms:
             groups[sources(case.facts, root)].append(root)
     return tuple(replace(case, roots=tuple(roots), sources=who) for who, roots in groups.items())
