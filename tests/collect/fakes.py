@@ -142,7 +142,10 @@ class FakeBroker:
         if key in self.mute:
             return
         answers = {3: self._metadata, 18: self._versions, 29: self._acls, 32: self._configs, 35: self._log_dirs}
-        message = {**answers, 46: self._reassignments, 60: self._cluster}[key](version, request)
+        answers |= {46: self._reassignments, 60: self._cluster}
+        if key not in answers:
+            raise ConnectionAbortedError  # as Kafka does with a request that it does not know
+        message = answers[key](version, request)
         message.with_header(correlation_id=correlation)
         connection.sendall(message.encode(framed=True, header=True))
 

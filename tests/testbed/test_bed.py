@@ -183,11 +183,10 @@ def test_nothing_outlives_an_owner_that_was_killed(tmp_path):
         [sys.executable, "-c", OWNER, str(tmp_path)], stdout=subprocess.PIPE, text=True, env=environment
     ) as owner:
         namespaces = set(owner.stdout.readline().split())
-        running = members(namespaces)
+        assert len(namespaces) == 3
+        for expected in ("QuorumPeerMain", "kafka.Kafka", "forwarder.py", "reaper.py", "sleep 300"):
+            wait_for(lambda name=expected: any(name in command for command in members(namespaces)), 10)
         owner.send_signal(signal.SIGKILL)
-    assert len(namespaces) == 3
-    for expected in ("QuorumPeerMain", "kafka.Kafka", "forwarder.py", "reaper.py", "sleep 300"):
-        assert any(expected in command for command in running), expected
     wait_for(lambda: members(namespaces) == [], 10)
 
 
