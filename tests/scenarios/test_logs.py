@@ -116,3 +116,22 @@ def test_followers_without_zookeeper_write_that_their_login_is_refused(bed, tmp_
 
     cluster.heal_security(2)
     assert_clean(audits.by_command("written"))
+
+
+@pytest.mark.airflow
+def test_the_dag_quotes_the_refused_controller(bed, tmp_path):
+    cluster, audits = started(bed, tmp_path, "3.9.1", presets.incident_004())
+    broken = audits.by_dag("written", "broken.log")
+    assert broken.code == 1, broken.tail
+    (incident,) = broken.report["incidents"]
+    assert (incident["cause"], incident["confidence"]) == ("KA401", "measured")
+    assert "CLUSTER_AUTHORIZATION_FAILED" in str(quotes(incident))
+    assert ("KA401", "broker/0") in failing(broken.report, at_least="CRITICAL")
+    assert f"written: {incident['headline']}" in broken.said
+
+    cluster.brokers[0].restart(presets.REPAIR_004)
+    cluster.await_settled()
+    repaired = audits.by_dag("written", "repaired.log")
+    assert repaired.code == 0, repaired.tail
+    assert repaired.report["incidents"] == []
+    assert [one["cause"] for one in repaired.report["resolved_incidents"]] == ["KA401"]
