@@ -7,10 +7,10 @@ import pytest
 from collect import fakes
 from collect.fakes import FakeBroker, Garbling, creates_topics, server
 from kafka_audit.collect.brokers import CONFIGS, IDENTITY, MAY_DESCRIBE_CONFIGS, BrokerAsker
-from kafka_audit.collect.targets import BOOTSTRAP, UNREGISTERED, Target
+from kafka_audit.collect.targets import UNREGISTERED, Target
 from kafka_audit.collect.views import ViewBook
 from kafka_audit.collect.wire import ClientOptions, quiet
-from kafka_audit.model.tables import BrokerApi, BrokerConfig, BrokerIdentity, BrokerView, Probe, SourceRead
+from kafka_audit.model.tables import BOOTSTRAP, BrokerApi, BrokerConfig, BrokerIdentity, BrokerView, Probe, SourceRead
 
 
 def target(address, broker_id=2, protocol="PLAINTEXT", listener="PLAINTEXT"):

@@ -3,8 +3,8 @@
 import pytest
 
 from kafka_audit.collect.listener_names import named
-from kafka_audit.collect.targets import BOOTSTRAP, UNREGISTERED
-from kafka_audit.model.tables import BrokerConfig, BrokerIdentity, BrokerView, Probe
+from kafka_audit.collect.targets import UNREGISTERED
+from kafka_audit.model.tables import BOOTSTRAP, BrokerConfig, BrokerIdentity, BrokerView, Probe
 
 
 def config(value, key="advertised.listeners", broker=1):

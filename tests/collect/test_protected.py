@@ -13,10 +13,10 @@ from kafka_audit.collect.brokers import IDENTITY, BrokerAsker
 from kafka_audit.collect.cursor import WireError
 from kafka_audit.collect.protected import ACLS, LOG_DIRS, REASSIGNMENTS
 from kafka_audit.collect.reads import MAY_DESCRIBE
-from kafka_audit.collect.targets import BOOTSTRAP, UNREGISTERED, Target
+from kafka_audit.collect.targets import UNREGISTERED, Target
 from kafka_audit.collect.views import ViewBook
 from kafka_audit.collect.wire import ClientOptions, quiet
-from kafka_audit.model.tables import AclHolder, BrokerIdentity, LogDir, Reassignment, SourceRead
+from kafka_audit.model.tables import BOOTSTRAP, AclHolder, BrokerIdentity, LogDir, Reassignment, SourceRead
 
 DESCRIBE, DESCRIBE_CONFIGS = 1 << 8, 1 << 10
 ALL = {3: (0, 12), 18: (0, 3), 29: (0, 3), 32: (0, 4), 35: (0, 4), 46: (0, 0), 60: (0, 0)}

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from kafka_audit.change.item import Item, Weighed
+from kafka_audit.checks.advertised import by_settings
+from kafka_audit.checks.advertised import endpoints as advertised_now
 from kafka_audit.checks.inter_broker import InterBroker
 from kafka_audit.checks.rows import looks
 from kafka_audit.model.errors import UsageError
@@ -106,48 +108,24 @@ def place(one: RegisteredEndpoint) -> tuple[int, str, int]:
 
 
 def held(between: InterBroker) -> Mapping[int, tuple[RegisteredEndpoint, ...]]:
-    """Return what each broker advertises: as registered, in KRaft (nobody shows registrations) as its settings say.
-
-    A broker of which nobody told it is left out, and so is one that advertises its own host's name, which no setting tells.
-    """
+    """Return what each broker advertises: as registered, in KRaft (nobody shows registrations) as its settings say."""
     registered = {broker: tuple(own.values()) for broker, own in between.endpoints.items()}
-    if registered or not between.kraft:
-        return registered
-    found = {}
-    for broker in between.brokers:
-        told = (between.settings.get(broker, key).value for key in ("advertised.listeners", "listeners"))
-        entries = [_ENTRY.fullmatch(entry.strip()) for entry in next(filter(None, told), "").split(",")]
-        own = tuple(_advertised(between, broker, match) for match in entries if match is not None)
-        if own and len(own) == len(entries):
-            found[broker] = own
-    return found
-
-
-def _advertised(between: InterBroker, broker: int, match: re.Match[str]) -> RegisteredEndpoint:
-    name = match["listener"].upper()
-    return RegisteredEndpoint(
-        sample=0,
-        broker_id=broker,
-        listener=name,
-        protocol=between.protocol(broker, name) or "",
-        host=match["host"].strip("[]"),
-        port=int(match["port"]),
-    )
+    return by_settings(between) if between.kraft and not registered else registered
 
 
 def advertised(proposed: Iterable[RegisteredEndpoint], trials: Iterable[Probe], snapshot: Snapshot) -> Snapshot:
     """Return the snapshot as registrations would be, with what was seen on the way to the new ones.
 
-    Checks of registrations say nothing in KRaft, where nobody shows any. What is proposed is told, so here they can judge.
+    In KRaft, where nobody shows registrations, it becomes a snapshot with registrations: what is proposed is told as they are.
     """
-    between, (now, _) = InterBroker(snapshot), looks(snapshot)
+    between, (now, before) = InterBroker(snapshot), looks(snapshot)
     added = {(one.broker_id, one.listener): one for one in proposed}
-    stay = [one for own in held(between).values() for one in own if (one.broker_id, one.listener) not in added]
+    stay = [one for one in advertised_now(snapshot) if (one.broker_id, one.listener) not in added]
     walks = [replace(row, sample=now or 0) for row in trials]
     rows = [row for row in snapshot.rows if not (isinstance(row, RegisteredEndpoint) and row.sample == now)]
     if between.kraft:
         rows = [replace(row, mode="zookeeper") if isinstance(row, SnapshotInfo) else row for row in rows]
-        rows += _registered(between.brokers, now or 0)
+        rows += [row for sample in {now or 0, before or 0} for row in _registered(between.brokers, sample)]
     return replace(snapshot, rows=(*rows, *walks, *(replace(one, sample=now or 0) for one in (*stay, *added.values()))))
 
 

@@ -3,7 +3,7 @@
 import ipaddress
 import re
 
-from kafka_audit.checks.rows import newest
+from kafka_audit.checks.advertised import endpoints
 from kafka_audit.model.tables import BrokerView, Probe, RegisteredEndpoint, Snapshot, SnapshotInfo, SourceRead
 
 _INSIDE = (
@@ -50,9 +50,7 @@ def several_hosts(snapshot: Snapshot, host: str) -> bool:
     dialled = {view.address for view in snapshot.of(BrokerView)}
     dialled |= {read.target for read in snapshot.of(SourceRead) if read.observer.startswith("broker")}
     dialled |= {probe.via for probe in snapshot.of(Probe) if probe.via is not None}
-    others = {address.rpartition(":")[0].strip("[]") for address in dialled} | {
-        row.host for row in newest(snapshot, RegisteredEndpoint)
-    }
+    others = {address.rpartition(":")[0].strip("[]") for address in dialled} | {row.host for row in endpoints(snapshot)}
     return any(
         other != host and kind_of(other) not in {"a loopback name", "a loopback address", "no host at all"} for other in others
     )

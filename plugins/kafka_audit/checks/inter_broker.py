@@ -91,7 +91,9 @@ class InterBroker:
         for key in ("advertised.listeners", "listeners"):
             told = self.settings.get(broker, key).value
             if told:
-                return frozenset(entry.partition("://")[0].strip().upper() for entry in told.split(","))
+                own = (self.settings.get(broker, "controller.listener.names").value or "").upper().split(",")
+                names = {entry.partition("://")[0].strip().upper() for entry in told.split(",")}
+                return frozenset(names - {one.strip() for one in own})
         return None
 
     def protocol(self, broker: int, name: str) -> str | None:

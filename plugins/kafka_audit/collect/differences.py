@@ -11,8 +11,9 @@ from typing import TypeVar
 
 from kafka_audit.collect import ensemble_differences, quorum_differences, replication_gaps
 from kafka_audit.collect.reads import LASTING, clean
-from kafka_audit.collect.targets import BOOTSTRAP, UNREGISTERED
+from kafka_audit.collect.targets import UNREGISTERED
 from kafka_audit.model.tables import (
+    BOOTSTRAP,
     AclHolder,
     BrokerIdentity,
     BrokerView,

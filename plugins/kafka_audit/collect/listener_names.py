@@ -7,8 +7,7 @@ listener. Pure.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from kafka_audit.collect.targets import BOOTSTRAP
-from kafka_audit.model.tables import BrokerConfig, BrokerIdentity, BrokerView, Certificate, Probe, Row
+from kafka_audit.model.tables import BOOTSTRAP, BrokerConfig, BrokerIdentity, BrokerView, Certificate, Probe, Row
 
 _ADVERTISED, _LISTENERS = "advertised.listeners", "listeners"
 _ANY_HOST = frozenset({"", "0.0.0.0", "[::]"})  # noqa: S104 -- what settings say, nothing is bound

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.errors import UsageError
-from kafka_audit.model.tables import RegisteredEndpoint
+from kafka_audit.model.tables import BOOTSTRAP, RegisteredEndpoint
 
 PLAINTEXT = "PLAINTEXT"
 UNREGISTERED = -1
-BOOTSTRAP = "bootstrap"
-"""Stands for the listener's name where only an address is known: bootstrap addresses, and brokers known from Metadata alone."""
 
 _ADDRESS = re.compile(r"(?:\[([0-9A-Fa-f:.%]+)\]|([^\[\]:/\s]+)):([0-9]{1,5})")
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
+from kafka_audit.checks import advertised
 from kafka_audit.checks.inter_broker import InterBroker
 from kafka_audit.checks.log_lines import LogLines
 from kafka_audit.checks.ways import Way, ways
@@ -18,7 +19,6 @@ from kafka_audit.model.tables import (
     BrokerView,
     Probe,
     RegisteredBroker,
-    RegisteredEndpoint,
     RegisteredPartition,
     Registry,
     Snapshot,
@@ -29,7 +29,7 @@ from kafka_audit.model.tables import (
 LAYERS = ("dns", "tcp", "tls", "sasl", "api", "identity")
 """Layers of a path in the order in which they are tried."""
 
-_Sampled = TypeVar("_Sampled", Registry, RegisteredBroker, RegisteredEndpoint, RegisteredPartition, BrokerIdentity)
+_Sampled = TypeVar("_Sampled", Registry, RegisteredBroker, RegisteredPartition, BrokerIdentity)
 
 
 @dataclass(frozen=True, kw_only=True, order=True)
@@ -115,12 +115,11 @@ class Facts:
 
     @cached_property
     def endpoints(self) -> tuple[Endpoint, ...]:
-        """Advertised endpoints as registered; without ZooKeeper as the brokers' views list them."""
-        rows = self._newest(self.snapshot.of(RegisteredEndpoint))
-        if rows:
+        """Advertised endpoints as registered, in KRaft as settings and lists tell them; where ZooKeeper is silent, all listed."""
+        if rows := advertised.endpoints(self.snapshot):
             return tuple(
                 sorted(
-                    Endpoint(broker_id=r.broker_id, listener=r.listener, host=r.host, port=r.port, protocol=r.protocol)
+                    Endpoint(broker_id=r.broker_id, listener=r.listener, host=r.host, port=r.port, protocol=r.protocol or None)
                     for r in rows
                 )
             )

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from kafka_audit.checks import row_check
+from kafka_audit.checks import advertised, row_check
 from kafka_audit.checks.inter_broker import InterBroker
 from kafka_audit.checks.logins import DAY_MS, certificate, fault_of, started_ms
-from kafka_audit.checks.rows import endpoint_name, judge, newest
+from kafka_audit.checks.rows import endpoint_name, judge, kraft
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import Certificate, RegisteredEndpoint, Snapshot
+from kafka_audit.model.tables import Certificate, Snapshot
 
 
 @row_check(
@@ -51,7 +51,9 @@ def certificate_expires(snapshot: Snapshot) -> Iterator[Judgement]:
     KIP-226 (dynamic keystores); RFC 6125.
     """
     between = InterBroker(snapshot)
-    ends = [e for e in newest(snapshot, RegisteredEndpoint) if e.protocol in {"SSL", "SASL_SSL"}]
+    endpoints = advertised.endpoints(snapshot)
+    shown_at = {(row.broker_id, row.listener) for row in snapshot.of(Certificate)}
+    ends = [e for e in endpoints if e.protocol in {"SSL", "SASL_SSL"} or (e.broker_id, e.listener) in shown_at]
     for end in ends:
         shown = certificate(between, end.broker_id, end.listener)
         words = {"broker": str(end.broker_id), "listener": end.listener, "host": end.host, "port": str(end.port)}
@@ -69,8 +71,9 @@ def certificate_expires(snapshot: Snapshot) -> Iterator[Judgement]:
         told = judge(snapshot, "KA307", endpoint_name(end), Status.FAIL if fault else Status.PASS, **words)
         yield replace(told, severity=fault[1]) if fault else told
     if not ends:
-        missing = {"error": "no registered endpoints were read", "needs": "a ZooKeeper that answers"}
-        if newest(snapshot, RegisteredEndpoint):
+        who = "broker" if kraft(snapshot) else "ZooKeeper"
+        missing = {"error": "nobody told the brokers' addresses", "needs": f"a {who} that answers"}
+        if endpoints:
             yield judge(snapshot, "KA307", "cluster", Status.NOT_APPLICABLE, reason="no listener uses TLS")
         else:
             yield judge(snapshot, "KA307", "cluster", Status.UNKNOWN, who="any broker", **missing)

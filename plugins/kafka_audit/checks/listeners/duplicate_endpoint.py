@@ -3,10 +3,10 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
-from kafka_audit.checks import row_check
-from kafka_audit.checks.rows import MOVING, ages_ms, endpoint_name, judge, looks, moved, newest, registrations_gap
+from kafka_audit.checks import advertised, row_check
+from kafka_audit.checks.rows import MOVING, ages_ms, endpoint_name, judge, looks
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import RegisteredBroker, RegisteredEndpoint, Snapshot
+from kafka_audit.model.tables import RegisteredEndpoint, Snapshot
 
 OLD_ENOUGH_MS = 60_000
 """A broker that died leaves its registration for its session time-out: 18 s by default, 40 s in old setups."""
@@ -15,12 +15,11 @@ OLD_ENOUGH_MS = 60_000
 @row_check(
     code="KA304",
     severity=Severity.CRITICAL,
-    needs=(RegisteredBroker, RegisteredEndpoint),
+    needs=(RegisteredEndpoint,),
     says={
         Status.FAIL: "Clients cannot tell brokers {brokers} apart: each advertises {host}:{port}",
         Status.PASS: "Only broker {broker} advertises {host}:{port}",
         Status.UNKNOWN: "Not known: whether {who} shares an address with another ({error})",
-        Status.NOT_APPLICABLE: "No registered addresses to look at: {reason}",
     },
 )
 def duplicate_endpoint(snapshot: Snapshot) -> Iterator[Judgement]:
@@ -32,32 +31,36 @@ def duplicate_endpoint(snapshot: Snapshot) -> Iterator[Judgement]:
 
     ## Fails when
     The same host and port is registered under two broker ids, in two looks, or in one by registrations of more than a minute.
-    A broker that died leaves its registration until its session ends, so a replacement at its address is no fault.
+    A broker that died leaves its registration until its session ends, so a replacement at its address is no fault. In KRaft,
+    which tells no age: brokers list both ids there in two looks.
 
     ## Not known when
-    ZooKeeper was not read, or one of the registrations is young or changed between two looks.
+    Nobody told addresses (ZooKeeper, in KRaft the brokers' settings and lists), or one of the two is young or changed between
+    two looks.
 
     ## Passes only when
-    No other broker id has registered that host and port.
+    No other broker id has that host and port.
 
     ## What to do
-    `zookeeper-shell.sh <zookeeper.connect> get /brokers/ids/<id>` for brokers {brokers} shows what each registered. Give each an
-    `advertised.listeners` of its own, then restart it; behind one forward that means a port of its own per broker.
+    `zookeeper-shell.sh <zookeeper.connect> get /brokers/ids/<id>` for brokers {brokers} shows what each registered; in KRaft
+    `kcat -L -b <broker>:9092` lists them. Give each an `advertised.listeners` of its own, then restart it; behind one forward
+    that means a port of its own per broker.
 
     ## References
-    Since Kafka 2.4 a broker refuses to start: `Configured end points … in advertised listeners are already registered by broker
-    …`.
+    Since Kafka 2.4 a broker with ZooKeeper refuses to start: `Configured end points … in advertised listeners are already
+    registered by broker …`.
     """
-    gap = tuple(registrations_gap(snapshot, "KA304"))
+    gap = tuple(advertised.gap(snapshot, "KA304"))
     yield from gap
     if gap:
         return
+    endpoints = advertised.endpoints(snapshot)
     sharing: dict[tuple[str, int], set[int]] = defaultdict(set)
-    for endpoint in newest(snapshot, RegisteredEndpoint):
+    for endpoint in endpoints:
         sharing[endpoint.host.lower(), endpoint.port].add(endpoint.broker_id)
     age = ages_ms(snapshot)
-    moving, twice = moved(snapshot), looks(snapshot)[1] is not None
-    for endpoint in newest(snapshot, RegisteredEndpoint):
+    moving, twice = advertised.moving(snapshot), looks(snapshot)[1] is not None
+    for endpoint in endpoints:
         brokers = sharing[endpoint.host.lower(), endpoint.port]
         settled = not brokers & moving if twice else all(age.get(one, 0) > OLD_ENOUGH_MS for one in brokers)
         status = Status.PASS if len(brokers) == 1 else Status.FAIL if settled else Status.UNKNOWN

@@ -5,7 +5,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from kafka_audit.checks import row_check
-from kafka_audit.checks.rows import MOVING, inter_broker_listeners, judge, moved, newest, registrations_gap
+from kafka_audit.checks.inter_broker import InterBroker
+from kafka_audit.checks.principals import file_of
+from kafka_audit.checks.rows import MOVING, inter_broker_listeners, judge, kraft, moved, newest, registrations_gap
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import RegisteredBroker, RegisteredEndpoint, Snapshot
 
@@ -18,7 +20,6 @@ from kafka_audit.model.tables import RegisteredBroker, RegisteredEndpoint, Snaps
         Status.FAIL: "Clients of listener {listener} find broker {broker} different: {fault}",
         Status.PASS: "Broker {broker} has listener {listener} as the others do ({protocol})",
         Status.UNKNOWN: "Not known: whether {who} has the listeners of the others ({error})",
-        Status.NOT_APPLICABLE: "No registered listeners to compare: {reason}",
     },
 )
 def listener_sets_differ(snapshot: Snapshot) -> Iterator[Judgement]:
@@ -32,7 +33,8 @@ def listener_sets_differ(snapshot: Snapshot) -> Iterator[Judgement]:
     the same name than most. CRITICAL where a broker lacks the listener that another one uses between brokers.
 
     ## Not known when
-    ZooKeeper was not read, or the registration changed between two looks. Without DescribeConfigs on Cluster a lack is MEDIUM.
+    ZooKeeper was not read, or the registration changed between two looks; in KRaft, which shows no registrations, a broker did
+    not tell its settings. Without DescribeConfigs on Cluster a lack is MEDIUM.
 
     ## Passes only when
     The broker has that listener, with the protocol that most have.
@@ -45,14 +47,16 @@ def listener_sets_differ(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     KIP-103 (listeners for different traffic).
     """
-    gap = tuple(registrations_gap(snapshot, "KA305"))
+    gap = tuple(_not_told(snapshot) if kraft(snapshot) else registrations_gap(snapshot, "KA305"))
     yield from gap
-    if gap:
+    if any(one.resource == "cluster" for one in gap):
         return
-    brokers = sorted(row.broker_id for row in newest(snapshot, RegisteredBroker))
+    known = _by_settings(snapshot) if kraft(snapshot) else _registered(snapshot)
+    brokers = sorted(broker for broker, own in known.items() if own is not None)
     listeners: dict[str, dict[int, str]] = defaultdict(dict)
-    for endpoint in newest(snapshot, RegisteredEndpoint):
-        listeners[endpoint.listener][endpoint.broker_id] = endpoint.protocol
+    for broker, own in known.items():
+        for listener, protocol in (own or {}).items():
+            listeners[listener][broker] = protocol
     moving, internal = moved(snapshot), inter_broker_listeners(snapshot)
     for listener, protocols in sorted(listeners.items()):
         for broker in brokers:
@@ -66,6 +70,36 @@ def listener_sets_differ(snapshot: Snapshot) -> Iterator[Judgement]:
                 yield judge(snapshot, "KA305", resource, Status.UNKNOWN, **told, **MOVING)
             elif fault is not None:
                 yield replace(judge(snapshot, "KA305", resource, Status.FAIL, **told, fault=fault[0]), severity=fault[1])
+
+
+def _registered(snapshot: Snapshot) -> Mapping[int, Mapping[str, str] | None]:
+    """Return protocols by listener of each registered broker."""
+    told: dict[int, dict[str, str]] = {row.broker_id: {} for row in newest(snapshot, RegisteredBroker)}
+    for endpoint in newest(snapshot, RegisteredEndpoint):
+        told.setdefault(endpoint.broker_id, {})[endpoint.listener] = endpoint.protocol
+    return told
+
+
+def _not_told(snapshot: Snapshot) -> Iterator[Judgement]:
+    told = _by_settings(snapshot)
+    for broker in sorted(broker for broker, own in told.items() if own is None):
+        needs = f"DescribeConfigs on Cluster, answered by broker {broker}, or {file_of(broker)}"
+        words = {"who": f"broker {broker}", "error": "nobody told its listeners", "needs": needs}
+        yield judge(snapshot, "KA305", f"broker/{broker}", Status.UNKNOWN, **words)
+    if not told:
+        words = {"who": "any broker", "error": "no broker answered", "needs": "a broker that answers"}
+        yield judge(snapshot, "KA305", "cluster", Status.UNKNOWN, **words)
+
+
+def _by_settings(snapshot: Snapshot) -> Mapping[int, Mapping[str, str] | None]:
+    """Return protocols by listener of each broker, None for one that did not tell them."""
+    between = InterBroker(snapshot)
+    told: dict[int, Mapping[str, str] | None] = {}
+    for broker in between.brokers:
+        own = {name: between.protocol(broker, name) for name in between.offered(broker) or ()}
+        known = {name: protocol for name, protocol in own.items() if protocol is not None}
+        told[broker] = known if known and len(known) == len(own) else None
+    return told
 
 
 def _fault(protocols: Mapping[int, str], has: str | None, *, of: int, internal: bool) -> tuple[str, Severity] | None:

@@ -3,22 +3,21 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from kafka_audit.checks import row_check
+from kafka_audit.checks import advertised, row_check
 from kafka_audit.checks.hosts import kind_of, resolved, several_hosts
-from kafka_audit.checks.rows import MOVING, endpoint_name, judge, moved, newest, registrations_gap
+from kafka_audit.checks.rows import MOVING, endpoint_name, judge
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import RegisteredBroker, RegisteredEndpoint, Snapshot
+from kafka_audit.model.tables import RegisteredEndpoint, Snapshot
 
 
 @row_check(
     code="KA303",
     severity=Severity.HIGH,
-    needs=(RegisteredBroker, RegisteredEndpoint),
+    needs=(RegisteredEndpoint,),
     says={
         Status.FAIL: "Clients on other hosts may not find broker {broker}: listener {listener} advertises {host}:{port}, {kind}",
         Status.PASS: "Broker {broker} advertises {host}:{port} ({listener}), which may mean the same on every host",
         Status.UNKNOWN: "Not known: whether {who} advertises an address for its own host only ({error})",
-        Status.NOT_APPLICABLE: "No registered addresses to look at: {reason}",
     },
 )
 def unroutable_advertised_address(snapshot: Snapshot) -> Iterator[Judgement]:
@@ -34,7 +33,7 @@ def unroutable_advertised_address(snapshot: Snapshot) -> Iterator[Judgement]:
     single machine, and for a bare name that a client vantage does resolve.
 
     ## Not known when
-    ZooKeeper was not read, or the registration changed between two looks.
+    Nobody told addresses (ZooKeeper, in KRaft the brokers' settings and lists), or this one changed between two looks.
 
     ## Passes only when
     The advertised host is an address or a name with a dot. Whether it resolves and answers is KA301's question.
@@ -47,10 +46,10 @@ def unroutable_advertised_address(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     KIP-103; Kafka refuses 0.0.0.0 in `advertised.listeners` at start, and nothing else.
     """
-    gap = tuple(registrations_gap(snapshot, "KA303"))
+    gap = tuple(advertised.gap(snapshot, "KA303"))
     yield from gap
-    moving = moved(snapshot)
-    for endpoint in () if gap else newest(snapshot, RegisteredEndpoint):
+    moving = advertised.moving(snapshot)
+    for endpoint in () if gap else advertised.endpoints(snapshot):
         resource, kind = endpoint_name(endpoint), kind_of(endpoint.host)
         evidence = {
             "broker": str(endpoint.broker_id),

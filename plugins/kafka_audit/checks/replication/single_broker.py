@@ -3,9 +3,18 @@
 from collections.abc import Iterator
 
 from kafka_audit.checks import row_check
-from kafka_audit.checks.rows import judge, looks, newest, registrations_gap
+from kafka_audit.checks.rows import judge, kraft, looks, newest, registrations_gap
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import RegisteredBroker, RegisteredPartition, Snapshot, SnapshotInfo
+from kafka_audit.model.tables import (
+    BrokerView,
+    FencedBroker,
+    RegisteredBroker,
+    RegisteredPartition,
+    Snapshot,
+    SnapshotInfo,
+    ViewBroker,
+    ViewPartition,
+)
 
 
 @row_check(
@@ -13,7 +22,7 @@ from kafka_audit.model.tables import RegisteredBroker, RegisteredPartition, Snap
     severity=Severity.MEDIUM,
     needs=(RegisteredBroker,),
     says={
-        Status.FAIL: "One broker carries the cluster: broker {broker} alone is registered, and nothing is assigned to another",
+        Status.FAIL: "One broker carries the cluster: broker {broker} alone is there, and nothing is assigned to another",
         Status.PASS: "{count} brokers carry the cluster",
         Status.UNKNOWN: "Not known: whether a single broker carries the cluster ({error})",
         Status.NOT_APPLICABLE: "A single broker is no fault here: {reason}",
@@ -26,14 +35,16 @@ def single_broker(snapshot: Snapshot) -> Iterator[Judgement]:
     Every restart is an outage, every dead disk is lost data. Replication cannot be had later without moving every partition.
 
     ## Fails when
-    One broker is registered and no partition is assigned to another. MEDIUM: many run one on purpose, few know that they do.
+    One broker is registered (in KRaft: listed), and no partition is assigned to another. MEDIUM: many run one on purpose, few
+    know that they do.
 
     ## Not known when
-    ZooKeeper was not read. It does not apply where the cluster file says `expect: {single_broker: true}`, nor where assignments
-    or `expect.brokers` name more brokers: then the others are gone, which is KA113.
+    ZooKeeper was not read; in KRaft: no broker answered, or one alone that lists others. It does not apply where the cluster file
+    says `expect: {single_broker: true}`, nor where assignments or `expect.brokers` name more brokers: then the others are gone,
+    which is KA113.
 
     ## Passes only when
-    At least two brokers are registered.
+    At least two brokers are registered (in KRaft: listed by two).
 
     ## What to do
     Add brokers. Then give every partition three replicas, internal topics too, in a plan of your own:
@@ -44,14 +55,13 @@ def single_broker(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     Settings `default.replication.factor` and `min.insync.replicas`.
     """
-    gap = tuple(registrations_gap(snapshot, "KA612"))
+    gap = tuple(_not_told(snapshot) if kraft(snapshot) else registrations_gap(snapshot, "KA612"))
     yield from gap
     if gap:
         return
     info = next(iter(snapshot.of(SnapshotInfo)), None)
-    registered = {row.broker_id for row in newest(snapshot, RegisteredBroker)}
-    now, _ = looks(snapshot)
-    known = registered | {one for row in snapshot.of(RegisteredPartition) if row.sample == now for one in row.replicas}
+    registered, assigned = _by_views(snapshot) if kraft(snapshot) else _by_zookeeper(snapshot)
+    known = registered | assigned
     count = str(len(registered))
     if len(registered) > 1:
         yield judge(snapshot, "KA612", "cluster", Status.PASS, count=count)
@@ -60,7 +70,37 @@ def single_broker(snapshot: Snapshot) -> Iterator[Judgement]:
             snapshot, "KA612", "cluster", Status.NOT_APPLICABLE, count=count, reason="the cluster file expects a single broker"
         )
     elif len(known) > 1 or not registered or (info is not None and (info.expect_brokers or 0) > 1):
-        reason = f"{len(registered)} brokers are registered, and others are assigned or expected (KA113)"
+        reason = f"{len(registered)} brokers are there, and others are assigned or expected (KA113)"
         yield judge(snapshot, "KA612", "cluster", Status.NOT_APPLICABLE, count=count, reason=reason)
     else:
         yield judge(snapshot, "KA612", "cluster", Status.FAIL, count=count, broker=str(min(registered)))
+
+
+def _by_zookeeper(snapshot: Snapshot) -> tuple[set[int], set[int]]:
+    """Return who is registered, and to whom partitions are assigned."""
+    now, _ = looks(snapshot)
+    assigned = {one for row in snapshot.of(RegisteredPartition) if row.sample == now for one in row.replicas}
+    return {row.broker_id for row in newest(snapshot, RegisteredBroker)}, assigned
+
+
+def _by_views(snapshot: Snapshot) -> tuple[set[int], set[int]]:
+    """Return whom brokers list, and to whom partitions are assigned or who is fenced."""
+    digests = {view.brokers_digest for view in _views(snapshot)}
+    listed = {row.broker_id for row in snapshot.of(ViewBroker) if row.brokers_digest in digests}
+    assigned = {one for row in snapshot.of(ViewPartition) for one in row.replicas}
+    return listed, assigned | {row.fenced_id for row in snapshot.of(FencedBroker)}
+
+
+def _views(snapshot: Snapshot) -> tuple[BrokerView, ...]:
+    now, _ = looks(snapshot)
+    return tuple(view for view in snapshot.of(BrokerView) if view.sample == now)
+
+
+def _not_told(snapshot: Snapshot) -> Iterator[Judgement]:
+    """Yield what keeps the lists of brokers from being believed: there is none, or one broker alone speaks of others."""
+    listed, _ = _by_views(snapshot)
+    answered = {view.observer for view in _views(snapshot)}
+    if not listed or len(answered) < min(len(listed), 2):
+        error = "one broker alone lists the others" if listed else "no broker listed any"
+        words = {"who": "any broker", "error": error, "needs": "a second broker that answers Metadata"}
+        yield judge(snapshot, "KA612", "cluster", Status.UNKNOWN, **words)

@@ -25,7 +25,6 @@ def tell_shared(case: Case) -> Story:
     """Tell that one address stands for several brokers."""
     address = clean(case.endpoints[0].address) if case.endpoints else "the same address"
     subject = start_upper(brokers(case.brokers))
-    registered = tuple(f"get /brokers/ids/{broker}" for broker in case.brokers[:5])
     return Story(
         headline=fitting(
             [
@@ -35,13 +34,13 @@ def tell_shared(case: Case) -> Story:
         ),
         impact="Whoever asks for one of these brokers gets the other one, or neither; requests fail with NOT_LEADER_OR_FOLLOWER.",
         confidence=case.confidence(),
-        why="The registrations name the address, each for itself.",
+        why="Brokers list the address for each of them." if case.facts.kraft else "The registrations name it, each for itself.",
         speaks_for=(*evidence_of(case.roots), *changed_before(case, {"endpoint": "address"})),
         steps=(
             Step(
                 kind="see",
                 text="See it yourself (reads only).",
-                commands=zookeeper_shell(case, *registered),
+                commands=_list(case),
             ),
             Step(
                 kind="quick",
@@ -54,6 +53,14 @@ def tell_shared(case: Case) -> Story:
             prove(case),
         ),
     )
+
+
+def _list(case: Case) -> tuple[str, ...]:
+    """Return what shows the addresses; of several brokers at one address, one that answers elsewhere is asked in KRaft."""
+    if not case.facts.kraft:
+        return zookeeper_shell(case, *(f"get /brokers/ids/{broker}" for broker in case.brokers[:5]))
+    others = (word(e.address) for e in case.facts.endpoints if e.broker_id not in case.brokers)
+    return (f"kafka-broker-api-versions.sh --bootstrap-server {next(others, '<broker>:9092')} | grep 'id: '",)
 
 
 def tell_wrong_answer(case: Case) -> Story:

@@ -14,7 +14,7 @@ from functools import cached_property
 from types import MappingProxyType, UnionType
 from typing import Any, ClassVar, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from kafka_audit.model.tables.asked import BrokerIdentity, Certificate, Probe, Sample, SnapshotInfo, SourceRead
+from kafka_audit.model.tables.asked import BOOTSTRAP, BrokerIdentity, Certificate, Probe, Sample, SnapshotInfo, SourceRead
 from kafka_audit.model.tables.logs import LogLine
 from kafka_audit.model.tables.planned import PlannedNode, Verdict
 from kafka_audit.model.tables.quorum import ControllerProbe, FencedBroker, Migration, QuorumReplica, QuorumView
@@ -43,6 +43,7 @@ from kafka_audit.model.tables.views import (
 from kafka_audit.model.tables.zookeeper import ZookeeperMember, ZookeeperNode
 
 __all__ = [
+    "BOOTSTRAP",
     "KEY",
     "SQL_TABLES",
     "TABLES",

@@ -4,6 +4,9 @@ from dataclasses import dataclass
 
 from kafka_audit.model.tables.row import Row
 
+BOOTSTRAP = "bootstrap"
+"""Stands for the listener's name where only an address is known: bootstrap addresses, and brokers known from Metadata alone."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class SnapshotInfo(Row):
