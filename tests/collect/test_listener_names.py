@@ -4,7 +4,7 @@ import pytest
 
 from kafka_audit.collect.listener_names import named
 from kafka_audit.collect.targets import UNREGISTERED
-from kafka_audit.model.tables import BOOTSTRAP, BrokerConfig, BrokerIdentity, BrokerView, Probe
+from kafka_audit.model.tables import BOOTSTRAP, BrokerConfig, BrokerIdentity, BrokerView, Probe, ViewBroker
 
 
 def config(value, key="advertised.listeners", broker=1):
@@ -88,3 +88,12 @@ def test_what_nobody_told_stays_without_a_name(rows):
 def test_registered_listeners_and_unknown_brokers_stay_as_they_are():
     told = config("CLIENT://k1.example.com:9092")
     assert names(told, probe(listener="OTHER"), probe(broker=UNREGISTERED)) == ["OTHER", BOOTSTRAP]
+
+
+def test_a_broker_that_told_nothing_has_the_name_from_those_that_list_it():
+    told = config("CLIENT://k1.example.com:9092,INTERNAL://k1.example.com:9094")
+    listed = ViewBroker(brokers_digest="b", broker_id=2, host="localhost", port=9092, rack=None)
+    assert names(told, probe(), view(), listed, probe("localhost", broker=2)) == ["CLIENT", "CLIENT", "CLIENT"]
+    # The view has no name where two listeners of its broker were asked, and nobody lists the other address.
+    assert names(told, probe(), probe(port=9094), view(), listed, probe("localhost", broker=2))[-1] == BOOTSTRAP
+    assert names(told, probe(), view(), listed, probe("elsewhere", broker=2))[-1] == BOOTSTRAP

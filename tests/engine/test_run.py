@@ -135,6 +135,7 @@ def test_without_zookeeper_views_are_compared_with_the_newest(store):
     ]
 
 
+@pytest.mark.scenario  # it answers once more
 def test_another_try_replaces_the_answer(spark, store):
     before = len(judgements(store, "r1"))
     run.answer(spark, str(store), "r1")

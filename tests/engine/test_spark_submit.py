@@ -38,7 +38,8 @@ def submit(tmp_path, master, *arguments):
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("master", ["local[2]", pytest.param("local-cluster[1,1,1024]", marks=pytest.mark.scenario)])
+@pytest.mark.scenario  # a minute and a half each
+@pytest.mark.parametrize("master", ["local[2]", "local-cluster[1,1,1024]"])
 def test_submitted(tmp_path, master):
     store = tmp_path / "store"
     put(store, "r1", WORLDS)

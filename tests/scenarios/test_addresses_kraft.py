@@ -136,7 +136,10 @@ def test_an_address_that_each_host_takes_for_itself(audits, advertise):
     assert loopback["message"] == (
         "Clients on other hosts may not find broker 2: listener CLIENT advertises localhost:9092, a loopback name"
     )
-    assert "broker 2" in incident["headline"].lower()
+    assert incident["headline"] == (
+        "Clients at worker cannot reach broker 2: it advertises localhost:9092, each host's own address"
+    )
+    assert (incident["cause"], incident["confidence"]) == ("KA301", "measured")
     assert loopback["fingerprint"] in incident["findings"]
 
     advertise.repair()

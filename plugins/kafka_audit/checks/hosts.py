@@ -42,6 +42,11 @@ def kind_of(host: str) -> str | None:
     return "a link-local address" if address.is_link_local else None
 
 
+def means_itself(host: str) -> bool:
+    """Tell whether a host, whoever looks it up, finds itself: a loopback name or address, or the wildcard address."""
+    return (kind_of(host) or "").removeprefix("a ").startswith(("loopback", "the wildcard"))
+
+
 def several_hosts(snapshot: Snapshot, host: str) -> bool:
     """Tell whether anything shows that clients or brokers live on other hosts than this one."""
     info = next(iter(snapshot.of(SnapshotInfo)), None)

@@ -1,5 +1,6 @@
 """Names of listeners where nobody registers them: Metadata lists an address of each broker, its settings say of which listener.
 
+A broker that did not tell its settings has the name from the others: a listener that is asked lists that listener of everybody.
 Without the name the way between brokers stays unknown in KRaft: a probe that was made could not be told from that of another
 listener. Pure.
 """
@@ -7,7 +8,7 @@ listener. Pure.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from kafka_audit.model.tables import BOOTSTRAP, BrokerConfig, BrokerIdentity, BrokerView, Certificate, Probe, Row
+from kafka_audit.model.tables import BOOTSTRAP, BrokerConfig, BrokerIdentity, BrokerView, Certificate, Probe, Row, ViewBroker
 
 _ADVERTISED, _LISTENERS = "advertised.listeners", "listeners"
 _ANY_HOST = frozenset({"", "0.0.0.0", "[::]"})  # noqa: S104 -- what settings say, nothing is bound
@@ -16,10 +17,10 @@ _Places = Mapping[int, Mapping[tuple[str, int], str]]
 
 
 def named(rows: Iterable[Row]) -> tuple[Row, ...]:
-    """Return the rows with the listener's name wherever a broker's own settings tell it by the address.
+    """Return the rows with the listener's name wherever settings tell it by the address: the broker's own, else of who lists it.
 
     Args:
-        rows: of one snapshot; those of brokers that did not tell their settings stay as they are.
+        rows: of one snapshot; those of addresses of which nobody told the listener stay as they are.
     """
     found = tuple(rows)
     settings = {(one.broker_id, one.key): one.value or "" for one in found if isinstance(one, BrokerConfig)}
@@ -28,7 +29,9 @@ def named(rows: Iterable[Row]) -> tuple[Row, ...]:
     for row in found:
         if isinstance(row, Probe) and row.listener == BOOTSTRAP and (name := _name(told.get(row.broker_id, ()), row)):
             places.setdefault(row.broker_id, {})[row.host, row.port] = name
-    return tuple(_named(row, places) for row in found)
+    found = tuple(_named(row, places) for row in found)
+    by_others = _listed(found, places)
+    return tuple(_named(row, by_others) for row in found) if by_others else found
 
 
 def _entries(settings: Mapping[tuple[int, str], str], broker: int) -> Iterator[tuple[str, str, int]]:
@@ -43,6 +46,24 @@ def _name(entries: Iterable[tuple[str, str, int]], row: Probe) -> str | None:
     """Return the listener of an address; one that names no host is advertised under the broker's own, so its port tells."""
     host = f"[{row.host}]" if ":" in row.host else row.host
     return next((name for name, told, port in entries if port == row.port and (told == host.lower() or told in _ANY_HOST)), None)
+
+
+def _listed(rows: Iterable[Row], told: _Places) -> _Places:
+    """Return the listener of each address that views of one listener alone list, of brokers of which nothing is known yet."""
+    rows = tuple(rows)
+    asked: dict[str, set[str]] = {}
+    for view in rows:
+        if isinstance(view, BrokerView) and view.listener != BOOTSTRAP:
+            asked.setdefault(view.brokers_digest, set()).add(view.listener)
+    names: dict[tuple[int, str, int], set[str]] = {}
+    for one in rows:
+        if isinstance(one, ViewBroker) and one.broker_id not in told:
+            names.setdefault((one.broker_id, one.host, one.port), set()).update(asked.get(one.brokers_digest, ()))
+    found: dict[int, dict[tuple[str, int], str]] = {}
+    for (broker, host, port), listeners in names.items():
+        if len(listeners) == 1:
+            found.setdefault(broker, {})[host, port] = next(iter(listeners))
+    return found
 
 
 def _named(row: Row, places: _Places) -> Row:

@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from kafka_audit.checks.hosts import means_itself
 from kafka_audit.engine.causes.from_vantages import Reach, split_answers
-from kafka_audit.engine.causes.repair import connect, do_not, prove
+from kafka_audit.engine.causes.repair import advertise, connect, do_not, prove
 from kafka_audit.engine.causes.rule import Case, Story, changed_before, evidence_of, evidence_of_paths
 from kafka_audit.engine.facts import LAYERS, Path, failed_at_network
 from kafka_audit.model.finding import Step
-from kafka_audit.model.text import brokers, counted, fitting, listing, start_upper, word
+from kafka_audit.model.text import brokers, clean, counted, fitting, listing, start_upper, word
 
 
 def dead_for_everybody(case: Case) -> Iterable[Case]:
@@ -30,10 +31,12 @@ def tell_dead(case: Case) -> Story:
     who, one = case.brokers, len(case.brokers) == 1
     paths = [p for e in case.endpoints for role in ("client", "broker") for p in case.facts.paths_to(e, role)]
     layers = [layer for layer in LAYERS if any(p.layer == layer and failed_at_network(p) for p in paths)]
+    them = "it" if one else "them"
+    still = f"brokers still list {them}" if case.facts.kraft else f"ZooKeeper still has {them} registered"
     return Story(
         headline=f"{start_upper(brokers(who))} {'is' if one else 'are'} out of reach for everybody: "
         f"neither clients nor brokers can connect ({', '.join(layers)})",
-        impact=f"Clients and replication fail at {brokers(who)}; ZooKeeper still has {'it' if one else 'them'} registered.",
+        impact=f"Clients and replication fail at {brokers(who)}; {still}.",
         confidence=case.confidence(),
         why="Probes of clients failed, and no view was given.",
         speaks_for=(*evidence_of_paths(paths), *changed_before(case, {"endpoint": "address", "config": "setting"})),
@@ -83,6 +86,16 @@ def _headline(case: Case, reach: Reach) -> str:
     if not reach.worst:
         addresses = "their advertised address" if len(who) == 1 else "their advertised addresses"
         return f"Clients cannot reach {brokers(who)} at {addresses}"
+    if _means_itself(case):
+        where, own = reach.where(), "each host's own address"
+        address = listing([clean(e.address) for e in case.endpoints], 2)
+        advertises = "it advertises" if len(who) == 1 else "they advertise"
+        return fitting(
+            [
+                f"Clients at {where} cannot reach {brokers(who)}: {advertises} {address}, {own}",
+                f"Clients cannot reach {brokers(who, 3)}: {advertises} what each host calls itself",
+            ]
+        )
     fail = f"{'fails' if len(reach.worst_failed) == 1 else 'fail'} at {listing(reach.layers())}"
     return fitting(
         [
@@ -93,15 +106,20 @@ def _headline(case: Case, reach: Reach) -> str:
     )
 
 
+def _means_itself(case: Case) -> bool:
+    """Tell whether every endpoint that is missed is advertised under a name with which each host means itself."""
+    return bool(case.endpoints) and all(means_itself(endpoint.host) for endpoint in case.endpoints)
+
+
 def _impact(case: Case, reach: Reach) -> str:
     if reach.everything_fails():
         return "No client there can even bootstrap."
-    led = sum(row.leader in case.brokers for row in case.facts.partitions.values())
-    of = len(case.facts.partitions)
+    led = sum(state.leader in case.brokers for state in case.facts.states.values())
+    of, by = len(case.facts.states), "the newest leader epochs" if case.facts.kraft else "ZooKeeper"
     text = f"A client there may bootstrap, then fails on every partition that {brokers(case.brokers)} " + (
         "leads" if len(case.brokers) == 1 else "lead"
     )
-    return f"{text}: {led} of {of} by ZooKeeper." if of else f"{text}."
+    return f"{text}: {led} of {of} by {by}." if of else f"{text}."
 
 
 def _never_asked(case: Case) -> Iterable[str]:
@@ -115,8 +133,11 @@ def _steps(case: Case, failed: Sequence[Path]) -> tuple[Step, ...]:
     dns = any(p.layer == "dns" for p in failed)
     resolve = tuple(f"getent hosts {word(e.host)}" for e in endpoints[:5]) if dns else ()
     many = counted(len(case.facts.known_brokers), "broker")
+    see = Step(kind="see", text="See it yourself from that vantage (reads only).", commands=(*resolve, *connect(endpoints, 5)))
+    if _means_itself(case):
+        return (see, _advertise(case), prove(case))
     return (
-        Step(kind="see", text="See it yourself from that vantage (reads only).", commands=(*resolve, *connect(endpoints, 5))),
+        see,
         Step(
             kind="quick",
             text="Run the client where these addresses mean something: inside the same network, namespace or host network.",
@@ -134,4 +155,16 @@ def _steps(case: Case, failed: Sequence[Path]) -> tuple[Step, ...]:
         prove(case),
         do_not("advertise one load-balanced address for all brokers: a client must reach the leader, not any broker."),
         do_not("change the address that brokers use among themselves to one that only clients reach."),
+    )
+
+
+def _advertise(case: Case) -> Step:
+    names = (
+        advertise(case, e, f"<name of broker {e.broker_id} that clients and brokers resolve>:{e.port}") for e in case.endpoints
+    )
+    return Step(
+        kind="quick",
+        text=f"Let {brokers(case.brokers)} advertise a name that means the same on every host, and restart.",
+        commands=tuple(names)[:5],
+        cost="A restart each, one after the other. In containers: a listener of its own for the outside, with a port of its own.",
     )

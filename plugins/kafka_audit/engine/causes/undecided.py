@@ -20,10 +20,10 @@ _LINES = "was unsuccessful|CLUSTER_AUTHORIZATION_FAILED|Authentication failed|SS
 _SAYS = {
     "KA101": ("names", "name", "stale leaders"),
     "KA102": ("misses", "miss", "leaders that are alive"),
-    "KA104": ("denies", "deny", "leading what ZooKeeper says"),
+    "KA104": ("denies", "deny", "leading what the others say"),
     "KA106": ("lists", "list", "addresses that are not registered"),
     "KA107": ("does not list", "do not list", "every topic"),
-    "KA202": ("names", "name", "another controller than ZooKeeper"),
+    "KA202": ("names", "name", "another controller than the others"),
 }
 
 
