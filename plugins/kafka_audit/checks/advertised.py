@@ -85,14 +85,18 @@ def gap(snapshot: Snapshot, code: str) -> Iterator[Judgement]:
 
 def _listed(snapshot: Snapshot, sample: int) -> _Places:
     """Return the address of each broker and listener in one look: as it lists itself, else as most brokers list it."""
-    listed: dict[str, list[ViewBroker]] = defaultdict(list)
+    listed: dict[str, dict[int, tuple[str, int]]] = defaultdict(dict)
     for row in snapshot.of(ViewBroker):
-        listed[row.brokers_digest].append(row)
-    said: dict[tuple[int, str], Counter[tuple[str, int]]] = defaultdict(Counter)
+        listed[row.brokers_digest][row.broker_id] = row.host, row.port
     own: dict[tuple[int, str], tuple[str, int]] = {}
+    alike: Counter[tuple[str, str]] = Counter()  # a thousand brokers that agree are one list
     for view in snapshot.of(BrokerView):
-        for row in listed[view.brokers_digest] if view.sample == sample else ():
-            said[row.broker_id, view.listener][row.host, row.port] += 1
-            if row.broker_id == view.broker_id:
-                own[row.broker_id, view.listener] = row.host, row.port
+        if view.sample == sample:
+            alike[view.brokers_digest, view.listener] += 1
+            if (place := listed[view.brokers_digest].get(view.broker_id)) is not None:
+                own[view.broker_id, view.listener] = place
+    said: dict[tuple[int, str], Counter[tuple[str, int]]] = defaultdict(Counter)
+    for (digest, listener), times in alike.items():
+        for broker, place in listed[digest].items():
+            said[broker, listener][place] += times
     return {key: own.get(key) or min(places, key=lambda one: (-places[one], one)) for key, places in said.items()}

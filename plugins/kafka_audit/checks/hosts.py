@@ -47,18 +47,16 @@ def means_itself(host: str) -> bool:
     return (kind_of(host) or "").removeprefix("a ").startswith(("loopback", "the wildcard"))
 
 
-def several_hosts(snapshot: Snapshot, host: str) -> bool:
-    """Tell whether anything shows that clients or brokers live on other hosts than this one."""
+def dialled_hosts(snapshot: Snapshot) -> frozenset[str] | None:
+    """Return the hosts that clients or brokers live on, as far as addresses show; None where vantages alone show several."""
     info = next(iter(snapshot.of(SnapshotInfo)), None)
     if info is not None and info.client_vantages + info.broker_vantages > 1:
-        return True
+        return None
     dialled = {view.address for view in snapshot.of(BrokerView)}
     dialled |= {read.target for read in snapshot.of(SourceRead) if read.observer.startswith("broker")}
     dialled |= {probe.via for probe in snapshot.of(Probe) if probe.via is not None}
-    others = {address.rpartition(":")[0].strip("[]") for address in dialled} | {row.host for row in endpoints(snapshot)}
-    return any(
-        other != host and kind_of(other) not in {"a loopback name", "a loopback address", "no host at all"} for other in others
-    )
+    hosts = {address.rpartition(":")[0].strip("[]") for address in dialled} | {row.host for row in endpoints(snapshot)}
+    return frozenset(host for host in hosts if kind_of(host) not in {"a loopback name", "a loopback address", "no host at all"})
 
 
 def resolved(snapshot: Snapshot, endpoint: RegisteredEndpoint) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from kafka_audit.checks import advertised, row_check
-from kafka_audit.checks.hosts import kind_of, resolved, several_hosts
+from kafka_audit.checks.hosts import dialled_hosts, kind_of, resolved
 from kafka_audit.checks.rows import MOVING, endpoint_name, judge
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import RegisteredEndpoint, Snapshot
@@ -48,7 +48,7 @@ def unroutable_advertised_address(snapshot: Snapshot) -> Iterator[Judgement]:
     """
     gap = tuple(advertised.gap(snapshot, "KA303"))
     yield from gap
-    moving = advertised.moving(snapshot)
+    moving, hosts = advertised.moving(snapshot), dialled_hosts(snapshot)
     for endpoint in () if gap else advertised.endpoints(snapshot):
         resource, kind = endpoint_name(endpoint), kind_of(endpoint.host)
         evidence = {
@@ -62,6 +62,8 @@ def unroutable_advertised_address(snapshot: Snapshot) -> Iterator[Judgement]:
         elif endpoint.broker_id in moving:
             yield judge(snapshot, "KA303", resource, Status.UNKNOWN, **evidence, **MOVING, who=f"broker {endpoint.broker_id}")
         else:
-            far = several_hosts(snapshot, endpoint.host) and not (kind.startswith("a bare") and resolved(snapshot, endpoint))
+            far = (hosts is None or bool(hosts - {endpoint.host})) and not (
+                kind.startswith("a bare") and resolved(snapshot, endpoint)
+            )
             severity = Severity.HIGH if far else Severity.MEDIUM
             yield replace(judge(snapshot, "KA303", resource, Status.FAIL, **evidence, kind=kind), severity=severity)
