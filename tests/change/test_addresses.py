@@ -85,6 +85,14 @@ def test_checks_of_registrations_judge_what_is_proposed_with_and_without_zookeep
     assert "broker/0/listener/INTERNAL" in failed
 
 
+def test_without_zookeeper_an_address_that_a_silent_broker_has_is_taken():
+    cluster = KRAFT | {"brokers": {0: "k:9092", 2: "k2:9092"}}
+    snapshot = small_cluster.snapshot(cluster)
+    after = addresses.advertised(proposed("0: PLAINTEXT://k2:9092", cluster=cluster), (), snapshot)
+    failed = {one.resource for one in rows.judge_rows(after, {"KA304": catalogue()["KA304"]}) if one.status is Status.FAIL}
+    assert "broker/2/listener/PLAINTEXT" in failed
+
+
 def test_two_addresses_for_one_listener_of_a_broker_are_a_blocker():
     two = (*proposed("0: CLIENT://a:9092"), *proposed("0: CLIENT://b:9092"), *proposed("1: CLIENT://c:9092"))
     (one,) = addresses.contradictions((*two, *two))

@@ -1,7 +1,10 @@
 """Which failed reads could have spoken of a resource."""
 
+from dataclasses import replace
+
 import pytest
 
+import small_cluster
 from kafka_audit.engine.inputs import _SOURCE, failed_inputs
 from kafka_audit.model.tables import (
     TABLES,
@@ -10,10 +13,12 @@ from kafka_audit.model.tables import (
     BrokerProperty,
     DynamicConfig,
     LogDir,
+    RegisteredEndpoint,
     RegisteredPartition,
     Registry,
     ScramUser,
     Snapshot,
+    SnapshotInfo,
     SourceRead,
 )
 
@@ -54,6 +59,16 @@ def failing():
 def test_a_table_hangs_on_the_reads_that_fill_it(table, names):
     names_of = {read: name for name, read in READS.items()}
     assert {names_of[one.observer, one.operation] for one in failed_inputs(failing(), [table], "broker/2")} == names
+
+
+def test_in_kraft_addresses_hang_on_the_broker_that_tells_them():
+    info = [
+        row for row in small_cluster.snapshot({"brokers": {0: "k:9092"}, "mode": "kraft"}).rows if isinstance(row, SnapshotInfo)
+    ]
+    without = replace(failing(), rows=(*info, *failing().rows))
+    names_of = {read: name for name, read in READS.items()}
+    failed = failed_inputs(without, [RegisteredEndpoint], "broker/2/listener/OUTSIDE")
+    assert {names_of[one.observer, one.operation] for one in failed} == {"ids", "settings", "file"}
 
 
 def test_every_table_that_a_source_fills_has_its_reads():

@@ -124,8 +124,9 @@ def advertised(proposed: Iterable[RegisteredEndpoint], trials: Iterable[Probe], 
     walks = [replace(row, sample=now or 0) for row in trials]
     rows = [row for row in snapshot.rows if not (isinstance(row, RegisteredEndpoint) and row.sample == now)]
     if between.kraft:
+        there = {*between.brokers, *(one.broker_id for one in (*stay, *added.values()))}
         rows = [replace(row, mode="zookeeper") if isinstance(row, SnapshotInfo) else row for row in rows]
-        rows += [row for sample in {now or 0, before or 0} for row in _registered(between.brokers, sample)]
+        rows += [row for sample in {now or 0, before or 0} for row in _registered(there, sample)]
     return replace(snapshot, rows=(*rows, *walks, *(replace(one, sample=now or 0) for one in (*stay, *added.values()))))
 
 

@@ -1,38 +1,84 @@
-"""What brokers advertise: as ZooKeeper has it registered; without ZooKeeper as their settings tell it and brokers list it."""
+"""What brokers advertise: as ZooKeeper has it registered; without ZooKeeper as brokers list it and their settings tell it."""
 
-import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from kafka_audit.checks.inter_broker import InterBroker
 from kafka_audit.checks.rows import judge, kraft, looks, moved, newest, registrations_gap
+from kafka_audit.model.advertised_listeners import Entry, entries
 from kafka_audit.model.finding import Judgement, Status
-from kafka_audit.model.tables import BOOTSTRAP, BrokerView, RegisteredEndpoint, Snapshot, ViewBroker
+from kafka_audit.model.tables import BOOTSTRAP, BrokerView, Probe, RegisteredEndpoint, Snapshot, ViewBroker
 
-_ENTRY = re.compile(r"(?P<listener>[A-Za-z0-9_.-]+)://(?P<host>\[[0-9A-Fa-f:.%]+\]|[^\[\]:/,\s]+):(?P<port>\d{1,5})")
-
-_Places = Mapping[tuple[int, str], tuple[str, int]]
+_Key = tuple[int, str]  # broker, listener
+_Place = tuple[str, int]
+_TLS = frozenset({"SSL", "SASL_SSL"})
+_WORST_FIRST = (Status.FAIL, Status.UNKNOWN, Status.PASS, Status.NOT_APPLICABLE)
 
 
 def endpoints(snapshot: Snapshot) -> tuple[RegisteredEndpoint, ...]:
     """Return what clients and brokers are given as addresses, one for each listener of a broker.
 
-    Without ZooKeeper: what a broker's settings say, else what it lists of itself, else what most brokers list. Then a protocol of
-    which nobody told is empty.
+    Without ZooKeeper the nearest source wins: what a broker lists of itself, then DescribeConfigs, then what most others list,
+    then its file. Of a listener without name there may be several addresses; a protocol of which nobody told is empty.
     """
     if not kraft(snapshot):
         return newest(snapshot, RegisteredEndpoint)
     between, sample = InterBroker(snapshot), looks(snapshot)[0] or 0
-    found = {(one.broker_id, one.listener): one for own in by_settings(between).values() for one in own}
-    known = {(one.broker_id, one.host.lower(), one.port) for one in found.values()}
-    for (broker, listener), (host, port) in sorted(_listed(snapshot, sample).items(), key=lambda one: one[0][1] == BOOTSTRAP):
-        if (broker, listener) not in found and (broker, host.lower(), port) not in known:
-            protocol = between.protocol(broker, listener) or ""
-            found[broker, listener] = RegisteredEndpoint(
-                sample=sample, broker_id=broker, listener=listener, protocol=protocol, host=host, port=port
-            )
-            known.add((broker, host.lower(), port))
-    return tuple(found[key] for key in sorted(found))
+    listed = _listed(snapshot, sample)
+    found = _Found(broker_of_own={broker for broker, _ in listed.own})
+    for key, places in listed.own.items():
+        found.add(key, places)
+    for broker in between.settings.answers:
+        found.take(broker, _by_answers(between, broker))
+    for key, places in listed.by_others().items():
+        if key[1] != BOOTSTRAP or key[0] not in found.broker_of_own:  # who speaks for itself needs no outsider's word
+            found.add(key, places)
+    for broker in between.settings.files:
+        found.take(broker, _by_file(between, broker))
+    protocols = _probed(snapshot)
+    return tuple(
+        RegisteredEndpoint(
+            sample=sample,
+            broker_id=broker,
+            listener=listener,
+            protocol=between.protocol(broker, listener) or protocols.get((broker, host.lower(), port), ""),
+            host=host,
+            port=port,
+        )
+        for broker, listener, host, port in sorted(found.rows())
+    )
+
+
+@dataclass(kw_only=True)
+class _Found:
+    """Addresses in the order of their sources: the first word about a listener holds, and an address is told once."""
+
+    broker_of_own: set[int]
+
+    def __post_init__(self) -> None:
+        self._places: dict[_Key, tuple[_Place, ...]] = {}
+        self._known: set[tuple[int, str, int]] = set()
+
+    def add(self, key: _Key, places: Iterable[_Place]) -> None:
+        new = tuple(one for one in places if key[1] != BOOTSTRAP or (key[0], one[0].lower(), one[1]) not in self._known)
+        if key not in self._places and new:
+            self._places[key] = new
+            self._known |= {(key[0], host.lower(), port) for host, port in new}
+
+    def take(self, broker: int, told: Iterable[Entry]) -> None:
+        for entry in told:
+            if entry.host and entry.port is not None:
+                place = entry.host, entry.port
+                if place in self._places.get((broker, BOOTSTRAP), ()):  # here is its name
+                    self._places[broker, BOOTSTRAP] = tuple(one for one in self._places[broker, BOOTSTRAP] if one != place)
+                if (broker, entry.listener) not in self._places:
+                    self._places[broker, entry.listener] = (place,)
+                    self._known.add((broker, entry.host.lower(), entry.port))
+
+    def rows(self) -> Iterator[tuple[int, str, str, int]]:
+        for (broker, listener), places in self._places.items():
+            yield from ((broker, listener, host, port) for host, port in places)
 
 
 def by_settings(between: InterBroker) -> Mapping[int, tuple[RegisteredEndpoint, ...]]:
@@ -43,23 +89,38 @@ def by_settings(between: InterBroker) -> Mapping[int, tuple[RegisteredEndpoint, 
     sample = looks(between.snapshot)[0] or 0
     found = {}
     for broker in between.brokers:
-        told = (between.settings.get(broker, key).value for key in ("advertised.listeners", "listeners"))
-        names = between.offered(broker) or frozenset()
-        entries = [_ENTRY.fullmatch(entry.strip()) for entry in next(filter(None, told), "").split(",")]
+        told = tuple(_by_answers(between, broker)) or tuple(_by_file(between, broker))
         own = tuple(
             RegisteredEndpoint(
                 sample=sample,
                 broker_id=broker,
-                listener=entry["listener"].upper(),
-                protocol=between.protocol(broker, entry["listener"].upper()) or "",
-                host=entry["host"].strip("[]"),
-                port=int(entry["port"]),
+                listener=entry.listener,
+                protocol=between.protocol(broker, entry.listener) or "",
+                host=entry.host,
+                port=entry.port,
             )
-            for entry in entries
-            if entry is not None and entry["listener"].upper() in names
+            for entry in told
+            if entry.host and entry.port is not None
         )
-        if own and None not in entries:
+        if own and len(own) == len(told):
             found[broker] = own
+    return found
+
+
+def _by_answers(between: InterBroker, broker: int) -> Iterator[Entry]:
+    return entries({key: row.value for key, row in between.settings.answers.get(broker, {}).items()})
+
+
+def _by_file(between: InterBroker, broker: int) -> Iterator[Entry]:
+    return entries({key: row.value for key, row in between.settings.files.get(broker, {}).items()})
+
+
+def _probed(snapshot: Snapshot) -> Mapping[tuple[int, str, int], str]:
+    """Return the protocol of addresses that were tried: TLS as it was tried, plain text only where Kafka answered to it."""
+    found = {}
+    for row in snapshot.of(Probe):
+        if row.protocol in _TLS or (row.layer, row.outcome) == ("api", "ok"):
+            found[row.broker_id, row.host.lower(), row.port] = row.protocol
     return found
 
 
@@ -70,8 +131,14 @@ def moving(snapshot: Snapshot) -> frozenset[int]:
     now, before = looks(snapshot)
     if now is None or before is None:
         return frozenset()
-    last, first = _listed(snapshot, now), _listed(snapshot, before)
-    return frozenset(broker for (broker, _), _ in last.items() ^ first.items())
+    last, first = _listed(snapshot, now).places(), _listed(snapshot, before).places()
+    changed = {key[0] for key in last.keys() & first.keys() if last[key] != first[key]}
+    return frozenset(changed | ({broker for broker, _ in last} ^ {broker for broker, _ in first}))
+
+
+def answered(snapshot: Snapshot) -> frozenset[int]:
+    """Return the brokers that told their settings without ZooKeeper: each of them is there, whatever address it shares."""
+    return frozenset(InterBroker(snapshot).settings.answers) if kraft(snapshot) else frozenset()
 
 
 def gap(snapshot: Snapshot, code: str) -> Iterator[Judgement]:
@@ -83,20 +150,48 @@ def gap(snapshot: Snapshot, code: str) -> Iterator[Judgement]:
         yield judge(snapshot, code, "cluster", Status.UNKNOWN, who="any broker", **told)
 
 
-def _listed(snapshot: Snapshot, sample: int) -> _Places:
-    """Return the address of each broker and listener in one look: as it lists itself, else as most brokers list it."""
-    listed: dict[str, dict[int, tuple[str, int]]] = defaultdict(dict)
+def one_each(judgements: Iterable[Judgement]) -> Iterator[Judgement]:
+    """Yield one judgement for each resource, the worst: a listener without name may stand for several addresses."""
+    found: dict[str, Judgement] = {}
+    for one in judgements:
+        held = found.get(one.resource)
+        if held is None or _WORST_FIRST.index(one.status) < _WORST_FIRST.index(held.status):
+            found[one.resource] = one
+    yield from found.values()
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Listed:
+    """Addresses in the lists of one look: what brokers list of themselves, and how many list what."""
+
+    own: Mapping[_Key, tuple[_Place, ...]]
+    said: Mapping[_Key, Mapping[_Place, int]]
+
+    def by_others(self) -> Mapping[_Key, tuple[_Place, ...]]:
+        """Return what most list, of a listener without name everything."""
+        return {
+            key: tuple(sorted(places)) if key[1] == BOOTSTRAP else (min(places, key=lambda one: (-places[one], one)),)
+            for key, places in self.said.items()
+        }
+
+    def places(self) -> Mapping[_Key, tuple[_Place, ...]]:
+        """Return where each broker is: as it lists itself, else as most list it."""
+        return {**self.by_others(), **self.own}
+
+
+def _listed(snapshot: Snapshot, sample: int) -> _Listed:
+    listed: dict[str, dict[int, _Place]] = defaultdict(dict)
     for row in snapshot.of(ViewBroker):
         listed[row.brokers_digest][row.broker_id] = row.host, row.port
-    own: dict[tuple[int, str], tuple[str, int]] = {}
+    own: dict[_Key, set[_Place]] = defaultdict(set)
     alike: Counter[tuple[str, str]] = Counter()  # a thousand brokers that agree are one list
     for view in snapshot.of(BrokerView):
         if view.sample == sample:
             alike[view.brokers_digest, view.listener] += 1
             if (place := listed[view.brokers_digest].get(view.broker_id)) is not None:
-                own[view.broker_id, view.listener] = place
-    said: dict[tuple[int, str], Counter[tuple[str, int]]] = defaultdict(Counter)
+                own[view.broker_id, view.listener].add(place)
+    said: dict[_Key, Counter[_Place]] = defaultdict(Counter)
     for (digest, listener), times in alike.items():
         for broker, place in listed[digest].items():
             said[broker, listener][place] += times
-    return {key: own.get(key) or min(places, key=lambda one: (-places[one], one)) for key, places in said.items()}
+    return _Listed(own={key: tuple(sorted(places)) for key, places in own.items()}, said=said)

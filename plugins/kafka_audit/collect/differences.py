@@ -86,7 +86,8 @@ def find(tables: Tables, expect_brokers: int | None = None) -> Differences:
             reasons.append("ZooKeeper has no /controller")
         of_views = _against_zookeeper(tables, registry, reasons)
         others |= _absent(tables, registry, expect_brokers, reasons)
-    for keys in (_among_brokers, _acls, _reads, _identities, _probes, quorum_differences.find, _leadership, _gaps, _ensemble):
+    by_parties = (_among_brokers, _shared_addresses, _acls, _reads, _identities, _probes)
+    for keys in (*by_parties, quorum_differences.find, _leadership, _gaps, _ensemble):
         others |= keys(tables, reasons)
     return Differences(of_views=of_views, others=frozenset(others), reasons=tuple(dict.fromkeys(reasons)))
 
@@ -265,6 +266,17 @@ def _identities(tables: Tables, reasons: list[str]) -> set[Key]:
             found.add(("identity", one.broker_id, one.listener, one.answered_by))
             reasons.append(f"broker {one.answered_by} answers at {clean(one.address, 80)}, advertised for {one.broker_id}")
     return found
+
+
+def _shared_addresses(tables: Tables, reasons: list[str]) -> set[Key]:
+    """Return addresses under which a list names two brokers: one of them may just have taken the other's place."""
+    held: defaultdict[tuple[str, str, int], set[int]] = defaultdict(set)
+    for one in tables.of(ViewBroker):
+        held[one.brokers_digest, one.host.lower(), one.port].add(one.broker_id)
+    shared = {(host, port, tuple(sorted(ids))) for (_, host, port), ids in held.items() if len(ids) > 1}
+    for host, port, ids in sorted(shared):
+        reasons.append(f"brokers {', '.join(map(str, ids))} are listed at {clean(host, 60)}:{port}")
+    return {("shared address", *one) for one in shared}
 
 
 def _probes(tables: Tables, reasons: list[str]) -> set[Key]:

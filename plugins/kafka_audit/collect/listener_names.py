@@ -5,13 +5,23 @@ Without the name the way between brokers stays unknown in KRaft: a probe that wa
 listener. Pure.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from kafka_audit.model.tables import BOOTSTRAP, BrokerConfig, BrokerIdentity, BrokerView, Certificate, Probe, Row, ViewBroker
+from kafka_audit.model.advertised_listeners import Entry, entries
+from kafka_audit.model.tables import (
+    BOOTSTRAP,
+    BrokerConfig,
+    BrokerIdentity,
+    BrokerProperty,
+    BrokerView,
+    Certificate,
+    Probe,
+    Row,
+    ViewBroker,
+)
 
-_ADVERTISED, _LISTENERS = "advertised.listeners", "listeners"
-_ANY_HOST = frozenset({"", "0.0.0.0", "[::]"})  # noqa: S104 -- what settings say, nothing is bound
+_ANY_HOST = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 -- what settings say, nothing is bound
 
 _Places = Mapping[int, Mapping[tuple[str, int], str]]
 
@@ -23,8 +33,8 @@ def named(rows: Iterable[Row]) -> tuple[Row, ...]:
         rows: of one snapshot; those of addresses of which nobody told the listener stay as they are.
     """
     found = tuple(rows)
-    settings = {(one.broker_id, one.key): one.value or "" for one in found if isinstance(one, BrokerConfig)}
-    told = {broker: [*_entries(settings, broker)] for broker in {broker for broker, _ in settings}}
+    files, answers = _values(found, BrokerProperty), _values(found, BrokerConfig)
+    told = {broker: tuple(entries(own)) for broker, own in (files | answers).items()}  # what a broker runs with counts
     places: dict[int, dict[tuple[str, int], str]] = {}
     for row in found:
         if isinstance(row, Probe) and row.listener == BOOTSTRAP and (name := _name(told.get(row.broker_id, ()), row)):
@@ -34,18 +44,19 @@ def named(rows: Iterable[Row]) -> tuple[Row, ...]:
     return tuple(_named(row, by_others) for row in found) if by_others else found
 
 
-def _entries(settings: Mapping[tuple[int, str], str], broker: int) -> Iterator[tuple[str, str, int]]:
-    for entry in (settings.get((broker, _ADVERTISED)) or settings.get((broker, _LISTENERS), "")).split(","):
-        name, _, address = entry.strip().partition("://")
-        host, _, port = address.rpartition(":")
-        if name and port.isdecimal():
-            yield name.upper(), host.lower(), int(port)
+def _values(rows: Iterable[Row], table: type[BrokerConfig] | type[BrokerProperty]) -> dict[int, dict[str, str | None]]:
+    found: dict[int, dict[str, str | None]] = {}
+    for row in rows:
+        if isinstance(row, table):
+            found.setdefault(row.broker_id, {})[row.key] = row.value
+    return found
 
 
-def _name(entries: Iterable[tuple[str, str, int]], row: Probe) -> str | None:
+def _name(own: Iterable[Entry], row: Probe) -> str | None:
     """Return the listener of an address; one that names no host is advertised under the broker's own, so its port tells."""
-    host = f"[{row.host}]" if ":" in row.host else row.host
-    return next((name for name, told, port in entries if port == row.port and (told == host.lower() or told in _ANY_HOST)), None)
+    host = row.host.lower().strip("[]")
+    hosts = {host, *_ANY_HOST}
+    return next((e.listener for e in own if e.port == row.port and e.host is not None and e.host.lower() in hosts), None)
 
 
 def _listed(rows: Iterable[Row], told: _Places) -> _Places:

@@ -99,7 +99,7 @@ def take(
     sampler = Sampler(cluster, book, say, secrets, time.monotonic() + cluster.limits.audit_s, answers)
     samples = _Samples(cluster, sampler, book, say)
     samples.take()
-    rows = named(samples.rows())
+    rows = samples.rows()
     if cluster.properties:
         say(f"reading {counted(len(cluster.properties), 'path')} of server.properties …")
         read_s = cluster.limits.read_s
@@ -110,6 +110,7 @@ def take(
         registered = [row for row in samples.taken[-1] if isinstance(row, RegisteredBroker)]
         until = samples.deadline + cluster.limits.read_s
         rows += logs.read(cluster, _brokers(rows), registered, len(samples.taken), until, Logins(cluster, secrets).passwords())
+    rows = named(rows)
     info = _info(cluster, started, len(samples.taken), rows)
     return Snapshot(snapshot_id=snapshot_id, cluster=cluster.name, cluster_id=_cluster_id(cluster, rows), rows=(info, *rows))
 

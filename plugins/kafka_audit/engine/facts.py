@@ -19,6 +19,7 @@ from kafka_audit.model.tables import (
     BrokerView,
     Probe,
     RegisteredBroker,
+    RegisteredEndpoint,
     RegisteredPartition,
     Registry,
     Snapshot,
@@ -29,7 +30,7 @@ from kafka_audit.model.tables import (
 LAYERS = ("dns", "tcp", "tls", "sasl", "api", "identity")
 """Layers of a path in the order in which they are tried."""
 
-_Sampled = TypeVar("_Sampled", Registry, RegisteredBroker, RegisteredPartition, BrokerIdentity)
+_Sampled = TypeVar("_Sampled", Registry, RegisteredBroker, RegisteredEndpoint, RegisteredPartition, BrokerIdentity)
 
 
 @dataclass(frozen=True, kw_only=True, order=True)
@@ -116,7 +117,8 @@ class Facts:
     @cached_property
     def endpoints(self) -> tuple[Endpoint, ...]:
         """Advertised endpoints as registered, in KRaft as settings and lists tell them; where ZooKeeper is silent, all listed."""
-        if rows := advertised.endpoints(self.snapshot):
+        rows = advertised.endpoints(self.snapshot) if self.kraft else self._newest(self.snapshot.of(RegisteredEndpoint))
+        if rows:
             return tuple(
                 sorted(
                     Endpoint(broker_id=r.broker_id, listener=r.listener, host=r.host, port=r.port, protocol=r.protocol or None)

@@ -37,6 +37,7 @@ from kafka_audit.model.tables import (
     Row,
     ScramUser,
     Snapshot,
+    SnapshotInfo,
     SourceRead,
     TopicConfig,
     ViewBroker,
@@ -127,7 +128,10 @@ def failed_inputs(snapshot: Snapshot, needs: Iterable[type[Row]], resource: str)
 
     A resource below `broker/2` hangs on broker 2's own answers, on ZooKeeper, files and probes, not on what another broker says.
     """
-    sources = [_SOURCE[table] for table in needs if table in _SOURCE]
+    tables = frozenset(needs)
+    sources = [_SOURCE[table] for table in tables if table in _SOURCE]
+    if RegisteredEndpoint in tables and any(info.mode == "kraft" for info in snapshot.of(SnapshotInfo)):
+        sources += [_VIEW, _CONFIG, _properties]  # lists and settings stand in for what nobody registers
     broker = re.match(r"broker/(\d+)", resource)
     others = re.compile(rf"broker:(?!{broker[1]}$)") if broker else None
     return tuple(

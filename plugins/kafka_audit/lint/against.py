@@ -7,13 +7,14 @@ the change's doing.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from kafka_audit.checks import Check
+from kafka_audit.checks import Check, advertised
 from kafka_audit.checks.inter_broker import InterBroker
 from kafka_audit.checks.logins import offered_mechanisms
 from kafka_audit.checks.rows import judge, looks, newest
 from kafka_audit.engine import rows
 from kafka_audit.lint import members
 from kafka_audit.lint.members import Member
+from kafka_audit.model.advertised_listeners import CONTROLLERS, INSTEAD, KEY, entries
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import (
     BrokerConfig,
@@ -30,7 +31,6 @@ from kafka_audit.model.text import brokers
 
 CHECKS = ("KA312", "KA401", "KA407")
 _REPLACED = (BrokerConfig, BrokerProperty, PropertyLogin, Probe, Certificate)
-_ADVERTISED = "advertised.listeners"
 
 
 def judgements(snapshot: Snapshot, proposed: Sequence[Member], checks: Mapping[str, Check], key: bytes) -> list[Judgement]:
@@ -90,23 +90,20 @@ def _stale(row: Row, ids: set[int], now: int | None) -> bool:
 
 def endpoints(member: Member, sample: int) -> Iterator[RegisteredEndpoint]:
     """Yield what a broker advertises with its new settings, as far as they tell; a controller's listeners are nobody's."""
-    if _ADVERTISED in member.broker.unknown:
+    if KEY in member.broker.unknown:
         return  # what is filled in later is not what `listeners` says
     protocols = dict(
         part.strip().upper().partition(":")[::2] for part in member.value("listener.security.protocol.map").split(",")
     )
-    controllers = {part.strip().upper() for part in member.value("controller.listener.names").split(",")}
-    for entry in (member.value(_ADVERTISED) or member.value("listeners")).split(","):
-        name, separator, address = entry.strip().partition("://")
-        name, (host, _, port) = name.upper(), address.rpartition(":")
-        if separator and port.isdecimal() and name not in controllers:
+    for entry in entries({key: member.value(key) for key in (KEY, INSTEAD, CONTROLLERS)}):
+        if entry.port is not None:
             yield RegisteredEndpoint(
                 sample=sample,
                 broker_id=member.broker_id,
-                listener=name,
-                protocol=protocols.get(name, name),
-                host=host.strip("[]"),
-                port=int(port),
+                listener=entry.listener,
+                protocol=protocols.get(entry.listener, entry.listener),
+                host=entry.host or "",
+                port=entry.port,
             )
 
 
@@ -131,7 +128,7 @@ def _mechanisms(after: Snapshot, changed: Iterable[Member]) -> Iterator[Judgemen
 def _addresses(snapshot: Snapshot, proposed: Iterable[Member]) -> Iterator[Judgement]:
     """Yield addresses that are new: those that a vantage failed to reach for another reason, and those that none has tried."""
     now, _ = looks(snapshot)
-    held = {(row.broker_id, row.host.lower(), row.port) for row in newest(snapshot, RegisteredEndpoint)}
+    held = {(row.broker_id, row.host.lower(), row.port) for row in advertised.endpoints(snapshot)}
     probes = [row for row in snapshot.of(Probe) if row.sample == now and row.role == "client"]
     for end in (end for member in proposed for end in endpoints(member, 0)):
         if (end.broker_id, end.host.lower(), end.port) in held:
@@ -140,7 +137,7 @@ def _addresses(snapshot: Snapshot, proposed: Iterable[Member]) -> Iterator[Judge
         failed = next((row for row in tried if row.outcome == "failed"), None)
         words = {"broker": str(end.broker_id), "host": end.host, "port": str(end.port), "listener": end.listener}
         resource = f"broker/{end.broker_id}/listener/{end.listener}"
-        words["key"] = _ADVERTISED
+        words["key"] = KEY
         if failed is not None:
             error = failed.error or "failed"
             words |= {"vantage": failed.vantage, "layer": failed.layer, "error": error, "reached": "not this one"}

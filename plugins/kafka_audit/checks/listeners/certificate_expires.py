@@ -1,6 +1,6 @@
 """KA307."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from kafka_audit.checks import advertised, row_check
@@ -8,7 +8,8 @@ from kafka_audit.checks.inter_broker import InterBroker
 from kafka_audit.checks.logins import DAY_MS, certificate, fault_of, started_ms
 from kafka_audit.checks.rows import endpoint_name, judge, kraft
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import Certificate, Snapshot
+from kafka_audit.model.tables import Certificate, RegisteredEndpoint, Snapshot
+from kafka_audit.model.text import brokers
 
 
 @row_check(
@@ -71,9 +72,21 @@ def certificate_expires(snapshot: Snapshot) -> Iterator[Judgement]:
         told = judge(snapshot, "KA307", endpoint_name(end), Status.FAIL if fault else Status.PASS, **words)
         yield replace(told, severity=fault[1]) if fault else told
     if not ends:
-        who = "broker" if kraft(snapshot) else "ZooKeeper"
-        missing = {"error": "nobody told the brokers' addresses", "needs": f"a {who} that answers"}
-        if endpoints:
+        missing = _missing(snapshot, endpoints)
+        if not missing:
             yield judge(snapshot, "KA307", "cluster", Status.NOT_APPLICABLE, reason="no listener uses TLS")
         else:
             yield judge(snapshot, "KA307", "cluster", Status.UNKNOWN, who="any broker", **missing)
+
+
+def _missing(snapshot: Snapshot, endpoints: Collection[RegisteredEndpoint]) -> dict[str, str]:
+    """Return what keeps the audit from saying that no listener uses TLS; nothing where it may."""
+    if not endpoints:
+        who = "broker" if kraft(snapshot) else "ZooKeeper"
+        return {"error": "nobody told the brokers' addresses", "needs": f"a {who} that answers"}
+    told = advertised.by_settings(InterBroker(snapshot)) if kraft(snapshot) else {one.broker_id for one in endpoints}
+    silent = sorted({one.broker_id for one in endpoints} - set(told))
+    if not silent:
+        return {}
+    needs = "DescribeConfigs on Cluster, or `properties` in the cluster file"
+    return {"error": f"{brokers(silent)} did not tell what other listeners there are", "needs": needs}

@@ -32,7 +32,7 @@ def duplicate_endpoint(snapshot: Snapshot) -> Iterator[Judgement]:
     ## Fails when
     The same host and port is registered under two broker ids, in two looks, or in one by registrations of more than a minute.
     A broker that died leaves its registration until its session ends, so a replacement at its address is no fault. In KRaft,
-    which tells no age: brokers list both ids there in two looks.
+    which tells no age: brokers list both ids there in two looks, or both told their settings themselves.
 
     ## Not known when
     Nobody told addresses (ZooKeeper, in KRaft the brokers' settings and lists), or one of the two is young or changed between
@@ -51,18 +51,20 @@ def duplicate_endpoint(snapshot: Snapshot) -> Iterator[Judgement]:
     registered by broker …`.
     """
     gap = tuple(advertised.gap(snapshot, "KA304"))
-    yield from gap
-    if gap:
-        return
+    yield from gap or advertised.one_each(_judged(snapshot))
+
+
+def _judged(snapshot: Snapshot) -> Iterator[Judgement]:
     endpoints = advertised.endpoints(snapshot)
     sharing: dict[tuple[str, int], set[int]] = defaultdict(set)
     for endpoint in endpoints:
         sharing[endpoint.host.lower(), endpoint.port].add(endpoint.broker_id)
-    age = ages_ms(snapshot)
+    age, there = ages_ms(snapshot), advertised.answered(snapshot)
     moving, twice = advertised.moving(snapshot), looks(snapshot)[1] is not None
     for endpoint in endpoints:
         brokers = sharing[endpoint.host.lower(), endpoint.port]
-        settled = not brokers & moving if twice else all(age.get(one, 0) > OLD_ENOUGH_MS for one in brokers)
+        old = all(age.get(one, 0) > OLD_ENOUGH_MS for one in brokers)
+        settled = not brokers & moving if twice else old or brokers <= there
         status = Status.PASS if len(brokers) == 1 else Status.FAIL if settled else Status.UNKNOWN
         yield judge(
             snapshot,

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from kafka_audit.checks import row_check
+from kafka_audit.checks import advertised, row_check
 from kafka_audit.checks.inter_broker import InterBroker
 from kafka_audit.checks.principals import file_of
 from kafka_audit.checks.rows import MOVING, inter_broker_listeners, judge, kraft, moved, newest, registrations_gap
@@ -95,7 +95,9 @@ def _by_settings(snapshot: Snapshot) -> Mapping[int, Mapping[str, str] | None]:
     """Return protocols by listener of each broker, None for one that did not tell them."""
     between = InterBroker(snapshot)
     told: dict[int, Mapping[str, str] | None] = {}
-    for broker in between.brokers:
+    listed = {endpoint.broker_id for endpoint in advertised.endpoints(snapshot)}
+    controllers = {one for one in between.brokers if between.settings.get(one, "process.roles").value == "controller"}
+    for broker in sorted({*between.brokers, *listed} - controllers):
         own = {name: between.protocol(broker, name) for name in between.offered(broker) or ()}
         known = {name: protocol for name, protocol in own.items() if protocol is not None}
         told[broker] = known if known and len(known) == len(own) else None

@@ -39,17 +39,20 @@ def unroutable_advertised_address(snapshot: Snapshot) -> Iterator[Judgement]:
     The advertised host is an address or a name with a dot. Whether it resolves and answers is KA301's question.
 
     ## What to do
-    Set `advertised.listeners={listener}://<name that clients and all brokers resolve>:{port}` on broker {broker} and restart it.
-    In containers and Kubernetes that is a listener of its own for the outside, not the pod's name. Without the setting a broker
-    advertises what the host calls itself (`hostname -f`).
+    Give {listener} (port {port}) in `advertised.listeners` of broker {broker} a name that clients and all brokers resolve, leave
+    its other listeners in the setting, and restart it. In containers and Kubernetes that is a listener of its own for the
+    outside, not the pod's name. Without the setting a broker advertises what the host calls itself (`hostname -f`).
 
     ## References
     KIP-103; Kafka refuses 0.0.0.0 in `advertised.listeners` at start, and nothing else.
     """
     gap = tuple(advertised.gap(snapshot, "KA303"))
-    yield from gap
+    yield from gap or advertised.one_each(_judged(snapshot))
+
+
+def _judged(snapshot: Snapshot) -> Iterator[Judgement]:
     moving, hosts = advertised.moving(snapshot), dialled_hosts(snapshot)
-    for endpoint in () if gap else advertised.endpoints(snapshot):
+    for endpoint in advertised.endpoints(snapshot):
         resource, kind = endpoint_name(endpoint), kind_of(endpoint.host)
         evidence = {
             "broker": str(endpoint.broker_id),

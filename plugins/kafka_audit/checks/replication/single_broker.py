@@ -98,9 +98,15 @@ def _views(snapshot: Snapshot) -> tuple[BrokerView, ...]:
 
 def _not_told(snapshot: Snapshot) -> Iterator[Judgement]:
     """Yield what keeps the lists of brokers from being believed: there is none, or one broker alone speaks of others."""
-    listed, _ = _by_views(snapshot)
-    answered = {view.observer for view in _views(snapshot)}
-    if not listed or len(answered) < min(len(listed), 2):
-        error = "one broker alone lists the others" if listed else "no broker listed any"
-        words = {"who": "any broker", "error": error, "needs": "a second broker that answers Metadata"}
-        yield judge(snapshot, "KA612", "cluster", Status.UNKNOWN, **words)
+    listed, assigned = _by_views(snapshot)
+    views = _views(snapshot)
+    speakers = len({view.broker_id for view in views if view.broker_id >= 0}) or len(views[:1])
+    words = {"who": "any broker"}
+    if not listed or speakers < min(len(listed), 2):
+        words["error"] = "one broker alone lists the others" if listed else "no broker listed any"
+        words["needs"] = "a second broker that answers Metadata"
+    elif len(listed) == 1 and not assigned:
+        words["error"], words["needs"] = "no partition was seen", "a topic, and Describe on it"
+    else:
+        return
+    yield judge(snapshot, "KA612", "cluster", Status.UNKNOWN, **words)

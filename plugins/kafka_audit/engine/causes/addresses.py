@@ -46,7 +46,7 @@ def tell_shared(case: Case) -> Story:
                 kind="quick",
                 text=f"Give each of {brokers(case.brokers)} an address or port of its own in advertised.listeners; restart it.",
                 commands=tuple(
-                    advertise(case, e, f"<address of broker {e.broker_id} alone>:{e.port}") for e in case.endpoints[:5]
+                    advertise(case, (e, f"<address of broker {e.broker_id} alone>:{e.port}")) for e in case.endpoints[:5]
                 ),
                 cost="A restart each, one after the other: leaders move and move back.",
             ),

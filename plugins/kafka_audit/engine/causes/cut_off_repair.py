@@ -55,7 +55,7 @@ def _quick(case: Case) -> Step:
     commands: list[str] = []
     for endpoint in case.endpoints[:5]:
         commands.append(f"# server.properties of broker {endpoint.broker_id}")
-        commands.append(advertise(case, endpoint, _repaired(case, endpoint)))
+        commands.append(advertise(case, (endpoint, _repaired(case, endpoint))))
     known = brokers(case.facts.known_brokers)
     # In KRaft brokers fetch what the controllers know, and none of them becomes controller.
     whom = f"all brokers ({known})" if case.facts.kraft else f"every possible controller ({known})"

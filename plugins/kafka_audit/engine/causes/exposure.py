@@ -107,8 +107,14 @@ def _headline(case: Case, reach: Reach) -> str:
 
 
 def _means_itself(case: Case) -> bool:
-    """Tell whether every endpoint that is missed is advertised under a name with which each host means itself."""
-    return bool(case.endpoints) and all(means_itself(endpoint.host) for endpoint in case.endpoints)
+    """Tell whether every endpoint that is missed has a name with which each host means itself.
+
+    Where another one of that kind is open, brokers and vantage share a host, and what is missed is down.
+    """
+    if not case.endpoints or not all(means_itself(endpoint.host) for endpoint in case.endpoints):
+        return False
+    others = (e for e in case.facts.endpoints if means_itself(e.host) and e not in case.endpoints)
+    return not any("tcp" in path.passed for e in others for path in case.facts.paths_to(e, "client"))
 
 
 def _impact(case: Case, reach: Reach) -> str:
@@ -159,12 +165,12 @@ def _steps(case: Case, failed: Sequence[Path]) -> tuple[Step, ...]:
 
 
 def _advertise(case: Case) -> Step:
-    names = (
-        advertise(case, e, f"<name of broker {e.broker_id} that clients and brokers resolve>:{e.port}") for e in case.endpoints
-    )
+    by_broker = [[e for e in case.endpoints if e.broker_id == broker] for broker in case.brokers]
+    named = "<name of broker {} that clients and brokers resolve>:{}"
+    commands = (advertise(case, *((e, named.format(e.broker_id, e.port)) for e in own)) for own in by_broker if own)
     return Step(
         kind="quick",
         text=f"Let {brokers(case.brokers)} advertise a name that means the same on every host, and restart.",
-        commands=tuple(names)[:5],
+        commands=tuple(commands)[:5],
         cost="A restart each, one after the other. In containers: a listener of its own for the outside, with a port of its own.",
     )

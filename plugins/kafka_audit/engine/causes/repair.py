@@ -18,11 +18,24 @@ def connect(endpoints: tuple[Endpoint, ...], limit: int = 10) -> tuple[str, ...]
     return tuple(f"nc -vz -w 3 {word(e.host)} {e.port}" for e in endpoints[:limit])
 
 
-def advertise(case: Case, broken: Endpoint, address: str) -> str:
-    """Return the whole setting with one address replaced: what Kafka does not find in the list is advertised no more."""
-    own = case.facts.endpoints_of(broken.broker_id)
-    parts = (f"{clean(e.listener)}://{address if e == broken else clean(e.address)}" for e in own)
-    return f"advertised.listeners={','.join(parts)}"
+def advertise(case: Case, *broken: tuple[Endpoint, str]) -> str:
+    """Return the whole setting of one broker with addresses replaced: what Kafka does not find in it is advertised no more.
+
+    Where nobody told the whole setting it is not made up: a comment says what is to be changed in it.
+    """
+    broker, wanted = broken[0][0].broker_id, {endpoint.listener: address for endpoint, address in broken}
+    setting = case.facts.config(broker, "advertised.listeners")
+    if setting is not None:
+        told = [(part.strip().partition("://")[0].upper(), part.strip()) for part in setting.split(",")]
+        parts = [f"{clean(name)}://{wanted[name]}" if name in wanted else clean(part) for name, part in told]
+    else:
+        own = case.facts.endpoints_of(broker)
+        parts = [f"{clean(e.listener)}://{wanted.get(e.listener, clean(e.address))}" for e in own]
+    whole = ",".join(parts)
+    if all(address in whole for address in wanted.values()) and not (case.facts.kraft and setting is None):
+        return f"advertised.listeners={whole}"
+    changes = ", ".join(f"the listener of port {endpoint.port} at {address}" for endpoint, address in broken)
+    return f"# advertised.listeners of broker {broker}: {changes}, all others as they are"
 
 
 def connect_again(reads: Iterable[SourceRead], limit: int = 5) -> tuple[str, ...]:

@@ -1,0 +1,37 @@
+"""What `advertised.listeners` says: listeners with the addresses that a broker gives away for them. Pure."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+_ENTRY = re.compile(
+    r"(?P<listener>[A-Za-z0-9_.-]+)://(?P<host>\[[0-9A-Fa-f:.]+(?:%[A-Za-z0-9_.-]+)?\]|[A-Za-z0-9_.-]*):(?P<port>\d{1,5})"
+)
+KEY, INSTEAD, CONTROLLERS = "advertised.listeners", "listeners", "controller.listener.names"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One listener; the host is empty where the broker gives its own host's name, and None where a placeholder stands for it."""
+
+    listener: str
+    host: str | None
+    port: int | None
+
+
+def entries(settings: Mapping[str, str | None]) -> Iterator[Entry]:
+    """Yield what a broker advertises by its settings, the controllers' listeners left out: those are nobody else's.
+
+    Args:
+        settings: values by key; `listeners` holds where `advertised.listeners` is not set.
+    """
+    controllers = {name.strip().upper() for name in (settings.get(CONTROLLERS) or "").split(",")}
+    for part in (settings.get(KEY) or settings.get(INSTEAD) or "").split(","):
+        name = part.strip().partition("://")[0].upper()
+        if not name or name in controllers:
+            continue
+        match = _ENTRY.fullmatch(part.strip())
+        if match is None:
+            yield Entry(listener=name, host=None, port=None)
+        else:
+            yield Entry(listener=name, host=match["host"].strip("[]"), port=int(match["port"]))
