@@ -18,7 +18,7 @@ from kafka_audit.model.tables import (
 
 _Sampled = TypeVar("_Sampled", Registry, RegisteredBroker, RegisteredEndpoint)
 
-MOVING = {"error": "in motion", "needs": "another audit: a registration changed between two looks, or is too young"}
+MOVING = {"error": "in motion", "needs": "another audit: what is registered or listed changed between looks, or is too young"}
 """Evidence of what cannot be judged because it was caught while it changed."""
 
 NO_ZOOKEEPER = "the cluster runs in KRaft mode, without ZooKeeper"
