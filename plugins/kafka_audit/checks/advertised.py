@@ -137,8 +137,13 @@ def moving(snapshot: Snapshot) -> frozenset[int]:
 
 
 def answered(snapshot: Snapshot) -> frozenset[int]:
-    """Return the brokers that told their settings without ZooKeeper: each of them is there, whatever address it shares."""
-    return frozenset(InterBroker(snapshot).settings.answers) if kraft(snapshot) else frozenset()
+    """Return the brokers that told their settings without ZooKeeper: each of them is there, whatever address it shares.
+
+    Where files alone were read, those of all files are.
+    """
+    between = InterBroker(snapshot)
+    told = between.settings.answers if between.asked else between.settings.files
+    return frozenset(told) if kraft(snapshot) else frozenset()
 
 
 def gap(snapshot: Snapshot, code: str) -> Iterator[Judgement]:

@@ -8,7 +8,7 @@ from datetime import date
 from kafka_audit.checks import Check
 from kafka_audit.configuration.starts import Refusal
 from kafka_audit.engine import findings, rows
-from kafka_audit.lint import against, members, places, starts, versions
+from kafka_audit.lint import addresses, against, members, places, starts, versions
 from kafka_audit.lint.ignores import Ignore
 from kafka_audit.lint.members import Group, Member
 from kafka_audit.lint.starts import Verdict
@@ -57,7 +57,7 @@ def linted(group: Group, rules: Rules) -> list[tuple[Member, Linted]]:
     """Return what is said of each broker of a group; what is about all of them stands with the first."""
     judged = [_judged(member, rules.version) for member in group]
     snapshot = members.snapshot(group, secrets.token_bytes(32))
-    by_files = rows.judge_rows(snapshot, configuration_checks(rules.checks))
+    by_files = [*rows.judge_rows(snapshot, configuration_checks(rules.checks)), *addresses.judgements(snapshot, rules.checks)]
     judgements = [*_one_word(judged, by_files), *(_started(one, by_files) for one in judged)]
     if rules.against is not None:
         broken = against.judgements(rules.against, group, rules.checks, secrets.token_bytes(32))

@@ -1,0 +1,44 @@
+"""Addresses that files advertise."""
+
+import pytest
+
+from kafka_audit.cli import main
+
+BROKER = """broker.id={broker}
+zookeeper.connect=zk:2181
+listeners=PLAINTEXT://:9092
+advertised.listeners={advertised}
+log.dirs=/data
+"""
+
+
+@pytest.fixture
+def lint(tmp_path, capsys):
+    def run(*advertised):
+        for broker, address in enumerate(advertised):
+            (tmp_path / f"server-{broker}.properties").write_text(BROKER.format(broker=broker, advertised=address))
+        code = main(["lint", str(tmp_path)])
+        return code, capsys.readouterr().out
+
+    return run
+
+
+def test_an_address_that_is_each_hosts_own_is_told_at_its_line(lint):
+    code, said = lint("PLAINTEXT://localhost:9092")
+    assert code == 0
+    assert "MEDIUM    KA303  Clients on other hosts may not find broker 0" in said
+    assert "4 | advertised.listeners=PLAINTEXT://localhost:9092" in said
+
+
+def test_two_files_of_a_cluster_with_one_address(lint):
+    code, said = lint("PLAINTEXT://k0.example:9092", "PLAINTEXT://k0.example:9092")
+    assert code == 3
+    assert "CRITICAL  KA304  Clients cannot tell brokers 0, 1 apart" in said
+
+
+@pytest.mark.parametrize("address", ["PLAINTEXT://kafka-{}:9092", "PLAINTEXT://k{}.example:9092", "PLAINTEXT://${{HOST}}:9092"])
+def test_names_that_may_mean_the_same_to_all_are_no_fault(lint, address):
+    code, said = lint(address.format(0), address.format(1))
+    assert code == 0
+    assert "KA303  " not in said
+    assert "KA304  " not in said
