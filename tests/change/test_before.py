@@ -115,6 +115,13 @@ def test_proposed_files_that_change_nothing_of_weight_are_a_go(decide, tmp_path)
     assert report["verdict"] == "go", report["not_known"]
 
 
+def test_an_address_of_a_proposed_file_is_not_told_by_the_file_and_by_the_trials(decide, tmp_path):
+    file = tmp_path / "0.properties"
+    file.write_text("broker.id=0\nzookeeper.connect=zk:2181\nadvertised.listeners=PLAINTEXT://localhost:9092\n")
+    report = decide(kind="rolling-upgrade", proposed=[str(file)], version="3.9.1")  # nothing was tried here
+    assert not [one for one in (*report["blockers"], *report["warnings"]) if one["code"] in {"KA303", "KA304"}]
+
+
 def test_a_proposed_file_that_is_not_there_is_wrong_usage(decide):
     with pytest.raises(UsageError, match="nowhere"):
         decide(kind="listeners-or-security", proposed=["/nowhere/server.properties"])

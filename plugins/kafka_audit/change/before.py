@@ -131,10 +131,10 @@ def _proposed(snapshot: Snapshot, plan: Plan, today: date, found: Sorted) -> Non
         raise UsageError(outcome.errors[0])
     for file in outcome.files:
         for told in file.told:
-            # Whether an address is reached is told of all that are new together (`_addresses`), and what files leave open is
-            # told of the brokers themselves by the audit.
+            # What addresses are worth is told of all that are new together (`_addresses`), and what files leave open is told of
+            # the brokers themselves by the audit.
             one = told.finding
-            answered = one.code == "KA301" or (one.status is Status.UNKNOWN and one.code not in _OPEN_IN_FILES)
+            answered = one.code in {"KA301", *_BY_ADDRESS} or (one.status is Status.UNKNOWN and one.code not in _OPEN_IN_FILES)
             if not one.muted and not answered:
                 _sort(told.finding, f"proposed {file.path}", audit.severity(plan.strict), found)
 
