@@ -6,6 +6,7 @@ from kafka_audit.testbed import presets
 from kafka_audit.testbed.names import Nameserver, own_names
 from kafka_audit.testbed.proxy import Proxy
 from scenarios.audits import Audits, evidence_of, failing, finding_of, from_host
+from scenarios.record import record
 
 pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
 
@@ -127,7 +128,8 @@ def test_names_that_resolve_only_inside_are_told_beside_the_way_in(bed, pods, tm
 def test_an_address_that_each_host_takes_for_itself(audits, advertise):
     audits.describe("near", limits=QUICK)
     advertise(2, "localhost:9092")
-    audit = audits.by_command("near")
+    audit = audits.by_command("near", "--all")
+    record("4.3.0", "KRaft", audit.report)
     assert audit.code == 3, audit.said
     (incident,) = audit.report["incidents"]
     where = "broker/2/listener/CLIENT"
@@ -143,7 +145,8 @@ def test_an_address_that_each_host_takes_for_itself(audits, advertise):
     assert loopback["fingerprint"] in incident["findings"]
 
     advertise.repair()
-    audit = audits.by_command("near")
+    audit = audits.by_command("near", "--all")
+    record("4.3.0", "KRaft", audit.report)
     assert audit.code == 0, audit.said
     assert_repaired(audit.report, incident["cause"])
     assert finding_of(audit.report, "KA303", where)["status"] == "PASS"
@@ -153,7 +156,8 @@ def test_an_address_that_two_brokers_advertise(audits, cluster, advertise):
     """With ZooKeeper a broker refuses to start with another's address; without, it starts."""
     audits.describe("near", limits=QUICK)
     advertise(2, cluster.brokers[1].address)
-    audit = audits.by_command("near")
+    audit = audits.by_command("near", "--all")
+    record("4.3.0", "KRaft", audit.report)
     assert audit.code == 3, audit.said
     (incident,) = audit.report["incidents"]
     assert (incident["cause"], incident["severity"]) == ("KA304", "CRITICAL")
@@ -162,6 +166,7 @@ def test_an_address_that_two_brokers_advertise(audits, cluster, advertise):
     assert failing(audit.report, at_least="CRITICAL") >= shared
 
     advertise.repair()
-    audit = audits.by_command("near")
+    audit = audits.by_command("near", "--all")
+    record("4.3.0", "KRaft", audit.report)
     assert audit.code == 0, audit.said
     assert_repaired(audit.report, "KA304")
