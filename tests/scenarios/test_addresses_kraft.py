@@ -1,6 +1,7 @@
 """Incidents 001 and 002 without ZooKeeper, where nobody registers addresses; and wrong ones that no controller refuses."""
 
 import pytest
+import yaml
 
 from kafka_audit.testbed import presets
 from kafka_audit.testbed.names import Nameserver, own_names
@@ -170,3 +171,29 @@ def test_an_address_that_two_brokers_advertise(audits, cluster, advertise):
     record("4.3.0", "KRaft", audit.report)
     assert audit.code == 0, audit.said
     assert_repaired(audit.report, "KA304")
+
+
+def test_the_listener_between_brokers_is_judged_once_a_bootstrap_address_leads_to_it(audits, bed, cluster):
+    """What is asked on one listener lists no other: without such an address the ways between brokers are not known."""
+    entry = yaml.safe_load(cluster.clusters_yaml("any"))["clusters"]["any"]
+    one = cluster.brokers[0]
+    audits.describe("near", limits=QUICK, vantages=entry["vantages"], bootstrap=[one.address])
+    where = "broker/2/listener/INTERNAL"
+    unnamed = audits.by_command("near", "--all").report
+    assert finding_of(unnamed, "KA302", "broker/2")["evidence"]["needs"] == "a bootstrap address of listener INTERNAL"
+
+    audits.describe("near", limits=QUICK, vantages=entry["vantages"], bootstrap=[one.address, f"{one.host.address}:9094"])
+    for follower in (0, 1):
+        bed.cut(cluster.brokers[follower].host, cluster.brokers[2].host)
+    broken = audits.by_command("near", "--all")
+    assert broken.code == 3, broken.said
+    assert finding_of(broken.report, "KA302", where)["status"] == "FAIL"
+    (incident,) = broken.report["incidents"]
+    assert (incident["cause"], incident["confidence"]) == ("KA302", "measured")
+
+    for follower in (0, 1):
+        bed.heal(cluster.brokers[follower].host, cluster.brokers[2].host)
+    healed = audits.by_command("near", "--all")
+    assert healed.code == 0, healed.said
+    assert finding_of(healed.report, "KA302", where)["status"] == "PASS"
+    assert_repaired(healed.report, "KA302")
