@@ -18,8 +18,8 @@ _HEAD = """# Which check works on which Kafka
 
 Written by `python -m kafka_audit.testbed.versions docs` from `versions.json`, the record of audits of real clusters: at rest, and
 where the run had one, with a fault (an address that brokers do not reach, a broker cut from its controllers, controllers that are
-down) and healed. In a cell stands what the check was seen to say: `fail` and `pass` mean that it worked, `unknown` that it said
-what it lacks, `none` that it does not apply; why, is told below the table.
+down, `localhost` or another broker's address advertised) and healed. In a cell stands what the check was seen to say: `fail` and
+`pass` mean that it worked, `unknown` that it said what it lacks, `none` that it does not apply; why, is told below the table.
 """
 
 
