@@ -198,6 +198,7 @@ def test_a_dead_disk_and_an_unreachable_broker_are_two_incidents(audits, cluster
 
 
 @pytest.mark.airflow
+@pytest.mark.parametrize("version", ["3.9.1", "2.8.2", "4.3.0", "1.1.1"], indirect=True)
 def test_the_gate_of_the_dag_fails_for_a_dead_disk_and_passes_after_the_repair(audits, disk):
     assert audits.by_command("near").code == 0
     held, led = fill(disk)
