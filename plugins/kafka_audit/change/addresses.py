@@ -92,13 +92,13 @@ def endpoints(wordings: Iterable[Wording], snapshot: Snapshot) -> tuple[Register
 
 def new(proposed: Iterable[RegisteredEndpoint], snapshot: Snapshot) -> tuple[RegisteredEndpoint, ...]:
     """Return those that are not known to be advertised."""
-    between = InterBroker(snapshot)
-    return tuple(one for one in proposed if not _is_held(one, between))
+    now = held(InterBroker(snapshot))
+    return tuple(one for one in proposed if not _is_held(one, now))
 
 
-def _is_held(one: RegisteredEndpoint, between: InterBroker) -> bool | None:
+def _is_held(one: RegisteredEndpoint, now: Mapping[int, tuple[RegisteredEndpoint, ...]]) -> bool | None:
     """Tell whether a broker advertises an address; None where nobody told what it does."""
-    told = held(between).get(one.broker_id)
+    told = now.get(one.broker_id)
     return None if told is None else place(one) in {place(other) for other in told if other.listener == one.listener}
 
 
@@ -152,10 +152,10 @@ def _registered(brokers: Iterable[int], sample: int) -> list[Registry | Register
 
 def afterwards(proposed: Iterable[RegisteredEndpoint], snapshot: Snapshot) -> tuple[list[str], list[dict[str, str]]]:
     """Return a sentence for each address that was to be advertised and is not, and a finding for each of which nobody told."""
-    between = InterBroker(snapshot)
+    now = held(InterBroker(snapshot))
     not_done, not_known = [], []
     for one in proposed:
-        is_held, meant = _is_held(one, between), f"{clean(one.listener)}://{written(one)}"
+        is_held, meant = _is_held(one, now), f"{clean(one.listener)}://{written(one)}"
         if is_held is None:
             message = f"Not known: whether broker {one.broker_id} advertises {meant}, as was proposed"
             remedy = f"To know: DescribeConfigs on Cluster, answered by broker {one.broker_id}"

@@ -1,18 +1,27 @@
 """What brokers advertise: as ZooKeeper has it registered; without ZooKeeper as brokers list it and their settings tell it."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from kafka_audit.checks.inter_broker import InterBroker
+from kafka_audit.checks.inter_broker import TLS, InterBroker
 from kafka_audit.checks.rows import judge, kraft, looks, moved, newest, registrations_gap
 from kafka_audit.model.advertised_listeners import Entry, entries
 from kafka_audit.model.finding import Judgement, Status
-from kafka_audit.model.tables import BOOTSTRAP, BrokerView, Probe, RegisteredEndpoint, Snapshot, ViewBroker
+from kafka_audit.model.tables import (
+    BOOTSTRAP,
+    BrokerConfig,
+    BrokerProperty,
+    BrokerView,
+    Probe,
+    RegisteredEndpoint,
+    Snapshot,
+    ViewBroker,
+)
 
 _Key = tuple[int, str]  # broker, listener
 _Place = tuple[str, int]
-_TLS = frozenset({"SSL", "SASL_SSL"})
+_Rows = Mapping[str, BrokerConfig] | Mapping[str, BrokerProperty]
 _WORST_FIRST = (Status.FAIL, Status.UNKNOWN, Status.PASS, Status.NOT_APPLICABLE)
 
 
@@ -25,17 +34,6 @@ def endpoints(snapshot: Snapshot) -> tuple[RegisteredEndpoint, ...]:
     if not kraft(snapshot):
         return newest(snapshot, RegisteredEndpoint)
     between, sample = InterBroker(snapshot), looks(snapshot)[0] or 0
-    listed = _listed(snapshot, sample)
-    found = _Found(broker_of_own={broker for broker, _ in listed.own})
-    for key, places in listed.own.items():
-        found.add(key, places)
-    for broker in between.settings.answers:
-        found.take(broker, _by_answers(between, broker))
-    for key, places in listed.by_others().items():
-        if key[1] != BOOTSTRAP or key[0] not in found.broker_of_own:  # who speaks for itself needs no outsider's word
-            found.add(key, places)
-    for broker in between.settings.files:
-        found.take(broker, _by_file(between, broker))
     protocols = _probed(snapshot)
     return tuple(
         RegisteredEndpoint(
@@ -46,39 +44,40 @@ def endpoints(snapshot: Snapshot) -> tuple[RegisteredEndpoint, ...]:
             host=host,
             port=port,
         )
-        for broker, listener, host, port in sorted(found.rows())
+        for broker, listener, host, port in sorted(_told(between, _listed(snapshot, sample)))
     )
 
 
-@dataclass(kw_only=True)
-class _Found:
-    """Addresses in the order of their sources: the first word about a listener holds, and an address is told once."""
+def _told(between: InterBroker, listed: "_Listed") -> Iterator[tuple[int, str, str, int]]:
+    """Yield broker, listener, host and port: the first word about a listener holds, an address has its name where one is told."""
+    others = listed.by_others()
+    named: dict[_Key, tuple[_Place, ...]] = {}
+    for source in (listed.own, _whole(between.settings.answers), others, _whole(between.settings.files)):
+        for key, places in source.items():
+            if key[1] != BOOTSTRAP:
+                named.setdefault(key, places)
+    for (broker, listener), places in named.items():
+        yield from ((broker, listener, host, port) for host, port in places)
+    known = {(broker, host.lower(), port) for (broker, _), places in named.items() for host, port in places}
+    speak = {broker for broker, _ in listed.own}  # who speaks for itself needs no outsider's word
+    unnamed = {**{key: places for key, places in others.items() if key[0] not in speak}, **listed.own}
+    for (broker, listener), places in unnamed.items():
+        left = (place for place in places if (broker, place[0].lower(), place[1]) not in known)
+        yield from ((broker, listener, host, port) for host, port in left if listener == BOOTSTRAP)
 
-    broker_of_own: set[int]
 
-    def __post_init__(self) -> None:
-        self._places: dict[_Key, tuple[_Place, ...]] = {}
-        self._known: set[tuple[int, str, int]] = set()
+def _whole(settings: Mapping[int, _Rows]) -> dict[_Key, tuple[_Place, ...]]:
+    """Return the addresses in settings of brokers, entries without a whole one left out."""
+    return {
+        (broker, one.listener): ((one.host, one.port),)
+        for broker, rows in settings.items()
+        for one in _entries(rows)
+        if one.host and one.port is not None
+    }
 
-    def add(self, key: _Key, places: Iterable[_Place]) -> None:
-        new = tuple(one for one in places if key[1] != BOOTSTRAP or (key[0], one[0].lower(), one[1]) not in self._known)
-        if key not in self._places and new:
-            self._places[key] = new
-            self._known |= {(key[0], host.lower(), port) for host, port in new}
 
-    def take(self, broker: int, told: Iterable[Entry]) -> None:
-        for entry in told:
-            if entry.host and entry.port is not None:
-                place = entry.host, entry.port
-                if place in self._places.get((broker, BOOTSTRAP), ()):  # here is its name
-                    self._places[broker, BOOTSTRAP] = tuple(one for one in self._places[broker, BOOTSTRAP] if one != place)
-                if (broker, entry.listener) not in self._places:
-                    self._places[broker, entry.listener] = (place,)
-                    self._known.add((broker, entry.host.lower(), entry.port))
-
-    def rows(self) -> Iterator[tuple[int, str, str, int]]:
-        for (broker, listener), places in self._places.items():
-            yield from ((broker, listener, host, port) for host, port in places)
+def _entries(rows: _Rows) -> Iterator[Entry]:
+    return entries({key: row.value for key, row in rows.items()})
 
 
 def by_settings(between: InterBroker) -> Mapping[int, tuple[RegisteredEndpoint, ...]]:
@@ -89,7 +88,8 @@ def by_settings(between: InterBroker) -> Mapping[int, tuple[RegisteredEndpoint, 
     sample = looks(between.snapshot)[0] or 0
     found = {}
     for broker in between.brokers:
-        told = tuple(_by_answers(between, broker)) or tuple(_by_file(between, broker))
+        answers, files = between.settings.answers.get(broker, {}), between.settings.files.get(broker, {})
+        told = tuple(_entries(answers)) or tuple(_entries(files))
         own = tuple(
             RegisteredEndpoint(
                 sample=sample,
@@ -107,19 +107,11 @@ def by_settings(between: InterBroker) -> Mapping[int, tuple[RegisteredEndpoint, 
     return found
 
 
-def _by_answers(between: InterBroker, broker: int) -> Iterator[Entry]:
-    return entries({key: row.value for key, row in between.settings.answers.get(broker, {}).items()})
-
-
-def _by_file(between: InterBroker, broker: int) -> Iterator[Entry]:
-    return entries({key: row.value for key, row in between.settings.files.get(broker, {}).items()})
-
-
 def _probed(snapshot: Snapshot) -> Mapping[tuple[int, str, int], str]:
     """Return the protocol of addresses that were tried: TLS as it was tried, plain text only where Kafka answered to it."""
     found = {}
     for row in snapshot.of(Probe):
-        if row.protocol in _TLS or (row.layer, row.outcome) == ("api", "ok"):
+        if row.protocol in TLS or (row.layer, row.outcome) == ("api", "ok"):
             found[row.broker_id, row.host.lower(), row.port] = row.protocol
     return found
 
@@ -146,13 +138,13 @@ def answered(snapshot: Snapshot) -> frozenset[int]:
     return frozenset(told) if kraft(snapshot) else frozenset()
 
 
-def gap(snapshot: Snapshot, code: str) -> Iterator[Judgement]:
-    """Yield the one judgement of a check of addresses where nobody told any."""
+def gap(snapshot: Snapshot, code: str, told: Collection[RegisteredEndpoint]) -> Iterator[Judgement]:
+    """Yield the one judgement of a check of addresses where nobody told any; `told` are the `endpoints`."""
     if not kraft(snapshot):
         yield from registrations_gap(snapshot, code)
-    elif not endpoints(snapshot):
-        told = {"error": "no broker listed any address", "needs": "a broker that answers Metadata"}
-        yield judge(snapshot, code, "cluster", Status.UNKNOWN, who="any broker", **told)
+    elif not told:
+        words = {"error": "no broker listed any address", "needs": "a broker that answers Metadata"}
+        yield judge(snapshot, code, "cluster", Status.UNKNOWN, who="any broker", **words)
 
 
 def one_each(judgements: Iterable[Judgement]) -> Iterator[Judgement]:

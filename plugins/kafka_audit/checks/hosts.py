@@ -2,8 +2,8 @@
 
 import ipaddress
 import re
+from collections.abc import Iterable
 
-from kafka_audit.checks.advertised import endpoints
 from kafka_audit.model.tables import BrokerView, Probe, RegisteredEndpoint, Snapshot, SnapshotInfo, SourceRead
 
 _INSIDE = (
@@ -44,10 +44,10 @@ def kind_of(host: str) -> str | None:
 
 def means_itself(host: str) -> bool:
     """Tell whether a host, whoever looks it up, finds itself: a loopback name or address, or the wildcard address."""
-    return (kind_of(host) or "").removeprefix("a ").startswith(("loopback", "the wildcard"))
+    return kind_of(host) in {"a loopback name", "a loopback address", "the wildcard address"}
 
 
-def dialled_hosts(snapshot: Snapshot) -> frozenset[str] | None:
+def dialled_hosts(snapshot: Snapshot, endpoints: Iterable[RegisteredEndpoint]) -> frozenset[str] | None:
     """Return the hosts that clients or brokers live on, as far as addresses show; None where vantages alone show several."""
     info = next(iter(snapshot.of(SnapshotInfo)), None)
     if info is not None and info.client_vantages + info.broker_vantages > 1:
@@ -55,7 +55,7 @@ def dialled_hosts(snapshot: Snapshot) -> frozenset[str] | None:
     dialled = {view.address for view in snapshot.of(BrokerView)}
     dialled |= {read.target for read in snapshot.of(SourceRead) if read.observer.startswith("broker")}
     dialled |= {probe.via for probe in snapshot.of(Probe) if probe.via is not None}
-    hosts = {address.rpartition(":")[0].strip("[]") for address in dialled} | {row.host for row in endpoints(snapshot)}
+    hosts = {address.rpartition(":")[0].strip("[]") for address in dialled} | {row.host for row in endpoints}
     return frozenset(host for host in hosts if kind_of(host) not in {"a loopback name", "a loopback address", "no host at all"})
 
 

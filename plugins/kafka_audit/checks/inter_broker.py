@@ -11,6 +11,7 @@ from kafka_audit.configuration.authorization import KAFKAS_OWN, NO_ACL, SUPER_US
 from kafka_audit.configuration.principals import ANONYMOUS
 from kafka_audit.configuration.principals.kerberos_rules import KEY as KERBEROS_RULES
 from kafka_audit.configuration.principals.ssl_rules import KEY as SSL_RULES
+from kafka_audit.model.advertised_listeners import CONTROLLERS, INSTEAD, KEY, entries
 from kafka_audit.model.finding import Judgement, Status
 from kafka_audit.model.tables import (
     Acl,
@@ -26,6 +27,7 @@ from kafka_audit.model.tables import (
 )
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+TLS = frozenset({"SSL", "SASL_SSL"})
 DEFAULT_MECHANISM = "GSSAPI"
 
 _DEFAULT_BUILDER = "DefaultKafkaPrincipalBuilder"
@@ -42,7 +44,7 @@ class Listener:
     @property
     def encrypted(self) -> bool:
         """Tell whether a TLS handshake comes first."""
-        return self.protocol in {"SSL", "SASL_SSL"}
+        return self.protocol in TLS
 
     @property
     def logs_in(self) -> bool:
@@ -88,13 +90,8 @@ class InterBroker:
         """Return the listeners that a broker advertises, None where that is not known."""
         if broker in self.endpoints:
             return frozenset(self.endpoints[broker])
-        for key in ("advertised.listeners", "listeners"):
-            told = self.settings.get(broker, key).value
-            if told:
-                own = (self.settings.get(broker, "controller.listener.names").value or "").upper().split(",")
-                names = {entry.partition("://")[0].strip().upper() for entry in told.split(",")}
-                return frozenset(names - {one.strip() for one in own})
-        return None
+        told = {key: self.settings.get(broker, key).value for key in (KEY, INSTEAD, CONTROLLERS)}
+        return frozenset(one.listener for one in entries(told)) if told[KEY] or told[INSTEAD] else None
 
     def protocol(self, broker: int, name: str) -> str | None:
         """Return the security protocol of a broker's listener."""

@@ -59,9 +59,8 @@ def _name(own: Iterable[Entry], row: Probe) -> str | None:
     return next((e.listener for e in own if e.port == row.port and e.host is not None and e.host.lower() in hosts), None)
 
 
-def _listed(rows: Iterable[Row], told: _Places) -> _Places:
+def _listed(rows: tuple[Row, ...], told: _Places) -> _Places:
     """Return the listener of each address that views of one listener alone list, of brokers of which nothing is known yet."""
-    rows = tuple(rows)
     asked: dict[str, set[str]] = {}
     for view in rows:
         if isinstance(view, BrokerView) and view.listener != BOOTSTRAP:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
 from kafka_audit.checks.reads import last_reads
+from kafka_audit.checks.rows import kraft
 from kafka_audit.model.tables import (
     Acl,
     AclHolder,
@@ -37,7 +38,6 @@ from kafka_audit.model.tables import (
     Row,
     ScramUser,
     Snapshot,
-    SnapshotInfo,
     SourceRead,
     TopicConfig,
     ViewBroker,
@@ -130,7 +130,7 @@ def failed_inputs(snapshot: Snapshot, needs: Iterable[type[Row]], resource: str)
     """
     tables = frozenset(needs)
     sources = [_SOURCE[table] for table in tables if table in _SOURCE]
-    if RegisteredEndpoint in tables and any(info.mode == "kraft" for info in snapshot.of(SnapshotInfo)):
+    if RegisteredEndpoint in tables and kraft(snapshot):
         sources += [_VIEW, _CONFIG, _properties]  # lists and settings stand in for what nobody registers
     broker = re.match(r"broker/(\d+)", resource)
     others = re.compile(rf"broker:(?!{broker[1]}$)") if broker else None

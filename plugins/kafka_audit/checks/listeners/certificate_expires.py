@@ -4,9 +4,9 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from kafka_audit.checks import advertised, row_check
-from kafka_audit.checks.inter_broker import InterBroker
+from kafka_audit.checks.inter_broker import TLS, InterBroker
 from kafka_audit.checks.logins import DAY_MS, certificate, fault_of, started_ms
-from kafka_audit.checks.rows import endpoint_name, judge, kraft
+from kafka_audit.checks.rows import endpoint_name, judge
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import Certificate, RegisteredEndpoint, Snapshot
 from kafka_audit.model.text import brokers
@@ -54,7 +54,7 @@ def certificate_expires(snapshot: Snapshot) -> Iterator[Judgement]:
     between = InterBroker(snapshot)
     endpoints = advertised.endpoints(snapshot)
     shown_at = {(row.broker_id, row.listener) for row in snapshot.of(Certificate)}
-    ends = [e for e in endpoints if e.protocol in {"SSL", "SASL_SSL"} or (e.broker_id, e.listener) in shown_at]
+    ends = [e for e in endpoints if e.protocol in TLS or (e.broker_id, e.listener) in shown_at]
     for end in ends:
         shown = certificate(between, end.broker_id, end.listener)
         words = {"broker": str(end.broker_id), "listener": end.listener, "host": end.host, "port": str(end.port)}
@@ -72,20 +72,20 @@ def certificate_expires(snapshot: Snapshot) -> Iterator[Judgement]:
         told = judge(snapshot, "KA307", endpoint_name(end), Status.FAIL if fault else Status.PASS, **words)
         yield replace(told, severity=fault[1]) if fault else told
     if not ends:
-        missing = _missing(snapshot, endpoints)
+        missing = _missing(between, endpoints)
         if not missing:
             yield judge(snapshot, "KA307", "cluster", Status.NOT_APPLICABLE, reason="no listener uses TLS")
         else:
             yield judge(snapshot, "KA307", "cluster", Status.UNKNOWN, who="any broker", **missing)
 
 
-def _missing(snapshot: Snapshot, endpoints: Collection[RegisteredEndpoint]) -> dict[str, str]:
+def _missing(between: InterBroker, endpoints: Collection[RegisteredEndpoint]) -> dict[str, str]:
     """Return what keeps the audit from saying that no listener uses TLS; nothing where it may."""
     if not endpoints:
-        who = "broker" if kraft(snapshot) else "ZooKeeper"
+        who = "broker" if between.kraft else "ZooKeeper"
         return {"error": "nobody told the brokers' addresses", "needs": f"a {who} that answers"}
-    told = advertised.by_settings(InterBroker(snapshot)) if kraft(snapshot) else {one.broker_id for one in endpoints}
-    silent = sorted({one.broker_id for one in endpoints} - set(told))
+    advertising = {one.broker_id for one in endpoints}
+    silent = sorted(advertising - set(advertised.by_settings(between))) if between.kraft else []
     if not silent:
         return {}
     needs = "DescribeConfigs on Cluster, or `properties` in the cluster file"

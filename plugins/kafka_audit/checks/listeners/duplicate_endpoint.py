@@ -1,7 +1,7 @@
 """KA304."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from kafka_audit.checks import advertised, row_check
 from kafka_audit.checks.rows import MOVING, ages_ms, endpoint_name, judge, looks
@@ -50,12 +50,12 @@ def duplicate_endpoint(snapshot: Snapshot) -> Iterator[Judgement]:
     Since Kafka 2.4 a broker with ZooKeeper refuses to start: `Configured end points … in advertised listeners are already
     registered by broker …`.
     """
-    gap = tuple(advertised.gap(snapshot, "KA304"))
-    yield from gap or advertised.one_each(_judged(snapshot))
-
-
-def _judged(snapshot: Snapshot) -> Iterator[Judgement]:
     endpoints = advertised.endpoints(snapshot)
+    gap = tuple(advertised.gap(snapshot, "KA304", endpoints))
+    yield from gap or advertised.one_each(_judged(snapshot, endpoints))
+
+
+def _judged(snapshot: Snapshot, endpoints: Collection[RegisteredEndpoint]) -> Iterator[Judgement]:
     sharing: dict[tuple[str, int], set[int]] = defaultdict(set)
     for endpoint in endpoints:
         sharing[endpoint.host.lower(), endpoint.port].add(endpoint.broker_id)

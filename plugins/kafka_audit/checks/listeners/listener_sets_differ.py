@@ -47,11 +47,11 @@ def listener_sets_differ(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     KIP-103 (listeners for different traffic).
     """
-    gap = tuple(_not_told(snapshot) if kraft(snapshot) else registrations_gap(snapshot, "KA305"))
+    known = _by_settings(snapshot) if kraft(snapshot) else _registered(snapshot)
+    gap = tuple(_not_told(snapshot, known) if kraft(snapshot) else registrations_gap(snapshot, "KA305"))
     yield from gap
     if any(one.resource == "cluster" for one in gap):
         return
-    known = _by_settings(snapshot) if kraft(snapshot) else _registered(snapshot)
     brokers = sorted(broker for broker, own in known.items() if own is not None)
     listeners: dict[str, dict[int, str]] = defaultdict(dict)
     for broker, own in known.items():
@@ -80,8 +80,7 @@ def _registered(snapshot: Snapshot) -> Mapping[int, Mapping[str, str] | None]:
     return told
 
 
-def _not_told(snapshot: Snapshot) -> Iterator[Judgement]:
-    told = _by_settings(snapshot)
+def _not_told(snapshot: Snapshot, told: Mapping[int, Mapping[str, str] | None]) -> Iterator[Judgement]:
     for broker in sorted(broker for broker, own in told.items() if own is None):
         needs = f"DescribeConfigs on Cluster, answered by broker {broker}, or {file_of(broker)}"
         words = {"who": f"broker {broker}", "error": "nobody told its listeners", "needs": needs}

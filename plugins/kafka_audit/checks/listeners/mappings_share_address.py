@@ -4,13 +4,12 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from kafka_audit.checks import row_check
+from kafka_audit.checks.inter_broker import TLS
 from kafka_audit.checks.rows import judge
 from kafka_audit.checks.ways import Way, reach_gap, ways
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import Probe, Snapshot
 from kafka_audit.model.text import listing
-
-_NAMED = frozenset({"SSL", "SASL_SSL"})
 
 
 @row_check(
@@ -64,9 +63,9 @@ def mappings_share_address(snapshot: Snapshot) -> Iterator[Judgement]:
 def _judged(snapshot: Snapshot, way: Way, others: list[Way]) -> Judgement:
     told = {"broker": str(way.broker_id), "listener": way.listener, "address": way.address, "via": way.via or ""}
     told |= {"count": str(len(others) + 1), "others": listing(f"{one.address} (broker {one.broker_id})" for one in others)}
-    if not others or (way.protocol in _NAMED and way.answered_by == way.broker_id):
+    if not others or (way.protocol in TLS and way.answered_by == way.broker_id):
         return judge(snapshot, "KA315", way.resource, Status.PASS, **told)
-    if way.protocol in _NAMED and way.answered_by is None:
+    if way.protocol in TLS and way.answered_by is None:
         error, needs = f"it shares {way.via} with others, and the socket did not tell", "DescribeConfigs on Cluster"
         return judge(snapshot, "KA315", way.resource, Status.UNKNOWN, **told, who=way.address, error=error, needs=needs)
     return judge(snapshot, "KA315", way.resource, Status.FAIL, **told)

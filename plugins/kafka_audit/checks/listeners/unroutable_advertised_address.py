@@ -1,6 +1,6 @@
 """KA303."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from kafka_audit.checks import advertised, row_check
@@ -46,13 +46,14 @@ def unroutable_advertised_address(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     KIP-103; Kafka refuses 0.0.0.0 in `advertised.listeners` at start, and nothing else.
     """
-    gap = tuple(advertised.gap(snapshot, "KA303"))
-    yield from gap or advertised.one_each(_judged(snapshot))
+    endpoints = advertised.endpoints(snapshot)
+    gap = tuple(advertised.gap(snapshot, "KA303", endpoints))
+    yield from gap or advertised.one_each(_judged(snapshot, endpoints))
 
 
-def _judged(snapshot: Snapshot) -> Iterator[Judgement]:
-    moving, hosts = advertised.moving(snapshot), dialled_hosts(snapshot)
-    for endpoint in advertised.endpoints(snapshot):
+def _judged(snapshot: Snapshot, endpoints: Collection[RegisteredEndpoint]) -> Iterator[Judgement]:
+    moving, hosts = advertised.moving(snapshot), dialled_hosts(snapshot, endpoints)
+    for endpoint in endpoints:
         resource, kind = endpoint_name(endpoint), kind_of(endpoint.host)
         evidence = {
             "broker": str(endpoint.broker_id),

@@ -55,12 +55,12 @@ def single_broker(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     Settings `default.replication.factor` and `min.insync.replicas`.
     """
-    gap = tuple(_not_told(snapshot) if kraft(snapshot) else registrations_gap(snapshot, "KA612"))
+    registered, assigned = _by_views(snapshot) if kraft(snapshot) else _by_zookeeper(snapshot)
+    gap = tuple(_not_told(snapshot, registered, assigned) if kraft(snapshot) else registrations_gap(snapshot, "KA612"))
     yield from gap
     if gap:
         return
     info = next(iter(snapshot.of(SnapshotInfo)), None)
-    registered, assigned = _by_views(snapshot) if kraft(snapshot) else _by_zookeeper(snapshot)
     known = registered | assigned
     count = str(len(registered))
     if len(registered) > 1:
@@ -96,9 +96,8 @@ def _views(snapshot: Snapshot) -> tuple[BrokerView, ...]:
     return tuple(view for view in snapshot.of(BrokerView) if view.sample == now)
 
 
-def _not_told(snapshot: Snapshot) -> Iterator[Judgement]:
+def _not_told(snapshot: Snapshot, listed: set[int], assigned: set[int]) -> Iterator[Judgement]:
     """Yield what keeps the lists of brokers from being believed: there is none, or one broker alone speaks of others."""
-    listed, assigned = _by_views(snapshot)
     views = _views(snapshot)
     speakers = len({view.broker_id for view in views if view.broker_id >= 0}) or len(views[:1])
     words = {"who": "any broker"}
