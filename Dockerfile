@@ -8,15 +8,16 @@ RUN apt-get update \
     && useradd --create-home --uid 50000 --gid 0 airflow
 
 WORKDIR /opt/kafka-audit
-COPY requirements.txt ./
-# The last two are for Airflow's database; tests use SQLite and lock none.
-RUN pip install --no-cache-dir --requirement requirements.txt psycopg2-binary==2.9.13 asyncpg==0.32.0
+COPY requirements.txt requirements-image.txt requirements-build.txt ./
+# Nothing is installed that no hash names, nor built by a setuptools that none names.
+RUN pip install --no-cache-dir --require-hashes --only-binary :all: --requirement requirements-build.txt \
+    && pip install --no-cache-dir --require-hashes --no-build-isolation --requirement requirements.txt --requirement requirements-image.txt
 
 COPY pyproject.toml README.md LICENSE ./
 COPY plugins plugins
 COPY dags dags
 COPY spark_jobs spark_jobs
-RUN pip install --no-cache-dir --no-deps --editable . \
+RUN pip install --no-cache-dir --no-deps --no-build-isolation --editable . \
     && mkdir -p /var/lib/airflow /var/lib/kafka-audit \
     && chown -R airflow:root /var/lib/airflow /var/lib/kafka-audit
 

@@ -9,6 +9,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3.13 || command -v python3)
 CLUSTERS ?= clusters.yaml
+UPGRADE ?= --upgrade
 # Debian keeps ip in /usr/sbin, which an ordinary user's PATH may lack.
 export PATH := $(PATH):/usr/sbin:/sbin
 
@@ -43,9 +44,9 @@ docs: $(INSTALLED) ## a page for each check, in docs/checks, and of the snapshot
 bench: needs-java $(INSTALLED) ## measure the sizes that the design promises
 	@for file in benchmarks/*.py; do test -e "$$file" || { echo "no benchmarks here"; exit 1; }; $(BIN)/python "$$file"; done
 
-lock: $(INSTALLED) ## pin the newest versions that requirements*.in allow
-	@$(BIN)/uv pip compile --quiet --no-header --universal --python-version 3.11 --upgrade requirements.in -o requirements.txt
-	@$(BIN)/uv pip compile --quiet --no-header --universal --python-version 3.11 --upgrade requirements-dev.in -o requirements-dev.txt
+lock: $(INSTALLED) ## pin the newest versions that requirements*.in allow, with their hashes [UPGRADE=: only what is missing]
+	@for file in requirements requirements-dev requirements-image requirements-build; do \
+	  $(BIN)/uv pip compile --quiet --no-header --universal --python-version 3.11 --generate-hashes $(UPGRADE) $$file.in -o $$file.txt; done
 
 clean: ## what tests, tools and the demo left; the cache of Kafka's jars and .venv stay
 	@rm -rf .work build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache spark-warehouse metastore_db derby.log
@@ -53,14 +54,15 @@ clean: ## what tests, tools and the demo left; the cache of Kafka's jars and .ve
 
 install: $(INSTALLED)
 
-# uv installs in a quarter of the time. It knows nothing of pip's own settings, hence pip where uv finds no registry.
-$(INSTALLED): requirements.txt requirements-dev.txt pyproject.toml | needs-python
+# uv installs in a quarter of the time. It knows nothing of pip's own settings, hence pip where uv finds no registry. A package that
+# comes as source is built by the locked setuptools: build isolation would fetch one that no hash names.
+$(INSTALLED): requirements.txt requirements-dev.txt requirements-build.txt pyproject.toml | needs-python
 	@test -x $(BIN)/python || { echo "making $(VENV) with $(PYTHON)"; "$(PYTHON)" -m venv $(VENV); }
 	@echo "installing the locked requirements"
-	@$(BIN)/python -m pip install --quiet uv || echo "no uv here, pip does it"
-	@{ test -x $(BIN)/uv && $(BIN)/uv pip install --quiet --python $(BIN)/python -r requirements.txt -r requirements-dev.txt; } \
-	  || $(BIN)/python -m pip install --quiet -r requirements.txt -r requirements-dev.txt
-	@$(BIN)/python -m pip install --quiet --no-deps --editable .
+	@$(BIN)/python -m pip install --quiet --require-hashes --only-binary :all: -r requirements-build.txt
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes --no-build-isolation -r requirements.txt -r requirements-dev.txt \
+	  || $(BIN)/python -m pip install --quiet --require-hashes --no-build-isolation -r requirements.txt -r requirements-dev.txt
+	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
 needs-python:

@@ -186,7 +186,7 @@ def test_programs_are_those_of_the_locked_packages():
 
 
 def test_the_image_has_the_lock_the_java_and_no_root():
-    assert "--requirement requirements.txt" in DOCKERFILE
+    assert "--require-hashes --no-build-isolation --requirement requirements.txt" in DOCKERFILE
     assert "openjdk-17-jre-headless" in DOCKERFILE
     assert "openjdk-17-jre-headless" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     assert re.findall(r"^USER (\w+)$", DOCKERFILE, re.MULTILINE)[-1] == "airflow"

@@ -91,7 +91,7 @@ def test_pyspark_and_its_client_are_one_set_of_files():
 
 def pins(name):
     lines = (ROOT / name).read_text().splitlines()
-    found = (Requirement(line.partition("#")[0]) for line in lines if line[:1].isalpha())
+    found = (Requirement(line.partition("#")[0].rstrip(" \\")) for line in lines if line[:1].isalpha())
     return {requirement.name.lower(): str(requirement.specifier) for requirement in found}
 
 
