@@ -13,9 +13,12 @@ from kafka.protocol.admin import (
     DescribeClusterResponse,
     DescribeConfigsRequest,
     DescribeConfigsResponse,
+    DescribeGroupsResponse,
     DescribeLogDirsResponse,
+    ListGroupsResponse,
     ListPartitionReassignmentsResponse,
 )
+from kafka.protocol.consumer import ListOffsetsRequest, ListOffsetsResponse
 from kafka.protocol.metadata import ApiVersionsResponse, MetadataRequest, MetadataResponse
 from kazoo.exceptions import NoNodeError
 from kazoo.protocol.serialization import int_struct, stat_struct, write_buffer
@@ -101,8 +104,8 @@ class FakeBroker:
     """Answers ApiVersions, Metadata, DescribeCluster and DescribeConfigs, and keeps every request.
 
     Fields may be changed between two questions: `brokers` (id -> (host, port)), `topics` (name -> {partition: (leader,
-    replicas)}), `controller_id`, `configs` (key -> (value, sensitive)), `apis`, `may_describe_configs`, `operations`, `mute`
-    (API keys that get no answer). Once their keys are in `apis`, it answers DescribeAcls (29: `acls`, or the error `acls_error`),
+    replicas)}, or (leader, replicas, leader epoch, isr)), `controller_id`, `configs` (key -> (value,
+    sensitive)), `apis`, `may_describe_configs`, `operations`, `mute` (API keys that get no answer). Once their keys are in `apis`, it answers DescribeAcls (29: `acls`, or the error `acls_error`),
     DescribeLogDirs (35: `log_dirs`, path -> (error, {topic: partitions})) and ListPartitionReassignments (46: `reassignments`,
     or the error `reassignments_error`) as well; who may not Describe (`may_describe`) is refused as by Kafka.
     """
@@ -287,6 +290,83 @@ class FakeBroker:
         )
 
 
+class Serving(FakeBroker):
+    """Answers ListOffsets by `errors`, ListGroups and DescribeGroups by `groups` (name -> (error, members))."""
+
+    def __init__(self, broker_id):
+        super().__init__(broker_id)
+        self.apis |= {2: (0, 7), 15: (0, 5), 16: (0, 4)}
+        self.errors = {}
+        self.epochs = {}
+        self.pages = []
+        self.groups = {}
+        self.groups_error = 0
+
+    def _answer(self, connection, request):
+        key, version, correlation = struct.unpack_from("!hhi", request)
+        answers = {2: self._offsets, 15: self._describe_groups, 16: self._list_groups}
+        if key not in answers or key in self.mute:
+            super()._answer(connection, request)
+            return
+        message = answers[key](version, request)
+        message.with_header(correlation_id=correlation)
+        connection.sendall(message.encode(framed=True, header=True))
+
+    def _offsets(self, version, request):
+        question = ListOffsetsRequest.decode(request, version=version, header=True)
+        self.pages.append(sum(len(topic.partitions) for topic in question.topics))
+        kind = ListOffsetsResponse.ListOffsetsTopicResponse
+        topics = []
+        for topic in question.topics:
+            partitions = []
+            for one in topic.partitions:
+                assert one.timestamp == -2
+                self.epochs[topic.name, one.partition_index] = one.current_leader_epoch
+                error = self.errors.get((topic.name, one.partition_index), 0)
+                told = {"partition_index": one.partition_index, "error_code": error, "timestamp": -1, "offset": 0}
+                partitions.append(kind.ListOffsetsPartitionResponse(version=version, leader_epoch=0, **told))
+            topics.append(kind(version=version, name=topic.name, partitions=partitions))
+        return ListOffsetsResponse(version=version, throttle_time_ms=0, topics=topics)
+
+    def _list_groups(self, version, _request):
+        listed = [
+            ListGroupsResponse.ListedGroup(
+                version=version, group_id=name, protocol_type=kind, group_state="Stable", group_type="classic"
+            )
+            for name, (_, kind, _) in self.groups.items()
+        ]
+        return ListGroupsResponse(version=version, throttle_time_ms=0, error_code=self.groups_error, groups=listed)
+
+    def _describe_groups(self, version, _request):
+        group = DescribeGroupsResponse.DescribedGroup
+        told = [
+            group(
+                version=version,
+                error_code=error,
+                group_id=name,
+                group_state="Stable",
+                protocol_type="consumer",
+                protocol_data="range",
+                members=[
+                    group.DescribedGroupMember(
+                        version=version,
+                        member_id="m",
+                        group_instance_id=None,
+                        client_id=client,
+                        client_host="/10.1.1.1",
+                        member_metadata=b"",
+                        member_assignment=assignment,
+                    )
+                    for client, assignment in members
+                ],
+                authorized_operations=set(),
+            )
+            for name, (error, kind, members) in self.groups.items()
+            if kind == "consumer"
+        ]
+        return DescribeGroupsResponse(version=version, throttle_time_ms=0, groups=told)
+
+
 class Garbling(FakeBroker):
     """Answers in well-formed frames whose insides were changed, cut or lengthened by a seeded dice, but for the keys to spare."""
 
@@ -361,18 +441,24 @@ def metadata(version, brokers, topics, controller_id=0, cluster_id="fake"):
                         error_code=0,
                         partition_index=number,
                         leader_id=leader,
-                        leader_epoch=3,
+                        leader_epoch=epoch,
                         replica_nodes=list(replicas),
-                        isr_nodes=list(replicas),
+                        isr_nodes=list(isr),
                         offline_replicas=[],
                     )
-                    for number, (leader, replicas) in partitions.items()
+                    for number, (leader, replicas, epoch, isr) in _whole(partitions)
                 ],
             )
-            for name, partitions in topics.items()
+            for name, partitions in list(topics.items())
         ],
         error_code=0,
     )
+
+
+def _whole(partitions):
+    for number, (leader, replicas, *rest) in list(partitions.items()):
+        epoch, isr = rest or (3, replicas)
+        yield number, (leader, replicas, epoch, isr)
 
 
 def creates_topics(request, version):

@@ -4,10 +4,9 @@ import struct
 import threading
 
 import pytest
-from kafka.protocol.admin import DescribeGroupsResponse, ListGroupsResponse
-from kafka.protocol.consumer import ListOffsetsRequest, ListOffsetsResponse
+from kafka.protocol.consumer import ListOffsetsResponse
 
-from collect.fakes import FakeBroker, metadata, server
+from collect.fakes import Serving, metadata, server
 from kafka_audit.collect import differences, leadership, list_offsets, offsets
 from kafka_audit.collect.cursor import WireError
 from kafka_audit.collect.differences import Tables
@@ -132,83 +131,6 @@ def test_a_view_of_another_cluster_tells_nothing():
     book = ViewBook()
     views = [view_of(book, {"a": {0: (one, [one])}}, one, cluster) for one, cluster in ((0, "c"), (1, "c"), (2, "other"))]
     assert 2 not in leadership.plan(views, book).questions
-
-
-class Serving(FakeBroker):
-    """Answers ListOffsets by `errors`, ListGroups and DescribeGroups by `groups` (name -> (error, members))."""
-
-    def __init__(self, broker_id):
-        super().__init__(broker_id)
-        self.apis |= {2: (0, 7), 15: (0, 5), 16: (0, 4)}
-        self.errors = {}
-        self.epochs = {}
-        self.pages = []
-        self.groups = {}
-        self.groups_error = 0
-
-    def _answer(self, connection, request):
-        key, version, correlation = struct.unpack_from("!hhi", request)
-        answers = {2: self._offsets, 15: self._describe_groups, 16: self._list_groups}
-        if key not in answers or key in self.mute:
-            super()._answer(connection, request)
-            return
-        message = answers[key](version, request)
-        message.with_header(correlation_id=correlation)
-        connection.sendall(message.encode(framed=True, header=True))
-
-    def _offsets(self, version, request):
-        question = ListOffsetsRequest.decode(request, version=version, header=True)
-        self.pages.append(sum(len(topic.partitions) for topic in question.topics))
-        kind = ListOffsetsResponse.ListOffsetsTopicResponse
-        topics = []
-        for topic in question.topics:
-            partitions = []
-            for one in topic.partitions:
-                assert one.timestamp == -2
-                self.epochs[topic.name, one.partition_index] = one.current_leader_epoch
-                error = self.errors.get((topic.name, one.partition_index), 0)
-                told = {"partition_index": one.partition_index, "error_code": error, "timestamp": -1, "offset": 0}
-                partitions.append(kind.ListOffsetsPartitionResponse(version=version, leader_epoch=0, **told))
-            topics.append(kind(version=version, name=topic.name, partitions=partitions))
-        return ListOffsetsResponse(version=version, throttle_time_ms=0, topics=topics)
-
-    def _list_groups(self, version, _request):
-        listed = [
-            ListGroupsResponse.ListedGroup(
-                version=version, group_id=name, protocol_type=kind, group_state="Stable", group_type="classic"
-            )
-            for name, (_, kind, _) in self.groups.items()
-        ]
-        return ListGroupsResponse(version=version, throttle_time_ms=0, error_code=self.groups_error, groups=listed)
-
-    def _describe_groups(self, version, _request):
-        group = DescribeGroupsResponse.DescribedGroup
-        told = [
-            group(
-                version=version,
-                error_code=error,
-                group_id=name,
-                group_state="Stable",
-                protocol_type="consumer",
-                protocol_data="range",
-                members=[
-                    group.DescribedGroupMember(
-                        version=version,
-                        member_id="m",
-                        group_instance_id=None,
-                        client_id=client,
-                        client_host="/10.1.1.1",
-                        member_metadata=b"",
-                        member_assignment=assignment,
-                    )
-                    for client, assignment in members
-                ],
-                authorized_operations=set(),
-            )
-            for name, (error, kind, members) in self.groups.items()
-            if kind == "consumer"
-        ]
-        return DescribeGroupsResponse(version=version, throttle_time_ms=0, groups=told)
 
 
 @pytest.fixture
