@@ -105,7 +105,8 @@ class FakeBroker:
 
     Fields may be changed between two questions: `brokers` (id -> (host, port)), `topics` (name -> {partition: (leader,
     replicas)}, or (leader, replicas, leader epoch, isr)), `controller_id`, `configs` (key -> (value,
-    sensitive)), `apis`, `may_describe_configs`, `operations`, `mute` (API keys that get no answer). Once their keys are in `apis`, it answers DescribeAcls (29: `acls`, or the error `acls_error`),
+    sensitive)), `apis`, `may_describe_configs`, `operations`, `mute` (API keys that get no answer). Once
+    their keys are in `apis`, it answers DescribeAcls (29: `acls`, or the error `acls_error`),
     DescribeLogDirs (35: `log_dirs`, path -> (error, {topic: partitions})) and ListPartitionReassignments (46: `reassignments`,
     or the error `reassignments_error`) as well; who may not Describe (`may_describe`) is refused as by Kafka.
     """

@@ -1,7 +1,8 @@
 """A hostile broker as a process of its own, for a network namespace: `python -m hostile_parties.serve '{"broker_id": 9, …}'`.
 
 The JSON: `broker_id`, `cluster_id`, `host`, `port`, `mechanisms`, `users`; `script` (API key, "accept" or "identity" ->
-behaviour by name, as "drip 2"); `fields` of HostileBroker to set (`brokers` as {"9": ["10.0.0.9", 9092]}, `topics`, `configs`, …). It prints a line
+behaviour by name, as "drip 2"); `fields` of HostileBroker to set (`brokers` as
+{"9": ["10.0.0.9", 9092]}, `topics`, `configs`, …). It prints a line
 {"port": …} once it listens. A line on stdin is a new JSON of `script` and `fields`, answered by {}. At the end of stdin it prints
 what arrived, as {"connections", "received" (hexadecimal), "passwords", "scram_messages"}, and ends.
 """
