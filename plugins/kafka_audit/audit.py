@@ -201,6 +201,7 @@ def _tidy(store: Store, run_id: str, clusters: Iterable[Cluster]) -> None:
     """Let the store shrink to what the cluster file keeps; an audit is not lost for a file that cannot be deleted."""
     try:
         store.conclude_run(run_id)
+        store.remove_leftovers()
         for cluster in clusters:
             store.prune(cluster.name, cluster.keep.snapshots)
     except StoreError as error:

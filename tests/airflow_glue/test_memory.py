@@ -242,3 +242,21 @@ def test_the_oldest_of_two_incidents_that_turn_out_to_be_one_goes_on(history):
     channel.hears(history.audit(*cut_off(1)), history.now)
     channel.kept = replace(channel.kept, told=(*channel.kept.told, replace(channel.kept.told[0], key="other")))
     assert channel.hears(history.audit(*cut_off(1)), history.now) == ()
+
+
+@pytest.mark.parametrize("sent", [1, 2, 3])
+@pytest.mark.parametrize("again", ["the same audit", "the next audit"])
+def test_a_process_that_is_killed_while_it_sends_sends_nothing_twice_and_loses_nothing(history, sent, again):
+    channel, extra = Channel(), [OTHER]
+    first = history.audit(*cut_off(1), ("KA305", "broker/3", "HIGH", {}))
+    channel.hears(first, history.now)
+    before = channel.kept
+    failures = [*cut_off(1, 3), *extra, ("KA501", "broker/0/logdir//data", "HIGH", {})]
+    audited = history.audit(*failures)
+    messages = channel.hears(audited, history.now)
+    assert sorted(one.change.value for one in messages) == ["NEW", "NEW", "RESOLVED", "WORSE"]
+    heard = [(one.change, one.told.now.cause) for one in messages]
+    channel.kept = Memory.from_json(memory.as_far_as(before, channel.kept, messages[sent:]).to_json())
+    rest = channel.hears(audited if again == "the same audit" else history.audit(*failures), history.now)
+    assert sorted(heard[sent:]) == sorted((one.change, one.told.now.cause) for one in rest)
+    assert channel.hears(history.audit(*failures), history.now) == ()

@@ -10,8 +10,9 @@ from socket import socket
 
 import pytest
 
-from kafka_audit.airflow_glue import channels, notify
+from kafka_audit.airflow_glue import alerts, channels, notify, telling
 from kafka_audit.airflow_glue.errors import GateFailed
+from kafka_audit.airflow_glue.seen import Audited
 from kafka_audit.model.errors import UsageError
 from kafka_audit.store import Store
 from kafka_audit.store.alerts import AlertFiles
@@ -302,3 +303,26 @@ def test_one_notifier_that_fails_keeps_no_other_from_its_message(store, monkeypa
     with pytest.raises(ExceptionGroup, match="not delivered"):
         Run(store).gate(*cut_off(1))
     assert len(SENT) == 1
+
+
+def test_what_was_sent_is_remembered_before_the_next_is_sent():
+    """A process that is killed between two messages on one audit."""
+    sent = []
+
+    class Killed(BaseException):
+        pass
+
+    def send(alert):
+        if len(sent) == 1 and not sent[0].endswith("!"):
+            sent[0] += "!"
+            raise Killed
+        sent.append(alert.subject)
+
+    channel = channels.Channel(name="pager", wants="", send=send, target=lambda: "a pager")
+    history = History()
+    document = history.audit(*cut_off(1), ("KA312", "broker/2", "CRITICAL", {}))
+    audited = Audited(cluster="prod", document=document)
+    with pytest.raises(Killed):
+        telling.tell(channel, "prod", audited, alerts.Places())
+    telling.tell(channel, "prod", audited, alerts.Places())
+    assert len({subject.rstrip("!") for subject in sent}) == len(sent) == 2

@@ -93,7 +93,7 @@ def test_a_store_that_refuses_is_worth_a_retry_where_that_can_heal(monkeypatch, 
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr("kafka_audit.store.files._write_by_rename", refuse)
-    with pytest.raises(StoreError, match=rf"{tmp_path}/store/snapshots/.*: {os.strerror(number)}; ") as error:
+    with pytest.raises(StoreError, match=rf"{tmp_path}/store/\.staging/.*: {os.strerror(number)}; ") as error:
         tasks.collect("prod", {})
     assert isinstance(error.value, StoreBusyError) is worth_a_retry
 

@@ -181,6 +181,29 @@ def test_a_write_that_never_ended_goes_after_a_day(store):
     assert snapshots(store) == [*names[1:], "20260131T230000Z-prod-0bbb"]
 
 
+@pytest.mark.parametrize("root", ["{tmp}", "memory://left-{tmp}"])
+def test_what_a_killed_write_left_goes_after_a_day_however_few_snapshots_there_are(tmp_path, root):
+    store = Store(root.format(tmp=tmp_path))
+    names = audits(store, 2)
+    for unfinished in ("20260130T000000Z-prod-0aaa", "20260131T230000Z-prod-0bbb"):
+        store._files.write(f".staging/{unfinished}", b"")
+        store._files.write(f"snapshots/{unfinished}/sample.parquet", b"x")
+    store._files.write(f".staging/{names[0]}", b"")  # killed between the manifest and the end
+    store.remove_leftovers(NOW)
+    assert snapshots(store) == [*names, "20260131T230000Z-prod-0bbb"]
+    assert store._files.names(".staging") == ["20260131T230000Z-prod-0bbb"]
+
+
+def test_a_file_that_a_killed_write_left_goes_after_a_day(store):
+    publish(store, snapshot_id(1))
+    for name, age in (("findings.json.0a1b2c3d", timedelta(days=2)), ("findings.json.9a1b2c3d", timedelta(hours=1))):
+        store._files.write(f".staging/{name}", b"{")
+        written = (datetime.now(UTC) - age).timestamp()
+        os.utime(f"{store.root}/.staging/{name}", (written, written))
+    store.remove_leftovers()
+    assert store._files.names(".staging") == ["findings.json.9a1b2c3d"]
+
+
 def test_unfinished_writes_do_not_count_as_the_newest(store):
     names = audits(store, 3)
     for number in range(4):
@@ -211,7 +234,7 @@ def test_a_deletion_that_is_cut_short_leaves_no_half_of_a_snapshot(store, monkey
         store.prune("prod", 2)
     monkeypatch.undo()
     assert [m.snapshot_id for m in store.manifests()] == names[:0:-1]
-    store.prune("prod", 2, NOW)
+    store.remove_leftovers(NOW)
     assert snapshots(store) == names[1:]
 
 

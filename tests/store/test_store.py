@@ -171,7 +171,7 @@ def test_the_manifest_is_the_last_file_written(tmp_path, store, monkeypatch):
     monkeypatch.setattr(store._files, "write", until_full)
     with pytest.raises(_FullDiskError):
         store.write(_snapshot())
-    assert len(written) == len(TABLES) - 1
+    assert written == [f".staging/{ID}", *(f"snapshots/{ID}/{table.table()}.parquet" for table in TABLES[:-1])]
     assert Store(tmp_path).manifests() == []
 
 
@@ -464,7 +464,8 @@ def test_a_snapshot_without_report_has_none_and_a_damaged_report_is_told(tmp_pat
 def test_no_temporary_files_stay(tmp_path, store):
     store.write(_snapshot())
     store.write_report(ID, {"cluster": "prod"})
-    assert [path for path in tmp_path.rglob("*") if path.name.startswith(".")] == []
+    assert list(tmp_path.glob(".staging/*")) == []
+    assert [path for path in tmp_path.rglob("*") if path.name.startswith(".")] == [tmp_path / ".staging"]
 
 
 def test_a_root_that_cannot_be_written_is_told_before_an_audit(tmp_path):

@@ -158,6 +158,19 @@ def decide(memory: Memory, audited: Audited, now: datetime, limits: Limits) -> t
     return tuple(_with_verdict(message, judged, memory.failed) for message in messages), after
 
 
+def as_far_as(before: Memory, after: Memory, unsent: Iterable[Message]) -> Memory:
+    """Return what to keep while some of the messages on an audit are not sent yet: with the next audit they will be.
+
+    Args:
+        before: what was told before the audit.
+        after: what `decide` returned.
+        unsent: messages that `decide` returned with it.
+    """
+    open_ones = {message.told.key for message in unsent}
+    told = [one for one in after.told if one.key not in open_ones] + [one for one in before.told if one.key in open_ones]
+    return replace(before, told=tuple(told))
+
+
 def _with_verdict(message: Message, judged: str, failed: int) -> Message:
     if message.change is not Change.AUDITED_AGAIN:
         return message

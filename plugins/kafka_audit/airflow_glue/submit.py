@@ -11,6 +11,7 @@ from airflow.sdk import Connection, Context
 
 from kafka_audit.airflow_glue import connections, environment
 from kafka_audit.engine.local_settings import LOCAL, java_options
+from kafka_audit.engine.scratch import Scratch
 from kafka_audit.model.errors import EngineError
 from kafka_audit.model.run import run_path
 
@@ -58,21 +59,23 @@ class CompareSnapshots(SparkSubmitOperator):
             os.environ[f"AIRFLOW_CONN_{CONNECTION.upper()}"] = LOCAL_MASTER
         if connection is None or "spark-binary" not in connection.extra_dejson:
             self._spark_binary = own_spark_submit()
-        self.conf, self.env_vars = settings(connection)
-        super().execute(context)
+        with Scratch() as scratch:
+            self.conf, self.env_vars = settings(connection, str(scratch.path))
+            super().execute(context)
 
 
-def settings(connection: Connection | None) -> tuple[dict[str, str], dict[str, str] | None]:
+def settings(connection: Connection | None, scratch: str | None = None) -> tuple[dict[str, str], dict[str, str] | None]:
     """Return Spark configuration and environment for a connection; `None` is the local default.
 
     Addresses and interpreters of this machine go only where the driver runs on it; a standalone cluster in cluster mode
-    refuses environment variables altogether. What the connection's extra says under `conf` wins.
+    refuses environment variables altogether. What the connection's extra says under `conf` wins. `scratch` is for what a driver
+    on this machine keeps on disk.
     """
     extra: dict[str, Any] = {} if connection is None else connection.extra_dejson
     own: dict[str, str] = extra.get("conf", {})
     conf = {"spark.ui.enabled": "false", "spark.sql.session.timeZone": "UTC", "spark.log.level": "WARN"}
     if connection is None or (connection.host or "").startswith("local"):
-        here = {"spark.pyspark.python": sys.executable, "spark.driver.extraJavaOptions": java_options()}
+        here = {"spark.pyspark.python": sys.executable, "spark.driver.extraJavaOptions": java_options(scratch)}
         return {**conf, **LOCAL, **here, **own}, {"SPARK_LOCAL_IP": "127.0.0.1"}
     if extra.get("deploy-mode") == "cluster":
         return conf | own, None

@@ -65,12 +65,20 @@ def tell(channel: Channel, scope: str, audited: Audited, places: alerts.Places) 
         UsageError: the channel's connection lacks something; Airflow logs it with the task.
     """
     files = AlertFiles(environment.store_root(), channel.name)
-    messages, after = memory.decide(_remembered(files, scope), audited, datetime.now(UTC), _limits())
-    for alert in alerts.of_messages(messages, audited, places):
+    before = _remembered(files, scope)
+    messages, after = memory.decide(before, audited, datetime.now(UTC), _limits())
+    told = alerts.of_messages(messages, audited, places)
+    for number, alert in enumerate(told, start=1):
         channel.send(alert)
         log.info("%s: %s", channel.name, alerts.subject(alert))
+        if number < len(told):  # a process that is killed here must not send this one again
+            _remember(files, scope, memory.as_far_as(before, after, messages[number:]))
+    _remember(files, scope, after)
+
+
+def _remember(files: AlertFiles, scope: str, kept: Memory) -> None:
     try:
-        files.write(scope, after.to_json().encode())
+        files.write(scope, kept.to_json().encode())
     except StoreError as error:
         log.warning("what was sent is not remembered, so it will be sent again: %s", error)
 

@@ -20,6 +20,7 @@ from types import TracebackType
 from typing import IO, Self, cast
 
 import kafka_audit
+from kafka_audit.engine.scratch import LOG_PREFIX, Scratch
 from kafka_audit.model.errors import EngineError
 
 OLDEST_JAVA = 17  # Spark 4 runs on nothing older
@@ -54,6 +55,11 @@ class SparkBehind:
     def __init__(self, command: Sequence[str] = (sys.executable, "-m", _WORKER)) -> None:
         """Start; returns at once. `command` speaks as `cli.spark_worker` does."""
         package = str(Path(kafka_audit.__file__).resolve().parents[1])
+        try:
+            self._scratch = Scratch()
+        except OSError as error:
+            msg = f"Spark finds no room for its files in {tempfile.gettempdir()} (TMPDIR): {error.strerror}"
+            raise EngineError(msg) from None
         paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
         self._process = subprocess.Popen(
             command,
@@ -63,7 +69,8 @@ class SparkBehind:
             text=True,
             encoding="utf-8",
             errors="replace",
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "TMPDIR": str(self._scratch.path)},
+            pass_fds=[self._scratch.lock],  # until the worker has ended, too
             start_new_session=True,  # Ctrl-C reaches us alone, and one signal reaches worker and JVM
         )
         self._asked, self._told, stderr = (
@@ -111,6 +118,7 @@ class SparkBehind:
             self._asked.close()
         self._told.close()
         self._process.wait()
+        self._scratch.close()
 
     def _keep_log(self, stderr: IO[str]) -> None:
         # The JVM holds stderr open for as long as it lives: the end of this loop is its end.
@@ -125,6 +133,6 @@ class SparkBehind:
         why = f"Spark ended without an answer: {told or last}"
         if not lines:
             return why
-        with tempfile.NamedTemporaryFile("w", prefix="kafka-audit-spark-", suffix=".log", delete=False, encoding="utf-8") as kept:
+        with tempfile.NamedTemporaryFile("w", prefix=LOG_PREFIX, suffix=".log", delete=False, encoding="utf-8") as kept:
             kept.write("\n".join(lines))
         return f"{why} (its log: {kept.name})"

@@ -1,6 +1,7 @@
 """How Spark is set on this machine, and for little data anywhere: constants that need no pyspark, for whoever starts Spark."""
 
 import importlib.resources
+import tempfile
 from collections.abc import Mapping
 from types import MappingProxyType
 
@@ -26,6 +27,7 @@ LOCAL: Mapping[str, str] = MappingProxyType(
 # first limits for heap and metaspace are full collections while Spark's classes are still coming in.
 _JAVA = (
     "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC -XX:MetaspaceSize=256m -XX:InitialRAMPercentage=10"
+    " -XX:-UsePerfData"  # a file in /tmp, which a JVM that is killed leaves
 )
 _LOG_SETTINGS = "log4j2.properties"
 
@@ -55,8 +57,12 @@ FOR_FEW_ROWS: Mapping[str, str] = MappingProxyType(
 """SQL configuration of a session for as long as it answers a request of few rows."""
 
 
-def java_options() -> str:
-    """Return `spark.driver.extraJavaOptions` for a driver on this machine, as long as this package is files on it."""
+def java_options(scratch: str | None = None) -> str:
+    """Return `spark.driver.extraJavaOptions` for a driver on this machine, as long as this package is files on it.
+
+    What the driver keeps on disk meanwhile goes to `scratch`; without one to the temporary folder of this process.
+    """
+    place = tempfile.gettempdir() if scratch is None else scratch
     settings = importlib.resources.files(__package__) / _LOG_SETTINGS
     with importlib.resources.as_file(settings) as file:
-        return f"{_JAVA} -Dlog4j2.configurationFile={file.as_uri()}"
+        return f'{_JAVA} "-Djava.io.tmpdir={place}" -Dlog4j2.configurationFile={file.as_uri()}'

@@ -6,6 +6,7 @@
     ROOT/clusters/<cluster>/findings.json      the newest report of a cluster
     ROOT/findings.json                         the newest report of the newest run
     ROOT/runs/<run_id>/                        what goes to Spark and comes back (`model.run`)
+    ROOT/.staging/                             what is being written
 
 A folder without a manifest is a write that did not end: readers ignore it. What goes after a while says `store.pruning`.
 """
@@ -24,7 +25,7 @@ from kafka_audit.model.errors import EngineError, SnapshotError, StoreError
 from kafka_audit.model.run import Answer, Request, run_path
 from kafka_audit.model.tables import TABLES, Row, Snapshot, SnapshotInfo
 from kafka_audit.store import answers, parquet, pruning, reports
-from kafka_audit.store.files import Files
+from kafka_audit.store.files import STAGING, Files
 from kafka_audit.store.manifest import Manifest, TableFile, cluster_of
 from kafka_audit.suggest import did_you_mean
 
@@ -66,14 +67,18 @@ class Store:
             raise SnapshotError(msg)
         for name in self._files.names(folder):
             self._files.remove(f"{folder}/{name}")
+        mark = f"{STAGING}/{snapshot.snapshot_id}"  # by which what a killed audit leaves is found again
         try:
+            self._files.write(mark, b"")
             for table, content in contents.items():
                 self._files.write(f"{folder}/{table}.parquet", content)
             self._files.write(f"{folder}/manifest.json", manifest.to_json().encode())
         except StoreError:
             with contextlib.suppress(StoreError):  # what does not fit must not make a full disk fuller at each try
                 self._files.remove_folder(folder)
+                self._files.remove(mark)
             raise
+        self._files.remove(mark)
 
     def read(self, snapshot_id: str) -> Snapshot:
         """Return a published snapshot, each file held against the manifest first.
@@ -225,6 +230,10 @@ class Store:
     def conclude_run(self, run_id: str) -> None:
         """Mark a run as done: nobody will come back to it."""
         self._files.write(run_path(run_id, pruning.CONCLUDED), b"")
+
+    def remove_leftovers(self, now: datetime | None = None) -> None:
+        """Remove what writes left that were killed a day ago or more; raises `StoreError` where that cannot be removed."""
+        pruning.remove_leftovers(self._files, now or datetime.now(UTC))
 
     def prune(self, cluster: str, keep: int, now: datetime | None = None) -> None:
         """Forget what a cluster has beyond `keep` snapshots, and runs without snapshots; `store.pruning` says what stays."""

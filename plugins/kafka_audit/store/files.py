@@ -21,6 +21,10 @@ _NO_RIGHT = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 _WRONG_PLACE = frozenset({errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOENT})
 
 
+STAGING = ".staging"
+"""Folder below the root for what is being written. What an interrupted write left there goes with `pruning.remove_leftovers`."""
+
+
 class Files:
     """Reads and writes below a root: a local path, or a URL that fsspec knows (`s3://`, `gs://`, `abfs://`, `hdfs://`).
 
@@ -73,7 +77,7 @@ class Files:
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
             if self.is_local:
-                _write_by_rename(Path(str(target)), content)
+                _write_by_rename(Path(str(target)), content, Path(self.root, STAGING))
             else:
                 target.write_bytes(content)
         except OSError as error:
@@ -124,9 +128,9 @@ class Files:
         return f"{self.root}/{path}"
 
 
-def _write_by_rename(target: Path, content: bytes) -> None:
-    # The name starts with a dot: Spark and `names` of a folder of tables pass over it if the process dies here.
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+def _write_by_rename(target: Path, content: bytes, staging: Path) -> None:
+    staging.mkdir(exist_ok=True)
+    temporary = staging / f"{target.name}.{secrets.token_hex(4)}"
     try:
         temporary.write_bytes(content)
         temporary.replace(target)

@@ -10,7 +10,8 @@ than that: the past need not be looked through after every audit. However old, t
 * everything of a cluster that is not in the cluster file.
 
 A run goes with the last of the snapshots that it judged, and never while it is in progress: asked less than a day ago, and not
-concluded. So there are no more runs than judgements of kept snapshots. A snapshot whose write never ended goes after a day.
+concluded. So there are no more runs than judgements of kept snapshots. Files and snapshots whose write never ended, because the
+process was killed, go after a day, however few snapshots there are.
 """
 
 import logging
@@ -21,7 +22,7 @@ from datetime import datetime, timedelta
 from kafka_audit.model.errors import SnapshotError
 from kafka_audit.model.run import Pair, Request, run_path
 from kafka_audit.store.baselines import FOLDER
-from kafka_audit.store.files import Files
+from kafka_audit.store.files import STAGING, Files
 from kafka_audit.store.manifest import Manifest, cluster_of, taken_at
 
 CONCLUDED = "concluded"
@@ -68,8 +69,10 @@ def prune(files: Files, cluster: str, keep: int, now: datetime) -> None:
     gone = [name for name in reversed(surplus) if name not in stays]
     gone += [name for name in own if name not in ids and now - (taken_at(name) or now) > IN_PROGRESS]
     for name in gone:
-        files.remove(f"snapshots/{name}/manifest.json")  # first: from here on it is no snapshot any more
+        files.write(f"{STAGING}/{name}", b"")  # so that the next run finds what a kill leaves of it
+        files.remove(f"snapshots/{name}/manifest.json")  # from here on it is no snapshot any more
         files.remove_folder(f"snapshots/{name}")
+        files.remove(f"{STAGING}/{name}")
     left = everyone - set(gone)
     forgotten = [run.name for run in runs if not run.in_progress and not left & {pair.snapshot_id for pair in run.pairs}]
     for name in forgotten:
@@ -78,6 +81,25 @@ def prune(files: Files, cluster: str, keep: int, now: datetime) -> None:
         log.info(
             "%s: %d snapshots and %d runs were old enough to go (keep.snapshots: %d)", cluster, len(gone), len(forgotten), keep
         )
+
+
+def remove_leftovers(files: Files, now: datetime) -> None:
+    """Delete what writes left that did not end, a day after they began.
+
+    Raises:
+        StoreError: something could not be read or deleted.
+    """
+    left = [name for name in files.names(STAGING) if now - (_written(files, name) or now) > IN_PROGRESS]
+    for name in left:
+        if cluster_of(name) and files.read(f"snapshots/{name}/manifest.json") is None:
+            files.remove_folder(f"snapshots/{name}")
+        files.remove(f"{STAGING}/{name}")
+    if left:
+        log.info("%d files and snapshots of writes that did not end are removed", len(left))
+
+
+def _written(files: Files, name: str) -> datetime | None:
+    return taken_at(name) if cluster_of(name) else files.modified(f"{STAGING}/{name}")
 
 
 def _published(files: Files, names: Iterable[str]) -> dict[str, str | None]:
