@@ -1,10 +1,13 @@
 """Jobs side by side do not wait for each other."""
 
+import re
 import time
 
 import pytest
 
 from kafka_audit.collect.lanes import side_by_side
+from kafka_audit.collect.reads import UNREADABLE, ReadError
+from kafka_audit.model.errors import UsageError
 
 
 def test_results_come_in_order_and_late_ones_are_none():
@@ -28,9 +31,23 @@ def test_no_more_than_the_width_at_a_time():
     assert len(most) == 12
 
 
-def test_a_bug_in_a_job_is_raised_here():
-    with pytest.raises(ZeroDivisionError):
-        side_by_side([lambda: 1 / 0], 1, time.monotonic() + 5)
+def fail(error):
+    raise error
+
+
+def test_what_a_job_did_not_expect_is_its_own_failure_alone(caplog):
+    """One odd answer must not end the audit, and must not be lost either: the place of it is told, not its text."""
+    odd, fine = side_by_side([lambda: fail(KeyError("hunter2")), lambda: "fine"], 1, time.monotonic() + 5)
+    assert fine == "fine"
+    assert isinstance(odd, ReadError)
+    assert odd.error == UNREADABLE
+    assert re.fullmatch(r"KeyError at collect/lanes.py:\d+", odd.message)
+    assert [record.getMessage() for record in caplog.records] == [f"an answer cannot be read: {odd.message}"]
+
+
+def test_what_is_to_end_the_audit_is_raised_here():
+    with pytest.raises(UsageError, match="no such file"):
+        side_by_side([lambda: fail(UsageError("no such file"))], 1, time.monotonic() + 5)
 
 
 def test_nothing_to_do():

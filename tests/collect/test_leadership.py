@@ -270,7 +270,7 @@ def test_a_broker_is_asked_where_it_gave_a_view_and_is_itself(broker):
 
 def test_what_did_not_come_in_time_is_a_failed_read(broker):
     asker = LeadershipAsker(target_of(broker), 1, ClientOptions(read_s=1), Plan(questions={}, offline={}, disks_fail=False))
-    assert reads(asker.late(ReadError("timeout", "late", "time"))) == {LIST_OFFSETS: ("failed", "timeout", "time")}
+    assert reads(asker.unanswered(ReadError("timeout", "late", "time"))) == {LIST_OFFSETS: ("failed", "timeout", "time")}
 
 
 def test_an_unexpected_answer_asks_for_a_second_look():

@@ -58,20 +58,22 @@ def read_answer(body: bytes, version: int) -> frozenset[Entry] | Refusal:
     try:
         cursor.int32()  # throttled for so many ms
         code, message = cursor.int16(), cursor.text()
+        if code:
+            return Refusal(code, message)
         entries = frozenset(_entries(cursor, version))
         cursor.tags()
     except (struct.error, IndexError, UnicodeDecodeError, MemoryError) as error:
         msg = f"no DescribeAcls answer of version {version}: {error}"
         raise WireError(msg) from error
-    return Refusal(code, message) if code else entries
+    return entries
 
 
 def _entries(cursor: Cursor, version: int) -> Iterator[Entry]:
     for _ in range(cursor.length()):
-        kind, name = cursor.int8(), cursor.text() or ""
+        kind, name = cursor.int8(), cursor.name()
         pattern = cursor.int8() if version >= _PATTERN else _LITERAL
         for _ in range(cursor.length()):
-            principal, host, operation, permission = cursor.text() or "", cursor.text() or "", cursor.int8(), cursor.int8()
+            principal, host, operation, permission = cursor.name(), cursor.name(), cursor.int8(), cursor.int8()
             cursor.tags()
             yield Entry(
                 _TYPES.get(kind, f"type {kind}"),

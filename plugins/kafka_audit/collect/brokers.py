@@ -12,18 +12,19 @@ from typing import Any
 from kafka.protocol.admin import DescribeClusterRequest, DescribeConfigsRequest, DescribeQuorumRequest
 from kafka.protocol.metadata import MetadataRequest
 
-from kafka_audit.collect import probes, topic_settings
+from kafka_audit.collect import answers, probes, topic_settings
 from kafka_audit.collect.metadata import VERSIONS, MetadataError
 from kafka_audit.collect.probes import Step
 from kafka_audit.collect.protected import ProtectedReads
 from kafka_audit.collect.quorum import FENCED_FROM, fenced
-from kafka_audit.collect.reads import CLUSTER_DENIED, Asking, ReadError
+from kafka_audit.collect.reads import CLUSTER_DENIED, Asking, ReadError, any_answer
+from kafka_audit.collect.secret_keys import is_secret
 from kafka_audit.collect.security import NotAsked
 from kafka_audit.collect.targets import PLAINTEXT, UNREGISTERED, Target
 from kafka_audit.collect.topic_settings import TOPIC_CONFIGS
 from kafka_audit.collect.views import View, ViewBook
 from kafka_audit.collect.wire import UNSUPPORTED, ClientOptions, Conversation, demand, error_name
-from kafka_audit.model.tables import BrokerApi, BrokerConfig, BrokerIdentity, BrokerView, Row
+from kafka_audit.model.tables import BrokerApi, BrokerConfig, BrokerIdentity, BrokerView, Row, SourceRead
 
 API_VERSIONS, METADATA, CLUSTER = "ApiVersions", "Metadata", "DescribeCluster"
 CONFIGS, IDENTITY = "DescribeConfigs BROKER", "DescribeConfigs identity"
@@ -37,6 +38,7 @@ _NOBODY = "2147483647"  # no broker has this id, and error 42 names the id of th
 _EXPECTED = re.compile(r"expected (\d{1,10}) or empty")
 _DESCRIBE_CONFIGS_OPERATION = 10
 _DEFAULT_SOURCE, _STATIC_SOURCE = 5, 4
+_MOST_APIS = 1000
 _UNEXPECTED, _UNREADABLE = "unexpected answer", "unreadable"
 _NO_COMMON_VERSION = "no version of Metadata is spoken by both sides"
 
@@ -67,7 +69,8 @@ class BrokerAsker:
                 self._options.logins.demand_known(target)
                 if steps[-1].outcome != "ok":
                     raise probes.as_read_error(steps[-1], target.address)
-                steps += self._converse(asking, target, self._options.at(target))
+                with any_answer():
+                    steps += self._converse(asking, target, self._options.at(target))
             except NotAsked as told:
                 self._rows.append(asking.failed(METADATA, told))
             except ReadError as told:  # also between the probe and the conversation
@@ -90,11 +93,11 @@ class BrokerAsker:
         host, port = target.dialled
         started = time.monotonic()
         with Conversation(host, port, options) as talk:
-            self._rows.append(asking.answered(API_VERSIONS, started))
+            apis = asking.read(self._rows, API_VERSIONS, lambda: self._apis(target, talk), started)
             view = self._ask_metadata(asking, talk, target)
             first, self._told = not self._told, True
             if first:
-                self._tell_apis(target, talk)
+                self._rows += apis or ()
                 self._ask_rights(asking, talk)
                 self._ask_configs(asking, talk, target)
             if not first and not self._is_let_in_alike(talk, target):
@@ -137,11 +140,18 @@ class BrokerAsker:
             raise ReadError(error_name(view.error))
         return view
 
-    def _tell_apis(self, target: Target, talk: Conversation) -> None:
-        self._rows += [
+    @staticmethod
+    def _apis(target: Target, talk: Conversation) -> tuple[BrokerApi, ...]:
+        """Return the ranges that the broker offers; raises ReadError for ranges that are none."""
+        if len(talk.apis) > _MOST_APIS:
+            answers.refuse(f"{len(talk.apis)} APIs, where Kafka has fewer than a hundred")
+        for key, (lowest, highest) in talk.apis.items():
+            if not 0 <= lowest <= highest:
+                answers.refuse(f"API {key} in versions {lowest} to {highest}")
+        return tuple(
             BrokerApi(observer=target.observer, broker_id=target.broker_id, api_key=key, min_version=lowest, max_version=highest)
             for key, (lowest, highest) in sorted(talk.apis.items())
-        ]
+        )
 
     def _ask_rights(self, asking: Asking, talk: Conversation) -> None:
         """Ask for the auditor's own rights first: what they do not allow is not tried, for the broker logs each refusal."""
@@ -150,13 +160,15 @@ class BrokerAsker:
             return
         all_of_them = {"include_fenced_brokers": True} if version >= FENCED_FROM else {}
         request = DescribeClusterRequest(version=version, include_cluster_authorized_operations=True, **all_of_them)
-        answer = asking.read(self._rows, CLUSTER, lambda: _checked(talk.ask(request)))
-        if answer is None:
-            return
-        self._rows += fenced(answer, self._sample, asking.observer, self._targets[0].broker_id)
+        self._rows += asking.read(self._rows, CLUSTER, lambda: self._rights(_checked(talk.ask(request)), asking.observer)) or ()
+
+    def _rights(self, answer: Any, observer: str) -> tuple[Row, ...]:  # noqa: ANN401 -- see _describe
+        """Keep the auditor's own rights; return the brokers that are fenced."""
+        found = tuple(fenced(answer, self._sample, observer, self._targets[0].broker_id))
         self._operations = frozenset(answer.authorized_operations or ())
         # An empty set means that Describe is missing, which says nothing about DescribeConfigs.
         self._may_describe_configs = not self._operations or _DESCRIBE_CONFIGS_OPERATION in self._operations
+        return found
 
     def _is_let_in_alike(self, talk: Conversation, target: Target) -> bool:
         """Tell whether a further listener may be asked who answers there.
@@ -176,19 +188,13 @@ class BrokerAsker:
     def _ask_configs(self, asking: Asking, talk: Conversation, target: Target) -> None:
         if target.broker_id == UNREGISTERED or talk.version(DescribeConfigsRequest) is None:
             return
-        result = asking.read(self._rows, CONFIGS, lambda: self._describe(talk, str(target.broker_id)))
-        for entry in result.configs if result is not None else ():
-            default = bool(getattr(entry, "is_default", False))
-            self._rows.append(
-                BrokerConfig(
-                    observer=target.observer,
-                    broker_id=target.broker_id,
-                    key=entry.name,
-                    value=None if entry.is_sensitive else entry.value,
-                    source=entry.config_source if entry.config_source >= 0 else _DEFAULT_SOURCE if default else _STATIC_SOURCE,
-                    sensitive=bool(entry.is_sensitive),
-                )
-            )
+        self._rows += asking.read(self._rows, CONFIGS, lambda: self._configs(talk, target)) or ()
+
+    def _configs(self, talk: Conversation, target: Target) -> tuple[BrokerConfig, ...]:
+        """Return the broker's settings; raises ReadError. One without a name may be any, so then none of them is known."""
+        entries = answers.each(self._describe(talk, str(target.broker_id)).configs, "settings")
+        answers.once((answers.name(entry.name, "a setting") for entry in entries), "a setting")
+        return tuple(_config(target, entry) for entry in entries)
 
     def _describe(self, talk: Conversation, name: str) -> Any:  # noqa: ANN401 -- kafka-python's messages are untyped
         """Ask for the configuration of the broker of that name; raises ReadError."""
@@ -198,7 +204,7 @@ class BrokerAsker:
             resource_type=_BROKER_RESOURCE, resource_name=name, configuration_keys=None
         )
         version = talk.version(DescribeConfigsRequest)
-        results = talk.ask(DescribeConfigsRequest(version=version, resources=[resource])).results
+        results = answers.each(talk.ask(DescribeConfigsRequest(version=version, resources=[resource])).results, "results")
         if len(results) != 1:
             raise ReadError(_UNEXPECTED, f"{len(results)} results for one broker")
         return _checked(results[0])
@@ -207,18 +213,16 @@ class BrokerAsker:
         """Ask for a broker that does not exist: the refusal names the one at the other end of the socket."""
         if talk.version(DescribeConfigsRequest) is None:
             return []
-        started = time.monotonic()
-        found: int | None = None
-        try:
-            found = self._refused_as(talk)
-        except ReadError as error:
-            self._rows.append(asking.failed(IDENTITY, error, started))
+        reads: list[Row] = []
+        found = asking.read(reads, IDENTITY, lambda: self._refused_as(talk))
+        self._rows += reads
+        (read,) = (row for row in reads if isinstance(row, SourceRead))
+        if found is None:
             outcome = "unknown" if talk.lost is None else "failed"
-            step = Step("identity", outcome, error.error, None, error.needs, _since(started))
+            step = Step("identity", outcome, read.error, None, read.needs, read.elapsed_ms)
         else:
-            self._rows.append(asking.answered(IDENTITY, started))
             self._answered_by = found
-            step = Step("identity", "ok", None, str(found), None, _since(started))
+            step = Step("identity", "ok", None, str(found), None, read.elapsed_ms)
         self._rows.append(
             BrokerIdentity(
                 sample=self._sample,
@@ -257,7 +261,7 @@ class BrokerAsker:
             match = _EXPECTED.search(error.message or "") if error.error == "INVALID_REQUEST" else None
             if match is None:
                 raise
-            return int(match[1])
+            return answers.int32(int(match[1]), "the broker's id")
         raise ReadError(_UNEXPECTED, f"there is a broker {_NOBODY}")
 
 
@@ -267,5 +271,15 @@ def _checked(message: Any) -> Any:  # noqa: ANN401 -- see BrokerAsker._describe
     return message
 
 
-def _since(started: float) -> int:
-    return round((time.monotonic() - started) * 1000)
+def _config(target: Target, entry: Any) -> BrokerConfig:  # noqa: ANN401 -- see BrokerAsker._describe
+    """Return a setting's row. What a broker calls harmless may be a secret all the same: by its key, or as its value shows."""
+    default = bool(getattr(entry, "is_default", False))
+    sensitive = bool(entry.is_sensitive) or is_secret(entry.name, entry.value or "")
+    return BrokerConfig(
+        observer=target.observer,
+        broker_id=target.broker_id,
+        key=entry.name,
+        value=None if sensitive else entry.value,
+        source=entry.config_source if entry.config_source >= 0 else _DEFAULT_SOURCE if default else _STATIC_SOURCE,
+        sensitive=sensitive,
+    )

@@ -2,6 +2,9 @@
 
 import struct
 
+MOST_TEXT = 32767
+"""Bytes of a string of Kafka's: its length is an int16, and Java takes no longer one where the length is compact either."""
+
 _VARINT_BITS = 28  # a length needs at most 28 bits; more is no length
 _int16, _int32 = struct.Struct("!h").unpack_from, struct.Struct("!i").unpack_from
 
@@ -52,15 +55,30 @@ class Cursor:
                 raise WireError(msg)
 
     def length(self) -> int:
-        """Return the length of an array; null counts as empty."""
-        return max(0, self.varint() - 1 if self.flexible else self.int32())
+        """Return the length of an array; raises WireError for null, which no array that is read here may be."""
+        size = self.varint() - 1 if self.flexible else self.int32()
+        if size < 0:
+            msg = "null instead of a list"
+            raise WireError(msg)
+        return size
 
     def text(self) -> str | None:
         """Return a string, None for null."""
         size = self.varint() - 1 if self.flexible else self.int16()
         if size < 0:
             return None
+        if size > MOST_TEXT:
+            msg = f"a text of {size} bytes"
+            raise WireError(msg)
         return self.take(size).decode()
+
+    def name(self) -> str:
+        """Return a string that is not null; raises WireError."""
+        found = self.text()
+        if found is None:
+            msg = "null instead of a name"
+            raise WireError(msg)
+        return found
 
     def take(self, size: int) -> bytes:
         """Return that many bytes."""

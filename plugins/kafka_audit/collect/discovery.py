@@ -38,7 +38,8 @@ def discover(
         for target in (*bootstrap_targets(cluster, ()), *also)
     ]
     answers = side_by_side(jobs, _LANES, deadline)
-    listed = {(one.broker_id, one.host, one.port) for answer in answers for one in answer or ()}
+    found = (answer for answer in answers if not isinstance(answer, ReadError))
+    listed = {(one.broker_id, one.host, one.port) for answer in found for one in answer or ()}
     return listed_endpoints(listed, sample, cluster.security.protocol)
 
 

@@ -7,7 +7,8 @@ from typing import Any
 from kafka.protocol.admin import DescribeGroupsRequest, ListGroupsRequest
 from kafka.protocol.consumer.metadata import ConsumerProtocolAssignment
 
-from kafka_audit.collect.reads import CLUSTER_DENIED, Asking, ReadError
+from kafka_audit.collect import answers
+from kafka_audit.collect.reads import CLUSTER_DENIED, Asking, ReadError, any_answer
 from kafka_audit.collect.targets import Target
 from kafka_audit.collect.wire import Conversation, demand
 from kafka_audit.collect.wire_errors import UNDECODABLE
@@ -38,9 +39,10 @@ class GroupReads:
         started = time.monotonic()
         rows: list[Row] = []
         try:
-            names = self._names()
-            for start in range(0, len(names), PAGE):
-                rows += self._members(names[start : start + PAGE])
+            with any_answer():
+                names = self._names()
+                for start in range(0, len(names), PAGE):
+                    rows += self._members(names[start : start + PAGE])
         except ReadError as error:
             return [*rows, self._asking.failed(GROUPS, error, started)]
         return [*rows, self._asking.answered(GROUPS, started)]
@@ -49,20 +51,21 @@ class GroupReads:
         version = self._talk.version(ListGroupsRequest)
         answer = self._talk.ask(ListGroupsRequest(version=version, states_filter=[], types_filter=[]))
         demand(answer.error_code, None, _NEEDS)
-        return sorted(one.group_id for one in answer.groups or () if one.protocol_type == _CONSUMERS)
+        consumers = [one for one in answers.each(answer.groups, "groups") if one.protocol_type == _CONSUMERS]
+        return sorted(answers.text(one.group_id, "a group") for one in consumers)
 
     def _members(self, names: Sequence[str]) -> Iterator[GroupMember]:
         version = self._talk.version(DescribeGroupsRequest)
         answer = self._talk.ask(DescribeGroupsRequest(version=version, groups=[*names], include_authorized_operations=False))
-        for group in answer.groups:
+        for group in answers.each(answer.groups, "groups"):
             demand(group.error_code, None, _NEEDS)
-            for member in group.members or ():
+            for member in answers.each(group.members, "members of a group"):
                 yield GroupMember(
                     sample=self._asking.sample,
                     observer=self._target.observer,
                     broker_id=self._target.broker_id,
-                    group=group.group_id,
-                    state=group.group_state,
+                    group=answers.text(group.group_id, "a group"),
+                    state=group.group_state or "",
                     client_id=member.client_id or "",
                     host=(member.client_host or "").removeprefix("/"),
                     partitions=_assigned(member.member_assignment),

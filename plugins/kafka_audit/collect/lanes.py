@@ -5,11 +5,16 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+from kafka_audit.collect.reads import ReadError, any_answer
+
 _T = TypeVar("_T")
 
 
-def side_by_side(jobs: Sequence[Callable[[], _T]], width: int, deadline: float) -> list[_T | None]:
+def side_by_side(jobs: Sequence[Callable[[], _T]], width: int, deadline: float) -> list[_T | ReadError | None]:
     """Run jobs on threads and return their results in order, None for a job that was not done by the deadline.
+
+    A job that raised has its `ReadError` as the result: jobs turn failures of a source into rows, and what they did not expect is
+    the failure of their own party alone.
 
     Threads are daemons: a name lookup that hangs cannot be interrupted, but need not be waited for either.
 
@@ -19,9 +24,9 @@ def side_by_side(jobs: Sequence[Callable[[], _T]], width: int, deadline: float) 
         deadline: seconds of `time.monotonic()`.
 
     Raises:
-        BaseException: whatever a job raised; jobs turn every failure of a source into rows, so this is a bug.
+        AuditError: a job raised it, e.g. UsageError: the audit cannot go on.
     """
-    results: list[_T | None] = [None] * len(jobs)
+    results: list[_T | ReadError | None] = [None] * len(jobs)
     raised: list[BaseException] = []
     waiting = list(enumerate(jobs))[::-1]
     lock = threading.Lock()
@@ -33,7 +38,10 @@ def side_by_side(jobs: Sequence[Callable[[], _T]], width: int, deadline: float) 
                     return
                 index, job = waiting.pop()
             try:
-                results[index] = job()
+                with any_answer():
+                    results[index] = job()
+            except ReadError as error:
+                results[index] = error
             except BaseException as error:  # noqa: BLE001 -- carried to the caller's thread and raised there
                 raised.append(error)
 

@@ -76,9 +76,13 @@ def errors(body: bytes, version: int) -> dict[tuple[str, int], int]:
         if version >= _WITH_THROTTLE:
             cursor.int32()
         for _ in range(cursor.length()):
-            topic = cursor.text() or ""
+            topic = cursor.name()
             rows = cursor.take(cursor.length() * row.size)
+            before = len(found)
             found.update(((topic, number), code) for number, code in row.iter_unpack(rows))
+            if len(found) - before != len(rows) // row.size:
+                msg = f"a partition of {topic} is told twice"
+                raise WireError(msg)
     except (struct.error, IndexError, UnicodeDecodeError) as error:
         raise WireError(str(error)) from error
     return found

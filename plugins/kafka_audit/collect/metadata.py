@@ -6,6 +6,7 @@ body is only walked to find where its topics begin and end; a topic's bytes are 
 
 import base64
 import struct
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -15,6 +16,7 @@ from kafka_audit.collect.cursor import Cursor, WireError
 VERSIONS = (1, 13)
 _CLUSTER_ID, _THROTTLE, _OFFLINE, _EPOCH, _TOPIC_OPS, _FLEXIBLE, _TOPIC_ID, _TOP_ERROR = 2, 3, 5, 7, 8, 9, 10, 13
 _CLUSTER_OPS = (8, 10)
+_MOST_NAME = 255  # characters; Kafka's own bound for topics is 249, an id of a cluster has 22
 _int32 = struct.Struct("!i").unpack_from
 
 
@@ -103,7 +105,11 @@ def _answer(cursor: _Cursor, known: dict[str, bytes]) -> Answer:
     if version >= _THROTTLE:
         cursor.int32()
     brokers = tuple(_brokers(cursor))
+    _demand_distinct([one.broker_id for one in brokers], "broker")
     cluster_id = cursor.text() if version >= _CLUSTER_ID else None
+    if cluster_id is not None and len(cluster_id) > _MOST_NAME:
+        msg = f"a cluster id of {len(cluster_id)} characters"
+        raise WireError(msg)
     controller_id = cursor.int32()
     topics = tuple([_topic_bytes(cursor, known) for _ in range(cursor.length())])
     if _CLUSTER_OPS[0] <= version <= _CLUSTER_OPS[1]:
@@ -113,15 +119,29 @@ def _answer(cursor: _Cursor, known: dict[str, bytes]) -> Answer:
     return Answer(version, error, brokers, cluster_id, controller_id, topics)
 
 
+def _demand_distinct(numbers: list[int], what: str) -> None:
+    """Raise WireError where an id is below zero, or there twice: nobody can tell which of them holds."""
+    if numbers and min(numbers) < 0:
+        msg = f"{what} {min(numbers)} is listed"
+        raise WireError(msg)
+    if len(set(numbers)) != len(numbers):
+        twice = next(one for one, count in Counter(numbers).items() if count > 1)
+        msg = f"{what} {twice} is listed twice"
+        raise WireError(msg)
+
+
 def _brokers(cursor: _Cursor) -> Iterator[ListedBroker]:
     for _ in range(cursor.length()):
-        broker, host, port, rack = cursor.int32(), cursor.text() or "", cursor.int32(), cursor.text()
+        broker, host, port, rack = cursor.int32(), cursor.name(), cursor.int32(), cursor.text()
         cursor.tags()
         yield ListedBroker(broker, host, port, rack)
 
 
 def _topic_head(cursor: _Cursor) -> tuple[int, str, bytes]:
-    error, name = cursor.int16(), cursor.text() or ""
+    error, name = cursor.int16(), cursor.name()
+    if len(name) > _MOST_NAME:
+        msg = f"a topic's name of {len(name)} characters"
+        raise WireError(msg)
     topic_id = cursor.take(16) if cursor.version >= _TOPIC_ID else b""
     cursor.at += 1  # is_internal
     return error, name, topic_id
@@ -186,7 +206,8 @@ def _skip_plain(cursor: _Cursor, count: int, fixed: int, arrays: int) -> None:
 
 def _topic(cursor: _Cursor) -> Topic:
     error, name, raw_id = _topic_head(cursor)
-    partitions = tuple(sorted(_partition(cursor) for _ in range(cursor.length())))
+    partitions = tuple(sorted([_partition(cursor) for _ in range(cursor.length())], key=lambda one: one.partition))
+    _demand_distinct([one.partition for one in partitions], f"partition of {name}:")
     topic_id = base64.urlsafe_b64encode(raw_id).decode().rstrip("=") if any(raw_id) else None
     return Topic(name, topic_id, error, partitions)
 

@@ -13,7 +13,7 @@ from kafka_audit.collect import list_offsets
 from kafka_audit.collect.cursor import WireError
 from kafka_audit.collect.groups import GroupReads
 from kafka_audit.collect.leadership import Plan, Question
-from kafka_audit.collect.reads import Asking, ReadError
+from kafka_audit.collect.reads import Asking, ReadError, any_answer
 from kafka_audit.collect.targets import Target
 from kafka_audit.collect.wire import ClientOptions, Conversation
 from kafka_audit.model.tables import BrokerIdentity, BrokerView, LeadershipAnswer, LeadershipAsked, Row
@@ -55,8 +55,8 @@ class LeadershipAsker:
         except ReadError as error:
             return (self._asking.failed(LIST_OFFSETS, error, started),)
 
-    def late(self, error: ReadError) -> tuple[Row, ...]:
-        """Return the row for when the answer did not come in time."""
+    def unanswered(self, error: ReadError) -> tuple[Row, ...]:
+        """Return the row for when no answer came, or none that makes sense."""
         return (self._asking.failed(LIST_OFFSETS, error),)
 
     def _leadership(self, talk: Conversation) -> list[Row]:
@@ -64,11 +64,12 @@ class LeadershipAsker:
         rows: list[Row] = []
         refused = 0
         try:
-            for start in range(0, len(self._questions), PAGE):
-                for question, error in self._page(talk, self._questions[start : start + PAGE]):
-                    refused += error == _TOPIC_DENIED
-                    if error not in {_TOPIC_DENIED, 0 if question.as_leader else _NOT_LEADER}:
-                        rows.append(self._row(question, error))
+            with any_answer():
+                for start in range(0, len(self._questions), PAGE):
+                    for question, error in self._page(talk, self._questions[start : start + PAGE]):
+                        refused += error == _TOPIC_DENIED
+                        if error not in {_TOPIC_DENIED, 0 if question.as_leader else _NOT_LEADER}:
+                            rows.append(self._row(question, error))
         except ReadError as error:
             return [*rows, self._asking.failed(LIST_OFFSETS, error, started)]
         if refused:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kafka_audit.collect import certificates, probe_script
+from kafka_audit.collect.masking import masked
 from kafka_audit.collect.probe_script import CERTIFICATE
 from kafka_audit.collect.probe_sockets import CLIENT_WANTED
 from kafka_audit.collect.reads import ReadError, clean
@@ -133,8 +134,8 @@ def rows(  # noqa: PLR0913 -- two of them only where the worker itself walked
             via=via,
             layer=step.layer,
             outcome=step.outcome,
-            error=None if step.error is None else clean(step.error),
-            detail=None if step.detail is None else clean(step.detail),
+            error=None if step.error is None else clean(masked(step.error)),
+            detail=None if step.detail is None else clean(masked(step.detail)),
             needs=step.needs,
             elapsed_ms=step.elapsed_ms,
         )
@@ -154,7 +155,7 @@ def _certificate(sample: int, origin: Origin, target: Target, step: Step, *, jud
         host=target.host,
         port=target.port,
         trusted=step.outcome == "ok" if judges and step.outcome != "unknown" else None,
-        error=None if step.error is None else clean(step.error),
+        error=None if step.error is None else clean(masked(step.error)),
     )
 
 

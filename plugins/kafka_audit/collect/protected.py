@@ -16,6 +16,7 @@ from kafka.protocol.admin import (
     ListPartitionReassignmentsRequest,
 )
 
+from kafka_audit.collect import answers
 from kafka_audit.collect.acls import AclBook, Refusal
 from kafka_audit.collect.cursor import WireError
 from kafka_audit.collect.quorum import QUORUM, quorum
@@ -32,6 +33,7 @@ _ANY = 1
 _SECURITY_DISABLED = 54
 _TOP_ERROR, _SIZES = 3, 4  # versions of DescribeLogDirs from which it tells a refusal, and sizes
 _UNREADABLE = "unreadable"
+_UNKNOWN = -1  # what Kafka says of sizes and lags that it does not know
 _NEEDS = {CLUSTER_DENIED: MAY_DESCRIBE, "NOT_CONTROLLER": "an answer of the controller"}
 _T = TypeVar("_T")
 
@@ -106,6 +108,7 @@ class ProtectedReads:
             demand(answer.error_code, None, _NEEDS)
         if not answer.results:  # a broker without a directory does not run
             raise ReadError(CLUSTER_DENIED, "an empty list, which is how this version refuses", MAY_DESCRIBE)
+        answers.once((answers.name(one.log_dir, "a log dir") for one in answer.results), "a log dir")
         moving = (row for one in answer.results for row in self._future_replicas(one))
         return (*(self._log_dir(one, sizes=version >= _SIZES) for one in answer.results), *moving)
 
@@ -114,27 +117,26 @@ class ProtectedReads:
             sample=self._sample,
             observer=self._target.observer,
             broker_id=self._target.broker_id,
-            path=one.log_dir or "",
+            path=one.log_dir,
             error=one.error_code,
-            total_bytes=one.total_bytes if sizes and one.total_bytes >= 0 else None,
-            usable_bytes=one.usable_bytes if sizes and one.usable_bytes >= 0 else None,
-            replicas=sum(not partition.is_future_key for topic in one.topics or () for partition in topic.partitions or ()),
+            total_bytes=_known(one.total_bytes, "bytes of a log dir") if sizes else None,
+            usable_bytes=_known(one.usable_bytes, "usable bytes of a log dir") if sizes else None,
+            replicas=sum(not partition.is_future_key for _, partition in _partitions(one)),
         )
 
     def _future_replicas(self, one: Any) -> Iterator[LogDirReplica]:  # noqa: ANN401 -- see above
-        for topic in one.topics or ():
-            for partition in topic.partitions or ():
-                if partition.is_future_key:
-                    yield LogDirReplica(
-                        sample=self._sample,
-                        observer=self._target.observer,
-                        broker_id=self._target.broker_id,
-                        path=one.log_dir or "",
-                        topic=topic.name or "",
-                        partition=partition.partition_index,
-                        size_bytes=partition.partition_size,
-                        offset_lag=partition.offset_lag,
-                    )
+        for topic, partition in _partitions(one):
+            if partition.is_future_key:
+                yield LogDirReplica(
+                    sample=self._sample,
+                    observer=self._target.observer,
+                    broker_id=self._target.broker_id,
+                    path=one.log_dir,
+                    topic=topic,
+                    partition=answers.at_least(0, partition.partition_index, f"a partition of {topic}"),
+                    size_bytes=answers.at_least(_UNKNOWN, partition.partition_size, f"bytes of a replica of {topic}"),
+                    offset_lag=answers.at_least(_UNKNOWN, partition.offset_lag, f"offsets that a replica of {topic} is behind"),
+                )
 
     def _acls(self, book: AclBook) -> tuple[Row, ...]:
         self._go_on()
@@ -172,12 +174,24 @@ class ProtectedReads:
             Reassignment(
                 sample=self._sample,
                 observer=self._target.observer,
-                topic=topic.name or "",
-                partition=one.partition_index,
-                replicas=tuple(one.replicas or ()),
-                adding=tuple(one.adding_replicas or ()),
-                removing=tuple(one.removing_replicas or ()),
+                topic=answers.name(topic.name, "a topic"),
+                partition=answers.at_least(0, one.partition_index, f"a partition of {topic.name}"),
+                replicas=tuple(answers.each(one.replicas, f"replicas of {topic.name}")),
+                adding=tuple(answers.each(one.adding_replicas, f"replicas that {topic.name} gets")),
+                removing=tuple(answers.each(one.removing_replicas, f"replicas that {topic.name} loses")),
             )
-            for topic in answer.topics or ()
-            for one in topic.partitions or ()
+            for topic in answers.each(answer.topics, "topics that are reassigned")
+            for one in answers.each(topic.partitions, "partitions that are reassigned")
         )
+
+
+def _partitions(one: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 -- kafka-python's messages are untyped
+    """Yield the replicas in a log dir, each with its topic."""
+    for topic in answers.each(one.topics, "topics in a log dir"):
+        for partition in answers.each(topic.partitions, "partitions in a log dir"):
+            yield answers.name(topic.name, "a topic"), partition
+
+
+def _known(number: int, what: str) -> int | None:
+    """Return a size, None where the broker does not know it."""
+    return None if number == _UNKNOWN else answers.at_least(0, number, what)

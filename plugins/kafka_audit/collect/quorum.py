@@ -6,8 +6,8 @@ from typing import Any
 
 from kafka.protocol.admin import DescribeClusterRequest, DescribeQuorumRequest
 
-from kafka_audit.collect import probes
-from kafka_audit.collect.reads import CLUSTER_DENIED, MAY_DESCRIBE, Asking, ReadError
+from kafka_audit.collect import answers, probes
+from kafka_audit.collect.reads import CLUSTER_DENIED, MAY_DESCRIBE, Asking, ReadError, any_answer
 from kafka_audit.collect.security import NotAsked
 from kafka_audit.collect.targets import UNREGISTERED, Target, joined, split_address
 from kafka_audit.collect.wire import ClientOptions, Conversation, demand
@@ -41,7 +41,8 @@ def quorum(talk: Conversation, sample: int, observer: str, node_id: int | None) 
     topic = kind(topic_name=_TOPIC, partitions=[kind.PartitionData(partition_index=0)])
     answer = talk.ask(DescribeQuorumRequest(version=talk.version(DescribeQuorumRequest), topics=[topic]))
     demand(answer.error_code, getattr(answer, "error_message", None), _NEEDS, _ELSE)
-    told = [one for topic in answer.topics or () for one in topic.partitions or ()]
+    topics = answers.each(answer.topics, "topics")
+    told = [one for topic in topics for one in answers.each(topic.partitions, f"partitions of {_TOPIC}")]
     if len(told) != 1:
         words = "unexpected answer"
         raise ReadError(words, f"{len(told)} partitions of {_TOPIC}")
@@ -53,19 +54,23 @@ def quorum(talk: Conversation, sample: int, observer: str, node_id: int | None) 
         sample=sample,
         observer=observer,
         node_id=node_id,
-        leader_id=one.leader_id,
+        leader_id=answers.at_least(-1, one.leader_id, "the leader's id"),
         leader_epoch=one.leader_epoch,
         high_watermark=one.high_watermark,
     )
-    voters = [_replica(row, sample, observer, voter=True) for row in one.current_voters or ()]
-    return (view, *voters, *(_replica(row, sample, observer, voter=False) for row in one.observers or ()))
+    voters, observers = answers.each(one.current_voters, "voters"), answers.each(one.observers, "observers")
+    return (
+        view,
+        *(_replica(row, sample, observer, voter=True) for row in voters),
+        *(_replica(row, sample, observer, voter=False) for row in observers),
+    )
 
 
 def _replica(row: Any, sample: int, observer: str, *, voter: bool) -> QuorumReplica:  # noqa: ANN401 -- kafka-python is untyped
     return QuorumReplica(
         sample=sample,
         observer=observer,
-        replica_id=row.replica_id,
+        replica_id=answers.int32(row.replica_id, "the id of a node of the quorum"),
         voter=voter,
         log_end_offset=_known(row.log_end_offset),
         last_fetch_ms=_known(getattr(row, "last_fetch_timestamp", None)),
@@ -79,9 +84,14 @@ def _known(number: int | None) -> int | None:
 
 def fenced(answer: Any, sample: int, observer: str, broker_id: int) -> Iterator[FencedBroker]:  # noqa: ANN401 -- see above
     """Yield the brokers that an answer to DescribeCluster, asked to include them, calls fenced."""
-    for one in answer.brokers or ():
+    for one in answers.each(answer.brokers, "brokers"):
         if getattr(one, "is_fenced", False):
-            yield FencedBroker(sample=sample, observer=observer, broker_id=broker_id, fenced_id=one.broker_id)
+            yield FencedBroker(
+                sample=sample,
+                observer=observer,
+                broker_id=broker_id,
+                fenced_id=answers.int32(one.broker_id, "the id of a broker"),
+            )
 
 
 def controllers(cluster: Cluster) -> tuple[Target, ...]:
@@ -127,7 +137,8 @@ class ControllerAsker:
             options.logins.demand_known(target)
             if steps[-1].outcome != "ok":
                 raise probes.as_read_error(steps[-1], target.address)
-            node = self._converse()
+            with any_answer():
+                node = self._converse()
         except NotAsked as told:
             self._rows.append(self._asking.failed(API_VERSIONS, told))
         except ReadError as told:
@@ -144,8 +155,8 @@ class ControllerAsker:
         )
         return (*self._rows, probe)
 
-    def late(self, error: ReadError) -> tuple[Row, ...]:
-        """Return the rows of a controller whose answers did not come in time."""
+    def unanswered(self, error: ReadError) -> tuple[Row, ...]:
+        """Return the rows of a controller that gave none."""
         return tuple(self._asking.failed(operation, error) for operation in PLANNED)
 
     def _converse(self) -> int | None:
@@ -182,5 +193,7 @@ class ControllerAsker:
             return None, None
         answer = talk.ask(DescribeClusterRequest(version=version, endpoint_type=_CONTROLLERS))
         demand(answer.error_code, answer.error_message, _NEEDS, _ELSE)
-        mine = {one.broker_id for one in answer.brokers or () if joined(one.host, one.port) == self._target.advertised}
-        return (min(mine) if len(mine) == 1 else None), answer.controller_id
+        listed = answers.each(answer.brokers, "controllers")
+        mine = {one.broker_id for one in listed if joined(answers.name(one.host, "a host"), one.port) == self._target.advertised}
+        node = answers.int32(min(mine), "the controller's id") if len(mine) == 1 else None
+        return node, answers.at_least(-1, answer.controller_id, "the leader's id")

@@ -1,19 +1,30 @@
 """How a read that was asked becomes a `SourceRead` row, and how failures are worded, the same for every source."""
 
 import errno
+import logging
 import re
 import time
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TypeVar
+from pathlib import PurePath
+from typing import TypeGuard, TypeVar
 
+from kafka_audit.collect.masking import masked
+from kafka_audit.model.errors import AuditError
 from kafka_audit.model.tables import Row, SourceRead
+from kafka_audit.model.tables.fitting import misfit
+
+log = logging.getLogger(__name__)
 
 NOT_SUPPORTED, NO_CREDENTIALS = "not supported", "no credentials"
 CLUSTER_DENIED = "CLUSTER_AUTHORIZATION_FAILED"
 MAY_DESCRIBE = "Describe on Cluster"
 LOGIN_REFUSED, MECHANISM_REFUSED = "SASL_AUTHENTICATION_FAILED", "UNSUPPORTED_SASL_MECHANISM"
+UNREADABLE = "unreadable answer"
+"""Error of a read whose answer came and makes no sense."""
+
 LASTING = frozenset(
     {
         NOT_SUPPORTED, NO_CREDENTIALS, LOGIN_REFUSED, MECHANISM_REFUSED, CLUSTER_DENIED, "TOPIC_AUTHORIZATION_FAILED",
@@ -45,6 +56,52 @@ class ReadError(Exception):
         self.needs = needs
 
 
+def unreadable(error: Exception) -> ReadError:
+    """Return an exception that no reader of answers expected as a failed read, and write one line to the log.
+
+    The message is the kind of exception and our own line. Its text is left out: it may quote the answer, and a secret in it.
+    """
+    place, trace = "an unknown line", error.__traceback__
+    while trace is not None:
+        parts = PurePath(trace.tb_frame.f_code.co_filename).parts
+        if "kafka_audit" in parts:
+            inside = parts[len(parts) - parts[::-1].index("kafka_audit") :]
+            place = f"{'/'.join(inside)}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    message = f"{type(error).__name__} at {place}"
+    log.warning("an answer cannot be read: %s", message)
+    return ReadError(UNREADABLE, message, "an answer as Kafka and ZooKeeper give it; otherwise report this line as a bug")
+
+
+@contextmanager
+def any_answer(*known: type[Exception]) -> Iterator[None]:
+    """Turn whatever an odd answer makes a reader raise into `ReadError`; what is meant to end the audit still does.
+
+    The one boundary: each read of each party passes through it, so that one odd answer is one failed row.
+
+    Args:
+        known: what the caller has words of its own for.
+    """
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error, (ReadError, AuditError, *known)):
+            raise
+        raise unreadable(error) from None
+
+
+def fitting(found: _T) -> _T:
+    """Return what a read gave; raises ReadError where it is rows of which one fits no table: a part of an answer is no answer."""
+    fault = next(filter(None, map(misfit, found)), None) if _are_rows(found) else None
+    if fault is not None:
+        raise ReadError(UNREADABLE, fault, "an answer as Kafka gives it")
+    return found
+
+
+def _are_rows(found: object) -> TypeGuard[tuple[Row, ...]]:
+    return isinstance(found, tuple) and all(isinstance(one, Row) for one in found)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Asking:
     """Who is asked, where, in which sample: what the `SourceRead` rows of one party have in common."""
@@ -74,16 +131,17 @@ class Asking:
             target=self.target,
             outcome="failed",
             error=clean(error.error),
-            message=None if error.message is None else clean(error.message),
+            message=None if error.message is None else clean(masked(error.message)),
             needs=error.needs,
             elapsed_ms=self._since(started),
         )
 
-    def read(self, rows: list[Row], operation: str, question: Callable[[], _T]) -> _T | None:
+    def read(self, rows: list[Row], operation: str, question: Callable[[], _T], started: float | None = None) -> _T | None:
         """Ask one question, note how it went in `rows`; return what was told, None where it failed."""
-        started = time.monotonic()
+        started = time.monotonic() if started is None else started
         try:
-            found = question()
+            with any_answer():
+                found = fitting(question())
         except ReadError as error:
             rows.append(self.failed(operation, error, started))
             return None

@@ -12,7 +12,7 @@ from kafka_audit.collect.discovery import discover
 from kafka_audit.collect.lanes import side_by_side
 from kafka_audit.collect.migration import without_zookeeper
 from kafka_audit.collect.quorum import ControllerAsker, controllers
-from kafka_audit.collect.reads import Asking, ReadError, clean, now_ms
+from kafka_audit.collect.reads import Asking, ReadError, any_answer, clean, now_ms
 from kafka_audit.collect.security import Logins
 from kafka_audit.collect.targets import Target, bootstrap_targets, flat, registered_targets
 from kafka_audit.collect.views import ViewBook
@@ -28,10 +28,10 @@ _OUT_OF_TIME = ReadError("timeout", "the audit's own time was over", "a higher l
 
 @dataclass(frozen=True, kw_only=True)
 class _Job:
-    """Something to ask on a lane, and the rows for when it did not end in time."""
+    """Something to ask on a lane, and the rows for when it gave none: it did not end in time, or its answer made no sense."""
 
     run: Callable[[], tuple[Row, ...]]
-    late: Callable[[], tuple[Row, ...]]
+    without: Callable[[ReadError], tuple[Row, ...]]
 
 
 class Sampler:
@@ -79,7 +79,10 @@ class Sampler:
     def _done(self, jobs: Sequence[_Job]) -> Iterator[Row]:
         answers = side_by_side([job.run for job in jobs], LANES, self._deadline)
         for job, answer in zip(jobs, answers, strict=True):
-            yield from job.late() if answer is None else answer
+            if answer is None or isinstance(answer, ReadError):
+                yield from job.without(answer or _OUT_OF_TIME)
+            else:
+                yield from answer
 
     def ask_scram_users(self, rows: Iterable[Row], number: int) -> tuple[Row, ...]:
         """Return the SCRAM credentials of users that the files among these rows let brokers log in as, in KRaft."""
@@ -121,23 +124,26 @@ class Sampler:
             name = clean(targets[0].observer.replace("broker:", "broker "))
             self._say(f"asking {name} at {', '.join(clean(one.address) for one in targets)} …")
             jobs.append(
-                _Job(run=BrokerAsker(targets, number, self._options(), self._book).ask, late=partial(_late, number, targets))
+                _Job(
+                    run=BrokerAsker(targets, number, self._options(), self._book).ask,
+                    without=partial(_unanswered, number, targets),
+                )
             )
         for one in controllers(self._cluster):
             self._say(f"asking the controller at {clean(one.address)} …")
             asker = ControllerAsker(one, number, self._options())
-            jobs.append(_Job(run=asker.ask, late=partial(asker.late, _OUT_OF_TIME)))
+            jobs.append(_Job(run=asker.ask, without=asker.unanswered))
         everybody = flat(registered)
         for run in vantages.runs(self._cluster, number, everybody, registered, self._logins):
             self._say(f"probing from {run.name} …")
-            jobs.append(_Job(run=run.rows, late=run.late))
+            jobs.append(_Job(run=run.rows, without=run.unanswered))
         return jobs
 
     def _jobs_on_leaders(self, number: int, endpoints: tuple[RegisteredEndpoint, ...], rows: Sequence[Row]) -> list[_Job]:
         """Return what can only be asked once it is known who is said to lead."""
         targets = flat(registered_targets(endpoints, self._cluster))
         askers = offsets.askers(rows, targets, number, self._options(), leadership.plan(rows, self._book))
-        return [_Job(run=one.ask, late=partial(one.late, _OUT_OF_TIME)) for one in askers]
+        return [_Job(run=one.ask, without=one.unanswered) for one in askers]
 
     def _from_queues(self, number: int, endpoints: Iterable[RegisteredEndpoint], rows: Iterable[Row]) -> Iterator[Row]:
         """Yield what workers of queues saw before the snapshot began."""
@@ -145,7 +151,13 @@ class Sampler:
         found = tuple(rows)
         for vantage in self._cluster.vantages:
             if vantage.queue is not None and vantage.name in self._answers:
-                yield from self._answers[vantage.name].rows(vantage, number, targets, found, self._logins)
+                try:
+                    with any_answer():
+                        seen = self._answers[vantage.name].rows(vantage, number, targets, found, self._logins)
+                except ReadError as error:
+                    nothing = queues.Answer(endpoints=(), error=error.error, needs=error.needs)
+                    seen = nothing.rows(vantage, number, targets, found, self._logins)
+                yield from seen
             elif vantage.queue is not None:
                 yield from queues.without_queues(vantage, number, targets)
 
@@ -156,7 +168,7 @@ class Sampler:
         return ClientOptions(read_s=self._read_s(), logins=self._logins)
 
 
-def _late(number: int, targets: list[Target]) -> tuple[Row, ...]:
-    """Return the rows of a broker whose answers did not come before the audit's deadline."""
+def _unanswered(number: int, targets: list[Target], error: ReadError) -> tuple[Row, ...]:
+    """Return the rows of a broker that gave none."""
     askings = [Asking(sample=number, observer=one.observer, target=one.address) for one in targets]
-    return tuple(asking.failed(operation, _OUT_OF_TIME) for asking in askings for operation in brokers.PLANNED)
+    return tuple(asking.failed(operation, error) for asking in askings for operation in brokers.PLANNED)

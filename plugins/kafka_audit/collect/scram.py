@@ -3,13 +3,13 @@
 Never all users: DescribeUserScramCredentials without names ends in a NullPointerException and a time-out (3.9.1, 4.3.0).
 """
 
-import time
 from collections.abc import Iterable, Sequence
 
 from kafka.protocol.admin import DescribeUserScramCredentialsRequest
 
+from kafka_audit.collect import answers
 from kafka_audit.collect.reads import CLUSTER_DENIED, MAY_DESCRIBE, Asking, ReadError
-from kafka_audit.collect.targets import Target, split_address
+from kafka_audit.collect.targets import Target
 from kafka_audit.collect.wire import ClientOptions, Conversation, demand
 from kafka_audit.model.tables import BrokerView, PropertyLogin, QuorumView, Row, ScramUser
 
@@ -36,15 +36,15 @@ def read(rows: Iterable[Row], protocol: str, sample: int, options: ClientOptions
     target = _target(found, protocol, sample)
     if not users or target is None:
         return ()
-    started = time.monotonic()
     asking = Asking(sample=sample, observer=target.observer, target=target.address)
-    try:
-        host, port = target.dialled
-        with Conversation(host, port, options.at(target)) as talk:
-            told = _describe(talk, users)
-    except ReadError as error:
-        return (asking.failed(OPERATION, error, started),)
-    return (asking.answered(OPERATION, started), *told)
+    reads: list[Row] = []
+    told = asking.read(reads, OPERATION, lambda: _ask(target, users, options))
+    return (*reads, *(told or ()))
+
+
+def _ask(target: Target, users: Sequence[str], options: ClientOptions) -> tuple[ScramUser, ...]:
+    with Conversation(*target.dialled, options.at(target)) as talk:
+        return _describe(talk, users)
 
 
 def _target(rows: Sequence[Row], protocol: str, sample: int) -> Target | None:
@@ -52,8 +52,9 @@ def _target(rows: Sequence[Row], protocol: str, sample: int) -> Target | None:
     may = {one.observer for one in rows if isinstance(one, QuorumView) and one.sample == sample}
     views = [one for one in rows if isinstance(one, BrokerView) and one.sample == sample and one.observer in may]
     for view in sorted(views, key=lambda one: one.broker_id):
-        host, port = split_address(view.address, "the address of a broker")
-        return Target(broker_id=view.broker_id, listener=view.listener, protocol=protocol, host=host, port=port, via=None)
+        host, _, port = view.address.rpartition(":")  # a view came from there, so it can be dialled
+        listener, host = view.listener, host.removeprefix("[").removesuffix("]")
+        return Target(broker_id=view.broker_id, listener=listener, protocol=protocol, host=host, port=int(port), via=None)
     return None
 
 
@@ -64,12 +65,14 @@ def _describe(talk: Conversation, users: Sequence[str]) -> tuple[ScramUser, ...]
     kind = DescribeUserScramCredentialsRequest.UserName
     answer = talk.ask(DescribeUserScramCredentialsRequest(version=0, users=[kind(name=one) for one in users]))
     demand(answer.error_code, answer.error_message, _NEEDS)
-    for one in answer.results or ():
+    results = answers.each(answer.results, "results")
+    for one in results:
         if one.error_code != _NOT_FOUND:
             demand(one.error_code, one.error_message, _NEEDS)
     return tuple(
-        ScramUser(user=one.user or "", mechanism=_MECHANISMS[info.mechanism])
-        for one in answer.results or ()
-        for info in one.credential_infos or ()
+        ScramUser(user=answers.name(one.user, "a user"), mechanism=_MECHANISMS[info.mechanism])
+        for one in results
+        if one.error_code != _NOT_FOUND
+        for info in answers.each(one.credential_infos, "credentials")
         if info.mechanism in _MECHANISMS
     )

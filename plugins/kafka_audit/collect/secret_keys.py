@@ -1,22 +1,54 @@
 """Which settings are secrets, by their key or by what their value shows. Pure; rather one too many than one too few.
 
-Kafka itself takes every key that it does not know for a secret; then super.users would be one, on which the audit stands.
+Kafka itself takes every key that it does not know for a secret; then super.users would be one, on which the audit stands. Keys
+and values may come from anybody who may write a znode: every pattern here takes time in proportion to the text.
 """
 
 import re
 
+LONGEST_KEY = 1000
+"""Characters of a key that is read; Kafka has none of a tenth of it, so a longer one is taken for a secret."""
+
 _KEY = re.compile(
-    r"passw|pwd|secret|jaas|credential|private|passphrase|license|certificate|user[._-]?info|api[._-]?key|access[._-]?key"
-    r"|token(?!.*(?:ms|url|uri|endpoint)$)|(?:^|[._-])key$",
+    r"passw|pwd|secret|jaas|credential|private|passphrase|license|certificate|user[._-]?info|connection[._-]?string"
+    r"|(?:api|access|account)[._-]?key|(?:^|[._-])(?:key|pass|pw|sas|sig|creds?|authorization)$",
     re.IGNORECASE,
 )
+_TOKEN_SETTING = re.compile(r"[._-](?:ms|seconds|url|uri|endpoint|class|type)$", re.IGNORECASE)
 _HARMLESS = re.compile(r"password\.encoder\.(?:cipher\.algorithm|iterations|key\.length|keyfactory\.algorithm)")
-_VALUE = re.compile(
-    r"LoginModule|-----BEGIN|encryptedPassword|://[^/\s@]*:[^/\s@]*@|\bpassw(?:or)?d\s*=|\bsecret\s*=|\bBearer\s|\bBasic\s",
+# A listener's name is its owner's to choose: `listener.name.secret.ssl.keystore.type` is about no secret.
+_OF_LISTENER = re.compile(r"listener\.name\.[^.]+\.")
+
+USERINFO = re.compile(r"(?<=://)[^/\s@]++@")
+"""User and password of an address."""
+
+TOKEN = re.compile(
+    r"(?<![\w-])eyJ[\w-]{8,}+(?:\.[\w-]++)*+"  # a JSON web token, or the beginning of one
+    r"|\b(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}\b"  # of AWS
+    r"|\bgh[opsur]_\w{20,}+|\bgithub_pat_\w{20,}+|\bglpat-[\w-]{20,}+|\bxox[abeoprs]-[\w-]{10,}+|\bAIza[\w-]{35}"
+    r"|(?<=[?&;])(?:sig|signature|code|token|access_token|api[_-]?key|X-Amz-(?:Signature|Credential|Security-Token))=[^&\s\"']++"
+    r"|\b(?:AccountKey|SharedAccessKey|SharedAccessSignature)[= ][^;\s\"']++",
     re.IGNORECASE,
 )
+"""What shows by itself that it opens a door: tokens, keys of clouds, signed addresses."""
+
+REST = re.compile(r"LoginModule|-----BEGIN|encryptedPassword|\bBearer\s|\bBasic\s", re.IGNORECASE)
+"""How texts begin of which nothing that follows is for anybody."""
+
+_PAIR = re.compile(r"(?:passw(?:or)?d|passphrase|secret|token)[\"']?\s*+=", re.IGNORECASE)
+
+
+def is_secret_key(key: str) -> bool:
+    """Tell whether whatever stands under a key must not become a row."""
+    if len(key) > LONGEST_KEY:
+        return True
+    if _HARMLESS.fullmatch(key):
+        return False
+    own = _OF_LISTENER.sub("", key, count=1) if key.startswith("listener.name.") else key
+    return _KEY.search(own) is not None or ("token" in own.lower() and _TOKEN_SETTING.search(own) is None)
 
 
 def is_secret(key: str, value: str) -> bool:
     """Tell whether a setting's value must not become a row."""
-    return (_KEY.search(key) is not None and not _HARMLESS.fullmatch(key)) or _VALUE.search(value) is not None
+    shows = (REST, USERINFO, TOKEN, _PAIR)
+    return is_secret_key(key) or any(pattern.search(value) is not None for pattern in shows)

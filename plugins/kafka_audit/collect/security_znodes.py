@@ -7,7 +7,7 @@ from urllib.parse import unquote
 from kafka_audit.collect.acls import Entry
 from kafka_audit.collect.multiread import Znode
 from kafka_audit.collect.secret_keys import is_secret
-from kafka_audit.collect.znodes import ZnodeError, read_object
+from kafka_audit.collect.znodes import ZnodeError, broker_id, read_object
 from kafka_audit.model.tables import DynamicConfig, ScramUser
 
 MOST_BYTES = 1024 * 1024
@@ -52,14 +52,14 @@ def _config(znode: Znode) -> Mapping[str, Any]:
 
 def broker_configs(name: str, znode: Znode) -> tuple[DynamicConfig, ...]:
     """Decode /config/brokers/<name>, a broker's id or the default of all; raises ZnodeError."""
-    if name != _DEFAULT and not (name.isascii() and name.isdigit()):
+    broker = None if name == _DEFAULT else broker_id(name)
+    if name != _DEFAULT and broker is None:
         msg = "neither a broker id nor <default>"
         raise ZnodeError(msg)
     rows = []
     for key, value in sorted(_config(znode).items()):
         text = value if isinstance(value, str) else str(value)
         secret = is_secret(key, text)
-        broker = None if name == _DEFAULT else int(name)
         rows.append(DynamicConfig(broker_id=broker, key=key, value=None if secret else text, secret=secret))
     return tuple(rows)
 

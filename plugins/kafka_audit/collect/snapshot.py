@@ -10,6 +10,7 @@ from kafka_audit import __version__
 from kafka_audit.collect import sampling
 from kafka_audit.collect.brokers import API_VERSIONS, CONFIGS
 from kafka_audit.collect.groups import GROUPS
+from kafka_audit.collect.last_filter import filtered
 from kafka_audit.collect.listener_names import named
 from kafka_audit.collect.logs import sources as logs
 from kafka_audit.collect.migration import runs_without_zookeeper
@@ -110,7 +111,7 @@ def take(
         registered = [row for row in samples.taken[-1] if isinstance(row, RegisteredBroker)]
         until = samples.deadline + cluster.limits.read_s
         rows += logs.read(cluster, _brokers(rows), registered, len(samples.taken), until, Logins(cluster, secrets).passwords())
-    rows = named(rows)
+    rows = filtered(named(rows), Logins(cluster, secrets).passwords())
     info = _info(cluster, started, len(samples.taken), rows)
     return Snapshot(snapshot_id=snapshot_id, cluster=cluster.name, cluster_id=_cluster_id(cluster, rows), rows=(info, *rows))
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from kafka.protocol.admin import DescribeConfigsRequest
 
+from kafka_audit.collect import answers
 from kafka_audit.collect.reads import ReadError
 from kafka_audit.collect.targets import Target
 from kafka_audit.collect.wire import Conversation, error_name
@@ -50,11 +51,14 @@ def _page(talk: Conversation, topics: Sequence[str]) -> Sequence[Any]:
     kind = DescribeConfigsRequest.DescribeConfigsResource
     resources = [kind(resource_type=_TOPIC_RESOURCE, resource_name=one, configuration_keys=list(KEYS)) for one in topics]
     version = talk.version(DescribeConfigsRequest)
-    found: Sequence[Any] = talk.ask(DescribeConfigsRequest(version=version, resources=resources)).results
+    found = answers.each(talk.ask(DescribeConfigsRequest(version=version, resources=resources)).results, "results")
+    answers.once((answers.name(one.resource_name, "a topic") for one in found), "a topic")
+    if missing := len({*topics} - {one.resource_name for one in found}):
+        answers.refuse(f"nothing about {missing} of {len(topics)} topics")
     return found
 
 
 def _told(observer: str, result: Any) -> Iterator[TopicConfig]:  # noqa: ANN401 -- kafka-python's messages are untyped
-    for one in result.configs:
+    for one in answers.each(result.configs, f"settings of topic {result.resource_name}"):
         if one.config_source == _DYNAMIC_TOPIC_CONFIG and one.name in KEYS and one.value is not None:
             yield TopicConfig(observer=observer, topic=result.resource_name, key=one.name, value=str(one.value)[:MOST])

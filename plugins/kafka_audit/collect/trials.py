@@ -8,14 +8,16 @@ from functools import partial
 from kafka_audit.collect import probe_script, probes, vantages
 from kafka_audit.collect.lanes import side_by_side
 from kafka_audit.collect.probes import Step
+from kafka_audit.collect.reads import ReadError
 from kafka_audit.collect.security import Logins
 from kafka_audit.collect.targets import Target, flat, registered_targets
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.tables import Probe, RegisteredEndpoint, Row
 
 _LANES = 32
-_Job = tuple[Callable[[], tuple[Row, ...]], Callable[[], tuple[Row, ...]]]
-"""What to ask on a lane, and the rows for when it did not end in time."""
+_OUT_OF_TIME = ReadError("timeout", None, "a higher limits.audit_s")
+_Job = tuple[Callable[[], tuple[Row, ...]], Callable[[ReadError], tuple[Row, ...]]]
+"""What to ask on a lane, and the rows for when it gave none."""
 
 
 def walk(
@@ -39,10 +41,12 @@ def walk(
         return ()
     logins = Logins(cluster, secrets)
     runs = [one for one in vantages.runs(cluster, 0, targets, brokers, logins) if one.vantage in names]
-    jobs: list[_Job] = [(partial(_from_here, one, cluster.limits.read_s, logins), partial(_late, one)) for one in targets]
-    jobs += [(one.rows, one.late) for one in runs]
+    jobs: list[_Job] = [(partial(_from_here, one, cluster.limits.read_s, logins), partial(_unanswered, one)) for one in targets]
+    jobs += [(one.rows, one.unanswered) for one in runs]
     answers = side_by_side([ask for ask, _ in jobs], _LANES, time.monotonic() + cluster.limits.audit_s)
-    found = [row for answer, (_, late) in zip(answers, jobs, strict=True) for row in (late() if answer is None else answer)]
+    found: list[Row] = []
+    for answer, (_, without) in zip(answers, jobs, strict=True):
+        found += without(answer or _OUT_OF_TIME) if answer is None or isinstance(answer, ReadError) else answer
     return tuple(row for row in found if isinstance(row, Probe))
 
 
@@ -56,5 +60,5 @@ def _from_here(target: Target, seconds: float, logins: Logins) -> tuple[Row, ...
     return probes.worker_rows(0, target, [Step(*step) for step in way.steps], logins)
 
 
-def _late(target: Target) -> tuple[Row, ...]:
-    return probes.unknown(0, probes.FROM_WORKER, [target], "timeout", "a higher limits.audit_s")
+def _unanswered(target: Target, error: ReadError) -> tuple[Row, ...]:
+    return probes.unknown(0, probes.FROM_WORKER, [target], error.error, error.needs)

@@ -101,9 +101,11 @@ class Run:
         place = "" if self._origin.from_broker is None else f" on broker {self._origin.from_broker}"
         return clean(self._vantage.name) + place
 
-    def late(self) -> tuple[Row, ...]:
-        """Return the rows of a run that did not end with the audit."""
-        return probes.unknown(self._sample, self._origin, self._targets, "timeout", "a higher limits.audit_s")
+    def unanswered(self, error: ReadError) -> tuple[Row, ...]:
+        """Return the rows of a run that gave none, e.g. because it did not end with the audit."""
+        asking = Asking(sample=self._sample, observer=f"vantage:{self._vantage.name}", target=self.name)
+        unknown = probes.unknown(self._sample, self._origin, self._targets, error.error, error.needs)
+        return (asking.failed(f"probe {self._vantage.name}", error), *unknown)
 
     def rows(self) -> tuple[Row, ...]:
         """Run the command and return `Probe` rows for every target, and one `SourceRead` row for the run."""

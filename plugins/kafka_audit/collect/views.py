@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from kafka_audit.collect.acls import AclBook
-from kafka_audit.collect.metadata import ListedBroker, Partition, read_answer, read_topic
+from kafka_audit.collect.metadata import ListedBroker, MetadataError, Partition, read_answer, read_topic
 from kafka_audit.model.tables import Row, ViewBroker, ViewPartition, ViewTopic
 
 _Listed = tuple[str, str | None, str, int]  # name, topic id, topic digest, error
@@ -105,6 +105,9 @@ class ViewBook:
         answer = read_answer(body, version, self._last_bytes[version])
         brokers = tuple(sorted((as_advertised(one, behind) for one in answer.brokers), key=lambda one: one.broker_id))
         topics = tuple(sorted((self._topic(data, version) for data in answer.topics), key=lambda one: (one[0], one[2])))
+        if len({name for name, *_ in topics}) != len(topics):
+            msg = f"no Metadata answer of version {version}: a topic is listed twice"
+            raise MetadataError(msg)
         brokers_digest, topics_digest = _digest(brokers), _digest(topics)
         self._brokers[brokers_digest] = brokers
         self._topics[topics_digest] = topics

@@ -24,7 +24,10 @@ from kafka_audit.collect.security import Way
 
 UNSUPPORTED, TIMEOUT, _NOT_KAFKA = "UNSUPPORTED_VERSION", "timeout", "not a Kafka answer"
 # What kafka-python lets through when an answer is well framed and makes no sense inside.
-UNDECODABLE = (ValueError, LookupError, TypeError, OverflowError, MemoryError, struct.error)
+UNDECODABLE = (
+    *(ValueError, LookupError, TypeError, ArithmeticError, AttributeError, AssertionError),
+    *(RuntimeError, EOFError, MemoryError, struct.error),
+)
 _ERRNO = re.compile(r"\b(\d{1,5}) E[A-Z]+\b")
 _PREFIX = re.compile(r"^(\[Error \d+\] )?(\w+Error: )*")
 

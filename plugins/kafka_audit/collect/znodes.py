@@ -9,11 +9,14 @@ from typing import Any
 from kazoo.protocol.states import ZnodeStat
 
 from kafka_audit.model.tables import RegisteredBroker, RegisteredEndpoint
+from kafka_audit.model.text import whole
 
 # Kafka's own pattern (EndPoint.scala): the host may be empty, an IPv6 address is in brackets.
-_ENDPOINT = re.compile(r"([^:/]+)://\[?([0-9a-zA-Z\-%._:]*)\]?:(-?[0-9]{1,9})")
+_ENDPOINT = re.compile(r"([^:/]{1,255}+)://\[?([0-9a-zA-Z\-%._:]{0,255})\]?:(-?[0-9]{1,9})")
+_TIMESTAMP = re.compile(r"[0-9]{1,18}")
 _PROTOCOLS = frozenset({"PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"})
-_LONG = 2**63  # what a column holds; Kafka itself writes 32 bits
+_INT = 2**31  # Kafka's ids, epochs and partition numbers are Java's int
+_MOST_ID = 255  # characters of a cluster's id; Kafka makes them of 22
 
 
 class ZnodeError(ValueError):
@@ -63,7 +66,7 @@ def _whole(value: Any) -> Any:  # noqa: ANN401 -- whatever JSON holds
     """Return a value of JSON without half characters, which Python's JSON lets through and no table can hold."""
     match value:
         case str():
-            return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+            return whole(value)
         case list():
             return [_whole(one) for one in value]
         case dict():
@@ -85,8 +88,16 @@ def read_int(data: bytes | str) -> int:
     return value
 
 
+def _partition(text: str) -> int:
+    number = read_int(text)
+    if number < 0:
+        msg = f"partition {number}"
+        raise ZnodeError(msg)
+    return number
+
+
 def _fits(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and -_LONG <= value < _LONG
+    return isinstance(value, int) and not isinstance(value, bool) and -_INT <= value < _INT
 
 
 def _int(content: Mapping[str, Any], key: str) -> int:
@@ -110,7 +121,17 @@ def cluster_id(data: bytes) -> str:
     if not isinstance(value, str):
         msg = "id is missing"
         raise ZnodeError(msg)
+    if len(value) > _MOST_ID:
+        msg = f"an id of {len(value)} characters"
+        raise ZnodeError(msg)
     return value
+
+
+def broker_id(name: str) -> int | None:
+    """Return the broker id that a znode's name is, None where it is none, or not as Kafka writes it."""
+    if not (name.isascii() and name.isdigit() and len(name) <= len(str(_INT))) or str(int(name)) != name:
+        return None
+    return int(name) if int(name) < _INT else None
 
 
 def controller(data: bytes) -> int:
@@ -134,7 +155,7 @@ def assignment(data: bytes) -> Assignment:
 def _by_partition(content: Mapping[str, Any], key: str) -> dict[int, tuple[int, ...]]:
     told = content.get(key)
     try:
-        found = {read_int(number): _ints(ids, f"{key}.{number}") for number, ids in (told or {}).items()}
+        found = {_partition(number): _ints(ids, f"{key}.{number[:10]}") for number, ids in (told or {}).items()}
     except (ZnodeError, AttributeError) as error:
         msg = f"{key}: {error}"
         raise ZnodeError(msg) from error
@@ -172,18 +193,22 @@ def broker(sample: int, broker_id: int, data: bytes, stat: ZnodeStat) -> Registr
     content = read_object(data)
     timestamp = str(content.get("timestamp", ""))
     rack = content.get("rack")
+    if rack is not None and not isinstance(rack, str):
+        msg = "rack is no text"
+        raise ZnodeError(msg)
     row = RegisteredBroker(
         sample=sample,
         broker_id=broker_id,
-        rack=rack if isinstance(rack, str) else None,
+        rack=rack,
         ephemeral_owner=stat.ephemeralOwner,
-        registered_ms=int(timestamp) if re.fullmatch(r"[0-9]{1,18}", timestamp) else 0,
+        registered_ms=int(timestamp) if _TIMESTAMP.fullmatch(timestamp) else 0,
         czxid=stat.czxid,
         mzxid=stat.mzxid,
     )
     entries = content.get("endpoints")
     if entries is None:
-        entries = [f"PLAINTEXT://{content.get('host')}:{content.get('port')}"]
+        host, port = content.get("host"), content.get("port")
+        entries = [f"PLAINTEXT://{host}:{port}" if isinstance(host, str) and isinstance(port, int) else None]
     protocols = content.get("listener_security_protocol_map") or {}
     if not isinstance(entries, list) or not isinstance(protocols, dict):
         msg = "endpoints is no list, or listener_security_protocol_map no object"
@@ -202,6 +227,6 @@ def _endpoint(sample: int, broker_id: int, entry: object, protocols: Mapping[str
         return None
     listener, host, port = match.groups()
     protocol = protocols.get(listener, listener if listener in _PROTOCOLS else "UNKNOWN")
-    return RegisteredEndpoint(
-        sample=sample, broker_id=broker_id, listener=listener, protocol=str(protocol), host=host, port=int(port)
-    )
+    if not isinstance(protocol, str):
+        return None
+    return RegisteredEndpoint(sample=sample, broker_id=broker_id, listener=listener, protocol=protocol, host=host, port=int(port))

@@ -7,7 +7,7 @@ from kazoo.exceptions import KazooException
 from kazoo.handlers.threading import KazooTimeoutError
 
 from kafka_audit.collect import zookeeper_members
-from kafka_audit.collect.reads import Asking, ReadError, clean
+from kafka_audit.collect.reads import Asking, ReadError, any_answer, clean
 from kafka_audit.collect.zookeeper_look import IDS, PLANNED, Look
 from kafka_audit.collect.zookeeper_session import Session, open_session
 from kafka_audit.model.cluster import ZookeeperAccess
@@ -32,7 +32,7 @@ def read(access: ZookeeperAccess, sample: int, secrets: Mapping[str, str], *, re
     """
     asking = Asking(sample=sample, observer="zookeeper", target=access.connect)
     try:
-        with open_session(access, read_s, secrets) as session:
+        with any_answer(), open_session(access, read_s, secrets) as session:
             _demand_kafka(session, access, read_s)
             rows = Look(session, asking, read_s, deadline).take()
     except ReadError as error:
@@ -45,7 +45,7 @@ def registrations(access: ZookeeperAccess, secrets: Mapping[str, str], *, read_s
     """Return what brokers have registered and nothing else; nothing where ZooKeeper does not tell. Arguments as for `read`."""
     asking = Asking(sample=1, observer="zookeeper", target=access.connect)
     try:
-        with open_session(access, read_s, secrets) as session:
+        with any_answer(), open_session(access, read_s, secrets) as session:
             return Look(session, asking, read_s, deadline).registrations()
     except ReadError:  # the look that follows says so
         return ()

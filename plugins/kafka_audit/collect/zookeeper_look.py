@@ -11,7 +11,7 @@ from kazoo.handlers.threading import KazooTimeoutError
 
 from kafka_audit.collect import migration, znodes, zookeeper_nodes
 from kafka_audit.collect.multiread import Result, Znode, ZnodeReader
-from kafka_audit.collect.reads import Asking, ReadError, clean
+from kafka_audit.collect.reads import Asking, ReadError, any_answer, clean, fitting
 from kafka_audit.collect.registered import PartitionState, Registered, Topic
 from kafka_audit.collect.znodes import Registration, ZnodeError
 from kafka_audit.collect.zookeeper_replication import PLANNED as REPLICATION
@@ -38,6 +38,8 @@ PLANNED = (
 )
 """The sets that every look asks for; each has one `SourceRead` row, and each znode that could not be read one of its own."""
 
+_KNOWN = (KazooException, KazooTimeoutError, ZnodeError)
+_LONGEST_TOPIC = 255  # characters; Kafka's own bound is 249
 _T = TypeVar("_T")
 
 
@@ -104,7 +106,7 @@ class Look:
     def _sync(self) -> int:
         """Let a follower catch up with the leader, so that it is not older than the brokers; return the last zxid seen."""
         if self._lost is None:
-            with suppress(KazooException, KazooTimeoutError):  # then the sets fail as well, and say why
+            with suppress(KazooException, KazooTimeoutError, ReadError), any_answer():  # then the sets fail as well, and say why
                 self._session.client.sync_async(IDS).get(timeout=self._read_s)
         return int(self._session.client.last_zxid or 0)
 
@@ -114,7 +116,8 @@ class Look:
         try:
             if self._lost is not None:
                 raise self._lost
-            step()
+            with any_answer(*_KNOWN):
+                step()
         except (KazooException, KazooTimeoutError) as error:
             if isinstance(error, KazooTimeoutError | ConnectionLoss | ConnectionClosedError | SessionExpiredError):
                 self._lost = error  # one deadline is enough: what is left would only wait for the same server
@@ -139,7 +142,7 @@ class Look:
         if moved := found.moved_since(before):
             again.append(lambda: self._take_states(moved))
         for step in again:
-            with suppress(KazooException, KazooTimeoutError, ZnodeError):  # the first reading stays, and its row
+            with suppress(*_KNOWN, ReadError), any_answer(*_KNOWN):  # the first reading stays, and its row
                 step()
 
     def _get(self, path: str) -> Znode | None:
@@ -167,7 +170,8 @@ class Look:
         try:
             if isinstance(result, KazooException):
                 raise self._session.as_read_error(result, path)
-            return decode(result)
+            with any_answer(*_KNOWN):
+                return fitting(decode(result))
         except ZnodeError as error:
             self._fail(path, _broken(path, error))
         except ReadError as error:
@@ -180,7 +184,10 @@ class Look:
 
     def _read_brokers(self) -> None:
         names, stat = self.children(IDS)
-        ids = sorted(int(name) for name in names if name.isascii() and name.isdigit())
+        told = {name: znodes.broker_id(name) for name in names}
+        for name in (name for name, broker in told.items() if broker is None):
+            self._fail(f"{IDS}/{name}", ReadError("unreadable", f"{IDS}/{name}: no broker id", f"no such znode below {IDS}"))
+        ids = sorted(broker for broker in told.values() if broker is not None)
         brokers: dict[int, Registration] = {}
         for path, result in self.get_many([f"{IDS}/{broker}" for broker in ids]).items():
             broker = int(path.rpartition("/")[2])
@@ -219,7 +226,10 @@ class Look:
         names: list[str] = []
         with suppress(NoNodeError):  # no topic was ever created
             names, _ = self.children(TOPICS)
-        for path, result in self.get_many([f"{TOPICS}/{name}" for name in names]).items():
+        for name in (name for name in names if len(name) > _LONGEST_TOPIC):
+            words = f"a topic's name of {len(name)} characters below {TOPICS}"
+            self._fail(f"{TOPICS}/{name}", ReadError("unreadable", words, f"no such znode below {TOPICS}"))
+        for path, result in self.get_many([f"{TOPICS}/{name}" for name in names if len(name) <= _LONGEST_TOPIC]).items():
             topic = self.decode(path, result, _topic)
             if topic is not None:
                 self._found.topics[path.rpartition("/")[2]] = topic

@@ -4,10 +4,11 @@ import re
 import socket
 import ssl
 import time
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from kafka_audit.collect.lanes import side_by_side
-from kafka_audit.collect.reads import Asking, ReadError, clean, os_words
+from kafka_audit.collect.reads import UNREADABLE, Asking, ReadError, clean, os_words
 from kafka_audit.model.cluster import ZookeeperAccess
 from kafka_audit.model.tables import Row, ZookeeperMember
 
@@ -18,6 +19,10 @@ _LANES = 16
 _MOST_BYTES = 64 * 1024
 _NOT_ALLOWED, _CLOSED = "NoAuth", "closed"
 _ADDRESS = re.compile(r"\[?([^\[\]]+?)\]?(?::(\d{1,5}))?")
+_LINE = re.compile(r"^([A-Za-z /]{1,40}): (.{1,300})$", re.MULTILINE)
+_DECIMAL = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,20})?(?:E[0-9]{1,2})?", re.ASCII)  # as Java writes a double
+_LATENCY = "Latency min/avg/max"
+_LONG, _HEXADECIMAL, _MOST_DIGITS = 2**63, 16, 19
 
 
 def members(connect: str) -> tuple[tuple[str, int], ...]:
@@ -47,12 +52,16 @@ def read(access: ZookeeperAccess, sample: int, read_s: float, *, known: bool) ->
     deadline = time.monotonic() + (read_s + 1) * (1 + len(places) // _LANES)
     rows: list[Row] = []
     for (host, port), answer in zip(places, side_by_side(jobs, _LANES, deadline), strict=True):
-        member = answer or _down(sample, f"{host}:{port}", "timeout")
-        rows += [member, _asked(member, known=known)]
+        name = f"{host}:{port}"
+        if isinstance(answer, ReadError):
+            rows.append(Asking(sample=sample, observer=f"zookeeper@{clean(name)}", target=clean(name)).failed(WORD, answer))
+            continue
+        member, odd = answer or (_down(sample, name, "timeout"), [])
+        rows += [member, _asked(member, odd, known=known)]
     return tuple(rows)
 
 
-def _asked(member: ZookeeperMember, *, known: bool) -> Row:
+def _asked(member: ZookeeperMember, odd: Sequence[str], *, known: bool) -> Row:
     asking = Asking(sample=member.sample, observer=f"zookeeper@{clean(member.member)}", target=clean(member.member))
     if member.state == _CLOSED:
         needs = f"{WORD} in {WHITELIST} of {clean(member.member)}"
@@ -60,24 +69,34 @@ def _asked(member: ZookeeperMember, *, known: bool) -> Row:
     if member.state == "down" and not known:
         needs = f"a ZooKeeper server that answers at {clean(member.member)}"
         return asking.failed(WORD, ReadError(member.error or "timeout", None, needs))
+    if odd:
+        needs = f"a ZooKeeper server that answers {WORD} at {clean(member.member)}"
+        return asking.failed(WORD, ReadError(UNREADABLE, "; ".join(odd), needs))
     return asking.answered(WORD)
 
 
-def _member(access: ZookeeperAccess, sample: int, host: str, port: int, read_s: float) -> ZookeeperMember:
+def _member(access: ZookeeperAccess, sample: int, host: str, port: int, read_s: float) -> tuple[ZookeeperMember, Sequence[str]]:
+    """Return a server's row, and what of its answer is not what ZooKeeper writes."""
     name = f"{host}:{port}"
     try:
         text = _ask(access, host, port, time.monotonic() + read_s)
     except TimeoutError:
-        return _down(sample, name, "timeout")
+        return _down(sample, name, "timeout"), ()
     except OSError as error:
-        return _down(sample, name, _words(error))
+        return _down(sample, name, _words(error)), ()
     except (UnicodeError, OverflowError):
-        return _down(sample, name, "no address")
+        return _down(sample, name, "no address"), ()
+    return _answering(text, sample, name)
+
+
+def _answering(text: str, sample: int, name: str) -> tuple[ZookeeperMember, Sequence[str]]:
     if "not in the whitelist" in text:
-        return _down(sample, name, f"{WORD} is not in its {WHITELIST}", _CLOSED)
+        return _down(sample, name, f"{WORD} is not in its {WHITELIST}", _CLOSED), ()
     if "not currently serving requests" in text:
-        return _down(sample, name, "it is not serving requests", "idle")
-    return parse(text, sample, name) if "Mode:" in text else _down(sample, name, "no answer that ZooKeeper gives")
+        return _down(sample, name, "it is not serving requests", "idle"), ()
+    if "Mode:" not in text:
+        return _down(sample, name, "no answer that ZooKeeper gives"), ()
+    return parse(text, sample, name), odd_parts(text)
 
 
 def _words(error: OSError) -> str:
@@ -116,15 +135,15 @@ def _wrapped(access: ZookeeperAccess, plain: socket.socket, host: str) -> socket
 
 def parse(text: str, sample: int, member: str) -> ZookeeperMember:
     """Return what an answer to srvr says; what of it cannot be read is None."""
-    told = dict(re.findall(r"^([A-Za-z /]{1,40}): (.{1,300})$", text, re.MULTILINE))
-    latency = (told.get("Latency min/avg/max", "").split("/") + [""] * 3)[:3]
+    told = _told(text)
+    latency = _latency(told)
     return ZookeeperMember(
         sample=sample,
         member=member,
         state="serving",
         error=None,
         mode=clean(told.get("Mode", ""), 40) or None,
-        zxid=_whole(told.get("Zxid", "").removeprefix("0x"), 16),
+        zxid=_whole(told.get("Zxid", ""), 16),
         outstanding=_whole(told.get("Outstanding", "")),
         latency_avg_ms=_number(latency[1]),
         latency_max_ms=_number(latency[2]),
@@ -134,13 +153,35 @@ def parse(text: str, sample: int, member: str) -> ZookeeperMember:
     )
 
 
+def odd_parts(text: str) -> list[str]:
+    """Return the numbers of an answer to srvr that no ZooKeeper writes, each with its name."""
+    told = _told(text)
+    numbers = {name: told[name] for name in ("Zxid", "Outstanding", "Connections", "Node count") if name in told}
+    odd: list[str] = [name for name, number in numbers.items() if _whole(number, 16 if name == "Zxid" else 10) is None]
+    if _LATENCY in told and None in map(_number, _latency(told)):
+        odd.append(_LATENCY)
+    return [f"{name} is {clean(told[name], 40)}" for name in odd]
+
+
+def _told(text: str) -> dict[str, str]:
+    return dict(_LINE.findall(text))
+
+
+def _latency(told: Mapping[str, str]) -> list[str]:
+    return (told.get(_LATENCY, "").split("/") + [""] * 3)[:3]
+
+
 def _whole(text: str, base: int = 10) -> int | None:
-    digits = "0123456789abcdef"[:base]
-    return int(text, base) if 0 < len(text) <= 16 and all(one in digits for one in text.lower()) else None  # noqa: PLR2004 -- 64 bits
+    """Return a number that a column holds; a zxid is a Java long, and none was ever below zero."""
+    digits, number = "0123456789abcdef"[:base], text.removeprefix("0x") if base == _HEXADECIMAL else text
+    if not 0 < len(number) <= _MOST_DIGITS or not all(one in digits for one in number.lower()):
+        return None
+    value = int(number, base)
+    return value if value < _LONG else None
 
 
 def _number(text: str) -> float | None:
-    return float(text) if re.fullmatch(r"\d{1,12}(\.\d{1,12})?", text) else None
+    return float(text) if _DECIMAL.fullmatch(text) else None
 
 
 def _down(sample: int, member: str, error: str, state: str = "down") -> ZookeeperMember:

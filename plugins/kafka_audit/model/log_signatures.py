@@ -13,8 +13,8 @@ from typing import Any
 _ALL, _ZOOKEEPER = "1.1 - 4.3", "1.1 - 3.9"
 # Whose connections go from broker to broker, or to a controller; an AdminClient or a producer inside a broker is a client.
 _PART = (
-    r"\[(?:(?P<part>Controller) id=\d+, targetBrokerId=(?P<about>\d+)"
-    r"|(?P<part_f>ReplicaFetcher) replicaId=\d+, leaderId=(?P<about_f>\d+)"
+    r"\[(?:(?P<part>Controller) id=\d{1,10}, targetBrokerId=(?P<about>\d{1,10})"
+    r"|(?P<part_f>ReplicaFetcher) replicaId=\d{1,10}, leaderId=(?P<about_f>\d{1,10})"
     r"|(?P<part_q>RaftManager|(?:Node|Broker)ToControllerChannelManager)\b)[^\]]{0,200}\] "
 )
 _NODE = r"(?P<node>-?\d{1,10})(?: \((?P<address>[^() ]{1,300})\))?"

@@ -46,6 +46,11 @@ def clean(text: object, limit: int = LONGEST) -> str:
     return shown[: max(limit - len(told), 0)] + told
 
 
+def whole(text: str) -> str:
+    """Return `text` without half characters, which Java's and JSON's escapes let through and no table can hold."""
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def is_plain_word(text: str) -> bool:
     """Tell whether a string is one word to any shell as it stands, and no option."""
     return _PLAIN_WORD.fullmatch(text) is not None and not text.startswith("-")

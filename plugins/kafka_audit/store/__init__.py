@@ -16,15 +16,15 @@ import hashlib
 import json
 import logging
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any
 
 from kafka_audit.model.errors import EngineError, SnapshotError, StoreError
 from kafka_audit.model.run import Answer, Request, run_path
-from kafka_audit.model.tables import TABLES, Row, Snapshot, SnapshotInfo
-from kafka_audit.store import answers, parquet, pruning, reports
+from kafka_audit.model.tables import TABLES, Row, Snapshot, SnapshotInfo, SourceRead
+from kafka_audit.store import answers, parquet, pruning, refused, reports
 from kafka_audit.store.files import STAGING, Files
 from kafka_audit.store.manifest import Manifest, TableFile, cluster_of
 from kafka_audit.suggest import did_you_mean
@@ -282,15 +282,48 @@ def _stamp(snapshot_id: str) -> str:
     return snapshot_id.partition("-")[0]
 
 
+def _table(snapshot: Snapshot, table: type[Row], rows: Sequence[Row]) -> bytes:
+    return parquet.encode(table, rows, snapshot_id=snapshot.snapshot_id, cluster_id=snapshot.cluster_id)
+
+
+def _without_refused(snapshot: Snapshot, table: type[Row], rows: Sequence[Row]) -> tuple[list[Row], list[tuple[Row, str]]]:
+    """Return the rows that can be stored, and those that cannot with the reason; of SourceRead a row that says so instead."""
+
+    def is_refused(row: Row) -> bool:
+        try:
+            _table(snapshot, table, [row])
+        except parquet.REFUSALS:
+            return True
+        return False
+
+    found = refused.culprits(rows, is_refused)
+    lost = [(rows[index], words) for index, words in found.items()]
+    for words in dict.fromkeys(found.values()):
+        log.warning("left out of snapshot %s: %s", snapshot.snapshot_id, words)
+    if table is SourceRead:
+        return [refused.mended(row) if index in found else row for index, row in enumerate(rows)], lost  # type: ignore[arg-type]
+    answers_lost = {refused.of_one_answer(row) for row, _ in lost} - {None}
+    kept = [row for index, row in enumerate(rows) if index not in found and refused.of_one_answer(row) not in answers_lost]
+    return kept, lost
+
+
 def _encode(snapshot: Snapshot) -> tuple[dict[str, bytes], Manifest]:
     """Return each table's file, and the manifest that describes them."""
     rows: dict[type[Row], list[Row]] = {table: [] for table in TABLES}
     for row in snapshot.rows:
         rows[type(row)].append(row)
-    contents = {
-        table.table(): parquet.encode(table, found, snapshot_id=snapshot.snapshot_id, cluster_id=snapshot.cluster_id)
-        for table, found in rows.items()
-    }
+    contents: dict[str, bytes] = {}
+    lost: list[tuple[Row, str]] = []
+    for table in sorted(TABLES, key=lambda table: table is SourceRead):  # last: it tells what the others had to leave out
+        if table is SourceRead and lost:
+            rows[table] = [*refused.failed(rows[table], lost)]  # type: ignore[arg-type] # of that table
+        try:
+            contents[table.table()] = _table(snapshot, table, rows[table])
+        except parquet.REFUSALS:
+            rows[table], left_out = _without_refused(snapshot, table, rows[table])
+            lost += left_out
+            contents[table.table()] = _table(snapshot, table, rows[table])
+    contents = {table.table(): contents[table.table()] for table in TABLES}
     (info,) = snapshot.of(SnapshotInfo)
     files = {
         table.table(): TableFile(

@@ -21,6 +21,10 @@ _ARROW: Mapping[str, pa.DataType] = MappingProxyType(
 )
 
 
+REFUSALS = (pa.ArrowException, ValueError, TypeError, OverflowError)
+"""What `encode` raises where a value does not fit its column."""
+
+
 def schema(table: type[Row]) -> pa.Schema:
     """Return the Arrow schema of a table's file."""
     return pa.schema([pa.field(c.name, _ARROW[c.sql_type], nullable=c.nullable) for c in (*KEY, *columns(table))])

@@ -7,7 +7,9 @@ import pytest
 import yaml
 
 from kafka_audit.collect.logs.lines import scan, stamp
-from kafka_audit.collect.logs.masking import LONGEST, masked
+from kafka_audit.collect.logs.rows import LONGEST
+from kafka_audit.collect.masking import masked
+from kafka_audit.collect.reads import clean
 
 AT = "[2026-11-22 01:02:03,456] "
 SAID = yaml.safe_load((Path(__file__).parent / "said.yaml").read_text())
@@ -70,7 +72,7 @@ def test_hostile_lines_are_cut_quickly_and_shown_on_one_line():
     began = time.monotonic()
     scan(many, 1)
     assert time.monotonic() - began < 5
-    shown = masked(evil)
+    shown = clean(masked(evil), LONGEST)
     assert len(shown) <= LONGEST
     assert shown.isprintable()
 

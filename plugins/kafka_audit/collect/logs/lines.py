@@ -12,6 +12,7 @@ MOST_LINES = 50_000
 LONGEST_LINE = 4_000
 """Characters of a line that are looked at; nothing that is looked for stands further back."""
 
+_MOST_ID = 2**31 - 1
 _BELOW = 3  # lines after a match in which its exception may stand
 _TIME = re.compile(
     r"\[?(?P<day>\d{4}-\d\d-\d\d)[T ](?P<time>\d\d:\d\d:\d\d)(?:[,.](?P<part>\d{1,9}))?(?P<zone>Z|[+-]\d\d:?\d\d)?(?=[\]\s]|$)"
@@ -129,7 +130,7 @@ def _supports(signature: Signature, below: str | None, line: str) -> str | None:
 
 def _about(told: Mapping[str, str]) -> int | None:
     number = next((told[key] for key in ("about", "about_f", "node") if key in told), None)
-    return None if number is None or number.startswith("-") else int(number)
+    return None if number is None or number.startswith("-") or int(number) > _MOST_ID else int(number)
 
 
 def _address(told: Mapping[str, str]) -> str | None:

@@ -5,9 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kafka_audit.collect.logs.lines import Match, Scan, Stamp
-from kafka_audit.collect.logs.masking import masked
+from kafka_audit.collect.masking import masked
 from kafka_audit.collect.reads import clean
 from kafka_audit.model.tables import LogLine, RegisteredBroker
+
+LONGEST = 400
+"""Characters of a line that are kept, what is masked included."""
 
 UNDECIDED = "not known"
 MOST_ROWS = 200
@@ -128,8 +131,8 @@ def _row(tail: Tail, told: Zone, found: Sequence[Match], start: int | None) -> L
         part=newest.part,
         about_broker=newest.about,
         address=None if newest.address is None else clean(newest.address),
-        detail=None if newest.detail is None else masked(newest.detail),
-        text=masked(newest.text),
+        detail=None if newest.detail is None else clean(masked(newest.detail), LONGEST),
+        text=clean(masked(newest.text), LONGEST),
         written=None if newest.stamp is None else newest.stamp.text,
         matches=len(found),
         first_ms=min(timed, default=None),

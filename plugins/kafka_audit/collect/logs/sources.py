@@ -10,7 +10,7 @@ from kafka_audit.collect.lanes import side_by_side
 from kafka_audit.collect.logs import rows, tails
 from kafka_audit.collect.logs.rows import Tail
 from kafka_audit.collect.logs.tails import Place
-from kafka_audit.collect.reads import Asking, ReadError
+from kafka_audit.collect.reads import Asking, ReadError, clean
 from kafka_audit.model.cluster import Cluster, Logs
 from kafka_audit.model.tables import RegisteredBroker, Row
 
@@ -67,8 +67,16 @@ def read(  # noqa: PLR0913, PLR0917 -- where, whose, until when, and what to kee
     starts = {broker: start for broker, start in own.items() if start is not None}
     starts |= {broker: row.registered_ms for broker, row in told.items()}
     for broker, some in newest.items():
-        found += rows.rows(broker, some, zones[broker], starts, sample)
+        reads: list[Row] = []
+        asking = Asking(sample=sample, observer=f"logs:{broker}", target=", ".join(clean(tail.log) for tail in some))
+        lines = partial(_lines, broker, some, zones[broker], starts, sample)
+        told_lines = asking.read(reads, "logs, what they say", lines)
+        found += reads if told_lines is None else told_lines  # that they were read has its row already
     return tuple(found)
+
+
+def _lines(broker: int, some: Sequence[Tail], zone: rows.Zone, starts: Mapping[int, int], sample: int) -> tuple[Row, ...]:
+    return tuple(rows.rows(broker, some, zone, starts, sample))
 
 
 class _Reader:

@@ -11,11 +11,13 @@ from kafka_audit.configuration.files import jaas
 from kafka_audit.configuration.files.jaas import JaasError, Module
 from kafka_audit.configuration.files.java import Property
 from kafka_audit.model.tables import BrokerProperty, PropertyLogin
+from kafka_audit.model.text import whole
 
 IDS = ("broker.id", "node.id")
 _ID = re.compile(r"[0-9]{1,10}")
+_MOST_ID = 2**31 - 1
 _JAAS = "sasl.jaas.config"
-_LISTENER = re.compile(r"listener\.name\.([^A-Z]+)\.([^A-Z.]+)\.sasl\.jaas\.config")
+_LISTENER = re.compile(r"listener\.name\.([^A-Z]{1,255})\.([^A-Z.]{1,255})\.sasl\.jaas\.config")
 _PROVIDERS = "config.providers"
 _NO_ID, _TWOIDS = "no broker id", "two broker ids"
 _JAAS_ERROR, _ELSEWHERE = "unreadable JAAS text", "not in the file"
@@ -28,9 +30,9 @@ def broker_id(found: Mapping[str, Property], source: str) -> int:
     if not named:
         raise ReadError(_NO_ID, _without_id(found, source), f"broker.id or node.id in {source}")
     for one in named:
-        if not _ID.fullmatch(one.value.strip()):
+        if not _ID.fullmatch(one.value.strip()) or int(one.value) > _MOST_ID:
             needs = f"a number for {one.key} in {source}, line {one.line}"
-            raise ReadError(_NO_ID, f"{source}, line {one.line}: {one.key} is no number", needs)
+            raise ReadError(_NO_ID, f"{source}, line {one.line}: {one.key} is no number that Kafka takes", needs)
     ids = {int(one.value) for one in named}
     if len(ids) > 1:
         first, second = named
@@ -54,8 +56,8 @@ def settings(found: Mapping[str, Property], source: str, broker: int) -> Iterato
     """Yield a row for each key."""
     for one in found.values():
         secret = is_secret(one.key, one.value)
-        value = None if secret else one.value
-        yield BrokerProperty(source=source, broker_id=broker, key=one.key, value=value, secret=secret, line=one.line)
+        value = None if secret else whole(one.value)
+        yield BrokerProperty(source=source, broker_id=broker, key=whole(one.key), value=value, secret=secret, line=one.line)
 
 
 def logins(
@@ -84,11 +86,11 @@ def logins(
             yield PropertyLogin(
                 source=source,
                 broker_id=broker,
-                listener=listener,
-                mechanism=match[2].upper() if match else _mechanism(module.name),
+                listener=whole(listener),
+                mechanism=whole(match[2].upper() if match else _mechanism(module.name)),
                 side=login.side,
-                username=login.username,
-                password_digest=hmac.digest(key, login.password.encode(), hashlib.sha256).hex(),
+                username=whole(login.username),
+                password_digest=hmac.digest(key, login.password.encode("utf-8", "surrogatepass"), hashlib.sha256).hex(),
             )
 
 

@@ -13,7 +13,7 @@ from upath import UPath
 
 from kafka_audit.collect.lanes import side_by_side
 from kafka_audit.collect.properties import rows
-from kafka_audit.collect.reads import Asking, ReadError
+from kafka_audit.collect.reads import Asking, ReadError, any_answer
 from kafka_audit.configuration.files import java
 from kafka_audit.configuration.files.java import PropertiesError, Property
 from kafka_audit.model.tables import Row
@@ -23,7 +23,7 @@ PLACEHOLDER = "{broker_id}"
 MOST_BYTES = 1024 * 1024
 _LANES = 16
 _UNREAD, _TOO_LARGE, _ANOTHER, _NO_ID = "unreadable", "too large", "another broker's file", "no broker id"
-_USERINFO = re.compile(r"(?<=://)[^/@]*@")
+_USERINFO = re.compile(r"(?<=://)[^/@]*+@")
 _OWN = (OSError, ImportError, ValueError, RuntimeError, LookupError, TypeError, AttributeError, EOFError)
 # What file systems of fsspec let through of the libraries below them, where these are loaded: they have no common base.
 _FOREIGN = (
@@ -92,8 +92,12 @@ def read(paths: Sequence[str], brokers: Iterable[int], sample: int, read_s: floa
             late = ReadError("timeout", f"{file.source}: not read in time", f"{file.source} within limits.read_s")
             found.append(file.asking(sample).failed(OPERATION, content or late))
     key = secrets.token_bytes(32)
-    for _, held in sorted(by_broker.items()):
-        found += _told(held[0], sample, key) if len(held) == 1 else _ambiguous(held, sample)
+    for broker, held in sorted(by_broker.items()):
+        try:
+            with any_answer():
+                found += _told(held[0], sample, key) if len(held) == 1 else _ambiguous(held, sample)
+        except ReadError as error:
+            found.append(held[0][0].asking(sample, broker).failed(OPERATION, error))
     return tuple(found)
 
 

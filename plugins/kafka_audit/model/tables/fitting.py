@@ -1,0 +1,79 @@
+"""Whether a row fits the columns of its table: what a party said may be any number, null, and text of any length."""
+
+import math
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from kafka_audit.model.tables import TABLES, columns
+from kafka_audit.model.tables.row import Row
+
+MOST_TEXT = 1024 * 1024
+"""Characters of one text; a server.properties and a znode hold no more."""
+
+_LONG = 2**63
+
+
+def _whole(value: object) -> str | None:
+    if type(value) is not int:
+        return "no whole number"
+    return None if -_LONG <= value < _LONG else "a number of more than 64 bits"
+
+
+def _number(value: object) -> str | None:
+    if type(value) not in {int, float}:
+        return "no number"
+    return None if math.isfinite(value) else "no finite number"  # type: ignore[arg-type] # see above
+
+
+def _text(value: object) -> str | None:
+    if type(value) is not str:
+        return "no text"
+    if len(value) > MOST_TEXT:
+        return f"a text of {len(value)} characters"
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return "no text that UTF-8 can hold"
+    return None
+
+
+def _boolean(value: object) -> str | None:
+    return None if type(value) is bool else "neither true nor false"
+
+
+def _each(fault: Callable[[object], str | None]) -> Callable[[object], str | None]:
+    def of_list(value: object) -> str | None:
+        if type(value) is not tuple:
+            return "no list"
+        return next((f"a list with {words}" for one in value if (words := fault(one))), None)
+
+    return of_list
+
+
+_FAULTS: Mapping[str, Callable[[object], str | None]] = MappingProxyType(
+    {
+        "bigint": _whole,
+        "double": _number,
+        "string": _text,
+        "boolean": _boolean,
+        "array<bigint>": _each(_whole),
+        "array<string>": _each(_text),
+    }
+)
+
+
+_COLUMNS = MappingProxyType(
+    {table: tuple((one.name, _FAULTS[one.sql_type], one.nullable) for one in columns(table)) for table in TABLES}
+)
+
+
+def misfit(row: Row) -> str | None:
+    """Return the first column whose value its table cannot hold, with the reason and without the value; None where all fit."""
+    for name, fault, nullable in _COLUMNS[type(row)]:
+        value = getattr(row, name)
+        if value is None:
+            if not nullable:
+                return f"{row.table()}.{name} is null"
+        elif words := fault(value):
+            return f"{row.table()}.{name} is {words}"
+    return None

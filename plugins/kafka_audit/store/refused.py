@@ -1,0 +1,186 @@
+"""Rows that Parquet refuses: left out, and the read that they came from is made a failed one, so that no check passes by them.
+
+Collectors range-check what they make rows of; what reaches this place is a bug or an attack that was not thought of.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+
+from kafka_audit.model.tables import (
+    Acl,
+    AclHolder,
+    BrokerApi,
+    BrokerConfig,
+    BrokerIdentity,
+    BrokerProperty,
+    BrokerView,
+    Certificate,
+    ControllerProbe,
+    DynamicConfig,
+    FencedBroker,
+    GroupMember,
+    LeadershipAnswer,
+    LeadershipAsked,
+    LogDir,
+    LogDirReplica,
+    LogLine,
+    Migration,
+    Probe,
+    PropertyLogin,
+    QuorumReplica,
+    QuorumView,
+    Reassignment,
+    RegisteredBroker,
+    RegisteredEndpoint,
+    RegisteredPartition,
+    RegisteredTopic,
+    Registry,
+    Row,
+    ScramUser,
+    SourceRead,
+    TopicConfig,
+    ViewBroker,
+    ViewPartition,
+    ViewTopic,
+    ZookeeperMember,
+    ZookeeperNode,
+)
+from kafka_audit.model.tables.fitting import misfit
+from kafka_audit.model.text import clean
+
+STORE, ERROR = "store", "unreadable answer"
+_NEEDS = "an answer as Kafka and ZooKeeper give it; otherwise report this as a bug"
+
+_OPERATIONS: Mapping[type[Row], str] = MappingProxyType(
+    {
+        Registry: "zookeeper /brokers/ids",
+        RegisteredBroker: "zookeeper /brokers/ids",
+        RegisteredEndpoint: "zookeeper /brokers/ids",
+        RegisteredTopic: "zookeeper /brokers/topics",
+        RegisteredPartition: "zookeeper /brokers/topics/*/partitions/*/state",
+        Migration: "zookeeper /migration",
+        DynamicConfig: "zookeeper /config/brokers",
+        ScramUser: "zookeeper /config/users",
+        ZookeeperNode: "zookeeper access and size of znodes",
+        ZookeeperMember: "srvr",
+        BrokerView: "Metadata",
+        ViewBroker: "Metadata",
+        ViewTopic: "Metadata",
+        ViewPartition: "Metadata",
+        BrokerIdentity: "DescribeConfigs identity",
+        BrokerConfig: "DescribeConfigs BROKER",
+        BrokerApi: "ApiVersions",
+        FencedBroker: "DescribeCluster",
+        AclHolder: "DescribeAcls",
+        Acl: "DescribeAcls",
+        LogDir: "DescribeLogDirs",
+        LogDirReplica: "DescribeLogDirs",
+        Reassignment: "ListPartitionReassignments",
+        TopicConfig: "DescribeConfigs TOPIC",
+        LeadershipAsked: "ListOffsets",
+        LeadershipAnswer: "ListOffsets",
+        GroupMember: "DescribeGroups",
+        QuorumView: "DescribeQuorum",
+        QuorumReplica: "DescribeQuorum",
+        ControllerProbe: "ApiVersions",
+        BrokerProperty: "properties",
+        PropertyLogin: "properties",
+        LogLine: "logs",
+        Probe: "probe",
+        Certificate: "probe",
+    }
+)
+"""The read that a table's rows come from, where they do not name it themselves; those of ZooKeeper stand in `_OF_ZOOKEEPER`."""
+
+_OF_ZOOKEEPER: Mapping[type[Row], str] = MappingProxyType(
+    {
+        AclHolder: "zookeeper /kafka-acl",
+        TopicConfig: "zookeeper /config/topics",
+        Reassignment: "zookeeper /brokers/topics",
+    }
+)
+
+
+def culprits(rows: Sequence[Row], is_refused: Callable[[Row], bool]) -> dict[int, str]:
+    """Return the index of each row that cannot be stored, with table and column; `is_refused` tries a single row."""
+    found = {}
+    for index, row in enumerate(rows):
+        words = misfit(row) or (f"{row.table()}: a value that Parquet refuses" if is_refused(row) else None)
+        if words is not None:
+            found[index] = words
+    return found
+
+
+def of_one_answer(row: Row) -> tuple[type[Row], str] | None:
+    """Return what a row shares with all others of the same broker's answer, None where each row has a source of its own.
+
+    Of a broker's settings none is left where one is lost: a setting that is not there counts as not set.
+    """
+    observer = getattr(row, "observer", None)
+    return (type(row), observer) if isinstance(observer, str) and observer.startswith("broker") else None
+
+
+def source(row: Row) -> tuple[str, str]:
+    """Return observer and operation of the read that a row came from, as far as the row tells."""
+    table = type(row)
+    operation = _OPERATIONS.get(table, STORE)
+    observer = getattr(row, "observer", None)
+    if observer == "zookeeper" or operation.startswith("zookeeper "):
+        return "zookeeper", _OF_ZOOKEEPER.get(table, operation)
+    if isinstance(row, Probe | Certificate):
+        return f"vantage:{row.vantage}", f"{operation} {row.vantage}"
+    if isinstance(row, BrokerProperty | LogLine | PropertyLogin):
+        return f"{operation}:{row.broker_id}", operation
+    if isinstance(row, ZookeeperMember):
+        return f"zookeeper@{row.member}", operation
+    if isinstance(row, ControllerProbe):
+        return f"controller@{row.address}", operation
+    return (
+        observer if isinstance(observer, str) else f"broker:{row.broker_id}" if isinstance(row, BrokerIdentity) else STORE
+    ), operation
+
+
+def failed(reads: Iterable[SourceRead], lost: Iterable[tuple[Row, str]]) -> list[SourceRead]:
+    """Return the reads with those failed from which a row was left out; one that nobody noted is added.
+
+    Args:
+        reads: of the snapshot.
+        lost: each row that was left out, and why.
+    """
+    found = list(reads)
+    for key, words in dict.fromkeys((source(row), words) for row, words in lost if not isinstance(row, SourceRead)):
+        observer, operation = key
+        fault = {"outcome": "failed", "error": ERROR, "message": f"left out of the store: {words}", "needs": _NEEDS}
+        own = [at for at, read in enumerate(found) if read.observer == observer and read.operation.startswith(operation)]
+        for at in own:
+            found[at] = replace(found[at], **fault)  # type: ignore[arg-type] # columns by name
+        if not own:
+            last = max((read.sample for read in found if isinstance(read.sample, int)), default=1)
+            found.append(
+                SourceRead(sample=last, observer=clean(observer), operation=operation, target=clean(observer), **fault)  # type: ignore[arg-type]
+            )
+    return found
+
+
+def mended(read: SourceRead) -> SourceRead:
+    """Return a row about a read that does fit, as a failed one: what is known of a failure is never left out."""
+    return SourceRead(
+        sample=_number(read.sample, 1),
+        observer=_text(read.observer),
+        operation=_text(read.operation),
+        target=_text(read.target),
+        outcome="failed",
+        error=ERROR,
+        message=f"left out of the store: {misfit(read)}",
+        needs=_NEEDS,
+        elapsed_ms=_number(read.elapsed_ms, 0),
+    )
+
+
+def _text(value: object) -> str:
+    return clean(value) if isinstance(value, str) else STORE
+
+
+def _number(value: object, otherwise: int) -> int:
+    return value if isinstance(value, int) and 0 <= value < 2**31 else otherwise
