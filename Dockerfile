@@ -1,5 +1,6 @@
 # Airflow and Spark of one kafka-audit, with the very versions of requirements.txt: what was tested is what runs.
-FROM python:3.11-slim-bookworm
+# docs/releases.md says where the digest is from and how it is renewed.
+FROM python:3.11-slim-bookworm@sha256:0bee7276f83efd4a1ee05bbbf4281d95ed28e079220a9457f25a93e3f1e3c31b
 
 # Spark 4 needs Java 17 and its scripts need ps; ssh is the usual vantage on the brokers' own hosts.
 RUN apt-get update \
@@ -11,7 +12,8 @@ WORKDIR /opt/kafka-audit
 COPY requirements.txt requirements-image.txt requirements-build.txt ./
 # Nothing is installed that no hash names, nor built by a setuptools that none names.
 RUN pip install --no-cache-dir --require-hashes --only-binary :all: --requirement requirements-build.txt \
-    && pip install --no-cache-dir --require-hashes --no-build-isolation --requirement requirements.txt --requirement requirements-image.txt
+    && pip install --no-cache-dir --require-hashes --no-build-isolation --requirement requirements.txt --requirement requirements-image.txt \
+    && pip uninstall --yes uv
 
 COPY pyproject.toml README.md LICENSE ./
 COPY plugins plugins

@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo audit test scenarios differential lint docs lock bench clean install needs-python needs-java needs-namespaces
+.PHONY: help demo audit test scenarios differential lint docs lock sbom bench clean install needs-python needs-java needs-namespaces
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -10,6 +10,7 @@ INSTALLED := $(VENV)/.installed
 PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3.13 || command -v python3)
 CLUSTERS ?= clusters.yaml
 UPGRADE ?= --upgrade
+SBOM ?= build/kafka-audit.cdx.json
 # Debian keeps ip in /usr/sbin, which an ordinary user's PATH may lack.
 export PATH := $(PATH):/usr/sbin:/sbin
 
@@ -32,7 +33,8 @@ scenarios: needs-namespaces needs-java $(INSTALLED) ## the incidents, each fault
 differential: needs-java $(INSTALLED) ## our reading of configurations against Kafka's own KafkaConfig, 30,000 generated ones [SEED=7]
 	@$(BIN)/python -m kafka_audit.testbed.differential $(if $(SEED),--seed $(SEED))
 
-lint: $(INSTALLED) ## ruff, formatting, types, the direction of imports
+lint: $(INSTALLED) ## ruff, formatting, types, the direction of imports, and that all that is installed is pinned
+	@$(BIN)/python .ci/pinned.py
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
@@ -47,6 +49,14 @@ bench: needs-java $(INSTALLED) ## measure the sizes that the design promises
 lock: $(INSTALLED) ## pin the newest versions that requirements*.in allow, with their hashes [UPGRADE=: only what is missing]
 	@for file in requirements requirements-dev requirements-image requirements-build; do \
 	  $(BIN)/uv pip compile --quiet --no-header --universal --python-version 3.11 --generate-hashes $(UPGRADE) $$file.in -o $$file.txt; done
+
+# The version stands in the package, which the tool does not read.
+sbom: $(INSTALLED) ## list what the image installs, with hashes, as CycloneDX JSON [SBOM=build/kafka-audit.cdx.json]
+	@mkdir -p build "$(dir $(SBOM))"
+	@version=$$($(BIN)/python -c 'import sys; sys.path[:0] = ["plugins"]; from kafka_audit import __version__; print(__version__)'); \
+	sed "s/^dynamic = .*/version = \"$$version\"/" pyproject.toml > build/pyproject.toml
+	@cat requirements.txt requirements-image.txt | $(BIN)/cyclonedx-py requirements --pyproject build/pyproject.toml \
+	  --output-reproducible --output-format JSON --output-file "$(SBOM)" -
 
 clean: ## what tests, tools and the demo left; the cache of Kafka's jars and .venv stay
 	@rm -rf .work build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache spark-warehouse metastore_db derby.log

@@ -190,10 +190,34 @@ def test_the_image_has_the_lock_the_java_and_no_root():
     assert "openjdk-17-jre-headless" in DOCKERFILE
     assert "openjdk-17-jre-headless" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     assert re.findall(r"^USER (\w+)$", DOCKERFILE, re.MULTILINE)[-1] == "airflow"
-    assert not re.search(r"^\s*user:", compose_file.FILE.read_text(encoding="utf-8"), re.MULTILINE)
     copied = set(re.findall(r"^COPY (.*) \S+$", DOCKERFILE, re.MULTILINE))
     kept = {line[1:].rstrip("/") for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
     assert {word for line in copied for word in line.split()} == kept
+
+
+@pytest.mark.parametrize("profile", [None, "play"])
+def test_no_service_may_write_its_image_nor_gain_rights(profile):
+    for name, service in compose_file.services(profile=profile).items():
+        assert service["read_only"] is True, name
+        assert service["cap_drop"] == ["ALL"], name
+        assert service["security_opt"] == ["no-new-privileges:true"], name
+        assert not service.keys() & {"cap_add", "privileged", "devices", "pid", "ipc", "network_mode"}, name
+        assert "/tmp" in {one.partition(":")[0] for one in service["tmpfs"]}, name  # noqa: S108 -- the container's own
+        # apache/kafka runs as appuser, our image as airflow; that of Postgres would begin as root.
+        assert service.get("user") == ("postgres" if name == "postgres" else None), name
+
+
+def test_what_the_image_writes_is_a_volume_or_memory():
+    """Each path that a setting or a command of our own services names lies in the image, in a volume or in /tmp."""
+    for name in (*OF_AIRFLOW, "spark-master", "spark-worker"):
+        service = compose_file.services()[name]
+        mounts = [one["target"] if isinstance(one, dict) else one.split(":")[1] for one in service.get("volumes", [])]
+        named = {
+            path
+            for text in (*service["command"], *service.get("environment", {}).values())
+            for path in re.findall(r"(?<![\w/:.])/(?:var|tmp|etc|home)/[\w./-]+", text)
+        }
+        assert {path for path in named if not path.startswith((*mounts, "/tmp/"))} == set(), name  # noqa: S108
 
 
 def test_every_service_that_stays_has_a_health_check():
@@ -222,7 +246,7 @@ def test_kafka_accepts_the_brokers_to_play_with():
         assert start.endswith("kafka-server-start.sh")
         assert words[::2] == ["--override"] * (len(words) // 2)
         told = dict(word.split("=", 1) for word in words[1::2])
-        assert refusal(told, one["image"].partition(":")[2]) is None
+        assert refusal(told, one["image"].partition("@")[0].partition(":")[2]) is None
         assert (told["broker.id"], told["advertised.listeners"]) == (str(number), f"PLAINTEXT://{name}:9092")
 
 

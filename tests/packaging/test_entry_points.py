@@ -9,7 +9,7 @@ import pytest
 
 from airflow_environment import ROOT
 
-TARGETS = ["demo", "audit", "test", "scenarios", "lint", "docs", "lock", "bench", "clean"]
+TARGETS = ["demo", "audit", "test", "scenarios", "lint", "docs", "lock", "sbom", "bench", "clean"]
 
 
 def make(*arguments, **environment):
@@ -55,8 +55,10 @@ esac
 
 @pytest.fixture
 def checkout(tmp_path):
-    """A copy of `.ci` with a `make` and a `pytest` that only say how it went."""
+    """A copy of `.ci` and of what it checks, with a `make` and a `pytest` that only say how it went."""
     shutil.copytree(ROOT / ".ci", tmp_path / ".ci")
+    for path in (ROOT / "Dockerfile", ROOT / "Makefile", ROOT / "docker-compose.yaml", *ROOT.glob("requirements*")):
+        shutil.copy(path, tmp_path)
     (tmp_path / "bin").mkdir()
     (tmp_path / ".venv" / "bin").mkdir(parents=True)
 
@@ -72,6 +74,14 @@ def checkout(tmp_path):
         )
 
     return run
+
+
+def test_nothing_runs_where_something_is_not_pinned(checkout, tmp_path):
+    (tmp_path / "requirements.txt").write_text("kazoo==2.11.0\n")
+    done = checkout("")
+    assert done.returncode == 1
+    assert "requirements.txt:1: not a version with its sha256: kazoo==2.11.0" in done.stderr
+    assert "make lint" not in done.stdout
 
 
 def test_scenarios_run_in_the_order_of_the_list_and_none_is_forgotten(checkout):

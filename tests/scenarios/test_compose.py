@@ -1,6 +1,7 @@
 """The services of `docker-compose.yaml`, without Docker: the command and environment of each on a host of its own, by its name.
 
-What differs from a container: paths, the address that Docker puts behind a container's own name, and the database, which is
+A service may write what its container may: volumes and /tmp, and it has no capabilities. What differs
+from a container: paths, the user, the address that Docker puts behind a container's own name, and the database, which is
 SQLite unless KAFKA_AUDIT_TESTS_DATABASE names another.
 """
 
@@ -79,7 +80,9 @@ class Services:
         service, host, environ = SERVICES[name], self.hosts[name], self.environment(name)
         command = [self.natively(word) for word in service["command"]]
         with (self.folder / f"{name}.log").open("w") as log:
-            process = host.popen(command, cwd=self.folder, env=environ, stdout=log, stderr=subprocess.STDOUT)
+            process = host.popen(
+                [*self.confined(name), *command], cwd=self.folder, env=environ, stdout=log, stderr=subprocess.STDOUT
+            )
         self.processes.append(process)
         deadline = time.monotonic() + START_SECONDS
         if "healthcheck" not in service:
@@ -91,6 +94,24 @@ class Services:
             assert process.poll() is None, self.told(name)
             assert time.monotonic() < deadline, self.told(name)
             time.sleep(2)
+
+    def confined(self, name):
+        """Return what goes before a command so that it has its container's rights: `read_only`, `cap_drop`, `security_opt`."""
+        service = SERVICES[name]
+        assert (service["read_only"], service["cap_drop"]) == (True, ["ALL"])
+        assert service["security_opt"] == ["no-new-privileges:true"]
+        volumes = (one["target"] if isinstance(one, dict) else one.split(":")[1] for one in service.get("volumes", []))
+        writable = [self.natively(path) for path in volumes] + [one.partition(":")[0] for one in service["tmpfs"]]
+        mounts = [f"mount --bind {path} {path}" for path in sorted(writable)]
+        script = "\n".join(
+            [
+                "set -e",
+                *mounts,
+                "mount -o remount,bind,ro /",
+                'exec setpriv --bounding-set=-all --inh-caps=-all --no-new-privs -- "$@"',
+            ]
+        )
+        return ["unshare", "--mount", "sh", "-c", script, "sh"]
 
     def told(self, name):
         tail = (self.folder / f"{name}.log").read_text(errors="replace").splitlines()[-40:]
