@@ -9,6 +9,9 @@ from kafka_audit.model.text import clean
 
 _REFUSALS = re.compile(r"authori[sz]ation|\bnoauth|\b(29|30|31)\b", re.IGNORECASE)
 
+NOT_TRUSTED = "not trusted"
+"""The error of reads that want a login at an address where the cluster file lets no password go."""
+
 LOGS = "logs:"
 """How observers begin that are a broker's logs."""
 
@@ -84,8 +87,8 @@ def is_refusal(error: str | None) -> bool:
 
 
 def without_login(error: str | None) -> bool:
-    """Tell whether a listener was not asked because nothing says how to log in there: a gap of the cluster file."""
-    return error == "no credentials"
+    """Tell whether a listener was not asked because nothing lets the auditor log in there: a gap of the cluster file."""
+    return error in {"no credentials", NOT_TRUSTED}
 
 
 def port_refuses(read: SourceRead) -> bool:

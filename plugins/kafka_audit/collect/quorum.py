@@ -9,10 +9,11 @@ from kafka.protocol.admin import DescribeClusterRequest, DescribeQuorumRequest
 from kafka_audit.collect import answers, probes
 from kafka_audit.collect.reads import CLUSTER_DENIED, MAY_DESCRIBE, Asking, ReadError, any_answer
 from kafka_audit.collect.security import NotAsked
-from kafka_audit.collect.targets import UNREGISTERED, Target, joined, split_address
+from kafka_audit.collect.targets import UNREGISTERED, Target, joined, split_address, ways
 from kafka_audit.collect.wire import ClientOptions, Conversation, demand
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.tables import ControllerProbe, FencedBroker, QuorumReplica, QuorumView, Row
+from kafka_audit.model.trusted_hosts import normal_host
 
 QUORUM, CLUSTER, API_VERSIONS = "DescribeQuorum", "DescribeCluster", "ApiVersions"
 PLANNED = (API_VERSIONS, CLUSTER, QUORUM)
@@ -107,8 +108,8 @@ def controllers(cluster: Cluster) -> tuple[Target, ...]:
     found = []
     for text in dict.fromkeys(cluster.controllers):
         host, port = split_address(text, f"clusters.{cluster.name}.controllers")
-        via = cluster.reach.get(joined(host, port))
-        found.append(Target(broker_id=UNREGISTERED, listener=LISTENER, protocol=protocol, host=host, port=port, via=via))
+        way = ways(cluster).get((normal_host(host), port))
+        found.append(Target(broker_id=UNREGISTERED, listener=LISTENER, protocol=protocol, host=host, port=port, via=way))
     return tuple(found)
 
 

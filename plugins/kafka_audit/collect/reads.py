@@ -18,7 +18,8 @@ from kafka_audit.model.tables.fitting import misfit
 
 log = logging.getLogger(__name__)
 
-NOT_SUPPORTED, NO_CREDENTIALS = "not supported", "no credentials"
+NOT_SUPPORTED, NO_CREDENTIALS, NOT_TRUSTED = "not supported", "no credentials", "not trusted"
+SCRAM_WEAK, SCRAM_FALSE = "weak SCRAM", "SCRAM not verified"
 CLUSTER_DENIED = "CLUSTER_AUTHORIZATION_FAILED"
 MAY_DESCRIBE = "Describe on Cluster"
 LOGIN_REFUSED, MECHANISM_REFUSED = "SASL_AUTHENTICATION_FAILED", "UNSUPPORTED_SASL_MECHANISM"
@@ -27,8 +28,8 @@ UNREADABLE = "unreadable answer"
 
 LASTING = frozenset(
     {
-        NOT_SUPPORTED, NO_CREDENTIALS, LOGIN_REFUSED, MECHANISM_REFUSED, CLUSTER_DENIED, "TOPIC_AUTHORIZATION_FAILED",
-        "GROUP_AUTHORIZATION_FAILED",
+        NOT_SUPPORTED, NO_CREDENTIALS, NOT_TRUSTED, SCRAM_WEAK, SCRAM_FALSE, LOGIN_REFUSED, MECHANISM_REFUSED, CLUSTER_DENIED,
+        "TOPIC_AUTHORIZATION_FAILED", "GROUP_AUTHORIZATION_FAILED",
     }
 )  # fmt: skip
 """Errors of a read that another look a few seconds later cannot change."""

@@ -120,7 +120,9 @@ class Sampler:
         registered = registered_targets(endpoints, self._cluster)
         unregistered = [[one] for one in bootstrap_targets(self._cluster, endpoints)]
         jobs = []
-        for targets in (*registered.values(), *unregistered):
+        # What the cluster file names first: a password that is wrong is then refused there, and tried nowhere else.
+        everyone = sorted((*registered.values(), *unregistered), key=lambda some: not any(map(self._logins.names, some)))
+        for targets in everyone:
             name = clean(targets[0].observer.replace("broker:", "broker "))
             self._say(f"asking {name} at {', '.join(clean(one.address) for one in targets)} …")
             jobs.append(

@@ -1,30 +1,48 @@
 """Which listener is spoken to in which way, and as whom: credentials are taken out here, at the moment of connecting.
 
-Rules: the cluster file names a listener's security, or its protocol is that of `security`; a password goes only to an address
-that answered ApiVersions (kafka-python asks before it logs in), in clear text only to an address in the file; a login that was
-refused is not tried at every other address, for that is how accounts get locked.
+Rules: the cluster file names a listener's security, or its protocol is that of `security`. A password, a SCRAM proof or a token
+goes only to an address that the file names as host:port, or whose host matches `trusted_hosts`: what the cluster lists, anyone
+may have written who can write a znode or answers Metadata. The port counts, for behind another port of the same host another
+process may listen. In clear text a secret goes only to an address that the file names: a name or a network alone proves nothing
+where no certificate is shown. It goes only to an address that answered ApiVersions (kafka-python asks before it logs in). A
+login that was refused is not tried at every other address, for that is how accounts get locked (`attempts`).
+
+What counts is where the bytes go, which is the dialled address: `reach` names it, and TLS checks the advertised name, which is
+the key of `reach`, so the file names both.
 """
 
-import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+import base64
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from kafka.net.sasl.oauth import AbstractTokenProvider
 
+from kafka_audit.collect.attempts import Attempts, Place
 from kafka_audit.collect.probe_sockets import context
-from kafka_audit.collect.reads import LOGIN_REFUSED, MECHANISM_REFUSED, NO_CREDENTIALS, NOT_SUPPORTED, ReadError, clean
-from kafka_audit.collect.targets import PLAINTEXT, Target
+from kafka_audit.collect.reads import MECHANISM_REFUSED, NO_CREDENTIALS, NOT_SUPPORTED, NOT_TRUSTED, ReadError, clean
+from kafka_audit.collect.targets import PLAINTEXT, Target, joined, split_address, ways
 from kafka_audit.model.cluster import Cluster, Security, Tls
 from kafka_audit.model.errors import UsageError
+from kafka_audit.model.trusted_hosts import is_host, normal_host, parse
 
 _PROTOCOLS_DIFFER = "protocols differ"
 IN_CLEAR_TEXT = frozenset({"PLAIN", "OAUTHBEARER"})
 """Mechanisms that hand the secret itself over; SCRAM sends a proof."""
+
+_PASSWORDS = IN_CLEAR_TEXT | {"SCRAM-SHA-256", "SCRAM-SHA-512"}
+"""Mechanisms after which the other end has the secret, or what it can be computed from.
+
+GSSAPI is none: a ticket is made for one service on one host (kafka/HOST), and no other can use it. Nor is a client certificate:
+its key never leaves this machine, and the name in it is public.
+"""
 
 _REFUSALS = {"PLAIN": 2}
 """How many refusals without any success end a listener's logins, where more than one: each broker has its own list for PLAIN."""
@@ -34,42 +52,8 @@ class NotAsked(ReadError):  # noqa: N818 -- ReadError's own name
     """The cluster file says nothing of how to speak to a listener, so one read stands for all."""
 
 
-class Turns:
-    """One login at one listener: tried at one address at a time until it was accepted somewhere."""
-
-    def __init__(self, refusals: int) -> None:
-        """Take how many refusals without any success are enough."""
-        self._enough = refusals
-        self._lock = threading.Lock()
-        self._proven = False
-        self._refused: dict[str, ReadError] = {}
-
-    @contextmanager
-    def take(self, address: str, seconds: float) -> Iterator[None]:
-        """Log in inside; raises ReadError without an attempt after a refusal.
-
-        Args:
-            address: where.
-            seconds: how long another address's attempt is waited for; one that hangs must not hold up all others.
-        """
-        held = not self._proven and self._lock.acquire(timeout=seconds)
-        try:
-            self._demand_hope(address)
-            yield
-            self._proven = True
-        except ReadError as error:
-            if error.error == LOGIN_REFUSED:
-                self._refused.setdefault(address, error)
-            raise
-        finally:
-            if held:
-                self._lock.release()
-
-    def _demand_hope(self, address: str) -> None:
-        hopeless = not self._proven and len(self._refused) >= self._enough
-        known = self._refused.get(address) or (next(iter(self._refused.values())) if hopeless else None)
-        if known is not None:
-            raise ReadError(known.error, f"not tried again: {known.message}", known.needs)
+_HIDDEN = "***"
+_PROOF = re.compile(r"[A-Za-z0-9+/=_-]{40,}")  # 44 characters of base64 from SHA-256, 64 of hexadecimal digits
 
 
 def _anyhow(_seconds: float) -> AbstractContextManager[None]:
@@ -82,14 +66,17 @@ class Way:
 
     kafka: Mapping[str, Any] = field(default_factory=dict, repr=False)
     hidden: tuple[str, ...] = field(default=(), repr=False)
+    proves: bool = False  # SCRAM: a long token in the other end's words may be the proof that it was sent
     attempt: Callable[[float], AbstractContextManager[None]] = field(default=_anyhow, repr=False)
     needs: str | None = None  # what would help where the login is refused
 
     def hide(self, text: str | None) -> str | None:
-        """Return a party's own words without the password, should it echo it."""
+        """Return a party's own words without the password or proof, should it echo it, also encoded."""
+        if not text:
+            return text
         for secret in self.hidden:
-            text = text and text.replace(secret, "***")
-        return text
+            text = text.replace(secret, _HIDDEN)
+        return _PROOF.sub(_HIDDEN, text) if self.proves else text
 
 
 class Logins:
@@ -103,7 +90,7 @@ class Logins:
         """
         self._cluster = cluster
         self._secrets = secrets
-        self._turns: dict[tuple[str, Security], Turns] = {}
+        self._attempts: dict[Security, Attempts] = {}
         self._offered: dict[str, str] = {}
         named = {f"listeners.{name}": one for name, one in cluster.listeners.items() if one is not None}
         for key, one in {"security": cluster.security, **named}.items():
@@ -111,7 +98,8 @@ class Logins:
                 demand_files(one.tls, f"clusters.{cluster.name}.{key}")
         if cluster.zookeeper is not None:
             demand_files(cluster.zookeeper.tls, f"clusters.{cluster.name}.zookeeper.tls")
-        self._in_file = {*cluster.bootstrap, *cluster.controllers, *cluster.reach, *cluster.reach.values()}
+        self._named = _named(cluster)
+        self._trusted = tuple(parse(one) for one in cluster.trusted_hosts)
 
     def security(self, target: Target) -> Security | None:
         """Return what the cluster file says of a listener, None where it says nothing."""
@@ -125,7 +113,7 @@ class Logins:
         security = self.security(target)
         if security is None or not security.protocol.endswith("SSL"):
             return target.host, None, None
-        files = None
+        files = None  # shown to whom the cluster lists, too: see _PASSWORDS
         if security.tls and security.tls.cert_file:
             files = (security.tls.cert_file, security.tls.key_file or security.tls.cert_file)
         return target.host, _authorities(security.tls), files
@@ -150,6 +138,13 @@ class Logins:
         securities = [self._cluster.security, *(one for one in self._cluster.listeners.values() if one is not None)]
         names = {one.password_env for one in securities} | {zookeeper.password_env if zookeeper else None}
         return frozenset(filter(None, (self._secrets.get(name) for name in names if name)))
+
+    def names(self, target: Target) -> bool:
+        """Tell whether the cluster file names the address that is dialled, as host:port."""
+        return _compared(*target.dialled) in self._named
+
+    def _matches(self, target: Target) -> bool:
+        return any(one.matches(*target.dialled) for one in self._trusted)
 
     def demand_known(self, target: Target) -> Security:
         """Return how a listener is spoken to; raises NotAsked where the cluster file does not say it or says otherwise."""
@@ -178,10 +173,16 @@ class Logins:
 
     def _login(self, target: Target, security: Security, options: dict[str, Any]) -> Way:
         mechanism = security.mechanism or ""
-        self._demand_earned(target, security)
+        self._demand_trusted(target, security)
+        self._demand_offered(target, security)
         options["sasl_mechanism"] = mechanism
-        turns = self._turns.setdefault((target.listener, security), Turns(_REFUSALS.get(mechanism, 1)))
-        attempt = partial(turns.take, target.address)
+        place = Place(
+            address=joined(*_compared(*target.dialled)),
+            listener=target.listener,
+            host=None if self.names(target) else normal_host(target.dialled[0]),
+        )
+        attempts = self._attempts.setdefault(security, Attempts(_REFUSALS.get(mechanism, 1)))
+        attempt = partial(attempts.at, place)
         if mechanism == "GSSAPI":
             if find_spec("gssapi") is None:
                 raise ReadError(
@@ -197,25 +198,38 @@ class Logins:
         else:
             options |= {"sasl_plain_username": security.username, "sasl_plain_password": password}
             needs = f"a user and password that listener {_name(target)} accepts ({security.username}, {security.password_env})"
-        return Way(kafka=options, hidden=(password,), attempt=attempt, needs=needs)
+        proves = mechanism not in IN_CLEAR_TEXT
+        return Way(kafka=options, hidden=tuple(_encoded(password)), proves=proves, attempt=attempt, needs=needs)
 
-    def _demand_earned(self, target: Target, security: Security) -> None:
-        """Raise ReadError where this login may not be tried at this address."""
+    def _demand_trusted(self, target: Target, security: Security) -> None:
+        """Raise ReadError where a password would go to an address that the cluster file neither names nor trusts."""
         mechanism = security.mechanism or ""
-        clear = not security.protocol.endswith("SSL") and mechanism in IN_CLEAR_TEXT
-        if clear and not {target.advertised, target.address} & self._in_file:
+        if mechanism not in _PASSWORDS or self.names(target):
+            return
+        if not security.protocol.endswith("SSL") and mechanism in IN_CLEAR_TEXT:
             message = (
-                f"not tried: {mechanism} without TLS hands the password over, and {target.address} is not in the cluster file"
+                f"not tried: {mechanism} without TLS hands the password over, and {clean(target.address)} is not in the cluster file"
             )
             raise ReadError(
-                NO_CREDENTIALS,
+                NOT_TRUSTED,
                 message,
                 f"{clean(target.advertised)} in bootstrap of the cluster file, or a listener with TLS or SCRAM",
             )
-        offered = self._offered.get(target.address)
-        if offered is not None and mechanism not in offered.split(","):
-            message = f"not tried: {mechanism} is not enabled on {_name(target)}, which offers {offered or 'none'}"
-            raise ReadError(MECHANISM_REFUSED, message, f"mechanism: {offered or '…'} for {_name(target)} in the cluster file")
+        if not self._matches(target):
+            message = f"not tried: {clean(target.address)} is not in the cluster file, and its host not in trusted_hosts"
+            raise ReadError(NOT_TRUSTED, message, trusting(target.host))
+
+    def _demand_offered(self, target: Target, security: Security) -> None:
+        """Raise ReadError where the listener does not offer the mechanism, so that no login can succeed."""
+        mechanism, offered = security.mechanism or "", self._offered.get(target.address)
+        if offered is None or mechanism in offered.split(","):
+            return
+        message = f"not tried: {mechanism} is not enabled on {_name(target)}, which offers {offered or 'none'}"
+        # Nobody is to be talked out of a proof and into handing the password over.
+        instead = [one for one in offered.split(",") if mechanism in IN_CLEAR_TEXT or one not in IN_CLEAR_TEXT]
+        wanted = f"mechanism: {','.join(instead) or '…'} for {_name(target)} in the cluster file"
+        enabled = f"{mechanism} in sasl.enabled.mechanisms of listener {_name(target)}"
+        raise ReadError(MECHANISM_REFUSED, message, wanted if instead else enabled)
 
 
 class _Token(AbstractTokenProvider):  # type: ignore[misc] # kafka-python has no types
@@ -272,9 +286,49 @@ def _authorities(tls: Tls | None) -> str:
     return Path(tls.ca_file).expanduser().read_text(encoding="ascii", errors="ignore") if tls and tls.ca_file else ""
 
 
+def _named(cluster: Cluster) -> set[tuple[str, int]]:
+    """Return the addresses that a cluster file lets this machine dial; where `reach` leads elsewhere, that counts."""
+    instead = ways(cluster)
+    found = set(instead.values())
+    for key, addresses in (("bootstrap", cluster.bootstrap), ("controllers", cluster.controllers)):
+        for address in addresses:
+            host, port = split_address(address, f"clusters.{cluster.name}.{key}")
+            found.add(instead.get((normal_host(host), port), address))
+    return {_compared(*split_address(one, "reach")) for one in found}
+
+
+def _compared(host: str, port: int) -> tuple[str, int]:
+    return normal_host(host), port
+
+
+def trusting(host: str) -> str:
+    """Return the line of a cluster file that lets a password go to a host; the host comes from the cluster.
+
+    The host itself is named, never a domain: whoever lists a host chooses its domain, too.
+    """
+    if not is_host(host):
+        return "an address that is a host name or an IP address"
+    return f"trusted_hosts: {json.dumps([normal_host(host)])}"
+
+
+def _encoded(secret: str) -> Iterable[str]:
+    """Yield a secret as another party may repeat it: as it is, in base64, in hexadecimal digits, as in a URL."""
+    raw = secret.encode("utf-8", "surrogateescape")
+    found = {raw.hex(), raw.hex().upper(), quote(raw, safe=""), repr(secret)[1:-1], json.dumps(secret)[1:-1]}
+    for before in range(3):  # base64 of a longer text holds one of three, by where the secret begins in it
+        text = base64.b64encode(b"\0" * before + raw).decode()
+        found.add(text[(0, 2, 3)[before] : len(text) - (0, 3, 2)[(len(raw) + before) % 3]])
+    return sorted({secret, *(one for one in found if len(one) >= _SHORTEST)}, key=len, reverse=True)
+
+
+_SHORTEST = 4  # characters: fewer are parts of words
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
+
+
 def _name(target: Target) -> str:
-    """Return a listener's name for people: it comes from the cluster."""
-    return clean(target.listener)
+    """Return a listener's name for people and for a line of YAML: it comes from the cluster."""
+    name = clean(target.listener)
+    return name if _PLAIN_NAME.fullmatch(name) else json.dumps(name, ensure_ascii=False)
 
 
 def _wanted(target: Target) -> str:

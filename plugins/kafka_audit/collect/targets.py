@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.tables import BOOTSTRAP, RegisteredEndpoint
+from kafka_audit.model.trusted_hosts import normal_host
 
 PLAINTEXT = "PLAINTEXT"
 UNREGISTERED = -1
@@ -61,6 +62,19 @@ def split_address(text: str, key: str) -> tuple[str, int]:
     return match[1] or match[2], int(match[3])
 
 
+def ways(cluster: Cluster) -> dict[tuple[str, int], str]:
+    """Return what to dial instead, by host (as `normal_host` has it) and port of the advertised address.
+
+    Compared as a resolver does, without regard to case, a dot at the end or the notation of IPv6: another spelling of an address
+    in `reach` would otherwise be dialled itself, where this machine may meet somebody else.
+    """
+    found = {}
+    for advertised, way in cluster.reach.items():
+        host, port = split_address(advertised, "reach")
+        found[normal_host(host), port] = way
+    return found
+
+
 def behind_proxies(cluster: Cluster) -> dict[tuple[str, int], tuple[str, int]]:
     """Return the advertised address by each address that `reach` leads to instead.
 
@@ -78,6 +92,7 @@ def behind_proxies(cluster: Cluster) -> dict[tuple[str, int], tuple[str, int]]:
 def registered_targets(endpoints: Iterable[RegisteredEndpoint], cluster: Cluster) -> dict[int, list[Target]]:
     """Return the targets of each broker, listeners that the cluster file skips left out."""
     found: defaultdict[int, list[Target]] = defaultdict(list)
+    instead = ways(cluster)
     for one in endpoints:
         if one.listener in cluster.listeners and cluster.listeners[one.listener] is None:
             continue
@@ -88,7 +103,7 @@ def registered_targets(endpoints: Iterable[RegisteredEndpoint], cluster: Cluster
                 protocol=one.protocol,
                 host=one.host,
                 port=one.port,
-                via=cluster.reach.get(joined(one.host, one.port)),
+                via=instead.get((normal_host(one.host), one.port)),
             )
         )
     return dict(found)
@@ -112,9 +127,9 @@ def bootstrap_targets(cluster: Cluster, endpoints: Iterable[RegisteredEndpoint])
         host, port = split_address(text, f"clusters.{cluster.name}.bootstrap")
         address = joined(host, port)
         if address not in taken:
-            via = cluster.reach.get(address)
             protocol = cluster.security.protocol
-            found.append(Target(broker_id=UNREGISTERED, listener=BOOTSTRAP, protocol=protocol, host=host, port=port, via=via))
+            way = ways(cluster).get((normal_host(host), port))
+            found.append(Target(broker_id=UNREGISTERED, listener=BOOTSTRAP, protocol=protocol, host=host, port=port, via=way))
     return found
 
 

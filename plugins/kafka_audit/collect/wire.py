@@ -21,6 +21,7 @@ from kafka.protocol.metadata import MetadataRequest, MetadataResponse
 from kafka_audit import __version__
 from kafka_audit.collect.raw import RawRequest
 from kafka_audit.collect.reads import ReadError
+from kafka_audit.collect.sasl import register
 from kafka_audit.collect.security import Logins, Way
 from kafka_audit.collect.targets import Target, joined
 from kafka_audit.collect.wire_errors import UNSUPPORTED, as_read_error
@@ -96,7 +97,7 @@ class Conversation:
         """Connect, ask for ApiVersions, log in where `way` says so; raises ReadError."""
         way = self._options.way
         try:
-            with way.attempt(self._options.read_s), as_read_error(way):
+            with way.attempt(self._options.read_s), _unlogged(), as_read_error(way):
                 self._manager.run(self._connect)
         except BaseException:
             self.__exit__(None, None, None)
@@ -105,8 +106,9 @@ class Conversation:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """Close the connection and its selector."""
-        self._manager.close()
-        self._net.close()
+        with _unlogged():
+            self._manager.close()
+            self._net.close()
 
     async def _connect(self) -> None:
         self._connection = self._manager.get_connection(
@@ -132,7 +134,7 @@ class Conversation:
         if self.lost is not None:
             raise self.lost
         try:
-            with as_read_error(self._options.way):
+            with _unlogged(), as_read_error(self._options.way):
                 return self._manager.run(self._connection.send_request, request, self._options.read_s * 1000)
         except ReadError as error:
             if self._connection.closed:
@@ -160,6 +162,46 @@ def demand(code: int, message: str | None, needs: Mapping[str, str], otherwise: 
     if code:
         name = error_name(code)
         raise ReadError(name, message, needs.get(name, otherwise))
+
+
+class _Talking(threading.local):
+    """How many of `_unlogged` this thread is in."""
+
+    depth = 0
+
+
+_talking = _Talking()
+
+
+class _NotOurs(logging.Filter):
+    """Drops what kafka-python logs of our connections: what a login sends, and what the other end repeats of it."""
+
+    def filter(self, record: logging.LogRecord) -> bool:  # noqa: ARG002 -- whatever it says
+        return not _talking.depth
+
+
+@contextmanager
+def _unlogged() -> Iterator[None]:
+    """Let kafka-python log nothing on this thread, whatever level anyone gave to one of its loggers.
+
+    `quiet` ends with a sample, and a connection that hung in it may be refused only later.
+    """
+    _talking.depth += 1
+    try:
+        yield
+    finally:
+        _talking.depth -= 1
+
+
+def _filter_logs() -> None:
+    """Put the filter on each of kafka-python's loggers: one on the logger above them would not hear what they log."""
+    ours = _NotOurs()
+    for name in [one for one in logging.root.manager.loggerDict if one.partition(".")[0] == "kafka"]:
+        logging.getLogger(name).addFilter(ours)
+
+
+register(CLIENT)
+_filter_logs()
 
 
 class _Quiet:

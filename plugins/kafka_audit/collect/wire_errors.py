@@ -20,6 +20,7 @@ from kafka.errors import (
 
 from kafka_audit.collect.probe_sockets import CLIENT_REFUSED, CLIENT_WANTED, MISTRUST, tls_words
 from kafka_audit.collect.reads import LOGIN_REFUSED, MECHANISM_REFUSED, ReadError, os_words
+from kafka_audit.collect.sasl import ScramError
 from kafka_audit.collect.security import Way
 
 UNSUPPORTED, TIMEOUT, _NOT_KAFKA = "UNSUPPORTED_VERSION", "timeout", "not a Kafka answer"
@@ -56,6 +57,8 @@ def _read_error(error: Exception, seconds: float, way: Way) -> ReadError:
     text = str(error)
     if isinstance(error, KafkaTimeoutError | RequestTimedOutError):
         return ReadError(TIMEOUT, f"no answer for {seconds:.1f} s")
+    if isinstance(error, ScramError) and error.error is not None:
+        return ReadError(error.error, error.words, error.needs)
     if isinstance(error, (SaslAuthenticationFailedError, *_TICKET_ERRORS)):
         return ReadError(LOGIN_REFUSED, _PREFIX.sub("", text), way.needs)
     if isinstance(error, KafkaError):

@@ -109,6 +109,7 @@ class Cluster:
     security: Security = field(default_factory=Security)
     listeners: Mapping[str, Security | None] = field(default_factory=dict)  # None: skip this listener
     kafka_conn_id: str | None = None
+    trusted_hosts: tuple[str, ...] = ()  # patterns of `model.trusted_hosts`: where a password may go besides the addresses above
     reach: Mapping[str, str] = field(default_factory=dict)  # advertised "host:port" -> "host:port" to dial from here
     vantages: tuple[Vantage, ...] = ()
     properties: tuple[str, ...] = ()

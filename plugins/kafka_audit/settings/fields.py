@@ -5,14 +5,15 @@ from collections.abc import Collection, Mapping
 from dataclasses import fields
 from types import MappingProxyType
 
+from kafka_audit.model import trusted_hosts
 from kafka_audit.model.cluster import Cluster, Expect, Keep, Limits, Logs, Mute, Security, Vantage
 from kafka_audit.settings import logins
 from kafka_audit.settings.document import Item
 from kafka_audit.suggest import did_you_mean
 
 _CLUSTER = (
-    "zookeeper", "bootstrap", "controllers", "security", "listeners", "kafka_conn_id", "reach", "vantages", "properties", "logs",
-    "expect", "limits", "keep", "mute",
+    "zookeeper", "bootstrap", "controllers", "security", "listeners", "kafka_conn_id", "trusted_hosts", "reach", "vantages",
+    "properties", "logs", "expect", "limits", "keep", "mute",
 )  # fmt: skip
 _VANTAGE = ("queue", "command", "role")
 _LOGS = ("command", "paths")
@@ -52,6 +53,7 @@ def cluster(item: Item, name: str, codes: Collection[str]) -> Cluster:
         security=logins.security(given["security"], ELSEWHERE) if "security" in given else Security(),
         listeners=logins.listeners(given["listeners"], ELSEWHERE) if "listeners" in given else {},
         kafka_conn_id=given["kafka_conn_id"].text("the id of an Airflow connection") if "kafka_conn_id" in given else None,
+        trusted_hosts=_trusted_hosts(given["trusted_hosts"]) if "trusted_hosts" in given else (),
         reach=_reach(given["reach"]) if "reach" in given else {},
         vantages=_vantages(given["vantages"], given.get("expect", none)) if "vantages" in given else (),
         properties=_paths(given["properties"]) if "properties" in given else (),
@@ -65,6 +67,19 @@ def cluster(item: Item, name: str, codes: Collection[str]) -> Cluster:
 
 def _addresses(item: Item) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.address() for one in item.items("a list such as [b1:9092, b2:9092]")))
+
+
+def _trusted_hosts(item: Item) -> tuple[str, ...]:
+    found = []
+    for one in item.items('a list such as ["*.kafka.corp"]'):
+        text = one.text("a host, or a pattern of hosts").strip()
+        try:
+            trusted_hosts.parse(text)
+        except ValueError as error:
+            # `user:password@host` is no host, and is not repeated.
+            one.refuse(f"{repr(text) if '@' not in text else 'a value with credentials'} {error}")
+        found.append(text)
+    return tuple(dict.fromkeys(found))
 
 
 def _reach(item: Item) -> dict[str, str]:

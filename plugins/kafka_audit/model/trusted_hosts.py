@@ -1,0 +1,163 @@
+"""Hosts that a password may be sent to besides the addresses of a cluster file: the patterns of `trusted_hosts`. Pure."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+
+_LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
+_NAME = re.compile(rf"{_LABEL}(?:\.{_LABEL}){{0,40}}")
+_WILD = re.compile(r"[a-z0-9_*-]{1,63}(?:\.[a-z0-9_*-]{1,63}){0,40}")
+_PARTS = re.compile(r"(?:\[([0-9A-Fa-f:./]+)\]|([^\s:\[\]]+))(?::(\d{1,5}))?")
+_NUMERIC = re.compile(r"\d+|0x[0-9a-f]*")
+_LAST_PORT = 65535
+_SHORTEST_PREFIX = {4: 8, 6: 7}  # 10.0.0.0/8 and fc00::/7 are the largest networks that one company has
+_OWN_DOMAIN = 2  # labels below which anyone may register a name: kafka.corp is somebody's, com is everybody's
+_PRIVATE = frozenset({"corp", "home", "internal", "intranet", "lan", "local", "localdomain", "private", "test"})
+"""Domains of one label that nobody can register names in (RFC 6762, appendix G, and ICANN's `internal`)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostPattern:
+    """One pattern; exactly one of `name` (lower case, may hold `*`) and `network` is set, `port` where it names one."""
+
+    name: str | None = None
+    network: IPv4Network | IPv6Network | None = None
+    port: int | None = None
+
+    def matches(self, host: str, port: int) -> bool:
+        """Tell whether an address belongs to the pattern. The host is taken as text: no name is resolved."""
+        if self.port is not None and self.port != port:
+            return False
+        host = normal_host(host)
+        if self.network is not None:
+            address = _ip(host)
+            return address is not None and address.version == self.network.version and address in self.network
+        name = self.name or ""
+        if "*" not in name:
+            return host == name
+        # What is no plain name (192.0.2.1, 0xc0000201, fe80::1%x.kafka.corp) may be dialled elsewhere than its end says.
+        return is_name(host) and _fits(name.split("."), host.split("."))
+
+
+def normal_host(host: str) -> str:
+    """Return a host as it is compared: lower case, no dot at the end, an IPv6 address in its shortest form and without brackets."""
+    host = host.lower().removeprefix("[").removesuffix("]")
+    address = _ip(host)
+    if address is not None:
+        return str(address)
+    return host[:-1] if is_name(host[:-1]) and host.endswith(".") else host
+
+
+def is_name(host: str) -> bool:
+    """Tell whether a host is a plain name of letters, digits, `-`, `_` and dots, and no address in any notation."""
+    return _NAME.fullmatch(host.lower()) is not None and _NUMERIC.fullmatch(host.lower().rpartition(".")[2]) is None
+
+
+def is_host(host: str) -> bool:
+    """Tell whether a host is a plain name or an IP address, so that a pattern can name it as it is."""
+    host = normal_host(host)
+    return is_name(host) or (_ip(host) is not None and "%" not in host)
+
+
+def parse(text: str) -> HostPattern:
+    """Return the pattern that a text is.
+
+    A name (`b1.kafka.corp`), a name with `*`, an IP address or a network (`10.20.0.0/16`), each with a port behind it where it is
+    for that port alone; IPv6 with a port stands in brackets. `*.` in front stands for any names below a domain, any other `*` for
+    a part of a name between two dots.
+
+    Raises:
+        ValueError: it is none of these, or it would trust hosts that anyone may own; the text says what to write instead.
+    """
+    text = text.strip()
+    port = None
+    if text.count(":") > 1 and not text.startswith("["):
+        host = text
+    else:
+        parts = _PARTS.fullmatch(text)
+        if parts is None:
+            raise ValueError(_NO_PATTERN)
+        host = parts[1] or parts[2]
+        port = None if parts[3] is None else int(parts[3])
+        if port is not None and not 0 < port <= _LAST_PORT:
+            msg = f"names port {port}; a port is a number from 1 to {_LAST_PORT}"
+            raise ValueError(msg)
+    host = host.lower()
+    if "/" in host:
+        return HostPattern(network=_network(host), port=port)
+    if "*" in host:
+        _demand_owned(host)
+        return HostPattern(name=host, port=port)
+    host = normal_host(host)
+    if not is_host(host):
+        raise ValueError(_NO_PATTERN)
+    return HostPattern(name=host, port=port)
+
+
+_NO_PATTERN = "is no host; write a name (b1.kafka.corp), names below a domain (*.kafka.corp), an IP address or a network (10.20.0.0/16)"
+
+
+def _network(text: str) -> IPv4Network | IPv6Network:
+    try:
+        found = ip_network(text)
+    except ValueError as error:
+        try:
+            wanted = ip_network(text, strict=False)
+        except ValueError:
+            msg = f"is no network such as 10.20.0.0/16 ({error})"
+        else:
+            msg = f"is no network: it has bits behind its prefix; write {wanted}"
+        raise ValueError(msg) from None
+    shortest = _SHORTEST_PREFIX[found.version]
+    if found.prefixlen < shortest:
+        msg = f"trusts networks that are not yours with the password; name one of at least /{shortest}"
+        raise ValueError(msg)
+    return found
+
+
+def _demand_owned(name: str) -> None:
+    """Raise ValueError where anyone may own a host that a name with `*` matches."""
+    labels = name.split(".")
+    if _WILD.fullmatch(name) is None:
+        raise ValueError(_NO_PATTERN)
+    if all(set(label) <= {*"0123456789*"} for label in labels) and name.strip("*."):
+        msg = "is no name; write a part of the IPv4 addresses as a network, such as 10.20.0.0/16"
+        raise ValueError(msg)
+    fixed = labels[max(at for at, label in enumerate(labels) if "*" in label) + 1 :]
+    short_name = len(labels) == 1 and name.strip("*-_")  # a name without a dot is of this machine's own networks
+    if short_name or len(fixed) >= _OWN_DOMAIN or fixed[-1:] and fixed[-1] in _PRIVATE:
+        return
+    msg = "trusts hosts that anyone may own with the password; end it with a domain of yours, such as *.kafka.corp"
+    raise ValueError(msg)
+
+
+def _fits(pattern: Sequence[str], labels: Sequence[str]) -> bool:
+    if pattern[0] == "*" and len(pattern) > 1:
+        if len(labels) < len(pattern):
+            return False
+        pattern, labels = pattern[1:], labels[len(labels) - len(pattern) + 1 :]
+    return len(pattern) == len(labels) and all(map(_label_fits, pattern, labels))
+
+
+def _label_fits(pattern: str, label: str) -> bool:
+    """Match one label; each part between two `*` is looked for once, so that no text takes long."""
+    first, *others = pattern.split("*")
+    if not others:
+        return pattern == label
+    if not label.startswith(first) or not label[len(first) :].endswith(others[-1]):
+        return False
+    at, end = len(first), len(label) - len(others[-1])
+    for part in others[:-1]:
+        at = label.find(part, at, end)
+        if at < 0:
+            return False
+        at += len(part)
+    return at <= end
+
+
+def _ip(text: str) -> IPv4Address | IPv6Address | None:
+    try:
+        return ip_address(text)
+    except ValueError:
+        return None
