@@ -31,7 +31,7 @@ from kafka_audit.collect.reads import MECHANISM_REFUSED, NO_CREDENTIALS, NOT_SUP
 from kafka_audit.collect.targets import PLAINTEXT, Target, joined, split_address, ways
 from kafka_audit.model.cluster import Cluster, Security, Tls
 from kafka_audit.model.errors import UsageError
-from kafka_audit.model.trusted_hosts import is_host, normal_host, parse
+from kafka_audit.model.trusted_hosts import is_host, line, normal_host, parse
 
 _PROTOCOLS_DIFFER = "protocols differ"
 IN_CLEAR_TEXT = frozenset({"PLAIN", "OAUTHBEARER"})
@@ -207,16 +207,14 @@ class Logins:
         if mechanism not in _PASSWORDS or self.names(target):
             return
         if not security.protocol.endswith("SSL") and mechanism in IN_CLEAR_TEXT:
-            message = (
-                f"not tried: {mechanism} without TLS hands the password over, and {clean(target.address)} is not in the cluster file"
-            )
+            where = f"{clean(target.address)} is not in the cluster file"
             raise ReadError(
                 NOT_TRUSTED,
-                message,
+                f"not tried: {mechanism} without TLS hands the password over, and {where}",
                 f"{clean(target.advertised)} in bootstrap of the cluster file, or a listener with TLS or SCRAM",
             )
         if not self._matches(target):
-            message = f"not tried: {clean(target.address)} is not in the cluster file, and its host not in trusted_hosts"
+            message = f"not tried: {clean(target.address)} is neither in the cluster file nor in its trusted_hosts"
             raise ReadError(NOT_TRUSTED, message, trusting(target.host))
 
     def _demand_offered(self, target: Target, security: Security) -> None:
@@ -302,13 +300,8 @@ def _compared(host: str, port: int) -> tuple[str, int]:
 
 
 def trusting(host: str) -> str:
-    """Return the line of a cluster file that lets a password go to a host; the host comes from the cluster.
-
-    The host itself is named, never a domain: whoever lists a host chooses its domain, too.
-    """
-    if not is_host(host):
-        return "an address that is a host name or an IP address"
-    return f"trusted_hosts: {json.dumps([normal_host(host)])}"
+    """Return what lets a password go to a host that the cluster lists: the line to add, where it is a host at all."""
+    return line([host]) if is_host(host) else "an address that is a host name or an IP address"
 
 
 def _encoded(secret: str) -> Iterable[str]:

@@ -80,17 +80,18 @@ class Conversation:
         self.apis: dict[int, tuple[int, int]] = {}
         self.lost: ReadError | None = None
         self._options = options
-        self._net = NetworkSelector(client_id=CLIENT, slow_task_threshold_secs=0)
-        self._manager = _Manager(
-            self._net,
-            bootstrap_servers=[joined(host, port)],
-            client_id=CLIENT,
-            client_software_name=CLIENT,
-            client_software_version=__version__,
-            receive_message_max_bytes=options.max_bytes,
-            request_timeout_ms=round(options.read_s * 1000),
-            **options.way.kafka,
-        )
+        with _unlogged():
+            self._net = NetworkSelector(client_id=CLIENT, slow_task_threshold_secs=0)
+            self._manager = _Manager(
+                self._net,
+                bootstrap_servers=[joined(host, port)],
+                client_id=CLIENT,
+                client_software_name=CLIENT,
+                client_software_version=__version__,
+                receive_message_max_bytes=options.max_bytes,
+                request_timeout_ms=round(options.read_s * 1000),
+                **options.way.kafka,
+            )
         self._connection: Any = None
 
     def __enter__(self) -> Self:

@@ -1,7 +1,8 @@
 """Hosts that a password may be sent to besides the addresses of a cluster file: the patterns of `trusted_hosts`. Pure."""
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
@@ -10,6 +11,7 @@ _NAME = re.compile(rf"{_LABEL}(?:\.{_LABEL}){{0,40}}")
 _WILD = re.compile(r"[a-z0-9_*-]{1,63}(?:\.[a-z0-9_*-]{1,63}){0,40}")
 _PARTS = re.compile(r"(?:\[([0-9A-Fa-f:./]+)\]|([^\s:\[\]]+))(?::(\d{1,5}))?")
 _NUMERIC = re.compile(r"\d+|0x[0-9a-f]*")
+_LINE = re.compile(r'trusted_hosts: \["([^"\\\s]{1,255})"\]')
 _LAST_PORT = 65535
 _SHORTEST_PREFIX = {4: 8, 6: 7}  # 10.0.0.0/8 and fc00::/7 are the largest networks that one company has
 _OWN_DOMAIN = 2  # labels below which anyone may register a name: kafka.corp is somebody's, com is everybody's
@@ -41,7 +43,7 @@ class HostPattern:
 
 
 def normal_host(host: str) -> str:
-    """Return a host as it is compared: lower case, no dot at the end, an IPv6 address in its shortest form and without brackets."""
+    """Return a host as it is compared: lower case, no dot at the end, IPv6 in its shortest form and without brackets."""
     host = host.lower().removeprefix("[").removesuffix("]")
     address = _ip(host)
     if address is not None:
@@ -95,7 +97,23 @@ def parse(text: str) -> HostPattern:
     return HostPattern(name=host, port=port)
 
 
-_NO_PATTERN = "is no host; write a name (b1.kafka.corp), names below a domain (*.kafka.corp), an IP address or a network (10.20.0.0/16)"
+def line(hosts: Iterable[str]) -> str:
+    """Return the line of a cluster file that trusts these hosts; what is no plain host is left out.
+
+    Hosts are named, never their domain: whoever makes a cluster list a host chooses its domain, too.
+    """
+    return f"trusted_hosts: {json.dumps([*dict.fromkeys(normal_host(one) for one in hosts if is_host(one))])}"
+
+
+def host_of(text: str | None) -> str | None:
+    """Return the host of a `line` for one host, None for any other text."""
+    found = _LINE.fullmatch(text or "")
+    return found[1] if found and is_host(found[1]) else None
+
+
+_NO_PATTERN = (
+    "is no host; write a name (b1.kafka.corp), names below a domain (*.kafka.corp), an IP address or a network (10.20.0.0/16)"
+)
 
 
 def _network(text: str) -> IPv4Network | IPv6Network:
@@ -126,7 +144,7 @@ def _demand_owned(name: str) -> None:
         raise ValueError(msg)
     fixed = labels[max(at for at, label in enumerate(labels) if "*" in label) + 1 :]
     short_name = len(labels) == 1 and name.strip("*-_")  # a name without a dot is of this machine's own networks
-    if short_name or len(fixed) >= _OWN_DOMAIN or fixed[-1:] and fixed[-1] in _PRIVATE:
+    if short_name or len(fixed) >= _OWN_DOMAIN or (fixed and fixed[-1] in _PRIVATE):
         return
     msg = "trusts hosts that anyone may own with the password; end it with a domain of yours, such as *.kafka.corp"
     raise ValueError(msg)

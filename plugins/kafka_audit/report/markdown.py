@@ -6,7 +6,8 @@ from typing import Any
 
 from kafka_audit.checks.reads import observer_name
 from kafka_audit.model.text import clean, counted
-from kafka_audit.report import matrix, state
+from kafka_audit.model.trusted_hosts import host_of
+from kafka_audit.report import matrix, state, unknowns
 from kafka_audit.report.text import LIFECYCLE
 from kafka_audit.report.views import NOT_ASKED, who
 
@@ -133,8 +134,10 @@ def _coverage(document: Mapping[str, Any]) -> Iterator[str]:
     yield from ("", "## What was asked, and what was not", "")
     yield f"{told}."
     yield ""
+    for shown, words in [unknowns.trusting(document)] if unknowns.trusting(document) else []:
+        yield f"- ? no login was tried at brokers that the cluster file does not trust. To know: `{shown}` {words}."
     for read in unknown[:_MOST_READS]:
-        needs = f" To know: {text(read['needs'])}." if read["needs"] else ""
+        needs = f" To know: {text(read['needs'])}." if read["needs"] and not host_of(read["needs"]) else ""
         yield f"- ? {text(observer_name(read['observer']))}, {text(read['operation'])}: {text(read['error'], 300)}.{needs}"
     if len(unknown) > _MOST_READS:
         yield f"- ? and {counted(len(unknown) - _MOST_READS, 'more read')}, in findings.json"

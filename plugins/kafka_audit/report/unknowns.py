@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kafka_audit.checks.reads import observer_name
+from kafka_audit.model.trusted_hosts import host_of, line
 from kafka_audit.report.text import brokers, clean, counted, listing, prose
 
 _ALIKE = 3
@@ -13,6 +14,9 @@ _ALIKE = 3
 
 _FIRST = 10
 """Failed reads that are told of one missing thing."""
+
+_HOSTS = 100
+"""Hosts of one line for the cluster file."""
 
 _BROKER = re.compile(r"\bbroker[/ ](\d+)")
 _NUMBER = re.compile(r"(\bKA\d+)|\d+")  # that of a check says which check
@@ -62,8 +66,9 @@ def questions(document: Mapping[str, Any]) -> list[Question]:
     its number. Each check's own words are in findings.json.
     """
     needs: dict[str, _Need] = {}
+    trust = " ".join(trusting(document))
     for read in document["coverage"]["unknown"]:
-        need = needs.setdefault(clean(read["needs"] or "").rstrip("."), _Need())
+        need = needs.setdefault(trust if host_of(read["needs"]) else clean(read["needs"] or "").rstrip("."), _Need())
         operations = need.reads.setdefault((observer_name(read["observer"]), clean(read["error"], 300)), [])
         operations.append(clean(read["operation"]))
     for finding in document["findings"]:
@@ -73,9 +78,22 @@ def questions(document: Mapping[str, Any]) -> list[Question]:
         to_know = prose(finding["remediation"])
         if not to_know.startswith("To know: "):
             question, to_know = f"{question} {to_know}".strip(), ""
-        need = needs.setdefault(to_know.removeprefix("To know: ").rstrip("."), _Need())
+        wanted = to_know.removeprefix("To know: ").rstrip(".")
+        need = needs.setdefault(trust or wanted if host_of(wanted) else wanted, _Need())
         need.checks.setdefault(finding["code"], []).append((clean(finding["resource"]["name"]), question))
     return _alike([Question(to_know=to_know, lines=tuple(need.lines())) for to_know, need in needs.items()])
+
+
+def trusting(document: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the one line of the cluster file for all hosts where no login was tried for want of it, and words behind it.
+
+    Empty where there is none. A domain is never proposed in place of hosts: whoever made the cluster list them chose it, too.
+    """
+    hosts = [*dict.fromkeys(filter(None, (host_of(read["needs"]) for read in document["coverage"]["unknown"])))]
+    if not hosts:
+        return ()
+    more = f"and {counted(len(hosts) - _HOSTS, 'more host')} of findings.json " if len(hosts) > _HOSTS else ""
+    return line(hosts[:_HOSTS]), f"{more}in the cluster file, if {'this host is' if len(hosts) == 1 else 'these hosts are'} yours"
 
 
 def _alike(found: Sequence[Question]) -> list[Question]:

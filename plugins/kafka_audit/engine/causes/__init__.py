@@ -166,6 +166,12 @@ TABLE: tuple[Cause, ...] = (
     ),
     Cause(
         codes=("KA001",),
+        meaning="the cluster file does not trust the addresses of brokers, so that no login was tried",
+        cases=unread.untrusted,
+        tell=unread.tell_untrusted,
+    ),
+    Cause(
+        codes=("KA001",),
         meaning="brokers do not accept the auditor's login",
         cases=unread.logins,
         tell=unread.tell_login,

@@ -1,15 +1,17 @@
 """KA001: what the auditor asked and did not get, from brokers and from other sources than ZooKeeper."""
 
 import re
+import textwrap
 from collections.abc import Iterable
 from dataclasses import replace
 
-from kafka_audit.checks.reads import last_reads, observer_name, resources, without_login
-from kafka_audit.engine.causes.repair import connect_again, prove
+from kafka_audit.checks.reads import NOT_TRUSTED, last_reads, observer_name, resources, without_login
+from kafka_audit.engine.causes.repair import connect_again, do_not, prove
 from kafka_audit.engine.causes.rule import Case, Story, evidence_of, evidence_of_reads
 from kafka_audit.model.finding import Evidence, Finding, Step
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import brokers, clean, fitting, listing, start_upper, word
+from kafka_audit.model.trusted_hosts import host_of, line
 
 _NAMED = 2
 _LOGIN = re.compile(r"auth|sasl|credential|password|login", re.IGNORECASE)
@@ -29,6 +31,16 @@ def _of_brokers(case: Case) -> tuple[Finding, ...]:
 def _without_view(case: Case, root: Finding) -> bool:
     observers = {f"broker:{root.resource.name.removeprefix('broker/')}", f"broker@{root.resource.name.removeprefix('broker/')}"}
     return not any(observer in observers for observer, _ in case.facts.views)
+
+
+def untrusted(case: Case) -> Iterable[Case]:
+    """Take the brokers where no login was tried, because the cluster file does not trust their addresses, as one fault."""
+    roots = tuple(
+        root
+        for root in _of_brokers(case)
+        if (failed := failed_reads(case, root)) and all(read.error == NOT_TRUSTED for read in failed)
+    )
+    return (replace(case, roots=roots),) if roots else ()
 
 
 def logins(case: Case) -> Iterable[Case]:
@@ -62,6 +74,47 @@ def _who(case: Case) -> str:
     if len(names) > _NAMED and not any(name.isdigit() for name in names):
         return f"{len(names)} addresses of the cluster file"  # a headline has room for one or two
     return listing([f"broker {name}" if name.isdigit() else f"the broker at {name}" for name in names], 3)
+
+
+def tell_untrusted(case: Case) -> Story:
+    """Tell which line of the cluster file lets the auditor log in, and that somebody else may have listed these addresses."""
+    reads = [read for root in case.roots for read in failed_reads(case, root)]
+    hosts = [*dict.fromkeys(filter(None, (host_of(read.needs) for read in reads)))]
+    needed = [*dict.fromkeys(read.needs for read in reads if read.needs and not host_of(read.needs))]
+    one = len(case.roots) == 1
+    them, addresses = ("it", "its address") if one else ("them", "their addresses")
+    return Story(
+        headline=fitting([f"The cluster file does not trust {_who(case)}: the auditor did not log in there"]),
+        impact=f"The {'view' if one else 'views'} of {_who(case)} {'is' if one else 'are'} not known, and nothing that rests on "
+        f"{'it' if one else 'them'} could be judged.",
+        confidence=case.confidence(),
+        why="No login was tried: a password goes only to addresses that the cluster file names or trusts, and only the cluster "
+        f"lists {them}.",
+        speaks_for=_reads(case) or evidence_of(case.roots),
+        not_known=(f"Not known: whether {addresses} {'is' if one else 'are'} yours. To know: your inventory of hosts.",),
+        steps=(
+            *(
+                [
+                    Step(
+                        kind="quick",
+                        text=f"If {'this host is' if len(hosts) == 1 else 'these hosts are'} yours, add this to the cluster in "
+                        "the cluster file, or to the list that it has there.",
+                        commands=tuple(_wrapped(line(hosts))),
+                    )
+                ]
+                if hosts
+                else []
+            ),
+            *([Step(kind="quick", text=f"Needed: {listing(needed, 5)}.")] if needed else []),
+            do_not(f"trust hosts that you do not know: any client that may write a znode or answers Metadata can list {them}."),
+            prove(case),
+        ),
+    )
+
+
+def _wrapped(text: str) -> Iterable[str]:
+    """Yield a list of a cluster file over several lines, as YAML takes it."""
+    return textwrap.wrap(text, 110, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 def tell_login(case: Case) -> Story:

@@ -14,7 +14,9 @@ from kafka_audit import __version__
 from kafka_audit.checks.reads import observer_name
 from kafka_audit.engine.causes.rule import CHANGES
 from kafka_audit.model.text import clean
+from kafka_audit.model.trusted_hosts import host_of
 from kafka_audit.report import state as states
+from kafka_audit.report import unknowns
 from kafka_audit.report.html import filters, picture
 from kafka_audit.report.html.filters import Wanted
 from kafka_audit.report.html.templating import asset, environment
@@ -162,9 +164,11 @@ def _counts(document: Mapping[str, Any]) -> str:
 def _unknown(document: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """Yield reads that failed by what would make them answer: one missing right is one line, not a line for each read."""
     found: dict[str, list[str]] = {}
+    trust = " ".join(unknowns.trusting(document))
     for read in document["coverage"]["unknown"]:
         text = f"{observer_name(read['observer'])}, {clean(read['operation'])}: {clean(read['error'], 300)}"
-        found.setdefault(clean(read["needs"] or "", 400).rstrip("."), []).append(text)
+        needs = trust if host_of(read["needs"]) else clean(read["needs"] or "", 400).rstrip(".")
+        found.setdefault(needs, []).append(text)
     for needs, lines in list(found.items())[:_MOST_UNKNOWN]:
         yield {"needs": needs, "lines": lines[:_ALIKE], "more": max(len(lines) - _ALIKE, 0)}
 
