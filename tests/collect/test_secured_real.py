@@ -58,6 +58,7 @@ class Audited:
         return {
             "zookeeper": self.secured.audit_zookeeper(self.cluster.zookeeper_connect),
             "listeners": found,
+            "trusted_hosts": [broker.host.address for broker in self.cluster.brokers.values()],
             "limits": {"read_s": 5, "settle_s": 0.5},
             "vantages": {"here": {"command": [str(self.noting)]}},
         }
@@ -184,7 +185,7 @@ def test_an_authority_that_did_not_sign_is_told_and_nothing_is_said_to_such_a_br
 
 
 def test_an_old_broker_is_read_by_scram_and_plain(tmp_path):
-    """PLAIN without TLS goes to it only where the file names its address."""
+    """PLAIN without TLS goes to it only where the file names its address: that it trusts the host is not enough."""
     listeners = (
         Listener(protocol="SASL_PLAINTEXT", mechanisms=("SCRAM-SHA-256",)),
         Listener(protocol="SASL_PLAINTEXT", name="OTHER", port=BROKER_PORT + 1, mechanisms=("PLAIN",)),
@@ -197,9 +198,39 @@ def test_an_old_broker_is_read_by_scram_and_plain(tmp_path):
         snapshot = audited.snapshot(entry)
         assert {row.listener for row in snapshot.of(BrokerView)} == {"SASL_PLAINTEXT"}
         told = failed(snapshot)["Metadata", f"{address}:{BROKER_PORT + 1}"]
-        assert (told.error, "PLAIN without TLS hands the password over" in told.message) == ("no credentials", True)
+        assert (told.error, "PLAIN without TLS hands the password over" in told.message) == ("not trusted", True)
         snapshot = audited.snapshot(entry | {"bootstrap": [f"{address}:{BROKER_PORT + 1}"]})
         assert {(row.listener, row.topics_listed) for row in snapshot.of(BrokerView)} == {("SASL_PLAINTEXT", 1), ("OTHER", 1)}
+
+
+def test_a_broker_that_only_zookeeper_lists_gets_no_login_until_the_file_trusts_its_host(tmp_path):
+    listener = Listener(protocol="SASL_SSL", mechanisms=("SCRAM-SHA-512",))
+    with bed_with(tmp_path, "3.9.1", brokers=2, listeners=(listener,), inter_broker="SASL_SSL") as audited:
+        hosts = [broker.host.address for broker in audited.cluster.brokers.values()]
+        entry = audited.entry(["SASL_SSL"]) | {"trusted_hosts": hosts[:1]}
+        snapshot = audited.snapshot(entry, password=WRONG)
+        metadata = {row.observer: row for (operation, _), row in failed(snapshot).items() if operation == "Metadata"}
+        assert {who: row.error for who, row in metadata.items()} == {
+            "broker:0": "SASL_AUTHENTICATION_FAILED",
+            "broker:1": "not trusted",
+        }
+        assert metadata["broker:1"].needs == f'trusted_hosts: ["{hosts[1]}"]'
+        refused = [
+            broker.id for broker in audited.cluster.brokers.values() for one in said_by(broker) if "invalid credentials" in one
+        ]
+        assert refused == [0]  # broker 1 heard of no login, not even of a wrong one
+        snapshot = audited.snapshot(entry)
+        assert {row.observer for row in failed(snapshot).values()} == {"broker:1"}
+        assert {(row.observer, row.topics_listed) for row in snapshot.of(BrokerView)} == {("broker:0", 1)}
+        probes = {row.layer: row.outcome for row in snapshot.of(Probe) if (row.vantage, row.broker_id) == ("worker", 1)}
+        assert probes == dict.fromkeys(("dns", "tcp", "tls", "sasl", "api"), "ok")
+        snapshot = audited.snapshot(entry | {"trusted_hosts": hosts})
+        assert failed(snapshot) == {}
+        assert {row.observer for row in snapshot.of(BrokerView)} == {"broker:0", "broker:1"}
+
+
+def said_by(broker):
+    return [line for path in broker.log_dir.glob("*.log") for line in path.read_text(errors="replace").splitlines()]
 
 
 def test_zookeeper_by_tls_and_a_listener_that_wants_a_certificate(tmp_path):

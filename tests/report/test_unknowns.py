@@ -82,3 +82,36 @@ def test_nothing_is_lost_of_many_brokers(told):
     (one,) = questions(report)
     assert len(one.lines) == 11
     assert one.lines[-1] == "and 15 more reads, in findings.json"
+
+
+def untrusted(broker, host, more=""):
+    return read(broker, "Metadata", f'trusted_hosts: ["{host}"]{more}', "not trusted")
+
+
+def test_brokers_that_the_cluster_file_does_not_trust_are_one_line_of_it():
+    reads = [untrusted(number, f"b{number}.kafka.corp") for number in range(100)]
+    checks = [unknown("KA301", f"broker/{number}", f'trusted_hosts: ["b{number}.kafka.corp"]') for number in range(100)]
+    (one,) = questions(document(reads, checks))
+    hosts = ", ".join(f'"b{number}.kafka.corp"' for number in range(100))
+    assert one.to_know == f"trusted_hosts: [{hosts}] in the cluster file, if these hosts are yours"
+    assert one.lines[:2] == ("broker 0, Metadata: not trusted", "broker 1, Metadata: not trusted")
+    assert one.lines[10] == "and 90 more reads, in findings.json"
+    assert one.lines[11:] == ("KA301 broker/0: whether KA301 holds at broker/0", "KA301: and 99 more like it, in findings.json")
+
+
+def test_more_hosts_than_a_line_takes_are_counted():
+    (one,) = questions(document([untrusted(number, f"b{number}") for number in range(103)]))
+    assert one.to_know.endswith('"b99"] and 3 more hosts of findings.json in the cluster file, if these hosts are yours')
+
+
+def test_nothing_but_the_line_itself_gets_into_the_one_for_all():
+    evil = [
+        untrusted(8, "b8", " or so"),
+        untrusted(9, 'b9", "*.evil.example'),
+        read(7, "X", 'listeners: {trusted_hosts: ["evil"]}'),
+    ]
+    found = questions(document([untrusted(1, "b1"), *evil]))
+    assert [one.to_know for one in found if "if this host is yours" in one.to_know] == [
+        'trusted_hosts: ["b1"] in the cluster file, if this host is yours'
+    ]
+    assert len(found) == 4

@@ -30,6 +30,7 @@ clusters:
     controllers: [c1:9093]
     security: {protocol: PLAINTEXT}
     listeners: {PLAINTEXT: {protocol: PLAINTEXT}, EXTERNAL: skip}
+    trusted_hosts: ["*.kafka.corp"]
     reach: {"10.99.0.12:9092": "nginx:9092"}
     vantages:
       clients: {queue: dmz}
@@ -63,6 +64,7 @@ def test_every_key_arrives_typed(tmp_path):
             controllers=("c1:9093",),
             security=Security(protocol="PLAINTEXT"),
             listeners={"PLAINTEXT": Security(protocol="PLAINTEXT"), "EXTERNAL": None},
+            trusted_hosts=("*.kafka.corp",),
             reach={"10.99.0.12:9092": "nginx:9092"},
             vantages=(
                 Vantage(name="clients", queue="dmz"),
@@ -198,7 +200,7 @@ def test_the_example_is_right_and_shows_every_key_of_this_version(tmp_path):
     text = EXAMPLE.read_text()
     commented_out = text.replace("    # mute:", "    mute:").replace("    #   - {", "      - {")
     commented_out = commented_out.replace("    listeners: {EXTERNAL: skip}\n", "")
-    for key in ("properties", "logs", "security", "listeners", "controllers"):
+    for key in ("properties", "logs", "security", "listeners", "controllers", "trusted_hosts"):
         commented_out = commented_out.replace(f"    # {key}: ", f"    {key}: ")
     prod = _load(tmp_path, commented_out)["prod"]
     assert prod.security == replace(SCRAM, tls=Tls(ca_file="ca.pem"))
@@ -210,6 +212,7 @@ def test_the_example_is_right_and_shows_every_key_of_this_version(tmp_path):
     assert prod.properties
     assert prod.logs
     assert prod.controllers == ("c1:9093", "c2:9093", "c3:9093")
+    assert prod.trusted_hosts == ("*.kafka.example.com", "10.20.0.0/16", "b9.example.com:9093")
     assert prod.limits == Limits()  # the example says that these are the defaults
 
 

@@ -40,6 +40,7 @@ def clusters_yaml(cluster: BaseCluster, name: str) -> str:
         + (f"    zookeeper: {json.dumps(zookeeper)}\n" if zookeeper else "")
         + f"    bootstrap: {json.dumps([broker.address for broker in cluster.brokers.values()])}\n"
         + (f"    security: {json.dumps(security)}\n" if security else "")
+        + (f"    trusted_hosts: {json.dumps(_hosts(cluster))}\n" if security else "")
         + (f"    controllers: {json.dumps(cluster.controller_addresses)}\n" if cluster.controller_addresses else "")
         + ("    listeners: {CONTROLLER: {protocol: PLAINTEXT}}\n" if cluster.controller_addresses and security else "")
         + f"    vantages:\n      brokers: {{command: {json.dumps(cluster.vantage_command())}, role: broker}}\n"
@@ -47,3 +48,8 @@ def clusters_yaml(cluster: BaseCluster, name: str) -> str:
         f"    logs: {{paths: {json.dumps(logs)}}}\n"
         f"    expect: {{brokers: {len(cluster.brokers)}}}\n"
     )
+
+
+def _hosts(cluster: BaseCluster) -> list[str]:
+    """Return the brokers' hosts: their further listeners stand nowhere in the file."""
+    return [broker.host.address for broker in cluster.brokers.values()]

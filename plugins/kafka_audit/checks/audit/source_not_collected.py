@@ -38,7 +38,8 @@ def source_not_collected(snapshot: Snapshot) -> Iterator[Judgement]:
     (that is KA002). A broker that refuses connections counts once two looks agree, so that a restart is no alarm.
 
     ## Not known when
-    A broker refused the connection in one look only, nothing says how to log in at one of its listeners, or nothing was asked.
+    A broker refused the connection in one look only; nothing says how to log in at one of its listeners, or the cluster file does
+    not trust its address (`not trusted`), and another listener gave its view; or nothing was asked.
 
     ## Passes only when
     Every read that was asked of the source was answered.
@@ -47,6 +48,10 @@ def source_not_collected(snapshot: Snapshot) -> Iterator[Judgement]:
     Needed: {needs}. Repeat it by hand from this machine: `nc -vz -w 3 <host> <port>`, then for a broker
     `kafka-broker-api-versions.sh --bootstrap-server <host>:<port> --command-config <client settings of the auditor>`, for
     ZooKeeper `echo srvr | nc <host> 2181`. `listeners: {NAME: skip}` in the cluster file leaves a listener out for good.
+
+    `not trusted`: no login was tried, because only the cluster lists this address, and anyone who may write a znode can list one.
+    `trusted_hosts` in the cluster file names the hosts that may get the password. `weak SCRAM` and `SCRAM not verified`: what
+    answers there is not to be trusted with it; find out whose process that is before you change a password.
 
     ## References
     Kafka documentation, "Authorization and ACLs": which right each request needs.

@@ -1,0 +1,142 @@
+"""`trusted_hosts`: which hosts a pattern means, and which patterns no cluster file may hold."""
+
+import time
+
+import pytest
+
+from kafka_audit import settings
+from kafka_audit.model.errors import UsageError
+from kafka_audit.model.trusted_hosts import host_of, line, parse
+
+MATCHES = {
+    "b1.kafka.corp": (
+        ["b1.kafka.corp", "B1.KAFKA.CORP", "b1.kafka.corp."],
+        ["b2.kafka.corp", "b1.kafka.corp.evil.example", "xb1.kafka.corp"],
+    ),
+    "*.kafka.corp": (
+        ["b1.kafka.corp", "B1.Kafka.Corp.", "a.b.kafka.corp"],
+        ["kafka.corp", "evilkafka.corp", "b1.kafka.corp.evil.example", "b1.kafka.corp\0.evil.example",
+         "fe80::1%x.kafka.corp", "evil.example/.kafka.corp", "evil.example:1#.kafka.corp", "b1\n.kafka.corp", "b1 .kafka.corp",
+         "..kafka.corp", ".kafka.corp"],
+    ),
+    "b*.kafka.corp": (["b1.kafka.corp", "b.kafka.corp"], ["a1.kafka.corp", "b.c.kafka.corp", "b.evil.example.kafka.corp"]),
+    "*-kafka-*.prod.example.com": (["a-kafka-1.prod.example.com"], ["a-kafka.prod.example.com", "a-kafka-1.test.example.com"]),
+    "*.*.kafka.corp": (["a.b.kafka.corp", "a.b.c.kafka.corp"], ["b.kafka.corp"]),
+    "*.internal": (["b1.prod.internal"], ["internal", "b1.internal.example"]),
+    "kafka-*": (["kafka-1", "KAFKA-x"], ["kafka-1.evil.example", "kafka", "xkafka-1"]),
+    "*x*": (["kafkax"], ["0x7f000001", "0x", "x.evil.example"]),
+    "10.20.0.7": (["10.20.0.7"], ["10.20.0.70", "10.20.0.7.evil.example", "010.020.000.007", "169869319"]),
+    "10.20.0.0/16": (
+        ["10.20.0.0", "10.20.255.255"],
+        ["10.21.0.1", "10.20.evil.example", "::ffff:10.20.0.1", "10.20.1", "10.20.0.1."],
+    ),
+    "fd00::/8": (["fd12::1", "FD12:0::1"], ["fe80::1", "10.0.0.1"]),
+    "::1": (["::1", "0:0:0:0:0:0:0:1"], ["::2", "127.0.0.1", "::1%eth0"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("pattern", "yes", "no"), [(text, *hosts) for text, hosts in MATCHES.items()], ids=MATCHES)
+def test_which_hosts_a_pattern_means(pattern, yes, no):
+    for text in (pattern, pattern.upper()):
+        assert [host for host in yes if not parse(text).matches(host, 9092)] == []
+        assert [host for host in no if parse(text).matches(host, 9092)] == []
+
+
+@pytest.mark.parametrize(
+    ("pattern", "host"),
+    [("b1:9093", "b1"), ("*.kafka.corp:9093", "b1.kafka.corp"), ("[::1]:9093", "::1"), ("[fd00::/8]:9093", "fd00::1")],
+)  # fmt: skip
+def test_a_port_narrows_a_pattern(pattern, host):
+    assert parse(pattern).matches(host, 9093)
+    assert not parse(pattern).matches(host, 9092)
+
+
+REFUSED = {
+    "*": "trusts hosts that anyone may own with the password; end it with a domain of yours, such as *.kafka.corp",
+    "*.*": "trusts hosts that anyone may own",
+    "**": "trusts hosts that anyone may own",
+    "*:9092": "trusts hosts that anyone may own",
+    "*.com": "trusts hosts that anyone may own",
+    "*.com.": "is no host; write a name (b1.kafka.corp)",
+    "kafka.*": "trusts hosts that anyone may own",
+    "*example.com": "trusts hosts that anyone may own",  # evilexample.com
+    "b*.com": "trusts hosts that anyone may own",
+    "-*": "trusts hosts that anyone may own",
+    "10.20.*": "is no name; write a part of the IPv4 addresses as a network, such as 10.20.0.0/16",
+    "*.0.0.1": "is no name; write a part of the IPv4 addresses as a network",
+    "0.0.0.0/0": "trusts networks that are not yours with the password; name one of at least /8",
+    "128.0.0.0/1": "trusts networks that are not yours with the password",
+    "::/0": "trusts networks that are not yours with the password; name one of at least /7",
+    "[::/0]:9092": "trusts networks that are not yours with the password",
+    "10.20.1.1/16": "is no network: it has bits behind its prefix; write 10.20.0.0/16",
+    "10.20.0.0/33": "is no network such as 10.20.0.0/16",
+    "b1:99999": "names port 99999; a port is a number from 1 to 65535",
+    "b1:0": "names port 0",
+    "https://b1.kafka.corp": "is no host",
+    "b1,b2": "is no host",
+    "b 1": "is no host",
+    "10.20.0.300": "is no host",
+    "fe80::1%eth0": "is no host",
+    "b1..corp": "is no host",
+}
+
+
+@pytest.mark.parametrize(("pattern", "said"), REFUSED.items(), ids=REFUSED)
+def test_a_pattern_that_is_none_or_trusts_everybody_is_refused_with_its_line(tmp_path, pattern, said):
+    path = tmp_path / "clusters.yaml"
+    path.write_text(f"clusters:\n  prod:\n    bootstrap: [h:1]\n    trusted_hosts:\n      - b1.kafka.corp\n      - {pattern!r}\n")
+    with pytest.raises(UsageError) as error:
+        settings.load(path, codes=())
+    assert str(error.value).startswith(f"{path}:6: clusters.prod.trusted_hosts.1: {pattern!r} {said}")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("trusted_hosts: []", '3: clusters.prod.trusted_hosts: is empty; give it a list such as ["*.kafka.corp"]'),
+        ("trusted_hosts: '*.kafka.corp'", '3: clusters.prod.trusted_hosts: must be a list such as ["*.kafka.corp"], not text'),
+        ("trusted_hosts: [7]", "3: clusters.prod.trusted_hosts.0: must be a host, or a pattern of hosts, not a number"),
+        ("trusted_host: [b1]", "3: clusters.prod.trusted_host: unknown key; did you mean trusted_hosts?"),
+        ("trusted_hosts: ['auditor:hunter2@b1:9092']", "a value with credentials is no host"),
+    ],
+)  # fmt: skip
+def test_a_slip_in_the_list_is_one_line(tmp_path, text, said):
+    path = tmp_path / "clusters.yaml"
+    path.write_text(f"clusters:\n  prod:\n    {text}\n    bootstrap: [h:1]\n")
+    with pytest.raises(UsageError) as error:
+        settings.load(path, codes=())
+    assert said in str(error.value)
+    assert "hunter2" not in str(error.value)
+
+
+def test_the_list_arrives_without_repetitions(tmp_path):
+    path = tmp_path / "clusters.yaml"
+    path.write_text(
+        'clusters: {prod: {bootstrap: ["h:1"], trusted_hosts: ["*.kafka.corp", " b1:9092 ", "*.kafka.corp", "10.0.0.0/8"]}}'
+    )
+    assert settings.load(path, codes=())["prod"].trusted_hosts == ("*.kafka.corp", "b1:9092", "10.0.0.0/8")
+
+
+def test_no_host_makes_a_pattern_take_long():
+    pattern = parse(f"{'a*' * 30}b.kafka.corp")
+    started = time.monotonic()
+    for _ in range(100):
+        assert not pattern.matches(f"{'a' * 62}.kafka.corp", 9092)
+        assert not pattern.matches("a" * 100_000, 9092)
+        assert not pattern.matches("a." * 50_000, 9092)
+    assert time.monotonic() - started < 2
+
+
+def test_the_line_for_one_host_is_read_back_and_nothing_else_is():
+    assert line(["b1", "B1.", "x y", "::1"]) == 'trusted_hosts: ["b1", "::1"]'
+    assert host_of(line(["b1"])) == "b1"
+    for text in (
+        None,
+        "",
+        line(["b1", "b2"]),
+        f"{line(['b1'])} ",
+        'x trusted_hosts: ["b1"]',
+        'trusted_hosts: ["*"]',
+        'trusted_hosts: ["a\\"b"]',
+    ):
+        assert host_of(text) is None
