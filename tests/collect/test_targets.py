@@ -60,6 +60,6 @@ def test_addresses_survive_the_way_there_and_back(host, port):
 def test_brokers_known_from_metadata_alone_are_told_once():
     found = listed_endpoints([(1, "b", 2), (0, "a", 1), (1, "b", 2)], 3, "SASL_SSL")
     assert [(one.broker_id, one.host, one.protocol, one.sample) for one in found] == [
-        (0, "a", "SASL_SSL", 3),
         (1, "b", "SASL_SSL", 3),
+        (0, "a", "SASL_SSL", 3),
     ]

@@ -142,11 +142,11 @@ def test_rows_say_where_they_come_from(addresses):
 def test_role_broker_runs_once_per_broker_with_its_id(addresses):
     echo = ("sh", "-c", 'echo "on $0"; exit 3', "{broker_id}")
     found = runs(cluster(echo, role="broker"), 1, [addresses["healthy"]], [2, 0])
-    assert [one.name for one in found] == ["there on broker 0", "there on broker 2"]
+    assert [one.name for one in found] == ["there on broker 2", "there on broker 0"], "in the order given"
     rows = [row for one in found for row in one.rows()]
-    assert [row.from_broker for row in rows if isinstance(row, Probe)] == [0, 2]
+    assert [row.from_broker for row in rows if isinstance(row, Probe)] == [2, 0]
     assert [row.message for row in rows if isinstance(row, SourceRead)] == [
-        f"python3: on {broker} (exit status 3); bash: on {broker} (exit status 3)" for broker in (0, 2)
+        f"python3: on {broker} (exit status 3); bash: on {broker} (exit status 3)" for broker in (2, 0)
     ]
 
 

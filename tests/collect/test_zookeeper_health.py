@@ -120,7 +120,7 @@ def test_members_of_a_connection_string(connect, found):
 def test_znodes_by_what_anyone_may_do_there():
     client = FakeZookeeper({"/brokers/ids/0": b"", "/controller": b"{}", "/isr_change_notification/a": b""})
     client.acls = {"/controller": [ACL(31, Id("sasl", "kafka")), ACL(1, Id("world", "anyone"))]}
-    found = {node.path: node for node in zookeeper_nodes.read(client, 1, 1.0)}
+    found = {node.path: node for node in zookeeper_nodes.read(client, 1, lambda: 1.0)}
     assert found.keys() == {"/brokers", "/brokers/ids", "/controller", "/isr_change_notification"}
     assert (found["/controller"].anyone, found["/brokers"].anyone) == ("r", "crwda")
     assert found["/isr_change_notification"].children == 1
@@ -129,7 +129,7 @@ def test_znodes_by_what_anyone_may_do_there():
 def test_a_heap_of_notices_is_looked_at_twice():
     client = FakeZookeeper({f"/isr_change_notification/n{one}": b"" for one in range(10)} | {"/config/changes/c": b""})
     reasons = []
-    assert find((), zookeeper_nodes.read(client, 1, 1.0), reasons) == {("notices", "/isr_change_notification")}
+    assert find((), zookeeper_nodes.read(client, 1, lambda: 1.0), reasons) == {("notices", "/isr_change_notification")}
     assert reasons == ["10 notices wait in /isr_change_notification"]
 
 

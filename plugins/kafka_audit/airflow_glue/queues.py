@@ -1,7 +1,9 @@
 """What tasks do for queue vantages: errands go to workers elsewhere by XCom, and what they saw comes back and into a snapshot."""
 
 import logging
+import time
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from airflow.sdk.execution_time import task_runner
@@ -9,9 +11,12 @@ from airflow.sdk.execution_time import task_runner
 from kafka_audit import settings
 from kafka_audit.airflow_glue import connections, environment, vantage_queues
 from kafka_audit.collect import queues
+from kafka_audit.collect.lanes import side_by_side
 from kafka_audit.collect.queues import Answer, Json
+from kafka_audit.collect.reads import ReadError
 
 log = logging.getLogger(__name__)
+_LANES = 64
 _IN_PROCESS = "InProcessSupervisorComms"
 
 
@@ -22,12 +27,21 @@ def errands(clusters: Iterable[str]) -> dict[str, Json]:
         UsageError: the cluster file or a connection is wrong.
     """
     known = settings.load(environment.clusters_file())
+    asked = {
+        name: connections.completed(known[name])
+        for name in clusters
+        if any(one.queue is not None for one in known[name].vantages)
+    }
+    # Side by side: a cluster whose parties hang costs itself a minute, and no other anything.
+    jobs = [partial(queues.errand, described, passwords) for described, passwords in asked.values()]
+    until = time.monotonic() + max((one.limits.audit_s for one, _ in asked.values()), default=0.0)
     found = {}
-    for name in clusters:
-        if any(one.queue is not None for one in known[name].vantages):
-            described, passwords = connections.completed(known[name])
-            found[name] = queues.errand(described, passwords)
-            log.info("%s: %d endpoints to be probed from other queues", name, len(found[name]["endpoints"]))
+    for name, told in zip(asked, side_by_side(jobs, _LANES, until), strict=True):
+        if told is None or isinstance(told, ReadError):
+            log.warning("%s: nothing is probed from other queues: %s", name, told or "its parties did not answer in time")
+            continue
+        found[name] = told
+        log.info("%s: %d endpoints to be probed from other queues", name, len(told["endpoints"]))
     return found
 
 

@@ -13,6 +13,7 @@ _INSIDE = (
     (re.compile(r"\.internal$"), "a cloud's network"),
     (re.compile(r"\.(local|localdomain|lan|home\.arpa|intranet)$"), "a local network"),
 )
+_BROADCAST = ipaddress.IPv4Address("255.255.255.255")
 
 
 def inside_of(host: str) -> str | None:
@@ -35,11 +36,15 @@ def kind_of(host: str) -> str | None:
         if not name:
             return "no host at all"
         return None if "." in name else "a bare name without a domain"
-    if address.is_loopback:
-        return "a loopback address"
-    if address.is_unspecified:
-        return "the wildcard address"
-    return "a link-local address" if address.is_link_local else None
+    address = getattr(address, "ipv4_mapped", None) or address
+    kinds = (
+        (address.is_loopback, "a loopback address"),
+        (address.is_unspecified, "the wildcard address"),
+        (address.is_multicast, "a multicast address"),
+        (address == _BROADCAST, "the broadcast address"),
+        (address.is_link_local, "a link-local address"),
+    )
+    return next((kind for is_one, kind in kinds if is_one), None)
 
 
 def means_itself(host: str) -> bool:

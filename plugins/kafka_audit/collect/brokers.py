@@ -64,7 +64,7 @@ class BrokerAsker:
         """Ask at every address; a broker that does not answer is rows, never an exception."""
         for target in self._targets:
             asking = Asking(sample=self._sample, observer=target.observer, target=target.address)
-            steps = probes.walk_from_here(target, self._options.read_s, self._options.logins)
+            steps = probes.walk_from_here(target, self._options.read_s, self._options.logins, self._options.budget)
             try:
                 self._options.logins.demand_known(target)
                 if steps[-1].outcome != "ok":
@@ -133,7 +133,7 @@ class BrokerAsker:
         if not version:
             raise ReadError(UNSUPPORTED, _NO_COMMON_VERSION)
         try:
-            view = self._book.add(talk.ask_metadata(version), version, target.dialled)
+            view = self._book.add(talk.ask_metadata(version), version, target.dialled, self._options.budget)
         except MetadataError as error:
             raise ReadError(_UNREADABLE, str(error)) from error
         if view.error:

@@ -1,5 +1,7 @@
 """Brokers without ZooKeeper: those that the bootstrap addresses list. A minimum: listeners' names stay unknown."""
 
+import time
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import partial
 
@@ -10,7 +12,7 @@ from kafka_audit.collect.lanes import side_by_side
 from kafka_audit.collect.metadata import VERSIONS, ListedBroker, MetadataError, read_answer
 from kafka_audit.collect.reads import ReadError
 from kafka_audit.collect.targets import Target, behind_proxies, bootstrap_targets, listed_endpoints
-from kafka_audit.collect.views import as_advertised
+from kafka_audit.collect.views import MOST_LISTED, as_advertised
 from kafka_audit.collect.wire import ClientOptions, Conversation
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.tables import RegisteredEndpoint
@@ -37,21 +39,26 @@ def discover(
         partial(_listed_by, target, options, behind if target.dialled in behind else {})
         for target in (*bootstrap_targets(cluster, ()), *also)
     ]
-    answers = side_by_side(jobs, _LANES, deadline)
-    found = (answer for answer in answers if not isinstance(answer, ReadError))
-    listed = {(one.broker_id, one.host, one.port) for answer in found for one in answer or ()}
-    return listed_endpoints(listed, sample, cluster.security.protocol)
+    # Half of what is left at the most: to learn who is there must not cost what there is to ask of them.
+    until = time.monotonic() + max(0.0, deadline - time.monotonic()) / 2
+    found = [answer for answer in side_by_side(jobs, _LANES, until) if not isinstance(answer, ReadError)]
+    # A broker that many list comes before one that a single answer names.
+    listed = Counter(place for answer in found for place in {(one.broker_id, one.host, one.port) for one in answer or ()})
+    return listed_endpoints(sorted(listed, key=lambda one: (-listed[one], one)), sample, cluster.security.protocol)
 
 
 def _listed_by(
     target: Target, options: ClientOptions, behind: Mapping[tuple[str, int], tuple[str, int]]
 ) -> tuple[ListedBroker, ...]:
-    if probes.walk_from_here(target, options.read_s, options.logins)[-1].outcome != "ok":
+    if probes.walk_from_here(target, options.read_s, options.logins, options.budget)[-1].outcome != "ok":
         return ()
     try:
         with Conversation(*target.dialled, options.at(target)) as talk:
             version = min(talk.version(MetadataRequest, VERSIONS[0]) or 0, VERSIONS[1])
-            listed = read_answer(talk.ask_metadata(version, topics=[]), version).brokers if version else ()
+            if not version:
+                return ()
+            most = MOST_LISTED * options.budget.limits.brokers
+            listed = read_answer(talk.ask_metadata(version, topics=[]), version, most_brokers=most).brokers
             return tuple(as_advertised(one, behind) for one in listed)
     except (ReadError, MetadataError):
         return ()

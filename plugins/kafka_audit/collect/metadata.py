@@ -7,7 +7,7 @@ body is only walked to find where its topics begin and end; a topic's bytes are 
 import base64
 import struct
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -18,6 +18,18 @@ _CLUSTER_ID, _THROTTLE, _OFFLINE, _EPOCH, _TOPIC_OPS, _FLEXIBLE, _TOPIC_ID, _TOP
 _CLUSTER_OPS = (8, 10)
 _MOST_NAME = 255  # characters; Kafka's own bound for topics is 249, an id of a cluster has 22
 _int32 = struct.Struct("!i").unpack_from
+
+MOST = 2**31
+"""As many as the wire can count."""
+
+_ROW_BYTES = 64  # a partition with five replicas takes 58
+_CHECK_EACH = 1000
+
+Check = Callable[[int], None]
+
+
+def _anyhow(_count: int) -> None:
+    return
 
 
 class MetadataError(WireError):
@@ -75,19 +87,42 @@ class _Cursor(Cursor):
         self.version = version
 
 
-def read_answer(body: bytes, version: int, known: dict[str, bytes] | None = None) -> Answer:
-    """Walk through a response body (after its header); raises MetadataError.
+def read_answer(
+    body: bytes, version: int, known: dict[str, bytes] | None = None, *, most_brokers: int = MOST, check: Check = _anyhow
+) -> Answer:
+    """Walk through a response body (after its header); raises MetadataError, and what `check` raises.
 
     Args:
         body: the response.
         version: its version.
         known: bytes of topics of the same version, by name; where they come again they are passed over in one step (a topic's
-            bytes tell their own end, so they are the whole topic). The topics of this answer are added.
+            bytes tell their own end, so they are the whole topic). The topics of this answer are added once all is well.
+        most_brokers: how many brokers an answer may list.
+        check: is called with the number of topics before they are walked through, and with 0 every thousand of them.
     """
+    fresh: dict[str, bytes] = {}
     try:
-        return _answer(_Cursor(body, version), {} if known is None else known)
+        answer = _answer(_Cursor(body, version), known or {}, fresh, most_brokers, check)
     except (WireError, struct.error, IndexError, UnicodeDecodeError, MemoryError) as error:
         msg = f"no Metadata answer of version {version}: {error}"
+        raise MetadataError(msg) from error
+    if known is not None:
+        known.update(fresh)
+    return answer
+
+
+def weight(data: bytes, version: int) -> int:
+    """Return as how many rows a topic counts, before it is decoded: its partitions, more where their lists are long.
+
+    Raises:
+        MetadataError: the bytes are no topic.
+    """
+    cursor = _Cursor(data, version)
+    try:
+        _topic_head(cursor)
+        return max(1 + cursor.length(), len(data) // _ROW_BYTES)
+    except (WireError, struct.error, IndexError, UnicodeDecodeError) as error:
+        msg = f"no topic of Metadata version {version}: {error}"
         raise MetadataError(msg) from error
 
 
@@ -100,23 +135,29 @@ def read_topic(data: bytes, version: int) -> Topic:
         raise MetadataError(msg) from error
 
 
-def _answer(cursor: _Cursor, known: dict[str, bytes]) -> Answer:
+def _answer(cursor: _Cursor, known: dict[str, bytes], fresh: dict[str, bytes], most_brokers: int, check: Check) -> Answer:
     version = cursor.version
     if version >= _THROTTLE:
         cursor.int32()
-    brokers = tuple(_brokers(cursor))
+    brokers = tuple(_brokers(cursor, most_brokers))
     _demand_distinct([one.broker_id for one in brokers], "broker")
     cluster_id = cursor.text() if version >= _CLUSTER_ID else None
     if cluster_id is not None and len(cluster_id) > _MOST_NAME:
         msg = f"a cluster id of {len(cluster_id)} characters"
         raise WireError(msg)
     controller_id = cursor.int32()
-    topics = tuple([_topic_bytes(cursor, known) for _ in range(cursor.length())])
+    topics = []
+    count = cursor.length()
+    check(count)
+    for number in range(count):
+        if number % _CHECK_EACH == 0:
+            check(0)
+        topics.append(_topic_bytes(cursor, known, fresh))
     if _CLUSTER_OPS[0] <= version <= _CLUSTER_OPS[1]:
         cursor.int32()
     error = cursor.int16() if version >= _TOP_ERROR else 0
     cursor.tags()
-    return Answer(version, error, brokers, cluster_id, controller_id, topics)
+    return Answer(version, error, brokers, cluster_id, controller_id, tuple(topics))
 
 
 def _demand_distinct(numbers: list[int], what: str) -> None:
@@ -130,8 +171,12 @@ def _demand_distinct(numbers: list[int], what: str) -> None:
         raise WireError(msg)
 
 
-def _brokers(cursor: _Cursor) -> Iterator[ListedBroker]:
-    for _ in range(cursor.length()):
+def _brokers(cursor: _Cursor, most: int) -> Iterator[ListedBroker]:
+    count = cursor.length()
+    if count > most:
+        msg = f"it lists {count} brokers, more than {most}"
+        raise WireError(msg)
+    for _ in range(count):
         broker, host, port, rack = cursor.int32(), cursor.name(), cursor.int32(), cursor.text()
         cursor.tags()
         yield ListedBroker(broker, host, port, rack)
@@ -147,7 +192,7 @@ def _topic_head(cursor: _Cursor) -> tuple[int, str, bytes]:
     return error, name, topic_id
 
 
-def _topic_bytes(cursor: _Cursor, known: dict[str, bytes]) -> bytes:
+def _topic_bytes(cursor: _Cursor, known: dict[str, bytes], fresh: dict[str, bytes]) -> bytes:
     start = cursor.at
     _, name, _ = _topic_head(cursor)
     same = known.get(name)
@@ -155,8 +200,8 @@ def _topic_bytes(cursor: _Cursor, known: dict[str, bytes]) -> bytes:
         cursor.at = start + len(same)
         return same
     _skip_partitions(cursor)
-    known[name] = cursor.data[start : cursor.at]
-    return known[name]
+    fresh[name] = cursor.data[start : cursor.at]
+    return fresh[name]
 
 
 def _skip_partitions(cursor: _Cursor) -> None:

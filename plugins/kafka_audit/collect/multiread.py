@@ -16,6 +16,8 @@ from kazoo.handlers.threading import KazooTimeoutError
 from kazoo.protocol.serialization import MultiHeader, int_struct, read_buffer, stat_struct, write_string
 from kazoo.protocol.states import ZnodeStat
 
+from kafka_audit.collect.budget import over_limit
+
 GET_DATA = 4
 MULTI_READ = 22
 BATCH_PATHS = 500  # measured: 100, 500 and 2,000 paths a request gave 80,000, 138,000 and 98,000 znodes a second
@@ -98,6 +100,24 @@ def batches(paths: Iterable[str], most: int = BATCH_PATHS, most_bytes: int = BAT
         yield batch
 
 
+class _Held(dict[str, Result]):
+    """Results by path, up to so many bytes of content."""
+
+    def __init__(self, most_bytes: int | None) -> None:
+        super().__init__()
+        self._left = most_bytes
+
+    def take(self, results: Iterable[tuple[str, Result]]) -> None:
+        """Add results; raises ReadError over the bound."""
+        for path, one in results:
+            if self._left is not None and isinstance(one, Znode):
+                self._left -= len(one.data)
+                if self._left < 0:
+                    message = "the znodes that are read hold more than limits.bytes"
+                    raise over_limit(message, "bytes")
+            self[path] = one
+
+
 class ZnodeReader:
     """Reads many znodes of one session."""
 
@@ -108,14 +128,19 @@ class ZnodeReader:
         self._deadline = deadline
         self._has_multi: bool | None = None  # not known yet
 
-    def get_many(self, paths: Sequence[str]) -> dict[str, Result]:
+    def get_many(self, paths: Sequence[str], most_bytes: int | None = None) -> dict[str, Result]:
         """Return content or error per path, paths below the chroot.
 
+        Args:
+            paths: what to read.
+            most_bytes: how much may be held of it, None for all.
+
         Raises:
+            ReadError: there is more than that.
             KazooException: the session was lost.
             kazoo.handlers.threading.KazooTimeoutError: a request was not answered in time.
         """
-        found: dict[str, Result] = {}
+        found = _Held(most_bytes)
         if self._has_multi is None and len(paths) >= WORTH_IT:
             self._has_multi = self._may_have_multi()
         if self._has_multi and len(paths) >= WORTH_IT:
@@ -135,7 +160,7 @@ class ZnodeReader:
         version = re.search(r"Zookeeper version: (\d+)\.(\d+)", text)
         return version is None or (int(version[1]), int(version[2])) >= _HAS_MULTI
 
-    def _by_multi(self, paths: Sequence[str], found: dict[str, Result]) -> None:
+    def _by_multi(self, paths: Sequence[str], found: "_Held") -> None:
         def ask(batch: list[str]) -> Any:  # noqa: ANN401
             result = self._client.handler.async_result()
             root = self._client.chroot
@@ -143,17 +168,17 @@ class ZnodeReader:
             return result
 
         def take(batch: list[str], result: Any) -> None:  # noqa: ANN401
-            found.update(zip(batch, result.get(timeout=self._left()), strict=True))
+            found.take(zip(batch, result.get(timeout=self._left()), strict=True))
 
         requests = batches(paths)
         first = next(requests)
         take(first, ask(first))  # alone: an old server drops the connection, and whatever else is under way with it
         self._pipelined(requests, ask, take, WINDOW)
 
-    def _one_by_one(self, paths: Sequence[str], found: dict[str, Result]) -> None:
+    def _one_by_one(self, paths: Sequence[str], found: "_Held") -> None:
         def take(path: str, result: Any) -> None:  # noqa: ANN401
             try:
-                found[path] = Znode(*result.get(timeout=self._left()))
+                found.take([(path, Znode(*result.get(timeout=self._left())))])
             except (ConnectionLoss, ConnectionClosedError):
                 raise
             except KazooException as error:

@@ -14,7 +14,7 @@ import struct
 import sys
 import threading
 import time
-from typing import IO, Any
+from typing import IO, Any, Callable  # noqa: UP035 -- Python 3.6
 
 from kafka_audit.collect.probe_sockets import (
     CLIENT_REFUSED,
@@ -22,6 +22,7 @@ from kafka_audit.collect.probe_sockets import (
     CLOSED,
     TIMEOUT,
     Failure,
+    allowed,
     connect,
     resolve,
     resolver,
@@ -155,10 +156,23 @@ def ask_identity(sock: socket.socket, version: int, end: float) -> str:
 class Walk:
     """One way to one endpoint, layer by layer."""
 
-    def __init__(self, host: str, port: int, tls: "tuple[str, str | None, tuple[str, str] | None]", mechanism: str) -> None:
-        """Take where to go; `go` goes. tls is that of `secure`, mechanism is named and not used."""
+    def __init__(  # noqa: PLR0913, PLR0917 -- one place
+        self,
+        host: str,
+        port: int,
+        tls: "tuple[str, str | None, tuple[str, str] | None]",
+        mechanism: str,
+        named: bool = False,  # noqa: FBT001, FBT002 -- goes to vantages
+        opened: "Callable[[socket.socket], None] | None" = None,
+    ) -> None:
+        """Take where to go; `go` goes.
+
+        tls is that of `secure`, mechanism is named and not used, named says that the cluster file names this very address, opened
+        is that of `connect`.
+        """
         self.steps: list[tuple[str, str, str | None, str | None, str | None, int]] = []
         self._host, self._port, self._tls_settings, self._mechanism = host, port, tls, mechanism
+        self._named, self._opened = named, opened
         self._sock: socket.socket | None = None
         self._offered: dict[int, tuple[int, int]] = {}
         self._layer = ""
@@ -203,10 +217,11 @@ class Walk:
         return found + " " + who if who else found
 
     def _tcp(self) -> None:
-        self._sock = connect(self._addresses, self._end)
+        self._addresses = allowed(self._addresses, self._named)
+        self._sock = connect(self._addresses, self._end, self._opened)
 
     def _tls(self) -> "str | None":
-        secured, error, shown = secure(self._connection(), self._addresses, self._tls_settings, self._end)
+        secured, error, shown = secure(self._connection(), self._addresses, self._tls_settings, self._end, self._opened)
         self._sock = secured
         self.steps.append((CERTIFICATE,) + shown + (None, 0))  # noqa: RUF005 -- Python 3.6 knows no other way
         if error:
@@ -241,32 +256,38 @@ def line(index: int, step: "tuple[object, ...]") -> str:
     return "\t".join([TAG, str(index)] + fields)  # noqa: RUF005 -- Python 3.6
 
 
-def walk_all(given: "dict[str, Any]", seconds: float, out: "IO[str]") -> None:
+def walk_all(given: "dict[str, Any]", seconds: float, out: "IO[str]", most_seconds: "float | None" = None) -> None:
     """Walk to all targets, some side by side, and write a line per layer.
 
-    given: {"targets": [[host, port, layers, name, key of trust or null, mechanism]], "trust": {key: PEM text}}; out: a text file.
+    given: {"targets": [[host, port, layers, name, key of trust or null, mechanism, named]], "trust": {key: PEM text}}; out: a
+    text file; most_seconds: bound of all, after which nothing is begun or written.
     """
     waiting = list(enumerate(given["targets"]))
     count = len(waiting)
+    until = None if most_seconds is None else time.monotonic() + most_seconds
     lock = threading.Lock()
+
+    def left() -> "float | None":
+        return None if until is None else max(0.0, until - time.monotonic())
 
     def work() -> None:
         while True:
             with lock:
-                if not waiting:
+                if not waiting or left() == 0:
                     return
-                index, (host, port, layers, name, trust, mechanism) = waiting.pop(0)
-            way = Walk(host, port, (name, None if trust is None else given["trust"][trust], None), mechanism)
-            way.go(layers, seconds)
+                index, (host, port, layers, name, trust, mechanism, named) = waiting.pop(0)
+            way = Walk(host, port, (name, None if trust is None else given["trust"][trust], None), mechanism, named)
+            way.go(layers, seconds if until is None else min(seconds, left() or 0.001))
             with lock:
-                out.write("".join(line(index, step) + "\n" for step in way.steps))
-                out.flush()
+                if left() != 0:
+                    out.write("".join(line(index, step) + "\n" for step in way.steps))
+                    out.flush()
 
     threads = [threading.Thread(target=work, daemon=True) for _ in range(min(SIDE_BY_SIDE, count))]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        thread.join(left())
 
 
 def main(text: str, seconds: float) -> None:

@@ -2,6 +2,8 @@
 # Prints the same tab-separated lines. Nothing is written but standard output; bash 4 or newer, with /dev/tcp.
 LC_ALL=C
 TAG=kafka-audit
+MEANT='an address that clients reach, or this one in bootstrap or reach of the cluster file'
+shopt -s extglob
 
 now() { # -> NOW, milliseconds
   if [[ -n ${EPOCHREALTIME-} ]]; then
@@ -129,39 +131,83 @@ lower() { # FILE, one of the resolver's, in small letters
   while read -r line || [[ -n $line ]]; do printf '%s\n' "${line,,}"; done <"$1"
 }
 
-addresses() { # HOST -> DETAIL; fails where nobody can tell
-  local name address kind rest
-  if [[ $1 =~ ^[0-9.]+$ || $1 == *:* ]]; then
-    DETAIL=$1
+addresses() { # HOST -> FOUND, in the order in which to try them, and DETAIL; fails where nobody knows, 2 where nobody can be asked
+  local address kind rest part
+  FOUND=() DETAIL=
+  if [[ $1 =~ ^(0|[1-9][0-9]{0,2})(\.(0|[1-9][0-9]{0,2})){3}$ ]]; then
+    for part in ${1//./ }; do ((part < 256)) || return 1; done
+    FOUND=("$1") DETAIL=$1
     return
   fi
-  type -P getent >/dev/null || return 1
-  DETAIL=
+  # Other ways to write an address, and there are many, mean what the resolver makes of them.
+  type -P getent >/dev/null || return 2
   while read -r address kind rest; do
-    [[ $kind == STREAM && ",$DETAIL," != *",$address,"* ]] && DETAIL+=${DETAIL:+,}$address
-  done < <(getent ahosts "$1" 2>/dev/null | sort)
-  [[ -n $DETAIL ]] || return 1
+    [[ $kind == STREAM && " ${FOUND[*]} " != *" $address "* ]] && FOUND+=("$address")
+  done < <(getent -- ahosts "$1" 2>/dev/null)
+  ((${#FOUND[@]})) || return 1
+  while read -r address; do DETAIL+=${DETAIL:+,}$address; done < <(printf '%s\n' "${FOUND[@]}" | sort)
   resolver "$1"
   DETAIL+=${RESOLVER:+ }$RESOLVER
 }
 
-walk() { # HOST PORT LAYERS: prints "layer NAME" before each layer and "step OUTCOME|ERROR|DETAIL|NEEDS" after it
+never() { # ADDRESS, as the resolver writes it -> KIND of those that are never dialled; fails for any other
+  local address=${1%%%*}
+  case $address in
+    ::ffff:*.*) address=${address#::ffff:} ;;
+    ::*.*) address=${address#::} ;;
+  esac
+  case $address in
+    169.254.* | fe[89ab][0-9a-f]:* | 64:ff9b::a9fe:* | 2002:a9fe:*) KIND='link-local address' ;;
+    22[4-9].* | 23[0-9].* | ff[0-9a-f][0-9a-f]:* | 64:ff9b::e[0-9a-f][0-9a-f][0-9a-f]:* | 2002:e[0-9a-f][0-9a-f][0-9a-f]:*)
+      KIND='multicast address'
+      ;;
+    0.* | :: | 64:ff9b:: | 64:ff9b::?([0-9a-f])?([0-9a-f])[0-9a-f] | 64:ff9b::?([0-9a-f])[0-9a-f]:* | 2002::* | 2002:?([0-9a-f])[0-9a-f]:*)
+      KIND='unspecified address'
+      ;;
+    255.255.255.255 | 64:ff9b::ffff:ffff | 2002:ffff:ffff:*) KIND='broadcast address' ;;
+    100.100.100.200 | 64:ff9b::6464:64c8 | 2002:6464:64c8:* | 168.63.129.16 | 64:ff9b::a83f:8110 | 2002:a83f:8110:* | 192.0.0.192 | \
+      64:ff9b::c000:c0 | 2002:c000:c0:* | fd00:ec2::254 | fd20:ce::254) KIND='cloud metadata address' ;;
+    *) return 1 ;;
+  esac
+}
+
+walk() { # HOST PORT LAYERS NAMED: prints "layer NAME" before each layer and "step OUTCOME|ERROR|DETAIL|NEEDS" after it
+  local address status kind='' open='' places=()
   echo "pid $BASHPID"
   echo 'layer dns'
-  local resolved=
-  if addresses "$1"; then
-    echo "step ok||$DETAIL|"
-    echo 'layer tcp'
-    resolved=1
-  fi
-  if ! exec 3<>"/dev/tcp/$1/$2"; then
-    echo refused
+  addresses "$1"
+  status=$?
+  if ((status)); then
+    resolver "$1"
+    if ((status == 2)); then
+      echo "step unknown||$RESOLVER|getent or python3"
+    else
+      echo "step failed|name or service not known|$RESOLVER|"
+    fi
     exit
   fi
-  if [[ -z $resolved ]]; then
-    resolver "$1"
-    echo "step ok||$RESOLVER|"
-    echo 'layer tcp'
+  echo "step ok||$DETAIL|"
+  echo 'layer tcp'
+  for address in "${FOUND[@]}"; do
+    if [[ -z $4 ]] && never "$address"; then
+      kind=${kind:-$KIND}
+    else
+      places+=("$address")
+    fi
+  done
+  if ((! ${#places[@]})); then
+    echo "step unknown|not dialled: $kind||$MEANT"
+    exit
+  fi
+  for address in "${places[@]}"; do # what was looked at above, and not the name, which may mean another address by now
+    if exec 3<>"/dev/tcp/$address/$2"; then
+      open=1
+      break
+    fi
+  done
+  if [[ -z $open ]]; then
+    echo refused
+    exit
   fi
   echo 'step ok|||'
   [[ $3 == *api* ]] || exit
@@ -180,12 +226,12 @@ tell() { # INDEX LAYER OUTCOME ERROR DETAIL NEEDS
   BEGAN=$NOW
 }
 
-probe() { # INDEX HOST PORT LAYERS: walks in a process of its own, so that a connection which hangs can be ended
+probe() { # INDEX HOST PORT LAYERS [NAMED]: walks in a process of its own, so that a connection which hangs can be ended
   local line word layer=dns text='' walker='' deadline left open='' part status
   now
   BEGAN=$NOW
   deadline=$((NOW + SECONDS_EACH * 1000))
-  exec 4< <(walk "$2" "$3" "$4" 2>&1)
+  exec 4< <(walk "$2" "$3" "$4" "${5-}" 2>&1)
   while :; do
     now
     left=$((deadline - NOW))

@@ -6,11 +6,13 @@ nothing of the package, syntax of Python 3.6, annotations in quotes, and no cred
 
 import base64
 import errno
+import ipaddress
 import re
 import socket
 import ssl
 import threading
 import time
+from typing import Callable  # noqa: UP035 -- Python 3.6
 
 WORDS = {
     errno.ECONNREFUSED: "connection refused",
@@ -56,6 +58,34 @@ TLS_WORDS = (
 HOSTS, RESOLV_CONF = "/etc/hosts", "/etc/resolv.conf"
 MOST_READ = 1 << 20
 MOST_SERVERS = 3  # more than glibc asks
+
+
+NOT_DIALLED = "not dialled: "
+MEANT = "an address that clients reach, or this one in bootstrap or reach of the cluster file"
+# Where a listed address would lead to something that is no broker: to the machine itself, to all of a network, or to the service
+# that hands out a cloud machine's credentials.
+NEVER = tuple(
+    (ipaddress.ip_network(network), kind)
+    for network, kind in (
+        ("169.254.0.0/16", "link-local address"),
+        ("fe80::/10", "link-local address"),
+        ("224.0.0.0/4", "multicast address"),
+        ("ff00::/8", "multicast address"),
+        ("0.0.0.0/8", "unspecified address"),
+        ("::/128", "unspecified address"),
+        ("255.255.255.255/32", "broadcast address"),
+        ("100.100.100.200/32", "cloud metadata address"),
+        ("168.63.129.16/32", "cloud metadata address"),
+        ("192.0.0.192/32", "cloud metadata address"),
+        ("fd00:ec2::254/128", "cloud metadata address"),
+        ("fd20:ce::254/128", "cloud metadata address"),
+    )
+)
+# Where IPv6 addresses hold an IPv4 one, at which bit of the 128 it ends: mapped, compatible, NAT64, 6to4.
+HOLDING = tuple(
+    (ipaddress.ip_network(network), shift)
+    for network, shift in (("::ffff:0:0/96", 0), ("::/96", 0), ("64:ff9b::/96", 0), ("2002::/16", 80))
+)
 
 
 class Failure(Exception):  # noqa: N818 -- a layer that does not work is a result, no error
@@ -127,8 +157,38 @@ def resolve(host: str, port: int, seconds: float) -> "list[tuple[int, tuple[str,
     raise Failure(failed[0] if failed else TIMEOUT, detail=resolver(host))
 
 
-def connect(addresses: "list[tuple[int, tuple[str, int]]]", end: float) -> socket.socket:
-    """Return a connection to the first address that takes one; raises Failure with the last one's error."""
+def never_dialled(address: str) -> "str | None":
+    """Return what kind of address it is that is never dialled, None for any other; an address as getaddrinfo gives it."""
+    try:
+        found = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return "no address"
+    forms = [found]
+    if found.version == 6:  # noqa: PLR2004 -- IPv6
+        held = [shift for network, shift in HOLDING if found in network and int(found) > 1]
+        forms += [ipaddress.ip_address((int(found) >> shift) & 0xFFFFFFFF) for shift in held]
+    return next((kind for one in forms for network, kind in NEVER if one in network), None)
+
+
+def allowed(addresses: "list[tuple[int, tuple[str, int]]]", named: bool) -> "list[tuple[int, tuple[str, int]]]":  # noqa: FBT001 -- goes to vantages
+    """Return the addresses that may be dialled; all of them where the cluster file names the one that was given.
+
+    Raises Failure where none is left. What is dialled is what was looked at here: nothing is resolved again.
+    """
+    kinds = [None if named else never_dialled(one[1][0]) for one in addresses]
+    left = [one for one, kind in zip(addresses, kinds) if kind is None]  # noqa: B905 -- Python 3.6
+    if not left:
+        raise Failure(NOT_DIALLED + str(kinds[0] if kinds else "no address"), "unknown", MEANT)
+    return left
+
+
+def connect(
+    addresses: "list[tuple[int, tuple[str, int]]]", end: float, opened: "Callable[[socket.socket], None] | None" = None
+) -> socket.socket:
+    """Return a connection to the first address that takes one; raises Failure with the last one's error.
+
+    opened: gets each socket before it is used, and raises OSError where none may be any more.
+    """
     last = "timeout"
     for family, address in addresses:
         left = end - time.monotonic()
@@ -137,6 +197,8 @@ def connect(addresses: "list[tuple[int, tuple[str, int]]]", end: float) -> socke
         sock = socket.socket(family, socket.SOCK_STREAM)
         sock.settimeout(left)
         try:
+            if opened is not None:
+                opened(sock)
             sock.connect(address)
         except OSError as error:
             sock.close()
@@ -169,6 +231,7 @@ def secure(
     addresses: "list[tuple[int, tuple[str, int]]]",
     tls: "tuple[str, str | None, tuple[str, str] | None]",
     end: float,
+    opened: "Callable[[socket.socket], None] | None" = None,
 ) -> "tuple[ssl.SSLSocket, str | None, tuple[str, str | None, str]]":
     """Return a connection inside TLS, why it is not to be trusted, and (outcome, error, certificate) of the verification.
 
@@ -190,7 +253,7 @@ def secure(
             if said not in MISTRUST:
                 raise Failure(error or said)  # noqa: B904 -- the text is all that travels
             error = error or said
-            sock = connect(addresses, end)
+            sock = connect(addresses, end, opened)
             continue
         shown = base64.b64encode(secured.getpeercert(binary_form=True) or b"").decode()
         return secured, error, ("unknown" if trust is None else "failed" if trusted is None else "ok", error, shown)

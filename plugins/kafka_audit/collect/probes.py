@@ -4,11 +4,13 @@ Rows only. A vantage that could not run gives `unknown`, never `failed`: nothing
 """
 
 import re
+import socket
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from kafka_audit.collect import certificates, probe_script
+from kafka_audit.collect.budget import Budget
 from kafka_audit.collect.masking import masked
 from kafka_audit.collect.probe_script import CERTIFICATE
 from kafka_audit.collect.probe_sockets import CLIENT_WANTED
@@ -74,7 +76,7 @@ def not_probed(host: str, port: int) -> Step | None:
     return None
 
 
-def walk_from_here(target: Target, seconds: float, logins: Logins) -> list[Step]:
+def walk_from_here(target: Target, seconds: float, logins: Logins, budget: Budget | None = None) -> list[Step]:
     """Walk to a target from this process, up to ApiVersions; the identity is asked in the conversation that follows.
 
     No credential but a client certificate is used. With TLS a step `CERTIFICATE` stands before that of the layer.
@@ -83,19 +85,40 @@ def walk_from_here(target: Target, seconds: float, logins: Logins) -> list[Step]
         target: an endpoint; `reach` is applied.
         seconds: bound of the whole walk.
         logins: whom the cluster file trusts, and which mechanism it names.
+        budget: the audit's.
     """
-    host, port = target.dialled
-    impossible = not_probed(host, port)
-    if impossible is not None:
-        return [impossible]
-    way = probe_script.Walk(host, port, logins.tls(target), logins.mechanism(target))
-    way.go([layer for layer in layers(target) if layer != "identity"], seconds)
-    steps = [Step(*step) for step in way.steps]
+    steps = walk(target, [layer for layer in layers(target) if layer != "identity"], seconds, logins, budget or Budget())
     for step in steps:
         if step.layer == "sasl" and step.outcome == "ok":
             logins.offers(target, step.detail or "")
     mine = f"cert_file and key_file for {clean(target.listener)} in the cluster file"
     return [step._replace(needs=mine) if step.error == CLIENT_WANTED else step for step in steps]
+
+
+def walk(target: Target, wanted: Sequence[str], seconds: float, logins: Logins, budget: Budget) -> list[Step]:
+    """Walk these layers to a target from this process, within the audit's time, and return the steps as they were taken."""
+    host, port = target.dialled
+    impossible = not_probed(host, port)
+    if impossible is not None:
+        return [impossible]
+    try:
+        bound = budget.demand_time(seconds)
+    except ReadError as error:
+        return [Step("dns", "unknown", error.error, None, error.needs, 0)]
+    opened: list[socket.socket] = []
+
+    def keep(connection: socket.socket) -> None:
+        budget.opened(connection)
+        opened.append(connection)
+
+    named = budget.excepts(host, port)
+    way = probe_script.Walk(host, port, logins.tls(target), logins.mechanism(target), named, keep)
+    try:
+        way.go(list(wanted), bound)
+    finally:
+        for one in opened:
+            budget.closed(one)
+    return [Step(*step) for step in way.steps]
 
 
 def as_read_error(step: Step, address: str) -> ReadError:

@@ -9,21 +9,28 @@ import io
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from kafka_audit.collect import probe_script, probes, vantages, zookeeper
+from kafka_audit.collect import choice, probe_script, probes, vantages, zookeeper
+from kafka_audit.collect.budget import Budget
 from kafka_audit.collect.discovery import discover
+from kafka_audit.collect.lanes import side_by_side
 from kafka_audit.collect.probes import Origin
 from kafka_audit.collect.reads import Asking, ReadError
 from kafka_audit.collect.security import Logins
 from kafka_audit.collect.targets import Target, flat, registered_targets
 from kafka_audit.collect.wire import ClientOptions, quiet
-from kafka_audit.model.cluster import Cluster, Vantage
+from kafka_audit.model.cluster import Cluster, Limits, Vantage
 from kafka_audit.model.tables import RegisteredBroker, RegisteredEndpoint, Row
 
 Json = Mapping[str, Any]
 NEEDS_QUEUES = "an Airflow executor with queues"
 LOOKS = 2
+ERRAND_READS = 6
+"""How many times `read_s` it may take to learn what is registered, before the audit itself begins."""
+
+_GRACE_S = 0.5
 
 
 def errand(cluster: Cluster, secrets: Mapping[str, str]) -> Json:
@@ -33,36 +40,58 @@ def errand(cluster: Cluster, secrets: Mapping[str, str]) -> Json:
         cluster: an entry of the cluster file.
         secrets: where variables named by `password_env` are looked up; none of them goes into the errand.
     """
-    read_s = cluster.limits.read_s
-    deadline = time.monotonic() + cluster.limits.audit_s
+    limits, read_s = cluster.limits, cluster.limits.read_s
     logins = Logins(cluster, secrets)
+    budget = Budget(cluster).part(read_s * ERRAND_READS)
     rows: Sequence[Row] = ()
-    with quiet():
-        if cluster.zookeeper is not None:
-            rows = zookeeper.registrations(cluster.zookeeper, secrets, read_s=read_s, deadline=deadline)
-        if not rows and cluster.bootstrap:
-            rows = discover(cluster, 1, ClientOptions(read_s=read_s, logins=logins), deadline)
-    endpoints = [row for row in rows if isinstance(row, RegisteredEndpoint)]
-    targets = [one for one in flat(registered_targets(endpoints, cluster)) if _walkable(one)]
+    try:
+        with quiet():
+            if cluster.zookeeper is not None:
+                rows = zookeeper.registrations(cluster.zookeeper, secrets, read_s=read_s, budget=budget.part(budget.left() / 2))
+            if not rows and cluster.bootstrap:
+                rows = discover(cluster, 1, ClientOptions(read_s=read_s, logins=logins, budget=budget), budget.deadline)
+    finally:
+        budget.close()
+    listed = registered_targets([row for row in rows if isinstance(row, RegisteredEndpoint)], cluster)
+    order = {broker: listed[broker] for broker in choice.order(listed, rows)}
+    kept = choice.targets(order, budget.named, limits.brokers, min(limits.endpoints, limits.probes))
+    targets = [one for one in flat(kept) if _walkable(one)]
     written = _written(rows)
     return {
         "read_s": read_s,
-        "settle_s": cluster.limits.settle_s,
+        "settle_s": limits.settle_s,
+        "audit_s": limits.audit_s,
         "endpoints": [[*_key(one), written.get(one.broker_id)] for one in targets],
-        "script": vantages.asked(targets, logins),
+        "script": vantages.asked(targets, logins, budget.excepted),
     }
 
 
 def run(errands: Mapping[str, Json]) -> dict[str, list[str]]:
-    """Walk twice from here to the endpoints of each cluster; return by cluster what each look saw, a line a layer."""
-    looks: dict[str, list[str]] = {cluster: [] for cluster in errands}
+    """Walk twice from here to the endpoints of each cluster; return by cluster what each look saw, a line a layer.
+
+    Clusters are walked to side by side, each within its own `audit_s`: none waits for another's.
+    """
+    clusters = [*errands]
+    until = time.monotonic() + max((_audit_s(one) for one in errands.values()), default=0.0)
+    looks = side_by_side([partial(_looks, errands[cluster]) for cluster in clusters], len(clusters), until + _GRACE_S)
+    return {cluster: found if isinstance(found, list) else [] for cluster, found in zip(clusters, looks, strict=True)}
+
+
+def _audit_s(one: Json) -> float:
+    """Return how long a cluster's errand may take; one of an older version does not say it."""
+    return float(one.get("audit_s", Limits().audit_s))
+
+
+def _looks(one: Json) -> list[str]:
+    """Walk twice to the endpoints of one cluster; each look has half of the time."""
+    seconds = max(0.0, _audit_s(one) - one["settle_s"]) / LOOKS
+    looks = []
     for number in range(LOOKS):
         if number:
-            time.sleep(max((one["settle_s"] for one in errands.values()), default=0.0))
-        for cluster, one in errands.items():
-            told = io.StringIO()
-            probe_script.walk_all(one["script"], one["read_s"], told)
-            looks[cluster].append(told.getvalue())
+            time.sleep(min(one["settle_s"], _audit_s(one)))
+        told = io.StringIO()
+        probe_script.walk_all(one["script"], one["read_s"], told, seconds)
+        looks.append(told.getvalue())
     return looks
 
 

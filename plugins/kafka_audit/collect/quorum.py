@@ -132,7 +132,7 @@ class ControllerAsker:
     def ask(self) -> tuple[Row, ...]:
         """Ask; a controller that does not answer is rows, never an exception."""
         target, options = self._target, self._options
-        steps = probes.walk_from_here(target, options.read_s, options.logins)
+        steps = probes.walk_from_here(target, options.read_s, options.logins, options.budget)
         node: int | None = None
         try:
             options.logins.demand_known(target)

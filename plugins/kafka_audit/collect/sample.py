@@ -2,12 +2,14 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import zip_longest
 from types import MappingProxyType
 
-from kafka_audit.collect import brokers, leadership, offsets, queues, scram, vantages, zookeeper
+from kafka_audit.collect import brokers, choice, leadership, offsets, queues, scram, vantages, zookeeper
 from kafka_audit.collect.brokers import BrokerAsker
+from kafka_audit.collect.budget import Budget, out_of_time, over_limit
 from kafka_audit.collect.discovery import discover
 from kafka_audit.collect.lanes import side_by_side
 from kafka_audit.collect.migration import without_zookeeper
@@ -19,11 +21,15 @@ from kafka_audit.collect.views import ViewBook
 from kafka_audit.collect.wire import ClientOptions, quiet
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.tables import Migration, RegisteredEndpoint, Registry, Row, Sample
+from kafka_audit.model.text import counted
 
 LANES = 32
 """Brokers and vantages asked at a time, each by one connection or one command."""
 
-_OUT_OF_TIME = ReadError("timeout", "the audit's own time was over", "a higher limits.audit_s")
+BROKER_SHARE, LEAST_BROKER_READS = 0.25, 10
+"""How much of an audit's time one broker may take, at all its addresses together, and at least: so many times `read_s`."""
+
+_MOMENT_S = 0.4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,10 +49,10 @@ class Sampler:
         book: ViewBook,
         say: Callable[[str], None],
         secrets: Mapping[str, str],
-        deadline: float,
+        budget: Budget,
         answers: Mapping[str, queues.Answer] = MappingProxyType({}),
     ) -> None:
-        """Take the cluster, the book for its views, the audit's deadline (of `time.monotonic()`) and what queues answered.
+        """Take the cluster, the book for its views, the audit's budget and what queues answered.
 
         Raises:
             UsageError: a file of certificates that the cluster file names cannot be used.
@@ -56,7 +62,7 @@ class Sampler:
         self._say = say
         self._secrets = secrets
         self._logins = Logins(cluster, secrets)
-        self._deadline = deadline
+        self._budget = budget
         self._answers = answers
 
     def take(self, number: int, reason: str) -> tuple[Row, ...]:
@@ -69,32 +75,36 @@ class Sampler:
         with quiet():
             rows = [*self._ask_zookeeper(number)]
             endpoints = self._endpoints(number, rows)
-            jobs = self._jobs(number, endpoints)
-            rows += self._done(jobs)
+            targets, left_out = self._targets(number, endpoints, rows)
+            rows += left_out
+            rows += self._done(self._jobs(number, targets, endpoints))
             rows = without_zookeeper(rows)
-            rows += self._done(self._jobs_on_leaders(number, endpoints, rows))
-            rows += self._from_queues(number, endpoints, tuple(rows))
+            rows += self._done(self._jobs_on_leaders(number, targets, rows))
+            rows += self._from_queues(number, targets, tuple(rows))
         return (Sample(sample=number, started_ms=started, finished_ms=now_ms(), reason=reason), *rows)
 
     def _done(self, jobs: Sequence[_Job]) -> Iterator[Row]:
-        answers = side_by_side([job.run for job in jobs], LANES, self._deadline)
+        # Every wait inside ends by the deadline; what was heard until then has a moment to become rows.
+        answers = side_by_side([job.run for job in jobs], LANES, self._budget.deadline + _MOMENT_S)
         for job, answer in zip(jobs, answers, strict=True):
             if answer is None or isinstance(answer, ReadError):
-                yield from job.without(answer or _OUT_OF_TIME)
+                yield from job.without(answer or out_of_time())
             else:
                 yield from answer
 
-    def ask_scram_users(self, rows: Iterable[Row], number: int) -> tuple[Row, ...]:
+    def ask_scram_users(self, rows: Iterable[Row], number: int, budget: Budget) -> tuple[Row, ...]:
         """Return the SCRAM credentials of users that the files among these rows let brokers log in as, in KRaft."""
         with quiet():
-            return scram.read(rows, self._cluster.security.protocol, number, self._options())
+            return scram.read(rows, self._cluster.security.protocol, number, replace(self._options(), budget=budget))
 
     def _ask_zookeeper(self, number: int) -> tuple[Row, ...]:
         access = self._cluster.zookeeper
         if access is None:
             return ()
         self._say(f"reading ZooKeeper at {clean(access.connect)} …")
-        return zookeeper.read(access, number, self._secrets, read_s=self._read_s(), deadline=self._deadline)
+        # Half of what is left: a ZooKeeper that drips costs the brokers nothing.
+        until = time.monotonic() + self._budget.left() / 2
+        return zookeeper.read(access, number, self._secrets, read_s=self._read_s(), deadline=until, budget=self._budget)
 
     def _endpoints(self, number: int, rows: Iterable[Row]) -> tuple[RegisteredEndpoint, ...]:
         """Return what ZooKeeper has registered; where nobody could tell, what the bootstrap addresses list."""
@@ -107,49 +117,69 @@ class Sampler:
         if not self._cluster.bootstrap:
             return ()
         self._say(f"asking {len(self._cluster.bootstrap)} bootstrap addresses for their brokers …")
-        return discover(self._cluster, number, self._options(), self._deadline)
+        return discover(self._cluster, number, self._options(), self._budget.deadline)
 
     def _beside_the_registry(self, number: int, registered: tuple[RegisteredEndpoint, ...]) -> tuple[RegisteredEndpoint, ...]:
         """Return what brokers list, where a migration has begun and some of them register with KRaft controllers alone."""
         known = flat(registered_targets(registered, self._cluster))
-        listed = discover(self._cluster, number, self._options(), self._deadline, known)
+        listed = discover(self._cluster, number, self._options(), self._budget.deadline, known)
         unregistered = {one.broker_id for one in listed} - {one.broker_id for one in registered}
         return listed if unregistered else registered
 
-    def _jobs(self, number: int, endpoints: tuple[RegisteredEndpoint, ...]) -> list[_Job]:
-        registered = registered_targets(endpoints, self._cluster)
+    def _targets(
+        self, number: int, endpoints: Iterable[RegisteredEndpoint], rows: Iterable[Row]
+    ) -> tuple[dict[int, list[Target]], tuple[Row, ...]]:
+        """Return the addresses to ask by broker, in the order of asking, and rows for those over `limits`."""
+        limits = self._cluster.limits
+        listed = registered_targets(endpoints, self._cluster)
+        order = choice.order(listed, rows) if len(listed) > LANES else [*listed]
+        kept = choice.targets({broker: listed[broker] for broker in order}, self._budget.named, limits.brokers, limits.endpoints)
+        asking = Asking(sample=number, observer="limits", target=self._cluster.name)
+        brokers_left, left = len(listed) - len(kept), len(flat(listed)) - len(flat(kept))
+        if not left:
+            return kept, ()
+        key = "brokers" if brokers_left else "endpoints"
+        words = f"{counted(brokers_left, 'broker')} of {len(listed)} and {left} of {len(flat(listed))} endpoints"
+        return kept, (asking.failed("ask all brokers", over_limit(f"{words} that are listed were not asked or probed", key)),)
+
+    def _jobs(
+        self, number: int, registered: Mapping[int, Sequence[Target]], endpoints: tuple[RegisteredEndpoint, ...]
+    ) -> list[_Job]:
         unregistered = [[one] for one in bootstrap_targets(self._cluster, endpoints)]
         jobs = []
+        for one in controllers(self._cluster):
+            self._say(f"asking the controller at {clean(one.address)} …")
+            asker = ControllerAsker(one, number, self._options())
+            jobs.append(_Job(run=asker.ask, without=asker.unanswered))
         # What the cluster file names first: a password that is wrong is then refused there, and tried nowhere else.
         everyone = sorted((*registered.values(), *unregistered), key=lambda some: not any(map(self._logins.names, some)))
         for targets in everyone:
             name = clean(targets[0].observer.replace("broker:", "broker "))
             self._say(f"asking {name} at {', '.join(clean(one.address) for one in targets)} …")
-            jobs.append(
-                _Job(
-                    run=BrokerAsker(targets, number, self._options(), self._book).ask,
-                    without=partial(_unanswered, number, targets),
-                )
-            )
-        for one in controllers(self._cluster):
-            self._say(f"asking the controller at {clean(one.address)} …")
-            asker = ControllerAsker(one, number, self._options())
-            jobs.append(_Job(run=asker.ask, without=asker.unanswered))
-        everybody = flat(registered)
-        for run in vantages.runs(self._cluster, number, everybody, registered, self._logins):
+            jobs.append(_Job(run=partial(self._ask_broker, number, targets), without=partial(_unanswered, number, targets)))
+        runs = vantages.runs(self._cluster, number, flat(registered), registered, self._logins, self._budget)
+        first, rest = jobs[:LANES], jobs[LANES:]
+        walks = []
+        for run in runs:
             self._say(f"probing from {run.name} …")
-            jobs.append(_Job(run=run.rows, without=run.unanswered))
-        return jobs
+            walks.append(_Job(run=run.rows, without=run.unanswered))
+        # Brokers and vantages in turn, so that a long list of the ones does not leave the others without time.
+        return [*first, *(job for pair in zip_longest(rest, walks) for job in pair if job is not None)]
 
-    def _jobs_on_leaders(self, number: int, endpoints: tuple[RegisteredEndpoint, ...], rows: Sequence[Row]) -> list[_Job]:
+    def _ask_broker(self, number: int, targets: Sequence[Target]) -> tuple[Row, ...]:
+        """Ask one broker at all its addresses, within its share of the time."""
+        limits = self._cluster.limits
+        seconds = max(limits.audit_s * BROKER_SHARE, limits.read_s * LEAST_BROKER_READS)
+        return BrokerAsker(targets, number, self._options().part(seconds), self._book).ask()
+
+    def _jobs_on_leaders(self, number: int, registered: Mapping[int, Sequence[Target]], rows: Sequence[Row]) -> list[_Job]:
         """Return what can only be asked once it is known who is said to lead."""
-        targets = flat(registered_targets(endpoints, self._cluster))
-        askers = offsets.askers(rows, targets, number, self._options(), leadership.plan(rows, self._book))
+        askers = offsets.askers(rows, flat(registered), number, self._options(), leadership.plan(rows, self._book))
         return [_Job(run=one.ask, without=one.unanswered) for one in askers]
 
-    def _from_queues(self, number: int, endpoints: Iterable[RegisteredEndpoint], rows: Iterable[Row]) -> Iterator[Row]:
+    def _from_queues(self, number: int, registered: Mapping[int, Sequence[Target]], rows: Iterable[Row]) -> Iterator[Row]:
         """Yield what workers of queues saw before the snapshot began."""
-        targets = flat(registered_targets(endpoints, self._cluster))
+        targets = flat(registered)
         found = tuple(rows)
         for vantage in self._cluster.vantages:
             if vantage.queue is not None and vantage.name in self._answers:
@@ -164,13 +194,13 @@ class Sampler:
                 yield from queues.without_queues(vantage, number, targets)
 
     def _read_s(self) -> float:
-        return max(0.1, min(self._cluster.limits.read_s, self._deadline - time.monotonic()))
+        return max(0.1, min(self._cluster.limits.read_s, self._budget.left()))
 
     def _options(self) -> ClientOptions:
-        return ClientOptions(read_s=self._read_s(), logins=self._logins)
+        return ClientOptions(read_s=self._read_s(), logins=self._logins, budget=self._budget)
 
 
-def _unanswered(number: int, targets: list[Target], error: ReadError) -> tuple[Row, ...]:
+def _unanswered(number: int, targets: Sequence[Target], error: ReadError) -> tuple[Row, ...]:
     """Return the rows of a broker that gave none."""
     askings = [Asking(sample=number, observer=one.observer, target=one.address) for one in targets]
     return tuple(asking.failed(operation, error) for asking in askings for operation in brokers.PLANNED)

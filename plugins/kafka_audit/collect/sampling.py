@@ -23,6 +23,10 @@ TICK_S = 3.0
 LEASE_S = 9.0
 """Kafka's default broker.session.timeout.ms: for so long a KRaft controller believes in a broker that it does not hear."""
 
+MOST_SESSION_S = 60.0
+"""Longest session that is waited for: ZooKeeper grants 40 s by default, whatever a broker asks for."""
+
+_DIGITS = 9
 _SESSION_KEY, _LEASE_KEY = "zookeeper.session.timeout.ms", "broker.session.timeout.ms"
 _REASONS = 3
 
@@ -67,8 +71,9 @@ def session_wait(rows: Iterable[Row]) -> float:
     refusing = {one.broker_id for one in tried if one.error == "connection refused"}
     if not registered & refusing:
         return 0.0
-    told = [one.value for one in tables.of(BrokerConfig) if one.key == key and one.value and one.value.isdigit()]
-    return (max(int(one) for one in told) / 1000 if told else default_s) + TICK_S
+    values = [one.value for one in tables.of(BrokerConfig) if one.key == key and one.value and one.value.isdecimal()]
+    told = [int(one) for one in values if len(one) <= _DIGITS]
+    return min(max(told) / 1000 if told else default_s, MOST_SESSION_S) + TICK_S
 
 
 def _told(found: Differences) -> str | None:

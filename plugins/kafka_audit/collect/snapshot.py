@@ -9,6 +9,7 @@ from types import MappingProxyType
 from kafka_audit import __version__
 from kafka_audit.collect import sampling
 from kafka_audit.collect.brokers import API_VERSIONS, CONFIGS
+from kafka_audit.collect.budget import Budget
 from kafka_audit.collect.groups import GROUPS
 from kafka_audit.collect.last_filter import filtered
 from kafka_audit.collect.listener_names import named
@@ -68,6 +69,7 @@ _ONCE: Mapping[type[Row], str | tuple[str, ...]] = MappingProxyType(
 )
 """Tables that are told once, with the read that tells them, or several of which one does."""
 
+_FILE_SHARE = 0.1  # of an audit's time that is left for server.properties, and as much for logs
 _KEPT = 2  # samples whose rows stay: a difference is judged by the last two
 
 
@@ -97,35 +99,54 @@ def take(
         raise UsageError(msg)
     started = now_ms()
     book = ViewBook(behind_proxies(cluster))
-    sampler = Sampler(cluster, book, say, secrets, time.monotonic() + cluster.limits.audit_s, answers)
-    samples = _Samples(cluster, sampler, book, say)
+    budget = Budget(cluster)
+    try:
+        rows, samples = _collected(cluster, book, say, secrets, budget, answers)
+    finally:
+        budget.close()
+    rows = filtered(named(rows), Logins(cluster, secrets).passwords())
+    info = _info(cluster, started, samples, rows)
+    return Snapshot(snapshot_id=snapshot_id, cluster=cluster.name, cluster_id=_cluster_id(cluster, rows), rows=(info, *rows))
+
+
+def _collected(  # noqa: PLR0913, PLR0917 -- see `take`
+    cluster: Cluster,
+    book: ViewBook,
+    say: Callable[[str], None],
+    secrets: Mapping[str, str],
+    budget: Budget,
+    answers: Mapping[str, Answer],
+) -> tuple[tuple[Row, ...], int]:
+    """Return the rows of all that was asked, and how many samples were taken."""
+    files = budget.left() * _FILE_SHARE * (bool(cluster.properties) + (cluster.logs is not None))
+    within = budget.part(budget.left() - files)
+    sampler = Sampler(cluster, book, say, secrets, within, answers)
+    samples = _Samples(cluster, sampler, book, say, within.deadline)
     samples.take()
-    rows = samples.rows()
+    rows, number = samples.rows(), len(samples.taken)
     if cluster.properties:
         say(f"reading {counted(len(cluster.properties), 'path')} of server.properties …")
-        read_s = cluster.limits.read_s
-        rows += properties.read(cluster.properties, _brokers(rows), len(samples.taken), read_s, samples.deadline + read_s)
-        rows += sampler.ask_scram_users(rows, len(samples.taken))
+        until = time.monotonic() + budget.left() / (1 if cluster.logs is None else 2)
+        rows += properties.read(cluster.properties, _brokers(rows), number, cluster.limits.read_s, until)
+        rows += sampler.ask_scram_users(rows, number, budget.part(budget.left() / (1 if cluster.logs is None else 2)))
     if cluster.logs is not None:
         say("reading the end of the brokers' logs …")
         registered = [row for row in samples.taken[-1] if isinstance(row, RegisteredBroker)]
-        until = samples.deadline + cluster.limits.read_s
-        rows += logs.read(cluster, _brokers(rows), registered, len(samples.taken), until, Logins(cluster, secrets).passwords())
-    rows = filtered(named(rows), Logins(cluster, secrets).passwords())
-    info = _info(cluster, started, len(samples.taken), rows)
-    return Snapshot(snapshot_id=snapshot_id, cluster=cluster.name, cluster_id=_cluster_id(cluster, rows), rows=(info, *rows))
+        passwords = Logins(cluster, secrets).passwords()
+        rows += logs.read(cluster, _brokers(rows), registered, number, budget.deadline, passwords)
+    return rows, number
 
 
 class _Samples:
     """The looks taken so far."""
 
-    def __init__(self, cluster: Cluster, sampler: Sampler, book: ViewBook, say: Callable[[str], None]) -> None:
+    def __init__(self, cluster: Cluster, sampler: Sampler, book: ViewBook, say: Callable[[str], None], deadline: float) -> None:
         self._limits = cluster.limits
         self._expect_brokers = cluster.expect.brokers
         self._sampler = sampler
         self._book = book
         self._say = say
-        self.deadline = time.monotonic() + cluster.limits.audit_s
+        self._deadline = deadline
         self._views: dict[frozenset[str], tuple[Row, ...]] = {}
         self.taken: list[tuple[Row, ...]] = []
 
@@ -135,6 +156,7 @@ class _Samples:
         while reason is not None:
             began = time.monotonic()
             self.taken.append(self._sampler.take(len(self.taken) + 1, reason))
+            self.taken[:-_KEPT] = [()] * len(self.taken[:-_KEPT])
             lasted = time.monotonic() - began
             reason = self._why_again()
             if reason is not None and not self._wait(reason, lasted):
@@ -152,7 +174,7 @@ class _Samples:
         """Let some time pass before the next look; return whether there is enough of it left."""
         seconds = max(self._limits.settle_s, sampling.session_wait(self.taken[-1]))
         number = len(self.taken) + 1
-        if time.monotonic() + seconds + lasted > self.deadline:
+        if time.monotonic() + seconds + lasted > self._deadline:
             self._say(f"no sample {number}, limits.audit_s leaves no time for it, although {reason}")
             return False
         self._say(f"sample {number} in {seconds:.0f} s because {reason}")

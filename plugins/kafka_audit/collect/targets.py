@@ -1,5 +1,6 @@
 """Which addresses to ask, and under whose name. Pure."""
 
+import ipaddress
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
@@ -12,6 +13,7 @@ from kafka_audit.model.trusted_hosts import normal_host
 
 PLAINTEXT = "PLAINTEXT"
 UNREGISTERED = -1
+_ZOOKEEPER_PORT = 2181
 
 _ADDRESS = re.compile(r"(?:\[([0-9A-Fa-f:.%]+)\]|([^\[\]:/\s]+)):([0-9]{1,5})")
 
@@ -73,6 +75,29 @@ def ways(cluster: Cluster) -> dict[tuple[str, int], str]:
         host, port = split_address(advertised, "reach")
         found[normal_host(host), port] = way
     return found
+
+
+def named_addresses(cluster: Cluster) -> frozenset[tuple[str, int]]:
+    """Return the addresses that the cluster file itself names, by `bootstrap`, `controllers`, `reach` and `zookeeper`."""
+    texts = {*cluster.bootstrap, *cluster.controllers, *cluster.reach, *cluster.reach.values()}
+    if cluster.zookeeper is not None:
+        servers = (one.strip() for one in cluster.zookeeper.connect.partition("/")[0].split(","))
+        texts |= {one if _ADDRESS.fullmatch(one) else f"{one}:{_ZOOKEEPER_PORT}" for one in servers}
+    found = (_ADDRESS.fullmatch(one) for one in texts)
+    return frozenset((normal_host(match[1] or match[2]), int(match[3])) for match in found if match is not None)
+
+
+def literal(named: Iterable[tuple[str, int]]) -> frozenset[tuple[str, int]]:
+    """Return those of these addresses that are numbers: what a name means is not in the file."""
+    return frozenset((host, port) for host, port in named if _is_number(host))
+
+
+def _is_number(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        return False
+    return True
 
 
 def behind_proxies(cluster: Cluster) -> dict[tuple[str, int], tuple[str, int]]:
@@ -137,5 +162,5 @@ def listed_endpoints(listed: Iterable[tuple[int, str, int]], sample: int, protoc
     """Return brokers known from Metadata alone as endpoints: nobody told us their listeners' names."""
     return tuple(
         RegisteredEndpoint(sample=sample, broker_id=broker, listener=BOOTSTRAP, protocol=protocol, host=host, port=port)
-        for broker, host, port in sorted(set(listed))
+        for broker, host, port in dict.fromkeys(listed)
     )

@@ -1,13 +1,12 @@
 """Trials: how far one gets to addresses that no broker advertises yet, from this worker and from command vantages."""
 
 import os
-import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 
-from kafka_audit.collect import probe_script, probes, vantages
+from kafka_audit.collect import probes, vantages
+from kafka_audit.collect.budget import Budget, out_of_time
 from kafka_audit.collect.lanes import side_by_side
-from kafka_audit.collect.probes import Step
 from kafka_audit.collect.reads import ReadError
 from kafka_audit.collect.security import Logins
 from kafka_audit.collect.targets import Target, flat, registered_targets
@@ -15,7 +14,6 @@ from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.tables import Probe, RegisteredEndpoint, Row
 
 _LANES = 32
-_OUT_OF_TIME = ReadError("timeout", None, "a higher limits.audit_s")
 _Job = tuple[Callable[[], tuple[Row, ...]], Callable[[ReadError], tuple[Row, ...]]]
 """What to ask on a lane, and the rows for when it gave none."""
 
@@ -39,25 +37,23 @@ def walk(
     targets = flat(registered_targets(endpoints, cluster))
     if not targets:
         return ()
-    logins = Logins(cluster, secrets)
-    runs = [one for one in vantages.runs(cluster, 0, targets, brokers, logins) if one.vantage in names]
-    jobs: list[_Job] = [(partial(_from_here, one, cluster.limits.read_s, logins), partial(_unanswered, one)) for one in targets]
+    logins, budget = Logins(cluster, secrets), Budget(cluster)
+    seconds = cluster.limits.read_s
+    runs = [one for one in vantages.runs(cluster, 0, targets, sorted(brokers), logins, budget) if one.vantage in names]
+    jobs: list[_Job] = [(partial(_from_here, one, seconds, logins, budget), partial(_unanswered, one)) for one in targets]
     jobs += [(one.rows, one.unanswered) for one in runs]
-    answers = side_by_side([ask for ask, _ in jobs], _LANES, time.monotonic() + cluster.limits.audit_s)
+    try:
+        answers = side_by_side([ask for ask, _ in jobs], _LANES, budget.deadline)
+    finally:
+        budget.close()
     found: list[Row] = []
     for answer, (_, without) in zip(answers, jobs, strict=True):
-        found += without(answer or _OUT_OF_TIME) if answer is None or isinstance(answer, ReadError) else answer
+        found += without(answer or out_of_time()) if answer is None or isinstance(answer, ReadError) else answer
     return tuple(row for row in found if isinstance(row, Probe))
 
 
-def _from_here(target: Target, seconds: float, logins: Logins) -> tuple[Row, ...]:
-    host, port = target.dialled
-    impossible = probes.not_probed(host, port)
-    if impossible is not None:
-        return probes.worker_rows(0, target, [impossible], logins)
-    way = probe_script.Walk(host, port, logins.tls(target), logins.mechanism(target))
-    way.go(list(probes.layers(target)), seconds)
-    return probes.worker_rows(0, target, [Step(*step) for step in way.steps], logins)
+def _from_here(target: Target, seconds: float, logins: Logins, budget: Budget) -> tuple[Row, ...]:
+    return probes.worker_rows(0, target, probes.walk(target, probes.layers(target), seconds, logins, budget), logins)
 
 
 def _unanswered(target: Target, error: ReadError) -> tuple[Row, ...]:

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kafka_audit.collect import probe_script, probes
+from kafka_audit.collect.budget import Budget, over_limit
 from kafka_audit.collect.probe_script import CERTIFICATE
 from kafka_audit.collect.probes import LAYERS, Origin, Step
 from kafka_audit.collect.reads import Asking, ReadError, clean
@@ -28,12 +29,15 @@ from kafka_audit.collect.security import Logins
 from kafka_audit.collect.targets import Target
 from kafka_audit.model.cluster import Cluster, Vantage
 from kafka_audit.model.tables import Row
+from kafka_audit.model.trusted_hosts import normal_host
 
 START_S = 10.0
 """Time for ssh, kubectl or docker to get the script going, on top of the walk itself."""
 
+_MOST_UNSEEN = 200  # targets of which each has a row of its own when a broker's host saw none of them
 _MOST_OUTPUT = 4 * 1024 * 1024
 _OUTCOMES = frozenset({"ok", "failed", "unknown"})
+_END_S = 1.0
 _FIELDS = 8  # tag, index, layer, outcome, error, detail, needs, milliseconds
 _NEEDS = "a command that runs python3 or bash on the vantage, with the script on its stdin"
 _CANNOT_RUN = "cannot run"
@@ -62,33 +66,67 @@ class Output:
         return f"exit status {self.status}" if self.status else "unreadable output"
 
 
-def runs(
-    cluster: Cluster, sample: int, targets: Sequence[Target], brokers: Iterable[int], logins: Logins | None = None
+def runs(  # noqa: PLR0913, PLR0917 -- what, where, to whom, for how long
+    cluster: Cluster,
+    sample: int,
+    targets: Sequence[Target],
+    brokers: Iterable[int],
+    logins: Logins | None = None,
+    budget: Budget | None = None,
 ) -> list["Run"]:
-    """Return what to run for the command vantages of the cluster file: once for role client, once per broker for role broker."""
-    logins = logins or Logins(cluster, {})
-    ids = sorted(brokers)
-    return [
-        Run(cluster, vantage, Origin.of(vantage, broker), sample, targets, logins)
+    """Return what to run for the command vantages of the cluster file: once for role client, once per broker for role broker.
+
+    Args:
+        cluster: its vantages; `limits.probes` bounds the pairs of a run and a target.
+        sample: number of this look.
+        targets: where to go.
+        brokers: ids, in the order in which their hosts are to have their turn.
+        logins: whom the cluster file trusts.
+        budget: the audit's.
+    """
+    logins, budget = logins or Logins(cluster, {}), budget or Budget(cluster)
+    ids = [*brokers]
+    origins = [
+        (vantage, Origin.of(vantage, broker))
+        for role in ("client", "broker")  # of few clients each sees all that it may
         for vantage in cluster.vantages
-        if vantage.command is not None
-        for broker in (ids if vantage.role == "broker" else [None])
+        if vantage.command is not None and vantage.role == role
+        for broker in (ids if role == "broker" else [None])
     ]
+    found, left = [], cluster.limits.probes
+    for number, (vantage, origin) in enumerate(origins):
+        share = min(len(targets), max(1, left // (len(origins) - number)) if left else 0)
+        left -= share
+        # Each run begins where the one before ended, so that every target has about as many probes.
+        start = number * share % max(1, len(targets))
+        turned = [*targets[start:], *targets[:start]]
+        found.append(Run(cluster, vantage, origin, sample, turned[:share], logins, budget, turned[share:]))
+    return found
 
 
 class Run:
     """One vantage, on one host, to all targets."""
 
-    def __init__(  # noqa: PLR0913, PLR0917 -- what, where, to whom
-        self, cluster: Cluster, vantage: Vantage, origin: Origin, sample: int, targets: Sequence[Target], logins: Logins
+    def __init__(  # noqa: PLR0913, PLR0917 -- what, where, to whom, for how long
+        self,
+        cluster: Cluster,
+        vantage: Vantage,
+        origin: Origin,
+        sample: int,
+        targets: Sequence[Target],
+        logins: Logins,
+        budget: Budget,
+        left_out: Sequence[Target] = (),
     ) -> None:
-        """Take a vantage and where on it to run; `rows` runs."""
+        """Take a vantage, where on it to run, and which targets `limits.probes` leaves out; `rows` runs."""
         self._logins = logins
         self._cluster = cluster
         self._vantage = vantage
         self._origin = origin
         self._sample = sample
         self._targets = targets
+        self._budget = budget
+        self._left_out = left_out
 
     @property
     def vantage(self) -> str:
@@ -101,29 +139,45 @@ class Run:
         place = "" if self._origin.from_broker is None else f" on broker {self._origin.from_broker}"
         return clean(self._vantage.name) + place
 
+    def _command(self) -> list[str]:
+        return [part.replace("{broker_id}", str(self._origin.from_broker)) for part in self._vantage.command or ()]
+
+    def _asking(self) -> Asking:
+        observer = f"vantage:{self._vantage.name}"
+        return Asking(sample=self._sample, observer=observer, target=clean(shlex.join(self._command())))
+
     def unanswered(self, error: ReadError) -> tuple[Row, ...]:
         """Return the rows of a run that gave none, e.g. because it did not end with the audit."""
-        asking = Asking(sample=self._sample, observer=f"vantage:{self._vantage.name}", target=self.name)
-        unknown = probes.unknown(self._sample, self._origin, self._targets, error.error, error.needs)
-        return (asking.failed(f"probe {self._vantage.name}", error), *unknown)
+        return (self._asking().failed(f"probe {self._vantage.name}", error), *self._unseen(self._targets, error))
+
+    def _unseen(self, targets: Sequence[Target], error: ReadError) -> tuple[Row, ...]:
+        """Return the rows of targets that were not seen.
+
+        From a broker's host there is none where these are many: a pair without a row was not measured, which is what its row
+        would say, and a list of brokers that is none would fill the table with pairs that nobody probed.
+        """
+        many = len(self._targets) + len(self._left_out) > _MOST_UNSEEN
+        if many and self._origin.from_broker is not None:
+            return ()
+        return probes.unknown(self._sample, self._origin, targets, error.error, error.needs)
 
     def rows(self) -> tuple[Row, ...]:
         """Run the command and return `Probe` rows for every target, and one `SourceRead` row for the run."""
-        command = [part.replace("{broker_id}", str(self._origin.from_broker)) for part in self._vantage.command or ()]
-        observer = f"vantage:{self._vantage.name}"
-        asking = Asking(sample=self._sample, observer=observer, target=clean(shlex.join(command)))
-        operation = f"probe {self._vantage.name}"
+        command, asking, operation = self._command(), self._asking(), f"probe {self._vantage.name}"
         sent = [one for one in self._targets if probes.not_probed(one.host, one.port) is None]
         rows: list[Row] = []
         for one in self._targets:
             impossible = probes.not_probed(one.host, one.port)
             if impossible is not None:
                 rows += probes.rows(self._sample, self._origin, one, [impossible])
+        if self._left_out:
+            message = f"{len(self._left_out)} of {len(self._left_out) + len(self._targets)} endpoints were not probed"
+            error = over_limit(f"{message} from {self.name}", "probes")
+            rows += [asking.failed(f"{operation} (rest)", error), *self._unseen(self._left_out, error)]
         try:
             paths = self._walk(command, sent) if sent else {}
         except ReadError as error:
-            unknown = probes.unknown(self._sample, self._origin, sent, error.error, error.needs)
-            return (asking.failed(operation, error), *rows, *unknown)
+            return (asking.failed(operation, error), *rows, *self._unseen(sent, error))
         for index, steps in sorted(paths.items()):
             rows += probes.rows(self._sample, self._origin, sent[index], steps, judges=self._logins.judges(sent[index]))
         return (asking.answered(operation), *rows)
@@ -131,14 +185,15 @@ class Run:
     def _walk(self, command: list[str], targets: Sequence[Target]) -> dict[int, list[Step]]:
         """Return the steps to every target, with Python there or else with bash; raises ReadError when neither tells all."""
         read_s = self._cluster.limits.read_s
-        deadline_s = START_S + read_s * -(-len(targets) // probe_script.SIDE_BY_SIDE)
+        wanted_s = START_S + read_s * -(-len(targets) // probe_script.SIDE_BY_SIDE)
+        named = self._budget.excepted
         environment = without_secrets(os.environ, self._cluster, self._logins.passwords())
         said = []
         for program, script in (
-            (["python3", "-"], python_text(targets, read_s, self._logins)),
-            (["bash", "-s"], bash_text(targets, read_s)),
+            (["python3", "-"], python_text(targets, read_s, self._logins, named)),
+            (["bash", "-s"], bash_text(targets, read_s, named)),
         ):
-            output = run([*command, *program], script, deadline_s, environment)
+            output = run([*command, *program], script, self._budget.demand_time(wanted_s), environment)
             paths = parse(output.text, targets)
             if len(paths) == len(targets):
                 return paths if program[0] == "python3" else {at: without_python(targets[at], one) for at, one in paths.items()}
@@ -148,15 +203,19 @@ class Run:
         raise ReadError(output.error(), "; ".join(said), _NEEDS)
 
 
-def python_text(targets: Sequence[Target], seconds: float, logins: Logins) -> str:
+Named = Collection[tuple[str, int]]
+"""Addresses that the cluster file gives as such, which may be dialled whatever they are."""
+
+
+def python_text(targets: Sequence[Target], seconds: float, logins: Logins, named: Named = ()) -> str:
     """Return the script for a vantage with Python: this package's own modules, and a call with the targets as JSON text."""
     folder = importlib.resources.files("kafka_audit.collect")
     source = "\n".join(folder.joinpath(f"{name}.py").read_text(encoding="utf-8") for name in ("probe_sockets", "probe_script"))
-    what = json.dumps(asked(targets, logins))
+    what = json.dumps(asked(targets, logins, named))
     return f"{_IMPORT.sub('', source)}\n\nmain({what!r}, {seconds!r})\n"
 
 
-def asked(targets: Sequence[Target], logins: Logins) -> dict[str, Any]:
+def asked(targets: Sequence[Target], logins: Logins, named: Named = ()) -> dict[str, Any]:
     """Return what a walk from elsewhere is given, as JSON: addresses, names and certificates of `ca_file`."""
     trust: dict[str, str] = {}
     listed = []
@@ -165,7 +224,8 @@ def asked(targets: Sequence[Target], logins: Logins) -> dict[str, Any]:
         key = None
         if pem:  # a vantage's own store of authorities is not ours, so without a ca_file nothing is verified there
             key = trust.setdefault(pem, str(len(trust)))
-        listed.append([one.host, one.port, list(probes.layers(one)), name, key, logins.mechanism(one)])
+        known = (normal_host(one.host), one.port) in named
+        listed.append([one.host, one.port, list(probes.layers(one)), name, key, logins.mechanism(one), known])
     return {"targets": listed, "trust": {key: pem for pem, key in trust.items()}}
 
 
@@ -178,7 +238,7 @@ def without_python(target: Target, steps: list[Step]) -> list[Step]:
     return sorted([*steps, Step(lacking, "unknown", None, None, "python3", 0)], key=lambda one: LAYERS.index(one.layer))
 
 
-def bash_text(targets: Sequence[Target], seconds: float) -> str:
+def bash_text(targets: Sequence[Target], seconds: float, named: Named = ()) -> str:
     """Return the script for a vantage with bash alone; requests travel as octal escapes for printf, hosts quoted."""
     source = importlib.resources.files("kafka_audit.collect").joinpath("probe_script.sh").read_text(encoding="utf-8")
     settings = [
@@ -192,7 +252,8 @@ def bash_text(targets: Sequence[Target], seconds: float) -> str:
         walked = probes.layers(one)
         if "tls" in walked:
             walked = ("dns", "tcp")
-        calls.append(f"  probe {index} {shlex.quote(one.host)} {one.port} {','.join(walked)} &")
+        known = " named" if (normal_host(one.host), one.port) in named else ""
+        calls.append(f"  probe {index} {shlex.quote(one.host)} {one.port} {','.join(walked)}{known} &")
         if (index + 1) % probe_script.SIDE_BY_SIDE == 0:
             calls.append("  wait")
     # In a function and without stdin: a child that read from it would eat the rest of this very script.
@@ -271,7 +332,8 @@ def _end(process: subprocess.Popen[bytes]) -> None:
             os.killpg(process.pid, signal.SIGKILL)
     if process.stdout is not None:
         process.stdout.close()
-    process.wait()
+    with suppress(subprocess.TimeoutExpired):  # killed, and in the kernel's hands
+        process.wait(_END_S)
 
 
 def parse(text: str, targets: Sequence[Target]) -> dict[int, list[Step]]:

@@ -14,8 +14,12 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from kafka_audit.collect.acls import AclBook
-from kafka_audit.collect.metadata import ListedBroker, MetadataError, Partition, read_answer, read_topic
+from kafka_audit.collect.budget import Budget, out_of_time
+from kafka_audit.collect.metadata import ListedBroker, MetadataError, Partition, read_answer, read_topic, weight
 from kafka_audit.model.tables import Row, ViewBroker, ViewPartition, ViewTopic
+
+MOST_LISTED = 10
+"""How many times `limits.brokers` an answer may list: brokers that were honest list those that were registered by others."""
 
 _Listed = tuple[str, str | None, str, int]  # name, topic id, topic digest, error
 
@@ -53,21 +57,27 @@ class ViewBook:
         self._topics: dict[str, tuple[_Listed, ...]] = {}
         self._partitions: dict[str, tuple[str, tuple[Partition, ...]]] = {}
 
-    def add(self, body: bytes, version: int, dialled: tuple[str, int] | None = None) -> View:
-        """Take the body of a Metadata response of that version; raises metadata.MetadataError.
+    def add(self, body: bytes, version: int, dialled: tuple[str, int] | None = None, budget: Budget | None = None) -> View:
+        """Take the body of a Metadata response of that version; raises metadata.MetadataError, and ReadError over the budget.
 
         Args:
             body: the response.
             version: its version.
             dialled: where it came from; one that came through a proxy may hold the proxy's own addresses.
+            budget: the audit's: rows of all different views together, and time.
         """
+        budget = budget or Budget()
         proxied = dialled is not None and (dialled[0].lower(), dialled[1]) in self._behind
         key = (version, proxied, hashlib.blake2b(body, digest_size=16).digest())
-        with self._lock:
+        if not self._lock.acquire(timeout=budget.demand_time()):
+            raise out_of_time()
+        try:
             if key not in self._bodies:
                 with _collector_paused():
-                    self._bodies[key] = self._read(body, version, self._behind if proxied else {})
+                    self._bodies[key] = self._read(body, version, self._behind if proxied else {}, budget)
             return self._bodies[key]
+        finally:
+            self._lock.release()
 
     def listed(self, brokers_digest: str) -> tuple[int, ...]:
         """Return the ids in a list of brokers, sorted."""
@@ -101,14 +111,23 @@ class ViewBook:
             for one in partitions:
                 yield ViewPartition(topic_digest=digest, topic=topic, **one._asdict())
 
-    def _read(self, body: bytes, version: int, behind: Mapping[tuple[str, int], tuple[str, int]]) -> View:
-        answer = read_answer(body, version, self._last_bytes[version])
+    def _read(self, body: bytes, version: int, behind: Mapping[tuple[str, int], tuple[str, int]], budget: Budget) -> View:
+        def check(count: int) -> None:
+            budget.demand_time()
+            budget.demand_rows(count)
+
+        most = MOST_LISTED * budget.limits.brokers
+        answer = read_answer(body, version, self._last_bytes[version], most_brokers=most, check=check)
         brokers = tuple(sorted((as_advertised(one, behind) for one in answer.brokers), key=lambda one: one.broker_id))
-        topics = tuple(sorted((self._topic(data, version) for data in answer.topics), key=lambda one: (one[0], one[2])))
+        topics = tuple(sorted((self._topic(data, version, budget) for data in answer.topics), key=lambda one: (one[0], one[2])))
         if len({name for name, *_ in topics}) != len(topics):
             msg = f"no Metadata answer of version {version}: a topic is listed twice"
             raise MetadataError(msg)
         brokers_digest, topics_digest = _digest(brokers), _digest(topics)
+        if topics_digest not in self._topics:  # the same in another order is the same
+            budget.add_rows(len(topics))
+        if brokers_digest not in self._brokers:
+            budget.add_rows(len(brokers))
         self._brokers[brokers_digest] = brokers
         self._topics[topics_digest] = topics
         return View(
@@ -122,9 +141,11 @@ class ViewBook:
             error=answer.error,
         )
 
-    def _topic(self, data: bytes, version: int) -> _Listed:
+    def _topic(self, data: bytes, version: int, budget: Budget) -> _Listed:
         known = self._topic_bytes.get((version, data))
         if known is None:
+            budget.demand_time()
+            budget.add_rows(weight(data, version))
             topic = read_topic(data, version)
             digest = _digest((topic.name, topic.partitions))
             self._partitions[digest] = (topic.name, topic.partitions)

@@ -14,11 +14,13 @@ from types import TracebackType
 from typing import Any, Self
 
 from kafka.errors import for_code
-from kafka.net.manager import KafkaConnectionManager
 from kafka.net.selector import NetworkSelector
 from kafka.protocol.metadata import MetadataRequest, MetadataResponse
 
 from kafka_audit import __version__
+from kafka_audit.collect.broker_connection import Manager
+from kafka_audit.collect.budget import Budget
+from kafka_audit.collect.probe_sockets import Failure, allowed, resolve
 from kafka_audit.collect.raw import RawRequest
 from kafka_audit.collect.reads import ReadError
 from kafka_audit.collect.sasl import register
@@ -30,16 +32,19 @@ from kafka_audit.model.cluster import Cluster
 __all__ = ["CLIENT", "MAX_BYTES", "UNSUPPORTED", "ClientOptions", "Conversation", "demand", "error_name", "quiet"]
 
 CLIENT = "kafka-audit"
-MAX_BYTES = 256 * 1024 * 1024
-"""Largest answer taken: Metadata of five million partitions. A TLS alert, read as a size, is 352 MB and so is refused at once."""
+MAX_BYTES = 128 * 1024 * 1024
+"""Largest answer taken: Metadata of nearly three million partitions.
+
+A TLS alert, read as a size, is 352 MB and so is refused at once."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClientOptions:
-    """How to speak: `way` to one address; `at` finds it among the cluster's `logins`."""
+    """How to speak: `way` to one address; `at` finds it among the cluster's `logins`. `budget` bounds all that is asked."""
 
     read_s: float
     max_bytes: int = MAX_BYTES
+    budget: Budget = field(default_factory=Budget, repr=False)
     logins: Logins = field(default_factory=lambda: Logins(Cluster(name="none"), {}), repr=False)
     way: Way = field(default_factory=Way)
 
@@ -47,24 +52,9 @@ class ClientOptions:
         """Return how to speak to a target; raises ReadError where the cluster file does not let us."""
         return replace(self, way=self.logins.way(target))
 
-
-class _Manager(KafkaConnectionManager):  # type: ignore[misc] # kafka-python has no types
-    """Makes connections that hear a party's last words.
-
-    kafka-python drops what it has read when the end of the stream comes along with it, and a broker that refuses a login says
-    why and hangs up at once. The end is still there when the next read looks for it.
-    """
-
-    async def _build_transport(self, node: Any, timeout_at: float | None = None) -> Any:  # noqa: ANN401 -- see above
-        transport = await super()._build_transport(node, timeout_at=timeout_at)
-        receive = transport._sock_recv  # noqa: SLF001 -- there is no other place
-
-        def words_first() -> tuple[bytes, Exception | None]:
-            data, error = receive()
-            return data, None if data else error
-
-        transport._sock_recv = words_first  # noqa: SLF001 -- see above
-        return transport
+    def part(self, seconds: float) -> "ClientOptions":
+        """Return the same with an earlier end."""
+        return replace(self, budget=self.budget.part(seconds))
 
 
 class Conversation:
@@ -80,10 +70,12 @@ class Conversation:
         self.apis: dict[int, tuple[int, int]] = {}
         self.lost: ReadError | None = None
         self._options = options
+        self._place = host, port
         with _unlogged():
             self._net = NetworkSelector(client_id=CLIENT, slow_task_threshold_secs=0)
-            self._manager = _Manager(
+            self._manager = Manager(
                 self._net,
+                options.budget,
                 bootstrap_servers=[joined(host, port)],
                 client_id=CLIENT,
                 client_software_name=CLIENT,
@@ -95,15 +87,27 @@ class Conversation:
         self._connection: Any = None
 
     def __enter__(self) -> Self:
-        """Connect, ask for ApiVersions, log in where `way` says so; raises ReadError."""
+        """Resolve, connect, ask for ApiVersions, log in where `way` says so; raises ReadError."""
         way = self._options.way
         try:
-            with way.attempt(self._options.read_s), _unlogged(), as_read_error(way):
+            seconds = self._options.budget.demand_time(self._options.read_s)
+            with way.attempt(seconds), _unlogged(), as_read_error(way):
+                self._manager.take(self._resolved())
                 self._manager.run(self._connect)
         except BaseException:
             self.__exit__(None, None, None)
             raise
         return self
+
+    def _resolved(self) -> list[tuple[int, tuple[Any, ...]]]:
+        """Return the addresses to dial: those that were looked at, so that no other answer of a name server comes after."""
+        host, port = self._place
+        try:
+            found = resolve(host, port, self._options.budget.demand_time(self._options.read_s))
+            return allowed(found, named=self._options.budget.excepts(host, port))
+        except Failure as failure:
+            _, error, _, needs = failure.step
+            raise ReadError(error or "no address", f"{joined(host, port)}: {error}", needs) from None
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """Close the connection and its selector."""
@@ -112,9 +116,8 @@ class Conversation:
             self._net.close()
 
     async def _connect(self) -> None:
-        self._connection = self._manager.get_connection(
-            "bootstrap-0", timeout_ms=self._options.read_s * 1000, refresh_metadata_on_err=False
-        )
+        timeout_ms = self._options.budget.demand_time(self._options.read_s) * 1000
+        self._connection = self._manager.get_connection("bootstrap-0", timeout_ms=timeout_ms)
         await self._connection
         self.apis = dict(self._connection.broker_version_data.api_versions)
 
@@ -135,8 +138,9 @@ class Conversation:
         if self.lost is not None:
             raise self.lost
         try:
+            timeout_ms = self._options.budget.demand_time(self._options.read_s) * 1000
             with _unlogged(), as_read_error(self._options.way):
-                return self._manager.run(self._connection.send_request, request, self._options.read_s * 1000)
+                return self._manager.run(self._connection.send_request, request, timeout_ms)
         except ReadError as error:
             if self._connection.closed:
                 self.lost = error
@@ -148,7 +152,13 @@ class Conversation:
         Topics are never created by asking: allow_auto_topic_creation is False, always.
         """
         request = MetadataRequest(version=version, topics=topics, allow_auto_topic_creation=False)
-        body: bytes = self.ask(RawRequest(request, MetadataResponse, MetadataRequest.API_KEY, version))
+        raw = RawRequest(request, MetadataResponse, MetadataRequest.API_KEY, version)
+        if topics is not None:
+            some: bytes = self.ask(raw)
+            return some
+        with self._options.budget.turn():
+            body: bytes = self.ask(raw)
+        self._options.budget.note_answer(len(body))
         return body
 
 

@@ -3,13 +3,15 @@
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
 from kazoo.exceptions import ConnectionClosedError, ConnectionLoss, KazooException, NoNodeError, SessionExpiredError
 from kazoo.handlers.threading import KazooTimeoutError
 
-from kafka_audit.collect import migration, znodes, zookeeper_nodes
+from kafka_audit.collect import choice, migration, znodes, zookeeper_nodes
+from kafka_audit.collect.budget import Budget, over_limit
 from kafka_audit.collect.multiread import Result, Znode, ZnodeReader
 from kafka_audit.collect.reads import Asking, ReadError, any_answer, clean, fitting
 from kafka_audit.collect.registered import PartitionState, Registered, Topic
@@ -40,14 +42,24 @@ PLANNED = (
 
 _KNOWN = (KazooException, KazooTimeoutError, ZnodeError)
 _LONGEST_TOPIC = 255  # characters; Kafka's own bound is 249
+MOST_CHILDREN = 1_000_000
+"""Names below one znode that are taken. 200,000 topics are a large cluster's, and more than ZooKeeper lists by default (1 MB)."""
+
+SMALL_SHARE = 0.125
+"""Of `limits.bytes` for a set other than topics and states: 100,000 ACLs are 10 MB, the settings of 200,000 topics 30 MB."""
+
+_TOO_LARGE = "too large"
+_STAT_BYTES = 80  # what a znode takes in an answer besides its data
 _T = TypeVar("_T")
 
 
 class Look:
     """Reads one cluster once."""
 
-    def __init__(self, session: Session, asking: Asking, read_s: float, deadline: float) -> None:
+    def __init__(self, session: Session, asking: Asking, read_s: float, deadline: float, budget: Budget | None = None) -> None:
         """Take a connected session; `read_s` bounds each request, `deadline` (of `time.monotonic()`) the look."""
+        self._deadline = deadline
+        self._budget = budget or Budget()
         self._session = session
         self._asking = asking
         self._read_s = read_s
@@ -57,6 +69,7 @@ class Look:
         self._migration: Migration | None = None
         self._znodes = ZnodeReader(session.client, read_s, deadline)
         self._sizes: dict[str, int] = {}
+        self._bytes = 0
         self._health: list[Row] = []
 
     def take(self) -> tuple[Row, ...]:
@@ -84,6 +97,7 @@ class Look:
         self._note(zookeeper_nodes.HEALTH, self._read_health)
         self._read_again(before)
         after = self._sync()
+        self._leave_out()
         return (
             *self._reads.values(),
             *self._found.rows(self._asking.sample, before, after),
@@ -96,18 +110,19 @@ class Look:
     def registrations(self) -> tuple[Row, ...]:
         """Return brokers and their endpoints, nothing where they could not be read."""
         self._note(IDS, self._read_brokers)
+        self._leave_out()
         return tuple(row for one in self._found.brokers.values() for row in (one.broker, *one.endpoints))
 
     def _read_health(self) -> None:
         sample, lists = self._asking.sample, {TOPICS: self._found.topics}
-        nodes = zookeeper_nodes.read(self._session.client, sample, self._read_s)
+        nodes = zookeeper_nodes.read(self._session.client, sample, self._left)
         self._health = [*nodes, *zookeeper_nodes.largest(self._sizes, lists, sample)]
 
     def _sync(self) -> int:
         """Let a follower catch up with the leader, so that it is not older than the brokers; return the last zxid seen."""
         if self._lost is None:
             with suppress(KazooException, KazooTimeoutError, ReadError), any_answer():  # then the sets fail as well, and say why
-                self._session.client.sync_async(IDS).get(timeout=self._read_s)
+                self._session.client.sync_async(IDS).get(timeout=self._left())
         return int(self._session.client.last_zxid or 0)
 
     def _note(self, path: str, step: Callable[[], None]) -> None:
@@ -148,25 +163,33 @@ class Look:
     def _get(self, path: str) -> Znode | None:
         """Return one znode, None where it does not exist."""
         try:
-            return Znode(*self._session.client.get_async(path).get(timeout=self._read_s))
+            return Znode(*self._session.client.get_async(path).get(timeout=self._left()))
         except NoNodeError:
             return None
 
-    def get_many(self, paths: Sequence[str]) -> dict[str, Result]:
-        """Return content or error per path; raises what loses the session."""
-        found = self._znodes.get_many(paths)
+    def get_many(self, paths: Sequence[str], share: float = SMALL_SHARE) -> dict[str, Result]:
+        """Return content or error per path; raises what loses the session, and ReadError over this share of `limits.bytes`."""
+        found = self._znodes.get_many(paths, round(self._budget.limits.bytes * share) - (self._bytes if share == 1 else 0))
+        self._bytes += 0 if share < 1 else sum(len(one.data) + _STAT_BYTES for one in found.values() if isinstance(one, Znode))
         self._sizes |= {path: len(one.data) for path, one in found.items() if isinstance(one, Znode)}
         return found
 
     def children(self, path: str) -> tuple[list[str], Any]:
         """Return sorted names and stat; raises NoNodeError and what loses the session."""
-        names, stat = self._session.client.get_children_async(path, include_data=True).get(timeout=self._read_s)
+        names, stat = self._session.client.get_children_async(path, include_data=True).get(timeout=self._left())
+        if len(names) > MOST_CHILDREN:
+            raise ReadError(_TOO_LARGE, f"{len(names)} znodes below {path}, more than {MOST_CHILDREN}")
         return sorted(names), stat
+
+    def _left(self) -> float:
+        """Return how long to wait for an answer, in seconds."""
+        return max(0.01, min(self._read_s, self._deadline - time.monotonic()))
 
     def decode(self, path: str, result: Result, decode: Callable[[Znode], _T]) -> _T | None:
         """Return one znode of a set decoded; a failure is a row of its own and leaves the rest of the set alone."""
         if isinstance(result, NoNodeError):
             return None  # it went away after its parent was listed
+        self._budget.demand_time()
         try:
             if isinstance(result, KazooException):
                 raise self._session.as_read_error(result, path)
@@ -196,7 +219,22 @@ class Look:
                 brokers[broker] = found
                 for entry in found.unreadable:
                     self._fail(path, ReadError("unreadable endpoint", entry, f"an endpoint in {path} that names host and port"))
+                if len(found.endpoints) > choice.MOST_OF_ONE:
+                    self._fail(path, ReadError(_TOO_LARGE, f"{len(found.endpoints)} endpoints, more than {choice.MOST_OF_ONE}"))
+                    brokers[broker] = replace(found, endpoints=found.endpoints[: choice.MOST_OF_ONE])
         self._found.brokers, self._found.brokers_pzxid = brokers, stat.pzxid
+
+    def _leave_out(self) -> None:
+        """Leave out brokers over `limits.brokers`; then the set counts as not read, for who is missing in it is not known."""
+        found, most = self._found, self._budget.limits.brokers
+        if len(found.brokers) <= most:
+            return
+        assigned = {one for topic in found.topics.values() for ids in topic.assignment.replicas.values() for one in ids}
+        kept = choice.brokers(found.brokers, self._budget.named, assigned)[:most]
+        message = f"{len(found.brokers) - most} of {len(found.brokers)} registered brokers are left out"
+        operation = f"zookeeper {IDS}"
+        self._reads[operation] = self._asking.failed(operation, over_limit(message, "brokers"))
+        found.brokers = {broker: found.brokers[broker] for broker in sorted(kept)}
 
     def _registration(self, broker: int, znode: Znode) -> Registration:
         return znodes.broker(self._asking.sample, broker, znode.data, znode.stat)
@@ -229,9 +267,16 @@ class Look:
         for name in (name for name in names if len(name) > _LONGEST_TOPIC):
             words = f"a topic's name of {len(name)} characters below {TOPICS}"
             self._fail(f"{TOPICS}/{name}", ReadError("unreadable", words, f"no such znode below {TOPICS}"))
-        for path, result in self.get_many([f"{TOPICS}/{name}" for name in names if len(name) <= _LONGEST_TOPIC]).items():
+        most, partitions = self._budget.limits.rows, len(names)
+        paths = [f"{TOPICS}/{name}" for name in names if len(name) <= _LONGEST_TOPIC]
+        for path, result in self.get_many(paths, 1.0).items():
             topic = self.decode(path, result, _topic)
             if topic is not None:
+                partitions += len(topic.assignment.replicas)
+                if partitions > most:
+                    self._found.topics.clear()
+                    message = f"the topics in ZooKeeper have more than {most} partitions"
+                    raise over_limit(message, "rows")
                 self._found.topics[path.rpartition("/")[2]] = topic
 
     def _read_states(self) -> None:
@@ -240,7 +285,7 @@ class Look:
 
     def _take_states(self, keys: Sequence[tuple[str, int]]) -> None:
         paths = {f"{TOPICS}/{topic}/partitions/{number}/state": (topic, number) for topic, number in keys}
-        for path, result in self.get_many(list(paths)).items():
+        for path, result in self.get_many(list(paths), 1.0).items():
             if isinstance(result, NoNodeError):
                 self._found.states[paths[path]] = PartitionState(None, 0)
                 continue

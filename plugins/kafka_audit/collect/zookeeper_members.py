@@ -7,7 +7,9 @@ import time
 from collections.abc import Mapping, Sequence
 from functools import partial
 
+from kafka_audit.collect.budget import Budget
 from kafka_audit.collect.lanes import side_by_side
+from kafka_audit.collect.probe_sockets import Failure, allowed, connect, resolve
 from kafka_audit.collect.reads import UNREADABLE, Asking, ReadError, clean, os_words
 from kafka_audit.model.cluster import ZookeeperAccess
 from kafka_audit.model.tables import Row, ZookeeperMember
@@ -35,7 +37,7 @@ def members(connect: str) -> tuple[tuple[str, int], ...]:
     return tuple(dict.fromkeys(found))
 
 
-def read(access: ZookeeperAccess, sample: int, read_s: float, *, known: bool) -> tuple[Row, ...]:
+def read(access: ZookeeperAccess, sample: int, read_s: float, *, known: bool, budget: Budget | None = None) -> tuple[Row, ...]:
     """Return a `ZookeeperMember` and a `SourceRead` row for each server.
 
     That a server gives no connection is an answer to the question whether it serves, where the ensemble is known to be there;
@@ -46,12 +48,13 @@ def read(access: ZookeeperAccess, sample: int, read_s: float, *, known: bool) ->
         sample: number of this look.
         read_s: bound of each server, in seconds.
         known: a session with one of them was had.
+        budget: bound of all.
     """
     places = members(access.connect)
-    jobs = [partial(_member, access, sample, host, port, read_s) for host, port in places]
-    deadline = time.monotonic() + (read_s + 1) * (1 + len(places) // _LANES)
+    own = (budget or Budget()).part((read_s + 1) * (1 + len(places) // _LANES))
+    jobs = [partial(_member, access, sample, (host, port), read_s, own) for host, port in places]
     rows: list[Row] = []
-    for (host, port), answer in zip(places, side_by_side(jobs, _LANES, deadline), strict=True):
+    for (host, port), answer in zip(places, side_by_side(jobs, _LANES, own.deadline), strict=True):
         name = f"{host}:{port}"
         if isinstance(answer, ReadError):
             rows.append(Asking(sample=sample, observer=f"zookeeper@{clean(name)}", target=clean(name)).failed(WORD, answer))
@@ -75,13 +78,15 @@ def _asked(member: ZookeeperMember, odd: Sequence[str], *, known: bool) -> Row:
     return asking.answered(WORD)
 
 
-def _member(access: ZookeeperAccess, sample: int, host: str, port: int, read_s: float) -> tuple[ZookeeperMember, Sequence[str]]:
+def _member(
+    access: ZookeeperAccess, sample: int, place: tuple[str, int], read_s: float, budget: Budget
+) -> tuple[ZookeeperMember, Sequence[str]]:
     """Return a server's row, and what of its answer is not what ZooKeeper writes."""
-    name = f"{host}:{port}"
+    name = "{}:{}".format(*place)
     try:
-        text = _ask(access, host, port, time.monotonic() + read_s)
-    except TimeoutError:
-        return _down(sample, name, "timeout"), ()
+        text = _ask(access, *place, budget.part(read_s))
+    except (Failure, TimeoutError) as error:
+        return _down(sample, name, str(error) if isinstance(error, Failure) else "timeout"), ()
     except OSError as error:
         return _down(sample, name, _words(error)), ()
     except (UnicodeError, OverflowError):
@@ -105,12 +110,24 @@ def _words(error: OSError) -> str:
     return os_words(error.errno, "TLS failed" if isinstance(error, ssl.SSLError) else type(error).__name__)
 
 
-def _ask(access: ZookeeperAccess, host: str, port: int, deadline: float) -> str:
+def _ask(access: ZookeeperAccess, host: str, port: int, budget: Budget) -> str:
+    deadline = budget.deadline
+    addresses = allowed(resolve(host, port, budget.left()), named=budget.excepts(host, port))
+    plain = connect(addresses, deadline, budget.opened)
+    try:
+        return _answer(access, host, plain, deadline)
+    finally:
+        budget.closed(plain)
+
+
+def _answer(access: ZookeeperAccess, host: str, plain: socket.socket, deadline: float) -> str:
     parts: list[bytes] = []
-    plain = socket.create_connection((host, port), timeout=_left(deadline))
+    plain.settimeout(_left(deadline))
     with plain, _wrapped(access, plain, host) as connection:
         connection.sendall(WORD.encode())
         while sum(map(len, parts)) < _MOST_BYTES:
+            if time.monotonic() > deadline:
+                raise TimeoutError
             connection.settimeout(_left(deadline))
             part = connection.recv(4096)
             if not part:

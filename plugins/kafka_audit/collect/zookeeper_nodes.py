@@ -1,7 +1,7 @@
 """What znodes tell of ZooKeeper's own health: who may write them, where notices heap up, which are close to too large."""
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from kazoo.exceptions import NoAuthError, NoNodeError
@@ -25,16 +25,16 @@ _LETTERS = ((4, "c"), (1, "r"), (2, "w"), (8, "d"), (16, "a"))
 _PER_NAME = 4  # bytes that ZooKeeper's answer takes for a name's length
 
 
-def read(client: Any, sample: int, read_s: float) -> Iterator[ZookeeperNode]:  # noqa: ANN401 -- kazoo's client is untyped
+def read(client: Any, sample: int, left: Callable[[], float]) -> Iterator[ZookeeperNode]:  # noqa: ANN401 -- kazoo's client is untyped
     """Yield the znodes by name; one that may not be asked for its ACL tells nobody's rights, and one that is not there no row.
 
-    Raises what kazoo raises where the session is lost.
+    `left` tells how long to wait for the next answer, in seconds. Raises what kazoo raises where the session is lost.
     """
     asked = [(path, client.get_acls_async(path)) for path in (*GUARDED, *NOTICES)]
     listed = [(path, client.get_children_async(path, include_data=True)) for path in LISTED]
     for path, answer in asked:
         try:
-            acls, stat = answer.get(timeout=read_s)
+            acls, stat = answer.get(timeout=left())
         except NoNodeError:
             continue
         except NoAuthError:
@@ -50,7 +50,7 @@ def read(client: Any, sample: int, read_s: float) -> Iterator[ZookeeperNode]:  #
 
     for path, answer in listed:
         with contextlib.suppress(NoNodeError, NoAuthError):
-            names, stat = answer.get(timeout=read_s)
+            names, stat = answer.get(timeout=left())
             if path not in GUARDED:
                 yield _named(path, sample, stat.numChildren)
             told = (f"{path}/{name}" for name in sorted(names)[:MOST_LISTED])

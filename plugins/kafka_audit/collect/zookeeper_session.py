@@ -3,17 +3,19 @@
 import logging
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
 from kazoo.client import KazooClient
-from kazoo.exceptions import AuthFailedError, KazooException, NoAuthError, WriterNotClosedException
+from kazoo.exceptions import AuthFailedError, KazooException, NoAuthError
 from kazoo.handlers.threading import KazooTimeoutError
 from kazoo.retry import KazooRetry
 
-from kafka_audit.collect.probe_sockets import tls_words
+from kafka_audit.collect import zookeeper_connection
+from kafka_audit.collect.budget import Budget
+from kafka_audit.collect.probe_sockets import NOT_DIALLED, tls_words
 from kafka_audit.collect.reads import ReadError
 from kafka_audit.model.cluster import ZookeeperAccess
 from kafka_audit.model.errors import UsageError
@@ -49,6 +51,9 @@ class _LastWords(logging.Handler):
         if line and "[SSL" in line:
             needs = "zookeeper.tls in the cluster file with a ca_file, cert_file and key_file that fit the server"
             return ReadError(tls_words(line), line, needs)
+        if line and NOT_DIALLED in line:
+            named = f"{access.connect} with an address of its own in zookeeper of the cluster file, if it is meant"
+            return ReadError(line[line.index(NOT_DIALLED) :], line, named)
         error = next((words for part, words in _LAST_WORDS if line and part in line), "timeout")
         return ReadError(error, line, f"a ZooKeeper server that answers at {access.connect}{_perhaps_tls(access, error)}")
 
@@ -67,6 +72,9 @@ class Session:
             return ReadError("NoAuthError", None, f"read permission on {path} in ZooKeeper{whom}")
         if isinstance(error, AuthFailedError):
             return _refused(self.access)
+        refused = getattr(getattr(self.client, "_connection", None), "refused", None)
+        if isinstance(refused, ReadError):
+            return refused
         if isinstance(error, KazooTimeoutError):
             return ReadError("timeout", str(error) or None, f"an answer of {self.access.connect} within limits.read_s")
         needs = f"a ZooKeeper session at {self.access.connect}" if isinstance(error, KazooException) else None
@@ -74,22 +82,21 @@ class Session:
 
 
 @contextmanager
-def open_session(access: ZookeeperAccess, read_s: float, secrets: Mapping[str, str]) -> Iterator[Session]:
-    """Connect within `read_s` seconds, close at the end.
+def open_session(access: ZookeeperAccess, read_s: float, secrets: Mapping[str, str], budget: Budget) -> Iterator[Session]:
+    """Connect within `read_s` seconds and the budget's time, close at the end.
 
     Raises:
         ReadError: no server answers in time, or it refuses the login.
         UsageError: the connection string cannot be read.
     """
     words = _LastWords()
-    client = _client(access, read_s, secrets, words)
+    bound = budget.demand_time(read_s)
+    client = _client(access, bound, secrets, words, budget)
     try:
-        _start(client, words, access, time.monotonic() + read_s)
+        _start(client, words, access, time.monotonic() + bound)
         yield Session(client=client, access=access)
     finally:
-        with suppress(WriterNotClosedException):  # the thread hangs in connect(); it is a daemon and ends by its own time-out
-            client.stop()
-            client.close()
+        zookeeper_connection.stop(client, budget)
 
 
 def _start(client: KazooClient, words: _LastWords, access: ZookeeperAccess, deadline: float) -> None:
@@ -113,7 +120,7 @@ def _perhaps_tls(access: ZookeeperAccess, error: str) -> str:
     return ", or zookeeper.tls in the cluster file if that port speaks TLS" if access.tls is None and "clos" in error else ""
 
 
-def _client(access: ZookeeperAccess, read_s: float, secrets: Mapping[str, str], words: _LastWords) -> KazooClient:
+def _client(access: ZookeeperAccess, read_s: float, secrets: Mapping[str, str], words: _LastWords, budget: Budget) -> KazooClient:
     # A logger of its own, in no hierarchy: failures become rows, not log lines.
     logger = logging.Logger("zookeeper", logging.WARNING)  # noqa: LOG001
     logger.addHandler(words)
@@ -127,7 +134,8 @@ def _client(access: ZookeeperAccess, read_s: float, secrets: Mapping[str, str], 
     if access.username is not None:
         options["sasl_options"] = {"mechanism": "DIGEST-MD5", "username": access.username, "password": _password(access, secrets)}
     try:
-        return KazooClient(
+        client = KazooClient(
+            handler=zookeeper_connection.Handler(budget),
             hosts=access.connect,
             # Also the bound of each connection attempt: a server that drops packets must leave time for the next one.
             timeout=max(1.0, read_s / servers),
@@ -138,6 +146,8 @@ def _client(access: ZookeeperAccess, read_s: float, secrets: Mapping[str, str], 
     except ValueError as error:
         msg = f"zookeeper {access.connect}: {error}"
         raise UsageError(msg) from error
+    client._connection = zookeeper_connection.Connection(client, budget, read_s, options.get("sasl_options"))  # noqa: SLF001 -- there is no other place
+    return client
 
 
 def _password(access: ZookeeperAccess, secrets: Mapping[str, str]) -> str:

@@ -67,7 +67,21 @@ class Expect:
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """Bounds on the audit's own load and patience. Seconds, and a share for `leader_moves`."""
+    """Bounds on the audit's own load and patience. Seconds, and a share for `leader_moves`.
+
+    The last five bound what a cluster can make an audit do, whatever it says. A cluster of 1,000 brokers and 1,000,000
+    partitions does not meet the defaults:
+
+    - brokers, 2,000: twice as many.
+    - endpoints, 10,000: 1,000 brokers with 5 listeners each, twice.
+    - probes, 1,000,000 pairs of a vantage's host and an endpoint in one sample: 1,000 brokers, each probed from every broker's
+      host. From there every listener counts: with three of them 577 brokers fit, and of more each host probes a share.
+    - bytes, 512 MiB under way at a time: an answer with 1,000,000 partitions is 45 MB (42 bytes each with three replicas, and the
+      topics' names), and at most as many are asked for at a time as fit; what ZooKeeper tells in one sample is 320 MB (a state
+      takes 230 bytes with its stat, 200,000 topics 300 each with their settings).
+    - rows, 5,000,000 of topics and partitions in all different views: 1,200,000 (1,000,000 partitions, 200,000 topics) four
+      times, for what changes while it is asked.
+    """
 
     read_s: float = 10.0
     audit_s: float = 300.0
@@ -75,6 +89,11 @@ class Limits:
     settle_s: float = 5.0
     leader_moves: float = 0.2
     skew_s: float = 60.0
+    brokers: int = 2_000
+    endpoints: int = 10_000
+    probes: int = 1_000_000
+    bytes: int = 512 * 1024 * 1024
+    rows: int = 5_000_000
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -34,6 +34,7 @@ ELSEWHERE: Mapping[str, str] = MappingProxyType(
 """Where every key belongs, for the suggestion when it stands at the wrong place."""
 
 _ROLES = ("client", "broker")
+_LEAST_BYTES = 1024 * 1024  # less would not hold one broker's settings
 _CODE = re.compile(r"KA(?!000)[0-9]{3}")
 
 
@@ -144,15 +145,22 @@ def _limits(item: Item) -> Limits:
     def number(key: str, minimum: float, maximum: float = float("inf")) -> float:
         return given[key].number(minimum, maximum) if key in given else float(getattr(usual, key))
 
+    def whole(key: str, minimum: int) -> int:
+        return given[key].whole(minimum) if key in given else int(getattr(usual, key))
+
     read_s = number("read_s", 0.1)
-    connections = given["connections_per_broker"].whole(1) if "connections_per_broker" in given else usual.connections_per_broker
     limits = Limits(
         read_s=read_s,
         audit_s=number("audit_s", 1),
-        connections_per_broker=connections,
+        connections_per_broker=whole("connections_per_broker", 1),
         settle_s=number("settle_s", 0),
         leader_moves=number("leader_moves", 0, 1),
         skew_s=number("skew_s", 0),
+        brokers=whole("brokers", 1),
+        endpoints=whole("endpoints", 1),
+        probes=whole("probes", 1),
+        bytes=whole("bytes", _LEAST_BYTES),
+        rows=whole("rows", 1),
     )
     if limits.audit_s < limits.read_s:
         item.refuse(f"audit_s ({limits.audit_s:g}) is shorter than one read, read_s ({limits.read_s:g})")

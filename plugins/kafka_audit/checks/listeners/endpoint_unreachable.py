@@ -27,7 +27,8 @@ def endpoint_unreachable() -> str:
     is named for each: dns (no address; the evidence has who was asked), tcp, tls, sasl, api (ApiVersions). Who answers: KA111.
 
     ## Not known when
-    No vantage probed it, a layer could not be tried there (see `needs`), or it failed once.
+    No vantage probed it, a layer could not be tried there (see `needs`), or it failed once. Addresses that lead to no other host
+    (link-local, multicast, unspecified, broadcast) or to a cloud's metadata service are not dialled, also where a name means one.
 
     ## Passes only when
     Every client vantage got through every layer that it tried.

@@ -28,7 +28,8 @@ def unroutable_advertised_address(snapshot: Snapshot) -> Iterator[Judgement]:
     resolves in that container's network only.
 
     ## Fails when
-    The advertised host is loopback, a wildcard, link-local, or a name without a dot (a bare container or host name). HIGH where
+    The advertised host is loopback, a wildcard, link-local, multicast, broadcast, or a name without a dot (a bare container or
+    host name). HIGH where
     several hosts are in play: the auditor dials, or a vantage or `reach` shows, another host. Else MEDIUM, as for a
     single machine, and for a bare name that a client vantage does resolve.
 

@@ -97,7 +97,7 @@ class _Reader:
     def read(self, places: Sequence[Place]) -> list[_Answer]:
         turns = 1 + len(places) // _LANES
         until = min(self._deadline, time.monotonic() + (self._read_s + vantages.START_S) * turns)
-        answers = side_by_side([partial(self._one, place) for place in places], _LANES, until)
+        answers = side_by_side([partial(self._one, place, until) for place in places], _LANES, until)
         return [
             ReadError("timeout", f"{place.target}: not read in time", f"{place.target} within limits.read_s")
             if answer is None
@@ -105,9 +105,9 @@ class _Reader:
             for place, answer in zip(places, answers, strict=True)
         ]
 
-    def _one(self, place: Place) -> _Answer:
+    def _one(self, place: Place, until: float) -> _Answer:
         try:
-            return tails.read(place, self._read_s, self._environment)
+            return tails.read(place, min(self._read_s, max(0.0, until - time.monotonic())), self._environment)
         except ReadError as error:
             return error
 

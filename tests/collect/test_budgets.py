@@ -1,0 +1,434 @@
+"""Hostile parties and size: bytes, rows, brokers, addresses and pairs are bounded; what was left out is a row."""
+
+import json
+import socket
+import struct
+import subprocess
+import sys
+import textwrap
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from kazoo.protocol.states import ZnodeStat
+
+from collect import fakes
+from hostile_parties.broker import HostileBroker
+from hostile_parties.cluster import HostileCluster
+from hostile_parties.party import announce
+from hostile_parties.zookeeper import HostileZookeeper, kafka_tree, registration
+from kafka_audit.collect import choice, vantages
+from kafka_audit.collect.brokers import BrokerAsker
+from kafka_audit.collect.budget import OVER_LIMIT, Budget
+from kafka_audit.collect.metadata import MetadataError, weight
+from kafka_audit.collect.reads import ReadError
+from kafka_audit.collect.security import Logins
+from kafka_audit.collect.snapshot import take
+from kafka_audit.collect.targets import Target, named_addresses
+from kafka_audit.collect.views import ViewBook
+from kafka_audit.collect.wire import ClientOptions
+from kafka_audit.collect.znodes import broker as decoded
+from kafka_audit.model.cluster import Cluster, Limits, Vantage, ZookeeperAccess
+from kafka_audit.model.tables import BrokerView, Probe, RegisteredBroker, SourceRead
+
+QUICK = Limits(read_s=1.0, settle_s=0.1, audit_s=20.0)
+TESTS = Path(__file__).parents[1]
+
+
+def target(address, broker_id=0, listener="L"):
+    return Target(broker_id=broker_id, listener=listener, protocol="PLAINTEXT", host=address[0], port=address[1], via=None)
+
+
+def snap(cluster):
+    return take(cluster, snapshot_id="s", say=lambda _: None, secrets={})
+
+
+def over(rows):
+    return [row for row in rows if isinstance(row, SourceRead) and row.error == OVER_LIMIT]
+
+
+def grown(program):
+    """Run a program in a process of its own; return by how many MB it grew at its peak, and its seconds, as it prints them."""
+    text = textwrap.dedent(program)
+    frame = f"""
+import json, resource, sys, threading, time
+sys.path[:0] = [{str(TESTS)!r}, {str(TESTS.parent / "plugins")!r}]
+from hostile_parties.broker import HostileBroker
+from hostile_parties.cluster import HostileCluster
+from hostile_parties.party import announce
+from kafka_audit.collect.snapshot import take
+from kafka_audit.model.cluster import Cluster, Limits, ZookeeperAccess
+
+def peak():
+    for line in open("/proc/self/status"):
+        if line.startswith("VmHWM"):
+            return int(line.split()[1]) / 1024
+
+def measured(cluster):
+    open("/proc/self/clear_refs", "w").write("5")
+    before, began = peak(), time.monotonic()
+    snapshot = take(cluster, snapshot_id="s", say=lambda _: None, secrets={{}})
+    print(json.dumps([peak() - before, time.monotonic() - began]))
+    return snapshot
+{text}"""
+    done = subprocess.run([sys.executable, "-c", frame], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.mark.parametrize("key", [3, 18, 32, 60])
+def test_a_size_that_is_only_announced_takes_no_memory(key):
+    megabytes, seconds = grown(f"""
+    from contextlib import ExitStack
+    with ExitStack() as stack:
+        brokers = [stack.enter_context(HostileBroker(number)) for number in range(8)]
+        for one in brokers:
+            one.brokers = {{other.id: (other.host, other.port) for other in brokers}}
+            one.script[{key}] = announce(255 << 20)
+        limits = Limits(read_s=1, settle_s=0, audit_s=8)
+        measured(Cluster(name="c", bootstrap=tuple(one.address for one in brokers), limits=limits))
+    """)
+    assert megabytes < 60
+    assert seconds < 9
+
+
+def test_a_flood_at_eight_brokers_ends_at_one_budget():
+    megabytes, _ = grown("""
+    from contextlib import ExitStack
+    with ExitStack() as stack:
+        brokers = [stack.enter_context(HostileBroker(number)) for number in range(8)]
+        for one in brokers:
+            one.script[3] = announce(255 << 20, 255 << 20)
+        limits = Limits(read_s=4, settle_s=0, audit_s=12, bytes=64 << 20)
+        measured(Cluster(name="c", bootstrap=tuple(one.address for one in brokers), limits=limits))
+    """)
+    assert megabytes < 64 + 120
+
+
+@pytest.mark.parametrize("key", ["connect", "/brokers/topics", "/controller"])
+def test_a_zookeeper_that_announces_two_gigabytes_and_floods_is_not_taken(key):
+    megabytes, seconds = grown(f"""
+    with HostileCluster(brokers=1) as parties:
+        parties.zookeeper.script[{key!r}] = announce(2**31 - 1, 2**31 - 1)
+        access = ZookeeperAccess(connect=parties.zookeeper.address)
+        cluster = Cluster(name="c", zookeeper=access, limits=Limits(read_s=3, settle_s=0, audit_s=12))
+        measured(cluster)
+    """)
+    assert megabytes < 80
+    assert seconds < 13
+
+
+def test_a_zookeeper_frame_that_is_refused_says_why():
+    with HostileCluster(brokers=1) as parties:
+        parties.zookeeper.script["/brokers/topics"] = announce(2**31 - 1)
+        snapshot = snap(Cluster(name="c", zookeeper=ZookeeperAccess(connect=parties.zookeeper.address), limits=QUICK))
+    errors = {
+        row.error: row.message for row in snapshot.of(SourceRead) if row.observer == "zookeeper" and row.outcome == "failed"
+    }
+    assert errors == {"too large": "an answer of 2147483647 bytes, more than 67108864"}
+
+
+def tiny_topics(count, prefix="t", partitions=0):
+    """Return the body of a Metadata answer, version 1, whose topics are as small as can be."""
+    body = bytearray(struct.pack("!i", 0) + struct.pack("!ii", 0, count))
+    for number in range(count):
+        name = f"{prefix}{number}".encode()
+        body += struct.pack("!hh", 0, len(name)) + name + b"\0" + struct.pack("!i", partitions)
+        body += b"".join(struct.pack("!hiiiiii", 0, one, 0, 1, 0, 1, 0) for one in range(partitions))
+    return bytes(body)
+
+
+def test_more_topics_than_a_cluster_has_are_not_decoded():
+    """11 MB on the wire took 30 s and 726 MB."""
+    cluster = Cluster(name="c", limits=Limits(rows=500_000))
+    body, book, started = tiny_topics(800_000), ViewBook(), time.monotonic()
+    with pytest.raises(ReadError, match=OVER_LIMIT) as caught:
+        book.add(body, 1, None, Budget(cluster))
+    assert time.monotonic() - started < 0.5
+    assert "limits.rows" in caught.value.needs
+    assert book._last_bytes[1] == {}, "nothing is kept of it"
+
+
+def test_eight_answers_that_differ_share_one_total():
+    budget = Budget(Cluster(name="c", limits=Limits(rows=100_000)))
+    book, refused = ViewBook(), 0
+    for number in range(8):
+        try:
+            book.add(tiny_topics(20_000, f"{number}-"), 1, None, budget)
+        except ReadError:
+            refused += 1
+    assert refused >= 5
+    assert sum(map(len, book._topics.values())) <= 100_000
+
+
+def test_the_same_topics_in_another_order_count_once():
+    """The honest neighbour: after a restart a broker lists the same in another order."""
+    budget, book = Budget(Cluster(name="c", limits=Limits(rows=7_000))), ViewBook()
+    names = [f"t{number}" for number in range(1000)]
+    digests = set()
+    for turn in range(20):
+        turned = names[turn:] + names[:turn]
+        topics = {name: {0: (0, [0, 1, 2]), 1: (1, [1, 2, 0])} for name in turned}
+        body = bytes(fakes.metadata(8, {0: ("h", 1)}, topics).encode(header=False, framed=False))
+        digests.add(book.add(body, 8, None, budget).topics_digest)
+    assert len(digests) == 1
+
+
+def test_the_largest_honest_cluster_fits_by_default():
+    """1,000,000 partitions in 200,000 topics, and as many again in another state, by their weights; 5 replicas each."""
+    one = bytes(
+        fakes.metadata(9, {}, {"orders-of-a-department": {p: (0, range(5)) for p in range(5)}}).encode(header=False, framed=False)
+    )
+    topic = one[one.index(b"\0\0\x17orders") : -6]
+    assert weight(topic, 9) == 6
+    budget = Budget(Cluster(name="c"))
+    for _ in range(2):
+        budget.demand_rows(200_000)
+        budget.add_rows(200_000 + 200_000 * weight(topic, 9) + 1000)
+
+
+def test_decoding_stops_at_the_deadline():
+    body = tiny_topics(400_000, partitions=1)  # 15 s of decoding
+    budget, started = Budget(Cluster(name="c")).part(0.3), time.monotonic()
+    with pytest.raises(ReadError, match="timeout"):
+        ViewBook().add(body, 1, None, budget)
+    assert time.monotonic() - started < 3
+
+
+def test_one_topic_with_endless_lists_weighs_what_it_holds():
+    partition = struct.pack("!hii", 0, 0, 0) + struct.pack("!i", 1_000_000) + b"\0" * 4_000_000 + struct.pack("!i", 0)
+    data = struct.pack("!hh", 0, 1) + b"t\0" + struct.pack("!i", 1) + partition
+    assert weight(data, 1) > 60_000
+    with pytest.raises(MetadataError):
+        weight(data[:3], 1)
+
+
+def test_more_brokers_than_any_cluster_has_are_no_answer():
+    many = dict.fromkeys(range(31), ("h", 1))
+    body = bytes(fakes.metadata(8, many, {}).encode(header=False, framed=False))
+    with pytest.raises(MetadataError, match="31 brokers"):
+        ViewBook().add(body, 8, None, Budget(Cluster(name="c", limits=Limits(brokers=3))))
+    assert ViewBook().add(body, 8, None, Budget(Cluster(name="c", limits=Limits(brokers=4)))).brokers_listed == 31
+
+
+def test_an_answer_is_as_large_as_its_api_may_be():
+    with HostileBroker(0) as broker:
+        broker.configs |= {f"key.{number}": ("v" * 1000, False) for number in range(9000)}
+        rows = BrokerAsker([target((broker.host, broker.port))], 1, ClientOptions(read_s=5.0), ViewBook()).ask()
+        errors = {row.operation: row.error for row in rows if isinstance(row, SourceRead) and row.outcome == "failed"}
+        assert "DescribeConfigs BROKER" in errors
+        broker.configs = {key: broker.configs[key] for key in [*broker.configs][:3000]}
+        rows = BrokerAsker([target((broker.host, broker.port))], 1, ClientOptions(read_s=5.0), ViewBook()).ask()
+        assert [row for row in rows if isinstance(row, SourceRead) and row.outcome == "failed"] == []
+
+
+def test_bytes_that_became_an_answer_or_ended_are_given_back():
+    budget = Budget(Cluster(name="c"))
+    with HostileBroker(0) as broker, HostileBroker(1) as other:
+        other.script[3] = announce(1 << 20, 1 << 19)
+        for one in (broker, other):
+            options = ClientOptions(read_s=0.5, budget=budget)
+            BrokerAsker([target((one.host, one.port), one.id)], 1, options, ViewBook()).ask()
+    assert budget.bytes_under_way == 0
+
+
+def test_all_topics_are_asked_of_as_many_at_a_time_as_fit():
+    budget = Budget(Cluster(name="c", limits=Limits(bytes=100 << 20))).part(0.5)
+    budget.note_answer(25 << 20)
+    with budget.turn(), budget.turn(), pytest.raises(ReadError, match="own time was over"), budget.turn():
+        pass
+    roomy = Budget(Cluster(name="c"))
+    roomy.note_answer(100_000)
+    with (
+        roomy.turn(),
+        roomy.turn(),
+        roomy.turn(),
+        roomy.turn(),
+        roomy.turn(),
+        roomy.turn(),
+        roomy.turn(),
+        roomy.turn(),
+        roomy.turn(),
+    ):
+        pass
+
+
+def registrations(ids, czxid=lambda broker: broker, host="10.0.0.1", port=9092):
+    def stat(broker):
+        return ZnodeStat(**dict.fromkeys(ZnodeStat._fields, 0) | {"czxid": czxid(broker)})
+
+    return {broker: decoded(1, broker, registration((host, port + broker % 1000)), stat(broker)) for broker in ids}
+
+
+def test_a_flood_of_brokers_does_not_push_out_those_that_were_there():
+    honest = registrations([1001, 1002, 1003], czxid=lambda broker: broker - 1000)
+    flood = registrations(range(5000, 9000), czxid=lambda broker: 10**6 + broker) | registrations(
+        range(1000), czxid=lambda _: 10**6
+    )
+    assert choice.brokers(flood | honest, (), ())[:3] == [1001, 1002, 1003], "registered longest"
+    restarted = registrations([1002], czxid=lambda _: 10**9)
+    assert choice.brokers(flood | honest | restarted, (), {1002})[0] == 1002, "it holds partitions"
+    named = {("10.0.0.1", 9092 + 7)}
+    assert choice.brokers(registrations(range(100), czxid=lambda broker: -broker), named, ())[0] == 7, "the cluster file names it"
+
+
+def test_each_broker_has_one_address_before_any_has_two():
+    listed = {broker: [target(("h", 1), broker, f"L{n}") for n in range(1 if broker else 100)] for broker in range(5)}
+    kept = choice.targets(listed, (), 10, 7)
+    assert {broker: len(some) for broker, some in kept.items()} == {0: 3, 1: 1, 2: 1, 3: 1, 4: 1}
+    assert choice.targets(listed, {("h", 1)}, 3, 1000) == {broker: listed[broker] for broker in range(3)}
+    named = [target(("named", 9), 4)]
+    assert [*choice.targets({**listed, 4: named}, {("named", 9)}, 2, 1000)] == [4, 0], "the cluster file names it"
+
+
+def test_a_thousand_brokers_with_three_listeners_are_asked_whole():
+    listed = {broker: [target(("h", 1), broker, f"L{n}") for n in range(3)] for broker in range(1000)}
+    limits = Limits()
+    assert choice.targets(listed, (), limits.brokers, limits.endpoints) == listed
+
+
+def commanded(count, limits, role="broker", listeners=1):
+    command = Vantage(name="v", role=role, command=("ssh", "kafka-{broker_id}"))
+    cluster = Cluster(name="c", vantages=(command,), limits=limits)
+    targets = [target(("h", 1), broker, f"L{n}") for broker in range(count) for n in range(listeners)]
+    return vantages.runs(cluster, 1, targets, range(count), Logins(cluster, {}), Budget(cluster))
+
+
+def test_pairs_of_a_thousand_brokers_fit_by_default():
+    assert all(len(one._targets) == 1000 and not one._left_out for one in commanded(1000, Limits()))
+
+
+def test_pairs_over_the_limit_are_shared_out_and_told():
+    runs = commanded(60, Limits(probes=600))
+    counts = [0] * 60
+    for one in runs:
+        assert len(one._targets) == 10
+        for probed in one._targets:
+            counts[probed.broker_id] += 1
+    assert set(counts) == {10}, "every endpoint is probed from as many hosts"
+    rows = runs[0].rows()
+    (read,) = over(rows)
+    assert (read.outcome, read.message) == ("failed", "50 of 60 endpoints were not probed from v on broker 0")
+    assert "limits.probes" in read.needs
+
+
+def test_what_a_client_vantage_did_not_probe_is_unknown_for_each_endpoint():
+    """Else a check would pass on what the others saw."""
+    (one,) = commanded(30, Limits(probes=10), role="client")
+    unknown = [row for row in one.rows() if isinstance(row, Probe) and row.error == OVER_LIMIT]
+    assert (len(unknown), {row.outcome for row in unknown}) == (20, {"unknown"})
+
+
+def test_two_thousand_listed_brokers_make_no_million_rows():
+    """One broker-side vantage: 4.0 million rows and 384 commands within an audit of 3 s."""
+    with HostileBroker(0) as broker, HostileZookeeper() as zookeeper:
+        place = (broker.host, broker.port)
+        broker.brokers = {0: place}
+        closed = fakes.refused()
+        zookeeper.znodes.update(kafka_tree({0: place}, {"orders": {0: (0, [0])}}))
+        zookeeper.znodes.update(kafka_tree(dict.fromkeys(range(1, 2000), closed), {}))
+        zookeeper.znodes["/brokers/topics/orders/partitions/0/state"] = (
+            b'{"controller_epoch":1,"leader":0,"version":1,"leader_epoch":0,"isr":[0]}'
+        )
+        vantage = Vantage(name="v", role="broker", command=("false", "{broker_id}"))
+        access = ZookeeperAccess(connect=zookeeper.address)
+        cluster = Cluster(name="c", zookeeper=access, vantages=(vantage,), limits=Limits(read_s=1, settle_s=0, audit_s=5))
+        started = time.monotonic()
+        snapshot = snap(cluster)
+    assert time.monotonic() - started < 6.5
+    assert len(snapshot.rows) < 60_000
+    assert 0 in {row.broker_id for row in snapshot.of(BrokerView)}, "the honest one is asked first"
+
+
+def test_brokers_over_the_limit_are_a_row_and_the_honest_ones_are_asked():
+    with HostileCluster(brokers=2) as parties:
+        for number in range(100, 150):
+            parties.zookeeper.znodes[f"/brokers/ids/{number}"] = registration(fakes.refused())
+        access = ZookeeperAccess(connect=parties.zookeeper.address)
+        snapshot = snap(Cluster(name="c", zookeeper=access, limits=replace(QUICK, brokers=10)))
+    assert {row.broker_id for row in snapshot.of(BrokerView)} == {0, 1}
+    assert len({row.broker_id for row in snapshot.of(RegisteredBroker)}) == 10
+    (read,) = {(row.operation, row.message, row.needs) for row in over(snapshot.rows)}
+    assert read[:2] == ("zookeeper /brokers/ids", "42 of 52 registered brokers are left out")
+    assert "limits.brokers" in read[2]
+
+
+def test_addresses_over_the_limit_are_a_row():
+    with HostileCluster(brokers=2) as parties:
+        place = (parties.brokers[0].host, parties.brokers[0].port)
+        many = {f"L{number}": ("PLAINTEXT", *place) for number in range(40)}
+        parties.zookeeper.znodes["/brokers/ids/0"] = registration(many)
+        access = ZookeeperAccess(connect=parties.zookeeper.address)
+        snapshot = snap(Cluster(name="c", zookeeper=access, limits=replace(QUICK, endpoints=5)))
+    assert len({(row.broker_id, row.listener) for row in snapshot.of(Probe)}) == 5
+    assert 1 in {row.broker_id for row in snapshot.of(BrokerView)}
+    (read,) = {(row.observer, row.operation, row.message) for row in over(snapshot.rows)}
+    assert read == ("limits", "ask all brokers", "0 brokers of 2 and 36 of 41 endpoints that are listed were not asked or probed")
+
+
+def test_more_znodes_than_the_budget_holds_are_a_failed_set():
+    with HostileCluster(brokers=1) as parties:
+        for number in range(40):
+            parties.zookeeper.znodes[f"/config/users/u{number}"] = b'{"config":{}}' + b" " * 10_000
+        access = ZookeeperAccess(connect=parties.zookeeper.address)
+        snapshot = snap(Cluster(name="c", zookeeper=access, limits=replace(QUICK, bytes=1 << 20)))
+    failed = {
+        row.operation: row.error for row in snapshot.of(SourceRead) if row.outcome == "failed" and row.observer == "zookeeper"
+    }
+    assert failed == {"zookeeper /config/users": OVER_LIMIT}
+    assert 0 in {row.broker_id for row in snapshot.of(BrokerView)}
+
+
+def test_more_partitions_in_zookeeper_than_rows_are_a_failed_set():
+    with HostileCluster(brokers=1) as parties:
+        flood = {"version": 3, "partitions": {str(number): [0] for number in range(2000)}}
+        parties.zookeeper.znodes["/brokers/topics/flood"] = json.dumps(flood).encode()
+        access = ZookeeperAccess(connect=parties.zookeeper.address)
+        snapshot = snap(Cluster(name="c", zookeeper=access, limits=replace(QUICK, rows=1000)))
+    failed = {
+        row.operation: row.error for row in snapshot.of(SourceRead) if row.outcome == "failed" and row.observer == "zookeeper"
+    }
+    assert failed == {"zookeeper /brokers/topics": OVER_LIMIT}
+
+
+def test_the_cluster_file_names_addresses():
+    cluster = Cluster(
+        name="c",
+        bootstrap=("B1.example:9092",),
+        controllers=("c1:9093",),
+        reach={"10.0.0.1:9092": "[fe80::1]:19092"},
+        zookeeper=ZookeeperAccess(connect="zk1,zk2:2182/kafka"),
+    )
+    assert named_addresses(cluster) == {
+        ("b1.example", 9092), ("c1", 9093), ("10.0.0.1", 9092), ("fe80::1", 19092), ("zk1", 2181), ("zk2", 2182),
+    }  # fmt: skip
+
+
+def test_a_registration_of_a_thousand_endpoints_is_cut_and_told():
+    with HostileCluster(brokers=1) as parties:
+        place = (parties.brokers[0].host, parties.brokers[0].port)
+        parties.zookeeper.znodes["/brokers/ids/0"] = registration({f"L{n}": ("UNKNOWN", *place) for n in range(1000)})
+        snapshot = snap(Cluster(name="c", zookeeper=ZookeeperAccess(connect=parties.zookeeper.address), limits=QUICK))
+    assert len({row.listener for row in snapshot.of(Probe)}) == choice.MOST_OF_ONE
+    assert "1000 endpoints, more than 100" in {row.message for row in snapshot.of(SourceRead)}
+
+
+def test_a_socket_of_an_audit_that_is_over_is_closed():
+    budget = Budget(Cluster(name="c"))
+    budget.close()
+    with fakes.server(fakes.silent) as address, socket.create_connection(address) as connection:
+        with pytest.raises(TimeoutError):
+            budget.opened(connection)
+        assert connection.fileno() == -1
+
+
+def test_names_below_a_znode_are_bounded(monkeypatch):
+    monkeypatch.setattr("kafka_audit.collect.zookeeper_look.MOST_CHILDREN", 5)
+    with HostileCluster(brokers=1) as parties:
+        for number in range(6):
+            parties.zookeeper.znodes[f"/config/users/u{number}"] = b'{"config":{}}'
+        access = ZookeeperAccess(connect=parties.zookeeper.address)
+        snapshot = snap(Cluster(name="c", zookeeper=access, limits=QUICK))
+    failed = {row.operation: row.message for row in snapshot.of(SourceRead) if row.outcome == "failed"}
+    assert failed == {"zookeeper /config/users": "6 znodes below /config/users, more than 5"}

@@ -1,0 +1,240 @@
+"""Hostile parties and time: every wait ends with `limits.audit_s`, what was read is kept, and nothing is sent after."""
+
+import socket
+import struct
+import time
+from dataclasses import replace
+
+import pytest
+
+from collect.fakes import FakeBroker, server
+from hostile_parties.broker import HostileBroker
+from hostile_parties.cluster import HostileCluster
+from hostile_parties.party import announce, drip, hang, raw
+from hostile_parties.zookeeper import GET_CHILDREN2, GET_DATA, HostileZookeeper, kafka_tree
+from kafka_audit.collect import queues, sampling
+from kafka_audit.collect.brokers import BrokerAsker
+from kafka_audit.collect.budget import GRACE_S, Budget
+from kafka_audit.collect.reads import ReadError
+from kafka_audit.collect.security import Logins
+from kafka_audit.collect.snapshot import take
+from kafka_audit.collect.targets import Target
+from kafka_audit.collect.views import ViewBook
+from kafka_audit.collect.wire import ClientOptions, Conversation
+from kafka_audit.model.cluster import Cluster, Limits, Logs, Security, Vantage, ZookeeperAccess
+from kafka_audit.model.tables import BrokerConfig, BrokerView, Probe, RegisteredBroker, RegisteredTopic, SourceRead
+from kafka_audit.testbed.certificates import Authority
+
+AUDIT_S = 4.0
+QUICK = Limits(read_s=1.0, settle_s=0.1, audit_s=AUDIT_S)
+
+
+def taken(cluster, most_s=AUDIT_S + GRACE_S):
+    """Return the snapshot; it was there in time."""
+    started = time.monotonic()
+    snapshot = take(cluster, snapshot_id="s", say=lambda _: None, secrets={})
+    assert time.monotonic() - started < most_s
+    return snapshot
+
+
+def target(address, broker_id=0, listener="L", protocol="PLAINTEXT"):
+    return Target(broker_id=broker_id, listener=listener, protocol=protocol, host=address[0], port=address[1], via=None)
+
+
+@pytest.mark.parametrize(
+    ("key", "behaviour"),
+    [
+        ("connect", drip(2)),
+        (GET_CHILDREN2, drip(2, announced=10_000)),
+        ("/brokers/topics", drip(2)),
+        ("/brokers/topics/orders/partitions/0/state", drip(2)),
+        (GET_DATA, hang),
+        ("srvr", drip(2)),
+        ("accept", hang),
+    ],
+)
+def test_a_zookeeper_that_drips_costs_neither_the_brokers_nor_the_end(key, behaviour):
+    with HostileCluster(brokers=2) as parties:
+        parties.zookeeper.script[key] = behaviour
+        access = ZookeeperAccess(connect=parties.zookeeper.address)
+        snapshot = taken(Cluster(name="c", zookeeper=access, bootstrap=(parties.brokers[0].address,), limits=QUICK))
+        before = len(parties.zookeeper.received)
+        time.sleep(1.0)
+        assert len(parties.zookeeper.received) == before, "a thread that was left behind asks on"
+    assert {row.broker_id for row in snapshot.of(BrokerView)} >= {0, 1}
+    failed = {row.observer for row in snapshot.of(SourceRead) if row.outcome == "failed"}
+    # That a server of an ensemble that is there does not answer the word is an answer: it is down.
+    assert ("zookeeper" in failed) == (key != "srvr")
+
+
+def test_what_a_zookeeper_told_before_it_dripped_is_kept():
+    with HostileCluster(brokers=2) as parties:
+        parties.zookeeper.script["/config/users"] = drip(2)
+        snapshot = taken(Cluster(name="c", zookeeper=ZookeeperAccess(connect=parties.zookeeper.address), limits=QUICK))
+    assert {row.broker_id for row in snapshot.of(RegisteredBroker)} == {0, 1}
+    assert {row.topic for row in snapshot.of(RegisteredTopic)} == {"orders"}
+
+
+@pytest.mark.parametrize("key", [18, 3, 60, 32, "identity", 35, 46])
+@pytest.mark.parametrize("behaviour", [drip(2), hang, announce(200_000, 1 << 40)], ids=["drip", "hang", "flood"])
+def test_a_broker_is_bounded_whatever_it_does_inside_an_answer(key, behaviour):
+    with HostileCluster(brokers=2) as parties:
+        parties.brokers[1].script[key] = behaviour
+        cluster = Cluster(name="c", zookeeper=ZookeeperAccess(connect=parties.zookeeper.address), limits=QUICK)
+        snapshot = taken(cluster)
+        before = len(parties.brokers[1].received)
+        time.sleep(0.5)
+        assert len(parties.brokers[1].received) == before
+    assert {row.broker_id for row in snapshot.of(BrokerView)} >= {0}
+
+
+def test_a_name_server_that_hangs_ends_with_the_audit(monkeypatch):
+    """kafka-python and kazoo look names up on their own, without a bound, and so does socket.create_connection."""
+    real = socket.getaddrinfo
+
+    def hanging(host, *given, **more):
+        if host.endswith(".example"):
+            time.sleep(6)  # longer than the audit
+            host = "127.0.0.1"
+        return real(host, *given, **more)
+
+    monkeypatch.setattr(socket, "getaddrinfo", hanging)
+    with HostileBroker(0) as broker:
+        late = f"slow.example:{broker.port}"
+        access = ZookeeperAccess(connect=f"zk.example:{broker.port}")
+        taken(Cluster(name="c", zookeeper=access, bootstrap=(late, broker.address), limits=QUICK))
+        before = broker.connections
+        time.sleep(4)
+        assert broker.connections == before, "a lookup that ended after the audit was followed by a connection"
+
+
+def test_a_conversation_waits_for_no_name_server(monkeypatch):
+    real, began = socket.getaddrinfo, time.monotonic()
+    monkeypatch.setattr(socket, "getaddrinfo", lambda host, *given: time.sleep(5) or real(host, *given))
+    with pytest.raises(ReadError, match="timeout"), Conversation("slow.example", 9092, ClientOptions(read_s=0.5)):
+        pass
+    assert time.monotonic() - began < 1.5
+
+
+def test_a_handshake_that_never_ends_is_ended(tmp_path):
+    """The probe's own connection got through; that of the conversation waits for the other's hello."""
+    Authority(tmp_path / "ca", "ca")
+    security = Security(protocol="SSL")
+    logins = Logins(Cluster(name="c", security=security), {})
+    with server(lambda connection: connection.recv(4096) and time.sleep(8)) as address:
+        options = ClientOptions(read_s=1.0, logins=logins).at(target(address, protocol="SSL"))
+        started = time.monotonic()
+        with pytest.raises(ReadError), Conversation(*address, options):
+            pass
+    assert time.monotonic() - started < 2.5
+
+
+def test_one_broker_with_many_addresses_takes_no_more_than_its_share():
+    with HostileBroker(7) as broker:
+        broker.script[18] = hang
+        options = ClientOptions(read_s=1.0, budget=Budget().part(60)).part(3.0)
+        started = time.monotonic()
+        places = [target((broker.host, broker.port), 7, f"L{number}") for number in range(50)]
+        rows = BrokerAsker(places, 1, options, ViewBook()).ask()
+    assert time.monotonic() - started < 4.0
+    assert len({row.listener for row in rows if isinstance(row, Probe)}) == 50, "each address has its row"
+    assert {row.error for row in rows if isinstance(row, SourceRead)} == {"timeout"}
+
+
+def test_the_honest_broker_is_asked_beside_forty_that_drip():
+    brokers = dict.fromkeys(range(100, 140), ("127.0.0.1", 1))
+    with HostileBroker(500) as honest, HostileBroker(0) as dripping, HostileZookeeper() as zookeeper:
+        honest.brokers = {500: (honest.host, honest.port)}
+        dripping.script[18] = drip(1)
+        listed = {**dict.fromkeys(brokers, (dripping.host, dripping.port)), 500: (honest.host, honest.port)}
+        zookeeper.znodes.update(kafka_tree({500: listed[500]}, {"orders": {0: (500, [500])}}))
+        zookeeper.znodes.update(kafka_tree(listed, {}))
+        snapshot = taken(Cluster(name="c", zookeeper=ZookeeperAccess(connect=zookeeper.address), limits=QUICK))
+    assert 500 in {row.broker_id for row in snapshot.of(BrokerView)}
+
+
+@pytest.mark.parametrize("what", ["vantages", "logs"])
+def test_commands_end_with_the_audit(what, tmp_path):
+    mark = tmp_path / "on"
+    command = ("sh", "-c", f"while :; do date >>{mark}; sleep 0.2; done")
+    more = {
+        "vantages": {"vantages": (Vantage(name="v", command=command),)},
+        "logs": {"logs": Logs(command=(*command, "{broker_id}"))},
+    }[what]
+    with HostileBroker(0) as broker:
+        broker.brokers = {0: (broker.host, broker.port)}
+        snapshot = taken(Cluster(name="c", bootstrap=(broker.address,), limits=replace(QUICK, read_s=3.0), **more))
+    assert any(row.observer.startswith(("vantage:", "logs:")) and row.outcome == "failed" for row in snapshot.of(SourceRead))
+    size = mark.stat().st_size
+    time.sleep(0.6)
+    assert mark.stat().st_size == size, "the command is still running"
+
+
+def test_files_have_their_own_time_when_samples_took_all_they_could(tmp_path):
+    path = tmp_path / "server.properties"
+    path.write_text("broker.id=0\n")
+    with HostileBroker(0) as broker:
+        broker.brokers = {0: (broker.host, broker.port)}
+        broker.script[3] = hang
+        cluster = Cluster(name="c", bootstrap=(broker.address,), properties=(str(path),), limits=replace(QUICK, read_s=3.5))
+        snapshot = taken(cluster)
+    (read,) = [row for row in snapshot.of(SourceRead) if row.operation == "properties"]
+    assert read.outcome == "answered"
+
+
+@pytest.mark.parametrize("told", ["999999999", "9" * 5000])
+def test_a_session_time_that_no_broker_has_is_not_waited_for(told):
+    refused = Probe(
+        sample=1, vantage="worker", role="client", from_broker=None, broker_id=0, listener="L", protocol="PLAINTEXT", host="h",
+        port=1, via=None, layer="tcp", outcome="failed", error="connection refused", detail=None,
+    )  # fmt: skip
+    config = BrokerConfig(
+        observer="broker:1", broker_id=1, key="broker.session.timeout.ms", value=told, source=4, sensitive=False
+    )
+    assert sampling.session_wait([refused, config]) <= sampling.MOST_SESSION_S + sampling.TICK_S
+    honest = replace(config, value="40000")
+    assert sampling.session_wait([refused, honest]) == 40 + sampling.TICK_S
+
+
+def test_one_cluster_whose_endpoints_hang_does_not_delay_the_errand_of_another():
+    def errand(address, count):
+        walked = [[*address, ["dns", "tcp", "api"], "h", None, "PLAIN", False]] * count
+        return {"read_s": 1.0, "settle_s": 0.1, "audit_s": 2.0, "script": {"targets": walked, "trust": {}}, "endpoints": []}
+
+    with HostileBroker(0) as silent, server(FakeBroker(1)) as healthy:
+        silent.script["accept"] = hang
+        started = time.monotonic()
+        looks = queues.run({"slow": errand((silent.host, silent.port), 500), "quick": errand(healthy, 1)})
+        assert time.monotonic() - started < 3.5
+        before = silent.connections
+        time.sleep(1.2)
+        assert silent.connections == before
+    assert [text.count("\tapi\tok") for text in looks["quick"]] == [1, 1]
+
+
+def test_nothing_is_asked_after_the_end():
+    """A thread that was left behind in a library asks the budget, and finds its socket closed."""
+    budget = Budget(Cluster(name="c", limits=QUICK))
+    ours, theirs = socket.socketpair()
+    budget.opened(ours)
+    budget.close()
+    assert theirs.recv(1) == b""
+    late, other = socket.socketpair()
+    with pytest.raises(TimeoutError):
+        budget.opened(late)
+    assert late.fileno() == -1
+    with pytest.raises(ReadError, match="own time was over"):
+        budget.demand_time()
+    for one in (ours, theirs, other):
+        one.close()
+
+
+def test_a_frame_after_frame_flood_leaves_time_outs_their_turn():
+    """Whole answers to no question, as fast as they are taken."""
+    frame = struct.pack("!i", 8) + b"\0" * 8
+    with HostileBroker(0) as broker:
+        broker.script[3] = raw(frame * 4_000_000)
+        started = time.monotonic()
+        rows = BrokerAsker([target((broker.host, broker.port))], 1, ClientOptions(read_s=1.0), ViewBook()).ask()
+    assert time.monotonic() - started < 6
+    assert any(row.operation == "Metadata" and row.outcome == "failed" for row in rows if isinstance(row, SourceRead))
