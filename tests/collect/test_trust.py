@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from hostile_parties.broker import HostileBroker
+from hostile_parties.party import hang
 from hostile_parties.zookeeper import HostileZookeeper, kafka_tree
 from kafka_audit.collect import sasl, security
 from kafka_audit.collect.brokers import BrokerAsker
@@ -57,7 +58,7 @@ class Brokers:
         endpoints = {one: {"EXTERNAL": ("SASL_SSL", *address)} for one, address in self.addresses.items()}
         self.zookeeper = stack.enter_context(HostileZookeeper(kafka_tree(endpoints, {}), host="127.0.0.10"))
 
-    def audit(self, *, kraft=False, **described):
+    def described(self, **more):
         user = None if self.mechanism == "OAUTHBEARER" else "auditor"
         wanted = Security(
             protocol="SASL_SSL",
@@ -66,10 +67,13 @@ class Brokers:
             password_env="AUDITOR",  # noqa: S106 -- a variable
             tls=Tls(ca_file=str(self.authority.ca_file)),
         )
-        given = {"bootstrap": tuple(one.address for one in self.honest), "security": wanted, "limits": QUICK} | described
+        given = {"bootstrap": tuple(one.address for one in self.honest), "security": wanted, "limits": QUICK}
+        return Cluster(name="c", **given | more)
+
+    def audit(self, *, kraft=False, **more):
         if not kraft:
-            given["zookeeper"] = ZookeeperAccess(connect=self.zookeeper.address)
-        return take(Cluster(name="c", **given), snapshot_id="s", say=str, secrets=SECRETS)
+            more["zookeeper"] = ZookeeperAccess(connect=self.zookeeper.address)
+        return take(self.described(**more), snapshot_id="s", say=str, secrets=SECRETS)
 
 
 @contextmanager
@@ -341,3 +345,30 @@ def test_a_hostile_broker_that_refuses_the_login_costs_itself_only(authority):
     assert {row.observer for row in snapshot.of(BrokerView)} == {"broker:0", "broker:1"}
     assert {error for error, _ in failed(snapshot, "broker:9").values()} == {"SASL_AUTHENTICATION_FAILED"}
     assert failed(snapshot, "broker:0") == failed(snapshot, "broker:1") == {}
+
+
+@pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-512"])
+@pytest.mark.parametrize("named", [(), (0,)], ids=["no honest one is named", "an honest one is named"])
+def test_the_refusal_of_a_hostile_broker_does_not_count_against_the_login(authority, mechanism, named):
+    with brokers(authority, mechanism, refuses=True) as parties:
+        bootstrap = tuple(parties.honest[number].address for number in named)
+        described = parties.described(bootstrap=bootstrap, trusted_hosts=("127.0.0.0/8",))
+        options = ClientOptions(read_s=3.0, logins=Logins(described, SECRETS))
+        answers = []
+        for one in (parties.hostile, parties.hostile, *parties.honest):  # it is asked first, and under another name, too
+            where = target(one.host, one.port, listener="X" if len(answers) == 1 else "L")
+            rows = BrokerAsker([replace(where, broker_id=one.id)], 1, options, ViewBook()).ask()
+            answers.append({row.error for row in rows if isinstance(row, SourceRead) and row.outcome == "failed"})
+        assert answers == [{"SASL_AUTHENTICATION_FAILED"}, {"SASL_AUTHENTICATION_FAILED"}, set(), set()]
+        assert len(parties.hostile.logins) == 1
+
+
+def test_a_hostile_broker_that_hangs_in_the_login_holds_up_nobody(authority):
+    with brokers(authority, "SCRAM-SHA-512", host="127.0.0.10") as parties:
+        parties.hostile.script[36] = hang
+        snapshot = parties.audit(bootstrap=(), trusted_hosts=("127.0.0.0/8",))
+    assert {row.observer for row in snapshot.of(BrokerView)} == {"broker:0", "broker:1"}
+    assert failed(snapshot, "broker:0") == failed(snapshot, "broker:1") == {}
+    assert {error for error, _ in failed(snapshot, "broker:9").values()} == {"timeout"}
+    took = [row.elapsed_ms for row in snapshot.of(SourceRead) if row.observer in {"broker:0", "broker:1"}]
+    assert max(took) < 2000  # less than limits.read_s, which the hostile one takes

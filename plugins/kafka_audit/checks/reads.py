@@ -12,6 +12,9 @@ _REFUSALS = re.compile(r"authori[sz]ation|\bnoauth|\b(29|30|31)\b", re.IGNORECAS
 NOT_TRUSTED = "not trusted"
 """The error of reads that want a login at an address where the cluster file lets no password go."""
 
+SCRAM_WEAK, SCRAM_FALSE = "weak SCRAM", "SCRAM not verified"
+"""The errors of reads where the auditor ended its login, because of what the other end sent."""
+
 LOGS = "logs:"
 """How observers begin that are a broker's logs."""
 

@@ -172,6 +172,13 @@ TABLE: tuple[Cause, ...] = (
     ),
     Cause(
         codes=("KA001",),
+        meaning="what answers as a broker asks for a weak SCRAM proof, or does not prove that it knows the user",
+        cases=unread.doubtful,
+        tell=unread.tell_doubtful,
+        explains=(Explains(codes=("KA301", "KA002"), where=at_the_broker),),
+    ),
+    Cause(
+        codes=("KA001",),
         meaning="brokers do not accept the auditor's login",
         cases=unread.logins,
         tell=unread.tell_login,

@@ -5,7 +5,7 @@ import textwrap
 from collections.abc import Iterable
 from dataclasses import replace
 
-from kafka_audit.checks.reads import NOT_TRUSTED, last_reads, observer_name, resources, without_login
+from kafka_audit.checks.reads import NOT_TRUSTED, SCRAM_FALSE, SCRAM_WEAK, last_reads, observer_name, resources, without_login
 from kafka_audit.engine.causes.repair import connect_again, do_not, prove
 from kafka_audit.engine.causes.rule import Case, Story, evidence_of, evidence_of_reads
 from kafka_audit.model.finding import Evidence, Finding, Step
@@ -14,6 +14,11 @@ from kafka_audit.model.text import brokers, clean, fitting, listing, start_upper
 from kafka_audit.model.trusted_hosts import host_of, line
 
 _NAMED = 2
+_WRITE_AGAIN = (
+    "kafka-configs.sh --bootstrap-server <broker>:<port> --command-config <admin.properties> --alter "
+    "--add-config 'SCRAM-SHA-512=[iterations=8192,password=<password>]' --entity-type users --entity-name <auditor>"
+)
+_HOSTS = 100  # of a line for the cluster file
 _LOGIN = re.compile(r"auth|sasl|credential|password|login", re.IGNORECASE)
 
 
@@ -41,6 +46,14 @@ def untrusted(case: Case) -> Iterable[Case]:
         if (failed := failed_reads(case, root)) and all(read.error == NOT_TRUSTED for read in failed)
     )
     return (replace(case, roots=roots),) if roots else ()
+
+
+def doubtful(case: Case) -> Iterable[Case]:
+    """Take the brokers where the auditor ended its login as one fault for each reason."""
+    for error in (SCRAM_WEAK, SCRAM_FALSE):
+        roots = tuple(root for root in _of_brokers(case) if any(read.error == error for read in failed_reads(case, root)))
+        if roots:
+            yield replace(case, roots=roots)
 
 
 def logins(case: Case) -> Iterable[Case]:
@@ -81,6 +94,7 @@ def tell_untrusted(case: Case) -> Story:
     reads = [read for root in case.roots for read in failed_reads(case, root)]
     hosts = [*dict.fromkeys(filter(None, (host_of(read.needs) for read in reads)))]
     needed = [*dict.fromkeys(read.needs for read in reads if read.needs and not host_of(read.needs))]
+    more = f" ({len(hosts) - _HOSTS} more hosts are in findings.json)" if len(hosts) > _HOSTS else ""
     one = len(case.roots) == 1
     them, addresses = ("it", "its address") if one else ("them", "their addresses")
     return Story(
@@ -98,8 +112,8 @@ def tell_untrusted(case: Case) -> Story:
                     Step(
                         kind="quick",
                         text=f"If {'this host is' if len(hosts) == 1 else 'these hosts are'} yours, add this to the cluster in "
-                        "the cluster file, or to the list that it has there.",
-                        commands=tuple(_wrapped(line(hosts))),
+                        f"the cluster file, or to the list that it has there{more}.",
+                        commands=tuple(_wrapped(line(hosts[:_HOSTS]))),
                     )
                 ]
                 if hosts
@@ -110,6 +124,46 @@ def tell_untrusted(case: Case) -> Story:
             prove(case),
         ),
     )
+
+
+def tell_doubtful(case: Case) -> Story:
+    """Tell that what answers as a broker is not to be trusted with the password."""
+    reads = [read for root in case.roots for read in failed_reads(case, root)]
+    read = next(one for one in reads if one.error in {SCRAM_WEAK, SCRAM_FALSE})
+    weak, one = read.error == SCRAM_WEAK, len(case.roots) == 1
+    reason = "its SCRAM is too weak" if weak else "its SCRAM is not verified"
+    sent = "No proof of the password was sent." if weak else "A proof of the password may have been sent."
+    return Story(
+        headline=fitting([f"The auditor ended its login at {_who(case)}: {reason if one else reason.replace('its', 'their')}"]),
+        impact=f"The {'view' if one else 'views'} of {_who(case)} {'is' if one else 'are'} not known. {sent}",
+        confidence=case.confidence(),
+        why="The auditor checked what the other end sent.",
+        speaks_for=_reads(case) or evidence_of(case.roots),
+        not_known=("Not known: whether these are your brokers. To know: which process listens there, on its own host.",),
+        steps=(
+            Step(
+                kind="see",
+                text="See on that host which process listens there (reads only).",
+                commands=tuple(f"ss -ltnp 'sport = :{port}'" for port in _ports(reads)),
+            ),
+            Step(
+                kind="quick",
+                text="If it is your broker, write the auditor's SCRAM credential again, with 4096 to 16384 iterations.",
+                commands=(_WRITE_AGAIN,),
+            ),
+            Step(
+                kind="quick",
+                text="If it is not, find out who made the cluster list it"
+                + (", and change the auditor's password: it can be guessed from the proof." if not weak else "."),
+            ),
+            prove(case),
+        ),
+    )
+
+
+def _ports(reads: Iterable[SourceRead]) -> list[str]:
+    found = dict.fromkeys(read.target.rpartition(":")[2] for read in reads)
+    return [port for port in found if port.isascii() and port.isdigit()][:3]
 
 
 def _wrapped(text: str) -> Iterable[str]:
