@@ -316,3 +316,23 @@ def test_a_name_of_any_length_is_bounded_told_apart_and_followed():
     assert max(len(finding.resource.name) for finding in first) < 2100
     assert {finding.resource.type for finding in first} == {"topic"}
     assert {finding.lifecycle for finding in concluded(judged, report=report_of(judged))} == {Lifecycle.ONGOING}
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize(
+    ("pattern", "name", "muted"),
+    [
+        ("*" * 20 + "!", "broker/2/listener/" + "x" * 20_000, False),  # tried in every way, this takes longer than anyone waits
+        ("*x" * 20, "broker/2/listener/" + "x" * 50, True),
+        ("broker/*/listener/*", "broker/2/listener/A\nB", True),
+        ("*/2/*/2", "a/2/b/2", True),
+        ("ab*ba", "aba", False),
+        ("a**a", "aa", True),
+        ("*a*b", "bab", True),
+        ("*b*a*", "ab", False),
+        ("broker/?", "broker/2", False),
+    ],
+)
+def test_a_mute_with_stars_reads_names_of_the_cluster_once(pattern, name, muted):
+    mute = Mute(code="KA105", resource=pattern, reason="known", owner="me")
+    assert only(concluded([judgement("KA105", name)], mutes=(mute,))).muted is muted

@@ -262,7 +262,23 @@ def _why_not_judged(snapshot: Snapshot, resource: str, now: Sequence[Finding], c
 def _muted(finding: Finding, mutes: Sequence[Mute], today: date) -> Finding:
     for mute in mutes:
         in_time = mute.until is None or today <= mute.until
-        pattern = re.escape(mute.resource).replace(r"\*", ".*")
-        if in_time and mute.code == finding.code and re.fullmatch(pattern, finding.resource.name, re.DOTALL):
+        if in_time and mute.code == finding.code and _is_like(finding.resource.name, mute.resource):
             return replace(finding, muted=True)
     return finding
+
+
+def _is_like(name: str, pattern: str) -> bool:
+    """Tell whether a name is like a pattern whose `*` stand for any text; linear, for names come from the cluster."""
+    first, *parts = pattern.split("*")
+    if not parts:
+        return name == pattern
+    *inner, last = parts
+    if len(name) < len(first) + len(last) or not name.startswith(first) or not name.endswith(last):
+        return False
+    at, end = len(first), len(name) - len(last)
+    for part in inner:
+        found = name.find(part, at, end)
+        if found < 0:
+            return False
+        at = found + len(part)
+    return True

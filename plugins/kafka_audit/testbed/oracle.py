@@ -37,4 +37,4 @@ def ask(name: str, version: str, cases: Iterable[object], *arguments: str) -> li
     if done.returncode:
         message = f"{name} of Kafka {version} failed: {done.stderr[-_TOLD:]}"
         raise BedError(message)
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    return [json.loads(line) for line in done.stdout.split("\n") if line]  # answers may hold other ends of lines

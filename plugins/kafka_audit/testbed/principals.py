@@ -24,8 +24,8 @@ _TOLD = 10
 def ours(case: Case) -> dict[str, object] | None:
     """Return our answer in the shape of the oracle's, None where we know none."""
     try:
-        principals.SslRules(case.ssl)
-        principals.KerberosRules(case.kerberos)
+        principals.ssl_rules(case.ssl)
+        principals.kerberos_rules(case.kerberos)
         return {"names": [_name(case, *peer) for peer in case.peers]}
     except RulesError as refused:
         return {"refused": str(refused)}

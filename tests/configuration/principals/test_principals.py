@@ -15,7 +15,7 @@ SUBJECT = "CN=Kafka1.example.com,OU=ops,O=Acme,C=DE"
 @pytest.mark.parametrize("version", VERSIONS)
 def test_we_name_as_kafka_does(version):
     found = compare(version, list(cases(SEED, 500)))
-    assert found.unknown < found.cases / 10
+    assert found.unknown < found.cases / 4  # one pattern in fifteen gives nothing back, another repeats what may be nothing
     assert found.failed < found.names / 2
     assert 0.2 < found.refused / found.cases < 0.7
     assert not found.differences, f"seed {SEED}: {found.differences[0]}"
@@ -46,7 +46,7 @@ def test_rules_name_a_certificate(rules, name):
         ("RULE:^CN=.*$/$1/", MappingError, "No group 1"),
         ("RULE:^CN=.*$/${[n}/", MappingError, "named capturing group has 0 length name"),
         ("RULE:\\p{Lu}.*/x/", UnsupportedError, "\\p in the regular expression \\p{Lu}.*"),
-        ("RULE:(.*)*/x/", UnsupportedError, "a repetition of repetitions in the regular expression (.*)*"),
+        ("RULE:(.*)*/x/", UnsupportedError, "a repetition of what may be nothing in the regular expression (.*)*"),
     ],
 )
 def test_what_gives_no_name_says_why(rules, error, words):

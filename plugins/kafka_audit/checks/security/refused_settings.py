@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 from kafka_audit.checks.inter_broker import InterBroker
 from kafka_audit.configuration.authorization import refusal
-from kafka_audit.configuration.principals import KERBEROS, KerberosRules, RulesError, SslRules
+from kafka_audit.configuration.principals import KERBEROS, RulesError, kerberos_rules, ssl_rules
 from kafka_audit.configuration.principals.kerberos_rules import KEY as KERBEROS_RULES
 from kafka_audit.configuration.principals.ssl_rules import KEY as SSL_RULES
 
@@ -15,7 +15,7 @@ def refused_setting(between: InterBroker, broker: int) -> tuple[str, str] | None
     told = {key: line.value for key, line in lines.items() if line.value is not None}
     if between.understood(authorizer) and (refused := refusal(authorizer, told)):
         return refused
-    readers: dict[str, Callable[[str], object]] = {SSL_RULES: SslRules, KERBEROS_RULES: KerberosRules}
+    readers: dict[str, Callable[[str], object]] = {SSL_RULES: ssl_rules, KERBEROS_RULES: kerberos_rules}
     for listener, key in _rules(between, broker):
         own = f"listener.name.{listener.lower()}.{key}"
         used = own if told.get(own) else key

@@ -2,6 +2,7 @@
 
 from kafka_audit.configuration.principals.errors import MappingError, RulesError, UnsupportedError
 from kafka_audit.configuration.principals.kerberos_rules import KerberosRules
+from kafka_audit.configuration.principals.rule_text import remembered
 from kafka_audit.configuration.principals.ssl_rules import SslRules
 
 ANONYMOUS = "User:ANONYMOUS"
@@ -10,6 +11,11 @@ ANONYMOUS = "User:ANONYMOUS"
 KERBEROS = "GSSAPI"
 
 
+ssl_rules = remembered(64)(SslRules)
+kerberos_rules = remembered(64)(KerberosRules)
+
+
+@remembered(1024)
 def of_certificate(subject: str, rules: str | None) -> str:
     """Return the principal of a certificate's subject by ssl.principal.mapping.rules.
 
@@ -18,9 +24,10 @@ def of_certificate(subject: str, rules: str | None) -> str:
         MappingError: the connection fails.
         UnsupportedError: what the rules do is not known here.
     """
-    return f"User:{SslRules(rules).name(subject)}"
+    return f"User:{ssl_rules(rules).name(subject)}"
 
 
+@remembered(1024)
 def of_login(mechanism: str, user: str, rules: str | None, realm: str) -> str:
     """Return the principal of who logged in: a user of PLAIN or SCRAM by its name, one of Kerberos by auth_to_local rules.
 
@@ -35,17 +42,17 @@ def of_login(mechanism: str, user: str, rules: str | None, realm: str) -> str:
         MappingError: the login fails.
         UnsupportedError: what the rules do is not known here.
     """
-    return f"User:{KerberosRules(rules).name(user, realm) if mechanism == KERBEROS else user}"
+    return f"User:{kerberos_rules(rules).name(user, realm) if mechanism == KERBEROS else user}"
 
 
 __all__ = [
     "ANONYMOUS",
     "KERBEROS",
-    "KerberosRules",
     "MappingError",
     "RulesError",
-    "SslRules",
     "UnsupportedError",
+    "kerberos_rules",
     "of_certificate",
     "of_login",
+    "ssl_rules",
 ]

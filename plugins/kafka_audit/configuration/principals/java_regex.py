@@ -1,36 +1,96 @@
-"""Regular expressions and replacements as java.util.regex takes them. Pure.
+"""Regular expressions and replacements as java.util.regex takes them, matched in linear time by RE2. Pure.
 
-Source: `java.util.regex.Pattern` and `Matcher.appendExpandedReplacement` of Java 17. A pattern is put into the words of Python's
-`re`; what the two read differently and is not put into words here raises UnsupportedError, never a wrong answer.
+Source: `java.util.regex.Pattern` and `Matcher.appendExpandedReplacement` of Java 17. A pattern comes from a broker or a file, so
+nothing that it holds may cost more than its length: Java's matcher, as Python's, tries every way to match, and `(.|..)*#` has
+more of them than there is time. RE2 finds the same match as they do (the first by the order of alternatives), or does not know
+the construct. What it does not know, or Java reads differently, raises UnsupportedError, never a wrong answer.
+`python -m kafka_audit.testbed.regexes` holds this module against Java.
 """
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
+
+import re2
 
 from kafka_audit.configuration.principals.errors import MappingError
 from kafka_audit.configuration.principals.java_classes import (
-    AT_END,
+    ANY,
     TERMINATORS,
     Text,
     character_class,
     illegal,
     kind,
     literal,
+    one,
     refuse,
     unknown,
+    written,
 )
 
+LONGEST = 1000
+"""Characters of a pattern and of a name. Java's matcher calls itself for each step of a repeated group, and its stack ends at
+about 1,300 of them on a broker's threads."""
+
+MOST_STEPS = 10_000_000
+"""Of one name's way through all rules, in characters times instructions; a step takes 1 to 25 ns. 200 rules of 100 instructions
+for a name of 200 characters need 4,000,000."""
+
+_MEMORY = 1024 * 1024  # of one pattern: 10,000 instructions; what is larger RE2 refuses
 _QUOTED = re.compile(r"\\Q(.*?)(?:\\E|\Z)|(\\.)", re.DOTALL)
 _COUNT = re.compile(r"\{([0-9]+)(?:,([0-9]*))?(\})?")
 _GROUP = re.compile(r"\?(?:([:=!>])|<([A-Za-z][A-Za-z0-9]*)>|([A-Za-z]*)(-[A-Za-z]*)?([:)]))")
-_NAMED = re.compile(r"k<([A-Za-z][A-Za-z0-9]*)>")
 _NUMBER = re.compile(r"[1-9][0-9]*")
 _NAME = re.compile(r"[A-Za-z0-9]*")
 _FLAGS = frozenset("is-")
-_ENDLESS = frozenset("*+{")
+_LOOKS = {"=": "a look ahead", "!": "a look ahead", ">": "a group that gives nothing back"}
 _LARGEST = 2**31 - 1
+_FOLDED = frozenset("\u017f\u212a")  # [sS] may become s in any case in RE2, which is Unicode's
+_ENDS = frozenset(chr(point) for first, last in TERMINATORS for point in range(first, last + 1))
+
+
+@dataclass(slots=True)
+class Effort:
+    """What may still be spent on matching."""
+
+    steps: int = MOST_STEPS
+
+    def spend(self, pattern: "JavaPattern", characters: int) -> None:
+        """Count one search through a text; raises UnsupportedError when nothing is left."""
+        self.steps -= pattern.size * (characters + 1)
+        if self.steps < 0:
+            unknown("more work than is done for one name", pattern.pattern)
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Where a pattern matched: from and to of the whole (0) and of each group; (-1, -1) of one that took no part."""
+
+    text: str
+    spans: tuple[tuple[int, int], ...]
+    names: Mapping[str, int]
+
+    @property
+    def groups(self) -> int:
+        """Return how many groups the pattern has."""
+        return len(self.spans) - 1
+
+    @property
+    def start(self) -> int:
+        """Return where the match begins."""
+        return self.spans[0][0]
+
+    @property
+    def end(self) -> int:
+        """Return where the match ends."""
+        return self.spans[0][1]
+
+    def __getitem__(self, group: int) -> str | None:
+        """Return what a group matched, None where it took no part."""
+        start, end = self.spans[group]
+        return None if start < 0 else self.text[start:end]
 
 
 class JavaPattern:
@@ -38,44 +98,78 @@ class JavaPattern:
 
     def __init__(self, pattern: str) -> None:
         """Compile; raises RulesError with Java's words where Java refuses, UnsupportedError where that is not known."""
+        if len(pattern) > LONGEST:
+            unknown(f"more than {LONGEST} characters", f"{pattern[:40]}…")
         reader = _Reader(pattern)
-        self.pattern, self._ascii = pattern, reader.ascii_only
+        self.pattern, self._reader = pattern, reader
+        options = re2.Options()
+        options.max_mem, options.log_errors = _MEMORY, False
         try:
-            self._compiled = re.compile(reader.translated, re.ASCII)
-        except (re.error, OverflowError, RecursionError) as error:
+            self._compiled = re2.compile(reader.translated, options)
+        except (re2.error, UnicodeEncodeError) as error:
             unknown(f"something ({error})", pattern)
+        self._groups: int = self._compiled.groups
+        self._names: Mapping[str, int] = self._compiled.groupindex
+        self.size: int = self._compiled.programsize * (1 + self._groups // 8)  # RE2 copies groups at each step
 
-    def matches(self, text: str) -> re.Match[str] | None:
-        """Match the whole text."""
-        return self._compiled.fullmatch(self._known(text))
+    def matches(self, text: str, effort: Effort | None = None) -> Match | None:
+        """Match the whole text. `effort` is what may be spent; None is for patterns of Kafka's own."""
+        self._refuse(text)
+        return self._found(self._compiled.fullmatch, text, 0, effort)
 
-    def looking_at(self, text: str, at: int = 0) -> re.Match[str] | None:
+    def looking_at(self, text: str, effort: Effort | None = None) -> Match | None:
         """Match the beginning."""
-        return self._compiled.match(self._known(text), at)
+        self._refuse(text)
+        return self._found(self._compiled.match, text, 0, effort)
 
-    def find(self, text: str) -> Iterator[re.Match[str]]:
-        """Yield one match after the other; after an empty one Java goes a character on, where `re.finditer` would not."""
+    def find(self, text: str, effort: Effort | None = None) -> Iterator[Match]:
+        """Yield one match after the other; after an empty one Java goes a character on."""
+        self._refuse(text)
         at = 0
-        while at <= len(text) and (found := self._compiled.search(self._known(text), at)):
-            if found.end() == found.start() and text[found.end() : found.end() + 1] > "\uffff":
+        while at <= len(text) and (found := self._found(self._compiled.search, text, at, effort)):
+            if found.end == found.start and text[found.end : found.end + 1] > "\uffff":
                 unknown("a match of nothing before a letter that Java counts as two", self.pattern)
             yield found
-            at = found.end() if found.end() > found.start() else found.end() + 1
+            at = found.end if found.end > found.start else found.end + 1
 
-    def replaced(self, text: str, replacement: str, *, everywhere: bool = True) -> str:
+    def replaced(self, text: str, replacement: str, effort: Effort | None = None, *, everywhere: bool = True) -> str:
         """Replace every match or the first one; raises MappingError where Java throws."""
-        parts, at = [], 0
-        for found in self.find(text):
-            parts += [text[at : found.start()], expanded(found, replacement)]
-            at = found.end()
+        parts, at, length = [], 0, 0
+        for found in self.find(text, effort):
+            parts += [text[at : found.start], expanded(found, replacement)]
+            at = found.end
+            length += len(parts[-1])
+            if effort is not None and length > LONGEST:
+                unknown(f"a name of more than {LONGEST} characters by the replacement of", self.pattern)
             if not everywhere:
                 break
         return "".join([*parts, text[at:]])
 
-    def _known(self, text: str) -> str:
-        if self._ascii and not text.isascii():
+    def _found(self, search: Callable[[str, int], Any], text: str, at: int, effort: Effort | None) -> Match | None:
+        if effort is not None:
+            if len(text) > LONGEST:
+                unknown(f"a name of more than {LONGEST} characters", self.pattern)
+            effort.spend(self, len(text) - at)
+        found = search(text, at)
+        if found is None:
+            return None
+        return Match(text, tuple(found.span(group) for group in range(self._groups + 1)), self._names)
+
+    def _refuse(self, text: str) -> None:
+        """Raise UnsupportedError for a text that this pattern may read otherwise in Java."""
+        reader = self._reader
+        if reader.ends and text[-1:] in _ENDS:
+            unknown("an end before the end of a line", self.pattern)
+        if text.isascii():
+            return
+        if reader.ascii_only:
             unknown("a word boundary beside letters that are not ASCII, on which versions of Java differ,", self.pattern)
-        return text
+        if not _FOLDED.isdisjoint(text):
+            unknown("a sign that RE2 takes for an S or a K", self.pattern)
+        if reader.text.splits_pairs and any(letter > "\uffff" for letter in text):
+            unknown("halves of letters that Java counts as two", self.pattern)
+        if any("\ud800" <= letter <= "\udfff" for letter in text):
+            unknown("half a letter before a match", self.pattern)
 
 
 @lru_cache(maxsize=256)
@@ -86,23 +180,38 @@ def compiled(pattern: str) -> JavaPattern:
 
 @dataclass(slots=True)
 class _Open:
-    """A group that is being read: whether a dot took line ends before it, and of what is inside, flags and repetitions."""
+    """A group that is being read.
 
+    Attributes:
+        any_case: whether letters matched in any case before it.
+        dot_all: whether a dot matched ends of lines before it.
+        captures: whether it is one that `$1` may mean.
+        holds_captures: whether such a group is inside.
+        some_empty: whether an alternative may match nothing.
+        empty: whether this one may, as far as it is read.
+    """
+
+    any_case: bool
     dot_all: bool
-    flags: list[str] = field(default_factory=list)
-    repeats: bool = False
+    captures: bool = False
+    holds_captures: bool = False
+    some_empty: bool = False
+    empty: bool = True
+
+    @property
+    def nullable(self) -> bool:
+        return self.some_empty or self.empty
 
 
 class _Reader:
-    """Puts one pattern into Python's words, from left to right."""
+    """Puts one pattern into RE2's words, from left to right."""
 
     def __init__(self, pattern: str) -> None:
         self.text = Text(_QUOTED.sub(_unquoted, pattern))
         self.pattern = pattern
-        self.groups = 0
-        self.ascii_only = False
-        self.dot_all = False
-        self._open = [_Open(dot_all=False)]
+        self.ascii_only = self.ends = self.any_case = self.dot_all = False
+        self._names: set[str] = set()
+        self._open = [_Open(any_case=False, dot_all=False)]
         self.translated = "".join(self._parts())
 
     def _parts(self) -> Iterator[str]:
@@ -112,8 +221,9 @@ class _Reader:
             if letter == "(":
                 yield self._group()
             elif letter == "|":
-                flags = self._open[-1].flags
-                yield ")" * len(flags) + "|" + "".join(flags)
+                inner = self._open[-1]
+                inner.some_empty, inner.empty = inner.nullable, True
+                yield "|"
             elif letter == ")":
                 yield self._closed()
             elif letter == "{":
@@ -121,110 +231,120 @@ class _Reader:
                 self._counted()
                 unknown("a count of nothing", self.pattern)
             else:
-                yield self._atom(letter) + self._closure()
+                atom, empty = self._atom(letter)
+                yield atom + self._closure(empty=empty)
         if len(self._open) > 1:
             illegal("Unclosed group", self.pattern)
-        yield ")" * len(self._open[-1].flags)
 
-    def _atom(self, letter: str) -> str:
+    def _atom(self, letter: str) -> tuple[str, bool]:
+        """Return what matches one character or one place, and whether it is a place."""
         if letter == "\\":
             return self._escape()
         if letter == "[":
-            return character_class(self.text)
+            return character_class(self.text, any_case=self.any_case), False
         if letter == ".":
-            return "[\\s\\S]" if self.dot_all else f"[^{TERMINATORS}]"
-        return {"^": "\\A", "$": AT_END}.get(letter) or re.escape(letter)
+            return written(ANY) if self.dot_all else written(TERMINATORS, negated=True), False
+        if letter == "^":
+            return "\\A", True
+        if letter == "$":
+            self.ends = True
+            return "\\z", True
+        return one(letter, any_case=self.any_case), False
 
-    def _escape(self) -> str:
+    def _escape(self) -> tuple[str, bool]:
         found = literal(self.text)
         if found is not None:
-            return re.escape(found)
-        if (found := kind(self.text)) is not None:
-            return found
-        if number := self.text.taken(_NUMBER):
-            return self._reference(number[0])
-        if name := self.text.taken(_NAMED):
-            return f"(?P={name[1]})"
+            return one(found, any_case=self.any_case), False
+        if (ranges := kind(self.text)) is not None:
+            return written(ranges), False
         letter = self.text.peek()
-        if letter in {"b", "B"}:
-            self.ascii_only = True
-        elif letter not in {"A", "z", "Z"}:
+        if letter == "k" or self.text.taken(_NUMBER):
+            unknown("a reference to a group", self.pattern)
+        if letter not in {"A", "z", "Z", "b", "B"}:
             refuse(self.text)
-        return {"A": "\\A", "z": "\\Z", "Z": AT_END}.get(self.text.take()) or f"\\{letter}"
-
-    def _reference(self, digits: str) -> str:
-        used = 1
-        while used < len(digits) and int(digits[: used + 1]) <= self.groups:
-            used += 1
-        self.text.at -= len(digits) - used
-        return f"(?:\\{digits[:used]})"
+        self.ascii_only |= letter in {"b", "B"}
+        self.ends |= letter == "Z"
+        self.text.take()
+        return f"\\{'z' if letter == 'Z' else letter}", True
 
     def _group(self) -> str:
         if self.text.peek() != "?":
-            self.groups += 1
-            self._open.append(_Open(dot_all=self.dot_all))
+            self._opened(captures=True)
             return "("
         found = self.text.taken(_GROUP)
         if found is None:
             unknown("a group that begins with (?", self.pattern)
+        if found[1] in _LOOKS:
+            unknown(_LOOKS[found[1]], self.pattern)
         if found[1] is None and found[2] is None:
-            return self._flags(found[3], found[4] or "", alone=found[5] == ")")
-        self.groups += found[2] is not None
-        self._open.append(_Open(dot_all=self.dot_all))
-        return f"(?P<{found[2]}>" if found[2] else f"(?{found[1]}"
+            self._flags(found[3], found[4] or "", alone=found[5] == ")")
+            return "" if found[5] == ")" else "(?:"
+        if found[2] in self._names:
+            illegal(f"Named capturing group <{found[2]}> is already defined", self.pattern)
+        self._names |= {found[2]} if found[2] else set()
+        self._opened(captures=found[2] is not None)
+        return f"(?P<{found[2]}>" if found[2] else "(?:"
 
-    def _flags(self, on: str, off: str, *, alone: bool) -> str:
+    def _opened(self, *, captures: bool) -> None:
+        self._open.append(_Open(any_case=self.any_case, dot_all=self.dot_all, captures=captures))
+
+    def _flags(self, on: str, off: str, *, alone: bool) -> None:
+        """Change flags, for a group of their own or up to the end of this one."""
         if not _FLAGS.issuperset(on + off):
             unknown(f"a flag of (?{on}{off})", self.pattern)
-        before = self.dot_all
+        if not alone:
+            self._opened(captures=False)
         if "s" in on + off:
             self.dot_all = "s" not in off
-        case = "(?-i:" if "i" in off else "(?i:" if "i" in on else "(?:"
-        if alone:
-            self._open[-1].flags.append(case)  # Java lets it hold up to the end of the group
-        else:
-            self._open.append(_Open(dot_all=before))
-        return case
+        if "i" in on + off:
+            self.any_case = "i" not in off
 
     def _closed(self) -> str:
         if len(self._open) == 1:
             illegal("Unmatched closing ')'", self.pattern)
         closed = self._open.pop()
-        self.dot_all = closed.dot_all
-        again = self._closure()
-        # Such patterns can take longer than anybody waits, in Java as well as here.
-        if closed.repeats and again[:1] in _ENDLESS:
-            unknown("a repetition of repetitions", self.pattern)
-        self._open[-1].repeats |= closed.repeats
-        return ")" * (1 + len(closed.flags)) + again
+        self.any_case, self.dot_all = closed.any_case, closed.dot_all
+        self._open[-1].holds_captures |= closed.captures or closed.holds_captures
+        return ")" + self._closure(empty=closed.nullable, holds_captures=closed.holds_captures)
 
-    def _closure(self) -> str:
+    def _closure(self, *, empty: bool, holds_captures: bool = False) -> str:
+        """Read how often what was read last may stand; `empty`: it may match nothing."""
+        least, most, found = 1, 1, ""
         if self.text.peek() == "{":
-            found = self._counted()
+            least, most, found = self._counted()
         elif self.text.peek() in {"*", "+", "?"}:
             found = self.text.take()
-        else:
-            return ""
-        self._open[-1].repeats |= found[0] in _ENDLESS
-        return found + (self.text.take() if self.text.peek() in {"?", "+"} else "")
+            least, most = int(found == "+"), 1 if found == "?" else _LARGEST
+        if found and self.text.peek() == "+":
+            unknown("a repetition that gives nothing back", self.pattern)
+        if found and self.text.peek() == "?":
+            found += self.text.take()
+        if empty and most > 1:
+            unknown("a repetition of what may be nothing", self.pattern)
+        if holds_captures and most > 1:
+            # Where Java gives back the last round of a group, groups within it keep what they matched there.
+            unknown("a group within a repeated group", self.pattern)
+        self._open[-1].empty &= empty or not least
+        return found
 
-    def _counted(self) -> str:
+    def _counted(self) -> tuple[int, int, str]:
         count = self.text.taken(_COUNT)
         if count is None:
             illegal("Illegal repetition", self.pattern)
-        least, most = int(count[1]), int(count[2] or _LARGEST)
+        least = int(count[1])
+        most = least if count[2] is None else int(count[2] or _LARGEST)
         if max(least, most) > _LARGEST or (count[3] and most < least):
             illegal("Illegal repetition range", self.pattern)
         if count[3] is None:
             illegal("Unclosed counted closure", self.pattern)
-        return count[0]
+        return least, most, count[0]
 
 
 def _unquoted(found: re.Match[str]) -> str:
-    return found[2] or "".join(one if one.isalnum() or not one.isascii() else f"\\{one}" for one in found[1])
+    return found[2] or "".join(c if c.isalnum() or not c.isascii() else f"\\{c}" for c in found[1])
 
 
-def expanded(found: re.Match[str], replacement: str) -> str:
+def expanded(found: Match, replacement: str) -> str:
     """Return a replacement with `$1`, `${name}` and backslashes done; raises MappingError where Java throws."""
     parts, text = [], Text(replacement)
     while letter := text.take():
@@ -238,18 +358,18 @@ def expanded(found: re.Match[str], replacement: str) -> str:
     return "".join(parts)
 
 
-def _referred(found: re.Match[str], text: Text) -> str:
+def _referred(found: Match, text: Text) -> str:
     """Return what a reference whose `$` has been read stands for; a group that took no part stands for nothing."""
     letter = text.take()
     if not letter:
         message = "Illegal group reference: group index is missing"
         raise MappingError(message)
     if letter == "{":
-        return found[_name(found, text)] or ""
+        return found[found.names[_name(found, text)]] or ""
     if letter not in "0123456789":
         message = "Illegal group reference"
         raise MappingError(message)
-    number, groups = int(letter), found.re.groups
+    number, groups = int(letter), found.groups
     while (digit := text.peek()) and digit in "0123456789" and number * 10 + int(digit) <= groups:
         number = number * 10 + int(text.take())
     if number > groups:
@@ -258,7 +378,7 @@ def _referred(found: re.Match[str], text: Text) -> str:
     return found[number] or ""
 
 
-def _name(found: re.Match[str], text: Text) -> str:
+def _name(found: Match, text: Text) -> str:
     taken = text.taken(_NAME)
     name = taken[0] if taken else ""
     if not name:
@@ -267,7 +387,7 @@ def _name(found: re.Match[str], text: Text) -> str:
         message = "named capturing group is missing trailing '}'"
     elif name[0].isdigit():
         message = f"capturing group name {{{name}}} starts with digit character"
-    elif name not in found.re.groupindex:
+    elif name not in found.names:
         message = f"No group with name {{{name}}}"
     else:
         return name

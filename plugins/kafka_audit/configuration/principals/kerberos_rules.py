@@ -8,15 +8,14 @@ import re
 from dataclasses import dataclass
 
 from kafka_audit.configuration.principals.errors import MappingError, RulesError
-from kafka_audit.configuration.principals.java_regex import JavaPattern, compiled
-from kafka_audit.configuration.principals.rule_text import whole
+from kafka_audit.configuration.principals.java_regex import Effort, JavaPattern, compiled
+from kafka_audit.configuration.principals.rule_text import named, trimmed, whole, within_size
 
 KEY = "sasl.kerberos.principal.to.local.rules"
 _PARSER = compiled(r"((DEFAULT)|((RULE:\[(\d*):([^\]]*)](\(([^)]*)\))?(s/([^/]*)/([^/]*)/(g)?)?/?(L|U)?)))")
 _NAME = re.compile(r"([^/@]*)(?:/([^/@]*))?@([^/@]*)")
 _PARAMETER = re.compile(r"([^$]*)(?:\$([0-9]*))?")
-_SEPARATOR = re.compile(r"[ \t\n\x0b\f\r]*,[ \t\n\x0b\f\r]*")
-_BLANKS = "".join(map(chr, range(0x21)))  # what String.trim takes away
+_SPACES = " \t\n\x0b\f\r"  # around a comma
 _LARGEST = 2**31 - 1
 
 
@@ -32,9 +31,9 @@ class _Rule:
     everywhere: bool = False
     case: str = ""  # L, U or neither
 
-    def apply(self, parts: tuple[str, ...], realm: str) -> str | None:
+    def apply(self, parts: tuple[str, ...], realm: str, effort: Effort) -> str | None:
         """Return the name, None where the rule does not apply; `parts` are the realm and the components."""
-        name = self._named(parts) if self.format is not None else parts[1] if parts[0] == realm else None
+        name = self._named(parts, effort) if self.format is not None else parts[1] if parts[0] == realm else None
         if name is None:
             return None
         if "/" in name or "@" in name:
@@ -42,13 +41,13 @@ class _Rule:
             raise MappingError(message)
         return name.lower() if self.case == "L" else name.upper() if self.case == "U" else name
 
-    def _named(self, parts: tuple[str, ...]) -> str | None:
+    def _named(self, parts: tuple[str, ...], effort: Effort) -> str | None:
         if len(parts) - 1 != self.components:
             return None
         base = _filled(self.format or "", parts)
-        if self.match is not None and self.match.matches(base) is None:
+        if self.match is not None and self.match.matches(base, effort) is None:
             return None
-        return base if self.source is None else self.source.replaced(base, self.target, everywhere=self.everywhere)
+        return base if self.source is None else self.source.replaced(base, self.target, effort, everywhere=self.everywhere)
 
     def __str__(self) -> str:
         if self.format is None:
@@ -63,8 +62,9 @@ class KerberosRules:
 
     def __init__(self, text: str | None) -> None:
         """Read them, None for the default; raises RulesError where the broker refuses to start, and UnsupportedError."""
-        trimmed = ("DEFAULT" if text is None else text).strip(_BLANKS)
-        self._rules = [_read(piece) for piece in _SEPARATOR.split(trimmed)] if trimmed else []
+        rules = trimmed(text)
+        read = (_read(piece.strip(_SPACES)) for piece in rules.split(",")) if rules else ()
+        self._rules = list(within_size(read, lambda rule: [rule.match, rule.source]))
 
     def name(self, principal: str, realm: str) -> str:
         """Return the name of a principal.
@@ -75,6 +75,7 @@ class KerberosRules:
 
         Raises:
             MappingError: the login fails.
+            UnsupportedError: a rule reads this name in a way that is not known here.
         """
         found = _NAME.fullmatch(principal)
         if found is None:
@@ -84,10 +85,11 @@ class KerberosRules:
             return principal
         service, host, own = found.groups()
         parts = (own, service) if host is None else (own, service, host)
+        effort = Effort()
         for rule in self._rules:
-            name = rule.apply(parts, realm)
+            name = rule.apply(parts, realm, effort)
             if name is not None:
-                return name
+                return named(name)
         message = f"No rules apply to {principal}, rules [{', '.join(map(str, self._rules))}]"
         raise MappingError(message)
 

@@ -8,9 +8,9 @@ against the class.
 import re
 from dataclasses import dataclass
 
-from kafka_audit.configuration.principals.errors import MappingError
-from kafka_audit.configuration.principals.java_regex import JavaPattern, compiled
-from kafka_audit.configuration.principals.rule_text import whole
+from kafka_audit.configuration.principals.errors import MappingError, UnsupportedError
+from kafka_audit.configuration.principals.java_regex import LONGEST, Effort, JavaPattern, compiled
+from kafka_audit.configuration.principals.rule_text import named, trimmed, whole, within_size
 
 KEY = "ssl.principal.mapping.rules"
 _RULE = r"(DEFAULT)|RULE:((\\.|[^\\/])*)/((\\.|[^\\/])*)/([LU]?).*?|(.*?)"
@@ -18,7 +18,6 @@ _SPLITTER = compiled(rf"\s*({_RULE})\s*(,\s*|$)")
 _PARSER = compiled(_RULE)
 _REFERENCE = re.compile(r"\$([0-9]+)")
 _LARGEST = 2**31 - 1
-_BLANKS = "".join(map(chr, range(0x21)))  # what String.trim takes away
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,13 +28,13 @@ class _Rule:
     replacement: str = ""
     case: str = ""  # L, U or neither
 
-    def apply(self, subject: str) -> str | None:
+    def apply(self, subject: str, effort: Effort) -> str | None:
         if self.pattern is None:
             return subject
-        found = self.pattern.matches(subject)
+        found = self.pattern.matches(subject, effort)
         if found is None:
             return None
-        name = self.pattern.replaced(subject, _escaped(self.replacement, found.re.groups))
+        name = self.pattern.replaced(subject, _escaped(self.replacement, found.groups), effort)
         return name.lower() if self.case == "L" else name.upper() if self.case == "U" else name
 
     def __str__(self) -> str:
@@ -49,15 +48,25 @@ class SslRules:
 
     def __init__(self, text: str | None) -> None:
         """Read them, None for the default; raises RulesError where the broker refuses to start, and UnsupportedError."""
-        pieces = [found[1] for found in _SPLITTER.find(("DEFAULT" if text is None else text).strip(_BLANKS))]
-        self._rules = [rule for piece in pieces if (rule := _read(piece)) is not None]
+        rules = trimmed(text)
+        if any(len(part) > LONGEST for part in rules.split("/")):  # Java's matcher goes on to the next slash, whatever the rule
+            message = f"rules without a slash in {LONGEST} characters, which can end the stack of Java's matcher"
+            raise UnsupportedError(message)
+        read = (rule for found in _SPLITTER.find(rules) if (rule := _read(found[1] or "")) is not None)
+        self._rules = list(within_size(read, lambda rule: [rule.pattern]))
 
     def name(self, subject: str) -> str:
-        """Return the name of a subject (RFC 2253, as Java writes it); raises MappingError where the connection fails."""
+        """Return the name of a subject (RFC 2253, as Java writes it).
+
+        Raises:
+            MappingError: the connection fails.
+            UnsupportedError: a rule reads this subject in a way that is not known here.
+        """
+        effort = Effort()
         for rule in self._rules:
-            found = rule.apply(subject)
+            found = rule.apply(subject, effort)
             if found is not None:
-                return found
+                return named(found)
         message = f"No rules apply to {subject}, rules [{', '.join(map(str, self._rules))}]"
         raise MappingError(message)
 
@@ -66,7 +75,7 @@ def _read(piece: str) -> _Rule | None:
     found = whole(_PARSER, piece)
     if found[1] is not None:
         return _Rule()
-    return None if found[2] is None else _Rule(pattern=compiled(found[2]), replacement=found[4], case=found[6])
+    return None if found[2] is None else _Rule(pattern=compiled(found[2]), replacement=found[4] or "", case=found[6] or "")
 
 
 def _escaped(replacement: str, groups: int) -> str:
