@@ -41,6 +41,7 @@ PLANNED = (
 """The sets that every look asks for; each has one `SourceRead` row, and each znode that could not be read one of its own."""
 
 _KNOWN = (KazooException, KazooTimeoutError, ZnodeError)
+_LONGEST_SHOWN = 200  # characters of a path in a message
 _LONGEST_TOPIC = 255  # characters; Kafka's own bound is 249
 MOST_CHILDREN = 1_000_000
 """Names below one znode that are taken. 200,000 topics are a large cluster's, and more than ZooKeeper lists by default (1 MB)."""
@@ -209,7 +210,8 @@ class Look:
         names, stat = self.children(IDS)
         told = {name: znodes.broker_id(name) for name in names}
         for name in (name for name, broker in told.items() if broker is None):
-            self._fail(f"{IDS}/{name}", ReadError("unreadable", f"{IDS}/{name}: no broker id", f"no such znode below {IDS}"))
+            shown = clean(f"{IDS}/{name}", _LONGEST_SHOWN)
+            self._fail(f"{IDS}/{name}", ReadError("unreadable", f"{shown}: no broker id", f"no such znode below {IDS}"))
         ids = sorted(broker for broker in told.values() if broker is not None)
         brokers: dict[int, Registration] = {}
         for path, result in self.get_many([f"{IDS}/{broker}" for broker in ids]).items():
@@ -299,4 +301,5 @@ def _topic(znode: Znode) -> Topic:
 
 
 def _broken(path: str, error: ZnodeError) -> ReadError:
-    return ReadError("unreadable", f"{path}: {error}", f"a {path} that Kafka can read")
+    shown = clean(path, _LONGEST_SHOWN)
+    return ReadError("unreadable", f"{shown}: {error}", f"a {shown} that Kafka can read")

@@ -1,0 +1,348 @@
+"""One odd answer is one failed row: the audit ends, the honest parties are there in full, the odd one is named for its fault."""
+
+import json
+import re
+import struct
+from collections import Counter
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from kazoo.protocol.serialization import write_buffer
+
+from hostile_parties.broker import changed, null_arrays, undecodable_text
+from hostile_parties.cluster import HostileCluster
+from hostile_parties.party import cut
+from hostile_parties.zookeeper import GET_CHILDREN2
+from kafka_audit.collect import acls, certificates, list_offsets, metadata, vantages, znodes, zookeeper_members
+from kafka_audit.collect.cursor import WireError
+from kafka_audit.collect.metadata import MetadataError
+from kafka_audit.collect.reads import UNREADABLE, Asking, ReadError, any_answer
+from kafka_audit.collect.snapshot import take
+from kafka_audit.collect.znodes import ZnodeError
+from kafka_audit.model.cluster import Cluster, Limits, ZookeeperAccess
+from kafka_audit.model.tables import (
+    BrokerApi,
+    BrokerConfig,
+    BrokerIdentity,
+    BrokerView,
+    LeadershipAsked,
+    LogDir,
+    RegisteredBroker,
+    RegisteredPartition,
+    SourceRead,
+    ZookeeperMember,
+)
+from kafka_audit.store import Store
+
+QUICK = Limits(read_s=3.0, settle_s=0.2, audit_s=60.0)
+OWN = (BrokerApi, BrokerConfig, BrokerIdentity, BrokerView, LeadershipAsked, LogDir)
+CONFIGS, METADATA, VERSIONS, CLUSTER, LOG_DIRS, ACLS, OFFSETS, MOVES = 32, 3, 18, 60, 35, 29, 2, 46
+HUGE = "9" * 4301  # digits, of which int() takes 4,300
+
+
+@pytest.fixture
+def cluster():
+    with HostileCluster() as one:
+        yield one
+
+
+def snap(cluster, tmp_path):
+    """Take a snapshot, publish it and return it as it is read again."""
+    access = ZookeeperAccess(connect=cluster.zookeeper.address)
+    snapshot_id = "20261122T120000Z-c-0000"
+    taken = take(Cluster(name="c", zookeeper=access, limits=QUICK), snapshot_id=snapshot_id, say=lambda _: None, secrets={})
+    store = Store(tmp_path)
+    store.write(taken)
+    return store.read(snapshot_id)
+
+
+def failed(snapshot):
+    """Return the reads that failed in the newest look."""
+    reads = snapshot.of(SourceRead)
+    last = max(read.sample for read in reads)
+    return [read for read in reads if read.outcome == "failed" and read.sample == last]
+
+
+def honest(snapshot, brokers):
+    """Count what honest brokers told, in every table of theirs, of the newest look."""
+    last = max(read.sample for read in snapshot.of(SourceRead))
+    told = (row for table in OWN for row in snapshot.of(table) if row.broker_id in brokers)
+    return Counter((type(row).__name__, row.broker_id) for row in told if getattr(row, "sample", last) == last)
+
+
+def in_full(brokers):
+    """Return what `honest` counts where each of these brokers told everything, as `HostileCluster` has it."""
+    counts = {"BrokerApi": 12, "BrokerConfig": 17, "BrokerIdentity": 1, "BrokerView": 1, "LeadershipAsked": 1, "LogDir": 1}
+    return Counter({(table, broker): count for table, count in counts.items() for broker in brokers})
+
+
+def set_each(**fields):
+    """Return a change of all structures of a message that have such a field."""
+    return changed(lambda message: _set(message, fields))
+
+
+def _set(part, values):
+    for name in part._struct.fields:
+        if name in values:
+            setattr(part, name, values[name])
+            continue
+        inside = getattr(part, name)
+        for one in inside if isinstance(inside, list) else ():
+            if hasattr(one, "_struct"):
+                _set(one, values)
+
+
+def twice(*path):
+    """Return a change that tells the first element of an array twice; `path` leads to it."""
+
+    def change(message):
+        part = message
+        for name in path[:-1]:
+            part = getattr(part, name)[0]
+        array = getattr(part, path[-1])
+        setattr(part, path[-1], [*array[:1], *array])
+
+    return changed(change)
+
+
+BROKER_ATTACKS = {
+    "settings null": (CONFIGS, null_arrays("configs"), "DescribeConfigs BROKER", "settings: null instead of a list"),
+    "results null": (CONFIGS, null_arrays("results"), "DescribeConfigs BROKER", "results: null instead of a list"),
+    "a setting's name null": (CONFIGS, set_each(name=None), "DescribeConfigs BROKER", "a setting without a name"),
+    "a setting twice": (CONFIGS, twice("results", "configs"), "DescribeConfigs BROKER", "a setting is told twice"),
+    "settings no UTF-8": (CONFIGS, undecodable_text(), "DescribeConfigs BROKER", "not a Kafka answer"),
+    "settings of noise": (CONFIGS, b"\xff" * 64, "DescribeConfigs BROKER", ""),
+    "log dirs cut": (LOG_DIRS, cut(3), "DescribeLogDirs", "not a Kafka answer"),
+    "brokers null": (METADATA, null_arrays("brokers"), "Metadata", "null instead of a list"),
+    "topics null": (METADATA, null_arrays("topics"), "Metadata", "null instead of a list"),
+    "replicas null": (METADATA, null_arrays("replica_nodes"), "Metadata", "null instead of a list"),
+    "a broker below zero": (METADATA, set_each(node_id=-7), "Metadata", "broker -7 is listed"),
+    "a broker twice": (METADATA, twice("brokers"), "Metadata", "is listed twice"),
+    "a partition below zero": (METADATA, set_each(partition_index=-7), "Metadata", "-7 is listed"),
+    "a partition twice": (METADATA, twice("topics", "partitions"), "Metadata", "is listed twice"),
+    "a topic twice": (METADATA, twice("topics"), "Metadata", "a topic is listed twice"),
+    "a topic of 30,000": (METADATA, set_each(name="t" * 30_000), "Metadata", "a topic's name of 30000 characters"),
+    "metadata of noise": (METADATA, b"\xff" * 64, "Metadata", "no Metadata answer of version"),
+    "versions below zero": (VERSIONS, set_each(min_version=-5), "ApiVersions", "in versions -5 to"),
+    "versions turned round": (VERSIONS, set_each(min_version=300), "ApiVersions", "in versions 300 to"),
+    "fenced brokers null": (CLUSTER, null_arrays("brokers"), "DescribeCluster", "brokers: null instead of a list"),
+    "log dirs of topics null": (LOG_DIRS, null_arrays("topics"), "DescribeLogDirs", "topics in a log dir: null"),
+    "a log dir without name": (LOG_DIRS, set_each(log_dir=None), "DescribeLogDirs", "a log dir without a name"),
+    "a log dir twice": (LOG_DIRS, twice("results"), "DescribeLogDirs", "a log dir is told twice"),
+    "sizes below zero": (LOG_DIRS, set_each(total_bytes=-(2**62)), "DescribeLogDirs", f"bytes of a log dir: {-(2**62)}"),
+    "offsets null": (OFFSETS, null_arrays("topics"), "ListOffsets", "null instead of a list"),
+    "offsets of noise": (OFFSETS, b"\xff" * 64, "ListOffsets", "unreadable"),
+}
+
+NOISE = ("settings no UTF-8", "settings of noise", "log dirs cut")
+HANGS_UP = [BROKER_ATTACKS[name][1] for name in NOISE]  # what kafka-python cannot decode ends its connection
+
+
+@pytest.mark.parametrize("attack", BROKER_ATTACKS)
+def test_an_odd_answer_of_a_broker_is_one_failed_row(cluster, tmp_path, attack):
+    key, behaviour, operation, words = BROKER_ATTACKS[attack]
+    cluster.brokers[2].script[key] = behaviour
+    snapshot = snap(cluster, tmp_path)
+    assert honest(snapshot, {0, 1}) == in_full({0, 1})
+    found = failed(snapshot)
+    assert {read.observer for read in found} == {"broker:2"}
+    assert any(read.operation == operation and words in f"{read.error}: {read.message}" for read in found), found
+    if behaviour not in HANGS_UP and key not in {VERSIONS, METADATA}:  # by these it is known how to ask the rest
+        assert {read.operation for read in found} - {"DescribeConfigs identity"} == {operation}
+
+
+def test_reassignments_without_topics_are_no_healthy_cluster(cluster, tmp_path):
+    cluster.brokers[0].script[MOVES] = null_arrays("topics")
+    (read,) = failed(snap(cluster, tmp_path))
+    assert (read.observer, read.operation, read.error) == ("broker:0", "ListPartitionReassignments", UNREADABLE)
+
+
+def test_settings_that_are_lost_are_no_setting_of_a_broker(cluster, tmp_path):
+    """Of an answer with one entry that makes no sense nothing is kept: the entry may be the one that decides."""
+    cluster.brokers[2].script[CONFIGS] = twice("results", "configs")
+    assert [row for row in snap(cluster, tmp_path).of(BrokerConfig) if row.broker_id == 2] == []
+
+
+ZNODE_ATTACKS = {
+    "/brokers/ids/99999999999999999999": ("/brokers/ids/99999999999999999999", "no broker id"),
+    f"/brokers/ids/{HUGE}": (f"/brokers/ids/{HUGE}", "no broker id"),
+    "/brokers/ids/2147483648": ("/brokers/ids/2147483648", "no broker id"),
+    "/brokers/ids/007": ("/brokers/ids/007", "no broker id"),
+    "/config/brokers/99999999999999999999": ("/config/brokers/99999999999999999999", "neither a broker id nor"),
+    f"/config/brokers/{HUGE}": (f"/config/brokers/{HUGE}", "neither a broker id nor"),
+    f"/brokers/topics/{'t' * 40_000}": (f"/brokers/topics/{'t' * 40_000}", "a topic's name of 40000 characters"),
+}
+
+
+@pytest.mark.parametrize("attack", [*ZNODE_ATTACKS], ids=lambda path: path[:40])
+def test_a_name_that_no_kafka_gives_a_znode_is_one_failed_row(cluster, tmp_path, attack):
+    path, words = ZNODE_ATTACKS[attack]
+    cluster.zookeeper.znodes[path] = b'{"version":1,"config":{},"partitions":{},"endpoints":["PLAINTEXT://127.0.0.99:1"]}'
+    snapshot = snap(cluster, tmp_path)
+    assert honest(snapshot, {0, 1, 2}) == in_full({0, 1, 2})
+    assert len(snapshot.of(RegisteredBroker)) == 3 * max(row.sample for row in snapshot.of(RegisteredBroker))
+    (read,) = failed(snapshot)
+    assert read.observer == "zookeeper"
+    assert read.operation.startswith(f"zookeeper {path[:100]}")
+    assert words in read.message
+
+
+CONTENTS = {
+    "a partition of 40 bits": ("/brokers/topics/orders", {"partitions": {str(2**40): [0, 1, 2]}}, "the number is too long"),
+    "a partition of 5,000 digits": ("/brokers/topics/orders", {"partitions": {"9" * 5000: [0]}}, "a number was expected"),
+    "a partition below zero": ("/brokers/topics/orders", {"partitions": {"-1": [0]}}, "partition -1"),
+    "a replica of 40 bits": ("/brokers/topics/orders", {"partitions": {"0": [2**40]}}, "no list of numbers"),
+    "a rack that is a number": ("/brokers/ids/2", {"endpoints": [], "rack": 7}, "rack is no text"),
+    "a state of 40 bits": (
+        "/brokers/topics/orders/partitions/0/state",
+        {"leader": 0, "leader_epoch": 2**40, "controller_epoch": 1, "isr": [0]},
+        "leader_epoch is no number",
+    ),
+}
+
+
+@pytest.mark.parametrize("attack", CONTENTS)
+def test_a_number_that_no_column_or_request_holds_is_one_failed_row(cluster, tmp_path, attack):
+    path, content, words = CONTENTS[attack]
+    cluster.zookeeper.znodes[path] = json.dumps(content).encode()
+    snapshot = snap(cluster, tmp_path)
+    assert {read.observer for read in failed(snapshot)} == {"zookeeper"}
+    assert any(words in read.message and read.operation == f"zookeeper {path}" for read in failed(snapshot))
+    assert {"Metadata", "DescribeConfigs BROKER"} <= {r.operation for r in snapshot.of(SourceRead) if r.outcome == "answered"}
+    assert honest(snapshot, {0, 1}).keys() >= {("BrokerConfig", 0), ("BrokerConfig", 1), ("LogDir", 0), ("LogDir", 1)}
+
+
+def test_names_that_are_no_utf_8_are_a_failed_row(cluster, tmp_path):
+    """What kazoo raises while it decodes is no error of its own."""
+    listed = struct.pack("!i", 1) + write_buffer(b"\xff\xfe") + b"\0" * 68
+
+    def odd_users(exchange):
+        exchange.send(exchange.honest) if exchange.about["paths"] != ["/config/users"] else exchange.send_body(listed)
+
+    cluster.zookeeper.script[GET_CHILDREN2] = odd_users
+    (read,) = failed(snap(cluster, tmp_path))
+    assert (read.operation, read.error) == ("zookeeper /config/users", UNREADABLE)
+    assert re.fullmatch(r"UnicodeDecodeError at collect/\w+\.py:\d+", read.message)
+
+
+def test_an_error_that_no_zookeeper_knows_is_a_failed_row(cluster, tmp_path):
+    cluster.zookeeper.errors["/config/users"] = -7777
+    snapshot = snap(cluster, tmp_path)
+    assert {read.observer for read in failed(snapshot)} == {"zookeeper"}
+    assert "zookeeper /config/users" in {read.operation for read in failed(snapshot)}
+    assert honest(snapshot, {0, 1, 2}) == in_full({0, 1, 2})
+
+
+def test_a_zxid_that_no_column_holds_is_a_failed_row(cluster, tmp_path):
+    cluster.zookeeper.srvr = cluster.zookeeper.srvr.replace("{zxid:#x}", "0xffffffffffffffff")
+    snapshot = snap(cluster, tmp_path)
+    (read,) = failed(snapshot)
+    assert (read.operation, read.error, read.message) == ("srvr", UNREADABLE, "Zxid is 0xffffffffffffffff")
+    assert {(row.state, row.mode, row.zxid, row.connections) for row in snapshot.of(ZookeeperMember)} == {
+        ("serving", "standalone", None, 4)
+    }
+
+
+@pytest.mark.parametrize("latency", ["0/0.4/7", "0/0/0", "0/1.5E7/30000000", "0/0.3333333333333333/1"])
+def test_numbers_as_zookeeper_writes_them_are_no_odd_ones(latency):
+    text = f"Latency min/avg/max: {latency}\nZxid: 0x7fffffffffffffff\nOutstanding: 0\nMode: leader\n"
+    assert zookeeper_members.odd_parts(text) == []
+    assert zookeeper_members.parse(text, 1, "zk").latency_avg_ms == float(latency.split("/")[1])
+
+
+@pytest.mark.parametrize("latency", ["nan/nan/nan", "0/1e999/1", "0/-1/1", "x"])
+def test_a_latency_that_is_no_number_is_told(latency):
+    assert zookeeper_members.odd_parts(f"Latency min/avg/max: {latency}\n") == [f"Latency min/avg/max is {latency}"]
+
+
+def test_what_nobody_expected_is_told_by_kind_and_place_alone(caplog):
+    rows = []
+    asking = Asking(sample=1, observer="broker:1", target="b1:9092")
+    assert asking.read(rows, "Metadata", lambda: json.loads('{"password":"hunter2"}')["user"]) is None
+    (row,) = rows
+    assert (row.outcome, row.error) == ("failed", UNREADABLE)
+    assert row.message.startswith("KeyError at collect/reads.py:")
+    assert "hunter2" not in f"{row}{caplog.text}"
+    assert len(caplog.records) == 1
+
+
+def test_rows_of_one_answer_that_do_not_fit_their_table_fail_the_read():
+    rows = []
+    asking = Asking(sample=1, observer="broker:1", target="b1:9092")
+    api = BrokerApi(observer="broker:1", broker_id=1, api_key=3, min_version=0, max_version=12)
+    odd = BrokerApi(observer="broker:1", broker_id=1, api_key=2**63, min_version=0, max_version=12)
+    assert asking.read(rows, "ApiVersions", lambda: (api, odd)) is None
+    assert rows[0].message == "broker_api.api_key is a number of more than 64 bits"
+    assert asking.read(rows, "ApiVersions", lambda: (api,)) == (api,)
+
+
+BYTES = st.binary(max_size=400)
+SHORT = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@SHORT
+@given(BYTES, st.integers(0, 13))
+def test_decoders_of_answers_raise_their_own_error_alone(body, version):
+    for decode, most in ((metadata.read_answer, 13), (metadata.read_topic, 13), (acls.read_answer, 3), (list_offsets.errors, 5)):
+        try:
+            decode(body, min(version, most))
+        except (MetadataError, WireError):
+            continue
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda one: st.lists(one) | st.dictionaries(st.text(), one),
+)
+KEYS = st.sampled_from(
+    [
+        "leader",
+        "isr",
+        "partitions",
+        "endpoints",
+        "rack",
+        "host",
+        "port",
+        "config",
+        "acls",
+        "id",
+        "brokerid",
+        "leader_epoch",
+        "timestamp",
+    ]
+)
+STAT = znodes.ZnodeStat(*[0] * len(znodes.ZnodeStat._fields))
+
+
+@SHORT
+@given(st.dictionaries(KEYS, JSON).map(lambda content: json.dumps(content).encode()) | BYTES)
+def test_decoders_of_znodes_raise_their_own_error_alone(data):
+    for decode in (znodes.state, znodes.assignment, znodes.controller, znodes.cluster_id, lambda d: znodes.broker(1, 1, d, STAT)):
+        try:
+            decode(data)
+        except ZnodeError:
+            continue
+
+
+@SHORT
+@given(st.text(max_size=300), st.binary(max_size=300))
+def test_texts_from_anywhere_are_read_or_left_out(text, data):
+    zookeeper_members.parse(text, 1, "zk")
+    zookeeper_members.odd_parts(text)
+    vantages.parse(text, [])
+    znodes.broker_id(text)
+    certificates.read(data.hex(), "host")
+
+
+def test_what_is_known_passes_the_boundary():
+    with pytest.raises(ZnodeError), any_answer(ZnodeError):
+        raise ZnodeError
+    with pytest.raises(ReadError, match="ZnodeError"), any_answer():
+        raise ZnodeError
+
+
+def test_partitions_are_there_whatever_the_others_say(cluster, tmp_path):
+    cluster.zookeeper.znodes["/brokers/topics/odd"] = b'{"partitions":{"0":null}}'
+    rows = snap(cluster, tmp_path).of(RegisteredPartition)
+    assert {(row.topic, row.partition) for row in rows} == {("orders", 0), ("orders", 1), ("orders", 2)}
