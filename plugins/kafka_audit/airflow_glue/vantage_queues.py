@@ -12,7 +12,7 @@ from kafka_audit import settings
 from kafka_audit.airflow_glue import environment
 from kafka_audit.model.errors import UsageError
 
-_WITH_QUEUES = re.compile(r"(?:Celery|Edge)\w*Executor$")
+_WITH_QUEUES = re.compile(r"(?:Celery|Edge)\w{0,100}Executor$")
 
 
 def executor() -> str | None:

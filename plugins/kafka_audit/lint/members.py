@@ -17,7 +17,7 @@ FIRST_GENERATED_ID = 1001
 """What ZooKeeper gives to the first broker of a cluster that names no id (`reserved.broker.max.id` + 1)."""
 
 _CLUSTER = ("zookeeper.connect", "controller.quorum.voters", "controller.quorum.bootstrap.servers")
-_ADDRESS = re.compile(r"[^\s,@/]+:\d+")
+_ADDRESS = re.compile(r"(?<![^\s,@/])[^\s,@/]+:\d+")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from kafka_audit.configuration.files.java import Property
 
 _BITNAMIS = "advertised-address-placeholder"
-_PLACEHOLDER = re.compile(rf"\$\{{[^}}]*\}}|\$\([^)\s]*\)|\{{\{{.*?\}}\}}|{_BITNAMIS}", re.DOTALL)
+_PLACEHOLDER = re.compile(rf"\$\{{[^}}]{{0,500}}\}}|\$\([^)\s]{{0,500}}\)|\{{\{{.{{0,500}}?\}}\}}|{_BITNAMIS}", re.DOTALL)
 _BROKER_KEYS = frozenset(
     {
         "advertised.listeners",

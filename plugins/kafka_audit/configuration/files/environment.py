@@ -16,11 +16,12 @@ _BITNAMI, _PREFIX = "KAFKA_CFG_", "KAFKA_"
 _NOT_SETTINGS = re.compile(r"KAFKA_(?:VERSION|HOME|OPTS|HEAP_OPTS?|GC_LOG_OPTS|JMX_.*|JVM_PERFORMANCE_OPTS|(?:TOOLS_)?LOG4J_.*)")
 _ESCAPED = re.compile(r"___|__|_")
 _DOTS = MappingProxyType({"___": "-", "__": "_", "_": "."})
-_ENV_LINE = re.compile(r"[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*(.*?)[ \t\r]*")
+_ENV_LINE = re.compile(r"[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*+(.*)")
 _QUOTED = re.compile(r"\"((?:[^\"\\]|\\.)*)\"(?:[ \t]+#.*)?|'([^']*)'(?:[ \t]+#.*)?")
-_VARIABLE = re.compile(r"\$(?:\{[^}]*\}|[A-Za-z_]\w*|\([^)\s]*\))")
+_VARIABLE = re.compile(r"\$(?:\{[^}]{0,500}\}|[A-Za-z_]|\([^)\s]{0,500}\))")
+_COMMENT = re.compile(r"(?<![ \t])[ \t]++#.*")
 _CONFLUENT = re.compile(r"(?:^|/)confluentinc/cp-|(?:^|/)cp-(?:kafka|server)\b")
-_HOST = re.compile(r"://[^,]*?:(?=\d+(?:,|$))")
+_HOST = re.compile(r"://[^,/]*?:(?=\d+(?:,|$))")
 _FROM_BASE = frozenset(
     {
         "advertised.listeners",
@@ -46,14 +47,14 @@ def lines(text: str) -> tuple[Property, ...]:
     for number, line in enumerate(text.split("\n"), 1):
         match = _ENV_LINE.fullmatch(line)
         if match:
-            found.append(Property(match[1], _unquoted(match[2]), number))
+            found.append(Property(match[1], _unquoted(match[2].rstrip(" \t\r")), number))
     return tuple(found)
 
 
 def _unquoted(value: str) -> str:
     match = _QUOTED.fullmatch(value)
     if match is None:
-        return re.sub(r"[ \t]+#.*", "", value)
+        return _COMMENT.sub("", value)
     return match[2] if match[1] is None else re.sub(r"\\([\"\\$])", r"\1", match[1])
 
 

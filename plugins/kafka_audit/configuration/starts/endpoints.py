@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 from kafka_audit.configuration.definitions import ConfigError
 from kafka_audit.configuration.definitions.addresses import not_a_number
-from kafka_audit.configuration.definitions.values import integer, trimmed
+from kafka_audit.configuration.definitions.values import COMMA, integer, trimmed
 from kafka_audit.configuration.starts.inet import ipv4, ipv6
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 _ENTRY = re.compile(r"(.*)://\[?([0-9a-zA-Z\-%._:]*)\]?:(-?[0-9]+)")
-_COMMA = re.compile(r"[ \t\n\x0b\f\r]*,[ \t\n\x0b\f\r]*")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,7 +29,7 @@ class Endpoint:
 
 def csv_list(text: str | None) -> tuple[str, ...]:
     """Return the entries of a text as Kafka's `parseCsvList` does."""
-    return tuple(part for part in _COMMA.split(text) if part) if text else ()
+    return tuple(part for part in COMMA.split(text) if part) if text else ()
 
 
 def csv_map(name: str, text: str) -> dict[str, str]:
@@ -38,7 +37,7 @@ def csv_map(name: str, text: str) -> dict[str, str]:
     found: dict[str, str] = {}
     if not text:
         return found
-    parts = _COMMA.split(text)
+    parts = COMMA.split(text)
     while parts and not parts[-1]:
         parts.pop()
     for part in parts:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from kafka_audit.configuration.definitions import ConfigError, is_missing, kafka_classes
@@ -118,7 +117,7 @@ def groups_4(config: Config) -> None:
 def _tags(config: Config) -> None:
     """Judge tags as they stand in the file: as a list, told twice counts once."""
     key = "group.streams.rack.aware.assignment.tags"
-    told = split(re.sub(r"\s*,\s*", ",", config.originals.get(key, "").strip()), ",")
+    told = split(",".join(one.strip() for one in config.originals.get(key, "").split(",")), ",")
     if len(set(told)) != len(told):
         message = f"{key} must not contain duplicate tag keys."
         raise ConfigError(message, key)

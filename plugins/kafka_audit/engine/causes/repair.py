@@ -10,7 +10,7 @@ from kafka_audit.model.finding import Step
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import clean, listing, word
 
-_ADDRESSES = re.compile(r"\[?([^\s,/\[\]]+?)\]?:(\d+)(?=[,/]|$)")
+_ADDRESSES = re.compile(r"(?<![^\s,/\[\]])\[?([^\s,/\[\]]{1,255}?)\]?:(\d{1,10})(?=[,/]|$)")
 
 
 def connect(endpoints: tuple[Endpoint, ...], limit: int = 10) -> tuple[str, ...]:
@@ -39,9 +39,7 @@ def advertise(case: Case, *broken: tuple[Endpoint, str]) -> str:
 
 def connect_again(reads: Iterable[SourceRead], limit: int = 5) -> tuple[str, ...]:
     """Return one `nc` for each address that reads which failed were sent to, ZooKeeper's connection string taken apart."""
-    addresses = dict.fromkeys(
-        pair for read in reads for pair in re.findall(r"\[?([^\s,/\[\]]+?)\]?:(\d+)(?=[,/]|$)", read.target)
-    )
+    addresses = dict.fromkeys(pair for read in reads for pair in _ADDRESSES.findall(read.target))
     return tuple(f"nc -vz -w 3 {word(host)} {port}" for host, port in list(addresses)[:limit])
 
 

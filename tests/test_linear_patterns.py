@@ -1,0 +1,259 @@
+"""Every regular expression of the package takes time in proportion to the text, for the text comes from anybody.
+
+The patterns are collected from the sources, with the methods by which each is used, so that a new one is covered when it is
+written. What is measured is processor time of this thread, so that a busy machine changes nothing.
+"""
+
+import ast
+import functools
+import importlib
+import re
+import time
+from pathlib import Path
+from re import _constants as constants
+from re import _parser as parser
+
+import pytest
+
+import kafka_audit
+
+ROOT = Path(kafka_audit.__file__).parent
+OUTSIDE = {"testbed"}  # never meets a stranger's text
+SIZES = (4_000, 16_000, 64_000)
+QUICK_S, NOTHING_S = 0.1, 0.0002  # seconds; below the first a measure tells nothing
+MOST_GROWTH = 9.0  # for four times the text: 4 is linear, 16 quadratic
+USED = ("search", "match", "fullmatch", "sub", "subn", "split", "findall", "finditer")
+
+
+def sources():
+    for path in sorted(ROOT.rglob("*.py")):
+        parts = path.relative_to(ROOT).parts
+        if parts[0] not in OUTSIDE and not path.name.startswith("__main__"):
+            yield path, ".".join(("kafka_audit", *parts)).removesuffix(".py").removesuffix(".__init__")
+
+
+def called(tree):
+    """Yield (name, method) for NAME.method(…), and (NAME, method) of what is passed on as NAME.method."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr in USED and isinstance(node.value, ast.Name):
+            yield node.value.id, node.attr
+
+
+def collected():
+    """Return {id: (pattern, methods)}: compiled ones of modules, and constants in calls of `re`. Equal ones are one."""
+    found = {}
+    for path, module in sources():
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        used = {}
+        for name, method in called(tree):
+            used.setdefault(name, set()).add(method)
+        try:
+            loaded = importlib.import_module(module)
+        except ImportError:  # Airflow's, where that is not installed
+            loaded = None
+        for name, value in vars(loaded).items() if loaded else ():
+            for number, one in enumerate(patterns_in(value)):
+                if isinstance(one.pattern, str | bytes):
+                    known = found.setdefault(one, ([], set()))
+                    known[0].append(f"{module.removeprefix('kafka_audit.')}.{name}{f'[{number}]' if number else ''}")
+                    known[1].update(used.get(name) or passed_on(used, loaded))
+        for node in ast.walk(tree):
+            call = node if isinstance(node, ast.Call) else None
+            if (
+                call
+                and isinstance(call.func, ast.Attribute)
+                and isinstance(call.func.value, ast.Name)
+                and call.func.value.id == "re"
+            ):
+                first = call.args[0] if call.args else None
+                if call.func.attr in USED and isinstance(first, ast.Constant):
+                    flags = functools.reduce(int.__or__, [getattr(re, n.attr).value for n in ast.walk(call) if is_flag(n)], 0)
+                    known = found.setdefault(re.compile(first.value, flags), ([], set()))
+                    known[0].append(f"{module.removeprefix('kafka_audit.')}:{node.lineno}")
+                    known[1].add(call.func.attr)
+    return {" ".join(names): (one, sorted(methods) or ["search"]) for one, (names, methods) in found.items()}
+
+
+def passed_on(used, module):
+    """Return the methods of patterns that are passed to functions: those called on what is no pattern of the module."""
+    return {one for name, methods in used.items() if not hasattr(module, name) for one in methods - {"split"}}
+
+
+def is_flag(node):
+    return isinstance(node, ast.Attribute) and isinstance(getattr(re, node.attr, None), re.RegexFlag)
+
+
+def patterns_in(value, depth=2):
+    """Yield compiled patterns in a value, in tuples and mappings of it, and in fields of what these hold."""
+    if isinstance(value, re.Pattern):
+        yield value
+    elif depth and isinstance(value, tuple | list):
+        for one in value:
+            yield from patterns_in(one, depth - 1)
+    elif depth and isinstance(value, dict):
+        for one in value.values():
+            yield from patterns_in(one, depth - 1)
+    elif depth and isinstance(getattr(value, "pattern", None), re.Pattern):
+        yield value.pattern
+
+
+PATTERNS = collected()
+
+
+def words(pattern):
+    """Return texts that stand in a pattern, its characters, and one of each set of its characters."""
+    found, run = set(), ""
+
+    def walk(tokens):
+        nonlocal run
+        for operator, argument in tokens:
+            if operator is constants.LITERAL:
+                run += chr(argument)
+                continue
+            if run:
+                found.add(run)
+                found.add(run[-1])
+            run = ""
+            if operator is constants.IN:
+                found.update(some_of(argument))
+            for inside in nested(argument):
+                walk(inside)
+        if run:
+            found.add(run)
+            found.add(run[0])
+        run = ""
+
+    walk(parsed(pattern))
+    return {one for one in found if one}
+
+
+def parsed(pattern):
+    return parser.parse(pattern.pattern, pattern.flags & ~re.UNICODE if isinstance(pattern.pattern, bytes) else pattern.flags)
+
+
+def nested(argument):
+    if isinstance(argument, parser.SubPattern):
+        yield argument
+    elif isinstance(argument, tuple | list):
+        for one in argument:
+            yield from nested(one)
+
+
+def some_of(options):
+    for operator, argument in options:
+        if operator is constants.LITERAL:
+            yield chr(argument)
+        elif operator is constants.RANGE:
+            yield chr(argument[0])
+
+
+def units(pattern):
+    """Return what is repeated: single characters, the pattern's own words, pairs of them, and all of them in a row."""
+    own = sorted(words(pattern), key=len, reverse=True)[:12]
+    single = [
+        "a",
+        "0",
+        " ",
+        "\t",
+        "\n",
+        ":",
+        "/",
+        "\\",
+        '"',
+        "'",
+        ".",
+        ",",
+        "=",
+        "@",
+        "-",
+        "_",
+        "[",
+        "(",
+        "{",
+        "$",
+        "A",
+        "é",
+        "\\u",
+    ]
+    pairs = [one + other for one in own[:8] for other in own[:8] if one != other]
+    mixed = ["://:", "a:", " a", "a=", "a.", '\\"', "a,", " ,", "\n ", "://", "a@", "::", "=a", "0.", "{{", "}}", "- ", "#"]
+    return list(dict.fromkeys(filter(None, [*single, *own, *mixed, *pairs, "".join(own), "".join(reversed(own))])))
+
+
+def heads(pattern):
+    """Return what a text may begin with: nothing, and the shortest text that a pattern's first parts match, for each of them."""
+    tokens, found = [*parsed(pattern)], [""]
+    for token in tokens:
+        found.append(found[-1] + shortest([token]))
+    return list(dict.fromkeys(found))
+
+
+def shortest(tokens):
+    """Return one short text that these parts match, as far as that is told by them alone."""
+    made = ""
+    for operator, argument in tokens:
+        if operator is constants.LITERAL:
+            made += chr(argument)
+        elif operator is constants.IN:
+            made += next(some_of(argument), "a")
+        elif operator in {constants.ANY, constants.NOT_LITERAL}:
+            made += "a"
+        elif operator in {constants.MAX_REPEAT, constants.MIN_REPEAT, constants.POSSESSIVE_REPEAT}:
+            made += shortest(argument[2]) * min(argument[0], 20)
+        elif operator is constants.BRANCH:
+            made += shortest(argument[1][0])
+        elif operator in {constants.SUBPATTERN, constants.ATOMIC_GROUP}:
+            made += shortest(argument[-1] if operator is constants.SUBPATTERN else argument)
+    return made
+
+
+def seconds(pattern, method, text):
+    given = text.encode() if isinstance(pattern.pattern, bytes) else text
+    use = getattr(pattern, method)
+    began = time.thread_time()
+    found = use(b"" if isinstance(given, bytes) else "", given) if method in {"sub", "subn"} else use(given)
+    if method == "finditer":
+        for _ in found:
+            pass
+    return time.thread_time() - began
+
+
+def slow(pattern, method):
+    """Return the text by which the time grows faster than the text, None where there is none."""
+    suspects = [(unit, head) for unit in units(pattern) for head in heads(pattern)]
+    before = {}
+    for size in SIZES:
+        left = []
+        for unit, head in suspects:
+            took = seconds(pattern, method, head + unit * (size // len(unit)) + "\x01")
+            if took > QUICK_S and took > MOST_GROWTH * before.get((unit, head), took):
+                return f"{unit!r} behind {head!r}: {took:.2f} s for {size} characters"
+            if took > NOTHING_S:  # a square of so short a text takes longer already
+                left.append((unit, head))
+                before[unit, head] = took
+        suspects = left
+    return None
+
+
+def test_there_are_patterns_and_those_that_were_slow_are_among_them():
+    names = " ".join(PATTERNS)
+    assert len(PATTERNS) > 100
+    for one in (
+        "secret_keys.USERINFO",
+        "masking._PAIR",
+        "znodes._ENDPOINT",
+        "log_signatures.SIGNATURES",
+        "zookeeper_members._LINE",
+    ):
+        assert one in names
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_the_time_grows_with_the_text(name):
+    pattern, methods = PATTERNS[name]
+    assert [found for method in methods if (found := slow(pattern, method))] == []
+
+
+def test_a_quadratic_pattern_is_found():
+    assert "behind" in slow(re.compile(r"://[^/\s@]*:[^/\s@]*@"), "search")
+    assert slow(re.compile(r"://[^/\s@]++@"), "search") is None
