@@ -9,7 +9,7 @@ MOST = 8000
 """Characters of a text that are looked at; all that is shown of one is far shorter."""
 
 _PAIR = re.compile(
-    r"(?<![\w.\-])([\w.\-]++)(\"?\s{0,3}+[=:]\s{0,3}+)(\"(?:[^\"\\]|\\.)*+\"?|'[^']*+'?|[^\s,;)}\]\"']++)", re.DOTALL
+    r"(?<![\w.\-])([\w.\-]++)(\"?\s{0,3}+(?:=|:(?!//))\s{0,3}+)(\"(?:[^\"\\]|\\.)*+\"?|'[^']*+'?|[^\s,;)}\]\"']++)", re.DOTALL
 )
 _INVALID, _FOR = "Invalid value ", " for configuration "
 _KEY = re.compile(r"[\w.\-]*+")
