@@ -19,7 +19,17 @@ TURNED = "\u202egnp.exe\u2066\u200f\u200b\ufeff\u3164"
 OTHERS = "`reboot`$(reboot)[l](javascript:alert(1))|**b**<!channel>@all{{ 7*7 }}"
 PLANTED = f"{MARKUP}{CONTROL}{TURNED}{OTHERS}"
 LONG = PLANTED + "x" * 65536
-STRINGS = (PLANTED, LONG, f"{'y' * 100}{CONTROL}{'z' * 65536}")
+LINKS = (
+    "[l](https://evil.example) ![i](https://evil.example/i.png) \\[m](https://evil.example) \\\\[n](//e)"
+    " www.evil.example https://evil.example @all/team #1 `@all` <a@evil.example>"
+)
+"""What Markdown, SARIF and the trackers that show them make links, pictures and calls of."""
+
+ORDERS = "\r\n::stop-commands::t ::add-mask::a ##[add-mask]b ##vso[task.setvariable variable=c]d ##teamcity[x] [[ATTACHMENT|/etc/passwd]]"
+"""What build servers obey in the output of a step, or in test results."""
+
+STRINGS = (PLANTED, LONG, f"{'y' * 100}{CONTROL}{'z' * 65536}", LINKS, ORDERS)
+NAMES = ("planted", "long", "long inside", "links", "orders")
 
 MOST_BYTES = 1_000_000
 _NAMES = ("broker/0/listener/{}", "broker/0/logdir/{}", "topic/{}", "topic/{}/partition/0", "cluster")
@@ -83,6 +93,13 @@ def unshown(text):
     return {char for char in text if char not in "\n\t" and unicodedata.category(char) in {"Cc", "Cf", "Zl", "Zp", "Co"}} | (
         set(text) & {"\u3164"}
     )
+
+
+def orders(output):
+    """Return what build servers would obey in the output of a step: GitHub trims lines first, and finds `##[` anywhere."""
+    lines = re.split(r"\r\n|\r|\n", output)
+    found = [line for line in lines if re.match(r"\s*::[A-Za-z-]+( .*?)?::", line) and not re.match(r"\s*::[0-9a-fA-F]*:", line)]
+    return found + re.findall(r"##\w*\[.{0,40}|\[\[ATTACHMENT\|.{0,40}", output)
 
 
 class Elements(HTMLParser):

@@ -2,10 +2,12 @@
 
 import json
 import os
+import re
 from xml.etree import ElementTree as ET
 
 import pytest
 
+import hostile
 from kafka_audit.cli import main
 
 GOOD = """broker.id={id}
@@ -215,6 +217,54 @@ def test_no_form_shows_a_secret_or_a_raw_control_character(files, capsys, form):
     assert SECRET not in told
     assert not {char for char in told if ord(char) < 32 and char != "\n"}
     assert "\u202e" not in told
+
+
+HOSTILE_NAMES = (
+    "::stop-commands::t",
+    "a\n::add-mask::b",
+    " ::set-env name=A::b",
+    "##[add-mask]c",
+    "##vso[task.setvariable variable=d]e",
+    "[l](https:evil.example)",
+    "\x1b[2J\u202eexe",
+    "\udcff",
+    "[[ATTACHMENT|x]]",
+)
+
+
+@pytest.mark.parametrize("form", ["text", "json", "sarif", "junit", "github"])
+@pytest.mark.parametrize("name", HOSTILE_NAMES)
+def test_neither_a_name_nor_a_content_gives_an_order(files, capsys, form, name):
+    content = REFUSED.replace("SASL_PLAINTEXT://b1", "SASL_PLAINTEXT://##vso[x]b1")
+    files(**{name: f"{content}ssl.principal.mapping.rules=::add-mask::a ##[group]b %0A::error::c [l](https://evil.example)\\u000a::x::\n"})
+    assert main(["lint", ".", "--format", form, "--all"]) == 3
+    shown = capsys.readouterr().out
+    assert shown.isprintable() or hostile.unshown(shown) == set()
+    ours = [line for line in hostile.orders(shown) if form == "github" and re.match("::(error|warning|notice) file=", line)]
+    assert hostile.orders(shown) == ours
+    if form == "github":
+        assert len(ours) == len(shown.splitlines())
+    if form == "junit":
+        ET.fromstring(shown)  # noqa: S314 -- our own
+    if form == "sarif":
+        (run,) = json.loads(shown)["runs"]
+        uris = {one["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for one in run["results"]}
+        assert all(re.fullmatch(r"[\w%./~-]+", uri) for uri in uris)
+        assert not [one for one in run["results"] if re.search(r"(?<!\\)\[[^\]]*[^\]\\]\]\(", one["message"]["text"])]
+
+
+def test_what_cannot_be_read_gives_no_order_on_stderr(files, capsys):
+    files(**{"a\n::add-mask::b": "broker.id=\\u1 ##[add-mask]c"})
+    assert main(["lint", "."]) == 2
+    told = capsys.readouterr().err
+    assert hostile.orders(told) == []
+    assert len(told.splitlines()) == 1
+
+
+def test_an_honest_name_stays_as_it_is(files, capsys):
+    files(**{"größe #1 (b)": REFUSED})
+    main(["lint", "größe #1 (b).properties", "--format", "github"])
+    assert "::error file=größe #1 (b).properties,line=4," in capsys.readouterr().out
 
 
 def test_sarif_has_a_rule_and_a_place_for_each_result(files, capsys):

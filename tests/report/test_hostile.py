@@ -1,15 +1,26 @@
 """A report on a cluster whose every text is an attack: each form of it shows text, and stays as small as it promises."""
 
 import json
+import logging
 import re
+import sys
 
 import pytest
+from markdown_it import MarkdownIt
 
 import hostile
-from kafka_audit.report import digest, formats, terminal
+from kafka_audit.cli import console
+from kafka_audit.model.text import inert
+from kafka_audit.report import digest, formats, sarif, terminal
+
+MARKDOWN = MarkdownIt("gfm-like", {"html": True})
+CALL = re.compile(r"(?<!\w)(@[A-Za-z0-9]|[#!]\d)")
+LINK = re.compile(r"(?<!\\)(?:\\\\)*\[(?:\\.|[^\]\\])*\]\(")
+"""An embedded link of SARIF: brackets, of which no backslash that is not itself escaped makes text."""
+SNAPSHOT = hostile.snapshot(hostile.PLANTED)
 
 
-@pytest.fixture(scope="module", params=range(len(hostile.STRINGS)), ids=["planted", "long", "long inside"])
+@pytest.fixture(scope="module", params=range(len(hostile.STRINGS)), ids=hostile.NAMES)
 def document(request):
     return json.loads(json.dumps(hostile.document(hostile.STRINGS[request.param])))
 
@@ -24,7 +35,7 @@ def test_it_has_incidents_findings_changes_and_a_picture(document):
 def test_the_page_as_a_file(document):
     page = formats.FILES["html"](document)
     hostile.harmless(page)
-    assert "alert(1)" in "".join(hostile.Elements(page).says) or "yyyy" in page
+    assert {"alert(1)", "yyyy", "](https://", "stop-commands"} & set(re.findall(r"alert\(1\)|yyyy|\]\(https://|stop-commands", page))
 
 
 def test_markdown(document):
@@ -36,6 +47,14 @@ def test_markdown(document):
     assert "](javascript" not in outside.replace("\\]", "")
     assert "x" * 5000 not in page
     assert len(page.encode()) < hostile.MOST_BYTES
+
+
+def test_markdown_has_no_link_no_picture_and_calls_nobody(document):
+    blocks = MARKDOWN.parse(formats.FILES["md"](document))
+    assert "html_block" not in {block.type for block in blocks}
+    tokens = [token for block in blocks for token in block.children or ()]
+    assert {token.type for token in tokens} <= {"text", "code_inline", "softbreak", "strong_open", "strong_close"}
+    assert not [token.content for token in tokens if token.type == "text" and CALL.search(token.content)]
 
 
 @pytest.mark.parametrize("form", ["sarif", "json"])
@@ -52,10 +71,43 @@ def test_what_sarif_shows(document):
     log = json.loads(formats.FILES["sarif"](document))
     for result in log["runs"][0]["results"]:
         assert hostile.unshown(result["message"]["text"]) == set()
+        assert not LINK.search(result["message"]["text"])
+
+
+def test_an_honest_message_of_sarif_reads_as_it_is():
+    assert sarif.message(r"C:\kafka on b1:9092, {0} 5 %") == {"text": r"C:\kafka on b1:9092, {0} 5 %"}
+    assert sarif.message("at [::1]:9092") == {"text": r"at \[::1\]:9092"}
+
+
+@pytest.mark.parametrize("form", ["text", "json", "sarif", "md"])
+def test_no_line_of_stdout_gives_an_order_to_a_build_server(document, form, capsys):
+    text = terminal.render(document, SNAPSHOT, width=100, color=False) if form == "text" else formats.FILES[form](document)
+    console.emit(text)
+    shown = capsys.readouterr().out
+    assert hostile.orders(shown) == []
+    if form in {"json", "sarif"}:
+        assert json.loads(shown) == json.loads(text)
+
+
+def test_no_line_of_stderr_gives_an_order_to_a_build_server(capsys):
+    console.Progress(quiet=False)(hostile.ORDERS)
+    console.complain(hostile.ORDERS)
+    record = logging.makeLogRecord({"name": "kafka.conn", "msg": "%s said %s", "args": ("b1", hostile.ORDERS), "levelno": 30})
+    sys.stderr.write(console.OneLine().format(record) + "\n")
+    shown = capsys.readouterr().err
+    assert hostile.orders(shown) == []
+    assert len(shown.splitlines()) == 3
+
+
+@pytest.mark.parametrize(
+    "honest", ["::1:9092 refuses", "  ::ffff:10.0.0.1 and ::1", "# a title\n## another", "broker/0 [::1]:9092", "a::b::c", "##"]
+)
+def test_honest_lines_stay_as_they_are(honest):
+    assert inert(honest) == honest
 
 
 def test_the_terminal(document):
-    page = terminal.render(document, hostile.snapshot(hostile.PLANTED), width=100, color=False)
+    page = terminal.render(document, SNAPSHOT, width=100, color=False)
     assert hostile.unshown(page) == set()
     assert "x" * 5000 not in page
     assert len(page) < hostile.MOST_BYTES

@@ -1,14 +1,16 @@
 """What the commands write: the result to stdout, everything else to stderr."""
 
+import logging
 import os
 import shutil
 import sys
 import time
 from typing import TextIO
 
-from kafka_audit.model.text import clean
+from kafka_audit.model.text import clean, inert, without_logins
 
 _LONGEST_LINE = 500
+_LONGEST_ERROR = 2000
 _WIDEST_PAGE = 140  # longer lines are hard to read, however wide the window
 
 
@@ -24,13 +26,33 @@ class Progress:
     def __call__(self, text: str) -> None:
         """Write one line; `text` may hold what a cluster said."""
         if not self._quiet:
-            print(f"{time.monotonic() - self._start:6.1f} s  {clean(text, _LONGEST_LINE)}", file=self._stream, flush=True)
+            line = inert(clean(without_logins(text), _LONGEST_LINE))
+            print(f"{time.monotonic() - self._start:6.1f} s  {line}", file=self._stream, flush=True)
 
 
-def emit(text: str) -> None:
-    """Write a result to stdout. A reader that stops reading (`| head`) is no failure of the audit."""
+class OneLine(logging.Formatter):
+    """What a library logs while no program set logging up: one line, and nothing of what a cluster said acts on the terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line; tracebacks are left out."""
+        return inert(clean(without_logins(f"kafka-audit: {record.name}: {record.getMessage()}"), _LONGEST_LINE))
+
+
+def complain(text: str) -> None:
+    """Write one line about what went wrong to stderr; `text` may hold what a file or a cluster said."""
+    sys.stderr.write(f"kafka-audit: {inert(clean(without_logins(text), _LONGEST_ERROR))}\n")
+
+
+def emit(text: str, *, commands: bool = False) -> None:
+    """Write a result to stdout. A reader that stops reading (`| head`) is no failure of the audit.
+
+    Args:
+        text: the result.
+        commands: the result is commands for a build server, each of which was made here. Otherwise none of its lines is one.
+    """
+    shown = text if commands else inert(text)
     try:
-        sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+        sys.stdout.write(shown if shown.endswith("\n") else f"{shown}\n")
         sys.stdout.flush()
     except BrokenPipeError:
         # Python flushes stdout once more when it exits, and would complain.

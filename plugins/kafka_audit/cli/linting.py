@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
@@ -16,7 +15,6 @@ from kafka_audit.model.cluster import Mute
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.finding import Severity
 from kafka_audit.model.tables import Snapshot
-from kafka_audit.model.text import clean
 from kafka_audit.report import annotations, junit, lint_document, lint_terminal, sarif
 from kafka_audit.suggest import did_you_mean
 
@@ -24,7 +22,6 @@ CLEAN, UNREADABLE, FAILED = 0, 2, 3
 """Exit codes (contract)."""
 
 _FEW_FILES = 20
-_LONGEST_ERROR = 2000
 
 
 def lint(arguments: argparse.Namespace) -> int:
@@ -40,11 +37,11 @@ def lint(arguments: argparse.Namespace) -> int:
     )
     outcome = files.lint(arguments.files, rules)
     for error in outcome.errors:
-        sys.stderr.write(f"kafka-audit: {clean(error, _LONGEST_ERROR)}\n")
+        console.complain(error)
     least = Severity[arguments.fail_on.upper()]
     text = _rendered(arguments, outcome, checks, least) if outcome.files or arguments.format != "text" else ""
     if text:
-        console.emit(text)
+        console.emit(text, commands=arguments.format == "github")
     if not outcome.files and not outcome.errors:
         msg = f"no broker's configuration in {', '.join(arguments.files)}"
         raise UsageError(msg)

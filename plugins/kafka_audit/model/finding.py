@@ -144,4 +144,4 @@ class Change:
 
 def fingerprint(code: str, cluster_id: str, resource: str) -> str:
     """Return the stable identity of a finding: 16 hex digits of SHA-256 over code, cluster id and resource."""
-    return hashlib.sha256(f"{code}\0{cluster_id}\0{resource}".encode()).hexdigest()[:16]
+    return hashlib.sha256(f"{code}\0{cluster_id}\0{resource}".encode(errors="surrogatepass")).hexdigest()[:16]

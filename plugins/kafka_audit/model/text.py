@@ -13,6 +13,15 @@ _INVISIBLE = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u316
 _PLAIN_WORD = re.compile(r"[\w@%+=:,./\[\]-]+", re.ASCII)
 _DOUBLE_QUOTABLE = re.compile(r"[\w@%+=:,./\[\]()' -]+", re.ASCII)
 
+# GitHub trims a line before it looks for `::command`, and finds `##[` anywhere in it; Azure and TeamCity do so with their own. A
+# name of hexadecimal digits alone is the end of an IPv6 address and no command.
+_LINE_COMMAND = re.compile(r"^([^\S\n]*):(?=:[A-Za-z_-]*[G-Zg-z_-])", re.MULTILINE)
+_COMMAND = re.compile(r"#(?=#\w{0,40}\[)")
+_ATTACHMENT = re.compile(r"\[(?=\[ATTACHMENT\|)", re.IGNORECASE)
+
+_LOGIN = re.compile(r"(?<=://)[^\s/@:]{0,256}:[^\s@]{0,1024}@")
+_SIGNATURE = re.compile(r"([?&](?:[\w.-]{0,40}(?:sig|signature|token|secret|key|passw(?:or)?d)))=[^\s&#]{1,4096}", re.IGNORECASE)
+
 
 def _shown(char: str) -> str:
     if char == " " or (char.isprintable() and not _INVISIBLE.match(char) and unicodedata.category(char) != "Me"):
@@ -49,6 +58,20 @@ def clean(text: object, limit: int = LONGEST) -> str:
 def whole(text: str) -> str:
     """Return `text` without half characters, which Java's and JSON's escapes let through and no table can hold."""
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def inert(text: str) -> str:
+    r"""Return what goes to a stream with every command of a build server written as text.
+
+    GitHub, Azure and TeamCity act on lines of a step's output, Jenkins and GitLab on attachments named in test results. One character
+    of each such command becomes its `\uXXXX` escape, so JSON reads as before.
+    """
+    return _ATTACHMENT.sub(r"\\u005b", _COMMAND.sub(r"\\u0023", _LINE_COMMAND.sub(r"\1\\u003a", text)))
+
+
+def without_logins(text: str) -> str:
+    """Return text in which URLs show neither user and password nor a key or signature of their query."""
+    return _SIGNATURE.sub(r"\1=***", _LOGIN.sub("***@", text))
 
 
 def is_plain_word(text: str) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from kafka_audit.model.finding import Severity, Status
 from kafka_audit.model.linted import Linted, Told
-from kafka_audit.model.text import clean
+from kafka_audit.model.text import clean, inert
 from kafka_audit.report.lint_document import listed
 
 
@@ -25,11 +25,11 @@ def _line(file: Linted, told: Told) -> str:
     line = told.place.line if told.place else 1
     title = f"{finding.code} {finding.name.replace('_', ' ')}"
     text = "\n".join(clean(part, 2000) for part in f"{finding.message}\n{finding.remediation}".strip().split("\n"))
-    return f"::{kind} file={_property(file.path)},line={line},title={_property(title)}::{_message(text)}"
+    return f"::{kind} file={_property(clean(file.path, 4096))},line={line},title={_property(title)}::{_message(text)}"
 
 
 def _message(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return inert(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:

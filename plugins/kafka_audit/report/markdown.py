@@ -17,8 +17,10 @@ MOST_FINDINGS = 300
 _MOST_READS = 50
 _PICTURE_WIDTH = 100
 _STEPS = {"see": "See it yourself (reads only)", "quick": "Quick", "lasting": "Lasting", "prove": "Prove it"}
-# A colon only where a link or a face could begin; addresses stay readable.
-_SPECIAL = re.compile(r"[\\*_\[\]#|~@]|:(?=//|[\w+-]+:)")
+# A colon only where a link or a face could begin, a dot where an address without one does; other addresses stay readable.
+_SPECIAL = re.compile(r"[\\*_\[\]#|~@$]|:(?=//|[\w+-]+:)|(?<=\bwww)\.", re.IGNORECASE)
+# GitHub and GitLab look for these in what is rendered, where a backslash is gone: only code keeps them from calling somebody.
+_CALLING = re.compile(r"(?<!\w)((?:@(?=[A-Za-z0-9])|[#!](?=\d))[\w/@#!-]*)")
 _CODE = re.compile(r"`([^`\n]{1,400})`")
 
 
@@ -29,7 +31,12 @@ def render(document: Mapping[str, Any]) -> str:
 
 def text(value: object, limit: int = 1000) -> str:
     """Return a string as Markdown shows it: no character of it is markup, a link or a mention."""
-    shown = clean(value, limit).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    pieces = _CALLING.split(clean(value, limit))
+    return "".join(f"`{piece}`" if number % 2 else _escaped(piece) for number, piece in enumerate(pieces))
+
+
+def _escaped(piece: str) -> str:
+    shown = piece.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return _SPECIAL.sub(r"\\\g<0>", shown).replace("`", "\\`")
 
 

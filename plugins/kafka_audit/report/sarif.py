@@ -1,5 +1,6 @@
 """SARIF 2.1.0, as code scanners and editors read it."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
@@ -17,6 +18,8 @@ from kafka_audit.report.lint_document import listed
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 KINDS = {Status.FAIL: "fail", Status.PASS: "pass", Status.UNKNOWN: "open", Status.NOT_APPLICABLE: "notApplicable"}
 _SECURITY = "security"
+# A backslash before a bracket would else take the escape's own for a backslash that is meant.
+_BRACKET = re.compile(r"(\\*)([\[\]])")
 
 
 def build(files: Sequence[Linted], checks: Mapping[str, Check], *, show_all: bool = False) -> dict[str, Any]:
@@ -42,6 +45,11 @@ def driver(rules: Iterable[Check]) -> Mapping[str, Any]:
     }
 
 
+def message(text: str) -> Mapping[str, str]:
+    """Return a message or another string that viewers show: `[text](address)` in it is no link (SARIF 2.1.0, 3.11.6)."""
+    return {"text": _BRACKET.sub(r"\1\1\\\2", text)}
+
+
 def level(severity: Severity) -> str:
     """Return SARIF's word: error for what fails now or at the next restart, warning for what is weak, note for the rest."""
     return "error" if severity >= Severity.HIGH else "warning" if severity is Severity.MEDIUM else "note"
@@ -56,9 +64,9 @@ def _rule(check: Check) -> Mapping[str, Any]:
     return {
         "id": check.code,
         "name": "".join(part.title() for part in check.name.split("_")),
-        "shortDescription": {"text": summary(check)},
-        "fullDescription": {"text": summary(check)},
-        "help": {"text": what_to_do(check) or summary(check)},
+        "shortDescription": message(summary(check)),
+        "fullDescription": message(summary(check)),
+        "help": message(what_to_do(check) or summary(check)),
         "defaultConfiguration": {"level": level(check.severity)},
         "properties": {"tags": list(dict.fromkeys(tags)), "severity": check.severity.name},
     }
@@ -74,7 +82,7 @@ def _result(file: Linted, told: Told, rule: int) -> Mapping[str, Any]:
         "ruleIndex": rule,
         "kind": KINDS[finding.status],
         "level": level(finding.severity) if failed else "none",
-        "message": {"text": f"{text}\n{finding.remediation}".strip()},
+        "message": message(f"{text}\n{finding.remediation}".strip()),
         "locations": [_location(file, told)],
         "partialFingerprints": {"kafkaAuditFinding/v1": finding.fingerprint},
         "properties": {"severity": finding.severity.name, "kafkaVersion": file.kafka_version},
