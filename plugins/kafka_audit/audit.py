@@ -117,7 +117,7 @@ def _latest(store: Store, snapshot: Snapshot, damaged: Callable[[SnapshotError],
 
     def pass_over(error: SnapshotError) -> None:
         damaged(error)
-        told.append(str(error))
+        told.append(str(error).replace(f"{store.root}/", ""))  # readers of a report need not know where the store is
 
     previous = store.previous(snapshot, damaged=pass_over)
     return Pair(snapshot_id=snapshot.snapshot_id, previous_snapshot_id=previous, passed_over=tuple(told))

@@ -140,3 +140,31 @@ def test_a_reader_that_stops_reading_is_no_failure():
     )
     os.close(writer)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+LOGIN = "s3://AKIA123:s3/cret@bucket/audit"
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["report", "20260131T080000Z-prod-00aa", "--out", LOGIN],
+        ["diff", "a", "b", "--out", LOGIN],
+        ["after-migration", "prod", "--out", LOGIN],
+        ["lint", "x", "--against", "prod", "--out", LOGIN],
+        ["report", "a", f"--ot={LOGIN}"],
+        ["report", "a", "--out"],
+    ],
+)
+def test_no_complaint_shows_the_login_in_a_url(argv, monkeypatch, capsys):
+    monkeypatch.setenv("KAFKA_AUDIT_STORE", LOGIN)
+    assert main(argv) == 2
+    told = capsys.readouterr()
+    assert told.err.count("\n") == 1
+    assert not [part for part in ("AKIA123", "s3/cret", "cret@") if part in told.out + told.err]
+
+
+def test_the_login_of_the_environment_is_not_shown_either(monkeypatch, capsys):
+    monkeypatch.setenv("KAFKA_AUDIT_STORE", LOGIN)
+    assert main(["report", "20260131T080000Z-prod-00aa"]) == 2
+    assert capsys.readouterr().err.startswith("kafka-audit: s3://***@…: a store's URL holds no password; ")

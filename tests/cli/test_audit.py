@@ -129,8 +129,8 @@ def test_a_damaged_previous_snapshot_is_passed_over_for_its_own_cluster_only(tmp
     asked = audit.request(store, [third, stage_now], None, "r1", judge=_judge, damaged=told.append)
     prod, other = asked.pairs
     assert (prod.previous_snapshot_id, other) == (FIRST, Pair(snapshot_id=stage_now, previous_snapshot_id=stage))
-    assert prod.passed_over == (str(told[0]),)
-    assert f"snapshots/{SECOND}/" in prod.passed_over[0]
+    assert str(told[0]) == f"{tmp_path}/{prod.passed_over[0]}"
+    assert prod.passed_over[0].startswith(f"snapshots/{SECOND}/")
     assert [j.snapshot_id for j in asked.row_judgements] == [third, stage_now]
     assert store.read_request("r1") == asked
 

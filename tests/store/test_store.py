@@ -549,3 +549,31 @@ def test_a_root_that_spark_takes_for_a_pattern_is_refused(tmp_path):
 def test_a_root_of_an_unknown_kind_is_refused():
     with pytest.raises(UsageError, match="nosuch://bucket"):
         Store("nosuch://bucket")
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["s3://AKIA123:s3cret@bucket/audit", "s3://AKIA123:s3/cr@et@bucket", "abfs://box@acc/x?sig=s3cret", "hdfs://u:s3cret@nn:8020/x"],
+)
+def test_a_url_that_holds_a_login_is_refused_without_showing_it(url):
+    with pytest.raises(UsageError, match="a store's URL (holds no password|has no query)") as refused:
+        Store(url)
+    assert not [part for part in ("AKIA123", "s3cret", "s3/cr", "et@") if part in str(refused.value)]
+
+
+@pytest.mark.parametrize("url", ["nosuch://box@acc.dfs.core.windows.net/audit", "nosuch://user@namenode:8020/audit"])
+def test_a_container_or_a_user_in_a_url_is_no_login(url):
+    with pytest.raises(UsageError, match="nosuch") as refused:  # by fsspec, which has no such file system
+        Store(url)
+    assert str(refused.value).startswith(url)
+
+
+def test_what_a_file_system_says_shows_no_login(store, monkeypatch):
+    def fail(*_):
+        said = "403 of https://acc/x?comp=list&sig=s3cret by https://user:s3cret@proxy:3128"
+        raise OSError(said)
+
+    monkeypatch.setattr("pathlib.Path.iterdir", fail)
+    with pytest.raises(StoreBusyError, match=r"https://acc/x\?comp=list&sig=\*\*\* by https://\*\*\*@proxy:3128") as refused:
+        store.manifests()
+    assert "s3cret" not in str(refused.value)

@@ -19,7 +19,7 @@ from kafka_audit.airflow_glue.errors import GateFailed
 from kafka_audit.airflow_glue.memory import Memory
 from kafka_audit.airflow_glue.seen import Audited, Limits
 from kafka_audit.model.errors import StoreError, UsageError
-from kafka_audit.model.text import clean
+from kafka_audit.model.text import clean, without_logins
 from kafka_audit.store import Store
 from kafka_audit.store.alerts import AlertFiles
 
@@ -125,7 +125,11 @@ def _report(snapshot_id: str | None) -> dict[str, Any] | None:
 
 
 def reason(context: Mapping[str, Any]) -> str:
-    """Return why a task failed."""
+    """Return why a task failed; logins in URLs are masked."""
+    return without_logins(_reason(context))
+
+
+def _reason(context: Mapping[str, Any]) -> str:
     exception = context.get("exception")
     if isinstance(exception, GateFailed):
         return exception.headline.removeprefix("not audited: ")

@@ -12,6 +12,7 @@ from pathlib import Path
 from upath import UPath
 
 from kafka_audit.model.errors import StoreBusyError, StoreError, UsageError
+from kafka_audit.model.text import without_logins
 
 # Spark's readers take a path for a pattern when one of these stands in it.
 _PATTERN_CHARACTERS = frozenset("*?[]{}\\")
@@ -39,6 +40,8 @@ class Files:
         """Take a root; nothing is created before the first write."""
         given = os.fspath(root).removeprefix("file://")
         self.is_local = "://" not in given
+        if not self.is_local:
+            _require_no_login(given)
         self.root = str(Path(given).expanduser().absolute()) if self.is_local else given.rstrip("/")
         if self.is_local and _PATTERN_CHARACTERS & set(self.root):
             msg = f"{self.root}: Spark would take this path for a pattern; choose one without * ? [ ] {{ }} and backslash"
@@ -47,7 +50,7 @@ class Files:
             self._base = UPath(self.root)
             _ = self._base.fs  # a missing file system package is told now, not after an audit
         except (ImportError, ValueError) as error:
-            msg = f"{self.root}: {error}"
+            msg = f"{self.root}: {without_logins(str(error))}"
             raise UsageError(msg) from None
 
     def prepare(self) -> None:
@@ -128,6 +131,20 @@ class Files:
         return f"{self.root}/{path}"
 
 
+def _require_no_login(url: str) -> None:
+    """Raise `UsageError` for a URL that holds a password or a query: it would stand in commands, logs and Airflow's pages."""
+    scheme, _, rest = url.partition("://")
+    login, at, _ = rest.rpartition("@")
+    if at and ":" in login:
+        shown = f"{scheme}://***@…"
+        msg = f"{shown}: a store's URL holds no password; give it to the file system, e.g. by AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY"
+        raise UsageError(msg)
+    if "?" in rest or "#" in rest:
+        shown = url.replace("#", "?").partition("?")[0]
+        msg = f"{shown}?…: a store's URL has no query; give keys and signatures to the file system, e.g. by its variables"
+        raise UsageError(msg)
+
+
 def _write_by_rename(target: Path, content: bytes, staging: Path) -> None:
     staging.mkdir(exist_ok=True)
     temporary = staging / f"{target.name}.{secrets.token_hex(4)}"
@@ -141,7 +158,7 @@ def _write_by_rename(target: Path, content: bytes, staging: Path) -> None:
 
 
 def _refused(place: str, error: OSError) -> StoreError:
-    said = f"{place}: {error.strerror or str(error) or type(error).__name__}"
+    said = f"{place}: {without_logins(error.strerror or str(error) or type(error).__name__)}"
     elsewhere = "name another place for the store by --out or KAFKA_AUDIT_STORE"
     if error.errno in _NO_ROOM:
         return StoreBusyError(f"{said}; make room there, or keep fewer snapshots (keep.snapshots in the cluster file)")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, TypeVar
 
+from kafka_audit.airflow_glue.page import trouble
 from kafka_audit.model.errors import SnapshotError
 from kafka_audit.report.digest import Digest, condense, restored
 from kafka_audit.store.history import History
@@ -83,7 +84,7 @@ class Reading:
             try:
                 digest = self._digest(history, (root, snapshot_id, min_coverage), believe=bool(found))
             except SnapshotError as error:
-                problems.append(str(error))
+                problems.append(f"Snapshot {snapshot_id}: {trouble.told(error)}")
             else:
                 found += [digest] if digest else []
         return found, problems

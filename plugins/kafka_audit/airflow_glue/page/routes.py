@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from kafka_audit import settings
 from kafka_audit.airflow_glue import environment
-from kafka_audit.airflow_glue.page import changes, guard, links, runs
+from kafka_audit.airflow_glue.page import changes, guard, links, runs, trouble
 from kafka_audit.airflow_glue.page.reading import Reading
 from kafka_audit.checks import catalogue
 from kafka_audit.model.errors import AuditError, SnapshotError, UsageError
@@ -24,7 +24,15 @@ from kafka_audit.report.html.templating import asset
 from kafka_audit.report.state import INCIDENT
 from kafka_audit.store.history import History
 
-app = FastAPI(title="kafka-audit", docs_url=None, redoc_url=None, openapi_url=None, dependencies=guard.required())
+# A redirect to the same path without its slash would be made of the Host header, which any client chooses.
+app = FastAPI(
+    title="kafka-audit",
+    docs_url=None,
+    redoc_url=None,
+    openapi_url=None,
+    redirect_slashes=False,
+    dependencies=guard.required(),
+)
 reading = Reading()
 
 
@@ -52,10 +60,17 @@ async def refused(request: Request, error: StarletteHTTPException) -> HTMLRespon
 
 @app.exception_handler(AuditError)
 async def unreadable(request: Request, error: AuditError) -> HTMLResponse:
-    """Show the one line of an error that is meant for the user."""
+    """Say what kind of trouble there is; the error itself names paths and settings, and goes to the log."""
     missing = isinstance(error, SnapshotError)
-    page = pages.notice("This page cannot be shown", str(error), up=_up(request))
+    page = pages.notice("This page cannot be shown", trouble.told(error), up=_up(request))
     return HTMLResponse(page, status_code=404 if missing else 500)
+
+
+@app.exception_handler(Exception)
+async def broken(request: Request, error: Exception) -> HTMLResponse:
+    """Say that there is a bug or a report that no version wrote; this answer passes by `protect`."""
+    page = pages.notice("This page cannot be shown", trouble.told(error), up=_up(request))
+    return HTMLResponse(page, status_code=500, headers=guard.HEADERS)
 
 
 @app.get("/page.css")
@@ -236,7 +251,7 @@ def _described(problems: list[str]) -> Sequence[str]:
     try:
         return list(settings.load(environment.clusters_file()))
     except UsageError as error:
-        problems.append(f"Clusters that were never audited are not listed here: {error}")
+        problems.append(f"Clusters that were never audited are not listed here. {trouble.told(error)}")
         return []
 
 
