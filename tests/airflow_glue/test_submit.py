@@ -15,7 +15,8 @@ pytestmark = pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning") 
 
 NOTE = """#!{python}
 import json, os, sys
-json.dump({{"argv": sys.argv[1:], "local_ip": os.environ.get("SPARK_LOCAL_IP")}}, open({file!r}, "w"))
+umask = os.umask(0)
+json.dump({{"argv": sys.argv[1:], "local_ip": os.environ.get("SPARK_LOCAL_IP"), "umask": umask}}, open({file!r}, "w"))
 """
 
 
@@ -62,6 +63,31 @@ def test_a_standalone_master_gets_no_address_of_this_machine(submitted, tmp_path
     assert not {"spark.driver.host", "spark.driver.extraJavaOptions", "spark.buffer.pageSize"} & conf.keys()
     assert conf["spark.pyspark.driver.python"] == sys.executable
     assert local_ip is None
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o077], ids=oct)
+@pytest.mark.parametrize("host", ["local[2]", "spark://master"])
+def test_what_spark_writes_to_a_folder_is_closed_to_others(submitted, tmp_path, umask, host):
+    before = os.umask(umask)
+    try:
+        _, conf, _ = submitted({"host": host})
+        assert os.umask(umask) == umask
+    finally:
+        os.umask(before)
+    assert conf["spark.hadoop.fs.permissions.umask-mode"] == "027"
+    assert json.loads((tmp_path / "note.json").read_text())["umask"] == 0o027
+
+
+def test_rights_in_an_object_store_and_in_hdfs_are_left_alone():
+    assert submit.private("s3://bucket/audit") == submit.private("hdfs://namenode/audit") == {}
+
+
+def test_arguments_that_airflow_shows_hold_no_login(monkeypatch):
+    monkeypatch.setenv("KAFKA_AUDIT_STORE", "s3://AKIA123:s3/cret@bucket/audit")
+    task = CompareSnapshots(task_id="compare", run="run-1", application="job.py")
+    shown = json.dumps({name: getattr(task, name, None) for name in task.template_fields}, default=str)
+    assert "s3://***@bucket/audit" in shown
+    assert "cret" not in shown
 
 
 def test_yarn_is_taken_when_the_connection_says_so(submitted):

@@ -152,3 +152,15 @@ def test_no_java_is_told_with_what_to_install(environ, said):
     with pytest.raises(EngineError) as error:
         require_java(environ)
     assert said in str(error.value)
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o077], ids=oct)
+def test_what_it_writes_is_closed_to_others(tmp_path, worker, umask):
+    before = os.umask(umask)
+    try:
+        with SparkBehind(worker(f"open({str(tmp_path / 'answer')!r}, 'w'); sys.stdin.readline(); print('{{}}')")) as spark:
+            spark.answer("/s", "r", 9)
+        assert os.umask(umask) == umask
+    finally:
+        os.umask(before)
+    assert oct((tmp_path / "answer").stat().st_mode & 0o777) == oct(0o640)

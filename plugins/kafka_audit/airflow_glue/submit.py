@@ -14,6 +14,8 @@ from kafka_audit.engine.local_settings import LOCAL, java_options
 from kafka_audit.engine.scratch import Scratch
 from kafka_audit.model.errors import EngineError
 from kafka_audit.model.run import run_path
+from kafka_audit.model.text import without_logins
+from kafka_audit.store.files import UMASK
 
 CONNECTION = "kafka_audit_spark"
 LOCAL_MASTER = '{"conn_type": "spark", "host": "local[*]"}'
@@ -34,7 +36,7 @@ class CompareSnapshots(SparkSubmitOperator):
 
     def __init__(self, *, run: str, application: str, **kwargs: Any) -> None:  # noqa: ANN401 -- BaseOperator's own
         """Take what differs from run to run; the rest is the same for every submission."""
-        root = environment.store_root()
+        root = without_logins(environment.store_root())  # Airflow shows arguments; a store refuses such a URL
         super().__init__(
             application=application,
             application_args=["--store", root, "--run", run],
@@ -59,9 +61,14 @@ class CompareSnapshots(SparkSubmitOperator):
             os.environ[f"AIRFLOW_CONN_{CONNECTION.upper()}"] = LOCAL_MASTER
         if connection is None or "spark-binary" not in connection.extra_dejson:
             self._spark_binary = own_spark_submit()
-        with Scratch() as scratch:
-            self.conf, self.env_vars = settings(connection, str(scratch.path))
-            super().execute(context)
+        before = os.umask(UMASK)  # spark-submit inherits it, and a driver on this machine
+        try:
+            with Scratch() as scratch:
+                self.conf, self.env_vars = settings(connection, str(scratch.path))
+                self.conf = private(environment.store_root()) | self.conf
+                super().execute(context)
+        finally:
+            os.umask(before)
 
 
 def settings(connection: Connection | None, scratch: str | None = None) -> tuple[dict[str, str], dict[str, str] | None]:
@@ -80,6 +87,14 @@ def settings(connection: Connection | None, scratch: str | None = None) -> tuple
     if extra.get("deploy-mode") == "cluster":
         return conf | own, None
     return conf | {"spark.pyspark.driver.python": sys.executable} | own, None
+
+
+def private(root: str) -> dict[str, str]:
+    """Return Spark configuration by which executors keep what they write to a folder from other users of their machine.
+
+    An object store has rights of its own, and so has HDFS, where Spark and the worker may be users of different groups.
+    """
+    return {} if "://" in root else {"spark.hadoop.fs.permissions.umask-mode": f"{UMASK:03o}"}
 
 
 def own_spark_submit() -> str:

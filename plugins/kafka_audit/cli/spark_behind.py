@@ -22,6 +22,7 @@ from typing import IO, Self, cast
 import kafka_audit
 from kafka_audit.engine.scratch import LOG_PREFIX, Scratch
 from kafka_audit.model.errors import EngineError
+from kafka_audit.store.files import UMASK
 
 OLDEST_JAVA = 17  # Spark 4 runs on nothing older
 _KEPT_LINES = 2000
@@ -71,6 +72,7 @@ class SparkBehind:
             errors="replace",
             env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "TMPDIR": str(self._scratch.path)},
             pass_fds=[self._scratch.lock],  # until the worker has ended, too
+            umask=UMASK,  # Spark writes into the store
             start_new_session=True,  # Ctrl-C reaches us alone, and one signal reaches worker and JVM
         )
         self._asked, self._told, stderr = (

@@ -5,9 +5,10 @@ import errno
 import os
 import secrets
 import shutil
+import stat
 import tempfile
 from datetime import UTC, datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from upath import UPath
 
@@ -17,6 +18,11 @@ from kafka_audit.model.text import without_logins
 # Spark's readers take a path for a pattern when one of these stands in it.
 _PATTERN_CHARACTERS = frozenset("*?[]{}\\")
 
+UMASK = 0o027
+"""For programs that write into a local store by themselves."""
+
+_FILE_MODE, _FOLDER_MODE = 0o640, 0o750
+_NO_MODES = frozenset({errno.EPERM, errno.EACCES, errno.ENOTSUP, errno.ENOSYS, errno.EROFS})
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
 _NO_RIGHT = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 _WRONG_PLACE = frozenset({errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOENT})
@@ -30,6 +36,9 @@ class Files:
     """Reads and writes below a root: a local path, or a URL that fsspec knows (`s3://`, `gs://`, `abfs://`, `hdfs://`).
 
     A write is seen whole or not at all: by rename on a local disk, by nature in an object store.
+
+    On a local disk files are 0640 and folders 0750, whatever the umask. A root that was there before keeps its mode, since it may
+    hold more than a store; the folders below it that a write passes through lose the rights of others, and so does what they hold.
 
     Raises:
         UsageError: the root is no place for a store; no file system for its protocol is installed.
@@ -58,9 +67,11 @@ class Files:
         if not self.is_local:
             return
         try:
-            Path(self.root).mkdir(parents=True, exist_ok=True)
+            _make_folder(Path(self.root))
             with tempfile.TemporaryFile(dir=self.root):
                 pass
+            for path in Path(self.root).glob("findings.*"):  # an earlier version left them readable by everyone
+                _close_to_others(path)
         except OSError as error:
             raise _refused(self.root, error) from None
 
@@ -78,13 +89,23 @@ class Files:
         """Write a file, and the folders above it, replacing what was there."""
         target = self._base / path
         try:
-            target.parent.mkdir(parents=True, exist_ok=True)
             if self.is_local:
+                self._make_private(path)
                 _write_by_rename(Path(str(target)), content, Path(self.root, STAGING))
             else:
+                target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_bytes(content)
         except OSError as error:
             raise _refused(self.place(path), error) from None
+
+    def _make_private(self, path: str) -> None:
+        """Make the folders above a file; those between the root and the file are closed to others."""
+        folder = self._base
+        _make_folder(folder)
+        for part in PurePosixPath(path).parent.parts:
+            folder /= part
+            if not _make_folder(folder):
+                _close_to_others(folder)
 
     def names(self, folder: str) -> list[str]:
         """Return what is in a folder, sorted; nothing where there is no such folder."""
@@ -146,15 +167,50 @@ def _require_no_login(url: str) -> None:
 
 
 def _write_by_rename(target: Path, content: bytes, staging: Path) -> None:
-    staging.mkdir(exist_ok=True)
+    if not _make_folder(staging):
+        _close_to_others(staging)
     temporary = staging / f"{target.name}.{secrets.token_hex(4)}"
     try:
+        temporary.touch(mode=0o600, exist_ok=False)
+        _set_mode(temporary, _FILE_MODE)
         temporary.write_bytes(content)
         temporary.replace(target)
     except OSError:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
         raise
+
+
+def _make_folder(folder: Path | UPath) -> bool:
+    """Make a folder and those above it; returns whether it was not there."""
+    try:
+        try:
+            folder.mkdir(mode=0o700)
+        except FileNotFoundError:
+            _make_folder(folder.parent)
+            folder.mkdir(mode=0o700)
+    except FileExistsError:
+        if not folder.is_dir():
+            raise
+        return False
+    # What a folder hands down, its group, goes on: that is how Spark's user reads what the worker's user writes.
+    _set_mode(folder, _FOLDER_MODE | (folder.stat().st_mode & stat.S_ISGID))
+    return True
+
+
+def _close_to_others(path: Path | UPath) -> None:
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if mode & stat.S_IRWXO:
+        _set_mode(path, mode & ~stat.S_IRWXO)
+
+
+def _set_mode(path: Path | UPath, mode: int) -> None:
+    """Set a mode; another user's file and a file system without modes keep theirs."""
+    try:
+        path.chmod(mode)
+    except OSError as error:
+        if error.errno not in _NO_MODES:
+            raise
 
 
 def _refused(place: str, error: OSError) -> StoreError:
