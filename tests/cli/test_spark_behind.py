@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.stores import put
 from kafka_audit.cli.spark_behind import SparkBehind, require_java
 from kafka_audit.model.errors import EngineError
 
@@ -164,3 +165,18 @@ def test_what_it_writes_is_closed_to_others(tmp_path, worker, umask):
     finally:
         os.umask(before)
     assert oct((tmp_path / "answer").stat().st_mode & 0o777) == oct(0o640)
+
+
+@pytest.mark.spark
+@pytest.mark.scenario  # a minute
+def test_what_a_real_spark_writes_is_closed_to_others(tmp_path):
+    put(tmp_path / "store", "r1", {"whole": {"previous": {}}})
+    before = os.umask(0)
+    try:
+        with SparkBehind() as spark:
+            spark.answer(str(tmp_path / "store"), "r1", 9)
+    finally:
+        os.umask(before)
+    written = [path for name in ("judgements", "changes", "disagreements") for path in (tmp_path / "store/runs/r1" / name).rglob("*")]
+    assert any(path.name.startswith("part-") for path in written)
+    assert {path.name: oct(path.stat().st_mode) for path in (*written, written[0].parent) if path.stat().st_mode & 0o007} == {}

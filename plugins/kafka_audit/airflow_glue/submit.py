@@ -10,7 +10,7 @@ from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOpe
 from airflow.sdk import Connection, Context
 
 from kafka_audit.airflow_glue import connections, environment
-from kafka_audit.engine.local_settings import LOCAL, java_options
+from kafka_audit.engine.local_settings import LOCAL, PRIVATE, java_options
 from kafka_audit.engine.scratch import Scratch
 from kafka_audit.model.errors import EngineError
 from kafka_audit.model.run import run_path
@@ -94,7 +94,7 @@ def private(root: str) -> dict[str, str]:
 
     An object store has rights of its own, and so has HDFS, where Spark and the worker may be users of different groups.
     """
-    return {} if "://" in root else {"spark.hadoop.fs.permissions.umask-mode": f"{UMASK:03o}"}
+    return {} if "://" in root else dict(PRIVATE)
 
 
 def own_spark_submit() -> str:

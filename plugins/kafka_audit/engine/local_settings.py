@@ -5,8 +5,12 @@ import tempfile
 from collections.abc import Mapping
 from types import MappingProxyType
 
+PRIVATE: Mapping[str, str] = MappingProxyType({"spark.hadoop.fs.permissions.umask-mode": "027"})
+"""Hadoop sets the modes of files by itself, whatever the umask of its process is."""
+
 LOCAL: Mapping[str, str] = MappingProxyType(
     {
+        **PRIVATE,
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         # A driver that advertises the host's name fails where that name does not resolve, as in a container without DNS.
