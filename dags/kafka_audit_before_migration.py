@@ -43,7 +43,8 @@ PARAMS = {
         type=["null", "array"],
         items={"type": "string"},
         title="Proposed server.properties",
-        description="Paths on the worker, one a line; files, folders or patterns. Never their content: it holds passwords.",
+        description="One a line: files, folders or patterns below the worker's folder KAFKA_AUDIT_PROPOSED_ROOT (default: "
+        "proposed, beside the cluster file). Never their content: it holds passwords.",
     ),
     "advertised": Param(
         None,

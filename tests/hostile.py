@@ -25,7 +25,10 @@ LINKS = (
 )
 """What Markdown, SARIF and the trackers that show them make links, pictures and calls of."""
 
-ORDERS = "\r\n::stop-commands::t ::add-mask::a ##[add-mask]b ##vso[task.setvariable variable=c]d ##teamcity[x] [[ATTACHMENT|/etc/passwd]]"
+ORDERS = (
+    "\r\n::stop-commands::t ::add-mask::a ##[add-mask]b ##vso[task.setvariable variable=c]d ##teamcity[x]"
+    " [[ATTACHMENT|/etc/passwd]]"
+)
 """What build servers obey in the output of a step, or in test results."""
 
 STRINGS = (PLANTED, LONG, f"{'y' * 100}{CONTROL}{'z' * 65536}", LINKS, ORDERS)

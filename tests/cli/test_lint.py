@@ -236,7 +236,11 @@ HOSTILE_NAMES = (
 @pytest.mark.parametrize("name", HOSTILE_NAMES)
 def test_neither_a_name_nor_a_content_gives_an_order(files, capsys, form, name):
     content = REFUSED.replace("SASL_PLAINTEXT://b1", "SASL_PLAINTEXT://##vso[x]b1")
-    files(**{name: f"{content}ssl.principal.mapping.rules=::add-mask::a ##[group]b %0A::error::c [l](https://evil.example)\\u000a::x::\n"})
+    files(
+        **{
+            name: f"{content}ssl.principal.mapping.rules=::add-mask::a ##[group]b %0A::error::c [l](https://evil.example)\\u000a::x::\n"
+        }
+    )
     assert main(["lint", ".", "--format", form, "--all"]) == 3
     shown = capsys.readouterr().out
     assert shown.isprintable() or hostile.unshown(shown) == set()

@@ -177,6 +177,8 @@ def test_what_a_real_spark_writes_is_closed_to_others(tmp_path):
             spark.answer(str(tmp_path / "store"), "r1", 9)
     finally:
         os.umask(before)
-    written = [path for name in ("judgements", "changes", "disagreements") for path in (tmp_path / "store/runs/r1" / name).rglob("*")]
+    written = [
+        path for name in ("judgements", "changes", "disagreements") for path in (tmp_path / "store/runs/r1" / name).rglob("*")
+    ]
     assert any(path.name.startswith("part-") for path in written)
     assert {path.name: oct(path.stat().st_mode) for path in (*written, written[0].parent) if path.stat().st_mode & 0o007} == {}

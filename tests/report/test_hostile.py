@@ -35,7 +35,7 @@ def test_it_has_incidents_findings_changes_and_a_picture(document):
 def test_the_page_as_a_file(document):
     page = formats.FILES["html"](document)
     hostile.harmless(page)
-    assert {"alert(1)", "yyyy", "](https://", "stop-commands"} & set(re.findall(r"alert\(1\)|yyyy|\]\(https://|stop-commands", page))
+    assert re.search(r"alert\(1\)|yyyy|\]\(https://|stop-commands", page)
 
 
 def test_markdown(document):

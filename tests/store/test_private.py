@@ -1,4 +1,4 @@
-"""Files of the store are for the user who writes them and his group, whatever the umask, and below a folder that was there too."""
+"""Files of the store are for the user who writes them and his group, whatever the umask, also below a folder that was there."""
 
 import errno
 import os

@@ -2,13 +2,14 @@
 
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 from airflow.sdk.exceptions import AirflowFailException
 
 from kafka_audit import settings
-from kafka_audit.airflow_glue import connections, environment, tasks
+from kafka_audit.airflow_glue import connections, environment, proposals, tasks
 from kafka_audit.change import after, before, question, text, trying
 from kafka_audit.change import plan as plans
 from kafka_audit.change.plan import Plan
@@ -32,7 +33,7 @@ def planned(params: Mapping[str, Any]) -> dict[str, Any]:
         vantages=params["vantages"] or (),
         strict=params["strict"],
     )
-    trying.check(made, settings.load(environment.clusters_file())[name])
+    trying.check(_with_files(made), settings.load(environment.clusters_file())[name])
     return made.as_dict()
 
 
@@ -47,15 +48,29 @@ def decide(cluster: str, judged: Mapping[str, str], planned: dict[str, Any]) -> 
     """
     store = Store(environment.store_root())
     document = store.read_report(judged[cluster]) or {}
-    plan, snapshot = Plan.from_dict(planned), store.read(judged[cluster])
+    # Names are held against the folder again: hours may have passed, and an XCom is not the form.
+    plan, snapshot = _with_files(Plan.from_dict(planned)), store.read(judged[cluster])
     described, passwords = connections.completed(settings.load(environment.clusters_file())[cluster])
     tried = trying.try_out(plan, snapshot, described, passwords, log.info)
-    report = before.decide(document, snapshot, plan, tried, datetime.now(UTC))
+    report = _without_root(before.decide(document, snapshot, plan, tried, datetime.now(UTC)))
     place = Baselines(store.root, DECISIONS).keep(report)
     log.info("%s\n%s", place, text.before(report, width=WIDTH))
     if report["verdict"] == before.NO_GO:
         raise AirflowFailException(report["headline"])
     return {"subject": f"{report['headline']}. Begin?", "body": question.body(report)}
+
+
+def _with_files(plan: Plan) -> Plan:
+    return replace(plan, proposed=proposals.arguments(plan.proposed))
+
+
+def _without_root(told: Any) -> Any:  # noqa: ANN401 -- JSON
+    """Return a report that names proposed files as the form does: its readers need not know the worker's folders."""
+    if isinstance(told, dict):
+        return {key: _without_root(value) for key, value in told.items()}
+    if isinstance(told, list):
+        return [_without_root(value) for value in told]
+    return told.replace(f"{environment.proposed_root()}/", "") if isinstance(told, str) else told
 
 
 def keep(cluster: str, judged: Mapping[str, str]) -> str:

@@ -10,10 +10,14 @@
 | KAFKA_AUDIT_NOTIFIERS | further notifiers for alerts, JSON; see docs/alerts.md | none |
 | KAFKA_AUDIT_REMIND_HOURS | after how long an open incident is told again; 0: never | 24 |
 | KAFKA_AUDIT_APPROVAL_HOURS | after how long a change that nobody approved is rejected | 24 |
+| KAFKA_AUDIT_PROPOSED_ROOT | the worker's folder of files that a form may propose | `proposed` beside the cluster file |
+| KAFKA_AUDIT_REPORT_DAGS | the DAG whose readers see a cluster's reports, JSON; see docs/page.md | `kafka_audit` for all |
 | KAFKA_AUDIT_SPARK_MEMORY | heap of the Spark driver and of each executor | 2g |
 """
 
+import json
 import os
+from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
 
@@ -38,6 +42,30 @@ def store_root() -> str:
     """Return the root of the store: a URL as it is, a path made absolute, because Spark may run elsewhere."""
     root = os.environ.get("KAFKA_AUDIT_STORE") or str(_home() / "kafka-audit-store")
     return root.rstrip("/") if "://" in root else str(Path(root).expanduser().absolute())
+
+
+def proposed_root() -> str:
+    """Return the absolute path of the folder below which a form names files."""
+    beside = str(Path(clusters_file()).expanduser().absolute().parent / "proposed")
+    return str(Path(os.environ.get("KAFKA_AUDIT_PROPOSED_ROOT") or beside).expanduser().absolute())
+
+
+def report_dags() -> Mapping[str, str]:
+    """Return the DAG that decides who sees a cluster's reports, by cluster, `*` for all others; empty where nothing was said.
+
+    Raises:
+        UsageError: the variable holds no JSON object of names.
+    """
+    text = os.environ.get("KAFKA_AUDIT_REPORT_DAGS", "").strip()
+    try:
+        found = json.loads(text) if text else {}
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict) or not all(isinstance(dag, str) and dag for dag in found.values()) or (text and not found):
+        example = '{"prod": "payments_etl", "*": "kafka_audit"}'
+        msg = f"KAFKA_AUDIT_REPORT_DAGS must be a JSON object of DAGs by cluster, for example {example}"
+        raise UsageError(msg)
+    return found
 
 
 def schedule() -> str | None:

@@ -63,8 +63,8 @@ def whole(text: str) -> str:
 def inert(text: str) -> str:
     r"""Return what goes to a stream with every command of a build server written as text.
 
-    GitHub, Azure and TeamCity act on lines of a step's output, Jenkins and GitLab on attachments named in test results. One character
-    of each such command becomes its `\uXXXX` escape, so JSON reads as before.
+    GitHub, Azure and TeamCity act on lines of a step's output, Jenkins and GitLab on attachments named in test results. One
+    character of each such command becomes its `\uXXXX` escape, so JSON reads as before.
     """
     return _ATTACHMENT.sub(r"\\u005b", _COMMAND.sub(r"\\u0023", _LINE_COMMAND.sub(r"\1\\u003a", text)))
 

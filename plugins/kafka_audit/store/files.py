@@ -38,7 +38,7 @@ class Files:
     A write is seen whole or not at all: by rename on a local disk, by nature in an object store.
 
     On a local disk files are 0640 and folders 0750, whatever the umask. A root that was there before keeps its mode, since it may
-    hold more than a store; the folders below it that a write passes through lose the rights of others, and so does what they hold.
+    hold more than a store; folders below it that a write passes through lose the rights of others.
 
     Raises:
         UsageError: the root is no place for a store; no file system for its protocol is installed.
@@ -158,11 +158,12 @@ def _require_no_login(url: str) -> None:
     login, at, _ = rest.rpartition("@")
     if at and ":" in login:
         shown = f"{scheme}://***@…"
-        msg = f"{shown}: a store's URL holds no password; give it to the file system, e.g. by AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY"
+        variables = "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+        msg = f"{shown}: a store's URL holds no password; give it to the file system, for S3 by {variables}"
         raise UsageError(msg)
     if "?" in rest or "#" in rest:
         shown = url.replace("#", "?").partition("?")[0]
-        msg = f"{shown}?…: a store's URL has no query; give keys and signatures to the file system, e.g. by its variables"
+        msg = f"{shown}?…: a store's URL has no query; give keys and signatures to the file system by its own variables"
         raise UsageError(msg)
 
 

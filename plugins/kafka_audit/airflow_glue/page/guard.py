@@ -1,14 +1,19 @@
-"""Who may see a page: whoever Airflow's own login knows, and may see plugins, and may read the DAG `kafka_audit`.
+"""Who may see a page: a user of Airflow's own login who may see plugins, and may read the DAG `kafka_audit`.
+
+Where KAFKA_AUDIT_REPORT_DAGS names DAGs by cluster, the right to read those decides instead, cluster by cluster. Airflow's own
+auth managers have one right for all assets; DAGs are what every auth manager tells apart, by name or by team.
 
 An app that a plugin mounts inherits no protection, so every route carries these. They are no public interface of Airflow; in a
 version where they are gone nobody gets in.
 """
 
-from collections.abc import Sequence
-from typing import Any, NoReturn
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, NoReturn
 
-from fastapi import Depends, HTTPException, status
+from fastapi import Depends, HTTPException, Request, status
 
+from kafka_audit.airflow_glue import environment
 from kafka_audit.airflow_glue.page.links import DAG
 
 HEADERS = {
@@ -24,6 +29,34 @@ HEADERS = {
 """Of every answer; a report that is shown as a file of its own carries its own policy as well, and both hold."""
 
 
+@dataclass(frozen=True)
+class Visible:
+    """The clusters whose reports a user sees.
+
+    Attributes:
+        dags: the DAG that decides, by cluster, `*` for all others; empty: all clusters are seen.
+        readable: DAGs that the user may read.
+    """
+
+    dags: Mapping[str, str]
+    readable: frozenset[str]
+
+    def __contains__(self, cluster: object) -> bool:
+        """Tell whether reports on a cluster are seen; a cluster that no entry speaks of is not."""
+        return not self.dags or self.dags.get(str(cluster), self.dags.get(EVERY_OTHER)) in self.readable
+
+
+EVERY_OTHER = "*"
+
+
+def _visible(request: Request) -> Visible:
+    found: Visible = request.state.kafka_audit_visible  # `required` puts it there; a request without it fails
+    return found
+
+
+Sees = Annotated[Visible, Depends(_visible)]
+
+
 def nobody() -> NoReturn:
     """Refuse everybody."""
     told = "kafka-audit cannot ask this version of Airflow who you are, so it shows nothing"
@@ -33,10 +66,28 @@ def nobody() -> NoReturn:
 def required() -> Sequence[Any]:
     """Return the dependencies that every route must have."""
     try:
-        from airflow.api_fastapi.auth.managers.models.resource_details import AccessView  # noqa: PLC0415 -- may be gone
-        from airflow.api_fastapi.core_api.security import requires_access_dag, requires_access_view  # noqa: PLC0415 -- too
+        from airflow.api_fastapi.app import get_auth_manager  # noqa: PLC0415 -- may be gone
+        from airflow.api_fastapi.auth.managers.models.resource_details import AccessView  # noqa: PLC0415 -- too
+        from airflow.api_fastapi.core_api.security import (  # noqa: PLC0415 -- too
+            GetUserDep,
+            requires_access_dag,
+            requires_access_view,
+        )
 
-        checks = (requires_access_view(AccessView.PLUGINS), requires_access_dag("GET", param_dag_id=DAG))
+        may_see_plugins, may_read_dag = requires_access_view(AccessView.PLUGINS), requires_access_dag("GET", param_dag_id=DAG)
     except (ImportError, AttributeError, TypeError):
         return [Depends(nobody)]
-    return [Depends(check) for check in checks]
+
+    def may_read_reports(request: Request, user: GetUserDep) -> None:
+        dags = environment.report_dags()
+        if dags:
+            # A DAG that is not there is not among them: of its team nothing is known.
+            readable = frozenset(get_auth_manager().get_authorized_dag_ids(user=user, method="GET"))
+            if not readable & set(dags.values()):
+                raise HTTPException(status.HTTP_403_FORBIDDEN, "Forbidden")
+        else:
+            may_read_dag(request, user)
+            readable = frozenset()
+        request.state.kafka_audit_visible = Visible(dags, readable)
+
+    return [Depends(may_see_plugins), Depends(may_read_reports)]

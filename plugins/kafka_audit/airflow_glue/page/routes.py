@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 from kafka_audit import settings
 from kafka_audit.airflow_glue import environment
 from kafka_audit.airflow_glue.page import changes, guard, links, runs, trouble
+from kafka_audit.airflow_glue.page.guard import Sees
 from kafka_audit.airflow_glue.page.reading import Reading
 from kafka_audit.checks import catalogue
 from kafka_audit.model.errors import AuditError, SnapshotError, UsageError
@@ -23,6 +24,7 @@ from kafka_audit.report.html.filters import Wanted
 from kafka_audit.report.html.templating import asset
 from kafka_audit.report.state import INCIDENT
 from kafka_audit.store.history import History
+from kafka_audit.store.manifest import cluster_of
 
 # A redirect to the same path without its slash would be made of the Host header, which any client chooses.
 app = FastAPI(
@@ -52,7 +54,10 @@ async def refused(request: Request, error: StarletteHTTPException) -> HTMLRespon
     title = titles.get(error.status_code, "This page cannot be shown")
     told = {
         401: "Log in to Airflow, then open this page again.",
-        403: f"It needs the right to see plugins and to read the DAG {links.DAG}. {error.detail}",
+        403: (
+            f"It needs the right to see plugins and to read the DAG {links.DAG}, or the DAG that decides on a cluster."
+            f" {error.detail}"
+        ),
     }
     text = told.get(error.status_code, str(error.detail))
     return HTMLResponse(pages.notice(title, text, up=_up(request)), status_code=error.status_code)
@@ -86,12 +91,12 @@ def script() -> Response:
 
 
 @app.get("/", response_class=HTMLResponse)
-def overview() -> str:
+def overview(sees: Sees) -> str:
     """Show all clusters at a glance."""
     root, known = environment.store_root(), History(environment.store_root()).snapshots()
     glances: list[pages.Glance] = []
     problems: list[str] = []
-    names = sorted({*known, *_described(problems)})
+    names = sorted(name for name in {*known, *_described(problems)} if name in sees)
     run = runs.newest()
     failed, run_link = runs.failed(run, names), links.of_run(run.run_id) if run else ""
     for name in names:
@@ -104,39 +109,39 @@ def overview() -> str:
 
 
 @app.get("/clusters/{name}", response_class=HTMLResponse)
-def cluster(request: Request, name: str) -> str:
+def cluster(request: Request, sees: Sees, name: str) -> str:
     """Show the newest report on a cluster."""
-    newest, problems = _digests(name, 1)
+    newest, problems = _digests(sees, name, 1)
     if not newest:
         raise HTTPException(status.HTTP_404_NOT_FOUND, f"There is no report on a cluster {clean(name)}.")
-    return _report(request, newest[0].snapshot_id, newest=True, notice=" ".join(problems))
+    return _report(request, _document(sees, newest[0].snapshot_id), newest=True, notice=" ".join(problems))
 
 
 @app.get("/snapshots/{snapshot_id}", response_class=HTMLResponse)
-def snapshot(request: Request, snapshot_id: str) -> str:
+def snapshot(request: Request, sees: Sees, snapshot_id: str) -> str:
     """Show the report on one snapshot."""
-    document = _document(snapshot_id)
-    newest, _ = _digests(document["cluster"], 1)
+    document = _document(sees, snapshot_id)
+    newest, _ = _digests(sees, document["cluster"], 1)
     is_newest = bool(newest) and newest[0].snapshot_id == snapshot_id
     notice = "" if is_newest else "This is an old report: there is a later one on this cluster."
-    return _report(request, snapshot_id, newest=is_newest, notice=notice)
+    return _report(request, document, newest=is_newest, notice=notice)
 
 
 @app.get("/snapshots/{snapshot_id}/findings.{form}")
-def raw(snapshot_id: str, form: str) -> Response:
+def raw(sees: Sees, snapshot_id: str, form: str) -> Response:
     """Return a report as a file: JSON, HTML, Markdown or SARIF."""
     render = formats.FILES.get(form)
     if render is None:
         raise HTTPException(status.HTTP_404_NOT_FOUND, f"A report comes as {', '.join(formats.FILES)}.")
-    content = render(_document(snapshot_id))
+    content = render(_document(sees, snapshot_id))
     headers = {"Content-Disposition": f'attachment; filename="{snapshot_id}.{form}"'}
     return Response(content, media_type=formats.MEDIA[form], headers=headers)
 
 
 @app.get("/clusters/{name}/timeline", response_class=HTMLResponse)
-def history(name: str, a: str = "", b: str = "", before: str = "") -> str:
+def history(sees: Sees, name: str, a: str = "", b: str = "", before: str = "") -> str:
     """Show a cluster's snapshots side by side, and what changed between two of them, which may be on other pages of it."""
-    found, problems = _digests(name, timeline.COLUMNS + 1, before)
+    found, problems = _digests(sees, name, timeline.COLUMNS + 1, before)
     digests = found[: timeline.COLUMNS][::-1]
     if not digests:
         raise HTTPException(status.HTTP_404_NOT_FOUND, f"There is no report on a cluster {clean(name)}.")
@@ -144,7 +149,8 @@ def history(name: str, a: str = "", b: str = "", before: str = "") -> str:
     chain = _between(name, a, b) or digests[-2:]
     compared = None
     if len(chain) > 1:
-        compared = timeline.compare(_document(chain[0].snapshot_id), _document(chain[-1].snapshot_id), chain[1:])
+        first, last = (_document(sees, digest.snapshot_id) for digest in (chain[0], chain[-1]))
+        compared = timeline.compare(first, last, chain[1:])
     return pages.history(
         name,
         digests,
@@ -159,11 +165,11 @@ def history(name: str, a: str = "", b: str = "", before: str = "") -> str:
 
 
 @app.get("/checks", response_class=HTMLResponse)
-def checks() -> str:
+def checks(sees: Sees) -> str:
     """Show the catalogue."""
     newest: list[Digest] = []
     for name in History(environment.store_root()).snapshots():
-        newest += _digests(name, 1)[0]
+        newest += _digests(sees, name, 1)[0]
     return pages.catalogue(catalogue(), newest, up="./")
 
 
@@ -177,13 +183,13 @@ def check(code: str) -> str:
 
 
 @app.get("/run")
-def run(dag: str, run: str, cluster: str = "") -> Response:
+def run(sees: Sees, dag: str, run: str, cluster: str = "") -> Response:
     """Lead from a DAG run to its report; with reports on several clusters, show them at a glance."""
     if dag not in links.DAGS:
         text = f"Reports come from the DAGs {', '.join(links.DAGS)}; this run is one of {clean(dag)}."
         return HTMLResponse(pages.notice("This run has no Kafka audit", text, up="./"))
     root = environment.store_root()
-    judged = History(root).of_run(links.run_prefix(run))
+    judged = [one for one in History(root).of_run(links.run_prefix(run)) if cluster_of(one) in sees]
     digests, problems = reading.digests(root, judged, len(judged), environment.min_coverage())
     chosen = [digest for digest in digests if cluster in {"", digest.cluster}]
     if not chosen:
@@ -199,16 +205,16 @@ def run(dag: str, run: str, cluster: str = "") -> Response:
 
 
 @app.get("/{folder}/{snapshot_id}", response_class=HTMLResponse)
-def change(folder: str, snapshot_id: str, dag: str = "", run: str = "") -> str:
+def change(sees: Sees, folder: str, snapshot_id: str, dag: str = "", run: str = "") -> str:
     """Show what was decided before a change, or found after it."""
-    page = changes.page(folder, snapshot_id, links.of_run(run, dag))
+    page = changes.page(folder, snapshot_id, links.of_run(run, dag)) if cluster_of(snapshot_id) in sees else None
     if page is None:
         raise HTTPException(status.HTTP_404_NOT_FOUND, f"There is no such report on a snapshot {clean(snapshot_id)}.")
     return page
 
 
-def _report(request: Request, snapshot_id: str, *, newest: bool, notice: str) -> str:
-    document, query = _document(snapshot_id), request.query_params
+def _report(request: Request, document: Mapping[str, Any], *, newest: bool, notice: str) -> str:
+    query = request.query_params
     around = cluster_page.Around(
         up="../",
         here=f"../clusters/{document['cluster']}",
@@ -223,14 +229,16 @@ def _report(request: Request, snapshot_id: str, *, newest: bool, notice: str) ->
     return cluster_page.render(document, around, wanted=Wanted.of(query), mode=query.get("mode", "worst"), fold=fold)
 
 
-def _document(snapshot_id: str) -> Mapping[str, Any]:
-    document = reading.document(environment.store_root(), snapshot_id)
+def _document(sees: Sees, snapshot_id: str) -> Mapping[str, Any]:
+    document = reading.document(environment.store_root(), snapshot_id) if cluster_of(snapshot_id) in sees else None
     if document is None:
         raise HTTPException(status.HTTP_404_NOT_FOUND, f"There is no report on a snapshot {clean(snapshot_id)}.")
     return document
 
 
-def _digests(name: str, most: int, before: str = "") -> tuple[list[Digest], list[str]]:
+def _digests(sees: Sees, name: str, most: int, before: str = "") -> tuple[list[Digest], list[str]]:
+    if name not in sees:
+        return [], []
     root = environment.store_root()
     own = [one for one in History(root).snapshots().get(name, ()) if not before or one < before]
     return reading.digests(root, own, most, environment.min_coverage())
