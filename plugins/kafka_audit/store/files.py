@@ -194,7 +194,7 @@ def _make_folder(folder: Path | UPath) -> bool:
         if not folder.is_dir():
             raise
         return False
-    # What a folder hands down, its group, goes on: that is how Spark's user reads what the worker's user writes.
+    # A folder may hand its group down, for readers of reports.
     _set_mode(folder, _FOLDER_MODE | (folder.stat().st_mode & stat.S_ISGID))
     return True
 
