@@ -10,12 +10,11 @@ from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOpe
 from airflow.sdk import Connection, Context
 
 from kafka_audit.airflow_glue import connections, environment
-from kafka_audit.engine.local_settings import LOCAL, PRIVATE, java_options
+from kafka_audit.engine.local_settings import LOCAL, PRIVATE, UMASK, java_options
 from kafka_audit.engine.scratch import Scratch
 from kafka_audit.model.errors import EngineError
 from kafka_audit.model.run import run_path
 from kafka_audit.model.text import without_logins
-from kafka_audit.store.files import UMASK
 
 CONNECTION = "kafka_audit_spark"
 LOCAL_MASTER = '{"conn_type": "spark", "host": "local[*]"}'

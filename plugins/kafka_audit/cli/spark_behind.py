@@ -20,9 +20,9 @@ from types import TracebackType
 from typing import IO, Self, cast
 
 import kafka_audit
+from kafka_audit.engine.local_settings import UMASK
 from kafka_audit.engine.scratch import LOG_PREFIX, Scratch
 from kafka_audit.model.errors import EngineError
-from kafka_audit.store.files import UMASK
 
 OLDEST_JAVA = 17  # Spark 4 runs on nothing older
 _KEPT_LINES = 2000

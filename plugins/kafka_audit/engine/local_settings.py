@@ -5,7 +5,10 @@ import tempfile
 from collections.abc import Mapping
 from types import MappingProxyType
 
-PRIVATE: Mapping[str, str] = MappingProxyType({"spark.hadoop.fs.permissions.umask-mode": "027"})
+UMASK = 0o027
+"""Of programs that write into a store on this machine: no other user reads it."""
+
+PRIVATE: Mapping[str, str] = MappingProxyType({"spark.hadoop.fs.permissions.umask-mode": f"{UMASK:03o}"})
 """Hadoop sets the modes of files by itself, whatever the umask of its process is."""
 
 LOCAL: Mapping[str, str] = MappingProxyType(

@@ -18,9 +18,6 @@ from kafka_audit.model.text import without_logins
 # Spark's readers take a path for a pattern when one of these stands in it.
 _PATTERN_CHARACTERS = frozenset("*?[]{}\\")
 
-UMASK = 0o027
-"""For programs that write into a local store by themselves."""
-
 _FILE_MODE, _FOLDER_MODE = 0o640, 0o750
 _NO_MODES = frozenset({errno.EPERM, errno.EACCES, errno.ENOTSUP, errno.ENOSYS, errno.EROFS})
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
