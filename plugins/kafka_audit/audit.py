@@ -3,6 +3,7 @@
 Each step reads from the store what the step before wrote there, so that they may run in different processes and be retried.
 """
 
+import contextlib
 import logging
 import secrets as tokens
 import time
@@ -28,6 +29,8 @@ log = logging.getLogger(__name__)
 
 CLEAN, FAILED, UNCOVERED = 0, 3, 4
 """Exit codes of the gate (contract)."""
+
+_MOST_UNJUDGED = 50  # audits in a row that were killed before their report
 
 Take = Callable[..., Snapshot]
 
@@ -166,7 +169,7 @@ def conclude(
     for pair in sorted(asked.pairs, key=lambda pair: pair.snapshot_id):
         snapshot = store.read(pair.snapshot_id)
         previous = None if pair.previous_snapshot_id is None else store.read(pair.previous_snapshot_id)
-        previous_report = None if pair.previous_snapshot_id is None else store.read_report(pair.previous_snapshot_id)
+        previous_report = None if pair.previous_snapshot_id is None else _last_report(store, pair.previous_snapshot_id)
         cluster = clusters.get(snapshot.cluster)
         found = findings.conclude(
             snapshot,
@@ -195,6 +198,20 @@ def conclude(
     judged = sorted({document["cluster"] for document in documents.values()}) if newest else []
     _tidy(store, run_id, [clusters[name] for name in judged if name in clusters])
     return [documents[pair.snapshot_id] for pair in asked.pairs]
+
+
+def _last_report(store: Store, snapshot_id: str) -> dict[str, Any] | None:
+    """Return the report on a snapshot, or on the newest before it that was judged.
+
+    An audit that is killed after its snapshot leaves one that nobody judged. What was wrong before is not new for that.
+    """
+    report = store.read_report(snapshot_id)
+    with contextlib.suppress(SnapshotError):  # a damaged past is no reason to judge nothing now
+        older: str | None = snapshot_id
+        for _ in range(_MOST_UNJUDGED):
+            older = store.previous(store.manifest(older)) if report is None and older is not None else None
+            report = report if older is None else store.read_report(older)
+    return report
 
 
 def _tidy(store: Store, run_id: str, clusters: Iterable[Cluster]) -> None:

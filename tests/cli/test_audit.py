@@ -3,6 +3,7 @@
 import errno
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -160,9 +161,9 @@ def test_nothing_is_passed_over_where_all_is_whole(store):
     assert asked.pairs == (Pair(snapshot_id=SECOND, previous_snapshot_id=FIRST),)
 
 
-def _spark_answers(tmp_path, judgements):
+def _spark_answers(tmp_path, judgements, run="r1"):
     for folder, rows in (("judgements", [judgement_to_dict(j) for j in judgements]), ("changes", [])):
-        path = tmp_path / "runs" / "r1" / folder
+        path = tmp_path / "runs" / run / folder
         path.mkdir(parents=True)
         (path / "part-00000.json").write_text("".join(json.dumps(row) + "\n" for row in rows))
         (path / "_SUCCESS").touch()
@@ -337,3 +338,23 @@ def test_the_gate(case):
 def test_the_gate_knows_its_severities():
     with pytest.raises(UsageError, match="'urgent' is no severity; choose one of critical, high, medium, low, info"):
         audit.gate(_document(), "urgent", 1.0)
+
+
+@pytest.mark.parametrize("killed", [1, 3])
+def test_what_was_wrong_before_audits_that_were_killed_is_not_new_after_them(tmp_path, killed):
+    store = Store(tmp_path)
+    ids = [f"20260131T{8 + hour:02}0000Z-prod-00aa" for hour in range(killed + 2)]
+    for one in ids:
+        store.write(_snapshot(one))
+    reports = {}
+    for one in (ids[0], ids[-1]):  # those between have no report
+        asked = audit.request(store, [one], None, f"run-{one[9:11]}", judge=_judge_broken)
+        _spark_answers(tmp_path, [], asked.run_id)
+        (reports[one],) = audit.conclude(store, asked.run_id, {"prod": PROD})
+    lifecycles = {(f["code"], f["lifecycle"]) for f in reports[ids[-1]]["findings"] if f["status"] == "FAIL"}
+    assert lifecycles == {("KA303", "ongoing")}
+    assert reports[ids[-1]]["previous_snapshot_id"] == ids[-2]
+
+
+def _judge_broken(snapshot):
+    return [replace(one, status=Status.FAIL) for one in _judge(snapshot)]

@@ -60,11 +60,11 @@ def conclude(  # noqa: PLR0913 -- the contract between engine and audit
 ) -> tuple[Finding, ...]:
     """Return the findings of one snapshot, and one for each earlier failure that is resolved or cannot be judged any more.
 
-    `judgements` of other snapshots are passed over. `previous_report` is the `findings.json` of `previous`; without it every
-    finding is new. `checks` defaults to the whole catalogue. Raises EngineError when a judgement has no check, or when the report
-    is not the previous snapshot's.
+    `judgements` of other snapshots are passed over. `previous_report` is the `findings.json` of `previous`, or of the
+    newest snapshot before it that was judged; without it every finding is new. `checks` defaults to the whole catalogue. Raises
+    EngineError when a judgement has no check, or when the report is on a later snapshot than `previous`, or on another cluster.
     """
-    if previous is not None and previous_report is not None and previous_report["snapshot_id"] != previous.snapshot_id:
+    if previous is not None and previous_report is not None and not _may_stand(previous_report, previous):
         msg = f"report of {previous_report['snapshot_id']} cannot stand for snapshot {previous.snapshot_id}"
         raise EngineError(msg)
     checks = catalogue() if checks is None else checks
@@ -75,6 +75,12 @@ def conclude(  # noqa: PLR0913 -- the contract between engine and audit
     dated.extend(_gone(snapshot, dated, prior, checks))
     ended = _inferences_ended(dated, prior, previous_report or {})
     return tuple(_muted(finding, mutes, today) for finding in ended)
+
+
+def _may_stand(report: Mapping[str, Any], previous: Snapshot) -> bool:
+    named: str = report["snapshot_id"]
+    earlier = named < previous.snapshot_id and report.get("cluster_id") == previous.cluster_id  # ids begin with the time
+    return named == previous.snapshot_id or earlier
 
 
 def _prior(report: Mapping[str, Any] | None) -> dict[_Key, _Prior]:
