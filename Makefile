@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo audit test scenarios differential lint docs lock sbom bench clean install needs-python needs-java needs-namespaces
+.PHONY: help demo audit test scenarios kills soak differential lint docs lock sbom bench clean install needs-python needs-java needs-namespaces
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -29,6 +29,12 @@ test: needs-namespaces needs-java $(INSTALLED) ## all tests but the long scenari
 
 scenarios: needs-namespaces needs-java $(INSTALLED) ## the incidents, each faulty and healed, with real clusters
 	@$(BIN)/pytest -m scenario
+
+kills: needs-java $(INSTALLED) ## kill audits at random points and look at what is left [KILLS=50] [SEED=7]
+	@$(BIN)/pytest tests/scenarios/test_kills.py -s --kills $(or $(KILLS),50) --kills-seed $(or $(SEED),7)
+
+soak: needs-java $(INSTALLED) ## an audit a minute over a cluster that changes: memory, files and threads over time [MINUTES=120]
+	@cd tests && ../$(BIN)/python -m soak --minutes $(or $(MINUTES),120)
 
 differential: needs-java $(INSTALLED) ## our reading of configurations against Kafka's own KafkaConfig, 30,000 generated ones [SEED=7]
 	@$(BIN)/python -m kafka_audit.testbed.differential $(if $(SEED),--seed $(SEED))

@@ -2,6 +2,7 @@
 
 import argparse
 
+from kafka_audit.engine.parent import end_with_task
 from kafka_audit.engine.run import answer
 from kafka_audit.engine.session import start
 
@@ -12,6 +13,7 @@ def main() -> None:
     parser.add_argument("--store", required=True, help="root of the snapshot store, a path or URL that Spark can read")
     parser.add_argument("--run", required=True, help="name of the run below runs/")
     arguments = parser.parse_args()
+    end_with_task()
     spark = start()
     try:
         answer(spark, arguments.store, arguments.run)

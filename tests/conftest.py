@@ -9,6 +9,8 @@ _BEGAN = time.monotonic()
 
 def pytest_addoption(parser):
     parser.addoption("--begin-none-after", type=float, metavar="SECONDS", help="skip, and name, tests that would begin later")
+    parser.addoption("--kills", type=int, default=50, metavar="COUNT", help="how often scenarios/test_kills.py kills")
+    parser.addoption("--kills-seed", type=int, default=7, metavar="SEED", help="where it kills")
 
 
 def pytest_runtest_setup(item):

@@ -3,7 +3,8 @@
 The JSON: `broker_id`, `cluster_id`, `host`, `port`, `mechanisms`, `users`; `script` (API key, "accept" or "identity" ->
 behaviour by name, as "drip 2"); `fields` of HostileBroker to set (`brokers` as
 {"9": ["10.0.0.9", 9092]}, `topics`, `configs`, …). It prints a line
-{"port": …} once it listens. A line on stdin is a new JSON of `script` and `fields`, answered by {}. At the end of stdin it prints
+{"port": …} once it listens. A line on stdin is a new JSON of `script` and `fields`, answered by {}, or {"tell": [fields]}.
+At the end of stdin it prints
 what arrived, as {"connections", "received" (hexadecimal), "passwords", "scram_messages"}, and ends.
 """
 
@@ -51,8 +52,10 @@ def main():
         apply(broker, told)
         say({"port": broker.port})
         for line in sys.stdin:
-            apply(broker, json.loads(line))
-            say({})
+            asked = json.loads(line)
+            if "tell" not in asked:
+                apply(broker, asked)
+            say({name: getattr(broker, name) for name in asked.get("tell", ())})
         kept = {"connections": broker.connections, "received": broker.received.hex(), "passwords": broker.passwords}
         say(kept | {"scram_messages": broker.scram_messages})
 

@@ -11,6 +11,7 @@ from airflow.sdk import Connection, Context
 
 from kafka_audit.airflow_glue import connections, environment
 from kafka_audit.engine.local_settings import LOCAL, PRIVATE, UMASK, java_options
+from kafka_audit.engine.parent import TASK
 from kafka_audit.engine.scratch import Scratch
 from kafka_audit.model.errors import EngineError
 from kafka_audit.model.run import run_path
@@ -82,7 +83,7 @@ def settings(connection: Connection | None, scratch: str | None = None) -> tuple
     conf = {"spark.ui.enabled": "false", "spark.sql.session.timeZone": "UTC", "spark.log.level": "WARN"}
     if connection is None or (connection.host or "").startswith("local"):
         here = {"spark.pyspark.python": sys.executable, "spark.driver.extraJavaOptions": java_options(scratch)}
-        return {**conf, **LOCAL, **here, **own}, {"SPARK_LOCAL_IP": "127.0.0.1"}
+        return {**conf, **LOCAL, **here, **own}, {"SPARK_LOCAL_IP": "127.0.0.1", TASK: str(os.getpid())}
     if extra.get("deploy-mode") == "cluster":
         return conf | own, None
     return conf | {"spark.pyspark.driver.python": sys.executable} | own, None

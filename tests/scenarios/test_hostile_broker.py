@@ -1,0 +1,266 @@
+"""A hostile broker beside two honest ones of a real cluster, registered by a znode: the honest are audited in full, it is named.
+
+Broker 9 speaks Kafka's protocol from a host of its own (`hostile_parties.serve`), and does one thing wrong at a time. It was
+taken over, not put there: it knows the auditor's SCRAM credential, and the cluster file trusts its host, but for the last case.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import yaml
+
+from kafka_audit.engine.rows import judge_rows
+from kafka_audit.model.finding import Status
+from kafka_audit.model.tables import BrokerApi, BrokerConfig, BrokerIdentity, LogDir, SourceRead
+from kafka_audit.store import Store
+from kafka_audit.testbed.security import Listener, Security
+from scenarios.audits import failing
+
+pytestmark = [pytest.mark.bed, pytest.mark.scenario]
+
+TESTS = Path(__file__).parents[1]
+LOGIN = Listener(protocol="SASL_PLAINTEXT", mechanisms=("SCRAM-SHA-512",))
+HONEST, HOSTILE = (0, 1), 9
+LIMITS = {"read_s": 3, "settle_s": 1, "audit_s": 40}
+LATE_S = 10  # to start Python, and to end what hangs
+METADATA, CONFIGS, VERSIONS = "3", "32", "18"
+RULES = {"ssl.principal.mapping.rules": "RULE:(.|..)*#/$1/,DEFAULT", "super.users": "User:admin"}
+MANY = {str(number): [f"10.99.{200 + number // 250}.{1 + number % 250}", 9092] for number in range(3000)}
+
+
+@pytest.fixture(scope="module")
+def cluster(bed):
+    cluster = bed.cluster("3.9.1", brokers=len(HONEST), security=Security(listeners=(LOGIN,), inter_broker=LOGIN.label))
+    cluster.create_topic("orders", {0: [0, 1], 1: [1, 0]})
+    cluster.make_controller(0)
+    cluster.await_settled()
+    return cluster
+
+
+@pytest.fixture(scope="module")
+def audit(bed, cluster, tmp_path_factory):
+    """Run `kafka-audit snapshot` or `run` on the worker host with further keys in the cluster file."""
+    folder = tmp_path_factory.mktemp("audits")
+    entry = yaml.safe_load(cluster.clusters_yaml("any"))["clusters"]["any"]
+    entry = {key: value for key, value in entry.items() if key in {"zookeeper", "bootstrap", "security"}} | {"limits": LIMITS}
+    passwords = cluster.secured.audit_environment()
+    environ = {key: value for key, value in os.environ.items() if not key.startswith("KAFKA_AUDIT_")} | passwords
+    store = Store(folder / "store")
+
+    def start(command, *options, **keys):
+        (folder / "clusters.yaml").write_text(json.dumps({"clusters": {"c": entry | keys}}))
+        where = ["--config", str(folder / "clusters.yaml"), "--out", store.root]
+        began = time.monotonic()
+        done = bed.worker.run([sys.executable, "-m", "kafka_audit.cli", command, "c", *where, *options], cwd=folder, env=environ)
+        said = done.stdout + done.stderr
+        assert "Traceback" not in said
+        kept = b"".join(path.read_bytes() for path in Path(store.root).rglob("*") if path.is_file())
+        for password in passwords.values():
+            assert password not in said
+            assert password.encode() not in kept
+        return SimpleNamespace(
+            code=done.returncode, said=said, out=done.stdout.strip(), seconds=time.monotonic() - began, store=store
+        )
+
+    start.passwords = passwords
+    start.user = entry["security"]["username"]
+    return start
+
+
+@pytest.fixture(scope="module")
+def hostile(bed, cluster, audit):
+    """Broker 9 as a function that changes it; its znode is there as long as a test is."""
+    (network,) = {one.host.address.rpartition(".")[0] for one in cluster.brokers.values()}
+    host = bed.hosts.add("hostile", f"{network}.{10 + HOSTILE}")
+    brokers = {str(one.id): [one.host.address, LOGIN.port] for one in cluster.brokers.values()}
+    honest = {"brokers": brokers | {str(HOSTILE): [host.address, LOGIN.port]}, "topics": {}, "controller_id": 0, "refuses": False}
+    honest |= {"configs": {"ssl.principal.mapping.rules": "DEFAULT"}}
+    (password,) = audit.passwords.values()
+    told = {"broker_id": HOSTILE, "host": host.address, "port": LOGIN.port, "mechanisms": ["SCRAM-SHA-512"]}
+    told |= {"cluster_id": cluster_id(cluster), "users": {audit.user: password}, "fields": honest}
+    paths = os.pathsep.join([str(TESTS), str(TESTS.parent / "plugins")])
+    process = host.popen(
+        [sys.executable, "-m", "hostile_parties.serve", json.dumps(told)],
+        cwd=TESTS,
+        env={**os.environ, "PYTHONPATH": paths},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert json.loads(process.stdout.readline())["port"] == LOGIN.port
+
+    def be(script=None, **fields):
+        process.stdin.write(json.dumps({"script": script or {}, "fields": honest | fields}) + "\n")
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline()) == {}
+
+    be.host, be.process = host, process
+    yield be
+    process.stdin.close()
+    process.wait(10)
+
+
+def cluster_id(cluster):
+    return (
+        next(iter(cluster.brokers.values()))
+        .server.folder.joinpath("data", "meta.properties")
+        .read_text()
+        .split("cluster.id=")[1]
+        .split()[0]
+    )
+
+
+@pytest.fixture(scope="module")
+def alone(audit, cluster):
+    """The two honest brokers without broker 9."""
+    cluster.await_settled()
+    done = audit("snapshot")
+    assert done.code == 0, done.said
+    return seen(done)
+
+
+@pytest.fixture
+def registered(cluster, hostile, alone):  # noqa: ARG001 -- taken before
+    cluster.write_znodes({f"/brokers/ids/{HOSTILE}": registration(f"{LOGIN.label}://{hostile.host.address}:{LOGIN.port}")})
+    time.sleep(1)  # the controller tells the honest ones
+    yield
+    cluster.write_znodes({f"/brokers/ids/{HOSTILE}": None})
+
+
+def registration(*endpoints):
+    listed = {"version": 5, "features": {}, "jmx_port": -1, "port": -1, "host": None, "timestamp": "1789408782000"}
+    protocols = {one.partition("://")[0]: LOGIN.protocol for one in endpoints}
+    return json.dumps(listed | {"endpoints": endpoints, "listener_security_protocol_map": protocols})
+
+
+def seen(done):
+    """Return what the newest snapshot has of the honest brokers, and the reads that broker 9 failed."""
+    snapshot = done.store.read(done.out)
+    reads = {(row.observer, row.operation): row for row in snapshot.of(SourceRead)}
+    observers = {f"broker:{one}" for one in HONEST} | {"zookeeper"}
+    told = {
+        table.__name__: {
+            (row.observer, row.key, row.value) if table is BrokerConfig else row
+            for row in snapshot.of(table)
+            if row.broker_id in HONEST
+        }
+        for table in (BrokerConfig, BrokerApi, LogDir)
+    }
+    told["identities"] = {(row.broker_id, row.answered_by) for row in snapshot.of(BrokerIdentity) if row.broker_id in HONEST}
+    told["answered"] = {key for key, row in reads.items() if key[0] in observers and row.outcome == "answered"}
+    judged = {(one.code, one.resource) for one in judge_rows(snapshot) if one.status is Status.FAIL}
+    told["failures"] = {one for one in judged if re.match(r"broker/[01]\b", one[1])}
+    failed = [row for row in snapshot.of(SourceRead) if row.outcome != "answered" and row.observer == f"broker:{HOSTILE}"]
+    return SimpleNamespace(honest=told, failed=failed, snapshot=snapshot)
+
+
+CASES = {
+    "hangs": ({METADATA: "hang"}, {}, "timeout"),
+    "drips": ({METADATA: "drip 2"}, {}, "timeout"),
+    "hangs at once": ({"accept": "hang"}, {}, "timeout"),
+    "announces 2 GB and floods": (
+        {METADATA: "announce 2000000000 300000000"},
+        {},
+        r"too large|not a Kafka broker|answer|timeout|size",
+    ),
+    "announces 250 MB and is silent": ({METADATA: "announce 250000000"}, {}, "timeout|too large"),
+    "refuses the login": ({}, {"refuses": True}, "(?i)login refused|authentication failed"),
+    "has null arrays": ({CONFIGS: "null_arrays configs"}, {}, "."),
+    "has no results": ({CONFIGS: "null_arrays results"}, {}, "."),
+    "sends no text": ({CONFIGS: "undecodable_text"}, {}, "."),
+    "answers another question": ({METADATA: "wrong_correlation"}, {}, "."),
+    "speaks something else": ({VERSIONS: "raw HTTP/1.1"}, {}, "."),
+    "maps principals by a slow rule": ({}, {"configs": RULES}, None),
+    "lists 3,000 brokers": ({}, {"brokers": MANY}, None),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.usefixtures("registered")
+def test_the_honest_are_asked_in_full_and_the_hostile_one_is_named(audit, hostile, alone, case):
+    script, fields, error = CASES[case]
+    hostile(script, **fields)
+    done = audit("snapshot", trusted_hosts=[hostile.host.address])
+    assert done.code == 0, done.said
+    assert done.seconds < LIMITS["audit_s"] + LATE_S
+    told = seen(done)
+    assert_honest(told, alone)
+    if error is not None:
+        assert told.failed, case
+        words = [f"{row.error}: {row.message}" for row in told.failed]
+        assert any(re.search(error, one) for one in words), words
+
+
+def assert_honest(told, alone):
+    for name, rows in alone.honest.items():
+        missing = rows - told.honest[name]
+        assert not missing, (name, missing)
+    assert told.honest["failures"] == alone.honest["failures"]
+
+
+@pytest.mark.usefixtures("registered")
+def test_where_the_file_does_not_trust_its_host_no_login_is_begun(audit, hostile, alone):
+    hostile({}, users={})
+    before = scram_messages(hostile)
+    done = audit("snapshot")
+    assert done.code == 0, done.said
+    told = seen(done)
+    assert_honest(told, alone)
+    assert any("trusted_hosts" in (row.needs or "") for row in told.failed), told.failed
+    assert scram_messages(hostile) == before
+
+
+def scram_messages(hostile):
+    """Return how many messages of SCRAM broker 9 received."""
+    hostile.process.stdin.write('{"tell": ["scram_messages"]}\n')
+    hostile.process.stdin.flush()
+    return len(json.loads(hostile.process.stdout.readline())["scram_messages"])
+
+
+def test_link_local_addresses_of_a_znode_are_not_dialled(audit, cluster, hostile, alone):
+    hostile({})
+    endpoints = [f"{LOGIN.label}://{hostile.host.address}:{LOGIN.port}", "METADATA://169.254.169.254:80", "ALL://0.0.0.0:9092"]
+    cluster.write_znodes({f"/brokers/ids/{HOSTILE}": registration(*endpoints)})
+    try:
+        done = audit("snapshot", trusted_hosts=[hostile.host.address])
+    finally:
+        cluster.write_znodes({f"/brokers/ids/{HOSTILE}": None})
+    assert done.code == 0, done.said
+    told = seen(done)
+    assert_honest(told, alone)
+    rows = [row for row in told.snapshot.rows if getattr(row, "host", None) in {"169.254.169.254", "0.0.0.0"}]  # noqa: S104 -- no bind
+    words = {str(getattr(row, "error", "") or "") for row in rows}
+    assert any("not dialled" in one for one in words), rows
+
+
+@pytest.mark.spark
+def test_a_whole_run_beside_one_that_does_much_wrong(audit, cluster, hostile):
+    """Findings of the honest ones with Spark: as without it."""
+    without = audit("run")
+    assert without.code in {0, 3, 4}, without.said
+    expected = _of_honest(without)
+    script = {METADATA: "announce 2000000000 100000000", CONFIGS: "null_arrays configs", "35": "drip 2"}
+    hostile(script, configs=RULES, brokers=MANY)
+    endpoint = f"{LOGIN.label}://{hostile.host.address}:{LOGIN.port}"
+    cluster.write_znodes({f"/brokers/ids/{HOSTILE}": registration(endpoint, "METADATA://169.254.169.254:80")})
+    time.sleep(1)
+    try:
+        done = audit("run", "--format", "json,html,md,sarif", trusted_hosts=[hostile.host.address])
+    finally:
+        cluster.write_znodes({f"/brokers/ids/{HOSTILE}": None})
+    assert done.code in {3, 4}, done.said
+    assert _of_honest(done) == expected
+    report = json.loads((Path(done.store.root) / "findings.json").read_text())
+    told = json.dumps([*report["coverage"]["unknown"], *(f for f in report["findings"] if f["status"] == "FAIL")])
+    assert f"broker:{HOSTILE}" in told or f"broker/{HOSTILE}" in told
+
+
+def _of_honest(done):
+    report = json.loads((Path(done.store.root) / "findings.json").read_text())
+    return {one for one in failing(report) if re.match(r"broker/[01]\b", one[1])}

@@ -1,0 +1,162 @@
+"""The processes of a soak: `python -m soak.roles ROLE FOLDER`. Each takes lines of JSON on stdin and answers each with one.
+
+cluster   a small cluster of fakes that changes; {"do": name, …} of `Changing`
+auditor   whole audits in one process, as a worker of Airflow would run them for ever; a Spark of its own for each
+page      the page of the Airflow UI, which reads the newest reports
+"""
+
+import contextlib
+import gc
+import json
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+
+
+def serve(answer):
+    """Answer lines until stdin ends."""
+    say({})
+    for line in sys.stdin:
+        say(answer(json.loads(line)))
+
+
+def say(content):
+    _TOLD.write(json.dumps(content) + "\n")
+    _TOLD.flush()
+
+
+class Changing:
+    """A cluster and what happens to it."""
+
+    def __init__(self, cluster):
+        self.cluster = cluster
+
+    def __call__(self, asked):
+        for broker in self.cluster.brokers:
+            broker.received.clear()
+            broker.requests.clear()
+        self.cluster.zookeeper.received.clear()
+        self.cluster.zookeeper.asked.clear()
+        later = asked.pop("after_s", None)
+        if later is None:
+            return self._do(**asked)
+        threading.Timer(later, self._do, kwargs=asked).start()
+        return {}
+
+    def _do(self, do, **told):
+        return getattr(self, do)(**told) or {}
+
+    def entry(self):
+        return self.cluster.entry(read_s=2, settle_s=0.5, audit_s=30)
+
+    def create(self, name, replicas):
+        self.cluster.create_topic(name, dict(enumerate(replicas)))
+
+    def delete(self, name):
+        self.cluster.delete_topic(name)
+
+    def move(self, name, partition):
+        self.cluster.move_leader(name, partition)
+
+    def stop(self, broker):
+        self.cluster.stop(broker)
+
+    def start(self, broker):
+        self.cluster.start(broker)
+
+    def hostile(self, broker, key, behaviour):
+        """Let a broker answer one API as a behaviour has it."""
+        from hostile_parties.party import named  # noqa: PLC0415 -- this role alone
+
+        self.cluster.brokers[broker].script = {key: named(behaviour)}
+
+    def hostile_znode(self, path, text):
+        self.cluster.zookeeper.znodes[path] = text.encode()
+
+    def honest(self):
+        for broker in self.cluster.brokers:
+            broker.script = {}
+            broker.drop()
+        for path in [path for path in self.cluster.zookeeper.znodes if path.startswith("/config/brokers/")]:
+            del self.cluster.zookeeper.znodes[path]
+
+
+def cluster(_folder):
+    from hostile_parties.cluster import HostileCluster  # noqa: PLC0415 -- this role alone
+
+    with HostileCluster() as one:
+        serve(Changing(one))
+
+
+def auditor(folder):
+    from kafka_audit import audit, settings  # noqa: PLC0415 -- this role alone
+    from kafka_audit.airflow_glue import alerts, telling  # noqa: PLC0415
+    from kafka_audit.airflow_glue.channels import Channel  # noqa: PLC0415
+    from kafka_audit.airflow_glue.seen import Audited  # noqa: PLC0415
+    from kafka_audit.cli.spark_behind import SparkBehind  # noqa: PLC0415
+    from kafka_audit.store import Store  # noqa: PLC0415
+
+    os.environ["KAFKA_AUDIT_STORE"] = str(folder / "store")
+    store = Store(folder / "store")
+    subjects = []
+    channel = Channel(name="pager", wants="", send=lambda alert: subjects.append(alert.subject), target=lambda: "a pager")
+
+    def once(_asked):
+        began = time.monotonic()
+        described = settings.load(str(folder / "clusters.yaml"))["soak"]
+        with SparkBehind() as spark:
+            snapshot_id = audit.collect(described, store, lambda _: None)
+            collected = time.monotonic() - began
+            run_id = f"soak-{time.time_ns()}"
+            audit.request(store, [snapshot_id], None, run_id)
+            rows = sum(file.rows for file in store.manifest(snapshot_id).tables.values())
+            spark.answer(store.root, run_id, rows)
+            (document,) = audit.conclude(store, run_id, {"soak": described})
+        telling.tell(channel, "soak", Audited(cluster="soak", document=document), alerts.Places())
+        failed = [f for f in document["findings"] if audit.counts(f, audit.severity("high"))]
+        told = {"seconds": time.monotonic() - began, "collected_s": collected, "alerts": [*subjects]}
+        subjects.clear()
+        gc.collect()  # what is left then is held by somebody
+        return told | {"high": sorted(f"{f['code']} {f['resource']['name']}" for f in failed), **coverage(document)}
+
+    def coverage(document):
+        return {key: document["coverage"][key] for key in ("asked", "answered")}
+
+    serve(once)
+
+
+def page(folder):
+    import airflow_environment  # noqa: PLC0415 -- this role alone
+
+    airflow_environment.apply()
+    from airflow.api_fastapi.app import init_auth_manager  # noqa: PLC0415
+    from airflow.api_fastapi.auth.managers.simple.user import SimpleAuthManagerUser  # noqa: PLC0415
+    from airflow.api_fastapi.core_api.security import get_user  # noqa: PLC0415
+    from airflow.utils.db import initdb  # noqa: PLC0415
+    from fastapi.testclient import TestClient  # noqa: PLC0415
+
+    from kafka_audit.airflow_glue.page.routes import app  # noqa: PLC0415
+
+    os.environ |= {"KAFKA_AUDIT_STORE": str(folder / "store"), "KAFKA_AUDIT_CLUSTERS": str(folder / "clusters.yaml")}
+    initdb()
+    init_auth_manager()
+    app.dependency_overrides[get_user] = lambda: SimpleAuthManagerUser(username="somebody", role="VIEWER")
+    client = TestClient(app)
+
+    def once(_asked):
+        newest = max(path.name for path in (folder / "store" / "snapshots").iterdir())
+        paths = ("/", "/clusters/soak", "/clusters/soak/timeline", "/clusters/soak?fold=0", f"/snapshots/{newest}", "/checks")
+        codes = {path: client.get(path).status_code for path in paths}
+        gc.collect()
+        return {"codes": sorted(set(codes.values()))}
+
+    serve(once)
+
+
+if __name__ == "__main__":
+    _TOLD = os.fdopen(os.dup(sys.stdout.fileno()), "w")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # Airflow prints there
+    with contextlib.suppress(KeyboardInterrupt, BrokenPipeError):
+        {"cluster": cluster, "auditor": auditor, "page": page}[sys.argv[1]](Path(sys.argv[2]))
