@@ -103,8 +103,7 @@ def hostile(bed, cluster, audit):
 
     be.host, be.process = host, process
     yield be
-    process.stdin.close()
-    process.wait(10)
+    process.communicate(timeout=30)
 
 
 def cluster_id(cluster):
@@ -146,7 +145,10 @@ def seen(done):
             for row in snapshot.of(table)
             if row.broker_id in HONEST
         }
-        for table in (BrokerConfig, BrokerApi, LogDir)
+        for table in (BrokerConfig, BrokerApi)
+    }
+    told["log_dirs"] = {
+        (row.broker_id, row.path, row.error, row.replicas) for row in snapshot.of(LogDir) if row.broker_id in HONEST
     }
     told["identities"] = {(row.broker_id, row.answered_by) for row in snapshot.of(BrokerIdentity) if row.broker_id in HONEST}
     told["answered"] = {key for key, row in reads.items() if key[0] in observers and row.outcome == "answered"}
