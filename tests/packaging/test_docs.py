@@ -48,6 +48,17 @@ def test_the_pages_of_checks_are_the_checks(tmp_path):
     assert {name for name in written.keys() | kept if written.get(name) != kept.get(name)} == set(), "make docs"
 
 
+def test_security_promises_what_a_test_holds():
+    page = (DOCS / "security.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", page)
+    assert len(named) > 30
+    gone = [f"{file}::{name}" for file, name in named if f"def {name}(" not in (ROOT / file).read_text(encoding="utf-8")]
+    assert gone == []
+    promises = page.partition("## Where credentials go")[2]
+    rows = re.findall(r"^\| (?!promise|---)(.*) \|$", promises, re.MULTILINE)
+    assert [row for row in rows if "`tests/" not in row] == [], "a promise without a test"
+
+
 def anchors(page):
     """Return the names that GitHub gives to the headings of a page."""
     heads = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
