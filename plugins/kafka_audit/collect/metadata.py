@@ -22,7 +22,9 @@ _int32 = struct.Struct("!i").unpack_from
 MOST = 2**31
 """As many as the wire can count."""
 
-_ROW_BYTES = 64  # a partition with five replicas takes 58
+ROW_BYTES = 64
+"""Bytes that count as a row at least: a partition with five replicas takes 58."""
+
 _CHECK_EACH = 1000
 
 Check = Callable[[int], None]
@@ -120,7 +122,7 @@ def weight(data: bytes, version: int) -> int:
     cursor = _Cursor(data, version)
     try:
         _topic_head(cursor)
-        return max(1 + cursor.length(), len(data) // _ROW_BYTES)
+        return max(1 + cursor.length(), len(data) // ROW_BYTES)
     except (WireError, struct.error, IndexError, UnicodeDecodeError) as error:
         msg = f"no topic of Metadata version {version}: {error}"
         raise MetadataError(msg) from error

@@ -8,19 +8,21 @@ import gc
 import hashlib
 import threading
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import MappingProxyType
 
 from kafka_audit.collect.acls import AclBook
 from kafka_audit.collect.budget import Budget, out_of_time
-from kafka_audit.collect.metadata import ListedBroker, MetadataError, Partition, read_answer, read_topic, weight
+from kafka_audit.collect.metadata import ROW_BYTES, ListedBroker, MetadataError, Partition, read_answer, read_topic, weight
 from kafka_audit.model.tables import Row, ViewBroker, ViewPartition, ViewTopic
 
 MOST_LISTED = 10
 """How many times `limits.brokers` an answer may list: brokers that were honest list those that were registered by others."""
 
+_CHECK_EACH = 1000
+_LARGE_TOPIC = 64 * 1024
 _Listed = tuple[str, str | None, str, int]  # name, topic id, topic digest, error
 
 
@@ -119,7 +121,7 @@ class ViewBook:
         most = MOST_LISTED * budget.limits.brokers
         answer = read_answer(body, version, self._last_bytes[version], most_brokers=most, check=check)
         brokers = tuple(sorted((as_advertised(one, behind) for one in answer.brokers), key=lambda one: one.broker_id))
-        topics = tuple(sorted((self._topic(data, version, budget) for data in answer.topics), key=lambda one: (one[0], one[2])))
+        topics = tuple(sorted(self._read_topics(answer.topics, version, budget), key=lambda one: (one[0], one[2])))
         if len({name for name, *_ in topics}) != len(topics):
             msg = f"no Metadata answer of version {version}: a topic is listed twice"
             raise MetadataError(msg)
@@ -141,15 +143,30 @@ class ViewBook:
             error=answer.error,
         )
 
-    def _topic(self, data: bytes, version: int, budget: Budget) -> _Listed:
-        known = self._topic_bytes.get((version, data))
-        if known is None:
-            budget.demand_time()
-            budget.add_rows(weight(data, version))
-            topic = read_topic(data, version)
-            digest = _digest((topic.name, topic.partitions))
-            self._partitions[digest] = (topic.name, topic.partitions)
-            known = self._topic_bytes[version, data] = (topic.name, topic.topic_id, digest, topic.error)
+    def _read_topics(self, topics: Sequence[bytes], version: int, budget: Budget) -> Iterator[_Listed]:
+        """Yield the topics of an answer, those decoded that are not known yet; raises ReadError over the budget."""
+        rows = 0
+        for number, data in enumerate(topics):
+            if number % _CHECK_EACH == 0:
+                budget.demand_time()
+            known = self._topic_bytes.get((version, data))
+            if known is None:
+                if len(data) > _LARGE_TOPIC:  # is weighed before it is anything else
+                    budget.demand_time()
+                    budget.demand_rows(rows + weight(data, version))
+                known = self._topic(data, version)
+                rows += max(1 + len(self._partitions[known[2]][1]), len(data) // ROW_BYTES)
+                if rows >= _CHECK_EACH:
+                    budget.add_rows(rows)
+                    rows = 0
+            yield known
+        budget.add_rows(rows)
+
+    def _topic(self, data: bytes, version: int) -> _Listed:
+        topic = read_topic(data, version)
+        digest = _digest((topic.name, topic.partitions))
+        self._partitions[digest] = (topic.name, topic.partitions)
+        known = self._topic_bytes[version, data] = (topic.name, topic.topic_id, digest, topic.error)
         return known
 
 
