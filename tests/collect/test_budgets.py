@@ -20,7 +20,7 @@ from hostile_parties.party import announce
 from hostile_parties.zookeeper import HostileZookeeper, kafka_tree, registration
 from kafka_audit.collect import choice, vantages
 from kafka_audit.collect.brokers import BrokerAsker
-from kafka_audit.collect.budget import OVER_LIMIT, Budget
+from kafka_audit.collect.budget import GRACE_S, OVER_LIMIT, Budget
 from kafka_audit.collect.metadata import MetadataError, weight
 from kafka_audit.collect.reads import ReadError
 from kafka_audit.collect.security import Logins
@@ -336,7 +336,7 @@ def test_two_thousand_listed_brokers_make_no_million_rows():
         cluster = Cluster(name="c", zookeeper=access, vantages=(vantage,), limits=Limits(read_s=1, settle_s=0, audit_s=5))
         started = time.monotonic()
         snapshot = snap(cluster)
-    assert time.monotonic() - started < 6.5
+    assert time.monotonic() - started < 5 + GRACE_S + 2  # to make rows of what 2,000 did not answer
     assert len(snapshot.rows) < 60_000
     assert 0 in {row.broker_id for row in snapshot.of(BrokerView)}, "the honest one is asked first"
 

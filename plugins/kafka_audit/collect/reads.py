@@ -155,7 +155,8 @@ class Asking:
 
 def clean(text: str, limit: int = _MESSAGE_LENGTH) -> str:
     """Return one line without control and formatting characters: the text may come from anybody."""
-    visible = "".join(" " if unicodedata.category(one)[0] in "CZ" else one for one in text[: limit * 4])
+    text = text[: limit * 4]
+    visible = text if text.isprintable() else "".join(" " if unicodedata.category(one)[0] in "CZ" else one for one in text)
     line = re.sub(r" +", " ", visible).strip()
     return line if len(line) <= limit else line[: limit - 1] + "…"
 

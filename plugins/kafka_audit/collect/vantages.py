@@ -97,6 +97,9 @@ def runs(  # noqa: PLR0913, PLR0917 -- what, where, to whom, for how long
     for number, (vantage, origin) in enumerate(origins):
         share = min(len(targets), max(1, left // (len(origins) - number)) if left else 0)
         left -= share
+        if share == len(targets):
+            found.append(Run(cluster, vantage, origin, sample, targets, logins, budget))
+            continue
         # Each run begins where the one before ended, so that every target has about as many probes.
         start = number * share % max(1, len(targets))
         turned = [*targets[start:], *targets[:start]]
