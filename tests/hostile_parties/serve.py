@@ -20,7 +20,7 @@ def apply(broker, told):
     broker.script = {int(key) if key.isdigit() else key: named(text) for key, text in told.get("script", {}).items()}
     for name, value in told.get("fields", {}).items():
         read = _READ.get(name, lambda same: same)(value)
-        setattr(broker, name, broker.configs | read if name == "configs" else read)
+        setattr(broker, name, {"broker.id": (str(broker.id), False)} | read if name == "configs" else read)
 
 
 def _brokers(value):
