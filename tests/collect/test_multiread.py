@@ -4,7 +4,7 @@ import struct
 import time
 
 import pytest
-from kazoo.exceptions import ConnectionLoss, NoAuthError, NoNodeError, UnimplementedError
+from kazoo.exceptions import ConnectionLoss, NoAuthError, NoNodeError, SystemZookeeperError, UnimplementedError
 from kazoo.handlers.threading import KazooTimeoutError
 
 from collect.fakes import FakeZookeeper
@@ -39,6 +39,12 @@ def test_a_reply_has_data_or_an_error_per_path():
     assert isinstance(forbidden, NoAuthError)
     with pytest.raises(struct.error):
         MultiRead.deserialize(reply[:-1], 0)
+
+
+def test_an_error_that_no_zookeeper_gives_is_that_of_its_path_alone():
+    (found,) = MultiRead.deserialize(struct.pack("!iBii", -1, 0, -4242, -4242) + struct.pack("!iBi", -1, 1, -1), 0)
+    assert isinstance(found, SystemZookeeperError)
+    assert "-4242" in str(found)
 
 
 def test_requests_stay_below_both_bounds_and_lose_nothing():

@@ -11,7 +11,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
-from kazoo.exceptions import EXCEPTIONS, ConnectionClosedError, ConnectionLoss, KazooException, UnimplementedError
+from kazoo.exceptions import (
+    EXCEPTIONS,
+    ConnectionClosedError,
+    ConnectionLoss,
+    KazooException,
+    SystemZookeeperError,
+    UnimplementedError,
+)
 from kazoo.handlers.threading import KazooTimeoutError
 from kazoo.protocol.serialization import MultiHeader, int_struct, read_buffer, stat_struct, write_string
 from kazoo.protocol.states import ZnodeStat
@@ -82,7 +89,8 @@ class MultiRead:
             else:
                 (code,) = int_struct.unpack_from(buffer, offset)
                 offset += int_struct.size
-                results.append(EXCEPTIONS[code]())
+                # Of a code that it does not know kazoo makes RuntimeError.
+                results.append(EXCEPTIONS[code]() if code in EXCEPTIONS else SystemZookeeperError(f"error {code}"))
 
 
 def batches(paths: Iterable[str], most: int = BATCH_PATHS, most_bytes: int = BATCH_BYTES) -> Iterator[list[str]]:

@@ -18,6 +18,7 @@ from kafka.net.selector import NetworkSelector
 from kafka.protocol.metadata import MetadataRequest, MetadataResponse
 
 from kafka_audit import __version__
+from kafka_audit.collect import varints
 from kafka_audit.collect.broker_connection import Manager
 from kafka_audit.collect.budget import Budget
 from kafka_audit.collect.probe_sockets import Failure, allowed, resolve
@@ -30,6 +31,8 @@ from kafka_audit.collect.wire_errors import UNSUPPORTED, as_read_error
 from kafka_audit.model.cluster import Cluster
 
 __all__ = ["CLIENT", "MAX_BYTES", "UNSUPPORTED", "ClientOptions", "Conversation", "demand", "error_name", "quiet"]
+
+varints.bound()
 
 CLIENT = "kafka-audit"
 MAX_BYTES = 128 * 1024 * 1024
