@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo audit test scenarios kills soak differential lint docs lock sbom bench clean install needs-python needs-java needs-namespaces
+.PHONY: help demo audit test scenarios kills soak differential fuzz lint docs lock sbom bench clean install needs-python needs-java needs-namespaces
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -38,6 +38,11 @@ soak: needs-java $(INSTALLED) ## an audit a minute over a cluster that changes: 
 
 differential: needs-java $(INSTALLED) ## our reading of configurations against Kafka's own KafkaConfig, 30,000 generated ones [SEED=7]
 	@$(BIN)/python -m kafka_audit.testbed.differential $(if $(SEED),--seed $(SEED))
+
+fuzz: $(INSTALLED) ## invented bytes for every reader of foreign bytes [COUNT=100000 SECONDS= SEED= READER=]
+	@PYTHONPATH=plugins:tests $(BIN)/python -m fuzz.run $(if $(COUNT),--count $(COUNT)) $(if $(SECONDS),--seconds $(SECONDS)) \
+	  $(if $(SEED),--seed $(SEED)) $(foreach name,$(READER),--reader $(name))
+	@$(BIN)/pytest -q -p no:cacheprovider tests/fuzz/test_properties.py --hypothesis-profile=fuzz $(if $(SEED),--hypothesis-seed=$(SEED))
 
 lint: $(INSTALLED) ## ruff, formatting, types, the direction of imports, and that all that is installed is pinned
 	@$(BIN)/python .ci/pinned.py

@@ -9,7 +9,7 @@ import pytest
 
 from airflow_environment import ROOT
 
-TARGETS = ["demo", "audit", "test", "scenarios", "lint", "docs", "lock", "sbom", "bench", "clean"]
+TARGETS = ["demo", "audit", "test", "scenarios", "fuzz", "lint", "docs", "lock", "sbom", "bench", "clean"]
 
 
 def make(*arguments, **environment):

@@ -1,0 +1,439 @@
+"""Every reader of bytes that somebody else wrote, as a function of one input.
+
+The first bytes of an input choose among versions and relatives where a reader has several. Rows that a reader makes must be such
+that a table takes them.
+"""
+
+import base64
+import functools
+import os
+import struct
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+
+from kafka.errors import KafkaError
+from kafka.protocol.metadata import ApiVersionsRequest
+from kazoo.exceptions import KazooException
+from kazoo.protocol.states import ZnodeStat
+
+from fuzz import words
+from fuzz.talk import Talk, instead
+from kafka_audit import settings
+from kafka_audit.checks import catalogue
+from kafka_audit.collect import (
+    acls,
+    brokers,
+    certificates,
+    list_offsets,
+    metadata,
+    migration,
+    probe_script,
+    quorum,
+    reads,
+    sasl,
+    scram,
+    secret_keys,
+    security_znodes,
+    subjects,
+    topic_settings,
+    vantages,
+    znodes,
+    zookeeper_members,
+)
+from kafka_audit.collect.broker_connection import _Parser
+from kafka_audit.collect.budget import Budget
+from kafka_audit.collect.cursor import WireError
+from kafka_audit.collect.groups import GroupReads
+from kafka_audit.collect.logs import lines as log_lines
+from kafka_audit.collect.logs import rows as log_rows
+from kafka_audit.collect.masking import masked
+from kafka_audit.collect.multiread import MultiRead, Znode
+from kafka_audit.collect.probe_sockets import Failure
+from kafka_audit.collect.properties import rows as property_rows
+from kafka_audit.collect.reads import Asking, ReadError
+from kafka_audit.collect.targets import Target
+from kafka_audit.collect.views import ViewBook
+from kafka_audit.collect.wire import ClientOptions
+from kafka_audit.collect.wire_errors import UNDECODABLE
+from kafka_audit.collect.zookeeper_replication import reassignments, topic_configs
+from kafka_audit.configuration.definitions import VERSIONS
+from kafka_audit.configuration.files import forms, jaas, java
+from kafka_audit.configuration.files.described import described
+from kafka_audit.configuration.principals import KerberosRules, MappingError, RulesError, SslRules, UnsupportedError
+from kafka_audit.configuration.starts import refusal
+from kafka_audit.lint import ignores, judging, members, places
+from kafka_audit.lint.reading import Source
+from kafka_audit.model import advertised_listeners
+from kafka_audit.model.errors import UsageError
+from kafka_audit.model.tables.fitting import misfit
+
+_STAT = ZnodeStat(*range(1, 12))
+_TARGETS = tuple(
+    Target(broker_id=one, listener=f"L{one}", protocol=protocol, host=f"b{one}", port=9092, via=None)
+    for one, protocol in enumerate(("PLAINTEXT", "SASL_SSL"))
+)
+_HERE = _TARGETS[0]
+_LONG = 256 * 1024
+
+
+@dataclass(frozen=True)
+class Reader:
+    """One reader; `errors` are those that its documentation names."""
+
+    read: Callable[[bytes], object]
+    errors: tuple[type[Exception], ...] = ()
+    words: tuple[bytes, ...] = ()  # of its language
+    longest: int = _LONG  # bytes that are tried
+    weight: float = 1.0  # share of inputs; less for what takes long
+    name: str = field(default="", compare=False)
+
+
+READERS: dict[str, Reader] = {}
+
+
+def _reader(*errors, **options):
+    def add(function):
+        name = function.__name__
+        READERS[name] = Reader(function, errors, name=name, **options)
+        return function
+
+    return add
+
+
+def _stored(rows):
+    """Raise where a row is none that its table takes."""
+    for row in rows:
+        fault = misfit(row)
+        if fault is not None:
+            raise AssertionError(fault)
+
+
+def _unforeseen(error):
+    """Let an error out that the one boundary of all reads would make a failed row, "otherwise report this line as a bug"."""
+    raise error
+
+
+reads.unreadable = _unforeseen
+
+
+def _text(data):
+    return data.decode("utf-8", "replace")
+
+
+# --- what brokers answer
+
+
+@_reader(metadata.MetadataError)
+def wire_metadata(data):
+    version = 1 + data[0] % 13 if data else 1
+    answer = metadata.read_answer(data[1:], version)
+    for topic in answer.topics:
+        metadata.read_topic(topic, version)
+
+
+@_reader(metadata.MetadataError, ReadError)
+def wire_views(data):
+    book = ViewBook()
+    version = 1 + data[0] % 13 if data else 1
+    view = book.add(data[1:], version)
+    _stored(book.rows([view.brokers_digest], [view.topics_digest]))
+
+
+@_reader(WireError)
+def wire_acls(data):
+    book = acls.AclBook()
+    found = book.add(data[1:], data[0] % 4 if data else 0)
+    if not isinstance(found, acls.Refusal):
+        _stored(book.rows([found[0]]))
+
+
+@_reader(WireError)
+def wire_offsets(data):
+    list_offsets.errors(data[1:], 1 + data[0] % 5 if data else 1)
+
+
+_ASKED = ((3, 12), (60, 2), (32, 4), (35, 4), (29, 3), (46, 0), (55, 2))
+
+
+@_reader(ReadError, weight=0.5)
+def wire_broker(data):
+    """The whole conversation with one broker, one of whose answers is the input."""
+    key, newest = _ASKED[data[0] % len(_ASKED)] if data else _ASKED[0]
+    talk = Talk(key, data[1] % (newest + 1) if len(data) > 1 else 0, data[2:])
+    book = ViewBook()
+    asker = brokers.BrokerAsker([_HERE], 1, ClientOptions(read_s=1), book)
+    with instead(brokers, talk):
+        asker._converse(Asking(sample=1, observer="broker:0", target="b0:9092"), _HERE, ClientOptions(read_s=1))
+    _stored(asker._rows)
+
+
+@_reader(ReadError, weight=0.5)
+def wire_groups(data):
+    talk = Talk(*((16, data[0] % 5) if data[:1] < b"\x80" else (15, data[0] % 6)) if data else (16, 0), data[1:])
+    _stored(GroupReads(talk, _HERE, Asking(sample=1, observer="broker:0", target="b0:9092")).rows())
+
+
+@_reader(ReadError)
+def wire_controller(data):
+    talk = Talk(*((60, 1 + data[0] % 2) if data[:1] < b"\x80" else (55, data[0] % 3)) if data else (60, 1), data[1:])
+    asker = quorum.ControllerAsker(_HERE, 1, ClientOptions(read_s=1))
+    with instead(quorum, talk):
+        asker._converse()
+    _stored(asker._rows)
+
+
+@_reader(ReadError)
+def wire_scram_users(data):
+    _stored(scram._describe(Talk(50, 0, data), ["kafka"]))
+
+
+@_reader(ReadError)
+def wire_topic_configs(data):
+    _stored(topic_settings.ask(Talk(32, data[0] % 5 if data else 0, data[1:]), _HERE, ["orders", "payments"]))
+
+
+@_reader(KafkaError, *UNDECODABLE, words=words.SCRAM)
+def wire_scram_login(data):
+    """What a server says at a login by SCRAM, in two messages; `as_read_error` turns these errors into words."""
+    first, _, last = data.partition(b"\0")
+    client = sasl.Client("auditor", "secret", "SCRAM-SHA-256")
+    client.nonce = b"abc"
+    client.first_message()
+    client.process_server_first_message(first)
+    client.process_server_final_message(last)
+
+
+@_reader(ReadError, KafkaError, *UNDECODABLE)
+def wire_frames(data):
+    """Bytes of a connection as they come, lengths and correlation ids included, in pieces whose size the input says."""
+    parser = _Parser(Budget(), client_id="kafka-audit")
+    parser.send_request(ApiVersionsRequest(version=data[0] % 4 if data else 0), correlation_id=7)
+    size = 1 + (data[1] if len(data) > 1 else 0)
+    for at in range(2, len(data), size):
+        parser.receive_bytes(data[at : at + size])
+
+
+class _Socket:
+    """Stands for a connection that says this and ends."""
+
+    def __init__(self, data):
+        self._data, self._at = data, 0
+
+    def settimeout(self, _):
+        pass
+
+    def sendall(self, _):
+        pass
+
+    def recv(self, size):
+        found = self._data[self._at : self._at + size]
+        self._at += len(found)
+        return found
+
+
+@_reader(Failure)
+def wire_probe(data):
+    """What a broker answers to the probes from here and from vantages."""
+    ask = (
+        probe_script.ask_versions,
+        lambda sock, end: probe_script.ask_mechanisms(sock, {}, "PLAIN", end),
+        lambda sock, end: probe_script.ask_identity(sock, 1, end),
+    )[data[0] % 3 if data else 0]
+    ask(_Socket(struct.pack("!i", len(data) + 3) + b"\0\0\0\7" + data[1:]), float("inf"))
+
+
+# --- what stands in ZooKeeper
+
+
+@_reader(znodes.ZnodeError, words=words.JSON)
+def znode(data):
+    """All znodes but the secured ones."""
+    which, content = data[0] % 8 if data else 0, data[1:]
+    match which:
+        case 0:
+            znodes.cluster_id(content).encode()
+        case 1:
+            struct.pack("!q", znodes.controller(content))
+        case 2:
+            found = znodes.assignment(content)
+            struct.pack("!q", max(found.replicas, default=0))
+        case 3:
+            struct.pack("!q", znodes.state(content).leader)
+        case 4:
+            registration = znodes.broker(1, 0, content, _STAT)
+            _stored((registration.broker, *registration.endpoints))
+        case 5:
+            struct.pack("!q", znodes.read_int(content))
+        case 6:
+            claim, _, state = content.partition(b"\n")
+            row = migration.row(1, claim or None, state or None)
+            _stored([row] if row else [])
+        case _:
+            struct.pack("!q", znodes.read_int(_text(content)))
+
+
+@_reader(znodes.ZnodeError, ReadError, words=words.SECURITY, longest=1 << 20)
+def znode_security(data):
+    which, (name, _, content) = data[0] % 5 if data else 0, data[1:].partition(b"\n")
+    held = Znode(content, _STAT)
+    match which:
+        case 0:
+            acls.digest(security_znodes.acls("Topic", _text(name), "LITERAL", held))
+        case 1:
+            _stored(security_znodes.broker_configs(_text(name), held))
+        case 2:
+            _stored(security_znodes.scram_users(_text(name), held))
+        case 3:
+            _stored(topic_configs(_text(name), held))
+        case _:
+            _stored(reassignments(1, held))
+
+
+@_reader(struct.error, KazooException)
+def znode_multiread(data):
+    for one in MultiRead.deserialize(data, 0):
+        if isinstance(one, Znode):
+            znodes.read_int(b"0")
+
+
+@_reader(words=words.SRVR)
+def zookeeper_srvr(data):
+    _stored([zookeeper_members.parse(_text(data), 1, "z1:2181")])
+    zookeeper_members.members(_text(data))
+
+
+# --- configuration
+
+
+@_reader(java.PropertiesError, ReadError, words=words.PROPERTIES)
+def properties(data):
+    """server.properties as the audit reads it: settings and logins."""
+    found = java.read(data)
+    _stored(property_rows.settings(found, "f", 0))
+    for _login in property_rows.logins(found, "f", 0, b"k"):
+        pass
+    property_rows.broker_id(found, "f")
+
+
+@_reader(java.PropertiesError, words=words.PROPERTIES, weight=0.2, longest=64 * 1024)
+def kafka_config(data):
+    """KafkaConfig's word on server.properties, of one of the releases."""
+    version = VERSIONS[data[0] % len(VERSIONS)] if data else VERSIONS[0]
+    refusal({key: one.value for key, one in java.read(data[1:]).items()}, version)
+
+
+@_reader(words=words.LISTENERS)
+def listeners(data):
+    text = _text(data)
+    for key in (advertised_listeners.KEY, advertised_listeners.INSTEAD):
+        list(advertised_listeners.entries({key: text, advertised_listeners.CONTROLLERS: text[:40]}))
+    znodes._endpoint(1, 0, text, {text[:10]: "SSL"})
+
+
+def _lint_form(name, data):
+    found = forms.read(data, name)
+    ignores.find(data, catalogue(), trailing=name.endswith(".yaml"))
+    text = places.lines(data)
+    for broker in found:
+        hidden = places.secrets(broker)
+        for one in broker.properties.values():
+            if one.line <= len(text):
+                places.place(one, text[one.line - 1], hidden)
+
+
+@_reader(java.PropertiesError, words=words.YAML, weight=0.5, longest=64 * 1024)
+def lint_yaml(data):
+    _lint_form("deployment.yaml", data)
+
+
+@_reader(java.PropertiesError, words=words.FILES)
+def lint_file(data):
+    """A file whose form its text tells: server.properties, an env file, a manifest."""
+    _lint_form(("server.properties", ".env", "x.config")[data[0] % 3] if data else ".env", data[1:])
+
+
+@functools.cache
+def _rules():
+    return judging.Rules(checks=catalogue(), mutes=(), today=date(2026, 1, 1))
+
+
+@_reader(java.PropertiesError, words=words.PROPERTIES, weight=0.02, longest=16 * 1024)
+def lint_judged(data):
+    """What lint says of a server.properties: all checks that files can answer."""
+    broker = described(java.read(data))
+    source = Source(path="server.properties", data=data, brokers=(broker,), ignores=())
+    judging.linted((members.Member(source=source, broker=broker, broker_id=0),), _rules())
+
+
+@_reader(jaas.JaasError, words=words.JAAS)
+def jaas_text(data):
+    for login in jaas.read(_text(data)).logins():
+        repr(login)
+
+
+@_reader(RulesError, MappingError, UnsupportedError, words=words.RULES, longest=16 * 1024)
+def ssl_rules(data):
+    rules, _, subject = _text(data).partition("\n")
+    SslRules(rules).name(subject or "CN=kafka-0,OU=infra,O=Example,C=CH")
+
+
+@_reader(RulesError, MappingError, UnsupportedError, words=words.RULES, longest=16 * 1024)
+def kerberos_rules(data):
+    rules, _, principal = _text(data).partition("\n")
+    KerberosRules(rules).name(principal or "kafka/b0.example.com@EXAMPLE.COM", "EXAMPLE.COM")
+
+
+_FOLDER = tempfile.TemporaryDirectory(prefix="kafka-audit-fuzz-", dir="/dev/shm" if Path("/dev/shm").is_dir() else None)  # noqa: S108
+
+
+@_reader(UsageError, words=words.CLUSTER, weight=0.3, longest=8 * 1024)
+def cluster_file(data):
+    path = Path(_FOLDER.name) / f"{os.getpid()}.yaml"
+    path.write_bytes(data)
+    settings.load(path)
+
+
+# --- logs, vantages, certificates, and what must not be shown
+
+
+@_reader(words=words.LOGS)
+def log_text(data):
+    tail = log_rows.Tail(log="server.log", scan=log_lines.scan(_text(data), 0), read_ms=0)
+    told = log_rows.zone([tail], None)
+    _stored(log_rows.rows(0, [tail], told, {}, 1))
+
+
+@_reader(words=words.LOGS)
+def masking(data):
+    masked(_text(data))
+
+
+@_reader(words=words.SECRETS, longest=1 << 20)
+def secret_filter(data):
+    key, _, value = _text(data).partition("\n")
+    secret_keys.is_secret(key, value)
+    secret_keys.is_secret("x", value)
+
+
+@_reader(words=words.VANTAGES)
+def vantage_output(data):
+    text = vantages.Output(text=_text(data), status=0)
+    text.first_line()
+    for steps in vantages.parse(text.text, _TARGETS).values():
+        for one in steps:
+            struct.pack("!q", one.elapsed_ms)
+
+
+@_reader()
+def certificate(data):
+    where = {"sample": 1, "vantage": "v", "broker_id": 0, "listener": "L", "host": "b0.example.com", "port": 1}
+    found = certificates.row(base64.b64encode(data).decode(), **where, trusted=None, error=None)
+    _stored([found] if found else [])
+
+
+@_reader(ValueError)
+def certificate_name(data):
+    subjects.java_name(data).encode()

@@ -1,0 +1,132 @@
+"""What fuzzing finds: readers with planted faults, each found, named, kept, and shown again by the corpus test."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from fuzz import readers, run, watch, worker
+from fuzz.readers import READERS, Reader
+
+_hog = []
+
+
+def deep(data):
+    """Fail behind four bytes that blind changes do not come by in so few tries."""
+    if data[:1] == b"{" and data[1:2] == b"[" and data[2:3] == b"<" and data[3:4] == b"(":
+        message = "four brackets"
+        raise KeyError(message)
+
+
+def slow(data):
+    """Take a second for what is long."""
+    end = time.thread_time() + (1.1 if len(data) > 1 << 16 else 0)
+    while time.thread_time() < end:
+        pass
+
+
+def hanging(data):
+    while b"\xff" in data:
+        time.sleep(1)
+
+
+def greedy(data):
+    if b"\xff" in data:
+        _hog.append(bytearray(400 << 20))
+
+
+def dying(data):
+    if b"\xff" in data:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def honest(data):
+    if not data.isascii():
+        data.decode("ascii")
+
+
+@pytest.fixture
+def fuzz(monkeypatch, tmp_path, capsys):
+    """Return a function that fuzzes a reader, and returns exit code, output and kept inputs."""
+    monkeypatch.setattr(run, "HANG_SECONDS", 1.0)
+    monkeypatch.setattr(run, "ATTEMPTS", 2)
+    monkeypatch.setattr(run, "_load", lambda *, guided: run.bind(watch, readers, worker))  # noqa: ARG005 -- imported without coverage
+    monkeypatch.setattr(watch, "REGRESSIONS", tmp_path)
+    monkeypatch.setattr(watch, "ROOT", tmp_path)
+
+    def fuzzed(function, *errors, count=3000, longest=2048):
+        monkeypatch.setitem(READERS, "planted", Reader(function, errors, longest=longest))
+        code = run.main(["--reader", "planted", "--count", str(count), "--seed", "5", "--engine", "plain"])
+        return code, capsys.readouterr().out, [path.read_bytes() for path in watch.inputs(tmp_path, "planted")]
+
+    return fuzzed
+
+
+def test_an_error_that_is_not_documented_is_found(fuzz):
+    code, told, kept = fuzz(honest)
+    assert code == 1
+    assert "UnicodeDecodeError at " in told
+    assert kept
+    assert not any(one.isascii() for one in kept)
+    assert watch.failure(READERS["planted"], kept[0]).kind.startswith("UnicodeDecodeError")
+
+
+def test_one_that_is_documented_is_none(fuzz):
+    code, told, kept = fuzz(honest, ValueError)
+    assert (code, kept) == (0, [])
+    assert "3,000 inputs" in told
+    assert told.rstrip().endswith("0 failures")
+
+
+def test_an_input_that_takes_more_than_a_second_is_found_by_its_length(fuzz, monkeypatch):
+    monkeypatch.setattr(run, "HANG_SECONDS", 60.0)
+    code, told, kept = fuzz(slow, count=1300, longest=1 << 18)
+    assert code == 1
+    assert "  slow\n" in told
+    assert max(map(len, kept)) > 1 << 16
+
+
+@pytest.mark.parametrize(
+    ("function", "kind"),
+    [(hanging, "hang"), (greedy, "memory"), (dying, "the process ended with -9")],
+    ids=["hang", "memory", "death"],
+)
+def test_what_ends_or_blocks_the_process_is_found_from_outside(fuzz, function, kind):
+    code, told, kept = fuzz(function, count=250)
+    assert code == 1
+    assert kind in told
+    assert kept
+    assert all(b"\xff" in one for one in kept)
+
+
+_PROGRAM = """
+import sys
+from pathlib import Path
+from fuzz import readers, run, test_engine, watch, worker
+if sys.argv[1] == "atheris":
+    run.atheris.instrument_func(test_engine.deep)
+watch.REGRESSIONS = watch.ROOT = Path(sys.argv[2])
+run._load = lambda *, guided: run.bind(watch, readers, worker)
+readers.READERS["planted"] = readers.Reader(test_engine.deep)
+sys.exit(run.main(["--reader", "planted", "--count", "120000", "--seed", "5", "--engine", sys.argv[1]]))
+"""
+
+
+@pytest.mark.skipif(run.atheris is None, reason="atheris has no wheel for this machine")
+@pytest.mark.parametrize(("engine", "finds"), [("atheris", 1), ("plain", 0)])
+def test_coverage_leads_to_what_dice_alone_do_not_find(tmp_path, engine, finds):
+    done = subprocess.run([sys.executable, "-c", _PROGRAM, engine, tmp_path], capture_output=True, text=True, check=False)
+    assert done.returncode == finds, done.stdout + done.stderr
+    assert ("KeyError at test_engine.py" in done.stdout) == finds
+
+
+@pytest.mark.usefixtures("fuzz")
+def test_seconds_end_it_early(monkeypatch):
+    monkeypatch.setattr(run, "HANG_SECONDS", 60.0)
+    monkeypatch.setitem(READERS, "planted", Reader(hanging))
+    began = time.monotonic()
+    assert run.main(["--reader", "planted", "--count", "1000000", "--seconds", "1", "--seed", "5", "--engine", "plain"]) == 0
+    assert time.monotonic() - began < 10

@@ -1,0 +1,57 @@
+"""What any input must keep to: the reader's own errors alone leave it, within a second, and in 300 MB."""
+
+import resource
+import time
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+
+from airflow_environment import ROOT
+
+MOST_SECONDS = 1.0
+"""Of the processor, so that a busy machine counts for nothing."""
+
+MOST_MB = 300
+CORPUS, REGRESSIONS = ROOT / "tests" / "fuzz" / "corpus", ROOT / "tests" / "fuzz" / "regressions"
+"""Inputs by reader: what fuzzing begins with, and what once went wrong."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What an input did; inputs of one `kind` fail alike."""
+
+    kind: str
+    text: str
+
+
+def failure(reader, data):
+    """Give an input to a reader; return what is wrong, None where nothing is."""
+    started = time.thread_time()
+    try:
+        reader.read(data)
+    except reader.errors:
+        pass
+    except Exception as error:  # noqa: BLE001 -- whatever leaves it is the finding
+        return Failure(f"{type(error).__name__} at {_place(error)}", "".join(traceback.format_exception(error, limit=-8)))
+    seconds = time.thread_time() - started
+    if seconds > MOST_SECONDS:
+        return Failure("slow", f"{seconds:.1f} s for {len(data)} bytes")
+    return None
+
+
+def peak_mb():
+    """Return the most memory that this process ever had."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def inputs(folder, reader):
+    """Return the inputs of a reader in a folder, in the order of their names."""
+    return [path for path in sorted((folder / reader).glob("*")) if path.suffix != ".txt"]
+
+
+def _place(error):
+    """Return the innermost line of ours, and the innermost one of all."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [one for one in frames if "kafka_audit" in one.filename]
+    places = dict.fromkeys(f"{Path(one.filename).name}:{one.lineno}" for one in (*own[-1:], *frames[-1:]))
+    return " in ".join(places)
