@@ -19,7 +19,7 @@ SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 KINDS = {Status.FAIL: "fail", Status.PASS: "pass", Status.UNKNOWN: "open", Status.NOT_APPLICABLE: "notApplicable"}
 _SECURITY = "security"
 # A backslash before a bracket would else take the escape's own for a backslash that is meant.
-_BRACKET = re.compile(r"(\\*)([\[\]])")
+_BRACKET = re.compile(r"(?<!\\)(\\*+)([\[\]])")
 
 
 def build(files: Sequence[Linted], checks: Mapping[str, Check], *, show_all: bool = False) -> dict[str, Any]:

@@ -68,6 +68,23 @@ def test_a_url_is_read_and_shown_without_its_login():
     assert reads(read(["memory://conf/s{broker_id}.properties"], brokers=[1])) == {"properties:1": ANSWERED}
 
 
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("nosuch://AKIA123:hun/ter2@conf/s1", "nosuch://conf/s1"),
+        ("nosuch://me:hunt@er2@conf/s1", "nosuch://conf/s1"),
+        ("nosuch://h:22/a@b/s1", "nosuch://h:22/a@b/s1"),
+        ("nosuch://conf/a@b:c/s1", "nosuch://conf/a@b:c/s1"),
+        ("/conf/a@b:c/s1", "/conf/a@b:c/s1"),
+    ],
+)
+def test_a_failure_names_a_url_without_its_login(url, shown):
+    (failed,) = of(read([url], brokers=[1]), SourceRead)
+    assert shown in failed.message
+    assert failed.target == shown
+    assert not [part for part in ("AKIA123", "hun", "ter2", "er2") if part in repr(failed)]
+
+
 def test_secrets_never_become_a_row(files):
     more = (
         "ssl.keystore.password=hunter2\nssl.key.password = hunter2\nssl.keystore.key=hunter2\nsasl.jaas.config=hunter2;\n"

@@ -1,6 +1,5 @@
 """Read the files of server.properties that the cluster file names, wherever they are; what fails is a row with file and line."""
 
-import re
 import secrets
 import sys
 import time
@@ -23,7 +22,6 @@ PLACEHOLDER = "{broker_id}"
 MOST_BYTES = 1024 * 1024
 _LANES = 16
 _UNREAD, _TOO_LARGE, _ANOTHER, _NO_ID = "unreadable", "too large", "another broker's file", "no broker id"
-_USERINFO = re.compile(r"(?<=://)[^/@]*+@")
 _OWN = (OSError, ImportError, ValueError, RuntimeError, LookupError, TypeError, AttributeError, EOFError)
 # What file systems of fsspec let through of the libraries below them, where these are loaded: they have no common base.
 _FOREIGN = (
@@ -108,11 +106,26 @@ def _files(paths: Iterable[str], brokers: Sequence[int]) -> list[_File]:
             filled |= {path.replace(PLACEHOLDER, str(broker)): broker for broker in brokers}
         else:
             filled[path] = None
-    return [_File(path=path, source=_USERINFO.sub("", path), broker_id=broker) for path, broker in filled.items()]
+    return [_File(path=path, source=_source(path), broker_id=broker) for path, broker in filled.items()]
+
+
+def _login(path: str) -> str:
+    """Return user, password and the @ behind them of a URL, "" where there are none; keys of AWS hold slashes."""
+    _, scheme, rest = path.partition("://")
+    before = rest.partition("/")[0]
+    colon, secret = before.partition(":")[1:]
+    goes_on = colon and "@" not in before and not secret.isdigit()  # digits are a port
+    login, at, _ = (rest if goes_on else before).rpartition("@")
+    return f"{login}@" if scheme and at else ""
+
+
+def _source(path: str) -> str:
+    login = _login(path)
+    return path.replace(f"://{login}", "://", 1) if login else path
 
 
 def _unfilled(path: str, sample: int) -> Row:
-    source = _USERINFO.sub("", path)
+    source = _source(path)
     needs = "an answer of ZooKeeper or of a broker, or paths without {broker_id}"
     error = ReadError(_NO_ID, f"{source}: nobody told which brokers there are", needs)
     return _File(path=path, source=source, broker_id=None).asking(sample).failed(OPERATION, error)
@@ -140,9 +153,8 @@ def _bytes(file: _File) -> bytes:
             data: bytes = stream.read(MOST_BYTES + 1)
     except may_be_raised() as error:
         words = words_of(error)
-        said = str(error)
-        for login in _USERINFO.findall(file.path):
-            said = said.replace(login, "")
+        login = _login(file.path)
+        said = str(error).replace(login, "") if login else str(error)
         raise ReadError(words, f"{file.source}: {said}", f"a file that can be read at {file.source}") from error
     if len(data) > MOST_BYTES:
         raise ReadError(_TOO_LARGE, f"{file.source}: more than {MOST_BYTES} bytes", f"a server.properties at {file.source}")
