@@ -3,7 +3,9 @@
 import json
 import re
 import struct
+import time
 from collections import Counter
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -16,11 +18,16 @@ from hostile_parties.party import cut
 from hostile_parties.zookeeper import GET_CHILDREN2
 from kafka_audit.collect import acls, certificates, list_offsets, metadata, vantages, znodes, zookeeper_members
 from kafka_audit.collect.cursor import WireError
+from kafka_audit.collect.groups import GroupReads
+from kafka_audit.collect.logs.lines import scan
 from kafka_audit.collect.metadata import MetadataError
+from kafka_audit.collect.properties import sources
+from kafka_audit.collect.queues import Answer
+from kafka_audit.collect.quorum import quorum
 from kafka_audit.collect.reads import UNREADABLE, Asking, ReadError, any_answer
 from kafka_audit.collect.snapshot import take
 from kafka_audit.collect.znodes import ZnodeError
-from kafka_audit.model.cluster import Cluster, Limits, ZookeeperAccess
+from kafka_audit.model.cluster import Cluster, Limits, Vantage, ZookeeperAccess
 from kafka_audit.model.tables import (
     BrokerApi,
     BrokerConfig,
@@ -28,16 +35,19 @@ from kafka_audit.model.tables import (
     BrokerView,
     LeadershipAsked,
     LogDir,
+    PropertyLogin,
     RegisteredBroker,
     RegisteredPartition,
     SourceRead,
     ZookeeperMember,
 )
+from kafka_audit.model.tables.fitting import misfit
 from kafka_audit.store import Store
 
 QUICK = Limits(read_s=3.0, settle_s=0.2, audit_s=60.0)
 OWN = (BrokerApi, BrokerConfig, BrokerIdentity, BrokerView, LeadershipAsked, LogDir)
 CONFIGS, METADATA, VERSIONS, CLUSTER, LOG_DIRS, ACLS, OFFSETS, MOVES = 32, 3, 18, 60, 35, 29, 2, 46
+JAAS = "org.apache.kafka.common.security.plain.PlainLoginModule required"
 HUGE = "9" * 4301  # digits, of which int() takes 4,300
 
 
@@ -333,6 +343,92 @@ def test_texts_from_anywhere_are_read_or_left_out(text, data):
     vantages.parse(text, [])
     znodes.broker_id(text)
     certificates.read(data.hex(), "host")
+
+
+def talk(answer):
+    """Return what stands for a conversation in which this is the only answer."""
+    return SimpleNamespace(version=lambda *_: 1, ask=lambda _: answer)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"topics": None}, "topics: null"),
+        ({"current_voters": None}, "voters: null"),
+        ({"observers": None}, "observers: null"),
+        ({"leader_id": -7}, "the leader's id: -7"),
+        ({"replica_id": -7}, "the id of a node of the quorum: -7"),
+    ],
+)
+def test_an_odd_quorum_is_no_quorum(change, words):
+    replica = {"replica_id": 1, "log_end_offset": 5, "last_fetch_timestamp": -1, "last_caught_up_timestamp": -1}
+    voter = SimpleNamespace(**{key: change.get(key, value) for key, value in replica.items()})
+    partition = {
+        "error_code": 0, "error_message": None, "leader_id": 1, "leader_epoch": 3, "high_watermark": 5,
+        "current_voters": [voter], "observers": [],
+    }  # fmt: skip
+    partition |= {key: value for key, value in change.items() if key in partition}
+    topics = change.get("topics", [SimpleNamespace(partitions=[SimpleNamespace(**partition)])])
+    with pytest.raises(ReadError, match=words):
+        quorum(talk(SimpleNamespace(error_code=0, error_message=None, topics=topics)), 1, "broker:1", 1)
+
+
+def test_a_voter_that_lost_its_disk_is_both_voter_and_observer():
+    """KIP-853: the old log dir still votes, the new one observes; that is no odd answer."""
+    node = SimpleNamespace(replica_id=1, log_end_offset=5)
+    partition = SimpleNamespace(
+        error_code=0, error_message=None, leader_id=2, leader_epoch=3, high_watermark=5, current_voters=[node], observers=[node]
+    )
+    answer = SimpleNamespace(error_code=0, error_message=None, topics=[SimpleNamespace(partitions=[partition])])
+    assert len(quorum(talk(answer), 1, "broker:1", 1)) == 3
+
+
+@pytest.mark.parametrize("garbage", [b"", b"\xff" * 40, b"\x00\x01\x00\x00\x00\x01\xff\xff", None])
+def test_what_clients_write_into_a_group_harms_nobody(garbage):
+    member = SimpleNamespace(client_id="c", client_host="/10.0.0.1", member_assignment=garbage)
+    group = SimpleNamespace(error_code=0, group_id="", group_state="Stable", members=[member], protocol_type="consumer")
+    answer = SimpleNamespace(error_code=0, groups=[group])
+    target = SimpleNamespace(observer="broker:1", broker_id=1)
+    asking = Asking(sample=1, observer="broker:1", target="b1:9092")
+    (row, read) = GroupReads(talk(answer), target, asking).rows()
+    assert (row.partitions, read.outcome) == ((), "answered")
+    group.members = None
+    (read,) = GroupReads(talk(answer), target, asking).rows()
+    assert (read.outcome, read.message) == ("failed", "members of a group: null instead of a list")
+
+
+def test_half_characters_of_a_properties_file_become_whole_ones(tmp_path):
+    """Java's escapes may be half a character, which neither UTF-8 nor a column can hold."""
+    (tmp_path / "a").write_text("broker.id=1\nbroker.rack=\\ud800\nk\\udc00=1\n")
+    (tmp_path / "b").write_text(f'broker.id=2\nsasl.jaas.config={JAAS} username="u\\ud800" password="\\ud800";\n')
+    (tmp_path / "c").write_text("broker.id=99999999999\n")
+    rows = sources.read([str(tmp_path / name) for name in "abc"], [], 1, 5.0, time.monotonic() + 10)
+    assert [misfit(row) for row in rows if misfit(row)] == []
+    assert {row.username for row in rows if isinstance(row, PropertyLogin)} == {"u\ufffd"}
+    (read,) = [row for row in rows if isinstance(row, SourceRead) and row.outcome == "failed"]
+    assert "no number that Kafka takes" in read.message
+
+
+def test_a_broker_id_in_a_log_that_no_broker_has_is_left_out():
+    line = (
+        "[Controller id=0, targetBrokerId={}] Connection to node {} (b:1) could not be established. Broker may not be available."
+    )
+    (match,) = scan(line.format("9" * 10, 7), 0).matches
+    assert match.about is None
+    (match,) = scan(line.format(7, 7), 0).matches
+    assert match.about == 7
+    assert scan(line.format("9" * 4000, 7), 0).matches == ()
+
+
+def test_an_odd_answer_of_a_queue_is_one_failed_row(cluster):
+    vantage = Vantage(name="edge", role="client", queue="edge")
+    access = ZookeeperAccess(connect=cluster.zookeeper.address)
+    odd = Answer(endpoints=[[1, 2]], looks=["", ""])
+    audited = Cluster(name="c", zookeeper=access, limits=QUICK, vantages=(vantage,))
+    snapshot = take(audited, snapshot_id="s", say=lambda _: None, secrets={}, answers={"edge": odd})
+    (read,) = failed(snapshot)
+    assert (read.observer, read.error) == ("vantage:edge", UNREADABLE)
+    assert honest(snapshot, {0, 1, 2}) == in_full({0, 1, 2})
 
 
 def test_what_is_known_passes_the_boundary():

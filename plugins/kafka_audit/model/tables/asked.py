@@ -48,7 +48,7 @@ class SourceRead(Row):
     target: str  # address that was asked
     outcome: str  # "answered" (data, or a definite no), "failed" (no answer, refused, unreadable)
     error: str | None = None  # short: Kafka error name, "timeout", "connection refused", kazoo exception name
-    message: str | None = None  # the party's own words, no secrets
+    message: str | None = None  # the party's own words, secrets masked
     needs: str | None = None  # the exact right, port or file that would make it answer
     elapsed_ms: int = 0
 

@@ -62,7 +62,10 @@ class ViewPartition(Row):
 
 @dataclass(frozen=True, kw_only=True)
 class BrokerConfig(Row):
-    """DescribeConfigs(BROKER). value None: Kafka hides it (sensitive, or unknown to it). Unset unknown keys are absent."""
+    """DescribeConfigs(BROKER). Unset unknown keys are absent.
+
+    value None: Kafka hides it (sensitive, or unknown to it), or key or value shows a secret that the broker calls harmless.
+    """
 
     observer: str
     broker_id: int
