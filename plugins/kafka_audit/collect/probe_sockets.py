@@ -55,7 +55,7 @@ TLS_WORDS = (
 )
 
 
-NUMBER = re.compile(r"^([0-9.]+|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*)$")
+NUMBER = re.compile(r"^([0-9.]+|[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*)$")
 HOSTS, RESOLV_CONF = "/etc/hosts", "/etc/resolv.conf"
 MOST_READ = 1 << 20
 MOST_SERVERS = 3  # more than glibc asks
