@@ -1,6 +1,6 @@
 """A compressed soak: an audit a minute over a cluster that changes, and what memory, file handles and threads do meanwhile.
 
-    python -m soak [--minutes 120] [--every 60] [--seed 7] [--out build/soak]        (in tests/; or: make soak MINUTES=120)
+    python -m soak [--minutes 120] [--every 60] [--without-spark] [--seed 7] [--out build/soak]      (in tests/; or: make soak)
 
 Topics are created and deleted, leaders move (also during an audit), brokers restart, now and then one answers as a hostile one
 would. Audits run in one process, as they would for ever in a worker of Airflow; Spark is a new process for each, the page of the
@@ -146,6 +146,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=120.0)
     parser.add_argument("--every", type=float, default=60.0, help="seconds from audit to audit")
+    parser.add_argument("--without-spark", action="store_true", help="many more audits, judged by the checks of rows alone")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--out", type=Path, default=TESTS.parent / "build" / "soak")
     given = parser.parse_args()
@@ -174,7 +175,7 @@ def soak(roles, churn, given):
         while time.monotonic() - began < given.minutes * 60 or len(audits) < 3:
             started = time.monotonic()
             done, repaired, faulty = churn.step()
-            told = roles["auditor"].ask()
+            told = roles["auditor"].ask(spark=not given.without_spark)
             read = roles["page"].ask()
             row = {"minute": round((time.monotonic() - began) / 60, 3)}
             for name in ("auditor", "page"):

@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 
 def serve(answer):
@@ -103,10 +104,17 @@ def auditor(folder):
     subjects = []
     channel = Channel(name="pager", wants="", send=lambda alert: subjects.append(alert.subject), target=lambda: "a pager")
 
-    def once(_asked):
+    def empty_answer(_root, run_id, _rows):
+        for name in ("judgements", "changes"):
+            answer = folder / "store" / "runs" / run_id / name
+            answer.mkdir()
+            (answer / "_SUCCESS").touch()
+
+    def once(asked):
         began = time.monotonic()
         described = settings.load(str(folder / "clusters.yaml"))["soak"]
-        with SparkBehind() as spark:
+        nobody = contextlib.nullcontext(SimpleNamespace(answer=empty_answer))
+        with SparkBehind() if asked["spark"] else nobody as spark:
             snapshot_id = audit.collect(described, store, lambda _: None)
             collected = time.monotonic() - began
             run_id = f"soak-{time.time_ns()}"

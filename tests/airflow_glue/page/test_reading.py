@@ -1,5 +1,7 @@
 """What pages over many snapshots read: the digest beside a report, and the report where there is none that fits."""
 
+import shutil
+
 import pytest
 
 from airflow_glue_page import BROKEN
@@ -43,3 +45,12 @@ def test_a_damaged_digest_is_passed_over(store, reports_read, content):
     store.write_rendering(BROKEN[1], DIGEST, content, newest=False)
     found, problems = digests(store)
     assert (len(found), problems, reports_read) == (1, [], [BROKEN[1]])
+
+
+def test_what_the_store_forgot_is_forgotten(store, tmp_path):
+    reading = Reading()
+    reading.digests(store.root, BROKEN, 2, 1.0)
+    assert len(reading._digests._kept) == 2
+    shutil.rmtree(tmp_path / "store" / "snapshots" / BROKEN[0])
+    assert reading.snapshots(store.root)["prod"] == [BROKEN[1]]
+    assert [key[1] for key in reading._digests._kept] == [BROKEN[1]]

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, TypeVar
@@ -49,6 +49,12 @@ class Recent(Generic[_Value]):
             while len(self._kept) > self._most:
                 self._kept.popitem(last=False)
 
+    def forget(self, gone: Callable[[Hashable], bool]) -> None:
+        """Forget the values of those keys."""
+        with self._lock:
+            for key in [key for key in self._kept if gone(key)]:
+                del self._kept[key]
+
 
 class Reading:
     """What pages read of a store."""
@@ -67,6 +73,13 @@ class Reading:
             found = history.report(snapshot_id)
             if found is not None:
                 self._documents.put(key, found)
+        return found
+
+    def snapshots(self, root: str) -> Mapping[str, Sequence[str]]:
+        """Return the ids of all snapshots by cluster, the newest first, and forget digests of those that the store has not."""
+        found = History(root).snapshots()
+        there = {snapshot_id for ids in found.values() for snapshot_id in ids}
+        self._digests.forget(lambda key: isinstance(key, tuple) and key[0] == root and key[1] not in there)
         return found
 
     def digests(self, root: str, snapshot_ids: Sequence[str], most: int, min_coverage: float) -> tuple[list[Digest], list[str]]:

@@ -93,7 +93,8 @@ def script() -> Response:
 @app.get("/", response_class=HTMLResponse)
 def overview(sees: Sees) -> str:
     """Show all clusters at a glance."""
-    root, known = environment.store_root(), History(environment.store_root()).snapshots()
+    root = environment.store_root()
+    known = reading.snapshots(root)
     glances: list[pages.Glance] = []
     problems: list[str] = []
     names = sorted(name for name in {*known, *_described(problems)} if name in sees)
@@ -240,7 +241,7 @@ def _digests(sees: Sees, name: str, most: int, before: str = "") -> tuple[list[D
     if name not in sees:
         return [], []
     root = environment.store_root()
-    own = [one for one in History(root).snapshots().get(name, ()) if not before or one < before]
+    own = [one for one in reading.snapshots(root).get(name, ()) if not before or one < before]
     return reading.digests(root, own, most, environment.min_coverage())
 
 
@@ -248,7 +249,7 @@ def _between(name: str, a: str, b: str) -> list[Digest]:
     """Return digests from the earlier of two judged snapshots of a cluster to the later; nothing unless both are some."""
     root = environment.store_root()
     first, last = sorted((a, b))
-    own = [one for one in History(root).snapshots().get(name, ()) if first <= one <= last]
+    own = [one for one in reading.snapshots(root).get(name, ()) if first <= one <= last]
     found = reading.digests(root, own[::-1], len(own), environment.min_coverage())[0] if {a, b} <= set(own) else []
     ends = [digest.snapshot_id for digest in (found[0], found[-1])] if len(found) > 1 else []
     return found if ends == [first, last] else []
