@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-import re2
-
 from kafka_audit.configuration.principals.errors import MappingError
 from kafka_audit.configuration.principals.java_classes import (
     ANY,
@@ -102,6 +100,8 @@ class JavaPattern:
             unknown(f"more than {LONGEST} characters", f"{pattern[:40]}…")
         reader = _Reader(pattern)
         self.pattern, self._reader = pattern, reader
+        import re2  # noqa: PLC0415 -- Spark's driver imports all checks, may stand where no re2 is, and matches nothing
+
         options = re2.Options()
         options.max_mem, options.log_errors = _MEMORY, False
         try:
