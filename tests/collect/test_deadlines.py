@@ -11,7 +11,7 @@ from collect.fakes import FakeBroker, server
 from hostile_parties.broker import HostileBroker
 from hostile_parties.cluster import HostileCluster
 from hostile_parties.party import announce, drip, hang, raw
-from hostile_parties.zookeeper import GET_CHILDREN2, GET_DATA, HostileZookeeper, kafka_tree
+from hostile_parties.zookeeper import GET_CHILDREN2, GET_DATA, MULTI_READ, HostileZookeeper, kafka_tree
 from kafka_audit.collect import queues, sampling
 from kafka_audit.collect.brokers import BrokerAsker
 from kafka_audit.collect.budget import GRACE_S, Budget
@@ -73,6 +73,23 @@ def test_what_a_zookeeper_told_before_it_dripped_is_kept():
         snapshot = taken(Cluster(name="c", zookeeper=ZookeeperAccess(connect=parties.zookeeper.address), limits=QUICK))
     assert {row.broker_id for row in snapshot.of(RegisteredBroker)} == {0, 1}
     assert {row.topic for row in snapshot.of(RegisteredTopic)} == {"orders"}
+
+
+@pytest.mark.timeout(60)  # without a bound the audit never ends
+def test_a_zookeeper_that_hangs_up_among_many_znodes_and_never_connects_again_costs_no_broker():
+    with HostileCluster(brokers=2) as parties:
+        for number in range(600):
+            parties.zookeeper.znodes[f"/brokers/topics/t{number}"] = b"{}"
+
+        def hang_up_for_good(_exchange):
+            parties.zookeeper.script["connect"] = hang
+            raise ConnectionAbortedError
+
+        parties.zookeeper.script[MULTI_READ] = hang_up_for_good
+        snapshot = taken(Cluster(name="c", zookeeper=ZookeeperAccess(connect=parties.zookeeper.address), limits=QUICK))
+    assert {row.broker_id for row in snapshot.of(BrokerView)} == {0, 1}
+    failed = {row.operation for row in snapshot.of(SourceRead) if row.outcome == "failed"}
+    assert "zookeeper /brokers/topics" in failed
 
 
 @pytest.mark.parametrize("key", [18, 3, 60, 32, "identity", 35, 46])

@@ -32,7 +32,9 @@ BATCH_BYTES = 256 * 1024  # a quarter of the default jute.maxbuffer, above which
 WORTH_IT = 64  # below this pipelined reads take milliseconds, and an old server is spared the unknown request
 _HAS_MULTI = (3, 6)
 WINDOW = 8  # multiRead requests under way
-SINGLE_WINDOW = 500  # single reads under way; a server stops reading from the socket at 1,000 (globalOutstandingLimit)
+SINGLE_WINDOW = 100
+"""Single reads under way. kazoo writes a byte for each into a pipe that wakes its thread, which does not read while it reconnects.
+Linux takes 278 such bytes: with more reads under way, a server that hangs up and never answers again would block the audit."""
 
 
 @dataclass(frozen=True, slots=True)

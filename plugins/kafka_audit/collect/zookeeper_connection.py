@@ -39,6 +39,12 @@ class Handler(SequentialThreadingHandler):  # type: ignore[misc] # kazoo has no 
         self._budget = budget
         self.ended = False
 
+    def create_socket_pair(self) -> tuple[socket.socket, socket.socket]:
+        """Return the pipe by which kazoo's thread is woken; a request that finds it full fails at once instead of waiting."""
+        read, write = super().create_socket_pair()
+        write.settimeout(0)
+        return read, write
+
     def create_connection(self, address: tuple[str, int], *args: Any, **options: Any) -> socket.socket:  # noqa: ANN401 -- kazoo's
         """Return a connection to an address that was resolved already; raises OSError."""
         seconds = 0.0 if self.ended else self._budget.left()
