@@ -33,7 +33,7 @@ WORTH_IT = 64  # below this pipelined reads take milliseconds, and an old server
 _HAS_MULTI = (3, 6)
 WINDOW = 8  # multiRead requests under way
 SINGLE_WINDOW = 100
-"""Single reads under way. kazoo writes a byte for each into a pipe that wakes its thread, which does not read while it reconnects.
+"""Single reads under way. kazoo writes a byte for each into a pipe that wakes its thread, which reads none while it reconnects.
 Linux takes 278 such bytes: with more reads under way, a server that hangs up and never answers again would block the audit."""
 
 
