@@ -12,7 +12,7 @@ from kafka_audit.configuration.principals.java_regex import Effort, JavaPattern,
 from kafka_audit.configuration.principals.rule_text import named, trimmed, whole, within_size
 
 KEY = "sasl.kerberos.principal.to.local.rules"
-_PARSER = compiled(r"((DEFAULT)|((RULE:\[(\d*):([^\]]*)](\(([^)]*)\))?(s/([^/]*)/([^/]*)/(g)?)?/?(L|U)?)))")
+_RULE = r"((DEFAULT)|((RULE:\[(\d*):([^\]]*)](\(([^)]*)\))?(s/([^/]*)/([^/]*)/(g)?)?/?(L|U)?)))"
 _NAME = re.compile(r"([^/@]*)(?:/([^/@]*))?@([^/@]*)")
 _PARAMETER = re.compile(r"([^$]*)(?:\$([0-9]*))?")
 _SPACES = " \t\n\x0b\f\r"  # around a comma
@@ -95,7 +95,7 @@ class KerberosRules:
 
 
 def _read(piece: str) -> _Rule:
-    found = whole(_PARSER, piece)
+    found = whole(compiled(_RULE), piece)
     if found[2] is not None:
         return _Rule()
     if not found[5] or int(found[5]) > _LARGEST:

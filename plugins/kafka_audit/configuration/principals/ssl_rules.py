@@ -14,8 +14,7 @@ from kafka_audit.configuration.principals.rule_text import named, trimmed, whole
 
 KEY = "ssl.principal.mapping.rules"
 _RULE = r"(DEFAULT)|RULE:((\\.|[^\\/])*)/((\\.|[^\\/])*)/([LU]?).*?|(.*?)"
-_SPLITTER = compiled(rf"\s*({_RULE})\s*(,\s*|$)")
-_PARSER = compiled(_RULE)
+_RULES = rf"\s*({_RULE})\s*(,\s*|$)"
 _REFERENCE = re.compile(r"\$([0-9]+)")
 _LARGEST = 2**31 - 1
 
@@ -52,7 +51,7 @@ class SslRules:
         if any(len(part) > LONGEST for part in rules.split("/")):  # Java's matcher goes on to the next slash, whatever the rule
             message = f"rules without a slash in {LONGEST} characters, which can end the stack of Java's matcher"
             raise UnsupportedError(message)
-        read = (rule for found in _SPLITTER.find(rules) if (rule := _read(found[1] or "")) is not None)
+        read = (rule for found in compiled(_RULES).find(rules) if (rule := _read(found[1] or "")) is not None)
         self._rules = list(within_size(read, lambda rule: [rule.pattern]))
 
     def name(self, subject: str) -> str:
@@ -72,7 +71,7 @@ class SslRules:
 
 
 def _read(piece: str) -> _Rule | None:
-    found = whole(_PARSER, piece)
+    found = whole(compiled(_RULE), piece)
     if found[1] is not None:
         return _Rule()
     return None if found[2] is None else _Rule(pattern=compiled(found[2]), replacement=found[4] or "", case=found[6] or "")
