@@ -9,6 +9,7 @@ import functools
 import os
 import struct
 import tempfile
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date
@@ -19,8 +20,10 @@ from kafka.protocol.metadata import ApiVersionsRequest
 from kazoo.exceptions import KazooException
 from kazoo.protocol.states import ZnodeStat
 
+from collect.fakes import FakeZookeeper
 from fuzz import words
 from fuzz.talk import Talk, instead
+from hostile_parties.zookeeper import kafka_tree
 from kafka_audit import settings
 from kafka_audit.checks import catalogue
 from kafka_audit.collect import (
@@ -58,7 +61,9 @@ from kafka_audit.collect.targets import Target
 from kafka_audit.collect.views import ViewBook
 from kafka_audit.collect.wire import ClientOptions
 from kafka_audit.collect.wire_errors import UNDECODABLE
+from kafka_audit.collect.zookeeper_look import Look
 from kafka_audit.collect.zookeeper_replication import reassignments, topic_configs
+from kafka_audit.collect.zookeeper_session import Session
 from kafka_audit.configuration.definitions import VERSIONS
 from kafka_audit.configuration.files import forms, jaas, java
 from kafka_audit.configuration.files.described import described
@@ -67,6 +72,7 @@ from kafka_audit.configuration.starts import refusal
 from kafka_audit.lint import ignores, judging, members, places
 from kafka_audit.lint.reading import Source
 from kafka_audit.model import advertised_listeners
+from kafka_audit.model.cluster import ZookeeperAccess
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.tables.fitting import misfit
 
@@ -303,6 +309,27 @@ def znode_multiread(data):
 def zookeeper_srvr(data):
     _stored([zookeeper_members.parse(_text(data), 1, "z1:2181")])
     zookeeper_members.members(_text(data))
+
+
+@functools.cache
+def _honest_znodes():
+    brokers = {0: ("b0", 9092), 1: ("b1", 9092)}
+    tree = kafka_tree(brokers, {"orders": {0: (0, [0, 1])}})
+    return tree | {
+        "/config/brokers/0": b'{"version":1,"config":{"log.cleaner.threads":"2"}}',
+        "/config/users/kafka": b'{"version":1,"config":{"SCRAM-SHA-256":"x"}}',
+        "/kafka-acl/Topic/orders": b'{"version":1,"acls":[]}',
+    }
+
+
+@_reader(words=words.PATHS, weight=0.05, longest=32 * 1024)
+def zookeeper_look(data):
+    """A whole look at ZooKeeper, in which one znode has the name and the content of the input."""
+    path, _, content = data.partition(b"\n")
+    client = FakeZookeeper({**_honest_znodes(), "/" + _text(path).strip("/"): content})
+    access = ZookeeperAccess(connect="zk:2181")
+    asking = Asking(sample=1, observer="zookeeper", target=access.connect)
+    _stored(Look(Session(client=client, access=access), asking, 5.0, time.monotonic() + 60).take())
 
 
 # --- configuration

@@ -13,7 +13,7 @@ from kafka.protocol.admin import DescribeQuorumResponse, DescribeUserScramCreden
 from airflow_environment import ROOT
 from collect.fakes import metadata
 from fuzz import talk, watch
-from fuzz.readers import _ASKED, READERS
+from fuzz.readers import _ASKED, READERS, _honest_znodes
 from hostile_parties.zookeeper import kafka_tree
 from kafka_audit.collect import sasl
 
@@ -128,6 +128,10 @@ def seeds():
             + struct.pack("!iBii", -1, 0, -101, -101)
             + struct.pack("!iBi", -1, 1, -1)
         ],
+        "zookeeper_look": [
+            path.encode() + b"\n" + content for path, content in _honest_znodes().items() if content or path == "/brokers/ids"
+        ]
+        + [b'/migration\n{"kraft_metadata_offset":1,"kraft_metadata_epoch":2}', b"/brokers/ids/99999999999999999999\n{}"],
         "zookeeper_srvr": [_SRVR, b"z1:2181,[::1]:2182,z3/kafka", b"srvr is not executed because it is not in the whitelist.\n"],
         "properties": [_PROPERTIES, _KRAFT],
         "kafka_config": [bytes([version]) + text for version in range(5) for text in (_PROPERTIES, _KRAFT)],

@@ -1,6 +1,7 @@
 """What any input must keep to: the reader's own errors alone leave it, within a second, and in 300 MB."""
 
 import resource
+import sys
 import time
 import traceback
 from dataclasses import dataclass
@@ -39,6 +40,15 @@ def failure(reader, data):
     return None
 
 
+def main(reader, path):
+    """Give an input to a reader, without coverage: `python -m fuzz.watch READER FILE`; return 1 where it fails."""
+    from fuzz.readers import READERS  # noqa: PLC0415 -- it imports all that is read by
+
+    found = failure(READERS[reader], Path(path).read_bytes())
+    print(found.text if found else "as documented")
+    return int(found is not None)
+
+
 def peak_mb():
     """Return the most memory that this process ever had."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -55,3 +65,7 @@ def _place(error):
     own = [one for one in frames if "kafka_audit" in one.filename]
     places = dict.fromkeys(f"{Path(one.filename).name}:{one.lineno}" for one in (*own[-1:], *frames[-1:]))
     return " in ".join(places)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

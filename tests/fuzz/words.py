@@ -11,6 +11,12 @@ JSON = _words(r"""
 "listener_security_protocol_map" "kraftControllerEpoch" "kraft_metadata_offset" "operation" "replicas" "partition" "id"
 { } [ ] : , null true -1 9223372036854775808 1e999 NaN \\ud800 ://
 """)
+PATHS = JSON + _words(r"""
+/brokers/ids/ /brokers/ids/99999999999999999999\n /brokers/topics/ /partitions/0/state\n /config/brokers/
+/config/brokers/<default>\n \n /config/topics/ /config/users/ /admin/reassign_partitions\n /admin/delete_topics/
+/controller\n /controller_epoch\n /cluster/id\n /migration\n /kafka-acl/Topic/
+/kafka-acl-extended/prefixed/Topic/ 0\n -1 .. %2F \xc2\xb2
+""")
 SECURITY = JSON + _words('password :// @ secret= "SCRAM-SHA-256"')
 SRVR = _words(
     r"Zookeeper\x20version:\x20 Mode:\x20 Zxid:\x200x Node\x20count:\x20 Latency\x20min/avg/max:\x20 Connections:\x20 \n"

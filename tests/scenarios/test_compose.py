@@ -1,8 +1,8 @@
 """The services of `docker-compose.yaml`, without Docker: the command and environment of each on a host of its own, by its name.
 
-A service may write what its container may: volumes and /tmp, and it has no capabilities. What differs
-from a container: paths, the user, the address that Docker puts behind a container's own name, and the database, which is
-SQLite unless KAFKA_AUDIT_TESTS_DATABASE names another.
+A service may write what its container may: volumes and /tmp, and it has no capabilities, but for those by which the
+scheduler enters the namespaces of the test bed's brokers. What differs from a container: paths, the user, the address that
+Docker puts behind a container's own name, and the database, which is SQLite unless KAFKA_AUDIT_TESTS_DATABASE names another.
 """
 
 import json
@@ -103,15 +103,10 @@ class Services:
         volumes = (one["target"] if isinstance(one, dict) else one.split(":")[1] for one in service.get("volumes", []))
         writable = [self.natively(path) for path in volumes] + [one.partition(":")[0] for one in service["tmpfs"]]
         mounts = [f"mount --bind {path} {path}" for path in sorted(writable)]
-        script = "\n".join(
-            [
-                "set -e",
-                *mounts,
-                "mount -o remount,bind,ro /",
-                'exec setpriv --bounding-set=-all --inh-caps=-all --no-new-privs -- "$@"',
-            ]
-        )
-        return ["unshare", "--mount", "sh", "-c", script, "sh"]
+        kept = ",+sys_admin,+sys_ptrace" if name == "airflow-scheduler" else ""  # by which the bed's vantage enters a namespace
+        script = "\n".join(["set -e", *mounts, "mount -o remount,bind,ro /", 'exec "$@"'])
+        rights = ["setpriv", f"--bounding-set=-all{kept}", "--inh-caps=-all", "--no-new-privs"]
+        return ["unshare", "--mount", "sh", "-c", script, "sh", *rights]
 
     def told(self, name):
         tail = (self.folder / f"{name}.log").read_text(errors="replace").splitlines()[-40:]

@@ -1,0 +1,41 @@
+"""Which inputs are worth keeping: those that reach lines of a reader, one after the other, that smaller ones do not."""
+
+import sys
+
+from fuzz import watch
+
+MOST_BYTES = 400
+"""Of one input; what reaches new code only by its length is not for the repository."""
+
+MOST_KEPT = 24
+
+
+def chosen(reader, known, candidates):
+    """Return the candidates that go where neither the known inputs nor smaller candidates went."""
+    covered = set().union(*(_steps(reader, one) for one in known))
+    found = []
+    for one in sorted((one for one in candidates if len(one) <= MOST_BYTES), key=lambda one: (len(one), one)):
+        steps = _steps(reader, one) - covered
+        if steps and len(found) < MOST_KEPT:
+            covered |= steps
+            found.append(one)
+    return found
+
+
+def _steps(reader, data):
+    """Return the steps from line to line of our modules that an input leads to."""
+    steps = set()
+
+    def local(frame, event, _argument):
+        if event == "line":
+            steps.add((frame.f_code, last.get(frame), frame.f_lineno))
+            last[frame] = frame.f_lineno
+        return local
+
+    last = {}
+    sys.settrace(lambda frame, *_: local if "kafka_audit" in frame.f_code.co_filename else None)
+    try:
+        watch.failure(reader, data)
+    finally:
+        sys.settrace(None)
+    return steps
