@@ -103,7 +103,9 @@ class Services:
         volumes = (one["target"] if isinstance(one, dict) else one.split(":")[1] for one in service.get("volumes", []))
         writable = [self.natively(path) for path in volumes] + [one.partition(":")[0] for one in service["tmpfs"]]
         mounts = [f"mount --bind {path} {path}" for path in sorted(writable)]
-        kept = ",+sys_admin,+sys_ptrace" if name == "airflow-scheduler" else ""  # by which the bed's vantage enters a namespace
+        kept = (
+            ",+sys_admin,+sys_chroot,+sys_ptrace" if name == "airflow-scheduler" else ""
+        )  # by which the bed's vantage enters a namespace
         script = "\n".join(["set -e", *mounts, "mount -o remount,bind,ro /", 'exec "$@"'])
         rights = ["setpriv", f"--bounding-set=-all{kept}", "--inh-caps=-all", "--no-new-privs"]
         return ["unshare", "--mount", "sh", "-c", script, "sh", *rights]
