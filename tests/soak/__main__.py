@@ -30,7 +30,7 @@ TESTS = Path(__file__).resolve().parents[1]
 WARM_UP = 6  # the first of so many parts: caches fill, and the store grows until it is full
 KEEP = 20
 COLLECT_S = 45.0  # `audit_s` of the cluster file, and what a machine with other work takes
-MEASURES = {"rss": "MB", "files": "files", "threads": "threads"}
+MEASURES = {"memory": "MB", "files": "files", "threads": "threads"}
 HOSTILE = (
     (32, "hang"), ("identity", "hang_up"), (3, "drip 50"), (35, "announce 1000000000"), (18, "raw HTTP/1.1"), (3, "cut 9"),
     (32, "null_arrays configs"), (29, "wrong_correlation"), (3, "undecodable_text"), (32, "cut 3"), (2, "hang"), (60, "hang_up"),
@@ -65,11 +65,11 @@ class Role:
         return json.loads(line)
 
     def sample(self):
-        """Return resident memory in MB, open files and threads."""
+        """Return memory of its own in MB (pages of libraries come and go with the machine's needs), open files and threads."""
         folder = Path(f"/proc/{self._process.pid}")
         status = dict(line.split(":", 1) for line in (folder / "status").read_text().splitlines())
         files = len(list((folder / "fd").iterdir()))
-        return {"rss": int(status["VmRSS"].split()[0]) / 1024, "files": files, "threads": int(status["Threads"])}
+        return {"memory": int(status["RssAnon"].split()[0]) / 1024, "files": files, "threads": int(status["Threads"])}
 
     def close(self):
         self._process.stdin.close()
@@ -190,7 +190,7 @@ def soak(roles, churn, given):
             writer.writerow(row)
             file.flush()
             audits.append(row)
-            say(f"{row['minute']:7.1f} min  {row['auditor rss']:.0f} MB  {row['seconds']} s  {row['done']}  {row['high']}")
+            say(f"{row['minute']:7.1f} min  {row['auditor memory']:.0f} MB  {row['seconds']} s  {row['done']}  {row['high']}")
             time.sleep(max(0.0, started + given.every - time.monotonic()))
     return audits
 
