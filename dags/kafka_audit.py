@@ -114,7 +114,13 @@ def report(run: str) -> dict[str, str]:
     """Turn Spark's answer into findings, incidents and reports."""
     from kafka_audit.airflow_glue import tasks
 
-    return tasks.report(run, get_current_context()["outlet_events"])
+    context = get_current_context()
+    instance = context["ti"]
+
+    def note(cluster: str, why: str) -> None:
+        instance.xcom_push(key=notify.why_of(cluster), value=why)
+
+    return tasks.report(run, context["outlet_events"], note)
 
 
 @gate_task(
@@ -130,7 +136,7 @@ def gate(cluster: str, judged: dict[str, str] | None) -> None:
 
     context = get_current_context()
     instance = context["ti"]
-    tasks.gate(cluster, judged, tasks.noted(instance, max(instance.map_index, 0)), context["outlet_events"])
+    tasks.gate(cluster, judged, tasks.noted(instance, max(instance.map_index, 0), cluster), context["outlet_events"])
 
 
 @dag(

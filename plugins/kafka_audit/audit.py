@@ -7,16 +7,19 @@ import contextlib
 import logging
 import secrets as tokens
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Any
+from functools import partial
+from typing import Any, Protocol, TypeVar
 
 from kafka_audit.collect import snapshot as collector
 from kafka_audit.collect.queues import Answer
 from kafka_audit.engine import causes, findings, rows
-from kafka_audit.model.cluster import Cluster
-from kafka_audit.model.errors import SnapshotError, StoreError, UsageError
+from kafka_audit.model.cluster import Cluster, Mute
+from kafka_audit.model.errors import AuditError, SnapshotError, StoreError, UsageError
 from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.run import Answer as SparkAnswer
 from kafka_audit.model.run import Pair, Request
 from kafka_audit.model.tables import Snapshot
 from kafka_audit.model.text import clean, counted
@@ -26,6 +29,7 @@ from kafka_audit.store import Store
 from kafka_audit.store.history import DIGEST
 
 log = logging.getLogger(__name__)
+_T = TypeVar("_T")
 
 CLEAN, FAILED, UNCOVERED = 0, 3, 4
 """Exit codes of the gate (contract)."""
@@ -33,6 +37,62 @@ CLEAN, FAILED, UNCOVERED = 0, 3, 4
 _MOST_UNJUDGED = 50  # audits in a row that were killed before their report
 
 Take = Callable[..., Snapshot]
+Failed = Callable[[str, str], None]
+"""Is told of a snapshot that comes to no report: its id, and why."""
+
+
+class Apart(Protocol):
+    """Runs a function, here or in a process that can be ended."""
+
+    def __call__(self, function: Callable[[], _T], /) -> _T:
+        """Return what the function returns."""
+        ...
+
+
+def _here(function: Callable[[], _T]) -> _T:
+    return function()
+
+
+class Isolated:
+    """What is done for one snapshot after the other, of which none costs another one its report."""
+
+    def __init__(self, failed: Failed | None) -> None:
+        """Keep who is told; None: the first error is raised."""
+        self._failed = failed
+        self._first: Exception | None = None
+        self.reasons: tuple[tuple[str, str], ...] = ()
+
+    @contextmanager
+    def part(self, snapshot_id: str) -> Iterator[None]:
+        """Do one snapshot's part. The store's errors are raised: the next part meets them, too, and a retry may not."""
+        try:
+            yield
+        except (StoreError, OSError):
+            raise
+        except Exception as error:
+            if self._failed is None:
+                raise
+            log.exception("%s comes to no report", snapshot_id)
+            self._first = self._first or error
+            self._tell(
+                snapshot_id,
+                clean(str(error)) if isinstance(error, AuditError) else f"{type(error).__name__}: {clean(str(error))}",
+            )
+
+    def told_before(self, reasons: Iterable[tuple[str, str]]) -> None:
+        """Tell of what failed in an earlier step."""
+        for snapshot_id, why in reasons:
+            self._tell(snapshot_id, why)
+
+    def _tell(self, snapshot_id: str, why: str) -> None:
+        self.reasons = (*self.reasons, (snapshot_id, why))
+        if self._failed is not None:
+            self._failed(snapshot_id, why)
+
+    def raise_first(self) -> None:
+        """Raise the first error, where there was one."""
+        if self._first is not None:
+            raise self._first
 
 
 def stamp(now: float) -> str:
@@ -69,7 +129,7 @@ def collect(  # noqa: PLR0913 -- one of them replaces a part only in tests
     return snapshot_id
 
 
-def request(  # noqa: PLR0913 -- two of them replace a part only in tests and in the DAG
+def request(  # noqa: PLR0913 -- some of them replace a part only in tests and in the DAG
     store: Store,
     snapshot_ids: Iterable[str],
     baselines: Mapping[str, str | None] | None,
@@ -77,6 +137,7 @@ def request(  # noqa: PLR0913 -- two of them replace a part only in tests and in
     *,
     judge: Callable[[Snapshot], Iterable[Judgement]] = rows.judge_rows,
     damaged: Callable[[SnapshotError], None] | None = None,
+    failed: Failed | None = None,
 ) -> Request:
     """Pair snapshots with what they are compared with, run the row checks, write the request of run `run_id`.
 
@@ -88,6 +149,8 @@ def request(  # noqa: PLR0913 -- two of them replace a part only in tests and in
         judge: runs all row checks over one snapshot.
         damaged: is told of each damaged previous snapshot; that cluster is compared with the one before, or with nothing, its
             report says so, and the others go on. Without it such a snapshot raises, as a baseline that was asked for always does.
+        failed: is told of each snapshot that cannot be judged; it is left out and the others go on, unless none is left. Without
+            it the error is raised, as one of the store always is.
 
     Raises:
         SnapshotError: a snapshot, or the one to compare it with, is not published or damaged.
@@ -95,14 +158,20 @@ def request(  # noqa: PLR0913 -- two of them replace a part only in tests and in
     """
     pairs: list[Pair] = []
     judgements: list[Judgement] = []
+    isolated = Isolated(failed)
     for snapshot_id in snapshot_ids:
-        snapshot = store.read(snapshot_id)
-        if baselines is not None and snapshot_id in baselines:
-            pairs.append(_pair(store, snapshot, _baseline(store, snapshot, baselines[snapshot_id])))
-        else:
-            pairs.append(_latest(store, snapshot, damaged))
-        judgements.extend(judge(snapshot))
-    asked = Request(run_id=run_id, pairs=tuple(pairs), row_judgements=tuple(judgements))
+        with isolated.part(snapshot_id):
+            snapshot = store.read(snapshot_id)
+            if baselines is not None and snapshot_id in baselines:
+                pair = _pair(store, snapshot, _baseline(store, snapshot, baselines[snapshot_id]))
+            else:
+                pair = _latest(store, snapshot, damaged)
+            found = tuple(judge(snapshot))
+            pairs.append(pair)
+            judgements.extend(found)
+    if not pairs:
+        isolated.raise_first()
+    asked = Request(run_id=run_id, pairs=tuple(pairs), row_judgements=tuple(judgements), failed=isolated.reasons)
     store.write_request(asked)
     return asked
 
@@ -141,13 +210,15 @@ def _baseline(store: Store, snapshot: Snapshot, baseline: str | None) -> str | N
     raise UsageError(msg)
 
 
-def conclude(
+def conclude(  # noqa: PLR0913 -- two of them are the DAG's
     store: Store,
     run_id: str,
     clusters: Mapping[str, Cluster],
     *,
     show_all: bool = False,
     newest: bool = True,
+    failed: Failed | None = None,
+    apart: Apart = _here,
 ) -> list[dict[str, Any]]:
     """Turn Spark's answer to a run into reports, write them to the store, return them in the order of the request.
 
@@ -158,6 +229,9 @@ def conclude(
         show_all: list PASS findings too.
         newest: make these the current reports of their clusters and of the store, and let the store forget what is beyond
             `keep` of the cluster file. If not, history is not rewritten either: a snapshot that has a report keeps it.
+        failed: is told of each snapshot on which no report can be made, those that `request` left out among them; the others go
+            on, unless none is left. Without it the error is raised, as one of the store always is.
+        apart: runs what makes one report of findings, and may end it.
 
     Raises:
         EngineError: Spark did not answer completely.
@@ -165,39 +239,61 @@ def conclude(
     """
     asked, answer = store.read_request(run_id), store.read_answer(run_id)
     documents: dict[str, dict[str, Any]] = {}
+    isolated = Isolated(failed)
+    isolated.told_before(asked.failed)
     # Older first: a snapshot may be compared with one that is judged in the same run.
     for pair in sorted(asked.pairs, key=lambda pair: pair.snapshot_id):
-        snapshot = store.read(pair.snapshot_id)
-        previous = None if pair.previous_snapshot_id is None else store.read(pair.previous_snapshot_id)
-        previous_report = None if pair.previous_snapshot_id is None else _last_report(store, pair.previous_snapshot_id)
-        cluster = clusters.get(snapshot.cluster)
-        found = findings.conclude(
-            snapshot,
-            previous,
-            (*asked.row_judgements, *answer.judgements),
-            mutes=cluster.mute if cluster else (),
-            previous_report=previous_report,
-            today=datetime.now(UTC).date(),
-        )
-        changes = tuple(change for snapshot_id, change in answer.changes if snapshot_id == pair.snapshot_id)
-        incidents = causes.incidents(snapshot, found, changes)
-        document = reports.build(
-            snapshot,
-            pair.previous_snapshot_id,
-            found,
-            incidents,
-            changes,
-            previous_report,
-            show_all=show_all,
-            passed_over=pair.passed_over,
-        )
-        if newest or store.read_report(pair.snapshot_id) is None:
-            store.write_report(pair.snapshot_id, document, newest=newest)
-            store.write_rendering(pair.snapshot_id, DIGEST, digest.text(document), newest=False)
-        documents[pair.snapshot_id] = document
-    judged = sorted({document["cluster"] for document in documents.values()}) if newest else []
-    _tidy(store, run_id, [clusters[name] for name in judged if name in clusters])
-    return [documents[pair.snapshot_id] for pair in asked.pairs]
+        with isolated.part(pair.snapshot_id):
+            snapshot = store.read(pair.snapshot_id)
+            previous = None if pair.previous_snapshot_id is None else store.read(pair.previous_snapshot_id)
+            previous_report = None if pair.previous_snapshot_id is None else _last_report(store, pair.previous_snapshot_id)
+            cluster = clusters.get(snapshot.cluster)
+            mutes = cluster.mute if cluster else ()
+            document = apart(
+                partial(_document, snapshot, previous, previous_report, pair, asked, answer, mutes, show_all=show_all)
+            )
+            if newest or store.read_report(pair.snapshot_id) is None:
+                store.write_report(pair.snapshot_id, document, newest=newest)
+                store.write_rendering(pair.snapshot_id, DIGEST, digest.text(document), newest=False)
+            documents[pair.snapshot_id] = document
+    if not documents:
+        isolated.raise_first()
+    audited = sorted({document["cluster"] for document in documents.values()}) if newest else []
+    _tidy(store, run_id, [clusters[name] for name in audited if name in clusters])
+    return [documents[pair.snapshot_id] for pair in asked.pairs if pair.snapshot_id in documents]
+
+
+def _document(  # noqa: PLR0913, PLR0917 -- what one report rests on
+    snapshot: Snapshot,
+    previous: Snapshot | None,
+    previous_report: Mapping[str, Any] | None,
+    pair: Pair,
+    asked: Request,
+    answer: SparkAnswer,
+    mutes: Sequence[Mute],
+    *,
+    show_all: bool,
+) -> dict[str, Any]:
+    """Return the report on one snapshot. Pure."""
+    found = findings.conclude(
+        snapshot,
+        previous,
+        (*asked.row_judgements, *answer.judgements),
+        mutes=mutes,
+        previous_report=previous_report,
+        today=datetime.now(UTC).date(),
+    )
+    changes = tuple(change for snapshot_id, change in answer.changes if snapshot_id == pair.snapshot_id)
+    return reports.build(
+        snapshot,
+        pair.previous_snapshot_id,
+        found,
+        causes.incidents(snapshot, found, changes),
+        changes,
+        previous_report,
+        show_all=show_all,
+        passed_over=pair.passed_over,
+    )
 
 
 def _last_report(store: Store, snapshot_id: str) -> dict[str, Any] | None:

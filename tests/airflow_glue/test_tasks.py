@@ -79,12 +79,11 @@ def test_a_gate_looks_for_the_reason_at_its_own_snapshot_first():
             self.left = left
 
         def xcom_pull(self, *, task_ids, key, map_indexes=None):
-            assert key == "why"
-            return self.left.get(task_ids if map_indexes is None else f"{task_ids}_{map_indexes}")
+            return None if key == "why_prod" else self.left.get(task_ids if map_indexes is None else f"{task_ids}_{map_indexes}")
 
-    assert tasks.noted(Instance(collect_1="no connection", compare="Spark failed"), 1) == "no connection"
-    assert tasks.noted(Instance(collect_0="no connection", compare="Spark failed"), 1) == "Spark failed"
-    assert tasks.noted(Instance(), 0) == ""
+    assert tasks.noted(Instance(collect_1="no connection", compare="Spark failed"), 1, "prod") == "no connection"
+    assert tasks.noted(Instance(collect_0="no connection", compare="Spark failed"), 1, "prod") == "Spark failed"
+    assert tasks.noted(Instance(), 0, "prod") == ""
 
 
 @pytest.mark.parametrize(("number", "worth_a_retry"), [(errno.ENOSPC, True), (errno.EIO, True), (errno.EACCES, False)])

@@ -10,6 +10,11 @@ WHY = "why"
 WHY_CHARS = 190  # an XCom is a row of Airflow's database
 
 
+def why_of(cluster: str) -> str:
+    """Return the key under which a task for all clusters leaves why one of them comes to no report."""
+    return f"{WHY}_{cluster}"
+
+
 def by_mail(context: Mapping[str, Any]) -> None:
     """Mail what a failure tells to the addresses in the extra `to` of the connection `kafka_audit_smtp`, if there is one."""
     from kafka_audit.airflow_glue import channels, telling  # noqa: PLC0415 -- see above

@@ -2,20 +2,32 @@
 
 import logging
 import secrets
-from collections.abc import Iterable, Mapping
-from typing import Any
+import time
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any, TypeVar
 
-from kafka_audit import audit, settings
+from kafka_audit import audit, child_process, settings
 from kafka_audit.airflow_glue import assets, connections, environment, notify, pyfiles
 from kafka_audit.airflow_glue.errors import GateFailed
 from kafka_audit.airflow_glue.page import links
 from kafka_audit.airflow_glue.seen import is_blind
 from kafka_audit.airflow_glue.submit import PY_FILES
 from kafka_audit.collect.queues import Answer
+from kafka_audit.engine import rows
 from kafka_audit.model.errors import EngineError, UsageError
+from kafka_audit.model.text import clean
 from kafka_audit.store import Store
+from kafka_audit.store.manifest import cluster_of
 
 log = logging.getLogger(__name__)
+_T = TypeVar("_T")
+
+SNAPSHOT_SECONDS = 300.0
+"""That the checks of one snapshot may take, and its report. Those of 1,000 brokers take far less."""
+
+ALL_SECONDS = 1200.0
+"""That those of all snapshots of a run may take, which they share: the task itself ends after 30 minutes, for all clusters."""
 
 
 def cluster_names(wanted: str | None) -> list[str]:
@@ -51,14 +63,22 @@ def collect(cluster: str, answers: Mapping[str, Answer]) -> str:
 def request(snapshot_ids: Iterable[str], dag_run_id: str, baselines: Mapping[str, str | None] | None = None) -> str:
     """Ask Spark's question: pair each snapshot with its predecessor, run the row checks, put the package next to it.
 
-    A damaged predecessor is passed over, which the log and that cluster's report say; other clusters are none the worse for it.
+    A damaged predecessor is passed over, which the log and that cluster's report say. A snapshot whose checks fail, or take too
+    long, is left out, which `report` hands to that cluster's gate. Other clusters are none the worse for either.
 
     Returns:
         The name of the run; a new one for each try, so that an answer to an earlier try is never taken for this one's.
     """
-    store, run = _store(), run_name(dag_run_id)
+    store, run, wanted = _store(), run_name(dag_run_id), sorted(snapshot_ids)
+    turns = _Turns(len(wanted))
     asked = audit.request(
-        store, sorted(snapshot_ids), baselines, run, damaged=lambda error: log.warning("passed over: %s", error)
+        store,
+        wanted,
+        baselines,
+        run,
+        judge=lambda snapshot: turns(partial(rows.judge_rows, snapshot)),
+        damaged=lambda error: log.warning("passed over: %s", error),
+        failed=lambda snapshot_id, why: log.error("%s is left out: %s", snapshot_id, why),
     )
     store.write_for_spark(run, PY_FILES, pyfiles.package_zip())
     for pair in asked.pairs:
@@ -67,13 +87,36 @@ def request(snapshot_ids: Iterable[str], dag_run_id: str, baselines: Mapping[str
     return run
 
 
+class _Turns:
+    """Gives each snapshot a child process and a share of the time, so that none of them costs another one its report."""
+
+    def __init__(self, count: int) -> None:
+        self._left, self._until = count, time.monotonic() + ALL_SECONDS
+
+    def __call__(self, function: Callable[[], _T], /) -> _T:
+        share = (self._until - time.monotonic()) / max(self._left, 1)
+        self._left -= 1
+        if not child_process.is_possible():
+            return function()
+        try:
+            return child_process.run(lambda _: function(), seconds=max(1.0, min(SNAPSHOT_SECONDS, share)))
+        except child_process.ChildError as error:
+            message = f"its checks came to no end: the process that judges {error}"
+            raise EngineError(message) from None
+
+
 def run_name(dag_run_id: str) -> str:
     """Return a folder name for a try of a DAG run."""
     return f"{links.run_prefix(dag_run_id)}{secrets.token_hex(3)}"
 
 
-def report(run: str, events: Any) -> dict[str, str]:  # noqa: ANN401 -- Airflow's outlet_events
+def report(run: str, events: Any, noted: Callable[[str, str], None] | None = None) -> dict[str, str]:  # noqa: ANN401 -- Airflow's outlet_events
     """Turn Spark's answer to this very run into a report for each cluster, and tell other DAGs which were audited.
+
+    Args:
+        run: its name.
+        events: those that this task leaves.
+        noted: gets the name of each cluster that comes to no report, and why.
 
     Returns:
         The judged snapshot by cluster name.
@@ -81,8 +124,15 @@ def report(run: str, events: Any) -> dict[str, str]:  # noqa: ANN401 -- Airflow'
     Raises:
         EngineError: Spark's task is green, but it left no complete answer to this run.
     """
+
+    def failed(snapshot_id: str, why: str) -> None:
+        log.error("%s comes to no report: %s", snapshot_id, why)
+        if noted is not None:
+            noted(cluster_of(snapshot_id) or snapshot_id, clean(why, notify.WHY_CHARS))
+
     store = _store()
-    documents = audit.conclude(store, run, settings.load(environment.clusters_file()))
+    turns = _Turns(len(store.read_request(run).pairs))
+    documents = audit.conclude(store, run, settings.load(environment.clusters_file()), failed=failed, apart=turns)
     judged = {document["cluster"]: document["snapshot_id"] for document in documents}
     if not judged:
         msg = f"run {run} has no judged snapshot in {store.root}"
@@ -93,11 +143,12 @@ def report(run: str, events: Any) -> dict[str, str]:  # noqa: ANN401 -- Airflow'
     return judged
 
 
-def noted(instance: Any, map_index: int) -> str:  # noqa: ANN401 -- Airflow's own, of which tests give another
+def noted(instance: Any, map_index: int, cluster: str) -> str:  # noqa: ANN401 -- Airflow's own, of which tests give another
     """Return the reason that a failed task left in this run, "" where nothing failed or could be noted."""
     found = [instance.xcom_pull(task_ids=task, key=notify.WHY) for task in ("request", "compare", "report")]
     own = instance.xcom_pull(task_ids="collect", key=notify.WHY, map_indexes=map_index)
-    return next((text for text in (own, *found) if isinstance(text, str)), "")
+    unjudged = instance.xcom_pull(task_ids="report", key=notify.why_of(cluster))
+    return next((text for text in (own, unjudged, *found) if isinstance(text, str)), "")
 
 
 def gate(cluster: str, judged: Mapping[str, str] | None, why: str, events: Any) -> None:  # noqa: ANN401 -- see `report`

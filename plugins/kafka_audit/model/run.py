@@ -23,11 +23,15 @@ class Pair:
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """One submission: every pair of the run, and what the Python checks already found (Spark joins them as a table)."""
+    """One submission: every pair of the run, and what the Python checks already found (Spark joins them as a table).
+
+    `failed` are snapshots that could not be judged, which are in no pair: id and reason.
+    """
 
     run_id: str
     pairs: tuple[Pair, ...]
     row_judgements: tuple[Judgement, ...]
+    failed: tuple[tuple[str, str], ...] = ()
 
     def to_json(self) -> str:
         """Return the text of `runs/<run_id>/request.json`."""
@@ -36,6 +40,7 @@ class Request:
                 "run_id": self.run_id,
                 "pairs": [asdict(pair) for pair in self.pairs],
                 "row_judgements": [judgement_to_dict(j) for j in self.row_judgements],
+                "failed": self.failed,
             }
         )
 
@@ -47,6 +52,7 @@ class Request:
             run_id=raw["run_id"],
             pairs=tuple(Pair(**pair | {"passed_over": tuple(pair.get("passed_over", ()))}) for pair in raw["pairs"]),
             row_judgements=tuple(judgement_from_dict(j) for j in raw["row_judgements"]),
+            failed=tuple((snapshot_id, why) for snapshot_id, why in raw.get("failed", ())),
         )
 
 
