@@ -1,11 +1,12 @@
 """How long `kafka-audit lint` takes for many brokers of one cluster: `python benchmarks/lint.py [--files 1000]`.
 
-Writes the files into a temporary folder, lints them in this process and prints the seconds after Python's start.
+Writes the files into a temporary folder, lints them and prints the seconds after Python's start.
 """
 
 import argparse
 import contextlib
 import io
+import os
 import tempfile
 import time
 from pathlib import Path
@@ -29,6 +30,11 @@ num.network.threads=8
 PROMISED_SECONDS = 5.0
 
 
+def _used() -> float:
+    """Return seconds of a core that this process and its children have used."""
+    return sum(os.times()[:4])
+
+
 def main() -> int:
     """Measure once."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -37,12 +43,12 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         for number in range(count):
             (Path(folder) / f"server-{number}.properties").write_text(BROKER.format(id=number, rack=number % 3))
-        started, used = time.perf_counter(), time.process_time()
+        started, used = time.perf_counter(), _used()
         from kafka_audit.cli import main as kafka_audit  # noqa: PLC0415 -- what it imports is a part of what is measured
 
         with contextlib.redirect_stdout(io.StringIO()):
             code = kafka_audit(["lint", folder, "--format", "json"])
-        seconds, cpu = time.perf_counter() - started, time.process_time() - used
+        seconds, cpu = time.perf_counter() - started, _used() - used
     print(f"{count} files in {seconds:.1f} s ({cpu:.1f} s of a core), exit code {code}; promised: {PROMISED_SECONDS:.0f} s")
     return 0 if seconds < PROMISED_SECONDS else 1
 

@@ -88,7 +88,7 @@ def test_the_other_cluster_has_its_report_and_this_one_s_gate_says_why(store, mo
     assert len(noted["prod"]) <= notify.WHY_CHARS
 
     class Instance:
-        def xcom_pull(self, *, task_ids, key, map_indexes=None):
+        def xcom_pull(self, *, task_ids, key, **_more):
             return noted.get(key.removeprefix(f"{notify.WHY}_")) if task_ids == "report" else None
 
     why = tasks.noted(Instance(), 0, "prod")

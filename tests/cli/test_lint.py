@@ -309,7 +309,7 @@ UNREADABLE = {
     "huge": (
         lambda p: os.truncate((p / "x.properties").touch() or p / "x.properties", 50_000_000),
         ["x.properties"],
-        "x.properties: is 50 MB",
+        "x.properties: larger than 4 MB; no broker's configuration is",
     ),
     "another's": (lambda p: (p / "x.properties").write_text("a=b\n"), ["x.properties"], "x.properties: no setting of a broker"),
     "a device": (lambda _: None, ["/dev/zero"], "/dev/zero: is no file"),

@@ -1,14 +1,27 @@
 """`lint` from arguments to what is said of each broker's file."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
+from kafka_audit import child_process
 from kafka_audit.checks import Check
+from kafka_audit.child_process import ChildError
 from kafka_audit.lint import judging, members, reading
 from kafka_audit.lint.judging import Rules
 from kafka_audit.lint.members import Member
+from kafka_audit.lint.reading import Target
 from kafka_audit.model.finding import Severity, Status
 from kafka_audit.model.linted import Linted
+
+SECONDS = 20.0
+"""That reading a file, or judging the files of a cluster, may take. Rendered charts of 2 MB take 5 on a busy machine."""
+
+SECONDS_A_FILE = 0.05
+"""What each file adds: those of one cluster are judged together. 1,000 brokers take 3 s, each of them 3 ms."""
+
+MEGABYTES = 512
+"""Of memory for the largest file; each file adds one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,14 +38,54 @@ class Outcome:
 
 
 def lint(arguments: Sequence[str], rules: Rules) -> Outcome:
-    """Judge the files that arguments mean.
+    """Judge the files that arguments mean, each within its time.
 
     Raises:
         UsageError: an argument means no file at all.
     """
-    sources, errors = reading.read(reading.targets(arguments), rules.checks)
+    wanted = reading.targets(arguments)
+    if not child_process.is_possible():
+        return _linted(wanted, rules, lambda _: None)
+    refused: dict[str, str] = {}
+    while True:
+        left = [target for target in wanted if target.path not in refused]
+        try:
+            found = _apart(left, rules)
+        except ChildError as error:
+            refused |= _culprits(error, left, rules)
+        else:
+            return replace(found, errors=(*(f"{path}: {why}" for path, why in refused.items()), *found.errors))
+
+
+def _apart(targets: Sequence[Target], rules: Rules) -> Outcome:
+    seconds = SECONDS + SECONDS_A_FILE * len(targets)
+    return child_process.run(partial(_linted, targets, rules), seconds=seconds, megabytes=MEGABYTES + len(targets))
+
+
+def _culprits(error: ChildError, targets: Sequence[Target], rules: Rules) -> dict[str, str]:
+    """Return the files for which judging came to no end, with the reason: of those judged together, the ones that do so alone."""
+    if not isinstance(error.at, tuple):
+        raise error
+    if len(error.at) == 1:
+        return {error.at[0]: f"judging it {error}"}
+    found = {}
+    for target in targets:
+        if target.path in error.at:
+            try:
+                _apart([target], rules)
+            except ChildError as alone:
+                found[target.path] = f"judging it {alone}"
+    return found or dict.fromkeys(error.at, f"judging it beside {len(error.at) - 1} other files of its cluster {error}")
+
+
+def _linted(targets: Sequence[Target], rules: Rules, note: Callable[[tuple[str, ...]], None]) -> Outcome:
+    """Judge files; `note` gets the paths of those that come next."""
+    sources, errors = reading.read(targets, rules.checks, note)
     order = {id(broker): number for number, broker in enumerate(broker for source in sources for broker in source.brokers)}
-    found = [(order[id(member.broker)], one) for group in members.groups(sources) for member, one in judging.linted(group, rules)]
+    found = []
+    for group in members.groups(sources):
+        note(tuple(dict.fromkeys(member.source.path for member in group)))
+        found += [(order[id(member.broker)], one) for member, one in judging.linted(group, rules)]
     return Outcome(files=tuple(one for _, one in sorted(found, key=lambda pair: pair[0])), errors=tuple(errors))
 
 

@@ -2,11 +2,11 @@
 
 import glob
 import re
-import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from kafka_audit import regular_files
 from kafka_audit.checks import Check
 from kafka_audit.configuration.files import forms
 from kafka_audit.configuration.files.described import Described
@@ -14,9 +14,10 @@ from kafka_audit.configuration.files.java import PropertiesError
 from kafka_audit.lint import ignores, stores
 from kafka_audit.lint.ignores import Ignore
 from kafka_audit.model.errors import UsageError
+from kafka_audit.regular_files import FileRefusedError
 
-MOST_BYTES = 10 * 1024 * 1024
-"""No configuration is larger; what is may be a log, a data file or a disk image."""
+MOST_BYTES = 4 * 1024 * 1024
+"""Rendered charts of a whole platform have 2 MB; what is larger may be a log, a data file or a disk image."""
 
 _ENDINGS = (".properties", ".yaml", ".yml", ".env", ".config")
 _ABOUT_KAFKA = re.compile(rb"KAFKA_|listeners\s*=|zookeeper\.connect|process\.roles")
@@ -62,12 +63,25 @@ def _meant(argument: str) -> Iterator[Target]:
     elif path.exists() or not glob.has_magic(argument):
         yield Target(path=str(path), named=True)
     else:
-        matches = sorted(glob.glob(str(path), recursive=True))  # noqa: PTH207 -- a pattern may be absolute
+        matches = sorted(_like(path))
         if not matches:
             msg = f"{argument}: no file is like that"
             raise UsageError(msg)
         for match in matches:
             yield from _below(Path(match)) if Path(match).is_dir() else (Target(path=match, named=False),)
+
+
+def _like(pattern: Path) -> Iterator[str]:
+    """Yield what a pattern means, as shells do: nothing hidden, unless it says so, and `**` goes through no link to a folder."""
+    parts = pattern.parts
+    fixed = next(number for number, part in enumerate(parts) if glob.has_magic(part))
+    rest = [part if part == "**" else part.replace("**", "*") for part in parts[fixed:]]
+    shown = any(part.startswith(".") for part in rest)
+    folder = Path(*parts[:fixed])
+    for path in folder.glob(str(Path(*rest))):
+        below = path.relative_to(folder).parts
+        if shown or not any(part.startswith(".") for part in below):
+            yield str(path)
 
 
 def _below(folder: Path) -> Iterator[Target]:
@@ -79,10 +93,13 @@ def _below(folder: Path) -> Iterator[Target]:
     yield from (Target(path=str(path), named=False) for path in kept)
 
 
-def read(all_targets: Iterable[Target], checks: Mapping[str, Check]) -> tuple[list[Source], list[str]]:
-    """Return the files that describe brokers, and a line for each that could not be read."""
+def read(
+    all_targets: Iterable[Target], checks: Mapping[str, Check], note: Callable[[tuple[str, ...]], None] = lambda _: None
+) -> tuple[list[Source], list[str]]:
+    """Return the files that describe brokers, and a line for each that could not be read; `note` gets the path of each before."""
     sources, errors = [], []
     for target in all_targets:
+        note((target.path,))
         try:
             source = _source(target, checks)
         except UsageError as error:
@@ -114,13 +131,9 @@ def _source(target: Target, checks: Mapping[str, Check]) -> Source | None:
 
 def _bytes(path: str) -> bytes:
     try:
-        about = Path(path).stat()
-        if not stat.S_ISREG(about.st_mode):
-            msg = f"{path}: is no file"
-        elif about.st_size > MOST_BYTES:
-            msg = f"{path}: is {about.st_size / 1e6:.0f} MB; no broker's configuration is larger than {MOST_BYTES / 1e6:.0f} MB"
-        else:
-            return Path(path).read_bytes()
+        return regular_files.read(path, MOST_BYTES)
+    except FileRefusedError as error:
+        msg = f"{path}: {error}" + ("; no broker's configuration is" if "larger" in str(error) else "")
     except OSError as error:
         msg = f"{path}: cannot be read: {error.strerror}"
     raise UsageError(msg)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from kafka_audit import regular_files
 from kafka_audit.configuration.files import java
 from kafka_audit.configuration.files.described import Described
 from kafka_audit.configuration.files.java import PropertiesError
@@ -32,10 +33,7 @@ def _at_home(told: Mapping[str, str]) -> bool:
 
 def _ids_in(file: Path) -> set[str]:
     try:
-        if not _is_file(file):
-            return set()
-        with file.open("rb") as stream:
-            read = java.read(stream.read(_MOST_BYTES))
+        read = java.read(regular_files.read(file, _MOST_BYTES))
     except (OSError, ValueError, PropertiesError):
         return set()
     return {read[key].value for key in _IDS if key in read}

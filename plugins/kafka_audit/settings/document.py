@@ -15,11 +15,15 @@ from typing import NoReturn
 
 import yaml
 
+from kafka_audit import bounded_yaml
+from kafka_audit.bounded_yaml import YamlLimitError
 from kafka_audit.model.errors import UsageError
 from kafka_audit.suggest import did_you_mean
 
 log = logging.getLogger(__name__)
 _ADDRESS = re.compile(r"(?:\[[0-9A-Fa-f:.%]+\]|[A-Za-z0-9_.-]+):(\d{1,5})")
+_MOST_BYTES = 1024 * 1024  # 500 clusters with everything that may be said of them
+_WORDED_CHARACTERS = 65_536
 _MAX_DEPTH = 20  # a cluster file is 5 levels deep; an alias that contains itself is endless
 _MAX_PORT = 65535
 _INFINITY = float("inf")
@@ -157,24 +161,44 @@ def read(path: str | os.PathLike[str]) -> Item:
     file = os.fspath(path)
     text = _text(file)
     try:
-        loader = yaml.SafeLoader(text)
+        bounded_yaml.refuse_events(text)
+        loader = bounded_yaml.LOADER(text)
         root = loader.get_single_node()
+        bounded_yaml.refuse_aliases(root)
         if root is not None:
             return _item(loader, root, file, ())
         msg = f"{file}: is empty; it must hold `clusters:`, see clusters.example.yaml"
-    except yaml.MarkedYAMLError as error:
+    except yaml.MarkedYAMLError as libyamls:
+        error = _worded(text, libyamls)
         line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
         # Tabs are the commonest slip, and YAML's words for them are the least clear.
         problem = "a tab stands where only spaces may" if "'\\t'" in str(error.problem) else error.problem
         msg = f"{file}{line}: not YAML: {problem}"
+    except YamlLimitError as error:
+        msg = f"{file}:{error.line}: {error}"
     except yaml.reader.ReaderError:
         msg = f"{file}: not YAML: it holds a control character"
     raise UsageError(msg)
 
 
+def _worded(text: str, error: yaml.MarkedYAMLError) -> yaml.MarkedYAMLError:
+    """Return an error in the words of PyYAML's own parser, which are clearer than libyaml's; it is too slow for long texts."""
+    if len(text) <= _WORDED_CHARACTERS:
+        try:
+            for _ in yaml.parse(text, Loader=yaml.SafeLoader):
+                pass
+        except yaml.MarkedYAMLError as worded:
+            return worded
+    return error
+
+
 def _text(file: str) -> str:
     try:
-        return Path(file).expanduser().read_text(encoding="utf-8")
+        with Path(file).expanduser().open("rb") as stream:  # a pipe, too: `--config <(decrypt clusters.yaml)`
+            data = stream.read(_MOST_BYTES + 1)
+        if len(data) <= _MOST_BYTES:
+            return data.decode("utf-8")
+        msg = f"{file}: larger than {_MOST_BYTES >> 20} MB; no cluster file is"
     except FileNotFoundError:
         msg = f"{file}: no such file; name the cluster file with --config, or start from clusters.example.yaml"
     except OSError as error:

@@ -206,9 +206,27 @@ def test_without_any_known_broker_a_template_is_a_row(files):
     assert "paths without {broker_id}" in row.needs
 
 
-def test_a_file_that_hangs_costs_its_own_row_and_its_deadline(files, tmp_path):
-    os.mkfifo(tmp_path / "pipe")
+def test_a_file_that_hangs_costs_its_own_row_and_its_deadline(files, monkeypatch):
+    one, other = files(a=text(1), b=text(2))
+    own = sources.regular_files.read
+    monkeypatch.setattr(
+        sources.regular_files, "read", lambda path, most: time.sleep(3) if str(path) == other else own(path, most)
+    )
     started = time.monotonic()
-    rows = read([str(tmp_path / "pipe"), *files(a=text(1))], read_s=0.5)
+    rows = read([one, other], read_s=0.5)
     assert time.monotonic() - started < 2
-    assert reads(rows) == {f"properties:{tmp_path / 'pipe'}": ("failed", "timeout"), "properties:1": ANSWERED}
+    assert reads(rows) == {f"properties:{other}": ("failed", "timeout"), "properties:1": ANSWERED}
+
+
+def test_what_is_no_regular_file_is_not_opened(files, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "kernel").symlink_to("/proc/version")
+    rows = read([str(tmp_path / "pipe"), str(tmp_path / "kernel"), "/dev/zero", *files(a=text(1))])
+    refused = ("failed", "unreadable")
+    assert reads(rows) == {
+        f"properties:{tmp_path / 'pipe'}": refused,
+        f"properties:{tmp_path / 'kernel'}": refused,
+        "properties:/dev/zero": refused,
+        "properties:1": ANSWERED,
+    }
+    assert "is a file of the kernel, /proc/version" in str(of(rows, SourceRead))

@@ -210,5 +210,5 @@ def test_a_mapping_that_merges_itself_ends():
 def test_thousands_of_merges_are_refused():
     names = "".join(f"a{i}: &a{i} {{<<: *a{i - 1}}}\n" for i in range(1, 20_000))
     text = f"a0: &a0 {{KAFKA_BROKER_ID: 1}}\n{names}services: {{k: {{environment: *a19999}}}}\n"
-    with pytest.raises(PropertiesError, match="nested too deep"):
+    with pytest.raises(PropertiesError, match=r"nested too deep|has aliases that stand for more than 500000 values"):
         forms.read(text.encode(), "compose.yaml")

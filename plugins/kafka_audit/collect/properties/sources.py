@@ -7,15 +7,18 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 
 from upath import UPath
 
+from kafka_audit import regular_files
 from kafka_audit.collect.lanes import side_by_side
 from kafka_audit.collect.properties import rows
 from kafka_audit.collect.reads import Asking, ReadError, any_answer
 from kafka_audit.configuration.files import java
 from kafka_audit.configuration.files.java import PropertiesError, Property
 from kafka_audit.model.tables import Row
+from kafka_audit.regular_files import FileRefusedError
 
 OPERATION = "properties"
 PLACEHOLDER = "{broker_id}"
@@ -149,16 +152,27 @@ def _content(file: _File) -> _Content | ReadError:
 
 def _bytes(file: _File) -> bytes:
     try:
-        with UPath(file.path).expanduser().open("rb") as stream:
+        path = UPath(file.path).expanduser()
+        if isinstance(path, Path):  # on this machine, where it may be a pipe that never ends
+            return regular_files.read(path, MOST_BYTES)
+        with path.open("rb") as stream:
             data: bytes = stream.read(MOST_BYTES + 1)
+    except FileRefusedError as error:
+        raise _refused(file, str(error)) from error
     except may_be_raised() as error:
         words = words_of(error)
         login = _login(file.path)
         said = str(error).replace(login, "") if login else str(error)
         raise ReadError(words, f"{file.source}: {said}", f"a file that can be read at {file.source}") from error
     if len(data) > MOST_BYTES:
-        raise ReadError(_TOO_LARGE, f"{file.source}: more than {MOST_BYTES} bytes", f"a server.properties at {file.source}")
+        raise _refused(file, "larger")
     return data
+
+
+def _refused(file: _File, why: str) -> ReadError:
+    larger = why.startswith("larger")
+    said = f"more than {MOST_BYTES} bytes" if larger else why
+    return ReadError(_TOO_LARGE if larger else _UNREAD, f"{file.source}: {said}", f"a server.properties at {file.source}")
 
 
 def may_be_raised() -> tuple[type[Exception], ...]:

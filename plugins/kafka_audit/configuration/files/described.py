@@ -1,13 +1,14 @@
 """What a place in a file says of one broker, whatever the file's form. Pure."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from kafka_audit.configuration.files.java import Property
 
 _BITNAMIS = "advertised-address-placeholder"
-_PLACEHOLDER = re.compile(rf"\$\{{[^}}]{{0,500}}\}}|\$\([^)\s]{{0,500}}\)|\{{\{{.{{0,500}}?\}}\}}|{_BITNAMIS}", re.DOTALL)
+_BEGINS = re.compile(rf"\$\{{|\$\(|\{{\{{|{_BITNAMIS}")
+_ENDS = {"${": re.compile(r"\}"), "$(": re.compile(r"\)|\s"), "{{": re.compile(r"\}\}")}
 _BROKER_KEYS = frozenset(
     {
         "advertised.listeners",
@@ -42,14 +43,37 @@ class Described:
     image: str | None = None  # the container's image, where the file names one
 
 
+def _placeholders(value: str) -> Iterator[tuple[int, int]]:
+    """Yield from where to where placeholders stand. An end that was looked for once counts for all that begin before it."""
+    ends: dict[str, re.Match[str] | None] = {}
+    at = 0
+    while begin := _BEGINS.search(value, at):
+        kind, at = begin[0], begin.end()
+        if kind == _BITNAMIS:
+            yield begin.span()
+            continue
+        end = ends.get(kind)
+        if kind not in ends or (end is not None and end.start() < at):
+            end = ends[kind] = _ENDS[kind].search(value, at)
+        if end is not None and not end[0].isspace():
+            yield begin.start(), end.end()
+            at = end.end()
+        else:
+            at = begin.start() + 1
+
+
 def is_placeholder(value: str) -> bool:
     """Tell whether a value, or a part of it, is filled in later: `${env:HOST}`, `$(POD_IP)`, `{{ host }}`."""
-    return _PLACEHOLDER.search(value) is not None
+    return next(_placeholders(value), None) is not None
 
 
 def stand_in(value: str, text: str) -> str:
     """Return a value with `text` in place of each placeholder."""
-    return _PLACEHOLDER.sub(text, value)
+    parts, at = [], 0
+    for start, end in _placeholders(value):
+        parts += [value[at:start], text]
+        at = end
+    return "".join([*parts, value[at:]])
 
 
 def is_brokers(properties: Mapping[str, Property]) -> bool:

@@ -50,27 +50,27 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
     A line that ends in an odd number of backslashes goes on in the next one, whose leading blanks do not count. Only what comes
     before the first character of a logical line can be a comment, so a comment never goes on.
     """
-    content, begin, goes_on = "", 0, False
+    parts: list[str] = []  # joined at the end of a logical line: it may have millions of natural ones
+    begin, goes_on = 0, False
     lines = _BREAK.split(text)
     if lines[-1] == "" and not text.endswith("\r\n"):
         lines.pop()  # for Java a file that ends in a backslash and one end of line still goes on
     for number, natural in enumerate(lines, 1):
         line = natural.lstrip(_BLANK)
-        if not content:
+        if not parts:
             begin = number
             if line.startswith(("#", "!")):
                 goes_on = False
                 continue
-        content += line
         # Java ends a continued line at a blank one, unless nothing has been said yet.
         goes_on = (len(line) - len(line.rstrip("\\"))) % 2 == 1
-        if goes_on:
-            content = content[:-1]
-        elif content:
-            yield begin, content
-            content = ""
-    if content or goes_on:
-        yield begin, content
+        line = line[:-1] if goes_on else line
+        parts += [line] if line else []
+        if parts and not goes_on:
+            yield begin, "".join(parts)
+            parts = []
+    if parts or goes_on:
+        yield begin, "".join(parts)
 
 
 def _unescaped(text: str, line: int) -> str:

@@ -1,32 +1,35 @@
 """Kubernetes manifests and compose files: which brokers their texts and variables describe, line by line. Pure.
 
 YAML is composed into nodes, never into objects: a value is the text that stands in the file. Aliases may repeat a node any number
-of times, so each is looked at once.
+of times, so what they stand for is counted first.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import yaml
 
+from kafka_audit import bounded_yaml
+from kafka_audit.bounded_yaml import YamlLimitError
 from kafka_audit.configuration.files import environment, java
 from kafka_audit.configuration.files.described import Described, described, is_brokers
 from kafka_audit.configuration.files.java import PropertiesError, Property
 
-_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _NULL = "tag:yaml.org,2002:null"
-_DEEPEST = 60
 _Mapping = Mapping[str, yaml.Node]
 
 
 def read(text: str) -> tuple[Described, ...]:
     """Return the brokers of all documents; raises PropertiesError where the text is no YAML."""
     found: list[Described] = []
-    loader = _Loader(text)
+    loader = bounded_yaml.LOADER(text)
     try:
-        _refuse_depth(text)
+        bounded_yaml.refuse_events(text)
         while loader.check_node():
-            found += _document(loader.get_node(), 0)
+            node = loader.get_node()
+            bounded_yaml.refuse_aliases(node, merges_once=True)
+            found += _document(node, 0)
+    except YamlLimitError as error:
+        raise PropertiesError(error.line, str(error)) from error
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         # YAML's own words quote the file, which may hold a password at that place; `problem` alone does not.
@@ -40,22 +43,10 @@ def read(text: str) -> tuple[Described, ...]:
     return tuple(found)
 
 
-def _refuse_depth(text: str) -> None:
-    """Raise PropertiesError where YAML is nested deeper than anything real; libyaml's composer would end the process."""
-    depth = 0
-    for event in yaml.parse(text, Loader=_Loader):
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-            if depth > _DEEPEST:
-                raise PropertiesError(event.start_mark.line + 1 if event.start_mark else 1, "is nested too deep")
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-
-
 def _document(node: yaml.Node | None, depth: int) -> Iterator[Described]:
     root = _mapping(node)
     kind, name = _text(root.get("kind")) or "", _text(_mapping(root.get("metadata")).get("name")) or ""
-    if kind.endswith("List") and depth < _DEEPEST:
+    if kind.endswith("List") and depth < bounded_yaml.DEEPEST:
         for item in _items(root.get("items")):
             yield from _document(item, depth + 1)
     elif kind in {"ConfigMap", "Secret"}:
@@ -137,7 +128,7 @@ def _container(body: _Mapping, inside: str) -> Iterator[Described]:
 
 def _containers(node: yaml.Node | None, seen: set[int], depth: int) -> Iterator[yaml.Node]:
     """Yield what stands under `containers`, wherever pods are described: pods, workloads, sets of pods."""
-    if node is None or id(node) in seen or depth > _DEEPEST:
+    if node is None or id(node) in seen or depth > bounded_yaml.DEEPEST:
         return
     seen.add(id(node))
     if isinstance(node, yaml.SequenceNode):
@@ -164,8 +155,9 @@ def _mapping(node: yaml.Node | None) -> dict[str, yaml.Node]:
         node.value = own
         for source in (one for value in sources for one in (_items(value) or [value])):
             if isinstance(source, yaml.MappingNode):
-                found = _mapping(source) | found
-                own = [*((key, value) for key, value in source.value if key.value not in {k.value for k, _ in own}), *own]
+                merged, written = _mapping(source), {key.value for key, _ in own}
+                found = merged | found
+                own = [*((key, value) for key, value in source.value if key.value not in written), *own]
         node.value = own
     return found
 

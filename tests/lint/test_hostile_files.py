@@ -1,0 +1,178 @@
+"""Files that were written against whoever lints them: each is refused in one line, and the others are judged."""
+
+import json
+import os
+import socket
+import time
+from pathlib import Path
+
+import pytest
+
+from kafka_audit import regular_files
+from kafka_audit.cli import main
+from kafka_audit.lint import files, judging, reading
+
+GOOD = (
+    "broker.id=7\nlisteners=PLAINTEXT://:9092\nadvertised.listeners=PLAINTEXT://b7.example.com:9092\nzookeeper.connect=zk:2181\n"
+)
+ENDLESS_RULE = f"""broker.id=1
+listeners=SASL_PLAINTEXT://:9092
+zookeeper.connect=zk1:2181
+sasl.enabled.mechanisms=GSSAPI
+sasl.kerberos.principal.to.local.rules=RULE:[1:$1]s/(a|aa)*b/x/
+security.inter.broker.protocol=SASL_PLAINTEXT
+listener.name.sasl_plaintext.gssapi.sasl.jaas.config=com.sun.security.auth.module.Krb5LoginModule required \\
+  principal="{"a" * 60}@R";
+sasl.mechanism.inter.broker.protocol=GSSAPI
+super.users=User:kafka
+authorizer.class.name=kafka.security.authorizer.AclAuthorizer
+"""
+
+pytestmark = pytest.mark.timeout(100)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "good.properties").write_text(GOOD)
+    return tmp_path
+
+
+def linted(capsys, *arguments):
+    code = main(["lint", *arguments, "--format", "json"])
+    told = capsys.readouterr()
+    return code, [one["path"] for one in json.loads(told.out)["files"]], told.err
+
+
+def test_a_rule_that_is_endless_elsewhere_is_judged(folder, capsys):
+    (folder / "rule.properties").write_text(ENDLESS_RULE)
+    started = time.process_time()
+    code, paths, _ = linted(capsys, "rule.properties", "good.properties")
+    assert (code in {0, 3}, paths) == (True, ["rule.properties", "good.properties"])
+    assert time.process_time() - started < 10
+
+
+def busy(monkeypatch, module, name, poison, what):
+    """Let a function never end, or take all memory, where one of its arguments speaks of the file."""
+    own = getattr(module, name)
+
+    def poisoned(*arguments):
+        if poison in str(arguments[-1 if name == "read" else 0]):
+            if what == "time":
+                while True:
+                    time.sleep(0.01)
+            held = []
+            while True:
+                held.append(bytearray(10_000_000))
+        return own(*arguments)
+
+    monkeypatch.setattr(module, name, poisoned)
+
+
+@pytest.mark.parametrize(("what", "words"), [("time", "took longer than 2."), ("memory", "needed more than")])
+@pytest.mark.parametrize(("module", "name"), [(reading.forms, "read"), (judging.members, "snapshot")])
+def test_a_file_that_keeps_the_judge_busy_is_refused_and_the_others_are_judged(  # noqa: PLR0913, PLR0917 -- fixtures
+    folder, capsys, monkeypatch, module, name, what, words
+):
+    """Both are brokers of one cluster, so they are judged together, and it is found out which of them is to blame."""
+    (folder / "bad.properties").write_text(GOOD.replace("b7", "poison").replace("=7", "=8"))
+    monkeypatch.setattr(files, "SECONDS", 2.0)
+    busy(monkeypatch, module, name, "bad.properties", what)
+    code, paths, said = linted(capsys, "bad.properties", "good.properties")
+    assert (code, paths) == (2, ["good.properties"])
+    assert said.startswith(f"kafka-audit: bad.properties: judging it {words}")
+    assert len(said.splitlines()) == 1
+
+
+def test_files_that_keep_the_judge_busy_together_are_refused_together(folder, capsys, monkeypatch):
+    (folder / "other.properties").write_text(GOOD.replace("=7", "=8"))
+    (folder / "third.properties").write_text(GOOD.replace("zk:", "another:"))
+    monkeypatch.setattr(files, "SECONDS", 2.0)
+    own = judging.members.snapshot
+    monkeypatch.setattr(judging.members, "snapshot", lambda group, key: time.sleep(60) if len(group) > 1 else own(group, key))
+    code, paths, said = linted(capsys, ".")
+    assert (code, paths) == (2, ["third.properties"])
+    assert "good.properties: judging it beside 1 other files of its cluster took longer than 2." in said
+
+
+def test_what_is_larger_than_any_configuration_is_refused(folder, capsys):
+    (folder / "bad.properties").write_text("broker.id=1\nlog.dirs=" + "a\\\n" * 3_300_000)
+    (folder / "bad.yaml").write_text("kind: ConfigMap\ndata:\n" + "".join(f"  k{i}: v\n" for i in range(700_000)))
+    started = time.process_time()
+    code, paths, said = linted(capsys, "bad.properties", "bad.yaml", "good.properties")
+    assert (code, paths) == (2, ["good.properties"])
+    assert said.count("larger than 4 MB; no broker's configuration is") == 2
+    assert time.process_time() - started < 10
+
+
+def irregular(folder):
+    os.mkfifo(folder / "pipe.properties")
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(folder / "socket.properties"))
+    (folder / "zero.properties").symlink_to("/dev/zero")
+    (folder / "kernel.properties").symlink_to("/proc/version")
+    (folder / "messages.properties").symlink_to("/proc/kmsg")
+    (folder / "loop.properties").symlink_to("loop.properties")
+
+
+def test_only_regular_files_are_opened(folder, capsys):
+    irregular(folder)
+    names = [f"{name}.properties" for name in ("pipe", "socket", "zero", "kernel", "messages", "loop", "good")]
+    code, paths, said = linted(capsys, *names)
+    assert (code, paths) == (2, ["good.properties"])
+    told = dict(line.removeprefix("kafka-audit: ").split(".properties: ") for line in said.splitlines())
+    assert (told["pipe"], told["socket"], told["zero"]) == ("is no file",) * 3
+    assert told["kernel"] == "is a file of the kernel, /proc/version"
+    assert told["messages"] == "is a file of the kernel, /proc/kmsg"
+    assert told["loop"].startswith("cannot be read: Too many levels of symbolic links")
+
+
+def test_a_folder_with_all_of_them_is_searched(folder, capsys):
+    irregular(folder)
+    code, paths, said = linted(capsys, ".")
+    assert (code, paths) == (2, ["good.properties"])
+    assert said.count("is a file of the kernel") == 2
+
+
+@pytest.mark.parametrize("pattern", ["**/*.properties", "conf/**/*.properties", "{folder}/**/*.properties"])
+def test_links_to_folders_that_hold_them_are_not_followed(folder, capsys, pattern):
+    (folder / "conf" / ".hidden").mkdir(parents=True)
+    (folder / "conf" / "a.properties").write_text(GOOD)
+    (folder / "conf" / ".hidden" / "b.properties").write_text(GOOD)
+    for name in ("x", "y", "z"):
+        (folder / "conf" / name).symlink_to(".")
+    started = time.process_time()
+    _, paths, said = linted(capsys, pattern.replace("{folder}", str(folder)))
+    names = {"a.properties"} if pattern.startswith("conf") else {"a.properties", "good.properties"}
+    assert {Path(path).name for path in paths} == names
+    assert (len(paths), said) == (len(names), "")
+    assert time.process_time() - started < 10
+
+
+def test_mounted_config_maps_are_read_through_their_links(folder, capsys):
+    (folder / "mount" / "..2026_11_22").mkdir(parents=True)
+    (folder / "mount" / "..2026_11_22" / "server.properties").write_text(GOOD)
+    (folder / "mount" / "..data").symlink_to("..2026_11_22")
+    (folder / "mount" / "server.properties").symlink_to("..data/server.properties")
+    code, paths, said = linted(capsys, "mount/server.properties")
+    assert (paths, said) == (["mount/server.properties"], "")
+    assert code in {0, 3}
+    assert linted(capsys, "mount")[1] == ["mount/server.properties"]
+
+
+def test_a_file_that_grows_is_read_up_to_the_limit(tmp_path):
+    (tmp_path / "a").write_bytes(b"x" * 1000)
+    assert regular_files.read(tmp_path / "a", 1000) == b"x" * 1000
+    with pytest.raises(regular_files.FileRefusedError, match="larger than"):
+        regular_files.read(tmp_path / "a", 999)
+
+
+def test_a_broker_file_of_five_thousand_lines_and_a_chart_of_two_megabytes_are_judged(folder, capsys):
+    (folder / "long.properties").write_text(GOOD + "".join(f"# line {i}\nsome.key.{i}=value {i}\n" for i in range(2500)))
+    maps = "".join(f"---\nkind: ConfigMap\nmetadata: {{name: m{i}}}\ndata: {{text: '{'words ' * 300}'}}\n" for i in range(1100))
+    text = "    broker.id=9\n    zookeeper.connect=z:2181\n"
+    broker = f"---\nkind: ConfigMap\nmetadata: {{name: k}}\ndata:\n  server.properties: |\n{text}"
+    (folder / "chart.yaml").write_text(maps + broker)
+    assert (folder / "chart.yaml").stat().st_size > 2_000_000
+    _, paths, said = linted(capsys, ".")
+    assert (set(paths), said) == ({"long.properties", "chart.yaml", "good.properties"}, "")
