@@ -1,14 +1,19 @@
 """Patterns that brokers and files bring: as Java matches them or not known, and in linear time either way."""
 
 import random
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 
+import kafka_audit
 from kafka_audit.configuration.principals import MappingError, UnsupportedError, of_certificate, of_login, ssl_rules
 from kafka_audit.configuration.principals.java_regex import LONGEST, Effort, JavaPattern
 from kafka_audit.testbed.regexes import cases, compare
 
+PLUGINS = str(Path(kafka_audit.__file__).parents[1])
 SEED = random.SystemRandom().randrange(1_000_000)
 SUBJECT = f"CN={'a' * 400},O=Acme"
 SECONDS = 2.0  # those that are endless take hours
@@ -102,3 +107,10 @@ def test_rules_are_read_once_and_errors_are_kept():
     for _ in range(2):
         with pytest.raises(UnsupportedError, match="a look ahead"):
             ssl_rules("RULE:(?=a)/x/")
+
+
+def test_checks_are_imported_where_no_re2_is():
+    """Spark's driver may stand on another machine, imports all checks, and matches nothing."""
+    code = "import sys; sys.modules['re2'] = None\nfrom kafka_audit.checks import catalogue\nassert 'KA404' in catalogue()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env={"PYTHONPATH": PLUGINS})
+    assert done.returncode == 0, done.stderr
