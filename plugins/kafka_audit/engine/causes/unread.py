@@ -19,7 +19,7 @@ _WRITE_AGAIN = (
     "--add-config 'SCRAM-SHA-512=[iterations=8192,password=<password>]' --entity-type users --entity-name <auditor>"
 )
 _HOSTS = 100  # of a line for the cluster file
-_LOGIN = re.compile(r"auth|sasl|credential|password|login", re.IGNORECASE)
+_LOGIN = re.compile(r"sasl|authentication|no login", re.IGNORECASE)  # no missing right, which is AUTHORIZATION
 
 
 def failed_reads(case: Case, root: Finding) -> tuple[SourceRead, ...]:
@@ -61,9 +61,7 @@ def logins(case: Case) -> Iterable[Case]:
     roots = tuple(
         root
         for root in _of_brokers(case)
-        if any(
-            _LOGIN.search(f"{read.error} {read.message}") and not without_login(read.error) for read in failed_reads(case, root)
-        )
+        if any(_LOGIN.search(read.error or "") and not without_login(read.error) for read in failed_reads(case, root))
     )
     return (replace(case, roots=roots),) if roots else ()
 
