@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from kafka_audit.collect import ensemble_differences, quorum_differences, replication_gaps
-from kafka_audit.collect.reads import LASTING, clean
+from kafka_audit.collect.reads import CONTRADICTS_ZOOKEEPER, LASTING, clean
 from kafka_audit.collect.targets import UNREGISTERED
 from kafka_audit.model.tables import (
     BOOTSTRAP,
@@ -255,7 +255,10 @@ def _reads(tables: Tables, reasons: list[str]) -> set[Key]:
             found.add(("read", read.observer, read.operation, read.target))
             unnamed = "a controller" if read.observer.startswith("controller") else "a bootstrap address"
             who = _names([read.observer]) if read.observer.startswith("broker:") else unnamed
-            reasons.append(f"{who} did not answer at {clean(read.target, 80)} ({read.error})")
+            if read.error == CONTRADICTS_ZOOKEEPER:
+                reasons.append(f"{who} at {clean(read.target, 80)} {read.error}")
+            else:
+                reasons.append(f"{who} did not answer at {clean(read.target, 80)} ({read.error})")
     return found
 
 

@@ -6,15 +6,20 @@ to ZooKeeper. Brokers that already run without it register with the controllers 
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from kafka.protocol.admin import DescribeQuorumRequest
 
+from kafka_audit.collect.reads import CONTRADICTS_ZOOKEEPER
 from kafka_audit.collect.znodes import ZnodeError, read_object
 from kafka_audit.model.tables import (
     AclHolder,
     BrokerApi,
+    BrokerIdentity,
     DynamicConfig,
     Migration,
+    QuorumReplica,
+    QuorumView,
     RegisteredBroker,
     RegisteredEndpoint,
     RegisteredPartition,
@@ -22,11 +27,15 @@ from kafka_audit.model.tables import (
     Registry,
     Row,
     ScramUser,
+    SourceRead,
 )
 
 MIGRATION = "/migration"
 
 _EPOCH = "kraftControllerEpoch"
+_IDS = "zookeeper /brokers/ids"
+_QUORUM_API = DescribeQuorumRequest.API_KEY
+_DIGITS = 10  # of a broker's id
 _OF_ZOOKEEPER = (Registry, RegisteredBroker, RegisteredEndpoint, RegisteredTopic, RegisteredPartition, DynamicConfig, ScramUser)
 
 
@@ -62,19 +71,87 @@ def _number(value: object) -> int | None:
 
 
 def runs_without_zookeeper(rows: Iterable[Row]) -> bool:
-    """Tell whether any broker runs without ZooKeeper."""
-    return any(isinstance(one, BrokerApi) and one.api_key == DescribeQuorumRequest.API_KEY for one in rows)
+    """Tell whether brokers run without ZooKeeper, as far as what all parties say in one sample fits together.
+
+    A broker says it by what it offers, and one may lie. ZooKeeper must agree: the broker is not registered there, and either a
+    KRaft controller has claimed /controller, or no broker holds a session. Where ZooKeeper was not read, all brokers must agree.
+    """
+    return _without(_Sample(rows))
 
 
 def without_zookeeper(rows: Iterable[Row]) -> list[Row]:
-    """Return a look's rows; where a broker runs without ZooKeeper, nothing that ZooKeeper holds is compared with it any more.
+    """Return a sample's rows; where brokers run without ZooKeeper, nothing that ZooKeeper holds is compared with it.
 
-    What is left there is written back by the controllers, and is nobody's reference: no such broker registers in it.
+    What is left there is written back by the controllers, and is nobody's reference: no such broker registers in it. A broker
+    that offers KRaft's DescribeQuorum while ZooKeeper holds a session of it, or remains the reference, contradicts ZooKeeper: its
+    answer to ApiVersions becomes a failed read, and what it says of KRaft is left out.
     """
-    found = list(rows)
-    if not runs_without_zookeeper(found):
+    sample = _Sample(rows)
+    found, left_out = sample.rows, _without(sample)
+    contradict = sample.contradict(left_out=left_out)
+    if contradict:
+        found = [_believed(one, contradict) for one in found if not _claim_of(one, contradict)]
+    if not left_out:
         return found
     return [one for one in found if not isinstance(one, _OF_ZOOKEEPER) and not _acls_of_zookeeper(one)]
+
+
+class _Sample:
+    """Who offers what in one sample, and who is registered in ZooKeeper."""
+
+    def __init__(self, rows: Iterable[Row]) -> None:
+        self.rows = list(rows)
+        registered = [one for one in self.rows if isinstance(one, RegisteredBroker)]
+        failed = {one.operation for one in self.rows if isinstance(one, SourceRead) and one.outcome == "failed"}
+        self.registry = next((one for one in self.rows if isinstance(one, Registry)), None)
+        self.is_read = self.registry is not None and self.registry.brokers_pzxid is not None and _IDS not in failed
+        # A registration that cannot be read may be a session's.
+        unread = {operation.removeprefix(f"{_IDS}/") for operation in failed if operation.startswith(f"{_IDS}/")}
+        unread_ids = {int(one) for one in unread if one.isdecimal() and len(one) <= _DIGITS}
+        self.live = {one.broker_id for one in registered if one.ephemeral_owner} | unread_ids
+        self.registered = {one.broker_id for one in registered} | unread_ids
+        self.claimed = any(isinstance(one, Migration) and one.kraft_controller_id is not None for one in self.rows)
+        self.asked = {one.observer: one.broker_id for one in self.rows if isinstance(one, BrokerApi)}
+        self._identify()
+        self.offering = {one.observer for one in self.rows if isinstance(one, BrokerApi) and one.api_key == _QUORUM_API}
+
+    def _identify(self) -> None:
+        """Take an address of the cluster file that no broker registered as the broker that answers there."""
+        names = {one.address: one.answered_by for one in self.rows if isinstance(one, BrokerIdentity) and one.broker_id < 0}
+        for read in self.rows:
+            if isinstance(read, SourceRead) and self.asked.get(read.observer, 0) < 0 and names.get(read.target) is not None:
+                self.asked[read.observer] = names[read.target] or 0
+
+    def contradict(self, *, left_out: bool) -> set[str]:
+        """Return the observers that offer what only KRaft has, against ZooKeeper's word."""
+        if not left_out and self.is_read:
+            return self.offering
+        return {one for one in self.offering if self.asked[one] in self.live}
+
+
+def _without(sample: _Sample) -> bool:
+    if all(sample.asked[one] in sample.registered for one in sample.offering):
+        return False
+    if sample.claimed:
+        return True
+    if sample.registry is None:
+        return sample.offering == sample.asked.keys()
+    return sample.is_read and not sample.live
+
+
+def _claim_of(one: Row, observers: set[str]) -> bool:
+    return isinstance(one, BrokerApi | QuorumView | QuorumReplica) and one.observer in observers
+
+
+def _believed(one: Row, contradict: set[str]) -> Row:
+    """Return a read as it is, failed where it is the answer that contradicts ZooKeeper."""
+    if not isinstance(one, SourceRead) or one.operation != "ApiVersions" or one.observer not in contradict:
+        return one
+    if one.outcome == "failed":
+        return one
+    message = "it offers DescribeQuorum, as brokers in KRaft mode do, and ZooKeeper says that brokers run with it"
+    needs = "a broker that either runs in KRaft mode or is registered in ZooKeeper; find out which process answers there"
+    return replace(one, outcome="failed", error=CONTRADICTS_ZOOKEEPER, message=message, needs=needs)
 
 
 def _acls_of_zookeeper(one: Row) -> bool:

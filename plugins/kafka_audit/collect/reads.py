@@ -26,6 +26,9 @@ LOGIN_REFUSED, MECHANISM_REFUSED = "SASL_AUTHENTICATION_FAILED", "UNSUPPORTED_SA
 UNREADABLE = "unreadable answer"
 """Error of a read whose answer came and makes no sense."""
 
+CONTRADICTS_ZOOKEEPER = "contradicts ZooKeeper"
+"""Error of ApiVersions where a broker says that it runs in KRaft mode, and ZooKeeper that brokers run with it."""
+
 LASTING = frozenset(
     {
         NOT_SUPPORTED, NO_CREDENTIALS, NOT_TRUSTED, SCRAM_WEAK, SCRAM_FALSE, LOGIN_REFUSED, MECHANISM_REFUSED, CLUSTER_DENIED,

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from kafka_audit.collect import differences
 from kafka_audit.collect.differences import Differences, Tables
 from kafka_audit.collect.probes import WORKER
-from kafka_audit.collect.reads import clean
+from kafka_audit.collect.reads import CONTRADICTS_ZOOKEEPER, clean
 from kafka_audit.collect.zookeeper_security import ZOOKEEPER
 from kafka_audit.model.tables import BrokerConfig, Probe, RegisteredBroker, RegisteredPartition, Row, SourceRead
 
@@ -61,7 +61,8 @@ def session_wait(rows: Iterable[Row]) -> float:
     """Return how many seconds a broker that is registered but refuses connections needs to be gone; 0 where none is like that.
 
     A killed broker stays registered until its ZooKeeper session ends, and is listed until its KRaft controller fences it: before
-    that it cannot be told from one whose port is closed by a firewall.
+    that it cannot be told from one whose port is closed by a firewall. Restarted in KRaft mode, it contradicts ZooKeeper until
+    its session ends.
     """
     tables = Tables(rows)
     with_zookeeper = any(one.observer == ZOOKEEPER for one in tables.of(SourceRead)) or tables.registry() is not None
@@ -69,7 +70,8 @@ def session_wait(rows: Iterable[Row]) -> float:
     key, default_s = (_SESSION_KEY, SESSION_S) if with_zookeeper else (_LEASE_KEY, LEASE_S)
     tried = [one for one in tables.of(Probe) if one.vantage == WORKER and one.layer == "tcp"]
     refusing = {one.broker_id for one in tried if one.error == "connection refused"}
-    if not registered & refusing:
+    contradicts = any(one.error == CONTRADICTS_ZOOKEEPER for one in tables.of(SourceRead))
+    if not registered & refusing and not contradicts:
         return 0.0
     values = [one.value for one in tables.of(BrokerConfig) if one.key == key and one.value and one.value.isdecimal()]
     told = [int(one) for one in values if len(one) <= _DIGITS]

@@ -101,11 +101,11 @@ def take(
     book = ViewBook(behind_proxies(cluster))
     budget = Budget(cluster)
     try:
-        rows, samples = _collected(cluster, book, say, secrets, budget, answers)
+        rows, samples, kraft = _collected(cluster, book, say, secrets, budget, answers)
     finally:
         budget.close()
     rows = filtered(named(rows), Logins(cluster, secrets).passwords())
-    info = _info(cluster, started, samples, rows)
+    info = _info(cluster, started, samples, rows, kraft=kraft)
     return Snapshot(snapshot_id=snapshot_id, cluster=cluster.name, cluster_id=_cluster_id(cluster, rows), rows=(info, *rows))
 
 
@@ -116,8 +116,8 @@ def _collected(  # noqa: PLR0913, PLR0917 -- see `take`
     secrets: Mapping[str, str],
     budget: Budget,
     answers: Mapping[str, Answer],
-) -> tuple[tuple[Row, ...], int]:
-    """Return the rows of all that was asked, and how many samples were taken."""
+) -> tuple[tuple[Row, ...], int, bool]:
+    """Return the rows of all that was asked, how many samples were taken, and whether brokers run without ZooKeeper."""
     files = budget.left() * _FILE_SHARE * (bool(cluster.properties) + (cluster.logs is not None))
     within = budget.part(budget.left() - files)
     sampler = Sampler(cluster, book, say, secrets, within, answers)
@@ -134,7 +134,9 @@ def _collected(  # noqa: PLR0913, PLR0917 -- see `take`
         registered = [row for row in samples.taken[-1] if isinstance(row, RegisteredBroker)]
         passwords = Logins(cluster, secrets).passwords()
         rows += logs.read(cluster, _brokers(rows), registered, number, budget.deadline, passwords)
-    return rows, number
+    # A registry that was left out means that brokers run without it, though the cluster file still names one.
+    kraft = cluster.zookeeper is None or runs_without_zookeeper(samples.taken[-1])
+    return rows, number, kraft
 
 
 class _Samples:
@@ -233,12 +235,11 @@ def _brokers(rows: Iterable[Row]) -> set[int]:
     return {one for one in found if one >= 0}
 
 
-def _info(cluster: Cluster, started: int, samples: int, rows: Sequence[Row]) -> SnapshotInfo:
+def _info(cluster: Cluster, started: int, samples: int, rows: Sequence[Row], *, kraft: bool) -> SnapshotInfo:
     clients = {row.vantage for row in rows if isinstance(row, Probe) and row.role == "client" and row.outcome != "unknown"}
     return SnapshotInfo(
         cluster=cluster.name,
-        # A registry that was left out means that brokers run without it, though the cluster file still names one.
-        mode="kraft" if cluster.zookeeper is None or runs_without_zookeeper(rows) else "zookeeper",
+        mode="kraft" if kraft else "zookeeper",
         tool_version=__version__,
         started_ms=started,
         finished_ms=now_ms(),

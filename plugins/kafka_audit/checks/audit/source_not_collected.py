@@ -53,6 +53,10 @@ def source_not_collected(snapshot: Snapshot) -> Iterator[Judgement]:
     `trusted_hosts` in the cluster file names the hosts that may get the password. `weak SCRAM` and `SCRAM not verified`: what
     answers there is not to be trusted with it; find out whose process that is before you change a password.
 
+    `contradicts ZooKeeper`: the broker offers what only brokers in KRaft mode do, while ZooKeeper has it registered or names no
+    migration. One broker does not take ZooKeeper out of an audit. Find out which process answers there; a broker that has just
+    changed to KRaft mode is in order as soon as its session in ZooKeeper has ended.
+
     ## References
     Kafka documentation, "Authorization and ACLs": which right each request needs.
     """
