@@ -102,7 +102,9 @@ def tell_untrusted(case: Case) -> Story:
         confidence=case.confidence(),
         why="No login was tried: a password goes only to addresses that the cluster file names or trusts, and only the cluster "
         f"lists {them}.",
-        speaks_for=_reads(case) or evidence_of(case.roots),
+        # One line an address: the line to add is told once, below.
+        speaks_for=evidence_of_reads([replace(read, needs=None) for read in {read.target: read for read in reads}.values()])
+        or evidence_of(case.roots),
         not_known=(f"Not known: whether {addresses} {'is' if one else 'are'} yours. To know: your inventory of hosts.",),
         steps=(
             *(
