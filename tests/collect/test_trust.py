@@ -10,6 +10,7 @@ import pytest
 from hostile_parties.broker import HostileBroker
 from hostile_parties.party import hang
 from hostile_parties.zookeeper import HostileZookeeper, kafka_tree
+from kafka_audit.checks.audit.source_not_collected import source_not_collected
 from kafka_audit.collect import sasl, security
 from kafka_audit.collect.brokers import BrokerAsker
 from kafka_audit.collect.reads import LASTING, ReadError
@@ -19,6 +20,7 @@ from kafka_audit.collect.targets import Target, registered_targets
 from kafka_audit.collect.views import ViewBook
 from kafka_audit.collect.wire import ClientOptions, Conversation
 from kafka_audit.model.cluster import Cluster, Limits, Security, Tls, ZookeeperAccess
+from kafka_audit.model.finding import Status
 from kafka_audit.model.tables import BrokerConfig, BrokerView, Probe, RegisteredEndpoint, SourceRead
 from kafka_audit.testbed.certificates import Authority
 
@@ -109,6 +111,8 @@ def test_what_only_the_cluster_lists_is_probed_and_gets_no_password(authority, m
     assert probed["sasl"][1] == mechanism
     assert {row.observer for row in snapshot.of(BrokerView)} == {"broker:0", "broker:1"}
     assert failed(snapshot, "broker:0") == failed(snapshot, "broker:1") == {}
+    said = [(one.resource, one.evidence["needs"]) for one in source_not_collected(snapshot) if one.status is Status.FAIL]
+    assert said == [("broker/9", f'trusted_hosts: ["{HOSTILE}"]')]
 
 
 @pytest.mark.parametrize("pattern", [HOSTILE, "127.0.0.16/28", f"{HOSTILE}:PORT"])

@@ -14,6 +14,7 @@ from kafka_audit.model.tables import (
     Sample,
     Snapshot,
     SnapshotInfo,
+    SourceRead,
 )
 
 _Sampled = TypeVar("_Sampled", Registry, RegisteredBroker, RegisteredEndpoint)
@@ -102,9 +103,12 @@ def endpoint_name(endpoint: RegisteredEndpoint) -> str:
 
 
 def silent_brokers(snapshot: Snapshot) -> frozenset[str]:
-    """Return registered brokers without a view in the newest look."""
+    """Return registered brokers without a view in the newest look; where no registry was read, those that were asked."""
     now, _ = looks(snapshot)
     of = resources(snapshot)
     seen = {of.get(view.observer) for view in snapshot.of(BrokerView) if view.sample == now}
-    registered = {f"broker/{row.broker_id}" for row in snapshot.of(RegisteredBroker) if row.sample == now}
-    return frozenset(registered - seen)
+    known = {f"broker/{row.broker_id}" for row in newest(snapshot, RegisteredBroker)}
+    if all(registry.brokers_pzxid is None for registry in newest(snapshot, Registry)):
+        reads = (read for read in snapshot.of(SourceRead) if read.sample == now and read.observer.startswith("broker:"))
+        known = {of[read.observer] for read in reads}
+    return frozenset(known - seen)

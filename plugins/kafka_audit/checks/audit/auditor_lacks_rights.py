@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kafka_audit.checks import row_check
-from kafka_audit.checks.reads import is_refusal, reads_by_resource, source_name
+from kafka_audit.checks.reads import is_refusal, reads_by_resource, source_name, without_login
 from kafka_audit.checks.rows import judge
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import Snapshot, SourceRead
@@ -74,5 +74,6 @@ def auditor_lacks_rights(snapshot: Snapshot) -> Iterator[Judgement]:
         elif answered:
             yield judge(snapshot, "KA002", resource, Status.PASS, **evidence)
         else:
-            needs = f"an answer of {asked[0].target}"
+            lines = (read.needs for read in asked if without_login(read.error) and read.needs)  # to add to the cluster file
+            needs = next(lines, f"an answer of {asked[0].target}")
             yield judge(snapshot, "KA002", resource, Status.UNKNOWN, **evidence, error="no read was answered", needs=needs)

@@ -34,8 +34,9 @@ def source_not_collected(snapshot: Snapshot) -> Iterator[Judgement]:
     Every check that reads it is not known instead of passed. An audit without a finding means something only if it could see.
 
     ## Fails when
-    ZooKeeper could not be read, a registered broker gave no view on any listener, or another read failed, not for lack of rights
-    (that is KA002). A broker that refuses connections counts once two looks agree, so that a restart is no alarm.
+    ZooKeeper could not be read, a broker that is registered (without ZooKeeper: listed) gave no view on any listener, or another
+    read failed, not for lack of rights (that is KA002). A broker that refuses connections counts once two looks agree, so that a
+    restart is no alarm.
 
     ## Not known when
     A broker refused the connection in one look only; nothing says how to log in at one of its listeners, or the cluster file does
