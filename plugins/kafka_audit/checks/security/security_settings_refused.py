@@ -36,7 +36,9 @@ def security_settings_refused(snapshot: Snapshot) -> Iterator[Judgement]:
     `sasl.kerberos.principal.to.local.rules` where GSSAPI is enabled, holds what is no rule or no regular expression to Java.
 
     ## Not known when
-    No server.properties was read, or a rule holds what is not read here.
+    No server.properties was read, or a rule holds what is not read here: a look ahead or behind, a reference to a group, a
+    repetition that gives nothing back, a group within a repeated group, more than 1,000 characters. Patterns are matched by RE2,
+    whose time grows with the length of the text alone.
 
     ## Passes only when
     All of these keys that are in the file were read as Kafka reads them, and taken.
