@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from collect.fakes import FakeBroker, server
-from hostile_parties.broker import HostileBroker
+from hostile_parties.broker import HostileBroker, changed
 from hostile_parties.cluster import HostileCluster
 from hostile_parties.party import announce, drip, hang, raw
 from hostile_parties.zookeeper import GET_CHILDREN2, GET_DATA, MULTI_READ, HostileZookeeper, kafka_tree
@@ -20,7 +20,7 @@ from kafka_audit.collect.security import Logins
 from kafka_audit.collect.snapshot import take
 from kafka_audit.collect.targets import Target
 from kafka_audit.collect.views import ViewBook
-from kafka_audit.collect.wire import ClientOptions, Conversation
+from kafka_audit.collect.wire import THROTTLED, ClientOptions, Conversation
 from kafka_audit.model.cluster import Cluster, Limits, Logs, Security, Vantage, ZookeeperAccess
 from kafka_audit.model.tables import BrokerConfig, BrokerView, Probe, RegisteredBroker, RegisteredTopic, SourceRead
 from kafka_audit.testbed.certificates import Authority
@@ -255,3 +255,40 @@ def test_a_frame_after_frame_flood_leaves_time_outs_their_turn():
         rows = BrokerAsker([target((broker.host, broker.port))], 1, ClientOptions(read_s=1.0), ViewBook()).ask()
     assert time.monotonic() - started < 6
     assert any(row.operation == "Metadata" and row.outcome == "failed" for row in rows if isinstance(row, SourceRead))
+
+
+def throttled(milliseconds):
+    def change(message):
+        message.throttle_time_ms = milliseconds
+
+    return changed(change)
+
+
+def asked_throttled(milliseconds):
+    with HostileBroker(0) as broker:
+        broker.brokers = {0: (broker.host, broker.port)}
+        broker.script[60] = throttled(milliseconds)
+        rows = BrokerAsker([target((broker.host, broker.port))], 1, ClientOptions(read_s=1.0), ViewBook()).ask()
+    return [row for row in rows if isinstance(row, SourceRead)], rows
+
+
+def test_a_request_quota_is_waited_for():
+    """The honest neighbour: Kafka itself throttles for a second at most, the length of a quota's window."""
+    reads, rows = asked_throttled(300)
+    assert [row for row in reads if row.outcome == "failed"] == []
+    assert any(isinstance(row, BrokerConfig) for row in rows)
+
+
+def test_a_throttle_longer_than_a_read_is_failed_reads_in_our_words():
+    started = time.monotonic()
+    reads, _ = asked_throttled(2**31 - 1)
+    assert time.monotonic() - started < 2, "what cannot end in time is not waited for"
+    failed = {row.operation: (row.error, row.message) for row in reads if row.outcome == "failed"}
+    assert set(failed.values()) == {(THROTTLED, "throttled by the broker for 2147483647 ms")}
+    assert {"DescribeConfigs BROKER", "DescribeLogDirs", "DescribeAcls"} <= set(failed)
+    assert {row.needs for row in reads if row.error} == {"a higher request quota for the auditor's user or client id"}
+
+
+@pytest.mark.parametrize("milliseconds", [-1, -(2**31)])
+def test_a_throttle_of_less_than_nothing_is_none(milliseconds):
+    assert [row for row in asked_throttled(milliseconds)[0] if row.outcome == "failed"] == []

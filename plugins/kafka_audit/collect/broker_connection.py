@@ -44,6 +44,7 @@ MOST_BYTES: Mapping[int, int] = MappingProxyType(
 MOST_OTHER = _MIB
 """Largest answer of every other API: ApiVersions, DescribeCluster, DescribeQuorum and ListOffsets take a tenth of it."""
 
+_THROTTLED_BY_CLIENTS = (2, 0)  # the version of brokers from which clients do the waiting (KIP-219)
 _SMALL, _LARGE = 256 * 1024, 4 * _MIB
 _AT_ONCE = 64 * 1024
 _MOST_AT_ONCE = _MIB  # then time-outs have their turn
@@ -161,11 +162,18 @@ class _Parser(KafkaProtocol):  # type: ignore[misc] # see above
 
 
 class _Connection(KafkaConnection):  # type: ignore[misc] # see above
-    """Parses with `_Parser`."""
+    """Parses with `_Parser`.
+
+    Attributes:
+        throttled_ms: how long the last throttle of the broker is, in milliseconds; 0 where there was none.
+        throttled_until: when it ends, of `time.monotonic()`.
+    """
 
     def __init__(self, budget: Budget, net: Any, **config: Any) -> None:  # noqa: ANN401 -- see above
         super().__init__(net, **config)
         self._budget = budget
+        self.throttled_ms = 0
+        self.throttled_until = 0.0
 
     def connection_made(self, transport: Any) -> None:  # noqa: ANN401 -- see above
         """Take the transport."""
@@ -180,6 +188,14 @@ class _Connection(KafkaConnection):  # type: ignore[misc] # see above
             super().data_received(data)
         except (ReadError, KafkaError, *UNDECODABLE) as error:
             self.close(error)
+
+    def _maybe_throttle(self, response: Any) -> None:  # noqa: ANN401 -- see above
+        """Note a throttle; kafka-python would fail every request until it ends, whoever asks has to wait."""
+        found = getattr(response, "throttle_time_ms", 0) or 0
+        until = time.monotonic() + found / 1000
+        before_2_0 = self.broker_version is not None and self.broker_version < _THROTTLED_BY_CLIENTS  # the answer waited there
+        if found > 0 and not before_2_0 and until > self.throttled_until:
+            self.throttled_ms, self.throttled_until = found, until
 
     def connection_lost(self, exc: BaseException | None) -> None:
         """Note the end."""

@@ -7,6 +7,7 @@ Metadata lists no brokers, which is the very fault to be seen, and then asks any
 
 import logging
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -30,11 +31,14 @@ from kafka_audit.collect.targets import Target, joined
 from kafka_audit.collect.wire_errors import UNSUPPORTED, as_read_error
 from kafka_audit.model.cluster import Cluster
 
-__all__ = ["CLIENT", "MAX_BYTES", "UNSUPPORTED", "ClientOptions", "Conversation", "demand", "error_name", "quiet"]
+__all__ = ["CLIENT", "MAX_BYTES", "THROTTLED", "UNSUPPORTED", "ClientOptions", "Conversation", "demand", "error_name", "quiet"]
 
 varints.bound()
 
 CLIENT = "kafka-audit"
+THROTTLED = "throttled"
+"""Error of a read that the broker's request quota leaves no time for."""
+
 MAX_BYTES = 128 * 1024 * 1024
 """Largest answer taken: Metadata of nearly three million partitions.
 
@@ -133,21 +137,33 @@ class Conversation:
         return highest if highest >= max(offered[0], lowest) else None
 
     def ask(self, request: Any) -> Any:  # noqa: ANN401 -- kafka-python's messages are untyped
-        """Send a request and return its answer.
+        """Send a request and return its answer, after the throttle that an earlier answer announced.
 
         Raises:
-            ReadError: no answer; once the connection is gone, at once and with the same words.
+            ReadError: no answer; once the connection is gone, at once and with the same words. While a throttle lasts that is
+                longer than this read may take, at once, too; the connection stays.
         """
         if self.lost is not None:
             raise self.lost
         try:
-            timeout_ms = self._options.budget.demand_time(self._options.read_s) * 1000
+            timeout_ms = self._wait_out_throttle(self._options.budget.demand_time(self._options.read_s)) * 1000
             with _unlogged(), as_read_error(self._options.way):
                 return self._manager.run(self._connection.send_request, request, timeout_ms)
         except ReadError as error:
             if self._connection.closed:
                 self.lost = error
             raise
+
+    def _wait_out_throttle(self, seconds: float) -> float:
+        """Wait until the broker takes requests again; return what is left of so many seconds. Raises ReadError if none is."""
+        wait = float(self._connection.throttled_until) - time.monotonic()
+        if wait <= 0:
+            return seconds
+        if wait >= seconds:
+            message = f"throttled by the broker for {self._connection.throttled_ms} ms"
+            raise ReadError(THROTTLED, message, "a higher request quota for the auditor's user or client id")
+        time.sleep(wait)
+        return seconds - wait
 
     def ask_metadata(self, version: int, topics: list[str] | None = None) -> bytes:
         """Return the body of a Metadata answer undecoded, for all topics (None) or these; raises ReadError.
