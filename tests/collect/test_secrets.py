@@ -3,15 +3,17 @@
 import base64
 import json
 import time
+from dataclasses import replace
 
 import pytest
 
 from hostile_parties.broker import changed
 from hostile_parties.cluster import HostileCluster
+from kafka_audit.collect import secret_keys
 from kafka_audit.collect.last_filter import filtered
 from kafka_audit.collect.masking import MASK, masked
 from kafka_audit.collect.reads import ReadError, unreadable
-from kafka_audit.collect.secret_keys import is_secret
+from kafka_audit.collect.secret_keys import LONGEST_KEY, is_secret
 from kafka_audit.collect.snapshot import take
 from kafka_audit.configuration.definitions import VERSIONS, definitions
 from kafka_audit.model.cluster import Cluster, Limits, Logs, Security, ZookeeperAccess
@@ -162,7 +164,7 @@ def planted():
 def test_what_a_broker_calls_harmless_is_in_no_row(tmp_path):
     with HostileCluster() as cluster:
         broker = cluster.brokers[2]
-        broker.configs |= {key: one for key, one in planted().items() if key not in broker.configs}
+        broker.configs |= {key: one for key, one in planted().items() if key not in broker.configs and len(key) <= LONGEST_KEY}
         for path in ("/config/brokers/0", "/config/brokers/<default>"):
             cluster.zookeeper.znodes[path] = json.dumps({"version": 1, "config": SECRETS}).encode()
         cluster.zookeeper.znodes["/config/topics/orders"] = json.dumps({"config": {"min.insync.replicas": TOKEN}}).encode()
@@ -243,6 +245,18 @@ def test_a_short_password_shreds_no_names():
     assert filtered((endpoint, acl, read), {"kafka"})[:2] == (endpoint, acl)
     assert filtered((endpoint, acl, read), {"kafka"})[2].message == f"login {MASK}"
     assert filtered((read,), {"a"}) == (read,)
+
+
+def test_the_last_filter_reads_no_value_twice_and_none_after_its_time(monkeypatch):
+    def row(value):
+        return BrokerConfig(observer="broker:0", broker_id=0, key="some.setting", value=value, source=4, sensitive=False)
+
+    read, unread = row("read by a reader"), row("read by none")
+    assert not is_secret(read.key, read.value)
+    assert filtered((read, unread), (), until=time.monotonic() - 1) == (read, replace(unread, value=None, sensitive=True))
+    assert filtered((read, unread), ()) == (read, unread)
+    monkeypatch.setattr(secret_keys, "REST", None)  # nothing is searched in again
+    assert filtered((read, unread), ()) == (read, unread)
 
 
 def test_our_own_words_are_no_password():

@@ -18,7 +18,7 @@ from kafka_audit.collect.probes import Step
 from kafka_audit.collect.protected import ProtectedReads
 from kafka_audit.collect.quorum import FENCED_FROM, fenced
 from kafka_audit.collect.reads import CLUSTER_DENIED, Asking, ReadError, any_answer
-from kafka_audit.collect.secret_keys import is_secret
+from kafka_audit.collect.secret_keys import LONGEST_KEY, is_secret
 from kafka_audit.collect.security import NotAsked
 from kafka_audit.collect.targets import PLAINTEXT, UNREGISTERED, Target
 from kafka_audit.collect.topic_settings import TOPIC_CONFIGS
@@ -32,6 +32,9 @@ PLANNED = (API_VERSIONS, METADATA, IDENTITY)
 """What every address is asked for; each broker is asked for its configuration as well, once."""
 
 MAY_DESCRIBE_CONFIGS = "DescribeConfigs on Cluster"
+MOST_SETTINGS, MOST_SETTINGS_TEXT = 10_000, 1024 * 1024
+"""Settings of one broker that are taken, and characters of all their names and values: Kafka's 300 have 20,000 together, and each
+listener adds 50 of its own."""
 
 _BROKER_RESOURCE = 4
 _NOBODY = "2147483647"  # no broker has this id, and error 42 names the id of the one that was asked
@@ -39,7 +42,7 @@ _EXPECTED = re.compile(r"expected (\d{1,10}) or empty")
 _DESCRIBE_CONFIGS_OPERATION = 10
 _DEFAULT_SOURCE, _STATIC_SOURCE = 5, 4
 _MOST_APIS = 1000
-_UNEXPECTED, _UNREADABLE = "unexpected answer", "unreadable"
+_UNEXPECTED, _UNREADABLE, _TOO_LARGE = "unexpected answer", "unreadable", "too large"
 _NO_COMMON_VERSION = "no version of Metadata is spoken by both sides"
 
 
@@ -194,7 +197,12 @@ class BrokerAsker:
         """Return the broker's settings; raises ReadError. One without a name may be any, so then none of them is known."""
         entries = answers.each(self._describe(talk, str(target.broker_id)).configs, "settings")
         answers.once((answers.name(entry.name, "a setting") for entry in entries), "a setting")
-        return tuple(_config(target, entry) for entry in entries)
+        _demand_honest_size(entries)
+        return tuple(self._config(target, entry) for entry in entries)
+
+    def _config(self, target: Target, entry: Any) -> BrokerConfig:  # noqa: ANN401 -- see _describe
+        self._options.budget.demand_time()  # values are read for secrets
+        return _config(target, entry)
 
     def _describe(self, talk: Conversation, name: str) -> Any:  # noqa: ANN401 -- kafka-python's messages are untyped
         """Ask for the configuration of the broker of that name; raises ReadError."""
@@ -269,6 +277,17 @@ def _checked(message: Any) -> Any:  # noqa: ANN401 -- see BrokerAsker._describe
     """Return an answer without error; raises ReadError with Kafka's name of the error and the missing right."""
     demand(message.error_code, message.error_message, {CLUSTER_DENIED: MAY_DESCRIBE_CONFIGS})
     return message
+
+
+def _demand_honest_size(entries: Sequence[Any]) -> None:
+    """Raise ReadError for settings that no broker has, before any of them is read."""
+    longest = max((len(entry.name) for entry in entries), default=0)
+    if longest > LONGEST_KEY:
+        answers.refuse(f"a setting with a name of {longest} characters")
+    size = sum(len(entry.name) + len(entry.value or "") for entry in entries)
+    if len(entries) > MOST_SETTINGS or size > MOST_SETTINGS_TEXT:
+        message = f"{len(entries)} settings of {size} characters, more than {MOST_SETTINGS} or {MOST_SETTINGS_TEXT}"
+        raise ReadError(_TOO_LARGE, message, "fewer and shorter settings of this broker")
 
 
 def _config(target: Target, entry: Any) -> BrokerConfig:  # noqa: ANN401 -- see BrokerAsker._describe

@@ -4,6 +4,7 @@ Readers leave secrets behind where they meet them; here what a reader missed goe
 groups) stay as they are, for tables are joined by them, unless one of our own passwords stands in them.
 """
 
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
@@ -11,7 +12,7 @@ from types import MappingProxyType
 from urllib.parse import quote
 
 from kafka_audit.collect.masking import MASK
-from kafka_audit.collect.secret_keys import is_secret
+from kafka_audit.collect.secret_keys import is_secret, known_secret
 from kafka_audit.model.tables import (
     BOOTSTRAP,
     TABLES,
@@ -43,14 +44,22 @@ _TEXTS: Mapping[type[Row], tuple[str, ...]] = MappingProxyType(
 )
 
 
-def filtered(rows: Iterable[Row], passwords: Collection[str]) -> tuple[Row, ...]:
+def filtered(rows: Iterable[Row], passwords: Collection[str], until: float = float("inf")) -> tuple[Row, ...]:
     """Return the rows without secrets.
 
     Args:
         rows: of one snapshot.
         passwords: every one that the cluster file names.
+        until: of `time.monotonic()`; after that no value is read any more, and one that no reader has read counts as a secret.
     """
-    judged = cache(is_secret)  # most brokers set the same
+
+    @cache  # most brokers set the same
+    def judged(key: str, value: str) -> bool:
+        known = known_secret(key, value)
+        if known is None:
+            known = time.monotonic() >= until or is_secret(key, value)
+        return known
+
     shown = tuple(_without_setting(row, judged) for row in rows)
     free, named = _hidden(passwords, SHORTEST), _hidden(passwords, SHORTEST_IN_NAMES)
     return tuple(_without(row, free, named) for row in shown) if free else shown

@@ -4,10 +4,17 @@ Kafka itself takes every key that it does not know for a secret; then super.user
 and values may come from anybody who may write a znode: every pattern here takes time in proportion to the text.
 """
 
+import hashlib
+import os
 import re
+import threading
 
 LONGEST_KEY = 1000
 """Characters of a key that is read; Kafka has none of a tenth of it, so a longer one is taken for a secret."""
+
+LONGEST_VALUE = 32 * 1024
+"""Characters of a value that is read; the longest of Kafka's, lists of principals and throttled replicas, have fewer. A longer
+one is taken for a secret: a million characters take up to a second and a half to read."""
 
 _KEY = re.compile(
     r"passw|pwd|secret|jaas|credential|private|passphrase|license|certificate|user[._-]?info|connection[._-]?string"
@@ -48,7 +55,46 @@ def is_secret_key(key: str) -> bool:
     return _KEY.search(own) is not None or ("token" in own.lower() and _TOKEN_SETTING.search(own) is None)
 
 
+class _Judged:
+    """What `is_secret` found lately, by a keyed digest of setting and value: brokers set the same, and rows are judged twice."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._lock = threading.Lock()
+        self._found: dict[bytes, bool] = {}
+        self._seed = os.urandom(32)
+
+    def name(self, key: str, value: str) -> bytes:
+        text = f"{len(key)} {key}{value}".encode("utf-8", "surrogatepass")
+        return hashlib.blake2b(text, digest_size=16, key=self._seed).digest()
+
+    def get(self, name: bytes) -> bool | None:
+        return self._found.get(name)
+
+    def put(self, name: bytes, found: bool) -> None:  # noqa: FBT001 -- what is kept
+        with self._lock:
+            if len(self._found) >= self._most:
+                del self._found[next(iter(self._found))]
+            self._found[name] = found
+
+
+_judged = _Judged(100_000)  # 1,000 brokers with 300 settings, 50 of them their own; 15 MB
+
+
 def is_secret(key: str, value: str) -> bool:
     """Tell whether a setting's value must not become a row."""
-    shows = (REST, USERINFO, TOKEN, _PAIR)
-    return is_secret_key(key) or any(pattern.search(value) is not None for pattern in shows)
+    if len(key) > LONGEST_KEY or len(value) > LONGEST_VALUE:
+        return True
+    name = _judged.name(key, value)
+    found = _judged.get(name)
+    if found is None:
+        found = is_secret_key(key) or any(pattern.search(value) is not None for pattern in (REST, USERINFO, TOKEN, _PAIR))
+        _judged.put(name, found)
+    return found
+
+
+def known_secret(key: str, value: str) -> bool | None:
+    """Return what `is_secret` found or would find without reading the value; None where that is not known."""
+    if len(key) > LONGEST_KEY or len(value) > LONGEST_VALUE:
+        return True
+    return _judged.get(_judged.name(key, value))

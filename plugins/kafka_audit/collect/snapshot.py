@@ -9,7 +9,7 @@ from types import MappingProxyType
 from kafka_audit import __version__
 from kafka_audit.collect import sampling
 from kafka_audit.collect.brokers import API_VERSIONS, CONFIGS
-from kafka_audit.collect.budget import Budget
+from kafka_audit.collect.budget import GRACE_S, Budget
 from kafka_audit.collect.groups import GROUPS
 from kafka_audit.collect.last_filter import filtered
 from kafka_audit.collect.listener_names import named
@@ -104,7 +104,7 @@ def take(
         rows, samples, kraft = _collected(cluster, book, say, secrets, budget, answers)
     finally:
         budget.close()
-    rows = filtered(named(rows), Logins(cluster, secrets).passwords())
+    rows = filtered(named(rows), Logins(cluster, secrets).passwords(), budget.deadline + GRACE_S / 2)
     info = _info(cluster, started, samples, rows, kraft=kraft)
     return Snapshot(snapshot_id=snapshot_id, cluster=cluster.name, cluster_id=_cluster_id(cluster, rows), rows=(info, *rows))
 
