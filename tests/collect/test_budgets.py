@@ -6,6 +6,7 @@ import struct
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -16,21 +17,24 @@ from kazoo.protocol.states import ZnodeStat
 from collect import fakes
 from hostile_parties.broker import HostileBroker
 from hostile_parties.cluster import HostileCluster
-from hostile_parties.party import announce
+from hostile_parties.party import announce, hang
 from hostile_parties.zookeeper import HostileZookeeper, kafka_tree, registration
-from kafka_audit.collect import choice, vantages
+from kafka_audit.collect import brokers, choice, sampling, vantages
+from kafka_audit.collect.acls import AclBook
 from kafka_audit.collect.brokers import BrokerAsker
 from kafka_audit.collect.budget import GRACE_S, OVER_LIMIT, Budget
+from kafka_audit.collect.groups import GroupReads
 from kafka_audit.collect.metadata import MetadataError, weight
-from kafka_audit.collect.reads import UNREADABLE, ReadError
+from kafka_audit.collect.protected import ProtectedReads
+from kafka_audit.collect.reads import UNREADABLE, Asking, ReadError
 from kafka_audit.collect.security import Logins
 from kafka_audit.collect.snapshot import take
 from kafka_audit.collect.targets import Target, named_addresses
 from kafka_audit.collect.views import ViewBook
-from kafka_audit.collect.wire import ClientOptions
+from kafka_audit.collect.wire import ClientOptions, Conversation
 from kafka_audit.collect.znodes import broker as decoded
 from kafka_audit.model.cluster import Cluster, Limits, Vantage, ZookeeperAccess
-from kafka_audit.model.tables import BrokerConfig, BrokerView, Probe, RegisteredBroker, SourceRead
+from kafka_audit.model.tables import BrokerConfig, BrokerView, GroupMember, Probe, RegisteredBroker, SourceRead
 
 QUICK = Limits(read_s=1.0, settle_s=0.1, audit_s=20.0)
 TESTS = Path(__file__).parents[1]
@@ -476,3 +480,136 @@ def test_large_settings_do_not_outlast_the_audit():
             measured(Cluster(name="c", zookeeper=access, limits=Limits(read_s=3, settle_s=0.1, audit_s=6)))
     """)
     assert seconds < 6 + GRACE_S
+
+
+def futures(count):
+    return {"/data": (0, {"a-topic": range(fakes.FUTURE, fakes.FUTURE + count)})}
+
+
+@pytest.mark.parametrize(
+    ("operation", "plant"),
+    [
+        ("DescribeLogDirs", lambda one: setattr(one, "log_dirs", futures(2001))),
+        ("DescribeConfigs BROKER", lambda one: one.configs.update({f"k{number}": ("v", False) for number in range(2001)})),
+        (
+            "DescribeAcls",
+            lambda one: one.__dict__.update(
+                acls_error=0, acls=[(2, "t", 3, [(f"User:{number}", "*", 3, 3) for number in range(2001)])]
+            ),
+        ),
+        (
+            "ListPartitionReassignments",
+            lambda one: one.__dict__.update(
+                controller_id=0, reassignments={("t", number): ([1], [1], []) for number in range(2001)}
+            ),
+        ),
+        (
+            "ListPartitionReassignments",
+            lambda one: one.__dict__.update(controller_id=0, reassignments={("t", 0): ([1] * 70_000, [], [])}),
+        ),
+    ],
+    ids=["replicas", "settings", "ACLs", "reassignments", "endless replicas"],
+)
+def test_what_an_answer_lists_counts_as_rows(operation, plant):
+    with HostileBroker(0) as broker:
+        broker.brokers = {0: (broker.host, broker.port)}
+        plant(broker)
+        rows, failed = asked(broker, rows=2000)
+        assert failed[operation].error == OVER_LIMIT
+        assert "limits.rows" in failed[operation].needs
+        assert failed.keys() == {operation}, "all other answers are taken"
+        assert len(rows) < 200
+        assert asked(broker, rows=4000)[1] == {}
+
+
+def members(assignment):
+    return {"g": (0, "consumer", [("c", assignment)])}
+
+
+def assignment(topic, partitions):
+    listed = struct.pack(f"!i{partitions}i", partitions, *range(partitions))
+    return struct.pack("!hih", 0, 1, len(topic)) + topic.encode() + listed + struct.pack("!i", -1)
+
+
+def grouped(told, **limits):
+    budget = Budget(Cluster(name="c", limits=Limits(**limits)))
+    with HostileBroker(0) as broker:
+        broker.groups = told
+        where = target((broker.host, broker.port))
+        with Conversation(broker.host, broker.port, ClientOptions(read_s=5.0, budget=budget)) as talk:
+            rows = GroupReads(talk, where, Asking(sample=1, observer="broker:0", target=where.address)).rows()
+    return [row for row in rows if isinstance(row, GroupMember)], [row for row in rows if isinstance(row, SourceRead)]
+
+
+def test_assigned_partitions_of_a_member_count_by_their_names():
+    """Four bytes of a partition became a name of 32 KB: an answer of 16 MB, gigabytes."""
+    found, (read,) = grouped(members(assignment("t" * 200, 50_000)), rows=10_000)
+    assert (found, read.error) == ([], OVER_LIMIT)
+    ((member,), _) = grouped(members(assignment("t" * 32_000, 2)))
+    assert member.partitions == ()
+    ((member,), (read,)) = grouped(members(assignment("orders", 5000)), rows=10_000)
+    assert (len(member.partitions), read.outcome) == (5000, "answered")
+
+
+def test_the_same_acls_of_all_brokers_count_once():
+    """The honest neighbour of an answer with too many: 1,000 brokers hold the same set, each in an order of its own."""
+    budget, book = Budget(Cluster(name="c", limits=Limits(rows=150))), AclBook()
+    for turn in range(20):
+        entries = [(f"User:{(number + turn) % 100}", "*", 3, 3) for number in range(100)]
+        with HostileBroker(0) as broker:
+            broker.acls_error, broker.acls = 0, [(2, "t", 3, entries)]
+            body = bytes(broker._acls(1, None).encode(header=False, framed=False))
+        assert book.add(body, 1, budget)[1] == 100
+
+
+def test_settings_of_a_thousand_brokers_fit_beside_the_largest_views():
+    budget = Budget(Cluster(name="c"))
+    budget.add_rows(3 * 1_200_000)
+    for _ in range(sampling.MOST_SAMPLES):
+        budget.add_rows(1_000 * 300 + 1_000 * 20)
+    budget.add_rows(100_000)
+
+
+def test_large_answers_are_objects_a_few_at_a_time(monkeypatch):
+    """Of three brokers with 3.3 MB of log directories each an audit grew by 578 MB; with 32 of them at a time it has no end."""
+    most = []
+
+    class Counted(ProtectedReads):
+        def _log_dirs(self):
+            rows = super()._log_dirs()
+            most.append(self._talk.budget._shared.large)
+            time.sleep(0.1)
+            return rows
+
+    monkeypatch.setattr(brokers, "ProtectedReads", Counted)
+    with HostileCluster(brokers=4) as parties:
+        for broker in parties.brokers:
+            broker.log_dirs = futures(4000)
+        budget = Budget(Cluster(name="c"))
+        options = ClientOptions(read_s=8.0, budget=budget)
+        askers = [BrokerAsker([target((one.host, one.port), one.id)], 1, options, ViewBook()) for one in parties.brokers]
+        threads = [threading.Thread(target=one.ask) for one in askers]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert len(most) == 4
+    assert set(most) <= {1, 2}
+    assert budget._shared.large == 0
+
+
+def test_a_broker_that_hangs_after_a_large_answer_holds_up_no_other():
+    with HostileBroker(0) as broker:
+        broker.log_dirs = futures(4000)
+        broker.script[29] = hang
+        budget = Budget(Cluster(name="c"))
+        options = ClientOptions(read_s=0.3, budget=budget)
+        threads = [
+            threading.Thread(target=BrokerAsker([target((broker.host, broker.port))], 1, options, ViewBook()).ask)
+            for _ in range(6)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(10)
+        assert budget._shared.large == 0

@@ -39,6 +39,8 @@ class Talk:
 
     lost = None
     version = Conversation.version
+    add_rows = Conversation.add_rows
+    budget = Conversation.budget
 
     def __init__(self, hostile, version, body):
         self.apis = dict(_OFFERED) | ({hostile: (0, version)} if hostile != _API_VERSIONS else {})

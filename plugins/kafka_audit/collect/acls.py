@@ -3,9 +3,10 @@
 import hashlib
 import struct
 import threading
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import NamedTuple
 
+from kafka_audit.collect.budget import Budget
 from kafka_audit.collect.cursor import Cursor, WireError
 from kafka_audit.model.tables import Acl
 
@@ -14,6 +15,7 @@ _FLEXIBLE, _PATTERN = 2, 1
 _TYPES = {2: "Topic", 3: "Group", 4: "Cluster", 5: "TransactionalId", 6: "DelegationToken", 7: "User"}
 _PATTERNS = {3: "LITERAL", 4: "PREFIXED"}
 _LITERAL = 3
+_CHECK_EACH = 1000
 _PERMISSIONS = {2: "DENY", 3: "ALLOW"}
 _OPERATIONS = (
     *("Unknown", "Any", "All", "Read", "Write", "Create", "Delete", "Alter", "Describe", "ClusterAction", "DescribeConfigs"),
@@ -52,15 +54,21 @@ def rows_of(named: str, entries: Iterable[Entry]) -> Iterator[Acl]:
         yield Acl(acls_digest=named, **one._asdict())
 
 
-def read_answer(body: bytes, version: int) -> frozenset[Entry] | Refusal:
-    """Decode a DescribeAcls response body, versions 0 to 3; raises WireError."""
+def read_answer(body: bytes, version: int, check: Callable[[int], None] = lambda _: None) -> frozenset[Entry] | Refusal:
+    """Decode a DescribeAcls response body, versions 0 to 3; raises WireError.
+
+    Args:
+        body: the response.
+        version: its version.
+        check: hears now and then how many entries there are by now; what it raises ends the decoding.
+    """
     cursor = Cursor(body, flexible=version >= _FLEXIBLE)
     try:
         cursor.int32()  # throttled for so many ms
         code, message = cursor.int16(), cursor.text()
         if code:
             return Refusal(code, message)
-        entries = frozenset(_entries(cursor, version))
+        entries = frozenset(_checked(_entries(cursor, version), check))
         cursor.tags()
     except (struct.error, IndexError, UnicodeDecodeError, MemoryError) as error:
         msg = f"no DescribeAcls answer of version {version}: {error}"
@@ -87,6 +95,13 @@ def _entries(cursor: Cursor, version: int) -> Iterator[Entry]:
         cursor.tags()
 
 
+def _checked(entries: Iterable[Entry], check: Callable[[int], None]) -> Iterator[Entry]:
+    for number, one in enumerate(entries):
+        if number % _CHECK_EACH == 0:
+            check(number)
+        yield one
+
+
 class AclBook:
     """Takes answers from any thread; decodes each distinct body once and keeps each distinct set once."""
 
@@ -96,15 +111,33 @@ class AclBook:
         self._bodies: dict[tuple[int, bytes], str] = {}
         self._sets: dict[str, frozenset[Entry]] = {}
 
-    def add(self, body: bytes, version: int) -> tuple[str, int] | Refusal:
-        """Take a DescribeAcls response body; return digest and size of its set, or the error in it. Raises WireError."""
+    def add(self, body: bytes, version: int, budget: Budget | None = None) -> tuple[str, int] | Refusal:
+        """Take a DescribeAcls response body; return digest and size of its set, or the error in it.
+
+        Args:
+            body: the response.
+            version: its version.
+            budget: the audit's: rows of all different sets together, and time.
+
+        Raises:
+            WireError: the body is no such response.
+            ReadError: over the budget.
+        """
+        budget = budget or Budget()
+
+        def check(count: int) -> None:
+            budget.demand_time()
+            budget.demand_rows(count)
+
         key = (version, hashlib.blake2b(body, digest_size=16).digest())
         with self._lock:
             if key not in self._bodies:
-                found = read_answer(body, version)
+                found = read_answer(body, version, check)
                 if isinstance(found, Refusal):
                     return found
                 named = digest(found)
+                if named not in self._sets:
+                    budget.add_rows(len(found))
                 self._bodies[key] = named
                 self._sets[named] = found
             named = self._bodies[key]

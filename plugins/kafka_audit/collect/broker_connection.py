@@ -44,6 +44,9 @@ MOST_BYTES: Mapping[int, int] = MappingProxyType(
 MOST_OTHER = _MIB
 """Largest answer of every other API: ApiVersions, DescribeCluster, DescribeQuorum and ListOffsets take a tenth of it."""
 
+LARGE_ANSWER = 64 * 1024
+"""Bytes from which few answers are objects at a time."""
+
 _THROTTLED_BY_CLIENTS = (2, 0)  # the version of brokers from which clients do the waiting (KIP-219)
 _SMALL, _LARGE = 256 * 1024, 4 * _MIB
 _AT_ONCE = 64 * 1024
@@ -115,6 +118,7 @@ class _Parser(KafkaProtocol):  # type: ignore[misc] # see above
         self._budget = budget
         self._size = 0  # announced
         self._counted = 0
+        self._large = False  # the last answer was, and may be objects still
 
     def receive_bytes(self, data: bytes) -> list[tuple[int, Any]]:
         """Take bytes; return whole answers with their correlation ids. Raises KafkaError, and ReadError over the budget."""
@@ -138,6 +142,7 @@ class _Parser(KafkaProtocol):  # type: ignore[misc] # see above
             if len(self._rbuffer) == self._size:
                 self._rbuffer.seek(0)
                 try:
+                    self._take_turn()
                     answers.append(self._process_response(self._rbuffer))
                 finally:
                     self.forget()
@@ -153,6 +158,19 @@ class _Parser(KafkaProtocol):  # type: ignore[misc] # see above
         if not 0 <= size <= min(most, self._max_frame_size):
             msg = f"Invalid frame length: {size}"
             raise InvalidReceiveError(msg)
+
+    def _take_turn(self) -> None:
+        self.give_turn()
+        raw = not hasattr(self.in_flight_requests[0], "request_api_key")  # see `raw`: stays bytes
+        if self._size > LARGE_ANSWER and not raw:
+            self._budget.take_large()
+            self._large = True
+
+    def give_turn(self) -> None:
+        """Say that whoever asked has made rows of the last answer."""
+        if self._large:
+            self._large = False
+            self._budget.give_large()
 
     def forget(self) -> None:
         """Hold the bytes of this connection no longer, and count them no longer."""
@@ -197,10 +215,16 @@ class _Connection(KafkaConnection):  # type: ignore[misc] # see above
         if found > 0 and not before_2_0 and until > self.throttled_until:
             self.throttled_ms, self.throttled_until = found, until
 
+    def answered(self) -> None:
+        """Note that nothing is left of the last answer but rows."""
+        if self.parser is not None:
+            self.parser.give_turn()
+
     def connection_lost(self, exc: BaseException | None) -> None:
         """Note the end."""
         if self.parser is not None:
             self.parser.forget()
+            self.parser.give_turn()
         super().connection_lost(exc)
 
 

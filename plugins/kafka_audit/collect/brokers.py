@@ -163,10 +163,13 @@ class BrokerAsker:
             return
         all_of_them = {"include_fenced_brokers": True} if version >= FENCED_FROM else {}
         request = DescribeClusterRequest(version=version, include_cluster_authorized_operations=True, **all_of_them)
-        self._rows += asking.read(self._rows, CLUSTER, lambda: self._rights(_checked(talk.ask(request)), asking.observer)) or ()
+        self._rows += (
+            asking.read(self._rows, CLUSTER, lambda: self._rights(talk, _checked(talk.ask(request)), asking.observer)) or ()
+        )
 
-    def _rights(self, answer: Any, observer: str) -> tuple[Row, ...]:  # noqa: ANN401 -- see _describe
+    def _rights(self, talk: Conversation, answer: Any, observer: str) -> tuple[Row, ...]:  # noqa: ANN401 -- see _describe
         """Keep the auditor's own rights; return the brokers that are fenced."""
+        talk.add_rows(sum(bool(getattr(one, "is_fenced", False)) for one in answers.each(answer.brokers, "brokers")))
         found = tuple(fenced(answer, self._sample, observer, self._targets[0].broker_id))
         self._operations = frozenset(answer.authorized_operations or ())
         # An empty set means that Describe is missing, which says nothing about DescribeConfigs.
@@ -198,6 +201,7 @@ class BrokerAsker:
         entries = answers.each(self._describe(talk, str(target.broker_id)).configs, "settings")
         answers.once((answers.name(entry.name, "a setting") for entry in entries), "a setting")
         _demand_honest_size(entries)
+        talk.add_rows(len(entries))
         return tuple(self._config(target, entry) for entry in entries)
 
     def _config(self, target: Target, entry: Any) -> BrokerConfig:  # noqa: ANN401 -- see _describe

@@ -1,4 +1,4 @@
-"""What one audit of one cluster may use, whatever the cluster says: seconds, open connections, bytes under way, rows of views.
+"""What one audit of one cluster may use, whatever the cluster says: seconds, open connections, bytes under way, rows.
 
 One `Budget` is made for an audit and shared by all its threads. Everything that waits asks it for how long, everything that
 connects hands it the socket, and when the audit ends it closes what is still open: a thread that is left behind, in a name
@@ -24,6 +24,7 @@ GRACE_S = 1.0
 
 _FIRST_TURNS = 8  # answers with all topics under way while nobody knows how large they are
 _LEAST_TURNS = 2
+_LARGE_TURNS = 2  # large answers that are objects at a time: they take twenty times their bytes
 
 
 def over_limit(message: str, key: str) -> ReadError:
@@ -49,6 +50,7 @@ class _Shared:
         self.rows = 0
         self.turns = 0
         self.largest: int | None = None  # answer with all topics so far, in bytes
+        self.large = 0  # answers that are objects
 
 
 class Budget:
@@ -137,10 +139,10 @@ class Budget:
         return self._shared.bytes
 
     def add_rows(self, count: int) -> None:
-        """Count rows that views become; raises ReadError where it would be more than `limits.rows`, and counts none then."""
+        """Count rows that answers become; raises ReadError where it would be more than `limits.rows`, and counts none then."""
         with self._shared.condition:
             if self._shared.rows + count > self._shared.most_rows:
-                message = f"topics and partitions of all different answers are more than {self._shared.most_rows} rows"
+                message = f"what all different answers list is more than {self._shared.most_rows} rows"
                 raise over_limit(message, "rows")
             self._shared.rows += count
 
@@ -169,6 +171,20 @@ class Budget:
             with shared.condition:
                 shared.turns -= 1
                 shared.condition.notify_all()
+
+    def take_large(self) -> None:
+        """Wait until a further large answer may become objects; `give_large` says that they are rows. Raises ReadError."""
+        shared = self._shared
+        with shared.condition:
+            while shared.large >= _LARGE_TURNS:
+                shared.condition.wait(self.demand_time())
+            shared.large += 1
+
+    def give_large(self) -> None:
+        """Let the next in that `take_large` keeps waiting."""
+        with self._shared.condition:
+            self._shared.large -= 1
+            self._shared.condition.notify_all()
 
     def _width(self) -> int:
         largest = self._shared.largest

@@ -1,7 +1,7 @@
 """Consumer groups, from each coordinator itself: ListGroups and DescribeGroups, never FindCoordinator, which creates a topic."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from kafka.protocol.admin import DescribeGroupsRequest, ListGroupsRequest
@@ -19,6 +19,8 @@ MAY_DESCRIBE_GROUPS = "Describe on Group '*'"
 PAGE = 100
 """Groups of one request."""
 
+_LONGEST_TOPIC = 255  # characters; Kafka's own bound is 249
+_NAME_BYTES, _ROW_BYTES = 64, 1024  # what a name takes besides its letters, and what a row takes
 _CONSUMERS = "consumer"  # other protocols share groups for other ends: Kafka Connect, schema registries
 _NEEDS = dict.fromkeys(("GROUP_AUTHORIZATION_FAILED", CLUSTER_DENIED), MAY_DESCRIBE_GROUPS)
 
@@ -59,7 +61,9 @@ class GroupReads:
         answer = self._talk.ask(DescribeGroupsRequest(version=version, groups=[*names], include_authorized_operations=False))
         for group in answers.each(answer.groups, "groups"):
             demand(group.error_code, None, _NEEDS)
-            for member in answers.each(group.members, "members of a group"):
+            members = answers.each(group.members, "members of a group")
+            self._talk.add_rows(len(members))
+            for member in members:
                 yield GroupMember(
                     sample=self._asking.sample,
                     observer=self._target.observer,
@@ -68,16 +72,21 @@ class GroupReads:
                     state=group.group_state or "",
                     client_id=member.client_id or "",
                     host=(member.client_host or "").removeprefix("/"),
-                    partitions=_assigned(member.member_assignment),
+                    partitions=_assigned(member.member_assignment, self._talk.add_rows),
                 )
 
 
-def _assigned(told: Any) -> tuple[str, ...]:  # noqa: ANN401 -- bytes, or what kafka-python made of them
-    """Return assigned partitions; none where the bytes, which clients write, are in no form that is known."""
+def _assigned(told: Any, add_rows: Callable[[int], None]) -> tuple[str, ...]:  # noqa: ANN401 -- bytes, or kafka-python's
+    """Return assigned partitions, counted by their names' lengths; none where the bytes, which clients write, are in no form.
+
+    Four bytes of a partition stand for a whole name: 16 MB could become gigabytes.
+    """
     try:
         found = ConsumerProtocolAssignment.decode(told) if isinstance(told, bytes) and told else told
-        return tuple(
-            sorted(f"{one.topic}-{number}" for one in getattr(found, "assigned_partitions", ()) for number in one.partitions)
-        )
+        assigned = getattr(found, "assigned_partitions", ())
+        if any(len(one.topic) > _LONGEST_TOPIC for one in assigned):
+            return ()
+        add_rows(sum((len(one.topic) + _NAME_BYTES) * len(one.partitions) for one in assigned) // _ROW_BYTES)
+        return tuple(sorted(f"{one.topic}-{number}" for one in assigned for number in one.partitions))
     except (*UNDECODABLE, AttributeError):
         return ()

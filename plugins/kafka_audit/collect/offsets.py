@@ -69,6 +69,7 @@ class LeadershipAsker:
                     for question, error in self._page(talk, self._questions[start : start + PAGE]):
                         refused += error == _TOPIC_DENIED
                         if error not in {_TOPIC_DENIED, 0 if question.as_leader else _NOT_LEADER}:
+                            talk.add_rows(1)
                             rows.append(self._row(question, error))
         except ReadError as error:
             return [*rows, self._asking.failed(LIST_OFFSETS, error, started)]

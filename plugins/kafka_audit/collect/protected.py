@@ -33,6 +33,7 @@ _ANY = 1
 _SECURITY_DISABLED = 54
 _TOP_ERROR, _SIZES = 3, 4  # versions of DescribeLogDirs from which it tells a refusal, and sizes
 _UNREADABLE = "unreadable"
+_REPLICAS_OF_A_ROW = 32
 _UNKNOWN = -1  # what Kafka says of sizes and lags that it does not know
 _NEEDS = {CLUSTER_DENIED: MAY_DESCRIBE, "NOT_CONTROLLER": "an answer of the controller"}
 _T = TypeVar("_T")
@@ -109,6 +110,8 @@ class ProtectedReads:
         if not answer.results:  # a broker without a directory does not run
             raise ReadError(CLUSTER_DENIED, "an empty list, which is how this version refuses", MAY_DESCRIBE)
         answers.once((answers.name(one.log_dir, "a log dir") for one in answer.results), "a log dir")
+        futures = (bool(partition.is_future_key) for one in answer.results for _, partition in _partitions(one))
+        self._talk.add_rows(len(answer.results) + sum(futures))
         moving = (row for one in answer.results for row in self._future_replicas(one))
         return (*(self._log_dir(one, sizes=version >= _SIZES) for one in answer.results), *moving)
 
@@ -153,7 +156,7 @@ class ProtectedReads:
         )
         body: bytes = self._talk.ask(RawRequest(request, DescribeAclsResponse, DescribeAclsRequest.API_KEY, version))
         try:
-            found = book.add(body, version)
+            found = book.add(body, version, self._talk.budget)
         except WireError as error:
             raise ReadError(_UNREADABLE, str(error)) from error
         if isinstance(found, Refusal):
@@ -170,6 +173,7 @@ class ProtectedReads:
         timeout_ms = round(self._timeout_s * 1000)
         answer = self._talk.ask(ListPartitionReassignmentsRequest(version=0, timeout_ms=timeout_ms, topics=None))
         demand(answer.error_code, answer.error_message, _NEEDS)
+        self._talk.add_rows(sum(map(_weight, _moves(answer))))
         return tuple(
             Reassignment(
                 sample=self._sample,
@@ -180,9 +184,21 @@ class ProtectedReads:
                 adding=tuple(answers.each(one.adding_replicas, f"replicas that {topic.name} gets")),
                 removing=tuple(answers.each(one.removing_replicas, f"replicas that {topic.name} loses")),
             )
-            for topic in answers.each(answer.topics, "topics that are reassigned")
-            for one in answers.each(topic.partitions, "partitions that are reassigned")
+            for topic, one in _moves(answer)
         )
+
+
+def _moves(answer: Any) -> Iterator[tuple[Any, Any]]:  # noqa: ANN401 -- kafka-python's messages are untyped
+    """Yield the partitions that are reassigned, each behind its topic."""
+    for topic in answers.each(answer.topics, "topics that are reassigned"):
+        for one in answers.each(topic.partitions, "partitions that are reassigned"):
+            yield topic, one
+
+
+def _weight(move: tuple[Any, Any]) -> int:
+    """Return how many rows a reassignment counts as: one, and more where it lists more replicas than any."""
+    _, one = move
+    return 1 + sum(len(some or ()) for some in (one.replicas, one.adding_replicas, one.removing_replicas)) // _REPLICAS_OF_A_ROW
 
 
 def _partitions(one: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 -- kafka-python's messages are untyped

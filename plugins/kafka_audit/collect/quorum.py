@@ -60,6 +60,7 @@ def quorum(talk: Conversation, sample: int, observer: str, node_id: int | None) 
         high_watermark=one.high_watermark,
     )
     voters, observers = answers.each(one.current_voters, "voters"), answers.each(one.observers, "observers")
+    talk.add_rows(1 + len(voters) + len(observers))
     return (
         view,
         *(_replica(row, sample, observer, voter=True) for row in voters),

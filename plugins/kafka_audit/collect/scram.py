@@ -69,6 +69,7 @@ def _describe(talk: Conversation, users: Sequence[str]) -> tuple[ScramUser, ...]
     for one in results:
         if one.error_code != _NOT_FOUND:
             demand(one.error_code, one.error_message, _NEEDS)
+    talk.add_rows(sum(len(answers.each(one.credential_infos, "credentials")) for one in results if one.error_code != _NOT_FOUND))
     return tuple(
         ScramUser(user=answers.name(one.user, "a user"), mechanism=_MECHANISMS[info.mechanism])
         for one in results

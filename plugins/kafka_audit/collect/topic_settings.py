@@ -38,7 +38,9 @@ def ask(talk: Conversation, target: Target, topics: Sequence[str]) -> tuple[Topi
         for result in _page(talk, topics[start : start + _PAGE]):
             error = error_name(result.error_code) if result.error_code else None
             if error is None:
-                rows += _told(target.observer, result)
+                told = tuple(_told(target.observer, result))
+                talk.add_rows(len(told))
+                rows += told
             elif error != _GONE:  # it was deleted since it was listed
                 refused.append(error)
     if refused:

@@ -119,6 +119,8 @@ class Conversation:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """Close the connection and its selector."""
         with _unlogged():
+            if self._connection is not None:
+                self._connection.answered()
             self._manager.close()
             self._net.close()
 
@@ -145,6 +147,7 @@ class Conversation:
         """
         if self.lost is not None:
             raise self.lost
+        self._connection.answered()
         try:
             timeout_ms = self._wait_out_throttle(self._options.budget.demand_time(self._options.read_s)) * 1000
             with _unlogged(), as_read_error(self._options.way):
@@ -153,6 +156,15 @@ class Conversation:
             if self._connection.closed:
                 self.lost = error
             raise
+
+    def add_rows(self, count: int) -> None:
+        """Count rows that an answer becomes, before they are made; raises ReadError over `limits.rows`."""
+        self._options.budget.add_rows(count)
+
+    @property
+    def budget(self) -> Budget:
+        """The audit's."""
+        return self._options.budget
 
     def _wait_out_throttle(self, seconds: float) -> float:
         """Wait until the broker takes requests again; return what is left of so many seconds. Raises ReadError if none is."""

@@ -79,8 +79,10 @@ class Limits:
     - bytes, 512 MiB under way at a time: an answer with 1,000,000 partitions is 45 MB (42 bytes each with three replicas, and the
       topics' names), and at most as many are asked for at a time as fit; what ZooKeeper tells in one sample is 320 MB (a state
       takes 230 bytes with its stat, 200,000 topics 300 each with their settings).
-    - rows, 5,000,000 of topics and partitions in all different views: 1,200,000 (1,000,000 partitions, 200,000 topics) four
-      times, for what changes while it is asked.
+    - rows, 5,000,000 of what brokers answer: 3,600,000 of topics and partitions in all different views, that is 1,200,000
+      (1,000,000 partitions, 200,000 topics) three times, for what changes while it is asked; 1,200,000 settings, 300 of each
+      broker in four samples; 200,000 of ACLs in all different sets, members of groups, settings of topics and replicas that move.
+      A replica that stays where it is, and a partition whose leader answers as it should, become no row.
     """
 
     read_s: float = 10.0
