@@ -6,7 +6,7 @@ import pytest
 
 from kafka_audit import settings
 from kafka_audit.model.errors import UsageError
-from kafka_audit.model.trusted_hosts import host_of, line, parse
+from kafka_audit.model.trusted_hosts import host_of, is_name, line, normal_host, parse
 
 MATCHES = {
     "b1.kafka.corp": (
@@ -25,6 +25,15 @@ MATCHES = {
     "*.internal": (["b1.prod.internal"], ["internal", "b1.internal.example"]),
     "kafka-*": (["kafka-1", "KAFKA-x"], ["kafka-1.evil.example", "kafka", "xkafka-1"]),
     "*x*": (["kafkax"], ["0x7f000001", "0x", "x.evil.example"]),
+    "b1.kafka.example": (["b1.kafka.example"], ["b1.\u212aafka.example", "b1.\uff4bafka.example"]),
+    "*.kafka.example": (["b1.kafka.example"], ["b1.\u212aafka.example", "b\u0131.kafka.example"]),
+    "*.c1.a1b2.c2.kafka.eu-west-1.amazonaws.com": (["b-1.c1.a1b2.c2.kafka.eu-west-1.amazonaws.com"],
+                                                   ["b-1.c1.ffff.c2.kafka.eu-west-1.amazonaws.com"]),
+    "*.kafka-corp.westeurope.cloudapp.azure.com": (["b1.kafka-corp.westeurope.cloudapp.azure.com"],
+                                                   ["b1.evil.westeurope.cloudapp.azure.com"]),
+    "b1.westeurope.cloudapp.azure.com": (["b1.westeurope.cloudapp.azure.com"], ["b2.westeurope.cloudapp.azure.com"]),
+    "*.corp.co.uk": (["b1.corp.co.uk"], ["b1.co.uk"]),
+    "*.eu-west-1.compute.internal": (["ip-10-0-0-1.eu-west-1.compute.internal"], ["compute.internal"]),
     "10.20.0.7": (["10.20.0.7"], ["10.20.0.70", "10.20.0.7.evil.example", "010.020.000.007", "169869319"]),
     "10.20.0.0/16": (
         ["10.20.0.0", "10.20.255.255"],
@@ -57,6 +66,24 @@ REFUSED = {
     "**": "trusts hosts that anyone may own",
     "*:9092": "trusts hosts that anyone may own",
     "*.com": "trusts hosts that anyone may own",
+    **dict.fromkeys(
+        [
+            "*.amazonaws.com",
+            "*.eu-west-1.compute.amazonaws.com",
+            "ec2-*.eu-west-1.compute.amazonaws.com",
+            "*.c2.kafka.eu-west-1.amazonaws.com",
+            "*.cloudapp.azure.com",
+            "*.westeurope.cloudapp.azure.com",
+            "*.azure.com",
+            "*.aivencloud.com",
+            "*.windows.net",
+            "*.confluent.cloud",
+            "*.co.uk",
+            "*.COM.au",
+            "b*.co.jp",
+        ],
+        "trusts hosts of other customers below ",
+    ),
     "*.com.": "is no host; write a name (b1.kafka.corp)",
     "kafka.*": "trusts hosts that anyone may own",
     "*example.com": "trusts hosts that anyone may own",  # evilexample.com
@@ -140,3 +167,9 @@ def test_the_line_for_one_host_is_read_back_and_nothing_else_is():
         'trusted_hosts: ["a\\"b"]',
     ):
         assert host_of(text) is None
+
+
+def test_a_name_in_another_alphabet_is_no_name_of_the_file():
+    """The small letter of the Kelvin sign is k."""
+    assert normal_host("b1.\u212aafka.corp") != "b1.kafka.corp"
+    assert not is_name("b1.\u212aafka.corp")

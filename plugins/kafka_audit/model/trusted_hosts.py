@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from types import MappingProxyType
 
 _LABEL = r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?"
 _NAME = re.compile(rf"{_LABEL}(?:\.{_LABEL}){{0,40}}")
@@ -17,6 +18,19 @@ _SHORTEST_PREFIX = {4: 8, 6: 7}  # 10.0.0.0/8 and fc00::/7 are the largest netwo
 _OWN_DOMAIN = 2  # labels below which anyone may register a name: kafka.corp is somebody's, com is everybody's
 _PRIVATE = frozenset({"corp", "home", "internal", "intranet", "lan", "local", "localdomain", "private", "test"})
 """Domains of one label that nobody can register names in (RFC 6762, appendix G, and ICANN's `internal`)."""
+_SHARED = MappingProxyType(
+    {
+        "amazonaws.com": 4, "amazonaws.com.cn": 4,  # *.CLUSTER.ID.c2.kafka.REGION of MSK is one cluster's
+        "cloudapp.azure.com": 2, "cloudapp.net": 1, "servicebus.windows.net": 1, "azurecontainer.io": 2, "azurewebsites.net": 1,
+        "trafficmanager.net": 1, "bc.googleusercontent.com": 1, "run.app": 1, "appspot.com": 1, "oraclecloud.com": 2,
+        "aivencloud.com": 1, "confluent.cloud": 3, "digitaloceanspaces.com": 1, "ondigitalocean.app": 1, "herokuapp.com": 1,
+        "fly.dev": 1, "github.io": 1, "ngrok.io": 1, "ngrok.app": 1, "duckdns.org": 1, "nip.io": 4, "sslip.io": 4,
+    }
+)  # fmt: skip
+"""Domains in which strangers receive names, by how many labels below are needed for names of one customer alone. Not complete:
+that is the public suffix list, which changes weekly."""
+
+_OF_COUNTRIES = re.compile(r"(?:ac|co|com|edu|gov|net|org)\.[a-z]{2}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,8 +43,8 @@ class HostPattern:
 
     def matches(self, host: str, port: int) -> bool:
         """Tell whether an address belongs to the pattern. The host is taken as text: no name is resolved."""
-        if self.port is not None and self.port != port:
-            return False
+        if not host.isascii() or (self.port is not None and self.port != port):
+            return False  # small letters of other alphabets may be ours: that of the Kelvin sign is k
         host = normal_host(host)
         if self.network is not None:
             address = _ip(host)
@@ -44,7 +58,7 @@ class HostPattern:
 
 def normal_host(host: str) -> str:
     """Return a host as it is compared: lower case, no dot at the end, IPv6 in its shortest form and without brackets."""
-    host = host.lower().removeprefix("[").removesuffix("]")
+    host = (host.lower() if host.isascii() else host).removeprefix("[").removesuffix("]")
     address = _ip(host)
     if address is not None:
         return str(address)
@@ -53,7 +67,11 @@ def normal_host(host: str) -> str:
 
 def is_name(host: str) -> bool:
     """Tell whether a host is a plain name of letters, digits, `-`, `_` and dots, and no address in any notation."""
-    return _NAME.fullmatch(host.lower()) is not None and _NUMERIC.fullmatch(host.lower().rpartition(".")[2]) is None
+    return (
+        host.isascii()
+        and _NAME.fullmatch(host.lower()) is not None
+        and _NUMERIC.fullmatch(host.lower().rpartition(".")[2]) is None
+    )
 
 
 def is_host(host: str) -> bool:
@@ -144,10 +162,24 @@ def _demand_owned(name: str) -> None:
         raise ValueError(msg)
     fixed = labels[max(at for at, label in enumerate(labels) if "*" in label) + 1 :]
     short_name = len(labels) == 1 and name.strip("*-_")  # a name without a dot is of this machine's own networks
+    if _is_shared(fixed):
+        msg = f"trusts hosts of other customers below {'.'.join(fixed)} with the password; name your hosts, each without *"
+        raise ValueError(msg)
     if short_name or len(fixed) >= _OWN_DOMAIN or (fixed and fixed[-1] in _PRIVATE):
         return
     msg = "trusts hosts that anyone may own with the password; end it with a domain of yours, such as *.kafka.corp"
     raise ValueError(msg)
+
+
+def _is_shared(labels: Sequence[str]) -> bool:
+    """Tell whether strangers are known to receive names below these labels, or below a part of what is below them."""
+    domain = ".".join(labels)
+    if _OF_COUNTRIES.fullmatch(domain):
+        return True
+    return len(labels) >= _OWN_DOMAIN and any(
+        f".{shared}".endswith(f".{domain}") or (domain.endswith(f".{shared}") and len(labels) - shared.count(".") - 1 < own)
+        for shared, own in _SHARED.items()
+    )
 
 
 def _fits(pattern: Sequence[str], labels: Sequence[str]) -> bool:
