@@ -20,7 +20,7 @@ from kazoo.protocol.connection import ConnectionHandler
 
 from kafka_audit.collect.budget import Budget, end
 from kafka_audit.collect.probe_sockets import Failure, allowed
-from kafka_audit.collect.reads import ReadError
+from kafka_audit.collect.reads import ReadError, any_answer
 
 MOST_FRAME = 64 * 1024 * 1024
 """Largest answer taken. The names of 1,000,000 topics of 40 letters are 44 MB; a server's own bound for one znode
@@ -67,7 +67,7 @@ class Connection(ConnectionHandler):  # type: ignore[misc] # see above
     """Reads frames within bounds.
 
     Attributes:
-        refused: why a frame was not taken, None while all were.
+        refused: why a frame was not taken or could not be read, None while all were.
     """
 
     def __init__(self, client: KazooClient, budget: Budget, frame_s: float, sasl_options: dict[str, str] | None) -> None:
@@ -76,6 +76,14 @@ class Connection(ConnectionHandler):  # type: ignore[misc] # see above
         self._budget = budget
         self._frame_s = frame_s
         self.refused: ReadError | None = None
+
+    def zk_loop(self) -> None:
+        """Run kazoo's own; what an odd answer makes it raise ends the session and becomes `refused`, no trace on stderr."""
+        try:
+            with any_answer():
+                super().zk_loop()
+        except ReadError as error:
+            self.refused = self.refused or error
 
     def _read(self, length: int, timeout: float) -> bytes:
         """Return so many bytes; the time is for all of them together."""

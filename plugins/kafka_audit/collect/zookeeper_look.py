@@ -219,7 +219,8 @@ class Look:
             found = self.decode(path, result, partial(self._registration, broker))
             if found is not None:
                 brokers[broker] = found
-                for entry in found.unreadable:
+                if found.unreadable:  # one row a znode, whatever it holds
+                    entry = found.unreadable[0]
                     self._fail(path, ReadError("unreadable endpoint", entry, f"an endpoint in {path} that names host and port"))
                 if len(found.endpoints) > choice.MOST_OF_ONE:
                     self._fail(path, ReadError(_TOO_LARGE, f"{len(found.endpoints)} endpoints, more than {choice.MOST_OF_ONE}"))
