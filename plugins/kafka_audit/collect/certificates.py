@@ -27,7 +27,8 @@ def read(shown: str, host: str) -> dict[str, object] | None:
         subject, issuer = java_name(found.subject.public_bytes()), found.issuer.rfc4514_string()
         common = [str(one.value) for one in found.subject.get_attributes_for_oid(NameOID.COMMON_NAME)]
         dates = {"not_before_ms": _ms(found.not_valid_before_utc), "not_after_ms": _ms(found.not_valid_after_utc)}
-    except (ValueError, x509.DuplicateExtension, x509.UnsupportedGeneralNameType, x509.InvalidVersion):
+    # TypeError: an attribute of a name whose type is not its own, e.g. a country as a string of bits.
+    except (ValueError, TypeError, x509.DuplicateExtension, x509.UnsupportedGeneralNameType, x509.InvalidVersion):
         return None
     return {
         "subject": clean(subject),

@@ -34,6 +34,7 @@ SASL_HANDSHAKE, API_VERSIONS, DESCRIBE_CONFIGS, BROKER_RESOURCE = 17, 18, 32, 4
 WRONG_ID, DENIED, OTHER_MECHANISM = 42, 31, 33
 NOBODY = b"2147483647"  # no broker has this id: the error names the one that was asked
 MOST_BYTES = 1 << 20  # of an answer: another protocol's banner reads as a size of a gigabyte
+MOST_MECHANISMS, LONGEST_MECHANISM = 100, 255  # Kafka knows five, of 13 letters
 SIDE_BY_SIDE = 32
 TAG = "kafka-audit"
 CERTIFICATE = "certificate"  # no layer: what the tls layer was shown, base64 as its detail
@@ -128,11 +129,16 @@ def ask_mechanisms(sock: socket.socket, offered: "dict[int, tuple[int, int]]", m
         error, count = struct.unpack_from("!hi", answer)
         if error not in (0, OTHER_MECHANISM):
             raise Failure(kafka_error(error))
+        if not 0 <= count <= MOST_MECHANISMS:
+            raise Failure(NOT_KAFKA)
         at, found = 6, []
         for _ in range(count):
             (length,) = struct.unpack_from("!h", answer, at)
-            found.append(answer[at + 2 : at + 2 + length].decode("ascii", "replace"))
-            at += 2 + max(0, length)
+            at += 2
+            if not 0 <= length <= min(LONGEST_MECHANISM, len(answer) - at):
+                raise Failure(NOT_KAFKA)
+            found.append(answer[at : at + length].decode("ascii", "replace"))
+            at += length
     except struct.error:
         raise Failure(NOT_KAFKA)  # noqa: B904 -- the text is all that travels
     return ",".join(found)
