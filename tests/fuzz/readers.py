@@ -89,12 +89,20 @@ _LONG = 256 * 1024
 class Reader:
     """One reader; `errors` are those that its documentation names."""
 
-    read: Callable[[bytes], object]
+    function: Callable[[bytes], object]
     errors: tuple[type[Exception], ...] = ()
     words: tuple[bytes, ...] = ()  # of its language
     longest: int = _LONG  # bytes that are tried
     weight: float = 1.0  # share of inputs; less for what takes long
     name: str = field(default="", compare=False)
+
+    def read(self, data):
+        """Read an input outside of the boundary that would make any error a failed row, "otherwise report this line as a bug"."""
+        boundary, reads.unreadable = reads.unreadable, _unforeseen
+        try:
+            return self.function(data)
+        finally:
+            reads.unreadable = boundary
 
 
 READERS: dict[str, Reader] = {}
@@ -118,11 +126,8 @@ def _stored(rows):
 
 
 def _unforeseen(error):
-    """Let an error out that the one boundary of all reads would make a failed row, "otherwise report this line as a bug"."""
+    """Let an error out."""
     raise error
-
-
-reads.unreadable = _unforeseen
 
 
 def _text(data):

@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from airflow_environment import ROOT
 from fuzz import readers, run, watch, worker
 from fuzz.readers import READERS, Reader
 
@@ -35,7 +36,7 @@ def hanging(data):
 
 def greedy(data):
     if b"\xff" in data:
-        _hog.append(bytearray(400 << 20))
+        _hog.append(bytearray((int(watch.MOST_MB) + 100) << 20))
 
 
 def dying(data):
@@ -56,6 +57,8 @@ def fuzz(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(run, "_load", lambda *, guided: run.bind(watch, readers, worker))  # noqa: ARG005 -- imported without coverage
     monkeypatch.setattr(watch, "REGRESSIONS", tmp_path)
     monkeypatch.setattr(watch, "ROOT", tmp_path)
+    # The process of all tests is larger than that of one reader, and a child begins with its size.
+    monkeypatch.setattr(watch, "MOST_MB", watch.peak_mb() + 200)
 
     def fuzzed(function, *errors, count=3000, longest=2048):
         monkeypatch.setitem(READERS, "planted", Reader(function, errors, longest=longest))
@@ -118,7 +121,9 @@ sys.exit(run.main(["--reader", "planted", "--count", "120000", "--seed", "5", "-
 @pytest.mark.skipif(run.atheris is None, reason="atheris has no wheel for this machine")
 @pytest.mark.parametrize(("engine", "finds"), [("atheris", 1), ("plain", 0)])
 def test_coverage_leads_to_what_dice_alone_do_not_find(tmp_path, engine, finds):
-    done = subprocess.run([sys.executable, "-c", _PROGRAM, engine, tmp_path], capture_output=True, text=True, check=False)
+    paths = {"PYTHONPATH": os.pathsep.join(str(ROOT / one) for one in ("plugins", "tests"))}
+    command = [sys.executable, "-c", _PROGRAM, engine, tmp_path]
+    done = subprocess.run(command, env=os.environ | paths, capture_output=True, text=True, check=False)
     assert done.returncode == finds, done.stdout + done.stderr
     assert ("KeyError at test_engine.py" in done.stdout) == finds
 
