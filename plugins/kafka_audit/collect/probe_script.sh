@@ -150,6 +150,14 @@ addresses() { # HOST -> FOUND, in the order in which to try them, and DETAIL; fa
   DETAIL+=${RESOLVER:+ }$RESOLVER
 }
 
+unresolved() { # HOST that getent does not find: prints whether there is no such name, or no nameserver that tells
+  # getent keeps the reason to itself, bash says it. To open /dev/udp resolves a name and sends nothing to what it means.
+  case $({ : 3<>"/dev/udp/$1/9"; } 2>&1) in
+    *'not known'* | *'No address'*) echo 'name or service not known' ;;
+    *) echo 'temporary failure in name resolution' ;;
+  esac
+}
+
 never() { # ADDRESS, as the resolver writes it -> KIND of those that are never dialled; fails for any other
   local address=${1%%%*}
   case $address in
@@ -182,7 +190,7 @@ walk() { # HOST PORT LAYERS NAMED: prints "layer NAME" before each layer and "st
     if ((status == 2)); then
       echo "step unknown||$RESOLVER|getent or python3"
     else
-      echo "step failed|name or service not known|$RESOLVER|"
+      echo "step failed|$(unresolved "$1")|$RESOLVER|"
     fi
     exit
   fi
