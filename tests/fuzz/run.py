@@ -6,6 +6,7 @@ import hashlib
 import importlib
 import json
 import logging
+import math
 import os
 import secrets
 import signal
@@ -49,7 +50,7 @@ def main(arguments=None):
         if options.seconds and time.monotonic() - began > options.seconds:
             print(f"{name:20}   not begun: {options.seconds} s are over")
             continue
-        count = max(_LEAST, round(options.count * weights[name] / sum(weights.values())))
+        count = max(_LEAST, math.ceil(options.count * weights[name] / sum(weights.values())))
         told = _fuzzed(name, count, options.seed + number, options, _until(options, began))
         total += told["inputs"]
         slow = told["failures"].get("slow", {}).get("inputs", ())
