@@ -1,6 +1,6 @@
 """How long the page in the Airflow UI takes for a big and very broken cluster: `python benchmarks/page.py`.
 
-60 brokers, 50,000 partitions, 5,000 findings, 14 audits of it in the store. Asks the app itself, with its guard, in this process:
+60 brokers, 50,000 partitions, 5,000 findings, 14 audits of it in the store. Asks the app itself, with logins, in this process:
 each page once as after a restart of the API server, then thrice; prints both, and the size of the report as one file.
 """
 
@@ -25,7 +25,7 @@ from airflow.api_fastapi.core_api.security import get_user  # noqa: E402
 from airflow.utils.db import initdb  # noqa: E402
 from fastapi.testclient import TestClient  # noqa: E402
 
-from kafka_audit.airflow_glue.page.routes import app  # noqa: E402
+from kafka_audit.airflow.page.routes import app  # noqa: E402
 from kafka_audit.engine.causes import incidents  # noqa: E402
 from kafka_audit.report import digest, formats  # noqa: E402
 from kafka_audit.report import document as reports  # noqa: E402

@@ -18,9 +18,12 @@ from kazoo.client import KazooClient
 from kazoo.handlers.threading import KazooTimeoutError
 
 from kafka_audit.collect.multiread import SINGLE_WINDOW, ZnodeReader
-from kafka_audit.testbed import Bed
-from kafka_audit.testbed.jars import kafka_jars
-from kafka_audit.testbed.servers import ZOOKEEPER_PORT, zookeeper
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from testbed import Bed
+from testbed.jars import kafka_jars
+from testbed.servers import ZOOKEEPER_PORT, zookeeper
 
 ADDRESS = "10.99.0.2"
 ROUNDS = 3

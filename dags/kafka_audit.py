@@ -7,15 +7,15 @@ from pathlib import Path
 
 from airflow.sdk import ExceptionRetryPolicy, Param, RetryAction, RetryRule, dag, get_current_context, task
 
-from kafka_audit.airflow_glue import assets, environment, notify, vantage_queues
-from kafka_audit.airflow_glue.gating import gate_task
-from kafka_audit.airflow_glue.submit import CompareSnapshots
-from kafka_audit.model.errors import StoreBusyError
+from kafka_audit.airflow import assets, callbacks, environment, vantage_queues
+from kafka_audit.airflow.gate_operator import gate_task
+from kafka_audit.airflow.submit import CompareSnapshots
+from kafka_audit.model.errors import AuditError, StoreBusyError
 
 JOB = Path(__file__).resolve().parents[1] / "spark_jobs" / "diff_snapshots.py"
 CLUSTERS_AT_ONCE = 4
-ALERTS = [notify.by_mail, notify.by_slack, notify.by_others]
-ENDS = [notify.end_by_mail, notify.end_by_slack, notify.end_by_others]
+ALERTS = [callbacks.by_mail, callbacks.by_slack, callbacks.by_others]
+ENDS = [callbacks.end_by_mail, callbacks.end_by_slack, callbacks.end_by_others]
 
 # A cluster that does not answer is no error but rows of its snapshot. What is left to a retry is the way to the store; a
 # wrong cluster file stays wrong, so does a store without the right to write, and a bug would only ask a sick cluster twice.
@@ -30,13 +30,17 @@ STORE_HICCUPS = ExceptionRetryPolicy(
     ],
     default=RetryAction.FAIL,
 )
+# What Spark fails for is not known here, so that it is tried again.
+SPARK_HICCUPS = ExceptionRetryPolicy(
+    rules=[*STORE_HICCUPS.rules, RetryRule(exception=AuditError, action=RetryAction.FAIL, reason="no snapshot to compare")]
+)
 STORE_RETRIES = 2
 
 DOC = """
 Asks every party of every cluster in the cluster file, compares what they say with each other and with the previous snapshot,
 and fails the task `gate` of each cluster that has unmuted findings of severity `KAFKA_AUDIT_FAIL_ON` (default: high) or worse.
 
-`clusters` → `collect` (one per cluster) → `request` → `compare` (Spark) → `report` → `gate` (one per cluster);
+`clusters` → `collect` (one per cluster) → `compare` (Spark) → `report` → `gate` (one per cluster);
 where a vantage names a queue, `errands` → `probe_…` (one per queue) before `collect`
 
 * One cluster only: trigger with `{"cluster": "name"}`.
@@ -54,7 +58,7 @@ where a vantage names a queue, `errands` → `probe_…` (one per queue) before 
 @task(on_failure_callback=ALERTS)  # without clusters there are no gates to tell that nothing is audited
 def clusters() -> list[str]:
     """Read the cluster file."""
-    from kafka_audit.airflow_glue import tasks
+    from kafka_audit.airflow import tasks
 
     return tasks.cluster_names(get_current_context()["params"]["cluster"])
 
@@ -65,60 +69,47 @@ def clusters() -> list[str]:
     max_active_tis_per_dagrun=CLUSTERS_AT_ONCE,
     retries=STORE_RETRIES,
     retry_policy=STORE_HICCUPS,
-    on_failure_callback=notify.note,
+    on_failure_callback=callbacks.note,
 )
 def collect(cluster: str) -> str:
     """Take a snapshot of one cluster."""
-    from kafka_audit.airflow_glue import queues, tasks
+    from kafka_audit.airflow import queue_tasks, tasks
 
-    return tasks.collect(cluster, queues.pulled(get_current_context()["ti"], cluster))
+    return tasks.collect(cluster, queue_tasks.pulled(get_current_context()["ti"], cluster))
 
 
 @task(multiple_outputs=False)
 def errands(clusters: Iterable[str]) -> dict[str, object]:
     """Say what workers of other queues are to probe, for the clusters that have such vantages."""
-    from kafka_audit.airflow_glue import queues
+    from kafka_audit.airflow import queue_tasks
 
-    return queues.errands(clusters)
+    return queue_tasks.errands(clusters)
 
 
 @task(multiple_outputs=False)
 def probe(queue: str, asked: dict[str, dict[str, object]]) -> dict[str, list[str]] | None:
     """Probe from here, twice; `queue` cannot be mapped, so there is a task for each."""
-    from kafka_audit.airflow_glue import queues
+    from kafka_audit.airflow import queue_tasks
 
-    return queues.probe(queue, asked)
-
-
-@task(
-    trigger_rule="all_done_min_one_success",  # one cluster's trouble must not hide the others
-    retries=STORE_RETRIES,
-    retry_policy=STORE_HICCUPS,
-    on_failure_callback=notify.note,
-)
-def request(snapshot_ids: Iterable[str]) -> str:
-    """Pair snapshots with their predecessors, run the checks that need no Spark, and pack the code for Spark."""
-    from kafka_audit.airflow_glue import tasks
-
-    return tasks.request(snapshot_ids, get_current_context()["run_id"])
+    return queue_tasks.probe(queue, asked)
 
 
 @task(
     multiple_outputs=False,  # else Airflow makes an XCom of each cluster's name
     retries=STORE_RETRIES,
     retry_policy=STORE_HICCUPS,
-    on_failure_callback=notify.note,
+    on_failure_callback=callbacks.note,
     outlets=[assets.AUDITED],
 )
 def report(run: str) -> dict[str, str]:
     """Turn Spark's answer into findings, incidents and reports."""
-    from kafka_audit.airflow_glue import tasks
+    from kafka_audit.airflow import tasks
 
     context = get_current_context()
     instance = context["ti"]
 
     def note(cluster: str, why: str) -> None:
-        instance.xcom_push(key=notify.why_of(cluster), value=why)
+        instance.xcom_push(key=callbacks.why_of(cluster), value=why)
 
     return tasks.report(run, context["outlet_events"], note)
 
@@ -132,7 +123,7 @@ def report(run: str) -> dict[str, str]:
 )
 def gate(cluster: str, judged: dict[str, str] | None) -> None:
     """Fail if this cluster has findings that somebody must know of, or was not audited."""
-    from kafka_audit.airflow_glue import tasks
+    from kafka_audit.airflow import tasks
 
     context = get_current_context()
     instance = context["ti"]
@@ -152,24 +143,24 @@ def gate(cluster: str, judged: dict[str, str] | None) -> None:
     doc_md=DOC,
 )
 def kafka_audit() -> None:
-    """Wire the tasks; what they do is in `kafka_audit.airflow_glue.tasks`."""
+    """Wire the tasks; what they do is in `kafka_audit.airflow.tasks`."""
     names = clusters()
     snapshots = collect.expand(cluster=names)
     if queues := vantage_queues.tasks():
         asked = errands(names)
         for task_id, queue in queues.items():
             probe.override(task_id=task_id, queue=queue, executor=vantage_queues.executor())(queue, asked) >> snapshots
-    run = request(snapshots)
     compare = CompareSnapshots(
         task_id="compare",
-        run="{{ ti.xcom_pull(task_ids='request') }}",
+        snapshot_ids=snapshots,
         application=str(JOB),
-        retries=1,
+        trigger_rule="all_done_min_one_success",  # one cluster's trouble must not hide the others
+        retries=STORE_RETRIES,
+        retry_policy=SPARK_HICCUPS,
         retry_delay=timedelta(seconds=30),
-        on_failure_callback=notify.note,
+        on_failure_callback=callbacks.note,
     )
-    judged = report(run)
-    run >> compare >> judged
+    judged = report(compare.output)
     gate.partial(judged=judged).expand(cluster=names)
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from airflow.sdk import Param, dag, get_current_context, task
 
-from kafka_audit.airflow_glue import assets
-from kafka_audit.airflow_glue.submit import CompareSnapshots
+from kafka_audit.airflow import assets
+from kafka_audit.airflow.submit import CompareSnapshots
 
 JOB = Path(__file__).resolve().parents[1] / "spark_jobs" / "diff_snapshots.py"
 
@@ -15,7 +15,7 @@ DOC = """
 Compares a cluster with the baseline of `kafka_audit_before_migration`: what changed, what was meant to, what was not. Trigger it
 by hand; it only reads.
 
-`baseline` → `collect` → `request` → `compare` (Spark) → `report` → `differ`
+`baseline` → `collect` → `compare` (Spark) → `report` → `differ`
 
 The task `differ` fails when something changed that the plan does not mean, fails now, or was not done; its log has the list.
 On a console: `kafka-audit after-migration CLUSTER`.
@@ -25,32 +25,24 @@ On a console: `kafka-audit after-migration CLUSTER`.
 @task
 def baseline() -> str:
     """Find what to compare with."""
-    from kafka_audit.airflow_glue import changes
+    from kafka_audit.airflow import migration_tasks
 
     params = get_current_context()["params"]
-    return changes.baseline(params["cluster"], params["baseline"] or None)
+    return migration_tasks.baseline(params["cluster"], params["baseline"] or None)
 
 
 @task
 def collect() -> str:
     """Take a snapshot of the cluster."""
-    from kafka_audit.airflow_glue import tasks
+    from kafka_audit.airflow import tasks
 
     return tasks.collect(get_current_context()["params"]["cluster"], {})  # queues are asked by the scheduled audit alone
-
-
-@task
-def request(snapshot_id: str, baseline_id: str) -> str:
-    """Pair the snapshot with the baseline, and run the checks that need no Spark."""
-    from kafka_audit.airflow_glue import tasks
-
-    return tasks.request([snapshot_id], get_current_context()["run_id"], {snapshot_id: baseline_id})
 
 
 @task(multiple_outputs=False, outlets=[assets.AUDITED])
 def report(run: str) -> dict[str, str]:
     """Turn Spark's answer into findings, incidents and the report."""
-    from kafka_audit.airflow_glue import tasks
+    from kafka_audit.airflow import tasks
 
     return tasks.report(run, get_current_context()["outlet_events"])
 
@@ -58,9 +50,9 @@ def report(run: str) -> dict[str, str]:
 @task
 def differ(judged: dict[str, str], baseline_id: str) -> None:
     """Fail unless everything is as it was meant to be."""
-    from kafka_audit.airflow_glue import changes
+    from kafka_audit.airflow import migration_tasks
 
-    changes.differ(get_current_context()["params"]["cluster"], judged, baseline_id)
+    migration_tasks.differ(get_current_context()["params"]["cluster"], judged, baseline_id)
 
 
 @dag(
@@ -80,14 +72,12 @@ def differ(judged: dict[str, str], baseline_id: str) -> None:
     doc_md=DOC,
 )
 def kafka_audit_after_migration() -> None:
-    """Wire the tasks; what they do is in `kafka_audit.airflow_glue.changes`."""
+    """Wire the tasks; what they do is in `kafka_audit.airflow.migration_tasks`."""
     kept = baseline()
     snapshot = collect()
-    run = request(snapshot, kept)
-    compare = CompareSnapshots(task_id="compare", run="{{ ti.xcom_pull(task_ids='request') }}", application=str(JOB))
-    judged = report(run)
+    compare = CompareSnapshots(task_id="compare", snapshot_ids=[snapshot], baseline=kept, application=str(JOB))
+    judged = report(compare.output)
     kept >> snapshot
-    run >> compare >> judged
     differ(judged, kept)
 
 

@@ -8,8 +8,8 @@ from typing import Any
 from airflow.providers.standard.operators.hitl import ApprovalOperator
 from airflow.sdk import Param, dag, get_current_context, task
 
-from kafka_audit.airflow_glue import assets, environment
-from kafka_audit.airflow_glue.submit import CompareSnapshots
+from kafka_audit.airflow import assets, environment
+from kafka_audit.airflow.submit import CompareSnapshots
 
 JOB = Path(__file__).resolve().parents[1] / "spark_jobs" / "diff_snapshots.py"
 KINDS = {
@@ -23,7 +23,7 @@ KINDS = {
 DOC = """
 Says whether a change of a cluster may begin, with blockers first, and asks a person. Trigger it by hand; it only reads.
 
-`planned` → `collect` → `request` → `compare` (Spark) → `report` → `decide` → `approve` → `keep`
+`planned` → `collect` → `compare` (Spark) → `report` → `decide` → `approve` → `keep`
 
 * A no-go fails the task `decide`; its log has the whole report. Mend the blockers and trigger again.
 * Otherwise **Browse → Required Actions** asks to approve. Nobody answers in `KAFKA_AUDIT_APPROVAL_HOURS` (24): rejected.
@@ -77,31 +77,23 @@ PARAMS = {
 @task
 def planned() -> dict[str, Any]:
     """Read the form."""
-    from kafka_audit.airflow_glue import changes
+    from kafka_audit.airflow import migration_tasks
 
-    return changes.planned(get_current_context()["params"])
+    return migration_tasks.planned(get_current_context()["params"])
 
 
 @task
 def collect() -> str:
     """Take a snapshot of the cluster."""
-    from kafka_audit.airflow_glue import tasks
+    from kafka_audit.airflow import tasks
 
     return tasks.collect(get_current_context()["params"]["cluster"], {})  # queues are asked by the scheduled audit alone
-
-
-@task
-def request(snapshot_id: str) -> str:
-    """Pair it with its predecessor, and run the checks that need no Spark."""
-    from kafka_audit.airflow_glue import tasks
-
-    return tasks.request([snapshot_id], get_current_context()["run_id"])
 
 
 @task(multiple_outputs=False, outlets=[assets.AUDITED])
 def report(run: str) -> dict[str, str]:
     """Turn Spark's answer into findings, incidents and the report."""
-    from kafka_audit.airflow_glue import tasks
+    from kafka_audit.airflow import tasks
 
     return tasks.report(run, get_current_context()["outlet_events"])
 
@@ -109,17 +101,17 @@ def report(run: str) -> dict[str, str]:
 @task(multiple_outputs=False)
 def decide(judged: dict[str, str], plan: dict[str, Any]) -> dict[str, str]:
     """Fail on a no-go, else prepare the question."""
-    from kafka_audit.airflow_glue import changes
+    from kafka_audit.airflow import migration_tasks
 
-    return changes.decide(get_current_context()["params"]["cluster"], judged, plan)
+    return migration_tasks.decide(get_current_context()["params"]["cluster"], judged, plan)
 
 
 @task
 def keep(judged: dict[str, str]) -> str:
     """Keep the snapshot as baseline."""
-    from kafka_audit.airflow_glue import changes
+    from kafka_audit.airflow import migration_tasks
 
-    return changes.keep(get_current_context()["params"]["cluster"], judged)
+    return migration_tasks.keep(get_current_context()["params"]["cluster"], judged)
 
 
 @dag(
@@ -134,12 +126,11 @@ def keep(judged: dict[str, str]) -> str:
     doc_md=DOC,
 )
 def kafka_audit_before_migration() -> None:
-    """Wire the tasks; what they do is in `kafka_audit.airflow_glue.changes`."""
+    """Wire the tasks; what they do is in `kafka_audit.airflow.migration_tasks`."""
     plan = planned()
     snapshot = collect()
-    run = request(snapshot)
-    compare = CompareSnapshots(task_id="compare", run="{{ ti.xcom_pull(task_ids='request') }}", application=str(JOB))
-    judged = report(run)
+    compare = CompareSnapshots(task_id="compare", snapshot_ids=[snapshot], application=str(JOB))
+    judged = report(compare.output)
     approve = ApprovalOperator(
         task_id="approve",
         subject="{{ ti.xcom_pull(task_ids='decide')['subject'] }}",
@@ -149,7 +140,6 @@ def kafka_audit_before_migration() -> None:
         execution_timeout=None,
     )
     plan >> snapshot
-    run >> compare >> judged
     decide(judged, plan) >> approve >> keep(judged)
 
 

@@ -2,12 +2,12 @@
 
 from airflow.plugins_manager import AirflowPlugin
 
-from kafka_audit.airflow_glue.page import plugged
+from kafka_audit.airflow.page import plugin
 
 
 class KafkaAuditPlugin(AirflowPlugin):
     """Reports in the Airflow UI: in the menu and beside every DAG run."""
 
     name = "kafka_audit"
-    fastapi_apps = plugged.APPS
-    external_views = plugged.VIEWS
+    fastapi_apps = plugin.FASTAPI_APPS
+    external_views = plugin.EXTERNAL_VIEWS

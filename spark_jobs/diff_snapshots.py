@@ -2,21 +2,23 @@
 
 import argparse
 
-from kafka_audit.engine.parent import end_with_task
-from kafka_audit.engine.run import answer
-from kafka_audit.engine.session import start
+from kafka_audit import job
+from kafka_audit.differences.parent import end_with_task
+from kafka_audit.differences.session import start
 
 
 def main() -> None:
-    """Judge the snapshots that `runs/RUN_ID/request.json` names."""
+    """Compare and judge the snapshots that `runs/RUN_ID/request.json` names."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--store", required=True, help="root of the snapshot store, a path or URL that Spark can read")
+    parser.add_argument(
+        "--store", required=True, help="root of the snapshot store, a path or URL that this driver and Spark can read"
+    )
     parser.add_argument("--run", required=True, help="name of the run below runs/")
     arguments = parser.parse_args()
     end_with_task()
     spark = start()
     try:
-        answer(spark, arguments.store, arguments.run)
+        job.answer(spark, arguments.store, arguments.run)
     finally:
         spark.stop()
 

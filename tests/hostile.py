@@ -71,12 +71,13 @@ def snapshot(string):
 def document(string, cluster="prod"):
     """Return a report on a cluster that says `string` wherever it may say anything, with a failure of every check."""
     found = snapshot(string)
+    view = small_cluster.view(found)
     judged = list(_judgements(found.snapshot_id, string))
-    told = findings.conclude(found, None, judged, mutes=(), previous_report=None, today=date(2026, 9, 14))
+    told = findings.conclude(view, judged, mutes=(), previous_report=None, today=date(2026, 9, 14))
     kinds = ("broker_came", "endpoint", "config", "acl", "topic_created", "version")
     changes = [Change(kind=kind, resource=string, before=string, after=string) for kind in kinds]
-    causes = incidents(found, told, changes)
-    return build(found, None, told, causes, changes, None, show_all=True, passed_over=[string]) | {"cluster": cluster}
+    causes = incidents(view, told, changes)
+    return build(view, None, told, causes, changes, None, show_all=True, passed_over=[string]) | {"cluster": cluster}
 
 
 def _judgements(snapshot_id, string):

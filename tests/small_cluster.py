@@ -15,11 +15,18 @@ reads: [{observer: broker:2, operation: Metadata, outcome: failed, error: timeou
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
+from differences import in_duckdb
 from kafka_audit.checks import Check
+from kafka_audit.cluster.given import given
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.differences.found import Differences
+from kafka_audit.differences.tables import DIFFERENCES
 from kafka_audit.model.finding import Confidence, Finding, Lifecycle, Resource, Severity, Status, fingerprint
 from kafka_audit.model.tables import (
+    LARGE,
     Acl,
     AclHolder,
     BrokerConfig,
@@ -33,6 +40,7 @@ from kafka_audit.model.tables import (
     RegisteredBroker,
     RegisteredEndpoint,
     RegisteredPartition,
+    RegisteredTopic,
     Registry,
     Row,
     Sample,
@@ -50,6 +58,10 @@ def snapshot(spec: Mapping[str, Any], snapshot_id: str = "20260914T180000Z-prod-
     """Build a snapshot from the words above."""
     looks = [Sample(sample=1, started_ms=1789408782000, finished_ms=1789408783000, reason="first")]
     rows: list[Row] = [_info(spec), *looks, *_registered(spec), *_views(spec), *_probes(spec)]
+    topics = dict.fromkeys(name.rpartition("/")[0] for name in spec.get("partitions", {}))
+    rows.extend(
+        RegisteredTopic(sample=1, last_sample=1, topic=topic, topic_id=None, czxid=1, mzxid=1, deleting=False) for topic in topics
+    )
     rows.extend(RegisteredPartition(**_partition(name, row)) for name, row in spec.get("partitions", {}).items())
     rows.extend(_config(broker, key, value) for broker, keys in spec.get("configs", {}).items() for key, value in keys.items())
     rows.extend(
@@ -65,6 +77,20 @@ def snapshot(spec: Mapping[str, Any], snapshot_id: str = "20260914T180000Z-prod-
         for read in spec.get("reads", [])
     )
     return Snapshot(snapshot_id=snapshot_id, cluster="prod", cluster_id=CLUSTER_ID, rows=tuple(rows))
+
+
+def view(judged: Mapping[str, Any] | Snapshot) -> ClusterView:
+    """Return the cluster view of a snapshot, or of one in the words above."""
+    seen = judged if isinstance(judged, Snapshot) else snapshot(judged)
+    return ClusterView(seen, None, _differences(seen.snapshot_id, seen.rows))
+
+
+@lru_cache(maxsize=64)
+def _differences(snapshot_id: str, rows: tuple[Row, ...]) -> Differences:
+    seen = Snapshot(snapshot_id=snapshot_id, cluster="prod", cluster_id=CLUSTER_ID, rows=rows)
+    if not any(seen.of(table) for table in LARGE):
+        return Differences.from_rows(DIFFERENCES, ())
+    return in_duckdb.measure([seen], {snapshot_id: given(seen, None, ())})[snapshot_id]
 
 
 def _info(spec: Mapping[str, Any]) -> SnapshotInfo:
@@ -196,7 +222,7 @@ def _partition(name: str, row: Mapping[str, Any]) -> dict[str, Any]:
         **row,
     }
     whole |= {"replicas": tuple(whole["replicas"]), "isr": tuple(sorted(whole["isr"]))}
-    return {"sample": 1, "topic": topic, "partition": int(number), "leader": row["replicas"][0], **whole}
+    return {"sample": 1, "last_sample": 1, "topic": topic, "partition": int(number), "leader": row["replicas"][0], **whole}
 
 
 def _config(broker: int, key: str, value: str | None) -> BrokerConfig:
@@ -271,6 +297,6 @@ def check(code: str, **told: Any) -> Check:
         needs=told.get("needs", ()),
         says=told.get("says", {Status.FAIL: "Broker {broker} fails"}),
         function=lambda: "",
-        kind="sql",
+        kind="audit",
         doc=told.get("doc", ""),
     )

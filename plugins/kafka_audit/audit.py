@@ -1,4 +1,4 @@
-"""The steps of an audit, the same for the console and the DAG: collect, request, (Spark answers), conclude, gate.
+"""The steps of an audit, the same for the console and the DAG: collect, request, (the Spark job answers), conclude, gate.
 
 Each step reads from the store what the step before wrote there, so that they may run in different processes and be retried.
 """
@@ -7,29 +7,30 @@ import contextlib
 import logging
 import secrets as tokens
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.collect import snapshot as collector
 from kafka_audit.collect.queues import Answer
-from kafka_audit.engine import causes, findings, rows
+from kafka_audit.differences.found import Differences
+from kafka_audit.engine import causes, findings
+from kafka_audit.isolation import Apart, Failed, Failures, here
 from kafka_audit.model.cluster import Cluster, Mute
-from kafka_audit.model.errors import AuditError, SnapshotError, StoreError, UsageError
-from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.run import Answer as SparkAnswer
-from kafka_audit.model.run import Pair, Request
+from kafka_audit.model.errors import EngineError, SnapshotError, StoreError, UsageError
+from kafka_audit.model.finding import Severity, Status
+from kafka_audit.model.run import Judged, Pair, Request
 from kafka_audit.model.tables import Snapshot
 from kafka_audit.model.text import clean, counted
 from kafka_audit.report import digest
 from kafka_audit.report import document as reports
 from kafka_audit.store import Store
 from kafka_audit.store.history import DIGEST
+from kafka_audit.store.manifest import Manifest
 
 log = logging.getLogger(__name__)
-_T = TypeVar("_T")
 
 CLEAN, FAILED, UNCOVERED = 0, 3, 4
 """Exit codes of the gate (contract)."""
@@ -37,62 +38,6 @@ CLEAN, FAILED, UNCOVERED = 0, 3, 4
 _MOST_UNJUDGED = 50  # audits in a row that were killed before their report
 
 Take = Callable[..., Snapshot]
-Failed = Callable[[str, str], None]
-"""Is told of a snapshot that comes to no report: its id, and why."""
-
-
-class Apart(Protocol):
-    """Runs a function, here or in a process that can be ended."""
-
-    def __call__(self, function: Callable[[], _T], /) -> _T:
-        """Return what the function returns."""
-        ...
-
-
-def _here(function: Callable[[], _T]) -> _T:
-    return function()
-
-
-class Isolated:
-    """What is done for one snapshot after the other, of which none costs another one its report."""
-
-    def __init__(self, failed: Failed | None) -> None:
-        """Keep who is told; None: the first error is raised."""
-        self._failed = failed
-        self._first: Exception | None = None
-        self.reasons: tuple[tuple[str, str], ...] = ()
-
-    @contextmanager
-    def part(self, snapshot_id: str) -> Iterator[None]:
-        """Do one snapshot's part. The store's errors are raised: the next part meets them, too, and a retry may not."""
-        try:
-            yield
-        except (StoreError, OSError):
-            raise
-        except Exception as error:
-            if self._failed is None:
-                raise
-            log.exception("%s comes to no report", snapshot_id)
-            self._first = self._first or error
-            self._tell(
-                snapshot_id,
-                clean(str(error)) if isinstance(error, AuditError) else f"{type(error).__name__}: {clean(str(error))}",
-            )
-
-    def told_before(self, reasons: Iterable[tuple[str, str]]) -> None:
-        """Tell of what failed in an earlier step."""
-        for snapshot_id, why in reasons:
-            self._tell(snapshot_id, why)
-
-    def _tell(self, snapshot_id: str, why: str) -> None:
-        self.reasons = (*self.reasons, (snapshot_id, why))
-        if self._failed is not None:
-            self._failed(snapshot_id, why)
-
-    def raise_first(self) -> None:
-        """Raise the first error, where there was one."""
-        if self._first is not None:
-            raise self._first
 
 
 def stamp(now: float) -> str:
@@ -129,27 +74,25 @@ def collect(  # noqa: PLR0913 -- one of them replaces a part only in tests
     return snapshot_id
 
 
-def request(  # noqa: PLR0913 -- some of them replace a part only in tests and in the DAG
+def request(  # noqa: PLR0913 -- two of them are the DAG's
     store: Store,
     snapshot_ids: Iterable[str],
     baselines: Mapping[str, str | None] | None,
     run_id: str,
     *,
-    judge: Callable[[Snapshot], Iterable[Judgement]] = rows.judge_rows,
     damaged: Callable[[SnapshotError], None] | None = None,
     failed: Failed | None = None,
 ) -> Request:
-    """Pair snapshots with what they are compared with, run the row checks, write the request of run `run_id`.
+    """Pair snapshots with what they are compared with, write the request of run `run_id`.
 
     Args:
         store: where the snapshots are.
         snapshot_ids: the snapshots to judge.
         baselines: by snapshot id, the id to compare with (None: nothing); ids that are not in it take the previous snapshot.
         run_id: the run's name, unique.
-        judge: runs all row checks over one snapshot.
-        damaged: is told of each damaged previous snapshot; that cluster is compared with the one before, or with nothing, its
+        damaged: gets each damaged previous snapshot; that cluster is compared with the one before, or with nothing, its
             report says so, and the others go on. Without it such a snapshot raises, as a baseline that was asked for always does.
-        failed: is told of each snapshot that cannot be judged; it is left out and the others go on, unless none is left. Without
+        failed: gets each snapshot that cannot be read; it is left out and the others go on, unless none is left. Without
             it the error is raised, as one of the store always is.
 
     Raises:
@@ -157,32 +100,30 @@ def request(  # noqa: PLR0913 -- some of them replace a part only in tests and i
         UsageError: a baseline is of another cluster.
     """
     pairs: list[Pair] = []
-    judgements: list[Judgement] = []
-    isolated = Isolated(failed)
+    failures = Failures(failed, isolate=failed is not None)
     for snapshot_id in snapshot_ids:
-        with isolated.part(snapshot_id):
-            snapshot = store.read(snapshot_id)
+        with failures.of(snapshot_id):
+            store.verify_tables(snapshot_id)
+            manifest = store.manifest(snapshot_id)
             if baselines is not None and snapshot_id in baselines:
-                pair = _pair(store, snapshot, _baseline(store, snapshot, baselines[snapshot_id]))
+                pair = _pair(store, manifest, _baseline(store, manifest, baselines[snapshot_id]))
             else:
-                pair = _latest(store, snapshot, damaged)
-            found = tuple(judge(snapshot))
+                pair = _latest(store, manifest, damaged)
             pairs.append(pair)
-            judgements.extend(found)
     if not pairs:
-        isolated.raise_first()
-    asked = Request(run_id=run_id, pairs=tuple(pairs), row_judgements=tuple(judgements), failed=isolated.reasons)
+        failures.raise_first()
+    asked = Request(run_id=run_id, pairs=tuple(pairs), failed=failures.reasons)
     store.write_request(asked)
     return asked
 
 
-def _pair(store: Store, snapshot: Snapshot, previous: str | None) -> Pair:
+def _pair(store: Store, snapshot: Manifest, previous: str | None) -> Pair:
     if previous is not None:
         store.verify(previous)  # damage is the user's to mend; Spark would call it an error of its own
     return Pair(snapshot_id=snapshot.snapshot_id, previous_snapshot_id=previous)
 
 
-def _latest(store: Store, snapshot: Snapshot, damaged: Callable[[SnapshotError], None] | None) -> Pair:
+def _latest(store: Store, snapshot: Manifest, damaged: Callable[[SnapshotError], None] | None) -> Pair:
     if damaged is None:
         return _pair(store, snapshot, store.previous(snapshot))
     told: list[str] = []
@@ -195,7 +136,7 @@ def _latest(store: Store, snapshot: Snapshot, damaged: Callable[[SnapshotError],
     return Pair(snapshot_id=snapshot.snapshot_id, previous_snapshot_id=previous, passed_over=tuple(told))
 
 
-def _baseline(store: Store, snapshot: Snapshot, baseline: str | None) -> str | None:
+def _baseline(store: Store, snapshot: Manifest, baseline: str | None) -> str | None:
     if baseline is None:
         return None
     other = store.manifest(baseline)
@@ -218,9 +159,9 @@ def conclude(  # noqa: PLR0913 -- two of them are the DAG's
     show_all: bool = False,
     newest: bool = True,
     failed: Failed | None = None,
-    apart: Apart = _here,
+    apart: Apart = here,
 ) -> list[dict[str, Any]]:
-    """Turn Spark's answer to a run into reports, write them to the store, return them in the order of the request.
+    """Turn the Spark job's answer to a run into reports, write them to the store, return them in the order of the request.
 
     Args:
         store: where request, answer and snapshots are.
@@ -229,67 +170,89 @@ def conclude(  # noqa: PLR0913 -- two of them are the DAG's
         show_all: list PASS findings too.
         newest: make these the current reports of their clusters and of the store, and let the store forget what is beyond
             `keep` of the cluster file. If not, history is not rewritten either: a snapshot that has a report keeps it.
-        failed: is told of each snapshot on which no report can be made, those that `request` left out among them; the others go
+        failed: gets each snapshot on which no report can be made, those that an earlier step left out among them; the others go
             on, unless none is left. Without it the error is raised, as one of the store always is.
         apart: runs what makes one report of findings, and may end it.
 
     Raises:
-        EngineError: Spark did not answer completely.
+        EngineError: there is no complete answer.
         SnapshotError: a snapshot was damaged since.
     """
     asked, answer = store.read_request(run_id), store.read_answer(run_id)
     documents: dict[str, dict[str, Any]] = {}
-    isolated = Isolated(failed)
-    isolated.told_before(asked.failed)
+    failures = Failures(failed, isolate=failed is not None)
+    failures.add(asked.failed)
+    if failed is None and answer.failed:
+        snapshot_id, why = answer.failed[0]
+        msg = f"{snapshot_id} cannot be judged: {why}"
+        raise EngineError(msg)
+    failures.add(answer.failed)
     # Older first: a snapshot may be compared with one that is judged in the same run.
     for pair in sorted(asked.pairs, key=lambda pair: pair.snapshot_id):
-        with isolated.part(pair.snapshot_id):
-            snapshot = store.read(pair.snapshot_id)
-            previous = None if pair.previous_snapshot_id is None else store.read(pair.previous_snapshot_id)
+        if pair.snapshot_id not in answer.judged:
+            continue
+        with failures.of(pair.snapshot_id):
+            judged = store.read_judged(run_id, pair.snapshot_id)
+            previous = None if pair.previous_snapshot_id is None else store.read(pair.previous_snapshot_id, large=False)
             previous_report = None if pair.previous_snapshot_id is None else _last_report(store, pair.previous_snapshot_id)
-            cluster = clusters.get(snapshot.cluster)
-            mutes = cluster.mute if cluster else ()
-            document = apart(
-                partial(_document, snapshot, previous, previous_report, pair, asked, answer, mutes, show_all=show_all)
+            view = ClusterView(
+                store.read(pair.snapshot_id, large=False), previous, _differences(judged.differences, pair.snapshot_id)
             )
+            cluster = clusters.get(view.snapshot.cluster)
+            mutes = cluster.mute if cluster else ()
+            document = apart(partial(_document, view, previous_report, pair, judged, mutes, show_all=show_all))
             if newest or store.read_report(pair.snapshot_id) is None:
+                store.write_differences(pair.snapshot_id, judged.differences)
                 store.write_report(pair.snapshot_id, document, newest=newest)
                 store.write_rendering(pair.snapshot_id, DIGEST, digest.text(document), newest=False)
             documents[pair.snapshot_id] = document
     if not documents:
-        isolated.raise_first()
+        failures.raise_first()
     audited = sorted({document["cluster"] for document in documents.values()}) if newest else []
     _tidy(store, run_id, [clusters[name] for name in audited if name in clusters])
     return [documents[pair.snapshot_id] for pair in asked.pairs if pair.snapshot_id in documents]
 
 
-def _document(  # noqa: PLR0913, PLR0917 -- what one report rests on
-    snapshot: Snapshot,
-    previous: Snapshot | None,
+def judged_view(store: Store, snapshot_id: str) -> ClusterView:
+    """Return the view on a snapshot that was judged, without its previous one.
+
+    Raises:
+        SnapshotError: it is not published, damaged, or was not judged.
+    """
+    return ClusterView(store.read(snapshot_id, large=False), None, _differences(store.read_differences(snapshot_id), snapshot_id))
+
+
+def _differences(plain: Mapping[str, Any], snapshot_id: str) -> Differences:
+    try:
+        return Differences.from_plain(plain)
+    except (KeyError, TypeError) as error:
+        msg = f"{snapshot_id}: its difference tables are of another version ({error}): judge the snapshot again"
+        raise SnapshotError(msg) from error
+
+
+def _document(  # noqa: PLR0913 -- what one report rests on
+    view: ClusterView,
     previous_report: Mapping[str, Any] | None,
     pair: Pair,
-    asked: Request,
-    answer: SparkAnswer,
+    judged: Judged,
     mutes: Sequence[Mute],
     *,
     show_all: bool,
 ) -> dict[str, Any]:
     """Return the report on one snapshot. Pure."""
     found = findings.conclude(
-        snapshot,
-        previous,
-        (*asked.row_judgements, *answer.judgements),
+        view,
+        judged.judgements,
         mutes=mutes,
         previous_report=previous_report,
         today=datetime.now(UTC).date(),
     )
-    changes = tuple(change for snapshot_id, change in answer.changes if snapshot_id == pair.snapshot_id)
     return reports.build(
-        snapshot,
+        view,
         pair.previous_snapshot_id,
         found,
-        causes.incidents(snapshot, found, changes),
-        changes,
+        causes.incidents(view, found, judged.changes),
+        judged.changes,
         previous_report,
         show_all=show_all,
         passed_over=pair.passed_over,
@@ -342,9 +305,9 @@ def gate(document: Mapping[str, Any], fail_on: str, min_coverage: float) -> tupl
     asked, answered = document["coverage"]["asked"], document["coverage"]["answered"]
     if answered < min_coverage * asked or (not asked and min_coverage > 0):
         unknown = document["coverage"]["unknown"]
-        first = f", first {clean(unknown[0]['observer'])} {clean(unknown[0]['operation'])}" if unknown else ""
-        return UNCOVERED, f"only {answered} of {asked} reads were answered{first}: what was not seen may be broken"
-    return CLEAN, f"clean: nothing of severity {least.name} or above, {answered} of {asked} reads answered"
+        first = f", first failed read: {clean(unknown[0]['observer'])} {clean(unknown[0]['operation'])}" if unknown else ""
+        return UNCOVERED, f"only {answered} of {asked} reads were answered{first}; checks without data are unknown"
+    return CLEAN, f"clean: no failure of severity {least.name} or above, {answered} of {asked} reads answered"
 
 
 def severity(name: str) -> Severity:
@@ -352,7 +315,7 @@ def severity(name: str) -> Severity:
     try:
         return Severity[name.upper()]
     except KeyError:
-        msg = f"{name!r} is no severity; choose one of {', '.join(s.name.lower() for s in reversed(Severity))}"
+        msg = f"{name!r} is not a severity; choose one of {', '.join(s.name.lower() for s in reversed(Severity))}"
         raise UsageError(msg) from None
 
 

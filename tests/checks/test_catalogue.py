@@ -9,10 +9,9 @@ import pytest
 
 from checks.conftest import BLIND, HERE, case_files, cases, severity
 from kafka_audit.checks import Check, catalogue
-from kafka_audit.engine.rows import judge_rows
-from kafka_audit.engine.run import judge
-from kafka_audit.model.errors import EngineError
-from kafka_audit.model.finding import Severity, Status
+from kafka_audit.checks.run import judge
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.model.finding import Severity, Status, as_text
 from kafka_audit.model.tables import (
     BrokerView,
     Probe,
@@ -41,10 +40,6 @@ TAKEN_AWAY = {
 """Which tables each blind world lacks, in whole or in part. An address that one broker hands out is told, whoever is silent."""
 
 every_check = pytest.mark.parametrize("check", catalogue().values(), ids=catalogue())
-
-
-def _said(request, check: Check, name: str):
-    return request.getfixturevalue(f"judged_in_{'spark' if check.kind == 'sql' else 'python'}").of(check.code, name)
 
 
 @every_check
@@ -93,33 +88,34 @@ def test_cases_show_the_fault_and_its_nearest_false_positive(check):
 
 
 @every_check
-def test_messages_use_evidence_that_is_there(request, check):
+def test_messages_use_evidence_that_is_there(judged, check):
     """Every judgement of every case can be put into words."""
     seen = set()
     for name in (*(f"{check.code}-{case}" for case in cases(check.code)), *BLIND):
-        for judgement in _said(request, check, name):
+        for judgement in judged.of(check.code, name):
             seen.add(judgement.status)
             template = check.says[judgement.status]
+            evidence = {key: as_text(value) for key, value in judgement.evidence.items()}
             keys = {key for _, key, _, _ in string.Formatter().parse(template) if key is not None}
             assert keys <= judgement.evidence.keys(), (name, judgement)
-            assert "{" not in template.format_map(judgement.evidence)
+            assert "{" not in template.format_map(evidence)
     assert seen == set(check.says), "a status is said that never comes, or never said"
 
 
 @every_check
-def test_what_to_do_names_evidence_of_failures(request, check):
+def test_what_to_do_names_evidence_of_failures(judged, check):
     section = inspect.cleandoc(check.doc).partition("## What to do")[2].partition("## ")[0]
     keys = set(re.findall(r"\{(\w+)\}", section))
     for case in cases(check.code):
-        for judgement in _said(request, check, f"{check.code}-{case}"):
+        for judgement in judged.of(check.code, f"{check.code}-{case}"):
             if judgement.status is Status.FAIL:
                 assert keys <= judgement.evidence.keys(), judgement
 
 
 @every_check
-def test_not_known_says_what_would_be_needed(request, check):
+def test_not_known_says_what_would_be_needed(judged, check):
     for name in (*(f"{check.code}-{case}" for case in cases(check.code)), *BLIND):
-        for judgement in _said(request, check, name):
+        for judgement in judged.of(check.code, name):
             if judgement.status is Status.UNKNOWN:
                 assert judgement.evidence["error"]
                 assert judgement.evidence["needs"]
@@ -128,15 +124,15 @@ def test_not_known_says_what_would_be_needed(request, check):
 
 
 @every_check
-def test_severity_and_confidence_belong_to_failures(request, check):
+def test_severity_and_confidence_belong_to_failures(judged, check):
     for name in (*(f"{check.code}-{case}" for case in cases(check.code)), *BLIND):
-        for judgement in _said(request, check, name):
+        for judgement in judged.of(check.code, name):
             assert judgement.severity is None or judgement.status is Status.FAIL
 
 
 @every_check
-def test_nothing_fails_in_a_cluster_that_agrees_with_itself(request, check):
-    judgements = _said(request, check, "healthy")
+def test_nothing_fails_in_a_cluster_that_agrees_with_itself(judged, check):
+    judgements = judged.of(check.code, "healthy")
     assert judgements
     failed = [one for one in judgements if one.status is Status.FAIL]
     # Most clusters have one PLAINTEXT listener for all, and so has that world: weak, and no fault. KA911 counts what there is.
@@ -146,10 +142,10 @@ def test_nothing_fails_in_a_cluster_that_agrees_with_itself(request, check):
 
 @pytest.mark.parametrize("world", TAKEN_AWAY)
 @every_check
-def test_nothing_passes_for_lack_of_input(request, check, world):
+def test_nothing_passes_for_lack_of_input(judged, check, world):
     if not TAKEN_AWAY[world] & set(check.needs):
         return
-    judgements = _said(request, check, world)
+    judgements = judged.of(check.code, world)
     assert judgements, "it says nothing at all"
     assert [one for one in judgements if one.status in {Status.PASS, Status.FAIL}] == []
 
@@ -162,9 +158,9 @@ def test_no_two_checks_share_a_name():
     assert [name for name, n in Counter(check.name for check in catalogue().values()).items() if n > 1] == []
 
 
-def test_every_check_that_reads_rows_in_python_names_itself_when_it_breaks():
-    def broken(snapshot):
-        return [snapshot.rows[0]]
+def test_a_check_that_breaks_is_named():
+    def broken(view):
+        return [view.snapshot.rows[0]]
 
     check = Check(
         code="KA999",
@@ -174,25 +170,8 @@ def test_every_check_that_reads_rows_in_python_names_itself_when_it_breaks():
         needs=(SourceRead,),
         says={},
         function=broken,
-        kind="row",
+        kind="audit",
     )
     with pytest.raises(IndexError) as caught:
-        judge_rows(Snapshot(snapshot_id="s", cluster="c", cluster_id="i", rows=()), {"KA999": check})
+        judge(ClusterView.of_files(Snapshot(snapshot_id="s", cluster="c", cluster_id="i", rows=())), {"KA999": check})
     assert caught.value.__notes__ == ["raised by check KA999 (audit/broken) on snapshot s"]
-
-
-@pytest.mark.spark
-@pytest.mark.usefixtures("judged_in_spark")  # registers the views
-def test_a_select_that_does_not_run_is_named(spark):
-    check = Check(
-        code="KA998",
-        name="broken",
-        family="audit",
-        severity=Severity.LOW,
-        needs=(),
-        says={},
-        function=lambda: "SELECT nothing FROM judged",
-        kind="sql",
-    )
-    with pytest.raises(EngineError, match=r"check KA998 \(audit/broken\) does not run: .*nothing"):
-        judge(spark, [catalogue()["KA204"], check])

@@ -3,13 +3,14 @@
 import pytest
 
 from kafka_audit.checks.configuration.effective import Effective, Value, defaults, plain
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.tables import BrokerConfig, BrokerProperty, DynamicConfig, Snapshot
 
 KEY = "message.max.bytes"
 
 
 def of(*rows):
-    return Effective(Snapshot(snapshot_id="s", cluster="c", cluster_id="i", rows=rows))
+    return Effective(ClusterView.of_files(Snapshot(snapshot_id="s", cluster="c", cluster_id="i", rows=rows)))
 
 
 def line(value, key=KEY):

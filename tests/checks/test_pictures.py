@@ -7,17 +7,13 @@ from typing import Any
 import pytest
 import yaml
 
-from checks.conftest import HERE, base, write_tables
+from checks.conftest import HERE, base
 from checks.world import snapshots
+from cluster_views import cluster_views
 from engine.test_causes import text_of
-from kafka_audit.checks import catalogue
-from kafka_audit.engine import rows, run, views
+from kafka_audit.checks.run import judge
 from kafka_audit.engine.causes import incidents
 from kafka_audit.engine.findings import conclude
-from kafka_audit.model.run import Pair, judgement_from_dict
-from kafka_audit.model.tables import SQL_TABLES, ddl
-
-pytestmark = pytest.mark.spark
 
 
 @cache
@@ -27,24 +23,15 @@ def pictures() -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def told(spark, tmp_path_factory):
-    """The incidents of each picture, all judged in one job."""
-    folder = tmp_path_factory.mktemp("pictures")
-    found = {name: snapshots(base(), name, case)[0] for name, case in pictures().items()}
-    write_tables(folder, list(found.values()))
-    tables = {
-        table.table(): spark.read.schema(ddl(table)).parquet(str(folder / f"{table.table()}.parquet")) for table in SQL_TABLES
-    }
-    judgements = [one for snapshot in found.values() for one in rows.judge_rows(snapshot)]
-    views.register(spark, tables, [Pair(snapshot_id=name, previous_snapshot_id=None) for name in found], judgements)
-    sql = [check for check in catalogue().values() if check.kind == "sql"]
-    judgements += [judgement_from_dict(row.asDict(recursive=True)) for row in run.judge(spark, sql).collect()]
-    return {name: _incidents(snapshot, judgements) for name, snapshot in found.items()}
+def told():
+    """The incidents of each picture."""
+    views = cluster_views({name: snapshots(base(), name, case) for name, case in pictures().items()})
+    return {name: _incidents(view) for name, view in views.items()}
 
 
-def _incidents(snapshot, judgements):
-    findings = conclude(snapshot, None, judgements, mutes=(), previous_report=None, today=date(2026, 1, 1))
-    return incidents(snapshot, findings, ())
+def _incidents(view):
+    findings = conclude(view, judge(view), mutes=(), previous_report=None, today=date(2026, 1, 1))
+    return incidents(view, findings, ())
 
 
 @pytest.mark.parametrize("name", pictures())

@@ -158,10 +158,10 @@ def _registered(sample: int, world: World, unread: set[str]) -> Iterator[Row]:
         return
     for topic, held in world["topics"].items():
         told = {key: held.get(key) for key in ("topic_id", "czxid", "mzxid")}
-        yield RegisteredTopic(sample=sample, topic=topic, deleting=held.get("deleting", False), **told)
+        yield RegisteredTopic(sample=sample, last_sample=sample, topic=topic, deleting=held.get("deleting", False), **told)
         for partition, state in held["partitions"].items():
             row = {"leader_recovery_state": 0} | _tuples(state)
-            yield RegisteredPartition(sample=sample, topic=topic, partition=partition, **row)
+            yield RegisteredPartition(sample=sample, last_sample=sample, topic=topic, partition=partition, **row)
 
 
 def _replication(sample: int, world: World, unread: set[str]) -> Iterator[Row]:

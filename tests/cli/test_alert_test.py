@@ -69,10 +69,10 @@ def test_each_channel_says_that_its_message_was_taken(connect, ports, arrived):
     mail, post = arrived()
     lines = done.stdout.splitlines()
     number = dict(mail["headers"])["Subject"].rpartition(" ")[2]
-    assert dict(mail["headers"])["Subject"].startswith("[TEST] kafka-audit: alerts from ")
-    assert lines[0] == f"mail: test {number} was taken for oncall@example.com over 127.0.0.1:{ports[0]}"
-    assert lines[1].startswith("slack: test ")
-    assert lines[1].rpartition("test ")[2].split()[0] in post["text"]
+    assert dict(mail["headers"])["Subject"].startswith("[TEST] kafka-audit on ")
+    assert lines[0] == f"mail: test alert {number} was accepted for oncall@example.com over 127.0.0.1:{ports[0]}"
+    assert lines[1].startswith("slack: test alert ")
+    assert lines[1].rpartition("test alert ")[2].split()[0] in post["text"]
     assert len(lines) == 2
     assert "hush" not in done.stdout + done.stderr
 
@@ -89,15 +89,15 @@ def test_a_channel_that_takes_nothing_is_told_and_fails(connect):
 def test_without_any_connection_nobody_would_be_told():
     done = alert_test()
     assert done.returncode == 2
-    assert "mail: not used, there is no Airflow connection kafka_audit_smtp" in done.stdout
-    assert "make an Airflow connection kafka_audit_smtp or kafka_audit_slack" in done.stderr
+    assert "mail: not configured, Airflow connection kafka_audit_smtp does not exist" in done.stdout
+    assert "create an Airflow connection kafka_audit_smtp or kafka_audit_slack" in done.stderr
 
 
 def test_a_connection_that_lacks_something_is_wrong_configuration(connect):
     connect(mail={"from_email": "airflow@example.com"}, slack=False)
     done = alert_test()
     assert done.returncode == 2
-    assert "mail: connection kafka_audit_smtp: its extra lacks to, so no mail can be sent" in done.stdout
+    assert "mail: connection kafka_audit_smtp: its extra must contain to" in done.stdout
 
 
 @pytest.mark.airflow

@@ -34,32 +34,32 @@ SLIPS = {
     "option misspelt": (["run", "prod", "--fial-on", "low"], "unknown argument '--fial-on'; did you mean --fail-on?"),
     "option cut short": (["run", "prod", "--fail", "low"], "unknown argument '--fail'; did you mean --fail-on?"),
     "a word too much": (["explain", "KA101", "KA102"], "unknown argument 'KA102'"),
-    "no severity": (["run", "prod", "--fail-on", "hihg"], "argument --fail-on: 'hihg' is no severity, choose critical, high,"),
+    "no severity": (["run", "prod", "--fail-on", "hihg"], "argument --fail-on: 'hihg' is not a severity; choose critical, high,"),
     "nearest severity": (["run", "prod", "--fail-on", "hihg"], "; did you mean high?"),
-    "coverage of ninety": (["run", "prod", "--min-coverage", "90"], "argument --min-coverage: '90' is no number from 0 to 1"),
-    "coverage in words": (["run", "prod", "--min-coverage", "all"], "'all' is no number from 0 to 1"),
-    "coverage nan": (["run", "prod", "--min-coverage", "nan"], "'nan' is no number from 0 to 1"),
-    "a file of diff": (["diff", "a", "b", "--format", "html"], "'html' is no format of this command, choose text or json"),
+    "coverage of ninety": (["run", "prod", "--min-coverage", "90"], "argument --min-coverage: '90' is not a number from 0 to 1"),
+    "coverage in words": (["run", "prod", "--min-coverage", "all"], "'all' is not a number from 0 to 1"),
+    "coverage nan": (["run", "prod", "--min-coverage", "nan"], "'nan' is not a number from 0 to 1"),
+    "a file of diff": (["diff", "a", "b", "--format", "html"], "'html' is not a format of this command; choose text or json"),
     "no format": (
         ["run", "prod", "--format", "jsn"],
-        "argument --format: 'jsn' is no format, choose text, json, html, md, sarif",
+        "argument --format: 'jsn' is not a format; choose text, json, html, md, sarif",
     ),
-    "two formats": (["run", "prod", "--format", "json,text"], "stdout carries one result, choose text or json"),
-    "no such cluster": (["run", "prdo"], "clusters.yaml: has no cluster 'prdo'; did you mean prod?"),
-    "nothing like it": (["run", "xyz"], "clusters.yaml: has no cluster 'xyz'; it has prod, cloud"),
-    "no such file": (["run", "prod", "--config", "nowhere.yaml"], "nowhere.yaml: no such file; name the cluster file with --con"),
+    "two formats": (["run", "prod", "--format", "json,text"], "only one format can be printed to stdout; choose text or json"),
+    "no such cluster": (["run", "prdo"], "clusters.yaml: cluster 'prdo' does not exist; did you mean prod?"),
+    "nothing like it": (["run", "xyz"], "clusters.yaml: cluster 'xyz' does not exist; the clusters are prod, cloud"),
+    "no such file": (["run", "prod", "--config", "nowhere.yaml"], "nowhere.yaml: file not found; set --con"),
     "a slip in the file": (["run", "prod", "--config", "bad.yaml"], "bad.yaml:1: clusters.prod.boostrap: unknown key; did you"),
-    "an Airflow connection": (["run", "cloud"], "cloud: kafka_conn_id names an Airflow connection, and the console has none"),
+    "an Airflow connection": (["run", "cloud"], "cloud: kafka_conn_id requires Airflow; on the command line, set security"),
     "store below a file": (
         ["run", "prod", "--out", "file/store"],
-        "file/store: Not a directory; name another place",
+        "file/store: Not a directory; set another store",
     ),
-    "store that is a pattern": (["run", "prod", "--out", "a*"], "Spark would take this path for a pattern"),
-    "baseline that is none": (["run", "prod", "--baseline", "yesterday"], "has no published snapshot 'yesterday'"),
+    "store that is a pattern": (["run", "prod", "--out", "a*"], "Spark reads this path as a pattern"),
+    "baseline that is none": (["run", "prod", "--baseline", "yesterday"], "snapshot 'yesterday' is not published"),
     "snapshot of no cluster": (["snapshot", "prdo"], "did you mean prod?"),
     "diff of one": (["diff", "a"], "the following arguments are required: SNAPSHOT; see `kafka-audit diff --help`"),
-    "diff of none": (["diff", "a", "b"], "has no published snapshot 'a'"),
-    "no such check": (["explain", "KA999"], "'KA999' is no check of this version"),
+    "diff of none": (["diff", "a", "b"], "snapshot 'a' is not published"),
+    "no such check": (["explain", "KA999"], "'KA999' is not a check of this version"),
 }
 
 
@@ -81,7 +81,7 @@ def test_the_environment_names_cluster_file_and_store(tmp_path, monkeypatch, cap
     monkeypatch.delenv("KAFKA_AUDIT_CLUSTERS")
     monkeypatch.setenv("KAFKA_AUDIT_STORE", str(tmp_path / "elsewhere"))
     assert main(["run", "prod", "--baseline", "x"]) == 2
-    assert f"{tmp_path}/elsewhere: has no published snapshot" in capfd.readouterr().err
+    assert f"{tmp_path}/elsewhere: snapshot " in capfd.readouterr().err
 
 
 def test_missing_java_is_told_before_anything_is_asked(monkeypatch, tmp_path, capfd):
@@ -89,7 +89,7 @@ def test_missing_java_is_told_before_anything_is_asked(monkeypatch, tmp_path, ca
     assert main(["run", "prod"]) == 1
     out, err = capfd.readouterr()
     assert out == ""
-    assert err.startswith("kafka-audit: Spark needs Java: ")
+    assert err.startswith("kafka-audit: Spark requires Java: ")
     assert err.count("\n") == 1
     assert not list(tmp_path.glob("kafka-audit-store/snapshots/*"))
 
@@ -167,4 +167,4 @@ def test_no_complaint_shows_the_login_in_a_url(argv, monkeypatch, capsys):
 def test_the_login_of_the_environment_is_not_shown_either(monkeypatch, capsys):
     monkeypatch.setenv("KAFKA_AUDIT_STORE", LOGIN)
     assert main(["report", "20260131T080000Z-prod-00aa"]) == 2
-    assert capsys.readouterr().err.startswith("kafka-audit: s3://***@…: a store's URL holds no password; ")
+    assert capsys.readouterr().err.startswith("kafka-audit: s3://***@…: the URL of a store must not contain a password; ")

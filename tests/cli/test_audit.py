@@ -3,15 +3,15 @@
 import errno
 import json
 import re
-from dataclasses import replace
 
 import pytest
 
+from cluster_views import answer_with
 from kafka_audit import audit
 from kafka_audit.model.cluster import Cluster, Keep, Mute
 from kafka_audit.model.errors import EngineError, SnapshotError, UsageError
 from kafka_audit.model.finding import Judgement, Status
-from kafka_audit.model.run import Pair, judgement_to_dict
+from kafka_audit.model.run import Pair
 from kafka_audit.model.tables import Snapshot, SnapshotInfo, SourceRead
 from kafka_audit.report import digest
 from kafka_audit.store import Store
@@ -45,11 +45,6 @@ def store(tmp_path):
     return store
 
 
-def _judge(snapshot):
-    """Stand for the row checks: one judgement per snapshot."""
-    return [Judgement(snapshot_id=snapshot.snapshot_id, code="KA303", resource="broker/1/listener/X", status=Status.PASS)]
-
-
 def test_collect_publishes_what_the_collector_took_under_an_id_that_sorts_by_time(tmp_path):
     taken = {}
 
@@ -67,10 +62,9 @@ def test_collect_publishes_what_the_collector_took_under_an_id_that_sorts_by_tim
     assert [manifest.snapshot_id for manifest in store.manifests()] == [snapshot_id]
 
 
-def test_request_pairs_with_the_previous_snapshot_and_runs_the_row_checks(store):
-    asked = audit.request(store, [SECOND], None, "r1", judge=_judge)
+def test_request_pairs_with_the_previous_snapshot(store):
+    asked = audit.request(store, [SECOND], None, "r1")
     assert asked.pairs == (Pair(snapshot_id=SECOND, previous_snapshot_id=FIRST),)
-    assert [j.snapshot_id for j in asked.row_judgements] == [SECOND]
     assert store.read_request("r1") == asked
 
 
@@ -78,7 +72,7 @@ def test_request_takes_the_baseline_that_is_given(store):
     third = "20260131T100000Z-prod-00cc"
     store.write(_snapshot(third))
     baselines = {third: FIRST, SECOND: None}
-    assert audit.request(store, [third, SECOND], baselines, "r1", judge=_judge).pairs == (
+    assert audit.request(store, [third, SECOND], baselines, "r1").pairs == (
         Pair(snapshot_id=third, previous_snapshot_id=FIRST),
         Pair(snapshot_id=SECOND, previous_snapshot_id=None),
     )
@@ -88,23 +82,23 @@ def test_request_refuses_a_baseline_of_another_cluster(store):
     other = "20260131T070000Z-other-00dd"
     store.write(_snapshot(other, "other", "id-of-other"))
     with pytest.raises(UsageError, match=r"is of cluster id id-of-other \(other\), .* of id-of-prod \(prod\)"):
-        audit.request(store, [SECOND], {SECOND: other}, "r1", judge=_judge)
+        audit.request(store, [SECOND], {SECOND: other}, "r1")
 
 
 def test_a_cluster_that_did_not_tell_its_id_is_compared_with_nothing_rather_than_refused(store):
     down = "20260131T100000Z-prod-00ee"
     store.write(_snapshot(down, cluster_id="unknown:prod"))
-    asked = audit.request(store, [down], {down: FIRST}, "r1", judge=_judge)
+    asked = audit.request(store, [down], {down: FIRST}, "r1")
     assert asked.pairs == (Pair(snapshot_id=down, previous_snapshot_id=None),)
 
 
 def test_request_refuses_a_damaged_or_missing_snapshot(tmp_path, store):
-    with pytest.raises(SnapshotError, match="has no published snapshot"):
-        audit.request(store, [SECOND], {SECOND: "20260131T080000Z-prod-00ab"}, "r1", judge=_judge)
+    with pytest.raises(SnapshotError, match="is not published"):
+        audit.request(store, [SECOND], {SECOND: "20260131T080000Z-prod-00ab"}, "r1")
     for damaged in (FIRST, SECOND):  # what it is compared with, then itself
         (tmp_path / "snapshots" / damaged / "sample.parquet").unlink()
         with pytest.raises(SnapshotError, match=rf"{damaged}/sample\.parquet: is missing"):
-            audit.request(store, [SECOND], None, "r1", judge=_judge)
+            audit.request(store, [SECOND], None, "r1")
 
 
 def _no_manifest(folder):
@@ -127,15 +121,14 @@ def test_a_damaged_previous_snapshot_is_passed_over_for_its_own_cluster_only(tmp
         store.write(_snapshot(snapshot_id, "stage", "id-of-stage"))
     damage(tmp_path / "snapshots" / SECOND)
     told = []
-    asked = audit.request(store, [third, stage_now], None, "r1", judge=_judge, damaged=told.append)
+    asked = audit.request(store, [third, stage_now], None, "r1", damaged=told.append)
     prod, other = asked.pairs
     assert (prod.previous_snapshot_id, other) == (FIRST, Pair(snapshot_id=stage_now, previous_snapshot_id=stage))
     assert str(told[0]) == f"{tmp_path}/{prod.passed_over[0]}"
     assert prod.passed_over[0].startswith(f"snapshots/{SECOND}/")
-    assert [j.snapshot_id for j in asked.row_judgements] == [third, stage_now]
     assert store.read_request("r1") == asked
 
-    _spark_answers(tmp_path, [])
+    answer_with(store, "r1", [])
     documents = audit.conclude(store, "r1", {})
     assert SECOND in documents[0]["passed_over"][0]
     assert SECOND not in str(documents[1])
@@ -144,29 +137,21 @@ def test_a_damaged_previous_snapshot_is_passed_over_for_its_own_cluster_only(tmp
 
 def test_without_a_whole_predecessor_a_cluster_is_compared_with_nothing_and_its_report_says_so(tmp_path, store):
     _no_table(tmp_path / "snapshots" / FIRST)
-    asked = audit.request(store, [SECOND], None, "r1", judge=_judge, damaged=lambda _: None)
+    asked = audit.request(store, [SECOND], None, "r1", damaged=lambda _: None)
     assert asked.pairs[0].previous_snapshot_id is None
-    _spark_answers(tmp_path, [])
+    answer_with(store, "r1", [])
     assert f"{FIRST}/sample.parquet: is missing" in audit.conclude(store, "r1", {})[0]["passed_over"][0]
 
 
 def test_a_damaged_baseline_that_was_asked_for_is_refused_all_the_same(tmp_path, store):
     _no_table(tmp_path / "snapshots" / FIRST)
     with pytest.raises(SnapshotError, match="is missing"):
-        audit.request(store, [SECOND], {SECOND: FIRST}, "r1", judge=_judge, damaged=lambda _: None)
+        audit.request(store, [SECOND], {SECOND: FIRST}, "r1", damaged=lambda _: None)
 
 
 def test_nothing_is_passed_over_where_all_is_whole(store):
-    asked = audit.request(store, [SECOND], None, "r1", judge=_judge, damaged=lambda error: pytest.fail(str(error)))
+    asked = audit.request(store, [SECOND], None, "r1", damaged=lambda error: pytest.fail(str(error)))
     assert asked.pairs == (Pair(snapshot_id=SECOND, previous_snapshot_id=FIRST),)
-
-
-def _spark_answers(tmp_path, judgements, run="r1"):
-    for folder, rows in (("judgements", [judgement_to_dict(j) for j in judgements]), ("changes", [])):
-        path = tmp_path / "runs" / run / folder
-        path.mkdir(parents=True)
-        (path / "part-00000.json").write_text("".join(json.dumps(row) + "\n" for row in rows))
-        (path / "_SUCCESS").touch()
 
 
 def _stale(snapshot_id):
@@ -175,8 +160,8 @@ def _stale(snapshot_id):
 
 
 def test_conclude_writes_a_report_for_each_snapshot_of_the_run_and_tells_ongoing_from_new(tmp_path, store):
-    audit.request(store, [SECOND, FIRST], None, "r1", judge=lambda _: [])
-    _spark_answers(tmp_path, [_stale(FIRST), _stale(SECOND)])
+    audit.request(store, [SECOND, FIRST], None, "r1")
+    answer_with(store, "r1", [_stale(FIRST), _stale(SECOND)])
     documents = audit.conclude(store, "r1", {"prod": PROD})
     assert [document["snapshot_id"] for document in documents] == [SECOND, FIRST]
     lives = [finding["lifecycle"] for document in documents for finding in document["findings"] if finding["code"] == "KA101"]
@@ -187,9 +172,10 @@ def test_conclude_writes_a_report_for_each_snapshot_of_the_run_and_tells_ongoing
     assert json.loads((tmp_path / "clusters" / "prod" / "findings.json").read_text())["snapshot_id"] == SECOND
 
 
-def test_conclude_joins_what_the_row_checks_said_with_what_spark_said(tmp_path, store):
-    audit.request(store, [FIRST], None, "r1", judge=_judge)
-    _spark_answers(tmp_path, [_stale(FIRST)])
+def test_conclude_lists_what_passed_where_that_is_asked_for_and_counts_it_always(store):
+    audit.request(store, [FIRST], None, "r1")
+    passed = Judgement(snapshot_id=FIRST, code="KA303", resource="broker/1/listener/X", status=Status.PASS)
+    answer_with(store, "r1", [_stale(FIRST), passed])
     (document,) = audit.conclude(store, "r1", {}, show_all=True)
     assert [(finding["code"], finding["status"]) for finding in document["findings"]] == [("KA101", "FAIL"), ("KA303", "PASS")]
     (document,) = audit.conclude(store, "r1", {})
@@ -197,9 +183,9 @@ def test_conclude_joins_what_the_row_checks_said_with_what_spark_said(tmp_path, 
     assert document["counts"]["PASS"] == 1
 
 
-def test_conclude_mutes_what_the_cluster_file_mutes(tmp_path, store):
-    audit.request(store, [FIRST], None, "r1", judge=lambda _: [])
-    _spark_answers(tmp_path, [_stale(FIRST)])
+def test_conclude_mutes_what_the_cluster_file_mutes(store):
+    audit.request(store, [FIRST], None, "r1")
+    answer_with(store, "r1", [_stale(FIRST)])
     mute = Mute(code="KA101", resource="broker/*", reason="r", owner="o")
     (document,) = audit.conclude(store, "r1", {"prod": Cluster(name="prod", mute=(mute,))})
     assert [finding["muted"] for finding in document["findings"] if finding["code"] == "KA101"] == [True]
@@ -210,8 +196,8 @@ def test_conclude_mutes_what_the_cluster_file_mutes(tmp_path, store):
 
 def test_conclude_of_an_old_comparison_rewrites_no_history(tmp_path, store):
     store.write_report(SECOND, {"cluster": "prod", "n": 2})
-    audit.request(store, [SECOND, FIRST], None, "r1", judge=lambda _: [])
-    _spark_answers(tmp_path, [])
+    audit.request(store, [SECOND, FIRST], None, "r1")
+    answer_with(store, "r1", [])
     audit.conclude(store, "r1", {}, newest=False)
     assert store.read_report(SECOND) == {"cluster": "prod", "n": 2}
     assert json.loads((tmp_path / "findings.json").read_text()) == {"cluster": "prod", "n": 2}
@@ -221,8 +207,8 @@ def test_conclude_of_an_old_comparison_rewrites_no_history(tmp_path, store):
 def _concluded(tmp_path, store, **options):
     third = "20260131T100000Z-prod-00cc"
     store.write(_snapshot(third))
-    audit.request(store, [third], None, "r1", judge=lambda _: [])
-    _spark_answers(tmp_path, [])
+    audit.request(store, [third], None, "r1")
+    answer_with(store, "r1", [])
     audit.conclude(store, "r1", {"prod": Cluster(name="prod", keep=Keep(snapshots=1))}, **options)
     return sorted(path.name for path in (tmp_path / "snapshots").iterdir()), third
 
@@ -237,9 +223,9 @@ def test_conclude_of_an_old_comparison_forgets_nothing(tmp_path, store):
     assert left == [FIRST, SECOND, third]
 
 
-def test_conclude_forgets_nothing_of_a_cluster_that_left_the_cluster_file(tmp_path, store):
-    audit.request(store, [SECOND], None, "r1", judge=lambda _: [])
-    _spark_answers(tmp_path, [])
+def test_conclude_forgets_nothing_of_a_cluster_that_left_the_cluster_file(store):
+    audit.request(store, [SECOND], None, "r1")
+    answer_with(store, "r1", [])
     audit.conclude(store, "r1", {"other": Cluster(name="other", keep=Keep(snapshots=1))})
     assert [manifest.snapshot_id for manifest in store.manifests()] == [SECOND, FIRST]
 
@@ -251,14 +237,17 @@ def test_an_audit_is_not_lost_for_a_snapshot_that_cannot_be_deleted(tmp_path, st
     monkeypatch.setattr("shutil.rmtree", refuse)
     _, third = _concluded(tmp_path, store)
     assert store.read_report(third) is not None
-    assert f"old snapshots stay: {tmp_path}/snapshots/{FIRST}: Permission denied; give this user the right" in caplog.text
+    assert (
+        f"old snapshots stay: {tmp_path}/snapshots/{FIRST}: Permission denied; grant this user read and write access"
+        in caplog.text
+    )
 
 
 def test_conclude_needs_spark_s_whole_answer(tmp_path, store):
-    audit.request(store, [FIRST], None, "r1", judge=lambda _: [])
-    _spark_answers(tmp_path, [])
-    (tmp_path / "runs" / "r1" / "judgements" / "_SUCCESS").unlink()
-    with pytest.raises(EngineError, match="Spark ended without a complete answer"):
+    audit.request(store, [FIRST], None, "r1")
+    answer_with(store, "r1", [])
+    (tmp_path / "runs" / "r1" / "answer.json").unlink()
+    with pytest.raises(EngineError, match="the result of Spark is incomplete"):
         audit.conclude(store, "r1", {})
     assert store.read_report(FIRST) is None
 
@@ -284,8 +273,8 @@ def _document(*findings, incidents=(), asked=4, answered=4):
 
 
 GATES = {
-    "nothing found": (_document(), "high", 1.0, 0, "clean: nothing of severity HIGH or above, 4 of 4 reads answered"),
-    "below the severity": (_document(_finding("MEDIUM")), "high", 1.0, 0, "clean: nothing of severity HIGH"),
+    "nothing found": (_document(), "high", 1.0, 0, "clean: no failure of severity HIGH or above, 4 of 4 reads answered"),
+    "below the severity": (_document(_finding("MEDIUM")), "high", 1.0, 0, "clean: no failure of severity HIGH"),
     "at the severity": (_document(_finding("HIGH")), "high", 1.0, 3, "m"),
     "above it": (_document(_finding("CRITICAL")), "high", 1.0, 3, "m"),
     "in any case": (_document(_finding("MEDIUM")), "Medium", 1.0, 3, "m"),
@@ -316,7 +305,7 @@ GATES = {
     ),
     "too little answered": (
         _document(answered=3), "high", 1.0, 4,
-        "only 3 of 4 reads were answered, first broker:2 Metadata: what was not seen may be broken",
+        "only 3 of 4 reads were answered, first failed read: broker:2 Metadata; checks without data are unknown",
     ),
     "enough answered": (_document(answered=3), "high", 0.75, 0, "3 of 4 reads answered"),
     "failures come before coverage": (_document(_finding("HIGH"), answered=0), "high", 1.0, 3, "m"),
@@ -336,7 +325,7 @@ def test_the_gate(case):
 
 
 def test_the_gate_knows_its_severities():
-    with pytest.raises(UsageError, match="'urgent' is no severity; choose one of critical, high, medium, low, info"):
+    with pytest.raises(UsageError, match="'urgent' is not a severity; choose one of critical, high, medium, low, info"):
         audit.gate(_document(), "urgent", 1.0)
 
 
@@ -348,13 +337,10 @@ def test_what_was_wrong_before_audits_that_were_killed_is_not_new_after_them(tmp
         store.write(_snapshot(one))
     reports = {}
     for one in (ids[0], ids[-1]):  # those between have no report
-        asked = audit.request(store, [one], None, f"run-{one[9:11]}", judge=_judge_broken)
-        _spark_answers(tmp_path, [], asked.run_id)
+        asked = audit.request(store, [one], None, f"run-{one[9:11]}")
+        broken = Judgement(snapshot_id=one, code="KA303", resource="broker/1/listener/X", status=Status.FAIL)
+        answer_with(store, asked.run_id, [broken])
         (reports[one],) = audit.conclude(store, asked.run_id, {"prod": PROD})
     lifecycles = {(f["code"], f["lifecycle"]) for f in reports[ids[-1]]["findings"] if f["status"] == "FAIL"}
     assert lifecycles == {("KA303", "ongoing")}
     assert reports[ids[-1]]["previous_snapshot_id"] == ids[-2]
-
-
-def _judge_broken(snapshot):
-    return [replace(one, status=Status.FAIL) for one in _judge(snapshot)]

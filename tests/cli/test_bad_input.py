@@ -11,9 +11,9 @@ from types import SimpleNamespace
 import pyarrow.parquet as pq
 import pytest
 
+from cluster_views import answer_with
 from kafka_audit import audit
 from kafka_audit.model.finding import Judgement, Status
-from kafka_audit.model.run import judgement_to_dict
 from kafka_audit.model.tables import Sample, Snapshot, SnapshotInfo
 from kafka_audit.store import Store
 
@@ -73,11 +73,11 @@ FILES = {
     "unknown key": (DOWN.replace("read_s", "reed_s"), "clusters.yaml:4: clusters.prod.limits.reed_s: unknown key; did you mean"),
     "a password": (
         f"{DOWN}    security: {{password: hunter2}}\n",
-        "clusters.yaml:5: clusters.prod.security.password: no password may stand in this file; name the environment variable in",
+        "clusters.yaml:5: clusters.prod.security.password: passwords are not allowed in this file; set the environment variable",
     ),
     "a mute without reason": (
         f"{DOWN}    mute: [{{code: KA101, resource: cluster, owner: me}}]\n",
-        "clusters.yaml:5: clusters.prod.mute.0: needs reason: why the finding is accepted",
+        "clusters.yaml:5: clusters.prod.mute.0: requires reason: why the finding is accepted",
     ),
 }
 
@@ -92,7 +92,7 @@ def test_a_slip_in_the_cluster_file_is_told_with_file_line_and_key(run, tmp_path
 
 def test_a_missing_cluster_file_tells_how_to_get_one(run, tmp_path):
     (tmp_path / "clusters.yaml").unlink()
-    says(run("run", "prod"), "clusters.yaml: no such file; name the cluster file with --config, or start from clusters.example")
+    says(run("run", "prod"), "clusters.yaml: file not found; set --config, or copy clusters.example")
 
 
 def _file(tmp_path, name, snapshot_id=BEFORE):
@@ -131,16 +131,20 @@ def written(text):
     return lambda path: path.write_text(text)
 
 
-DAMAGED, LOST = "the snapshot cannot be used: remove its folder, or compare with another one", "remove it, and nothing but"
-NO_REPORT = "is no report (cut short, or edited); remove it, and nothing but the history of findings is lost"
-FOREIGN = "is no report on this snapshot that this version reads; remove it, and nothing but"
+DAMAGED, LOST = "the snapshot cannot be used: remove its folder, or select another baseline", "remove it; only the history"
+NO_REPORT = "is not a valid report (truncated or edited); remove it; only the history of findings is lost"
+FOREIGN = "is not a report of this snapshot that this version can read; remove it; only the history"
 DAMAGE = {
     "a table cut short": ("sample.parquet", cut, DAMAGED),
     "a table lost": ("sample.parquet", Path.unlink, DAMAGED),
     "a column lost": ("sample.parquet", without_column, f"(column reason is missing); {DAMAGED}"),
-    "a column of another type": ("sample.parquet", another_type, "(column reason is int64 where this version has string); the"),
-    "manifest cut short": ("manifest.json", cut, "is no manifest (cut short, or edited); remove that snapshot's folder, or"),
-    "another schema": ("manifest.json", of_the_future, "was written by a newer version (schema 2, this one reads 1); upgrade"),
+    "a column of another type": (
+        "sample.parquet",
+        another_type,
+        "(column reason has type int64, but this version requires string); the",
+    ),
+    "manifest cut short": ("manifest.json", cut, "is not a valid manifest (truncated or edited); remove the folder of the"),
+    "another schema": ("manifest.json", of_the_future, "newer version (schema 2, this version supports 1); upgrade"),
     "report cut short": ("findings.json", written('{"cluster": '), NO_REPORT),
     "report without end": ("findings.json", written("[" * 200_000), NO_REPORT),
     "report that is none": ("findings.json", written("[]"), NO_REPORT),
@@ -206,8 +210,8 @@ def test_no_damage_of_one_cluster_stops_conclude_of_another(tmp_path, case):
     name, damage, said = DAMAGE[case]
     damage(_file(tmp_path, name))
     told = []
-    audit.request(store, [LATER, OTHER_LATER], None, "r1", judge=lambda _: [], damaged=lambda error: told.append(str(error)))
-    _spark_answers(tmp_path, [_stale(LATER), _stale(OTHER_LATER)])
+    audit.request(store, [LATER, OTHER_LATER], None, "r1", damaged=lambda error: told.append(str(error)))
+    answer_with(store, "r1", [_stale(LATER), _stale(OTHER_LATER)])
     prod, stage = audit.conclude(store, "r1", {})
     assert (prod["snapshot_id"], prod["previous_snapshot_id"]) == (LATER, None)
     assert (stage["snapshot_id"], stage["previous_snapshot_id"], stage["passed_over"]) == (OTHER_LATER, OTHER, [])
@@ -221,11 +225,3 @@ def test_no_damage_of_one_cluster_stops_conclude_of_another(tmp_path, case):
 def _stale(snapshot_id):
     evidence = {"observer": "broker:2", "broker": "2", "count": "1", "partitions": "orders-0"}
     return Judgement(snapshot_id=snapshot_id, code="KA101", resource="broker/2", status=Status.FAIL, evidence=evidence)
-
-
-def _spark_answers(tmp_path, judgements):
-    for folder, rows in (("judgements", [judgement_to_dict(one) for one in judgements]), ("changes", [])):
-        path = tmp_path / "store" / "runs" / "r1" / folder
-        path.mkdir(parents=True)
-        (path / "part-00000.json").write_text("".join(json.dumps(row) + "\n" for row in rows))
-        (path / "_SUCCESS").touch()

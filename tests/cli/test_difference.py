@@ -59,7 +59,7 @@ Ongoing (1)
 Resolved (1)
   HIGH      KA105  cluster: m
 
-Failed before, could not be judged now (1)
+Failed before, unknown now (1)
   HIGH      KA107  cluster: m"""
     )
 
@@ -72,7 +72,7 @@ prod: A -> B
 
 0 changes
 
-No failure before, none after."""
+No failures in either snapshot."""
     )
 
 

@@ -168,9 +168,9 @@ def test_a_comment_mutes_with_its_reason(files, capsys):
 
 BAD_COMMENTS = {
     "no reason": ("# kafka-audit: ignore KA311\n", "a.properties:7: KA311 is ignored without a reason"),
-    "no check": ("# kafka-audit: ignore KA999 x\n", "a.properties:7: KA999 is no check of this version"),
-    "no verb": ("# kafka-audit: off\n", "a.properties:7: a comment for kafka-audit that says nothing known"),
-    "behind a value": ("num.partitions=1 # kafka-audit: ignore KA311 x\n", "a.properties:7: Java takes a comment behind"),
+    "no check": ("# kafka-audit: ignore KA999 x\n", "a.properties:7: KA999 is not a check of this version"),
+    "no verb": ("# kafka-audit: off\n", "a.properties:7: an unknown kafka-audit comment"),
+    "behind a value": ("num.partitions=1 # kafka-audit: ignore KA311 x\n", "a.properties:7: Java reads a comment after"),
 }
 
 
@@ -309,19 +309,23 @@ UNREADABLE = {
     "huge": (
         lambda p: os.truncate((p / "x.properties").touch() or p / "x.properties", 50_000_000),
         ["x.properties"],
-        "x.properties: larger than 4 MB; no broker's configuration is",
+        "x.properties: larger than 4 MB, the limit for a configuration",
     ),
-    "another's": (lambda p: (p / "x.properties").write_text("a=b\n"), ["x.properties"], "x.properties: no setting of a broker"),
-    "a device": (lambda _: None, ["/dev/zero"], "/dev/zero: is no file"),
-    "an empty folder": (lambda p: (p / "x").mkdir(), ["x"], "x: holds no file that ends in"),
-    "no match": (lambda _: None, ["*.nothing"], "*.nothing: no file is like that"),
-    "no such cluster": (lambda _: None, ["x", "--against", "prod"], "kafka-audit-store: has no snapshot of cluster 'prod'"),
-    "config alone": (lambda _: None, ["x", "--config", "c.yaml"], "--config without --cluster; name the cluster whose mute"),
+    "another's": (
+        lambda p: (p / "x.properties").write_text("a=b\n"),
+        ["x.properties"],
+        "x.properties: contains no broker settings",
+    ),
+    "a device": (lambda _: None, ["/dev/zero"], "/dev/zero: is not a regular file"),
+    "an empty folder": (lambda p: (p / "x").mkdir(), ["x"], "x: contains no .properties"),
+    "no match": (lambda _: None, ["*.nothing"], "*.nothing: no file matches"),
+    "no such cluster": (lambda _: None, ["x", "--against", "prod"], "kafka-audit-store: no snapshot of cluster 'prod'"),
+    "config alone": (lambda _: None, ["x", "--config", "c.yaml"], "--config requires --cluster, the cluster whose mute"),
     "bad version": (lambda _: None, ["x", "--kafka-version", "new"], "argument --kafka-version: 'new' is no version of Kafka"),
     "bad format": (
         lambda _: None,
         ["x", "--format", "sraif"],
-        "argument --format: 'sraif' is no format, choose text, json, sarif",
+        "argument --format: 'sraif' is not a format; choose text, json, sarif",
     ),
     "bad escape": (
         lambda p: (p / "x.properties").write_text("broker.id=\\u1"),

@@ -20,10 +20,11 @@ SPEC = {"brokers": {0: "a:9092"}, "views": {0: "empty"}}
 def store(tmp_path):
     store = Store(tmp_path / "store")
     snapshot = small_cluster.snapshot(SPEC, ID)
+    view = small_cluster.view(snapshot)
     findings = [small_cluster.finding("KA105", "broker/0", severity="CRITICAL")]
     store.write(snapshot)
     store.write(small_cluster.snapshot(SPEC, UNJUDGED))
-    store.write_report(ID, build(snapshot, None, findings, incidents(snapshot, findings, ()), (), None))
+    store.write_report(ID, build(view, None, findings, incidents(view, findings, ()), (), None))
     return store
 
 
@@ -61,7 +62,7 @@ def test_files_lie_beside_the_snapshot_and_the_current_ones_stay(store, capsys, 
 
 def test_a_snapshot_that_was_never_judged_says_how_to_judge_it(store, capsys):
     assert report(store, UNJUDGED) == 2
-    assert f"`kafka-audit diff EARLIER {UNJUDGED}` judges it" in capsys.readouterr().err
+    assert f"`kafka-audit diff EARLIER {UNJUDGED}` creates it" in capsys.readouterr().err
 
 
 def test_a_wrong_id_is_told_with_the_nearest(store, capsys):

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from kafka_audit.store import Store
-from kafka_audit.testbed import Bed
+from testbed import Bed
 
 pytestmark = [pytest.mark.bed, pytest.mark.spark]
 
@@ -146,7 +146,7 @@ def test_a_source_that_is_down_fails_and_below_fail_on_it_is_a_gap(audit, tmp_pa
     assert "KA001" in _failing(_report(tmp_path))
     gap = audit("run", "bed", "--fail-on", "critical", "--baseline", "none")
     assert gap.returncode == 4, gap.stdout + gap.stderr
-    assert "reads were answered, first " in gap.stderr.splitlines()[-1]
+    assert "reads were answered, first failed read: " in gap.stderr.splitlines()[-1]
     assert audit("run", "bed", "--fail-on", "critical", "--min-coverage", "0.1", "--quiet").returncode == 0
 
 

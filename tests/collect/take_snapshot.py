@@ -8,6 +8,7 @@ from dataclasses import asdict
 from kafka_audit.collect.snapshot import take
 from kafka_audit.model.cluster import Cluster, Limits, Vantage, ZookeeperAccess
 from kafka_audit.model.errors import UsageError
+from kafka_audit.model.tables import TABLES
 
 
 def main():
@@ -25,8 +26,8 @@ def main():
         sys.exit(f"usage: {error}")
     seconds = time.monotonic() - started
     rows = {}
-    for row in snapshot.rows:
-        rows.setdefault(type(row).__name__, []).append(asdict(row))
+    for table in TABLES:
+        rows[table.__name__] = [asdict(row) for row in snapshot.of(table)]
     json.dump({"cluster_id": snapshot.cluster_id, "seconds": seconds, "said": said, "rows": rows}, sys.stdout)
 
 

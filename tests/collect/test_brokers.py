@@ -19,7 +19,7 @@ def target(address, broker_id=2, protocol="PLAINTEXT", listener="PLAINTEXT"):
 
 
 def ask(*targets, read_s=2.0):
-    return BrokerAsker(targets, 1, ClientOptions(read_s=read_s), ViewBook()).ask()
+    return BrokerAsker(targets, 1, ClientOptions(read_s=read_s), ViewBook()).ask().rows
 
 
 def of(rows, table):

@@ -151,7 +151,7 @@ def test_more_topics_than_a_cluster_has_are_not_decoded():
         book.add(body, 1, None, Budget(cluster))
     assert time.monotonic() - started < 0.5
     assert "limits.rows" in caught.value.needs
-    assert book._last_bytes[1] == {}, "nothing is kept of it"
+    assert book._known[1].entries == {}, "nothing is kept of it"
 
 
 def test_eight_answers_that_differ_share_one_total():
@@ -219,11 +219,11 @@ def test_more_brokers_than_any_cluster_has_are_no_answer():
 def test_an_answer_is_as_large_as_its_api_may_be():
     with HostileBroker(0) as broker:
         broker.configs |= {f"key.{number}": ("v" * 1000, False) for number in range(9000)}
-        rows = BrokerAsker([target((broker.host, broker.port))], 1, ClientOptions(read_s=5.0), ViewBook()).ask()
+        rows = BrokerAsker([target((broker.host, broker.port))], 1, ClientOptions(read_s=5.0), ViewBook()).ask().rows
         errors = {row.operation: row.error for row in rows if isinstance(row, SourceRead) and row.outcome == "failed"}
         assert "DescribeConfigs BROKER" in errors
         broker.configs = {key: broker.configs[key] for key in [*broker.configs][:1000]}
-        rows = BrokerAsker([target((broker.host, broker.port))], 1, ClientOptions(read_s=5.0), ViewBook()).ask()
+        rows = BrokerAsker([target((broker.host, broker.port))], 1, ClientOptions(read_s=5.0), ViewBook()).ask().rows
         assert [row for row in rows if isinstance(row, SourceRead) and row.outcome == "failed"] == []
 
 
@@ -440,7 +440,7 @@ def test_names_below_a_znode_are_bounded(monkeypatch):
 
 def asked(broker, **limits):
     options = ClientOptions(read_s=5.0, budget=Budget(Cluster(name="c", limits=Limits(**limits))))
-    rows = BrokerAsker([target((broker.host, broker.port), broker.id)], 1, options, ViewBook()).ask()
+    rows = BrokerAsker([target((broker.host, broker.port), broker.id)], 1, options, ViewBook()).ask().rows
     return rows, {row.operation: row for row in rows if isinstance(row, SourceRead) and row.outcome == "failed"}
 
 

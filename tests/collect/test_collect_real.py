@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from kafka_audit.testbed import Bed
+from testbed import Bed
 
 pytestmark = pytest.mark.bed
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from collect.columns import collected
 from collect.fakes import FakeBroker, server
 from hostile_parties.broker import HostileBroker, changed
 from hostile_parties.cluster import HostileCluster
@@ -23,7 +24,7 @@ from kafka_audit.collect.views import ViewBook
 from kafka_audit.collect.wire import THROTTLED, ClientOptions, Conversation
 from kafka_audit.model.cluster import Cluster, Limits, Logs, Security, Vantage, ZookeeperAccess
 from kafka_audit.model.tables import BrokerConfig, BrokerView, Probe, RegisteredBroker, RegisteredTopic, SourceRead
-from kafka_audit.testbed.certificates import Authority
+from testbed.certificates import Authority
 
 AUDIT_S = 4.0
 QUICK = Limits(read_s=1.0, settle_s=0.1, audit_s=AUDIT_S)
@@ -152,7 +153,7 @@ def test_one_broker_with_many_addresses_takes_no_more_than_its_share():
         options = ClientOptions(read_s=1.0, budget=Budget().part(60)).part(3.0)
         started = time.monotonic()
         places = [target((broker.host, broker.port), 7, f"L{number}") for number in range(50)]
-        rows = BrokerAsker(places, 1, options, ViewBook()).ask()
+        rows = BrokerAsker(places, 1, options, ViewBook()).ask().rows
     assert time.monotonic() - started < 4.0
     assert len({row.listener for row in rows if isinstance(row, Probe)}) == 50, "each address has its row"
     assert {row.error for row in rows if isinstance(row, SourceRead)} == {"timeout"}
@@ -208,9 +209,9 @@ def test_a_session_time_that_no_broker_has_is_not_waited_for(told):
     config = BrokerConfig(
         observer="broker:1", broker_id=1, key="broker.session.timeout.ms", value=told, source=4, sensitive=False
     )
-    assert sampling.session_wait([refused, config]) <= sampling.MOST_SESSION_S + sampling.TICK_S
+    assert sampling.session_wait(collected([refused, config])) <= sampling.MOST_SESSION_S + sampling.TICK_S
     honest = replace(config, value="40000")
-    assert sampling.session_wait([refused, honest]) == 40 + sampling.TICK_S
+    assert sampling.session_wait(collected([refused, honest])) == 40 + sampling.TICK_S
 
 
 def test_one_cluster_whose_endpoints_hang_does_not_delay_the_errand_of_another():
@@ -252,7 +253,7 @@ def test_a_frame_after_frame_flood_leaves_time_outs_their_turn():
     with HostileBroker(0) as broker:
         broker.script[3] = raw(frame * 4_000_000)
         started = time.monotonic()
-        rows = BrokerAsker([target((broker.host, broker.port))], 1, ClientOptions(read_s=1.0), ViewBook()).ask()
+        rows = BrokerAsker([target((broker.host, broker.port))], 1, ClientOptions(read_s=1.0), ViewBook()).ask().rows
     assert time.monotonic() - started < 6
     assert any(row.operation == "Metadata" and row.outcome == "failed" for row in rows if isinstance(row, SourceRead))
 
@@ -268,7 +269,7 @@ def asked_throttled(milliseconds):
     with HostileBroker(0) as broker:
         broker.brokers = {0: (broker.host, broker.port)}
         broker.script[60] = throttled(milliseconds)
-        rows = BrokerAsker([target((broker.host, broker.port))], 1, ClientOptions(read_s=1.0), ViewBook()).ask()
+        rows = BrokerAsker([target((broker.host, broker.port))], 1, ClientOptions(read_s=1.0), ViewBook()).ask().rows
     return [row for row in rows if isinstance(row, SourceRead)], rows
 
 

@@ -3,15 +3,17 @@
 import struct
 import threading
 
+import numpy as np
 import pytest
 from kafka.protocol.consumer import ListOffsetsResponse
 
+from collect.columns import collected
 from collect.fakes import Serving, metadata, server
 from kafka_audit.collect import differences, leadership, list_offsets, offsets
 from kafka_audit.collect.cursor import WireError
 from kafka_audit.collect.differences import Tables
 from kafka_audit.collect.groups import GROUPS, MAY_DESCRIBE_GROUPS
-from kafka_audit.collect.leadership import Plan, Question
+from kafka_audit.collect.leadership import Plan, Question, Questions
 from kafka_audit.collect.offsets import LIST_OFFSETS, MAY_DESCRIBE_TOPICS, LeadershipAsker
 from kafka_audit.collect.reads import ReadError
 from kafka_audit.collect.targets import Target
@@ -58,7 +60,7 @@ def view_of(book, topics, broker=0, cluster="c", offline=()):
 def registered(topic, partition, replicas, leader, epoch=3):
     rest = {"controller_epoch": 1, "isr": replicas, "leader_recovery_state": 0, "state_mzxid": 1}
     return RegisteredPartition(
-        sample=1, topic=topic, partition=partition, replicas=replicas, leader=leader, leader_epoch=epoch, **rest
+        sample=1, last_sample=1, topic=topic, partition=partition, replicas=replicas, leader=leader, leader_epoch=epoch, **rest
     )
 
 
@@ -67,14 +69,23 @@ def registry():
     return Registry(sample=1, kafka_cluster_id="c", controller_id=0, controller_epoch=1, **zxids)
 
 
+def questions(plan, broker):
+    found = plan.questions.get(broker, ())
+    return [found.one(place) for place in range(len(found))]
+
+
 def asked(plan, broker):
-    return {(one.topic, one.partition, one.as_leader, one.listed_offline) for one in plan.questions.get(broker, ())}
+    return {(one.topic, one.partition, one.as_leader, one.listed_offline) for one in questions(plan, broker)}
+
+
+def plan_of(rows, book):
+    return leadership.plan(collected(rows), book)
 
 
 def test_leaders_are_asked_and_preferred_leaders_that_do_not_lead():
     book = ViewBook()
     rows = [registry(), view_of(book, {}), registered("a", 0, (0, 1), 0), registered("a", 1, (0, 1), 1)]
-    plan = leadership.plan(rows, book)
+    plan = plan_of(rows, book)
     assert asked(plan, 0) == {("a", 0, True, False), ("a", 1, False, False)}
     assert asked(plan, 1) == {("a", 1, True, False)}
     assert not plan.disks_fail
@@ -83,7 +94,7 @@ def test_leaders_are_asked_and_preferred_leaders_that_do_not_lead():
 def test_who_is_listed_as_offline_is_asked_as_well():
     book = ViewBook()
     view = view_of(book, {"a": {0: (1, [1, 0]), 1: (1, [1, 0])}}, offline=[("a", 1, 0)])
-    plan = leadership.plan([registry(), view, registered("a", 0, (1, 0), 1), registered("a", 1, (1, 0), 1)], book)
+    plan = plan_of([registry(), view, registered("a", 0, (1, 0), 1), registered("a", 1, (1, 0), 1)], book)
     assert asked(plan, 0) == {("a", 1, False, True)}
     assert (dict(plan.offline), plan.disks_fail) == ({0: 1}, True)
 
@@ -91,7 +102,7 @@ def test_who_is_listed_as_offline_is_asked_as_well():
 def test_replicas_of_a_broker_that_nobody_could_ask_make_no_disk_fail():
     book = ViewBook()
     view = view_of(book, {"a": {0: (0, [0, 7])}}, offline=[("a", 0, 7)])
-    assert not leadership.plan([registry(), view, registered("a", 0, (0, 7), 0)], book).disks_fail
+    assert not plan_of([registry(), view, registered("a", 0, (0, 7), 0)], book).disks_fail
 
 
 def test_a_failed_dir_makes_all_replicas_of_its_broker_worth_a_question():
@@ -99,16 +110,16 @@ def test_a_failed_dir_makes_all_replicas_of_its_broker_worth_a_question():
     dead = LogDir(
         sample=1, observer="broker:0", broker_id=0, path="/d", error=56, total_bytes=None, usable_bytes=None, replicas=0
     )
-    plan = leadership.plan([registry(), view_of(book, {}), dead, registered("a", 0, (1, 0), 1)], book)
+    plan = plan_of([registry(), view_of(book, {}), dead, registered("a", 0, (1, 0), 1)], book)
     assert asked(plan, 0) == {("a", 0, False, False)}
     assert plan.disks_fail
 
 
 def test_topics_in_deletion_and_partitions_without_state_are_no_leaders():
     book = ViewBook()
-    gone = RegisteredTopic(sample=1, topic="gone", topic_id=None, czxid=1, mzxid=1, deleting=True)
+    gone = RegisteredTopic(sample=1, last_sample=1, topic="gone", topic_id=None, czxid=1, mzxid=1, deleting=True)
     rows = [registry(), view_of(book, {}), gone, registered("gone", 0, (0,), 0), registered("new", 0, (1, 0), None, None)]
-    plan = leadership.plan(rows, book)
+    plan = plan_of(rows, book)
     assert (asked(plan, 0), asked(plan, 1)) == (set(), {("new", 0, False, False)})
 
 
@@ -121,16 +132,16 @@ def test_without_zookeeper_the_newest_epoch_among_views_tells_who_leads():
         view = book.add(bytes(answer.encode(framed=False, header=False)), 8)
         row = view_of(ViewBook(), {}, broker)
         views.append(BrokerView(**(vars(row) | {"topics_digest": view.topics_digest})))
-    plan = leadership.plan(views, book)
+    plan = plan_of(views, book)
     assert asked(plan, 1) == {("a", 0, True, False)}
     assert asked(plan, 0) == {("a", 0, False, False)}
-    assert plan.questions[1][0].leader_epoch == 4
+    assert questions(plan, 1)[0].leader_epoch == 4
 
 
 def test_a_view_of_another_cluster_tells_nothing():
     book = ViewBook()
     views = [view_of(book, {"a": {0: (one, [one])}}, one, cluster) for one, cluster in ((0, "c"), (1, "c"), (2, "other"))]
-    assert 2 not in leadership.plan(views, book).questions
+    assert 2 not in plan_of(views, book).questions
 
 
 @pytest.fixture
@@ -145,13 +156,21 @@ def question(topic, partition, *, as_leader=True, leader=2):
     return Question(topic=topic, partition=partition, as_leader=as_leader, **where)
 
 
+def columns_of(asked):
+    """Return questions, topic by topic, as columns."""
+    topics = sorted({one.topic for one in asked})
+    asked = sorted(asked, key=lambda one: one.topic)
+    rest = {name: np.array([getattr(one, name) for one in asked]) for name in Question._fields if name != "topic"}
+    return Questions(topics=topics, topic=np.array([topics.index(one.topic) for one in asked]), **rest)
+
+
 def target_of(fake):
     host, port = fake.address
     return Target(broker_id=2, listener="PLAINTEXT", protocol="PLAINTEXT", host=host, port=port, via=None)
 
 
 def ask(fake, questions, *, disks_fail=False, read_s=2.0):
-    plan = Plan(questions={2: questions}, offline={}, disks_fail=disks_fail)
+    plan = Plan(questions={2: columns_of(questions)} if questions else {}, offline={}, disks_fail=disks_fail)
     return LeadershipAsker(target_of(fake), 1, ClientOptions(read_s=read_s), plan).ask()
 
 
@@ -180,10 +199,12 @@ def test_only_what_nobody_would_expect_becomes_a_row(broker, version):
 
 def test_an_answer_that_ends_early_is_a_failed_read():
     answer = ListOffsetsResponse(version=5, throttle_time_ms=0, topics=[])
-    assert list_offsets.errors(bytes(answer.encode(framed=False, header=False)), 5) == {}
+    page = columns_of([question("a", 0)])
+    found = list_offsets.errors(bytes(answer.encode(framed=False, header=False)), 5, page)
+    assert found.tolist() == [list_offsets.NO_ANSWER]
     for body in (b"", b"\0" * 5, b"\0\0\0\0\0\0\0\1\0\1a\0\0\0\2\0\0", b"\0\0\0\0\0\0\0\1\0\1\xff\0\0\0\0"):
         with pytest.raises(WireError):
-            list_offsets.errors(body, 5)
+            list_offsets.errors(body, 5, page)
 
 
 def test_many_partitions_are_asked_in_pages(broker, monkeypatch):
@@ -287,10 +308,10 @@ def test_an_unexpected_answer_asks_for_a_second_look():
         preferred=True,
         listed_offline=False,
     )
-    found = differences.find(Tables([row]))
+    found = differences.find(Tables(collected([row])))
     assert found.reasons == ("broker 2 answers 6 for 1 partitions",)
     # As a difference of that partition: if its state moved in between, a third look is taken.
-    assert {key[:3] for _, key in found.all()} == {("partition", "a", 0)}
+    assert {key[:3] for key in found.all()} == {("partition", "a", 0)}
 
 
 def test_side_by_side_askers_share_nothing():

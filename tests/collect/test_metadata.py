@@ -6,8 +6,10 @@ import random
 import pytest
 from kafka.protocol.metadata import MetadataResponse
 
+from collect.columns import read_topic, rows_of, topics_of
 from collect.fakes import metadata
-from kafka_audit.collect.metadata import VERSIONS, MetadataError, read_answer, read_topic
+from kafka_audit.collect.collected import Collected
+from kafka_audit.collect.metadata import VERSIONS, MetadataError, head, read_answer, read_topics
 from kafka_audit.collect.views import ViewBook
 from kafka_audit.model.tables import ViewBroker, ViewPartition, ViewTopic
 
@@ -33,6 +35,10 @@ def topics(seed, most_replicas=5):
 
 def body(version, held, brokers=BROKERS, controller_id=1):
     return bytes(metadata(version, brokers, held, controller_id).encode(version=version))
+
+
+def view_rows(book, brokers_digests, topics_digests):
+    return rows_of(Collected(rows=tuple(book.rows(brokers_digests)), large=book.large(topics_digests)))
 
 
 def shuffled(mapping, seed):
@@ -69,6 +75,14 @@ def test_reads_what_kafka_python_reads(version):
             ]
 
 
+@pytest.mark.parametrize("version", ALL)
+def test_topics_are_decoded_together_as_each_alone(version):
+    pieces = [raw for seed in range(5) for raw in read_answer(body(version, topics(seed, most_replicas=200)), version).topics]
+    together = topics_of(read_topics(pieces, version))
+    assert together == [read_topic(raw, version) for raw in pieces]
+    assert topics_of(read_topics([], version)) == []
+
+
 @pytest.mark.parametrize("version", [1, 8, 12, 13])
 def test_bodies_that_end_early_are_an_error_of_ours(version):
     data = body(version, topics(1))
@@ -92,13 +106,52 @@ def test_bytes_turned_over_never_raise_anything_else(version):
             continue
 
 
+@pytest.mark.parametrize("version", [8, 12])
+def test_digests_of_topics_know_every_column_and_no_order(version):
+    held = {"orders": {0: (0, [0, 1]), 1: (1, [1, 0])}}
+
+    def digest(change):
+        changed = metadata(version, BROKERS, held)
+        change(changed.topics[0], changed.topics[0].partitions[0])
+        (raw,) = read_answer(bytes(changed.encode(version=version)), version).topics
+        return read_topics([raw], version).digests[0]
+
+    def turn(topic, _):
+        topic.partitions = topic.partitions[::-1]
+
+    same = [lambda *_: None, turn, lambda _, one: setattr(one, "isr_nodes", [1, 0])]
+    other = [
+        lambda topic, _: setattr(topic, "name", "order"),
+        lambda _, one: setattr(one, "error_code", 5),
+        lambda _, one: setattr(one, "leader_id", 1),
+        lambda _, one: setattr(one, "leader_epoch", 77),
+        lambda _, one: setattr(one, "replica_nodes", [1, 0]),
+        lambda _, one: setattr(one, "replica_nodes", [0, 1, 1]),
+        lambda _, one: setattr(one, "isr_nodes", [0]),
+        lambda _, one: setattr(one, "offline_replicas", [1]),
+        lambda topic, _: setattr(topic, "partitions", topic.partitions[:1]),
+    ]
+    assert len({digest(change) for change in same}) == 1
+    assert len({digest(change) for change in [*same, *other]}) == 1 + len(other)
+
+
+def test_orders_of_a_topic_beyond_those_that_are_kept_are_decoded_again_and_count_once():
+    book = ViewBook()
+    held = {"orders": {number: (0, [0, 1]) for number in range(5)}}
+    digests = {book.add(body(12, {"orders": shuffled(held["orders"], seed)}), 12).topics_digest for seed in range(12)}
+    assert len(digests) == 1
+    (kept,) = book._known[12].by_head.values()
+    assert len(kept) == len(book._known[12].entries) == 3
+    assert book.large(digests)[ViewPartition].num_rows == 5
+
+
 def test_equal_content_in_another_order_is_the_same_view():
     book, held = ViewBook(), topics(4)
     first = book.add(body(12, held), 12)
     turned = {name: shuffled(partitions, 1) for name, partitions in shuffled(held, 2).items()}
     assert body(12, turned, shuffled(BROKERS, 3)) != body(12, held)
     assert book.add(body(12, turned, shuffled(BROKERS, 3)), 12) == first
-    rows = list(book.rows([first.brokers_digest], [first.topics_digest]))
+    rows = list(view_rows(book, [first.brokers_digest], [first.topics_digest]))
     assert sum(isinstance(row, ViewBroker) for row in rows) == 3
     assert sum(isinstance(row, ViewTopic) for row in rows) == len(held)
     assert sum(isinstance(row, ViewPartition) for row in rows) == sum(map(len, held.values()))
@@ -140,7 +193,7 @@ def test_a_view_that_differs_in_one_topic_shares_the_others():
     held = {"orders": {0: (0, [0, 1])}, "payments": {0: (1, [1, 2])}}
     healthy = book.add(body(12, held), 12)
     stale = book.add(body(12, held | {"orders": {0: (1, [0, 1])}}), 12)
-    rows = list(book.rows([healthy.brokers_digest], [healthy.topics_digest, stale.topics_digest]))
+    rows = list(view_rows(book, [healthy.brokers_digest], [healthy.topics_digest, stale.topics_digest]))
     digests = {(row.topic, row.topic_digest) for row in rows if isinstance(row, ViewTopic)}
     assert sorted(name for name, _ in digests) == ["orders", "orders", "payments"]
     assert sum(isinstance(row, ViewPartition) for row in rows) == 3
@@ -152,11 +205,14 @@ def test_known_topics_are_passed_over_and_read_the_same(version):
     held = {**topics(6), "ab": {0: (0, [0])}, "abc": {0: (0, [0]), 1: (1, [1])}}
     for changed in (held, shuffled(held, 1), {**held, "ab": {0: (1, [0])}}, {**held, "abc": {0: (0, [0])}}, held):
         data = body(version, changed)
-        assert read_answer(data, version, known) == read_answer(data, version)
+        answer = read_answer(data, version, known)
+        assert answer == read_answer(data, version)
+        for topic in answer.topics:
+            known[head(topic, version)] = (topic, *known.get(head(topic, version), ()))[:2]
 
 
 def test_an_empty_view_has_no_rows_and_a_digest():
     book = ViewBook()
     view = book.add(body(12, {}, {}, controller_id=-1), 12)
     assert (view.brokers_listed, view.topics_listed, view.controller_id) == (0, 0, -1)
-    assert list(book.rows([view.brokers_digest], [view.topics_digest])) == []
+    assert list(view_rows(book, [view.brokers_digest], [view.topics_digest])) == []

@@ -5,11 +5,13 @@ from dataclasses import replace
 
 import pytest
 
+from collect.columns import collected, rows_of
 from collect.fakes import FakeZookeeper
 from collect.test_zookeeper import failed, look, of, text, znodes
 from hostile_parties.broker import HostileBroker
 from hostile_parties.zookeeper import HostileZookeeper, kafka_tree
 from kafka_audit.checks.audit.source_not_collected import source_not_collected
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.collect import differences, migration, sampling
 from kafka_audit.collect.differences import Tables
 from kafka_audit.collect.snapshot import take
@@ -77,10 +79,14 @@ def view(broker, controller):
 
 def test_random_controllers_of_metadata_are_no_difference_while_a_kraft_controller_leads():
     rows = [one for one in look(FakeZookeeper(znodes() | {"/controller": CLAIM})) if isinstance(one, Registry | Migration)]
-    reasons = differences.find(Tables([*rows, view(0, 1), view(1, 0)])).reasons
+    reasons = differences.find(Tables(collected([*rows, view(0, 1), view(1, 0)]))).reasons
     assert not [one for one in reasons if "controller" in one]
     left = [one for one in rows if not isinstance(one, Migration)]
-    assert "ZooKeeper has no /controller" in differences.find(Tables(left)).reasons
+    assert "ZooKeeper has no /controller" in differences.find(Tables(collected(left))).reasons
+
+
+def without_zookeeper(rows):
+    return rows_of(migration.without_zookeeper(collected(rows)))
 
 
 def offers(broker, *keys, observer=None):
@@ -121,7 +127,7 @@ def quorum(broker):
 
 def assert_zookeeper_stays(rows, *contradicting):
     """The registry stays the reference; exactly these parties contradict it, and count for nothing where KRaft is concerned."""
-    left = migration.without_zookeeper(rows)
+    left = without_zookeeper(rows)
     assert of(left, Registry) == of(rows, Registry)
     assert of(left, RegisteredBroker) == of(rows, RegisteredBroker)
     assert of(left, RegisteredPartition) == of(rows, RegisteredPartition)
@@ -131,7 +137,7 @@ def assert_zookeeper_stays(rows, *contradicting):
 
 
 def assert_zookeeper_goes(rows, *contradicting):
-    left = migration.without_zookeeper(rows)
+    left = without_zookeeper(rows)
     assert of(left, Registry) == of(left, RegisteredBroker) == of(left, RegisteredPartition) == []
     assert migration.runs_without_zookeeper(rows)
     assert migration.runs_without_zookeeper(left)
@@ -181,7 +187,7 @@ def test_where_a_migration_has_finished_nothing_is_compared_with_zookeeper(claim
     rows = held_by_zookeeper(claim=claim)
     every = [row for broker in range(3) for row in offers(broker, *KRAFT)]
     assert_zookeeper_goes([*rows, *every, quorum(0)])
-    assert of(migration.without_zookeeper([*rows, *every, quorum(0)]), QuorumView) == [quorum(0)]
+    assert of(without_zookeeper([*rows, *every, quorum(0)]), QuorumView) == [quorum(0)]
     assert_zookeeper_goes([*rows, session(2, owner=0), *every])  # a znode that was left behind is no broker
 
 
@@ -192,7 +198,7 @@ def test_acls_and_traces_are_kept_where_zookeeper_goes():
         for one, own in (("zookeeper", None), ("broker:0", 0))
     ]
     rows = [*held_by_zookeeper(claim=3000), *held, read, *offers(0, *KRAFT)]
-    without = migration.without_zookeeper(rows)
+    without = without_zookeeper(rows)
     assert [one.observer for one in of(without, AclHolder)] == ["broker:0"]
     assert of(without, Migration) == of(rows, Migration)
     assert read in without
@@ -214,14 +220,14 @@ def test_a_broker_that_was_just_restarted_in_kraft_mode_settles_with_the_end_of_
     first = [*offers(0, *KRAFT), *offers(1, *ZOOKEEPER_MODE), *offers(2, *ZOOKEEPER_MODE)]
     rows = held_by_zookeeper(session(0), session(1), session(2), claim=3000)
     assert_zookeeper_stays([*rows, *first], "broker:0")
-    before = migration.without_zookeeper([*rows, *first])
-    assert "broker 0 at h0:1 contradicts ZooKeeper" in (sampling.why_again(before) or "")
-    assert sampling.session_wait(before) == sampling.SESSION_S + sampling.TICK_S
+    before = without_zookeeper([*rows, *first])
+    assert "broker 0 at h0:1 contradicts ZooKeeper" in (sampling.why_again(collected(before)) or "")
+    assert sampling.session_wait(collected(before)) == sampling.SESSION_S + sampling.TICK_S
     later = held_by_zookeeper(session(1), session(2), claim=3000)
     assert_zookeeper_goes([*later, *first])
-    now = migration.without_zookeeper([*later, *first])
-    assert sampling.session_wait(now) == 0
-    assert "contradicts" not in (sampling.why_once_more(before, now) or "")
+    now = without_zookeeper([*later, *first])
+    assert sampling.session_wait(collected(now)) == 0
+    assert "contradicts" not in (sampling.why_once_more(collected(before), collected(now)) or "")
     # Another one had changed before: then that brokers run without ZooKeeper is certain, and only this one is in doubt.
     second = [*offers(0, *KRAFT), *offers(1, *KRAFT), *offers(2, *ZOOKEEPER_MODE)]
     assert_zookeeper_goes([*later, *second], "broker:1")
@@ -229,8 +235,8 @@ def test_a_broker_that_was_just_restarted_in_kraft_mode_settles_with_the_end_of_
 
 def test_a_contradiction_that_stays_has_settled():
     rows = [*held_by_zookeeper(session(0), session(1)), *offers(0, *ZOOKEEPER_MODE), *offers(1, *KRAFT)]
-    left = migration.without_zookeeper(rows)
-    assert sampling.why_once_more(left, left) is None
+    left = without_zookeeper(rows)
+    assert sampling.why_once_more(collected(left), collected(left)) is None
 
 
 def test_registrations_that_cannot_be_read_may_be_sessions():
@@ -238,11 +244,11 @@ def test_registrations_that_cannot_be_read_may_be_sessions():
     unread = SourceRead(
         sample=1, observer="zookeeper", operation="zookeeper /brokers/ids/1", target="zk", outcome="failed", error="unreadable"
     )
-    left = migration.without_zookeeper([*held_by_zookeeper(), *every, unread])
+    left = without_zookeeper([*held_by_zookeeper(), *every, unread])
     assert of(left, Registry)
     assert not migration.runs_without_zookeeper(left)
     for rows in (held_by_zookeeper(is_read=False), [*held_by_zookeeper(), replace(unread, operation="zookeeper /brokers/ids")]):
-        assert of(migration.without_zookeeper([*rows, *every]), Registry)
+        assert of(without_zookeeper([*rows, *every]), Registry)
     assert_zookeeper_goes([*held_by_zookeeper(is_read=False, claim=3000), *every])
 
 
@@ -271,6 +277,6 @@ def test_a_hostile_broker_does_not_take_zookeeper_out_of_an_audit(hostile):
     assert {one.broker_id for one in snapshot.of(RegisteredBroker)} == {0, 1, 2, hostile}
     assert snapshot.of(Registry)
     assert any(f"broker {hostile} at {parties[hostile].address} contradicts ZooKeeper" in line for line in said)
-    judged = {one.resource: one for one in source_not_collected(snapshot) if one.status is Status.FAIL}
+    judged = {one.resource: one for one in source_not_collected(ClusterView.of_files(snapshot)) if one.status is Status.FAIL}
     assert set(judged) == {f"broker/{hostile}"}
     assert "contradicts ZooKeeper" in judged[f"broker/{hostile}"].evidence["error"]

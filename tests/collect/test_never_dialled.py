@@ -118,7 +118,7 @@ def target(host, port=9092, broker_id=0, via=None):
 
 
 def asked(one, budget=None):
-    return BrokerAsker([one], 1, ClientOptions(read_s=1.0, budget=budget or Budget()), ViewBook()).ask()
+    return BrokerAsker([one], 1, ClientOptions(read_s=1.0, budget=budget or Budget()), ViewBook()).ask().rows
 
 
 def steps(rows):
@@ -185,7 +185,7 @@ def test_a_zookeeper_whose_name_means_one_is_not_dialled(dialled, monkeypatch):
     access = ZookeeperAccess(connect="zk.example:2181")
     with resolving(monkeypatch, zk_example=LINK_LOCAL):
         budget = Budget(Cluster(name="c", zookeeper=access, limits=Limits(audit_s=4)))
-        rows = zookeeper.read(access, 1, {}, read_s=1.0, deadline=budget.deadline, budget=budget)
+        rows = zookeeper.read(access, 1, {}, read_s=1.0, deadline=budget.deadline, budget=budget).rows
     assert dialled == []
     assert {row.error for row in rows if isinstance(row, SourceRead)} == {SAID}
 

@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -16,7 +17,17 @@ from hostile_parties.broker import changed, null_arrays, undecodable_text
 from hostile_parties.cluster import HostileCluster
 from hostile_parties.party import cut
 from hostile_parties.zookeeper import GET_CHILDREN2
-from kafka_audit.collect import acls, certificates, list_offsets, metadata, vantages, znodes, zookeeper_members
+from kafka_audit.collect import (
+    acls,
+    certificates,
+    leadership,
+    list_offsets,
+    metadata,
+    partition_states,
+    vantages,
+    znodes,
+    zookeeper_members,
+)
 from kafka_audit.collect.cursor import WireError
 from kafka_audit.collect.groups import GroupReads
 from kafka_audit.collect.logs.lines import scan
@@ -288,13 +299,22 @@ def test_rows_of_one_answer_that_do_not_fit_their_table_fail_the_read():
 
 
 BYTES = st.binary(max_size=400)
+ASKED = leadership.Questions(
+    topics=["t"], **dict.fromkeys(leadership.Questions.__dataclass_fields__.keys() - {"topics"}, np.zeros(1, np.int64))
+)
 SHORT = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @SHORT
 @given(BYTES, st.integers(0, 13))
 def test_decoders_of_answers_raise_their_own_error_alone(body, version):
-    for decode, most in ((metadata.read_answer, 13), (metadata.read_topic, 13), (acls.read_answer, 3), (list_offsets.errors, 5)):
+    decoders = (
+        (metadata.read_answer, 13),
+        (lambda data, version: metadata.read_topics([data], version), 13),
+        (acls.read_answer, 3),
+        (lambda data, version: list_offsets.errors(data, version, ASKED), 5),
+    )
+    for decode, most in decoders:
         try:
             decode(body, min(version, most))
         except (MetadataError, WireError):
@@ -333,6 +353,37 @@ def test_decoders_of_znodes_raise_their_own_error_alone(data):
             decode(data)
         except ZnodeError:
             continue
+
+
+STATES = st.fixed_dictionaries(
+    {},
+    optional={
+        "leader": st.integers(-2, 5) | st.sampled_from([2**31, 2**70, True, 1.0, "1", None]),
+        "leader_epoch": st.integers(0, 5) | st.sampled_from([-(2**31) - 1, {}]),
+        "controller_epoch": st.integers(0, 5),
+        "isr": st.lists(st.integers(0, 9)) | st.sampled_from([None, [[]], [True], ["0"], [2**31], 7]),
+        "leader_recovery_state": st.sampled_from([0, 1, None, "x", 2**31, True]),
+        "version": JSON,
+    },
+).map(lambda content: json.dumps(content).encode())
+HONEST = b'{"controller_epoch":1,"leader":0,"version":1,"leader_epoch":3,"isr":[2,0,1]}'
+ODD = st.sampled_from(
+    [b"", b" ", HONEST + b",5", HONEST + HONEST, HONEST[:-1], b"[" + HONEST + b"]", HONEST + b"\xff", b'{"a":"x', b'x"}']
+)
+
+
+@SHORT
+@given(st.lists(STATES | ODD | BYTES | st.just(HONEST), max_size=6))
+def test_states_that_are_decoded_together_are_what_each_is_alone(contents):
+    """Whatever one znode holds, it says nothing of another's partition."""
+    mzxid = np.arange(len(contents))
+    together = partition_states.decoded(contents, mzxid)
+    if together is not None:
+        alone = partition_states.States.of([znodes.state(one) for one in contents], mzxid.tolist())
+        for name in ("leader", "leader_epoch", "controller_epoch", "leader_recovery_state", "mzxid"):
+            assert getattr(together, name).tolist() == getattr(alone, name).tolist()
+        assert together.isr.arrow().to_pylist() == alone.isr.arrow().to_pylist()
+    assert partition_states.decoded([HONEST] * 3, np.arange(3)) is not None
 
 
 @SHORT

@@ -41,7 +41,7 @@ def broker():
 def ask(fake, book=None, *, broker_id=2, read_s=2.0, listener="PLAINTEXT"):
     host, port = fake.address
     target = Target(broker_id=broker_id, listener=listener, protocol="PLAINTEXT", host=host, port=port, via=None)
-    return BrokerAsker([target], 1, ClientOptions(read_s=read_s), book or ViewBook()).ask()
+    return BrokerAsker([target], 1, ClientOptions(read_s=read_s), book or ViewBook()).ask().rows
 
 
 def of(rows, table):

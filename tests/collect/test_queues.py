@@ -14,7 +14,7 @@ from kafka_audit.collect.security import Logins
 from kafka_audit.collect.targets import Target
 from kafka_audit.model.cluster import Cluster, Limits, Security, Tls, Vantage
 from kafka_audit.model.tables import Probe, RegisteredBroker, RegisteredEndpoint, SourceRead
-from kafka_audit.testbed.certificates import Authority
+from testbed.certificates import Authority
 
 DMZ = Vantage(name="clients", queue="dmz")
 NOBODY = Logins(Cluster(name="none"), {})

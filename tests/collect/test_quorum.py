@@ -10,6 +10,7 @@ from kafka.protocol.admin import (
     DescribeUserScramCredentialsResponse,
 )
 
+from collect.columns import collected
 from collect.fakes import FakeBroker, refused, server
 from kafka_audit.collect import quorum_differences, scram
 from kafka_audit.collect.brokers import BrokerAsker
@@ -117,7 +118,7 @@ def ask_broker(node):
     with server(node) as (host, port):
         node.brokers = {2: (host, port), 7: ("b7", 9092)}
         target = Target(broker_id=2, listener="PLAINTEXT", protocol="PLAINTEXT", host=host, port=port, via=None)
-        return BrokerAsker([target], 1, ClientOptions(read_s=2.0), ViewBook()).ask()
+        return BrokerAsker([target], 1, ClientOptions(read_s=2.0), ViewBook()).ask().rows
 
 
 def ask_controller(node):
@@ -240,12 +241,12 @@ def test_what_must_be_seen_twice():
     view = {"sample": 1, "node_id": 0, "leader_epoch": 7, "high_watermark": 9}
     calm = [QuorumView(observer="broker:0", leader_id=200, **view), replica(200, 0), replica(0, 100)]
     reasons = []
-    assert quorum_differences.find(Tables(calm), reasons) == set()
+    assert quorum_differences.find(Tables(collected(calm)), reasons) == set()
     assert reasons == []
     probe = ControllerProbe(sample=1, address="c1:9093", node_id=None, layer="tcp", outcome="failed", error="timeout", needs=None)
     fenced = FencedBroker(sample=1, observer="broker:0", broker_id=0, fenced_id=2)
     torn = QuorumView(observer="controller@c2:9093", leader_id=201, **view)
-    assert len(quorum_differences.find(Tables([*calm, replica(2, 60_000), probe, fenced, torn]), reasons)) == 5
+    assert len(quorum_differences.find(Tables(collected([*calm, replica(2, 60_000), probe, fenced, torn])), reasons)) == 5
     assert len(reasons) == 4
 
 

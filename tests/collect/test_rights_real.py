@@ -10,9 +10,9 @@ import pytest
 
 from collect.test_collect_real import HERE, PLUGINS, ended, failed, told
 from kafka_audit.collect.offsets import MAY_DESCRIBE_TOPICS
-from kafka_audit.testbed import Bed
-from kafka_audit.testbed.acls import Acl, auditor_grants
-from kafka_audit.testbed.security import ADMIN, BROKER, Listener, Security
+from testbed import Bed
+from testbed.acls import Acl, auditor_grants
+from testbed.security import ADMIN, BROKER, Listener, Security
 
 pytestmark = [pytest.mark.bed, pytest.mark.scenario]
 

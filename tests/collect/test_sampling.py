@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from collect.columns import collected
 from kafka_audit.collect import sampling
-from kafka_audit.collect.sampling import session_wait, why_again, why_once_more
 from kafka_audit.model.tables import (
     BrokerConfig,
     BrokerIdentity,
@@ -25,6 +25,18 @@ from kafka_audit.model.tables import (
 HOSTS = {0: "a", 1: "b", 2: "c"}
 
 
+def why_again(rows, *more):
+    return sampling.why_again(collected(rows), *more)
+
+
+def why_once_more(before, now, *more):
+    return sampling.why_once_more(collected(before), collected(now), *more)
+
+
+def session_wait(rows):
+    return sampling.session_wait(collected(rows))
+
+
 def registry(**changes):
     row = Registry(
         sample=1,
@@ -42,6 +54,7 @@ def registry(**changes):
 def partition(number=0, **changes):
     row = RegisteredPartition(
         sample=1,
+        last_sample=1,
         topic="orders",
         partition=number,
         replicas=(0, 1, 2),
@@ -116,7 +129,7 @@ def in_zookeeper():
         RegisteredEndpoint(sample=1, broker_id=one, listener="PLAINTEXT", protocol="PLAINTEXT", host=host, port=9092)
         for one, host in HOSTS.items()
     ]
-    topic = RegisteredTopic(sample=1, topic="orders", topic_id="i", czxid=20, mzxid=20, deleting=False)
+    topic = RegisteredTopic(sample=1, last_sample=1, topic="orders", topic_id="i", czxid=20, mzxid=20, deleting=False)
     return [*brokers, *endpoints, topic, partition(0), partition(1)]
 
 

@@ -14,10 +14,10 @@ import pytest
 
 from kafka_audit.model.tables import BrokerIdentity, BrokerView, Certificate, Probe, RegisteredBroker, SourceRead
 from kafka_audit.store import Store
-from kafka_audit.testbed import Bed, Listener, Security
-from kafka_audit.testbed.certificates import Authority
-from kafka_audit.testbed.certificates import Certificate as Wanted
-from kafka_audit.testbed.servers import BROKER_PORT
+from testbed import Bed, Listener, Security
+from testbed.certificates import Authority
+from testbed.certificates import Certificate as Wanted
+from testbed.servers import BROKER_PORT
 
 pytestmark = [pytest.mark.bed, pytest.mark.scenario]
 

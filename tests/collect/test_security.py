@@ -9,6 +9,7 @@ from collect import fakes
 from collect.fakes import FakeBroker, server
 from collect.secured_fakes import SAID, SecuredBroker, tls_server
 from kafka_audit.checks.audit.source_not_collected import source_not_collected
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.collect import security
 from kafka_audit.collect.brokers import PLANNED, BrokerAsker
 from kafka_audit.collect.reads import ReadError
@@ -22,8 +23,8 @@ from kafka_audit.model.errors import UsageError
 from kafka_audit.model.finding import Status
 from kafka_audit.model.secrets import Secrets
 from kafka_audit.model.tables import BrokerView, Certificate, Probe, SourceRead
-from kafka_audit.testbed.certificates import Authority
-from kafka_audit.testbed.certificates import Certificate as Wanted
+from testbed.certificates import Authority
+from testbed.certificates import Certificate as Wanted
 
 PASSWORD = "open-sesame-73"  # noqa: S105 -- of a fake
 SECRETS = Secrets({"AUDITOR": PASSWORD}, {})
@@ -51,7 +52,7 @@ def cluster(address, wanted, **more):
 
 def ask(where, described, secrets=SECRETS, logins=None, read_s=3.0):
     logins = logins or Logins(described, secrets)
-    return BrokerAsker([where], 1, ClientOptions(read_s=read_s, logins=logins), ViewBook()).ask()
+    return BrokerAsker([where], 1, ClientOptions(read_s=read_s, logins=logins), ViewBook()).ask().rows
 
 
 def reads(rows):
@@ -371,7 +372,7 @@ def test_a_wrong_password_is_tried_once_in_a_whole_audit():
         snapshot = take(described, snapshot_id="s", say=str, secrets=SECRETS)
     assert fake.logins == ["auditor"]
     assert {row.error for row in snapshot.of(SourceRead)} == {"SASL_AUTHENTICATION_FAILED"}
-    (judged,) = {one.status for one in source_not_collected(snapshot)}
+    (judged,) = {one.status for one in source_not_collected(ClusterView.of_files(snapshot))}
     assert judged == Status.FAIL  # KA001, so the exit code is 3
 
 

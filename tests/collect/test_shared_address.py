@@ -1,5 +1,6 @@
 """Two brokers at one address are a reason to look again."""
 
+from collect.columns import collected
 from kafka_audit.collect import differences
 from kafka_audit.collect.differences import Tables
 from kafka_audit.model.tables import ViewBroker
@@ -7,7 +8,7 @@ from kafka_audit.model.tables import ViewBroker
 
 def found(*places):
     rows = [ViewBroker(brokers_digest=digest, broker_id=one, host=host, port=9092, rack=None) for digest, one, host in places]
-    return differences.find(Tables(rows))
+    return differences.find(Tables(collected(rows)))
 
 
 def test_two_brokers_at_one_address_are_looked_at_again():

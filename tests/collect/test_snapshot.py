@@ -13,6 +13,7 @@ from kafka_audit.collect.snapshot import take
 from kafka_audit.model.cluster import Cluster, Expect, Limits, Vantage, ZookeeperAccess
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.tables import (
+    LARGE,
     TABLES,
     Acl,
     AclHolder,
@@ -74,7 +75,8 @@ def test_brokers_that_agree_are_asked_once(brokers):
     assert len(snapshot.of(ViewTopic)) == 1
     assert {row.outcome for row in snapshot.of(SourceRead)} == {"answered"}
     assert any("asking broker 2 at" in line for line in said)
-    assert {type(row) for row in snapshot.rows} <= set(TABLES)
+    assert {type(row) for row in snapshot.rows} <= {*TABLES} - {*LARGE}
+    assert snapshot.large.keys() == {*LARGE}
 
 
 def test_a_view_that_differs_is_looked_at_again_and_kept_twice(brokers):

@@ -9,6 +9,7 @@ from kafka_audit.collect.targets import Target
 from kafka_audit.collect.topic_settings import KEYS, MOST
 from kafka_audit.collect.wire import ClientOptions, Conversation
 from kafka_audit.model.tables import TopicConfig
+from kafka_audit.store import parquet
 
 
 @pytest.fixture
@@ -20,7 +21,7 @@ def asked(broker, topics):
     with server(broker) as (host, port):
         target = Target(broker_id=0, listener="PLAINTEXT", protocol="PLAINTEXT", host=host, port=port, via=None)
         with Conversation(host, port, ClientOptions(read_s=2.0)) as talk:
-            return topic_settings.ask(talk, target, topics)
+            return tuple(parquet.rows_of(TopicConfig, topic_settings.ask(talk, target, topics)))
 
 
 def test_only_what_a_topic_sets_for_itself_is_a_row(broker):

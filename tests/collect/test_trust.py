@@ -11,6 +11,7 @@ from hostile_parties.broker import HostileBroker
 from hostile_parties.party import hang
 from hostile_parties.zookeeper import HostileZookeeper, kafka_tree
 from kafka_audit.checks.audit.source_not_collected import source_not_collected
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.collect import sasl, security
 from kafka_audit.collect.brokers import BrokerAsker
 from kafka_audit.collect.reads import LASTING, ReadError
@@ -22,7 +23,7 @@ from kafka_audit.collect.wire import ClientOptions, Conversation
 from kafka_audit.model.cluster import Cluster, Limits, Security, Tls, ZookeeperAccess
 from kafka_audit.model.finding import Status
 from kafka_audit.model.tables import BrokerConfig, BrokerView, Probe, RegisteredEndpoint, SourceRead
-from kafka_audit.testbed.certificates import Authority
+from testbed.certificates import Authority
 
 PASSWORD = "open-sesame-73"  # noqa: S105 -- of a fake
 USERS = {"auditor": PASSWORD}
@@ -111,7 +112,11 @@ def test_what_only_the_cluster_lists_is_probed_and_gets_no_password(authority, m
     assert probed["sasl"][1] == mechanism
     assert {row.observer for row in snapshot.of(BrokerView)} == {"broker:0", "broker:1"}
     assert failed(snapshot, "broker:0") == failed(snapshot, "broker:1") == {}
-    said = [(one.resource, one.evidence["needs"]) for one in source_not_collected(snapshot) if one.status is Status.FAIL]
+    said = [
+        (one.resource, one.evidence["needs"])
+        for one in source_not_collected(ClusterView.of_files(snapshot))
+        if one.status is Status.FAIL
+    ]
     assert said == [("broker/9", f'trusted_hosts: ["{HOSTILE}"]')]
 
 
@@ -257,7 +262,7 @@ WEAK = {
 def ask(broker, mechanism="SCRAM-SHA-512"):
     where = target(broker.host, broker.port, protocol="SASL_PLAINTEXT")
     described = Cluster(name="c", bootstrap=(broker.address,), security=password(mechanism, "SASL_PLAINTEXT"))
-    rows = BrokerAsker([where], 1, ClientOptions(read_s=3.0, logins=Logins(described, SECRETS)), ViewBook()).ask()
+    rows = BrokerAsker([where], 1, ClientOptions(read_s=3.0, logins=Logins(described, SECRETS)), ViewBook()).ask().rows
     return rows, [row for row in rows if isinstance(row, SourceRead)]
 
 
@@ -361,7 +366,7 @@ def test_the_refusal_of_a_hostile_broker_does_not_count_against_the_login(author
         answers = []
         for one in (parties.hostile, parties.hostile, *parties.honest):  # it is asked first, and under another name, too
             where = target(one.host, one.port, listener="X" if len(answers) == 1 else "L")
-            rows = BrokerAsker([replace(where, broker_id=one.id)], 1, options, ViewBook()).ask()
+            rows = BrokerAsker([replace(where, broker_id=one.id)], 1, options, ViewBook()).ask().rows
             answers.append({row.error for row in rows if isinstance(row, SourceRead) and row.outcome == "failed"})
         assert answers == [{"SASL_AUTHENTICATION_FAILED"}, {"SASL_AUTHENTICATION_FAILED"}, set(), set()]
         assert len(parties.hostile.logins) == 1

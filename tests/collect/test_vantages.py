@@ -22,8 +22,8 @@ from kafka_audit.collect.vantages import bash_text, parse, python_text, run, run
 from kafka_audit.model.cluster import Cluster, Limits, Security, Tls, Vantage, ZookeeperAccess
 from kafka_audit.model.secrets import Secrets
 from kafka_audit.model.tables import Certificate, Probe, SourceRead
-from kafka_audit.testbed.certificates import Authority
-from kafka_audit.testbed.certificates import Certificate as Wanted
+from testbed.certificates import Authority
+from testbed.certificates import Certificate as Wanted
 
 READ_S = 1.0
 NOBODY = Logins(Cluster(name="none"), {})

@@ -53,7 +53,7 @@ def test_an_endpoint_that_no_kafka_wrote_is_told_and_leaves_the_others():
 
 
 def test_assignments_of_all_three_versions():
-    assert znodes.assignment(b'{"version":1,"partitions":{"1":[2,0],"0":[0,1]}}').replicas == {0: (0, 1), 1: (2, 0)}
+    assert znodes.assignment(b'{"version":1,"partitions":{"1":[2,0],"0":[0,1]}}').by_partition() == {0: (0, 1), 1: (2, 0)}
     assert znodes.assignment(b'{"version":2,"partitions":{"0":[1]},"adding_replicas":{}}').topic_id is None
     assert znodes.assignment(b'{"version":3,"topic_id":"abc","partitions":{}}').topic_id == "abc"
 

@@ -8,6 +8,7 @@ from kazoo.exceptions import ConnectionLoss, NoAuthError
 from kazoo.handlers.threading import KazooTimeoutError
 
 from collect import fakes
+from collect.columns import rows_of
 from collect.fakes import FakeZookeeper
 from kafka_audit.collect import zookeeper
 from kafka_audit.collect.reads import Asking
@@ -55,7 +56,7 @@ def znodes(chroot=""):
 def look(client):
     access = ZookeeperAccess(connect="zk:2181")
     asking = Asking(sample=1, observer="zookeeper", target=access.connect)
-    return Look(Session(client=client, access=access), asking, 5.0, time.monotonic() + 5).take()
+    return rows_of(Look(Session(client=client, access=access), asking, 5.0, time.monotonic() + 5).take())
 
 
 def of(rows, table):
@@ -162,7 +163,7 @@ def reads(rows):
 def test_nobody_there_is_a_failed_read_per_set():
     host, port = fakes.refused()
     access = ZookeeperAccess(connect=f"{host}:{port}/kafka")
-    rows = reads(zookeeper.read(access, 1, {}, read_s=5.0, deadline=time.monotonic() + 5))
+    rows = reads(zookeeper.read(access, 1, {}, read_s=5.0, deadline=time.monotonic() + 5).rows)
     assert {row.operation for row in rows} == {f"zookeeper {path}" for path in PLANNED}
     assert {(row.outcome, row.error, row.target) for row in rows} == {("failed", "connection refused", access.connect)}
     assert all(access.connect in row.needs for row in rows)
@@ -172,7 +173,7 @@ def test_nobody_there_is_a_failed_read_per_set():
 def test_something_else_there_costs_one_deadline(behave):
     with fakes.server(behave) as (host, port):
         started = time.monotonic()
-        rows = zookeeper.read(ZookeeperAccess(connect=f"{host}:{port}"), 1, {}, read_s=1.0, deadline=started + 5)
+        rows = zookeeper.read(ZookeeperAccess(connect=f"{host}:{port}"), 1, {}, read_s=1.0, deadline=started + 5).rows
     rows = of(rows, SourceRead)
     assert {row.outcome for row in rows} == {"failed"}
     assert time.monotonic() - started < 4
@@ -180,7 +181,7 @@ def test_something_else_there_costs_one_deadline(behave):
 
 def test_a_password_that_is_missing_is_named_by_its_variable():
     access = ZookeeperAccess(connect="127.0.0.1:1", username="u", password_env="ZK_PASSWORD")  # noqa: S106 -- a variable
-    (needs,) = {row.needs for row in reads(zookeeper.read(access, 1, {}, read_s=1.0, deadline=time.monotonic() + 5))}
+    (needs,) = {row.needs for row in reads(zookeeper.read(access, 1, {}, read_s=1.0, deadline=time.monotonic() + 5).rows)}
     assert needs in {"the environment variable ZK_PASSWORD", "the package pure-sasl, with which kazoo logs in"}
 
 

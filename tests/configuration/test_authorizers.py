@@ -1,11 +1,11 @@
-"""Our authorisation against Kafka's own authorizers; the whole run is ``python -m kafka_audit.testbed.authorizers``."""
+"""Our authorisation against Kafka's own authorizers; the whole run is ``python -m testbed.authorizers``."""
 
 import random
 
 import pytest
 
 from kafka_audit.configuration.authorization import STANDARD, refusal, super_users
-from kafka_audit.testbed.authorizers import ACL, AUTHORIZERS, compare, worlds
+from testbed.authorizers import ACL, AUTHORIZERS, compare, worlds
 
 SEED = random.SystemRandom().randrange(1_000_000)
 

@@ -7,10 +7,11 @@ import sys
 
 import pytest
 from airflow.dag_processing.dagbag import DagBag
+from airflow.sdk.exceptions import AirflowException
 
 from airflow_environment import ROOT
-from kafka_audit.airflow_glue import notify
-from kafka_audit.change.plan import Kind
+from kafka_audit.airflow import callbacks
+from kafka_audit.migration.plan import Kind
 from kafka_audit.model.errors import SnapshotError, StoreBusyError, StoreError, UsageError
 
 PARSE = """
@@ -67,8 +68,7 @@ def test_one_cluster_can_be_asked_for(dag):
 def test_the_order_of_tasks(dag):
     assert {task.task_id: task.downstream_task_ids for task in dag.tasks} == {
         "clusters": {"collect", "gate"},
-        "collect": {"request"},
-        "request": {"compare", "report"},
+        "collect": {"compare"},
         "compare": {"report"},
         "report": {"gate"},
         "gate": set(),
@@ -100,7 +100,7 @@ def test_a_queue_of_a_vantage_has_a_task_where_an_executor_honours_it(tmp_path, 
     )
     settings = {"KAFKA_AUDIT_CLUSTERS": str(clusters), "AIRFLOW__CORE__EXECUTOR": executor}
     found = parsed(ROOT / "dags", ORDER, **settings)
-    assert found["collect"][2] == ["request"]
+    assert found["collect"][2] == ["compare"]
     if named is None:
         assert found["clusters"][2] == ["collect", "gate"]
         assert not {task for task in found if task.startswith(("errands", "probe"))}
@@ -117,30 +117,36 @@ def test_a_cluster_file_that_cannot_be_read_leaves_the_dag_as_it_is(tmp_path):
 
 def test_only_what_a_retry_can_heal_is_retried(dag):
     assert {task.task_id: task.retries for task in dag.tasks} == {
-        "clusters": 0, "collect": 2, "request": 2, "compare": 1, "report": 2, "gate": 0,
+        "clusters": 0, "collect": 2, "compare": 2, "report": 2, "gate": 0,
     }  # fmt: skip
     kinds = (StoreBusyError, OSError, TimeoutError, StoreError, SnapshotError, UsageError, ValueError)
     for policy in (
         dag.task_dict["collect"].partial_kwargs["retry_policy"],
-        dag.task_dict["request"].retry_policy,
         dag.task_dict["report"].retry_policy,
     ):
         decisions = {kind: policy.evaluate(kind("why"), 1, 2).action.value for kind in kinds}
         assert decisions == dict.fromkeys(kinds[:3], "retry") | dict.fromkeys(kinds[3:], "fail")
+    policy = dag.task_dict["compare"].retry_policy
+    decisions = {kind: policy.evaluate(kind("why"), 1, 2).action.value for kind in (*kinds[:-1], AirflowException)}
+    assert decisions == dict.fromkeys(kinds[:3], "retry") | dict.fromkeys(kinds[3:-1], "fail") | {AirflowException: "default"}
 
 
 def test_gates_always_run_and_tell(dag):
     gate = dag.task_dict["gate"]
     assert gate.trigger_rule == "all_done"
-    assert list(gate.partial_kwargs["on_failure_callback"]) == [notify.by_mail, notify.by_slack, notify.by_others]
-    assert list(dag.task_dict["clusters"].on_failure_callback) == [notify.by_mail, notify.by_slack, notify.by_others]
-    assert list(gate.partial_kwargs["on_success_callback"]) == [notify.end_by_mail, notify.end_by_slack, notify.end_by_others]
+    assert list(gate.partial_kwargs["on_failure_callback"]) == [callbacks.by_mail, callbacks.by_slack, callbacks.by_others]
+    assert list(dag.task_dict["clusters"].on_failure_callback) == [callbacks.by_mail, callbacks.by_slack, callbacks.by_others]
+    assert list(gate.partial_kwargs["on_success_callback"]) == [
+        callbacks.end_by_mail,
+        callbacks.end_by_slack,
+        callbacks.end_by_others,
+    ]
     assert not dag.task_dict["clusters"].on_success_callback
 
 
 def test_whatever_fails_before_the_gates_leaves_them_its_reason(dag):
-    assert dag.task_dict["collect"].partial_kwargs["on_failure_callback"] is notify.note
-    assert [list(dag.task_dict[name].on_failure_callback) for name in ("request", "compare", "report")] == [[notify.note]] * 3
+    assert dag.task_dict["collect"].partial_kwargs["on_failure_callback"] is callbacks.note
+    assert [list(dag.task_dict[name].on_failure_callback) for name in ("compare", "report")] == [[callbacks.note]] * 2
 
 
 def test_the_schedule_can_be_switched_off():

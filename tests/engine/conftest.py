@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafka_audit.engine import session
+from kafka_audit.differences import session
 
 
 @pytest.fixture(scope="session")

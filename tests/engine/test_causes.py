@@ -25,7 +25,7 @@ def told(case: dict[str, Any]) -> tuple[list[Any], tuple[Incident, ...]]:
         code, resource = line.split(" ", 1)
         findings.append(small_cluster.finding(code, resource, **(extra or {})))
     changes = [Change(**{"before": None, "after": None, **change}) for change in case.get("changes", [])]
-    return findings, incidents(small_cluster.snapshot(case["cluster"]), findings, changes)
+    return findings, incidents(small_cluster.view(case["cluster"]), findings, changes)
 
 
 def text_of(incident: Incident) -> str:
@@ -87,7 +87,7 @@ def test_every_row_of_the_table_has_a_case():
 
 
 def storm(cluster, findings):
-    return incidents(small_cluster.snapshot(cluster), findings, [])
+    return incidents(small_cluster.view(cluster), findings, [])
 
 
 def test_a_storm_is_one_incident_told_by_its_number_and_first_ten():
@@ -149,19 +149,19 @@ def test_incidents_come_by_severity_and_then_by_what_they_explain():
         small_cluster.finding("KA611", "topic/a/partition/1"),
         small_cluster.finding("KA602", "topic/b/partition/0", severity="CRITICAL"),
     ]
-    found = incidents(small_cluster.snapshot({"brokers": {0: "a:9092"}}), findings, [])
+    found = incidents(small_cluster.view({"brokers": {0: "a:9092"}}), findings, [])
     assert [i.cause for i in found] == ["KA602", "KA611", "KA704"]
 
 
 def test_an_incident_goes_on_as_soon_as_one_of_its_findings_does():
     findings = [small_cluster.finding("KA704", "broker/0"), small_cluster.finding("KA704", "broker/1", lifecycle="ongoing")]
-    (incident,) = incidents(small_cluster.snapshot({"brokers": {0: "a:9092"}}), findings, [])
+    (incident,) = incidents(small_cluster.view({"brokers": {0: "a:9092"}}), findings, [])
     assert incident.lifecycle == "ongoing"
 
 
 def test_a_hostile_host_name_can_neither_run_in_a_command_nor_hide_in_a_sentence():
     spec = {"brokers": {0: "a:9092", 2: "$(reboot)\u202e.example:9092"}, "views": {0: "full", 2: "empty"}}
     finding = small_cluster.finding("KA302", "broker/2/listener/PLAINTEXT", confidence="inferred")
-    (incident,) = incidents(small_cluster.snapshot(spec), [finding], [])
+    (incident,) = incidents(small_cluster.view(spec), [finding], [])
     assert "nc -vz -w 3 '$(reboot)\\u202e.example' 9092" in text_of(incident)
     assert "\u202e" not in text_of(incident)

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 import small_cluster
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.differences.found import Differences
 from kafka_audit.engine.findings import conclude, what_to_do
 from kafka_audit.model.cluster import Mute
 from kafka_audit.model.errors import EngineError
@@ -43,14 +45,14 @@ def concluded(
     report: Mapping[str, Any] | None = None,
     mutes: tuple[Mute, ...] = (),
 ) -> list[Finding]:
-    snapshot = small_cluster.snapshot(spec or {"brokers": {0: "a:9092"}}, NOW)
-    return list(conclude(snapshot, None, judgements, mutes=mutes, previous_report=report, today=TODAY, checks=CHECKS))
+    view = small_cluster.view(small_cluster.snapshot(spec or {"brokers": {0: "a:9092"}}, NOW))
+    return list(conclude(view, judgements, mutes=mutes, previous_report=report, today=TODAY, checks=CHECKS))
 
 
 def report_of(judgements: list[Judgement], report: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """The findings.json that an audit with these judgements wrote."""
     snapshot = small_cluster.snapshot({"brokers": {0: "a:9092"}}, NOW)
-    return build(snapshot, None, concluded(judgements, report=report), (), (), report)
+    return build(small_cluster.view(snapshot), None, concluded(judgements, report=report), (), (), report)
 
 
 def only(findings: list[Finding]) -> Finding:
@@ -93,7 +95,14 @@ def test_a_judgement_without_check_is_an_error_of_the_engine():
 def test_a_report_of_another_snapshot_is_refused():
     previous = Snapshot(snapshot_id=BEFORE, cluster="prod", cluster_id=small_cluster.CLUSTER_ID, rows=())
     with pytest.raises(EngineError, match=BEFORE):
-        conclude(previous, previous, [], mutes=(), previous_report={"snapshot_id": "other"}, today=TODAY, checks=CHECKS)
+        conclude(
+            ClusterView(previous, previous, Differences()),
+            [],
+            mutes=(),
+            previous_report={"snapshot_id": "other"},
+            today=TODAY,
+            checks=CHECKS,
+        )
 
 
 def test_the_worst_stands_where_a_check_says_two_things_of_a_resource():
@@ -117,9 +126,9 @@ def test_the_remedy_is_the_page_s_section_filled_with_evidence():
     """
     check = small_cluster.check("KA105", doc=page)
     assert what_to_do(check) == "Restart broker {broker}, not {anything} else.\n- look at `server.log`"
-    snapshot = small_cluster.snapshot({"brokers": {}}, NOW)
+    view = ClusterView.of_files(small_cluster.snapshot({"brokers": {}}, NOW))
     arguments = {"mutes": (), "previous_report": None, "today": TODAY, "checks": {"KA105": check}}
-    finding = only(list(conclude(snapshot, None, [judgement("KA105", "broker/2")], **arguments)))
+    finding = only(list(conclude(view, [judgement("KA105", "broker/2")], **arguments)))
     assert finding.remediation.startswith("Restart broker 2, not {anything} else.")
 
 
@@ -133,9 +142,9 @@ def test_the_remedy_is_the_page_s_section_filled_with_evidence():
 )
 def test_a_name_that_could_run_stands_in_no_command(host, shown):
     check = small_cluster.check("KA105", doc="X.\n\n## What to do\nAsk on {host}: `nc {host} 9092`")
-    snapshot = small_cluster.snapshot({"brokers": {}}, NOW)
+    view = ClusterView.of_files(small_cluster.snapshot({"brokers": {}}, NOW))
     told = judgement("KA105", "broker/2", evidence={"host": host})
-    found = conclude(snapshot, None, [told], mutes=(), previous_report=None, today=TODAY, checks={"KA105": check})
+    found = conclude(view, [told], mutes=(), previous_report=None, today=TODAY, checks={"KA105": check})
     assert only(list(found)).remediation == f"Ask {shown}"
 
 
@@ -296,7 +305,8 @@ def test_earlier_failures_are_found_again_when_nobody_told_the_cluster_id():
     """The fingerprint holds the cluster id; code and resource are what stays."""
     blind = Snapshot(snapshot_id=NOW, cluster="prod", cluster_id="unknown:prod", rows=())
     report = report_of([judgement("KA105", "broker/2")])
-    found = conclude(blind, None, [judgement("KA105", "broker/2")], mutes=(), previous_report=report, today=TODAY, checks=CHECKS)
+    view = ClusterView.of_files(blind)
+    found = conclude(view, [judgement("KA105", "broker/2")], mutes=(), previous_report=report, today=TODAY, checks=CHECKS)
     assert only(list(found)).lifecycle is Lifecycle.ONGOING
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 import small_cluster
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.engine.inputs import _SOURCE, failed_inputs
 from kafka_audit.model.tables import (
     TABLES,
@@ -58,7 +59,9 @@ def failing():
 )
 def test_a_table_hangs_on_the_reads_that_fill_it(table, names):
     names_of = {read: name for name, read in READS.items()}
-    assert {names_of[one.observer, one.operation] for one in failed_inputs(failing(), [table], "broker/2")} == names
+    assert {
+        names_of[one.observer, one.operation] for one in failed_inputs(ClusterView.of_files(failing()), [table], "broker/2")
+    } == names
 
 
 def test_in_kraft_addresses_hang_on_the_broker_that_tells_them():
@@ -67,7 +70,7 @@ def test_in_kraft_addresses_hang_on_the_broker_that_tells_them():
     ]
     without = replace(failing(), rows=(*info, *failing().rows))
     names_of = {read: name for name, read in READS.items()}
-    failed = failed_inputs(without, [RegisteredEndpoint], "broker/2/listener/OUTSIDE")
+    failed = failed_inputs(ClusterView.of_files(without), [RegisteredEndpoint], "broker/2/listener/OUTSIDE")
     assert {names_of[one.observer, one.operation] for one in failed} == {"ids", "settings", "file"}
 
 

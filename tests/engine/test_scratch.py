@@ -9,11 +9,13 @@ import time
 
 import pytest
 
-from kafka_audit.engine import scratch
-from kafka_audit.engine.local_settings import java_options
-from kafka_audit.engine.scratch import Scratch
+from kafka_audit.differences import scratch
+from kafka_audit.differences.local_settings import java_options
+from kafka_audit.differences.scratch import Scratch
 
-HOLD = "import time; from kafka_audit.engine.scratch import Scratch; s = Scratch(); print(s.path, flush=True); time.sleep(60)"
+HOLD = (
+    "import time; from kafka_audit.differences.scratch import Scratch; s = Scratch(); print(s.path, flush=True); time.sleep(60)"
+)
 
 
 @pytest.fixture(autouse=True)

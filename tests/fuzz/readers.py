@@ -15,11 +15,13 @@ from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 
+import numpy as np
 from kafka.errors import KafkaError
 from kafka.protocol.metadata import ApiVersionsRequest
 from kazoo.exceptions import KazooException
 from kazoo.protocol.states import ZnodeStat
 
+from collect.columns import rows_of
 from collect.fakes import FakeZookeeper
 from fuzz import words
 from fuzz.talk import Talk, instead
@@ -30,9 +32,11 @@ from kafka_audit.collect import (
     acls,
     brokers,
     certificates,
+    leadership,
     list_offsets,
     metadata,
     migration,
+    partition_states,
     probe_script,
     quorum,
     reads,
@@ -48,12 +52,13 @@ from kafka_audit.collect import (
 )
 from kafka_audit.collect.broker_connection import _Parser
 from kafka_audit.collect.budget import Budget
+from kafka_audit.collect.collected import Collected
 from kafka_audit.collect.cursor import WireError
 from kafka_audit.collect.groups import GroupReads
 from kafka_audit.collect.logs import lines as log_lines
 from kafka_audit.collect.logs import rows as log_rows
 from kafka_audit.collect.masking import masked
-from kafka_audit.collect.multiread import MultiRead, Znode
+from kafka_audit.collect.multiread import MultiRead, MultiReadContents, Znode
 from kafka_audit.collect.probe_sockets import Failure
 from kafka_audit.collect.properties import rows as property_rows
 from kafka_audit.collect.reads import Asking, ReadError
@@ -74,7 +79,9 @@ from kafka_audit.lint.reading import Source
 from kafka_audit.model import advertised_listeners
 from kafka_audit.model.cluster import ZookeeperAccess
 from kafka_audit.model.errors import UsageError
+from kafka_audit.model.tables import TopicConfig
 from kafka_audit.model.tables.fitting import misfit
+from kafka_audit.store import parquet
 
 _STAT = ZnodeStat(*range(1, 12))
 _TARGETS = tuple(
@@ -141,8 +148,7 @@ def _text(data):
 def wire_metadata(data):
     version = 1 + data[0] % 13 if data else 1
     answer = metadata.read_answer(data[1:], version)
-    for topic in answer.topics:
-        metadata.read_topic(topic, version)
+    metadata.read_topics(answer.topics, version)
 
 
 @_reader(metadata.MetadataError, ReadError)
@@ -150,7 +156,7 @@ def wire_views(data):
     book = ViewBook()
     version = 1 + data[0] % 13 if data else 1
     view = book.add(data[1:], version)
-    _stored(book.rows([view.brokers_digest], [view.topics_digest]))
+    _stored(rows_of(Collected(rows=tuple(book.rows([view.brokers_digest])), large=book.large([view.topics_digest]))))
 
 
 @_reader(WireError)
@@ -163,7 +169,18 @@ def wire_acls(data):
 
 @_reader(WireError)
 def wire_offsets(data):
-    list_offsets.errors(data[1:], 1 + data[0] % 5 if data else 1)
+    none = np.zeros(2, np.int64)
+    asked = leadership.Questions(
+        topics=["orders"],
+        topic=none,
+        partition=np.arange(2),
+        as_leader=none > 0,
+        leader=none,
+        leader_epoch=none,
+        preferred=none > 0,
+        listed_offline=none > 0,
+    )
+    list_offsets.errors(data[1:], 1 + data[0] % 5 if data else 1, asked)
 
 
 _ASKED = ((3, 12), (60, 2), (32, 4), (35, 4), (29, 3), (46, 0), (55, 2))
@@ -203,7 +220,8 @@ def wire_scram_users(data):
 
 @_reader(ReadError)
 def wire_topic_configs(data):
-    _stored(topic_settings.ask(Talk(32, data[0] % 5 if data else 0, data[1:]), _HERE, ["orders", "payments"]))
+    settings = topic_settings.ask(Talk(32, data[0] % 5 if data else 0, data[1:]), _HERE, ["orders", "payments"])
+    _stored(parquet.rows_of(TopicConfig, settings))
 
 
 @_reader(KafkaError, *UNDECODABLE, words=words.SCRAM)
@@ -272,7 +290,9 @@ def znode(data):
             found = znodes.assignment(content)
             struct.pack("!q", max(found.replicas, default=0))
         case 3:
-            struct.pack("!q", znodes.state(content).leader)
+            together = partition_states.decoded([content, content], np.zeros(2, np.int64))
+            state = znodes.state(content)
+            assert together is None or together.leader.tolist() == [state.leader] * 2
         case 4:
             registration = znodes.broker(1, 0, content, _STAT)
             _stored((registration.broker, *registration.endpoints))
@@ -298,16 +318,19 @@ def znode_security(data):
         case 2:
             _stored(security_znodes.scram_users(_text(name), held))
         case 3:
-            _stored(topic_configs(_text(name), held))
+            settings = topic_settings.TopicConfigs("zookeeper")
+            for key, value in topic_configs(content):
+                settings.add(_text(name), key, value)
+            _stored(parquet.rows_of(TopicConfig, settings.table()))
         case _:
             _stored(reassignments(1, held))
 
 
 @_reader(struct.error, KazooException)
 def znode_multiread(data):
-    for one in MultiRead.deserialize(data, 0):
-        if isinstance(one, Znode):
-            znodes.read_int(b"0")
+    contents = MultiReadContents.deserialize(data, 0)
+    found = MultiRead.deserialize(data, 0)
+    assert [one.data if isinstance(one, Znode) else b"" for one in found] == contents.data
 
 
 @_reader(words=words.SRVR)
@@ -334,7 +357,7 @@ def zookeeper_look(data):
     client = FakeZookeeper({**_honest_znodes(), "/" + _text(path).strip("/"): content})
     access = ZookeeperAccess(connect="zk:2181")
     asking = Asking(sample=1, observer="zookeeper", target=access.connect)
-    _stored(Look(Session(client=client, access=access), asking, 5.0, time.monotonic() + 60).take())
+    _stored(rows_of(Look(Session(client=client, access=access), asking, 5.0, time.monotonic() + 60).take()))
 
 
 # --- configuration
@@ -425,7 +448,7 @@ _FOLDER = tempfile.TemporaryDirectory(prefix="kafka-audit-fuzz-", dir="/dev/shm"
 def cluster_file(data):
     path = Path(_FOLDER.name) / f"{os.getpid()}.yaml"
     path.write_bytes(data)
-    settings.load(path)
+    settings.load(path, codes=("KA101",))
 
 
 # --- logs, vantages, certificates, and what must not be shown

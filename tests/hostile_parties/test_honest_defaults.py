@@ -12,7 +12,7 @@ from hostile_parties.zookeeper import NO_AUTH, HostileZookeeper
 from kafka_audit.collect.snapshot import take
 from kafka_audit.model.cluster import Cluster, Limits, Security, Tls, ZookeeperAccess
 from kafka_audit.model.tables import BrokerView, Probe, RegisteredPartition, RegisteredTopic, Registry, SnapshotInfo, SourceRead
-from kafka_audit.testbed.certificates import Authority
+from testbed.certificates import Authority
 
 QUICK = Limits(read_s=3.0, settle_s=0.2, audit_s=60.0)
 PASSWORD = "s3cret-of-the-auditor"  # noqa: S105 -- of a fake

@@ -8,6 +8,7 @@ import yaml
 
 from checks import world
 from kafka_audit.checks import catalogue
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.lint import files
 from kafka_audit.lint.judging import Rules
 
@@ -32,7 +33,7 @@ def broken(tmp_path):
             listeners = ",".join(entry.split("://")[0] + "://:" + entry.rpartition(":")[2] for entry in advertised.split(","))
             text = FILE.format(id=broker, listeners=listeners, advertised=advertised, more=more)
             (tmp_path / f"{number}.properties").write_text(text)
-        rules = Rules(checks=catalogue(), mutes=(), today=date(2026, 1, 1), against=snapshot)
+        rules = Rules(checks=catalogue(), mutes=(), today=date(2026, 1, 1), against=ClusterView.of_files(snapshot))
         told = [one.finding for file in files.lint([str(tmp_path)], rules).files for one in file.told]
         return {(one.code, one.resource.name, one.status.value): one for one in told}
 
@@ -68,4 +69,4 @@ def test_adding_a_listener_first_breaks_nothing_and_its_address_is_not_known(bro
     more = "sasl.enabled.mechanisms=PLAIN"
     found = broken(**{f"b{one}": (f"PLAINTEXT://{_address(one)},INNER://b{one}.example.com:9094", more) for one in (0, 1, 2)})
     assert not {key for key in found if key[0] in {"KA312", "KA412"} and key[2] == "FAIL"}
-    assert "no vantage has tried it" in found["KA301", "broker/1/listener/INNER", "UNKNOWN"].message
+    assert "no vantage has probed it" in found["KA301", "broker/1/listener/INNER", "UNKNOWN"].message

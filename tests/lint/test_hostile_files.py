@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_audit import regular_files
+from kafka_audit.bounds import regular_files
 from kafka_audit.cli import main
 from kafka_audit.lint import files, judging, reading
 
@@ -80,7 +80,7 @@ def test_a_file_that_keeps_the_judge_busy_is_refused_and_the_others_are_judged( 
     busy(monkeypatch, module, name, "bad.properties", what)
     code, paths, said = linted(capsys, "bad.properties", "good.properties")
     assert (code, paths) == (2, ["good.properties"])
-    assert said.startswith(f"kafka-audit: bad.properties: judging it {words}")
+    assert said.startswith(f"kafka-audit: bad.properties: the check {words}")
     assert len(said.splitlines()) == 1
 
 
@@ -92,7 +92,7 @@ def test_files_that_keep_the_judge_busy_together_are_refused_together(folder, ca
     monkeypatch.setattr(judging.members, "snapshot", lambda group, key: time.sleep(60) if len(group) > 1 else own(group, key))
     code, paths, said = linted(capsys, ".")
     assert (code, paths) == (2, ["third.properties"])
-    assert "good.properties: judging it beside 1 other files of its cluster took longer than 2." in said
+    assert "good.properties: the check with 1 other files of its cluster took longer than 2." in said
 
 
 def test_what_is_larger_than_any_configuration_is_refused(folder, capsys):
@@ -101,7 +101,7 @@ def test_what_is_larger_than_any_configuration_is_refused(folder, capsys):
     started = time.process_time()
     code, paths, said = linted(capsys, "bad.properties", "bad.yaml", "good.properties")
     assert (code, paths) == (2, ["good.properties"])
-    assert said.count("larger than 4 MB; no broker's configuration is") == 2
+    assert said.count("larger than 4 MB, the limit for a configuration") == 2
     assert time.process_time() - started < 10
 
 
@@ -121,9 +121,9 @@ def test_only_regular_files_are_opened(folder, capsys):
     code, paths, said = linted(capsys, *names)
     assert (code, paths) == (2, ["good.properties"])
     told = dict(line.removeprefix("kafka-audit: ").split(".properties: ") for line in said.splitlines())
-    assert (told["pipe"], told["socket"], told["zero"]) == ("is no file",) * 3
-    assert told["kernel"] == "is a file of the kernel, /proc/version"
-    assert told["messages"] == "is a file of the kernel, /proc/kmsg"
+    assert (told["pipe"], told["socket"], told["zero"]) == ("is not a regular file",) * 3
+    assert told["kernel"] == "is a kernel file, /proc/version"
+    assert told["messages"] == "is a kernel file, /proc/kmsg"
     assert told["loop"].startswith("cannot be read: Too many levels of symbolic links")
 
 
@@ -131,7 +131,7 @@ def test_a_folder_with_all_of_them_is_searched(folder, capsys):
     irregular(folder)
     code, paths, said = linted(capsys, ".")
     assert (code, paths) == (2, ["good.properties"])
-    assert said.count("is a file of the kernel") == 2
+    assert said.count("is a kernel file") == 2
 
 
 @pytest.mark.parametrize("pattern", ["**/*.properties", "conf/**/*.properties", "{folder}/**/*.properties"])

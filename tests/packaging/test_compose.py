@@ -16,11 +16,11 @@ from airflow.configuration import conf
 import compose_file
 from airflow_environment import ROOT
 from kafka_audit import settings
-from kafka_audit.airflow_glue import environment as deployment
-from kafka_audit.airflow_glue import submit
+from kafka_audit.airflow import environment as deployment
+from kafka_audit.airflow import submit
 from kafka_audit.configuration.starts import refusal
-from kafka_audit.testbed import airflow_home, airflow_server
-from kafka_audit.testbed.airflow_home import AirflowHome
+from testbed import airflow_home, airflow_server
+from testbed.airflow_home import AirflowHome
 
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 OF_AIRFLOW = ["airflow-init", "airflow-apiserver", "airflow-scheduler", "airflow-dag-processor", "airflow-triggerer"]
@@ -32,6 +32,7 @@ OF_TESTS_ALONE = {
     "AIRFLOW__LOGGING__WORKER_LOG_SERVER_PORT",
     "AIRFLOW__LOGGING__TRIGGER_LOG_SERVER_PORT",
 }
+NEEDED = (2, 24, 0)  # `env_file` with `required` is read since then
 
 
 # Set by one process of ours for another, and by nobody else.
@@ -47,25 +48,64 @@ def read_by_the_product():
     found = set()
     for file in (ROOT / "plugins").rglob("*.py"):
         text = file.read_text(encoding="utf-8")
-        if "testbed" not in file.parts and ("environ" in text):
+        if "environ" in text:
             found.update(re.findall(r"[\"'](KAFKA_AUDIT_[A-Z_]+)[\"']", text))
     return found - BETWEEN_US
 
 
+def version_of(command):
+    """Return the version of a Compose as numbers, None where there is none."""
+    try:
+        done = subprocess.run([*command, "version", "--short"], capture_output=True, text=True, check=False)
+    except OSError:
+        return None
+    found = re.match(r"v?(\d+)\.(\d+)\.(\d+)", done.stdout)
+    return tuple(int(number) for number in found.groups()) if found and done.returncode == 0 else None
+
+
+def compose():
+    """Return the command of a Compose that can read our file; skip, saying what is here, where there is none."""
+    found = {" ".join(command): version_of(command) for command in (["docker", "compose"], ["docker-compose"])}
+    command, version = max(found.items(), key=lambda one: one[1] or ())
+    needed = ".".join(map(str, NEEDED))
+    if version is None:
+        pytest.skip(f"no Docker Compose here, {needed} or newer is needed")
+    if version < NEEDED:
+        pytest.skip(f"{command} is version {'.'.join(map(str, version))} here, {needed} or newer is needed")
+    return command.split()
+
+
+@pytest.mark.parametrize(
+    ("programs", "expected"),
+    [
+        ({}, "no Docker Compose here, 2.24.0 or newer is needed"),
+        ({"docker": "exit 1"}, "no Docker Compose here, 2.24.0 or newer is needed"),  # Docker without the plugin
+        ({"docker-compose": "echo 1.29.2"}, "docker-compose is version 1.29.2 here, 2.24.0 or newer is needed"),  # Debian 12
+        ({"docker": "echo 2.23.3"}, "docker compose is version 2.23.3 here, 2.24.0 or newer is needed"),
+        ({"docker-compose": "echo 1.29.2", "docker": "echo 2.24.0"}, ["docker", "compose"]),
+        ({"docker-compose": "echo v2.30.1"}, ["docker-compose"]),
+    ],
+)
+def test_a_compose_that_is_too_old_is_named(tmp_path, monkeypatch, programs, expected):
+    for name, line in programs.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{line}\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    if isinstance(expected, list):
+        assert compose() == expected
+        return
+    with pytest.raises(pytest.skip.Exception) as skipped:
+        compose()
+    assert skipped.value.msg == expected
+
+
 def test_compose_itself_reads_the_file(tmp_path):
-    plugin = (
-        ["docker", "compose"]
-        if subprocess.run(["sh", "-c", "docker compose version"], capture_output=True, check=False).returncode == 0
-        else None
-    )
-    command = ["docker-compose"] if shutil.which("docker-compose") else plugin
-    if command is None:
-        pytest.skip("no docker-compose here")
+    command = compose()
     base = [*command, "--file", str(compose_file.FILE), "--env-file", "/dev/null"]
     environ = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
     refused = subprocess.run([*base, "config"], env=environ, capture_output=True, text=True, check=False)
     assert refused.returncode != 0
-    assert "say in .env" in refused.stderr
+    assert "set it in .env" in refused.stderr
     done = subprocess.run(
         [*base, "--profile", "play", "config", "--format", "json"],
         env=environ | compose_file.SECRETS,
@@ -88,7 +128,7 @@ def test_compose_itself_reads_the_file(tmp_path):
 @pytest.mark.parametrize("secret", sorted(compose_file.SECRETS))
 def test_a_secret_has_no_default(secret):
     without = {name: value for name, value in compose_file.SECRETS.items() if name != secret}
-    with pytest.raises(compose_file.Missing, match=f"{secret}: say in .env"):
+    with pytest.raises(compose_file.Missing, match=f"{secret}: set it in .env"):
         compose_file.read(without)
     assert secret in (ROOT / "docs" / "docker-compose.md").read_text(encoding="utf-8")
 
@@ -197,6 +237,14 @@ def test_the_image_has_the_lock_the_java_and_no_root():
     copied = set(re.findall(r"^COPY (.*) \S+$", DOCKERFILE, re.MULTILINE))
     kept = {line[1:].rstrip("/") for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
     assert {word for line in copied for word in line.split()} == kept
+
+
+def test_the_image_holds_a_class_archive_that_its_user_made_in_a_folder_of_his():
+    cache = compose_file.image_environment()["KAFKA_AUDIT_CACHE"]
+    after_user = DOCKERFILE.partition("\nUSER airflow\n")[2]
+    assert "\nRUN kafka-audit class-archive\n" in after_user
+    assert re.search(rf"chown -R airflow:root .*{cache}\n", DOCKERFILE)
+    assert DOCKERFILE.index("ENV ") < DOCKERFILE.index("\nUSER airflow\n")
 
 
 @pytest.mark.parametrize("profile", [None, "play"])

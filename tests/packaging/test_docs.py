@@ -7,12 +7,12 @@ import zipfile
 import pytest
 
 from airflow_environment import ROOT
-from kafka_audit import docs
 from kafka_audit.checks import catalogue
 from kafka_audit.cli import arguments
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.tables import TABLES
-from kafka_audit.testbed.jars import kafka_jars
+from kafka_audit.report import docs
+from testbed.jars import kafka_jars
 
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md")), *sorted((DOCS / "adr").glob("*.md"))]
@@ -54,7 +54,7 @@ def test_security_promises_what_a_test_holds():
     assert len(named) > 30
     gone = [f"{file}::{name}" for file, name in named if f"def {name}(" not in (ROOT / file).read_text(encoding="utf-8")]
     assert gone == []
-    promises = page.partition("## Where credentials go")[2]
+    promises = page.partition("## Credentials")[2]
     rows = re.findall(r"^\| (?!promise|---)(.*) \|$", promises, re.MULTILINE)
     assert [row for row in rows if "`tests/" not in row] == [], "a promise without a test"
 

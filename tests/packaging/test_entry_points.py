@@ -32,9 +32,9 @@ def test_help_lists_every_target_with_what_it_does():
 @pytest.mark.parametrize(
     ("arguments", "environment", "said"),
     [
-        (["needs-java"], {"JAVA_HOME": "/nowhere"}, "kafka-audit needs Java 17 or newer, found none"),
-        (["needs-python", "PYTHON=/bin/false"], {}, "kafka-audit needs Python 3.11 or newer"),
-        (["needs-namespaces", "PATH=/nowhere", "SHELL=/bin/bash"], {}, "the test bed needs ip"),
+        (["needs-java"], {"JAVA_HOME": "/nowhere"}, "kafka-audit requires Java 17 or newer, found none"),
+        (["needs-python", "PYTHON=/bin/false"], {}, "kafka-audit requires Python 3.11 or newer"),
+        (["needs-namespaces", "PATH=/nowhere", "SHELL=/bin/bash"], {}, "the test bed requires ip"),
     ],
 )
 def test_what_is_missing_is_told_in_one_line(arguments, environment, said):

@@ -24,9 +24,10 @@ LOAD_PLUGINS = """
 import json, sys
 from airflow import plugins_manager
 plugins_manager.ensure_plugins_loaded()
-import kafka, kazoo, types
+import airflow, kafka, kazoo, types
 own = sorted(name for name, module in sys.modules.items() if sys.argv[1] in str(getattr(module, "__file__", None) or ""))
 print("RESULT", json.dumps({"own": own, "kafka": kafka.__file__, "kazoo": kazoo.__file__, "types": types.__file__,
+                            "airflow": airflow.__file__,
                             "errors": plugins_manager.get_import_errors(),
                             "plugins": sorted(p.name or "" for p in plugins_manager._get_plugins()[0])}))
 """
@@ -49,12 +50,12 @@ def test_the_plugin_loader_executes_the_shim_and_nothing_else():
     assert {name for name in found["own"] if "." not in name} == {"kafka_audit", "kafka_audit_plugin"}
     # Every process of Airflow loads plugins; the pages, their templates and FastAPI are for the API server alone.
     assert {name for name in found["own"] if "." in name} == {
-        "kafka_audit.airflow_glue",
-        "kafka_audit.airflow_glue.environment",
-        "kafka_audit.airflow_glue.page",
-        "kafka_audit.airflow_glue.page.lazily",
-        "kafka_audit.airflow_glue.page.links",
-        "kafka_audit.airflow_glue.page.plugged",
+        "kafka_audit.airflow",
+        "kafka_audit.airflow.environment",
+        "kafka_audit.airflow.page",
+        "kafka_audit.airflow.page.deferred_app",
+        "kafka_audit.airflow.page.links",
+        "kafka_audit.airflow.page.plugin",
         "kafka_audit.model",
         "kafka_audit.model.errors",
     }
@@ -62,6 +63,7 @@ def test_the_plugin_loader_executes_the_shim_and_nothing_else():
     assert "kafka_audit" in found["plugins"]
     assert "site-packages" in found["kafka"]
     assert "site-packages" in found["kazoo"]
+    assert "site-packages" in found["airflow"], "kafka_audit/airflow is no top-level package, and must not become one"
     assert found["types"] == __import__("types").__file__
 
 
@@ -78,6 +80,9 @@ def test_without_airflowignore_the_loader_would_take_a_modules_place(tmp_path):
 def test_no_module_is_called_like_one_that_others_need():
     taken = {"kafka", "kazoo", "spark", "types", "pyspark", "airflow"}
     assert [str(path) for path in PACKAGE.rglob("*.py") if path.stem in taken] == []
+    # These folders are on sys.path, unlike the package, whose room `airflow` therefore shadows nothing.
+    roots = (ROOT / "plugins", ROOT / "tests", ROOT)
+    assert [str(root / name) for root in roots for name in taken if (root / name).exists()] == []
 
 
 def test_pyspark_and_its_client_are_one_set_of_files():
@@ -117,6 +122,27 @@ def test_the_package_is_this_checkouts():
     assert Path(kafka_audit.__file__).is_relative_to(PACKAGE)
 
 
+ASKS_CONVERTERS = """
+import sys
+from py4j import protocol
+from kafka_audit.differences import session
+if sys.argv[1] == "ours":
+    session._take_nothing_of_numpy()
+asked = [one.can_convert({}) for one in protocol.INPUT_CONVERTER]
+print("pandas" in sys.modules)
+"""
+
+
+@pytest.mark.parametrize(("whose", "said"), [("ours", "False\n"), ("pyspark's", "True\n")])
+def test_pyspark_imports_pandas_for_the_first_value_that_goes_to_the_jvm(whose, said):
+    """A second of each start. When the second case fails, `session._take_nothing_of_numpy` may be superfluous."""
+    done = subprocess.run(
+        [sys.executable, "-c", ASKS_CONVERTERS, whose], env={**os.environ, "PYTHONPATH": str(ROOT / "plugins")},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout == said
+
+
 def test_no_python_function_runs_on_executors():
     """Executors have no kafka_audit: what runs there is SQL."""
     used = [
@@ -133,11 +159,11 @@ def test_the_shim_is_a_plugin_and_no_more():
     tree = ast.parse((ROOT / "plugins" / "kafka_audit_plugin.py").read_text())
     imported = [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     assert [node.name for node in tree.body if isinstance(node, ast.ClassDef)] == ["KafkaAuditPlugin"]
-    assert imported == ["airflow.plugins_manager", "kafka_audit.airflow_glue.page"]
+    assert imported == ["airflow.plugins_manager", "kafka_audit.airflow.page"]
 
 
 def test_rendering_a_notifier_still_overwrites_it():
-    """Why `airflow_glue.notify` makes a new notifier for each alert; when this fails, it no longer needs to."""
+    """Why `airflow.alert_channels` makes a new notifier for each alert; when this fails, it no longer needs to."""
     from airflow.providers.smtp.notifications.smtp import SmtpNotifier  # noqa: PLC0415 -- heavy
 
     notifier = SmtpNotifier(to="a@b", subject="{{ name }}")

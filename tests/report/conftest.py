@@ -39,10 +39,10 @@ def document(
     previous: dict[str, Any] | None = None,
     **options: Any,
 ) -> tuple[dict[str, Any], Snapshot]:
-    snapshot = small_cluster.snapshot(spec)
-    found = incidents(snapshot, findings, changes)
+    view = small_cluster.view(spec)
+    found = incidents(view, findings, changes)
     previous_id = None if previous is None else previous["snapshot_id"]
-    return build(snapshot, previous_id, findings, found, changes, previous, **options), snapshot
+    return build(view, previous_id, findings, found, changes, previous, **options), view.snapshot
 
 
 @pytest.fixture

@@ -17,7 +17,6 @@ MARKDOWN = MarkdownIt("gfm-like", {"html": True})
 CALL = re.compile(r"(?<!\w)(@[A-Za-z0-9]|[#!]\d)")
 LINK = re.compile(r"(?<!\\)(?:\\\\)*\[(?:\\.|[^\]\\])*\]\(")
 """An embedded link of SARIF: brackets, of which no backslash that is not itself escaped makes text."""
-SNAPSHOT = hostile.snapshot(hostile.PLANTED)
 
 
 @pytest.fixture(scope="module", params=range(len(hostile.STRINGS)), ids=hostile.NAMES)
@@ -81,7 +80,7 @@ def test_an_honest_message_of_sarif_reads_as_it_is():
 
 @pytest.mark.parametrize("form", ["text", "json", "sarif", "md"])
 def test_no_line_of_stdout_gives_an_order_to_a_build_server(document, form, capsys):
-    text = terminal.render(document, SNAPSHOT, width=100, color=False) if form == "text" else formats.FILES[form](document)
+    text = terminal.render(document, width=100, color=False) if form == "text" else formats.FILES[form](document)
     console.emit(text)
     shown = capsys.readouterr().out
     assert hostile.orders(shown) == []
@@ -107,7 +106,7 @@ def test_honest_lines_stay_as_they_are(honest):
 
 
 def test_the_terminal(document):
-    page = terminal.render(document, SNAPSHOT, width=100, color=False)
+    page = terminal.render(document, width=100, color=False)
     assert hostile.unshown(page) == set()
     assert "x" * 5000 not in page
     assert len(page) < hostile.MOST_BYTES

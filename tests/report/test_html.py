@@ -299,11 +299,11 @@ def test_the_views_are_shown_where_they_differ_and_marked(audited):
     document, _ = audited("cut_off", "one_broker_measured")
     page = cluster.render(document, AROUND, wanted=Wanted())
     assert 'class="id differs"' in page
-    assert "The views, side by side" in whole(document).says()
+    assert "Views, side by side" in whole(document).says()
     document["views"]["columns"] = document["views"]["columns"][:1]
-    assert "The views, side by side" not in whole(document).says()
+    assert "Views, side by side" not in whole(document).says()
     del document["views"]  # a report of an earlier version
-    assert "The views, side by side" not in whole(document).says()
+    assert "Views, side by side" not in whole(document).says()
 
 
 def test_silence_is_not_health(told):
@@ -311,7 +311,7 @@ def test_silence_is_not_health(told):
     document, _ = told([], {**ONE, "reads": reads})
     assert condense(document).state.group == "Not judged"
     assert condense(document, 0.05).state.word == "clear"
-    assert "Not judged: 1 of 10 reads answered" in whole(document).says()
+    assert "Not judged: only 1 of 10 reads were answered" in whole(document).says()
 
 
 def glance(name, document, snapshots=("20260914T180000Z-prod-0001",), **changed):
@@ -325,7 +325,7 @@ def test_the_overview_counts_what_is_broken_and_what_is_not_known(audited, told)
     clear, _ = told([], {**ONE, "reads": reads})
     glances = [glance("quiet", clear), glance("payments", broken), pages.Glance(cluster="new", link="", digests=[])]
     says = Shown(pages.overview(glances, now=NOW, up="./")).says()
-    assert "1 of 3 clusters has an incident; 1 could not be judged" in says
+    assert "1 of 3 clusters has an incident; 1 not judged" in says
     assert says.index("payments") < says.index("never audited") < says.index("quiet")
 
 
@@ -387,7 +387,7 @@ def test_old_reports_without_groups_and_storms_with_them(audited):
     assert whole(document)
     for incident in document["incidents"]:
         incident.pop("groups", None)
-    assert "What it explains" not in whole(json.loads(json.dumps(document))).says()
+    assert "Explained findings" not in whole(json.loads(json.dumps(document))).says()
 
 
 def test_escaped_text_reads_as_it_is(told):
@@ -400,11 +400,11 @@ def test_an_audit_that_came_to_no_report_is_no_good_news(told):
     failed = pages.Failed(task="collect", run="x", at=datetime(2026, 9, 14, 18, 2, tzinfo=UTC))
     one = pages.Glance(cluster="prod", link="clusters/prod", digests=[condense(clear)], failed=failed, run_link="/dags/x")
     says = Shown(pages.overview([one], now=NOW, up="./")).says()
-    assert "No incident in 1 cluster; 1 could not be judged" in says
-    assert "the run of 14 Sep 18:02 UTC came to no report, its task collect failed. Last judgement: Clear" in says
+    assert "No incident in 1 cluster; 1 not judged" in says
+    assert "the run of 14 Sep 18:02 UTC has no report, because its task collect failed. Last report: Clear" in says
     earlier = pages.Failed(task="collect", run="x", at=datetime(2026, 9, 14, 17, 0, tzinfo=UTC))
     healed = pages.Glance(cluster="prod", link="clusters/prod", digests=[condense(clear)], failed=earlier)
-    assert "came to no report" not in pages.overview([healed], now=NOW, up="./")
+    assert "has no report" not in pages.overview([healed], now=NOW, up="./")
 
 
 def test_an_incident_stays_one_when_nobody_looks_any_more(audited):

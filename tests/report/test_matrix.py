@@ -1,12 +1,11 @@
 """Observers by brokers, one character a cell."""
 
 import small_cluster
-from kafka_audit.engine.facts import Facts
 from kafka_audit.report import matrix
 
 
 def built(**spec):
-    return matrix.build(Facts(small_cluster.snapshot(spec)))
+    return matrix.build(small_cluster.view(spec))
 
 
 def rows(**spec):

@@ -1,7 +1,6 @@
 """Who reaches whom by listener and layer, as rows and as a table."""
 
 import small_cluster
-from kafka_audit.engine.facts import Facts
 from kafka_audit.report import reach
 
 TWO = {
@@ -12,7 +11,7 @@ NO_NAME = {"fails": "dns", "error": "name or service not known"}
 
 
 def built(**spec):
-    return reach.build(Facts(small_cluster.snapshot(spec)))
+    return reach.build(small_cluster.view(spec))
 
 
 def test_a_row_counts_each_layer_and_names_who_stops_where():

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import small_cluster
-from kafka_audit.engine.facts import Facts
 from kafka_audit.model.tables import BrokerView, ViewBroker
 from kafka_audit.report import views
 
@@ -15,7 +14,7 @@ SPEC = {
 
 
 def columns(snapshot):
-    built = views.build(Facts(snapshot))
+    built = views.build(small_cluster.view(snapshot))
     return built["rows"], {
         views.who(column["observers"]): dict(zip(built["rows"], column["values"], strict=True)) for column in built["columns"]
     }

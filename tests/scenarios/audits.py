@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import yaml
 
-from kafka_audit.testbed.airflow_home import AirflowHome
+from testbed.airflow_home import AirflowHome
 
 PARTS = {
     "far": (),

@@ -2,8 +2,8 @@
 
 import pytest
 
-from kafka_audit.testbed import Bed
 from scenarios.audits import Audits
+from testbed import Bed
 
 TOPICS = {
     "orders": {0: [0, 1, 2], 1: [1, 2, 0], 2: [2, 0, 1]},

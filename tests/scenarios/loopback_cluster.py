@@ -12,19 +12,19 @@ import threading
 from types import SimpleNamespace
 
 from collect import fakes
-from kafka_audit.testbed.airflow_home import ROOT, AirflowHome
+from testbed.airflow_home import ROOT, AirflowHome
 
 HERE = SimpleNamespace(popen=lambda command, **options: subprocess.Popen(command, text=True, stdin=subprocess.DEVNULL, **options))
 
 SPARK_SUBMIT = """#!{python}
-import argparse, pathlib, sys
+import argparse, sys
+sys.path[:0] = {paths!r}
+from cluster_views import answer
+from kafka_audit.store import Store
 parser = argparse.ArgumentParser()
 parser.add_argument("--store"), parser.add_argument("--run")
 given, _ = parser.parse_known_args()
-for name in ("judgements", "changes"):
-    folder = pathlib.Path(given.store, "runs", given.run, name)
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "_SUCCESS").touch()
+answer(Store(given.store), given.run)
 """
 
 
@@ -93,7 +93,7 @@ def spark_submit(folder):
     """Write that `spark-submit` into a folder for PATH; return the environment of an Airflow that uses it."""
     folder.mkdir(parents=True)
     script = folder / "spark-submit"
-    script.write_text(SPARK_SUBMIT.format(python=sys.executable))
+    script.write_text(SPARK_SUBMIT.format(python=sys.executable, paths=[str(ROOT / name) for name in ("tests", "plugins")]))
     script.chmod(0o755)
     return '{"conn_type": "spark", "host": "local[1]", "extra": {"spark-binary": "spark-submit"}}'
 

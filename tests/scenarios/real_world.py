@@ -14,10 +14,10 @@ from cryptography import x509
 from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, load_pem_private_key, pkcs12
 
 from kafka_audit.configuration.files import forms
-from kafka_audit.testbed.certificates import Authority
-from kafka_audit.testbed.errors import BedError
-from kafka_audit.testbed.jars import kafka_jars
-from kafka_audit.testbed.servers import Server, zookeeper
+from testbed.certificates import Authority
+from testbed.errors import BedError
+from testbed.jars import kafka_jars
+from testbed.servers import Server, zookeeper
 
 FILES = Path(__file__).parents[1] / "lint" / "real_world"
 CASES = yaml.safe_load((FILES / "cases.yaml").read_text())

@@ -7,7 +7,7 @@ import urllib.error
 import urllib.request
 from urllib.parse import quote
 
-from kafka_audit.testbed.airflow_server import AirflowServer
+from testbed.airflow_server import AirflowServer
 
 
 def free_port():

@@ -2,9 +2,9 @@
 
 import pytest
 
-from kafka_audit.testbed import presets
-from kafka_audit.testbed.faults import cross_forwards
 from scenarios.audits import Audits, evidence_of, failing, finding_of, from_host, znodes_in
+from testbed import presets
+from testbed.faults import cross_forwards
 
 pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
 

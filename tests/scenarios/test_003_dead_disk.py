@@ -6,11 +6,11 @@ import sys
 
 import pytest
 
-from kafka_audit.testbed import Bed
-from kafka_audit.testbed.disks import CHECKPOINT_SECONDS, add_disk
-from kafka_audit.testbed.jars import RELEASES
 from scenarios.audits import Audits, failing, znodes_in
 from scenarios.clients.running import KAFKA_PYTHON, NEW_SARAMA, OLD_SARAMA, Producer
+from testbed import Bed
+from testbed.disks import CHECKPOINT_SECONDS, add_disk
+from testbed.jars import RELEASES
 
 pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
 

@@ -3,11 +3,11 @@
 import pytest
 import yaml
 
-from kafka_audit.testbed import presets
-from kafka_audit.testbed.names import Nameserver, own_names
-from kafka_audit.testbed.proxy import Proxy
 from scenarios.audits import Audits, evidence_of, failing, finding_of, from_host
 from scenarios.record import record
+from testbed import presets
+from testbed.names import Nameserver, own_names
+from testbed.proxy import Proxy
 
 pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
 

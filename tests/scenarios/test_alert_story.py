@@ -28,9 +28,9 @@ FAILS = {"broken", "broken still", "worse", "snapshot failed"}
 EXPECTED = [
     "[NEW] prod: Broker 1 gives no view",
     "[WORSE] prod: Brokers 1 and 2 give no view",
-    "[RESOLVED] prod: over after ",
+    "[RESOLVED] prod: resolved after ",
     "[NOT AUDITED] prod: 3 addresses of the cluster file give no view: the auditor gets no answer",
-    "[AUDITED AGAIN] prod: clear, as far as was asked, after 1 failed audit",
+    "[AUDITED AGAIN] prod: no incident, after 1 failed audit",
 ]
 AFTER = {"after_audited": 6, "after_clean": 3}
 """Runs of the other team's DAGs: one after each audit that judged something, one after each that was clean."""

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kafka_audit.testbed import Bed
-from kafka_audit.testbed.airflow_home import AirflowHome
+from testbed import Bed
+from testbed.airflow_home import AirflowHome
 
 SINK = Path(__file__).with_name("alert_sink.py")
 SMTP_PORT, HTTP_PORT = 18025, 18026  # on the worker host's own loopback, so no other test can be there
@@ -85,7 +85,7 @@ def test_an_incident_is_told_once_and_so_is_its_end(airflow, cluster, arrived, t
     assert repaired.returncode == 0, repaired.tail()
     ended, post = arrived()[2:]
     subject = dict(ended["headers"])["Subject"]
-    assert subject.startswith("[RESOLVED] prod: over after ")
+    assert subject.startswith("[RESOLVED] prod: resolved after ")
     assert subject.endswith(headline)
     assert html.unescape(post["text"]).splitlines()[0] == f"*{subject}*"
     for log in (broken.log, repaired.log):

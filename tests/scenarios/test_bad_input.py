@@ -12,8 +12,8 @@ from types import SimpleNamespace
 import pytest
 import yaml
 
-from kafka_audit.testbed.security import Listener, Security
 from scenarios.audits import failing
+from testbed.security import Listener, Security
 
 pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
 

@@ -33,7 +33,7 @@ def test_a_person_rejects_and_approves_and_the_baseline_is_compared_with(cluster
 
         rejected = browser.trigger(admin, server.url, BEFORE, folder, **UPGRADE)
         asked = server.question(BEFORE, rejected, "approve")
-        assert asked["subject"].startswith("GO for prod, rolling upgrade: nothing of severity HIGH or above")
+        assert asked["subject"].startswith("GO for prod, rolling upgrade: no failure of severity HIGH or above")
         assert asked["defaults"] == ["Reject"]
         assert browser.answer(viewer, server.url, rejected, "Approve") == 403
         assert browser.answer(admin, server.url, rejected, "Reject", folder) == 200
@@ -66,5 +66,5 @@ def test_a_person_rejects_and_approves_and_the_baseline_is_compared_with(cluster
         assert server.ended(AFTER, compared) == "failed"
         assert server.states(AFTER, compared)["differ"] == "failed"
         tab = browser.run_tab(viewer, server.url, AFTER, compared)
-        assert tab.locator(".chip.solid").inner_text() == "NOT AS MEANT"
+        assert tab.locator(".chip.solid").inner_text() == "NOT AS EXPECTED"
         browser.states(viewer, "not-as-meant", folder)

@@ -16,8 +16,8 @@ import pytest
 
 import compose_file
 from airflow_environment import ROOT
-from kafka_audit.testbed import Bed
-from kafka_audit.testbed.names import own_names
+from testbed import Bed
+from testbed.names import own_names
 
 pytestmark = [pytest.mark.scenario, pytest.mark.bed, pytest.mark.airflow, pytest.mark.spark]
 

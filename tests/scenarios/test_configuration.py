@@ -4,10 +4,10 @@ from contextlib import contextmanager
 
 import pytest
 
-from kafka_audit.testbed import Bed, presets
-from kafka_audit.testbed.acls import auditor_grants
-from kafka_audit.testbed.security import ADMIN, BROKER
 from scenarios.audits import Audits, failing
+from testbed import Bed, presets
+from testbed.acls import auditor_grants
+from testbed.security import ADMIN, BROKER
 
 pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
 

@@ -6,11 +6,11 @@ from itertools import pairwise
 import pytest
 
 from kafka_audit.model.tables import QuorumView
-from kafka_audit.testbed import Bed
-from kafka_audit.testbed.faults import rolling_restart
-from kafka_audit.testbed.topics import await_reassigned, configure_topic, delete, elect_preferred, reassign, throttle
 from scenarios.audits import failing, finding_of
 from scenarios.watch import Watch
+from testbed import Bed
+from testbed.faults import rolling_restart
+from testbed.topics import await_reassigned, configure_topic, delete, elect_preferred, reassign, throttle
 
 pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
 

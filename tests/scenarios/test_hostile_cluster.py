@@ -6,15 +6,17 @@ from datetime import UTC, datetime
 import pytest
 
 import hostile
-from kafka_audit.airflow_glue import alerts
-from kafka_audit.airflow_glue.memory import Memory, decide
-from kafka_audit.airflow_glue.seen import Audited, Limits
+from kafka_audit.alerting import messages, rendering
+from kafka_audit.alerting.conditions import AlertLimits, AuditResult
+from kafka_audit.alerting.dedupe_state import DedupeState
+from kafka_audit.alerting.messages import Links
+from kafka_audit.alerting.policy import decide
 from kafka_audit.report.html import cluster as cluster_page
 from kafka_audit.report.html.filters import Wanted
-from kafka_audit.testbed import presets
-from kafka_audit.testbed.acls import Acl
 from scenarios.audits import Audits
 from scenarios.browser import chromium
+from testbed import presets
+from testbed.acls import Acl
 
 pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
 
@@ -104,15 +106,15 @@ def test_every_file_shows_text(audit):
 
 def test_page_mail_and_slack_show_text(audit):
     hostile.harmless(cluster_page.render(audit.report, cluster_page.Around(up="../", here="../clusters/files"), wanted=Wanted()))
-    audited = Audited(cluster="files", document=audit.report)
-    messages, _ = decide(Memory(), audited, datetime.now(UTC), Limits())
-    told = alerts.of_messages(messages, audited, alerts.Places())
-    assert any(MARKUP in alert.subject for alert in told)
-    for alert in told:
-        hostile.harmless(alerts.mail(alert), scripts=0)
-        assert alerts.subject(alert).isprintable()
-        assert hostile.unshown(alerts.text(alert)) == hostile.unshown(alerts.slack(alert)) == set()
-        assert "<img" not in alerts.slack(alert)
+    result = AuditResult(cluster="files", document=audit.report)
+    events, _ = decide(DedupeState(), result, datetime.now(UTC), AlertLimits())
+    sent = messages.messages(events, result, Links())
+    assert any(MARKUP in message.subject for message in sent)
+    for message in sent:
+        hostile.harmless(rendering.html_mail(message), scripts=0)
+        assert rendering.subject(message).isprintable()
+        assert hostile.unshown(rendering.plain_text(message)) == hostile.unshown(rendering.slack(message)) == set()
+        assert "<img" not in rendering.slack(message)
 
 
 def test_a_browser_makes_no_element_of_it(audit):

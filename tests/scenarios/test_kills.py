@@ -20,11 +20,10 @@ from pathlib import Path
 
 import pytest
 
+from cluster_views import answer
 from hostile_parties.cluster import HostileCluster
 from kafka_audit import audit, settings
-from kafka_audit.airflow_glue import pyfiles
-from kafka_audit.airflow_glue.submit import PY_FILES
-from kafka_audit.engine import scratch
+from kafka_audit.differences import scratch
 from kafka_audit.model.tables import SnapshotInfo
 from kafka_audit.store import Store
 
@@ -106,6 +105,7 @@ class Audits:
         self.stores = {name: Store(folder / name) for name in ("run", "compare", "report")}
         self.alerts = folder / "alerts"
         self.alerts.touch()
+        self.compared = folder / "compared"
         self.expected = {}
         self.lasted = {}
         self.kills = Counter()
@@ -113,22 +113,21 @@ class Audits:
     def command(self, kind, *, run_id=None):
         if kind in {"collect", "run"}:
             return [sys.executable, "-m", "kafka_audit.cli", {"collect": "snapshot"}.get(kind, kind), "c", *self._places()]
-        return [sys.executable, str(STEPS), kind, self.stores[kind].root, run_id, str(self.alerts)]
+        file = self.compared if kind == "compare" else self.alerts
+        return [sys.executable, str(STEPS), kind, self.stores[kind].root, run_id, str(file)]
 
     def _places(self):
         return ["--config", str(self.file), "--out", self.stores["run"].root]
 
     def asked(self, step):
-        """Take a snapshot and ask about it, as the tasks before a step do; before `report` Spark has answered as well."""
+        """Do what the tasks before a step do; return what it is given: `compare` a snapshot, `report` a run with its answer."""
         store = self.stores[step]
         snapshot_id = audit.collect(self.described, store, lambda _: None)
+        if step == "compare":
+            return snapshot_id
         run_id = f"run-{uuid.uuid4().hex[:6]}"
         audit.request(store, [snapshot_id], None, run_id)
-        store.write_for_spark(run_id, PY_FILES, pyfiles.package_zip())
-        if step == "report":
-            for name in ("judgements", "changes"):
-                (Path(store.root) / "runs" / run_id / name).mkdir()
-                (Path(store.root) / "runs" / run_id / name / "_SUCCESS").touch()
+        answer(store, run_id)
         return run_id
 
     def whole(self, kind, *, run_id=None):
@@ -140,7 +139,7 @@ class Audits:
         process.stdout.close()
         self.lasted[kind] = time.monotonic() - began
         if kind == "compare":
-            audit.conclude(self.stores[kind], run_id, {})
+            audit.conclude(self.stores[kind], self.compared.read_text(), {})
         if kind != "collect":
             self.judged(kind)
 

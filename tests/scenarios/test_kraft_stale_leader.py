@@ -4,10 +4,10 @@ import time
 
 import pytest
 
-from kafka_audit.testbed import Bed
-from kafka_audit.testbed.faults import cut_from_quorum, heal_quorum
 from scenarios.audits import Audits, failing
 from scenarios.audits import finding_of as finding
+from testbed import Bed
+from testbed.faults import cut_from_quorum, heal_quorum
 
 pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
 TOPICS = {"orders": {0: [0, 1, 2], 1: [1, 2, 0], 2: [2, 0, 1]}}

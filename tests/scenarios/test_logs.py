@@ -4,9 +4,9 @@ import time
 
 import pytest
 
-from kafka_audit.testbed import Bed, presets
-from kafka_audit.testbed.acls import auditor_grants
 from scenarios.audits import Audits, failing
+from testbed import Bed, presets
+from testbed.acls import auditor_grants
 
 pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
 

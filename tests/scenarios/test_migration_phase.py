@@ -2,9 +2,9 @@
 
 import pytest
 
-from kafka_audit.testbed import Bed
-from kafka_audit.testbed.migration import Migration
 from scenarios.audits import Audits, failing
+from testbed import Bed
+from testbed.migration import Migration
 
 pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from kafka_audit.testbed import Bed, presets
-from kafka_audit.testbed.faults import cross_forwards, rolling_restart, stale_leader
 from scenarios.audits import Audits, failing
+from testbed import Bed, presets
+from testbed.faults import cross_forwards, rolling_restart, stale_leader
 
 pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
 TOPICS = {"orders": {0: [0, 1, 2], 1: [1, 2, 0], 2: [2, 0, 1]}}

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import pytest
 import yaml
 
-from kafka_audit.testbed import Bed, presets
 from scenarios.audits import from_host
+from testbed import Bed, presets
 
 pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
 
@@ -69,10 +69,10 @@ def test_a_wrong_address_is_found_before_it_is_advertised_and_a_right_one_is_com
     warnings = told(wrong.report["warnings"])  # that the worker does not reach it either; others must
     for who, found in (("worker", warnings), ("dmz", blockers)):
         unresolved = found["KA301", f"vantage {who}", "broker/0/listener/CLIENT"]
-        assert unresolved.startswith(f"{who} does not reach kafka-0.invalid:9092, which broker 0 is to advertise: dns, ")
+        assert unresolved.startswith(f"{who} does not reach kafka-0.invalid:9092, the proposed address of broker 0: dns, ")
     assert blockers["KA111", "vantage worker", "broker/1/listener/CLIENT"].endswith("leads worker to broker 2")
     assert "no route" in blockers["KA301", "vantage dmz", "broker/1/listener/CLIENT"]
-    assert warnings["KA301", "vantage worker", "broker/2/listener/INTERNAL"].startswith("Nothing listens yet")
+    assert warnings["KA301", "vantage worker", "broker/2/listener/INTERNAL"].startswith("No process listens yet")
     open_questions = told(wrong.report["not_known"])
     assert "whether the other brokers reach" in open_questions["KA301", "proposed addresses", "broker/2/listener/INTERNAL"]
 
@@ -80,13 +80,13 @@ def test_a_wrong_address_is_found_before_it_is_advertised_and_a_right_one_is_com
     assert (go.code, go.report["verdict"]) == (0, "go"), go.report["headline"]
     reached = told(go.report["information"])
     for broker, address in new.items():
-        message = f"worker reaches {address}, which broker {broker} is to advertise, and that broker answers"
+        message = f"worker reaches {address}, the proposed address of broker {broker}, and that broker answers"
         assert reached["KA301", "vantage worker", f"broker/{broker}/listener/CLIENT"] == message
 
     idle = gate("after-migration")
-    assert (idle.code, idle.report["verdict"]) == (3, "not as meant")
+    assert (idle.code, idle.report["verdict"]) == (3, "not as expected")
     assert idle.report["not_done"] == [
-        f"Broker {broker} does not advertise CLIENT://{address}, as was proposed." for broker, address in new.items()
+        f"Broker {broker} does not advertise the proposed CLIENT://{address}." for broker, address in new.items()
     ]
 
     settings = {broker: {"advertised.listeners": cluster.advertised(broker, {"CLIENT"})} for broker in cluster.brokers}

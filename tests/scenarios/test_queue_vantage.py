@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from kafka_audit.testbed import Bed, presets
-from kafka_audit.testbed.airflow_home import AirflowHome
 from scenarios.audits import Audits, evidence_of, failing
+from testbed import Bed, presets
+from testbed.airflow_home import AirflowHome
 
 pytest.importorskip("airflow.providers.edge3", reason="needs apache-airflow-providers-edge3, an executor with queues")
 

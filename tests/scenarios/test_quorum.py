@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from kafka_audit.testbed import Bed
 from scenarios.audits import Audits, failing
 from scenarios.record import record
+from testbed import Bed
 
 pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
 QUORUM = ("KA201", "KA202", "KA209", "KA210", "KA211", "KA212")

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from kafka_audit.cli import main
-from kafka_audit.testbed import Bed
 from scenarios.real_world import CASES, Site
+from testbed import Bed
 
 pytestmark = [pytest.mark.bed, pytest.mark.scenario]
 

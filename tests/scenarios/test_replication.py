@@ -2,8 +2,10 @@
 
 import pytest
 
-from kafka_audit.testbed import Bed
-from kafka_audit.testbed.topics import (
+from scenarios.audits import failing, finding_of
+from scenarios.watch import Watch
+from testbed import Bed
+from testbed.topics import (
     await_reassigned,
     cancel_reassignment,
     configure_topic,
@@ -12,8 +14,6 @@ from kafka_audit.testbed.topics import (
     reassign,
     throttle,
 )
-from scenarios.audits import failing, finding_of
-from scenarios.watch import Watch
 
 pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
 

@@ -7,11 +7,11 @@ import sys
 
 import pytest
 
-from kafka_audit.testbed import presets
-from kafka_audit.testbed.acls import Acl
-from kafka_audit.testbed.jars import java
-from kafka_audit.testbed.security import ADMIN, AUDITOR
 from scenarios.audits import Audits, failing
+from testbed import presets
+from testbed.acls import Acl
+from testbed.jars import java
+from testbed.security import ADMIN, AUDITOR
 
 pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
 
@@ -102,7 +102,10 @@ def test_what_an_auditor_may_not_read_is_told_and_the_printed_commands_give_it(b
         assert {needs for one, needs in nothing[broker] if one in CONFIGS} == {DESCRIBE_CONFIGS}
     counted(none.report, short=sum(len(one) for one in nothing.values()) + len(BROKERS) * len(OF_TOPICS))
     assert for_want_of_rights(none.report) >= {"KA107", "KA401", "KA407"}
-    assert "reads were answered, first broker 0" in none.said or "reads were answered, first broker:0" in none.said
+    assert (
+        "reads were answered, first failed read: broker 0" in none.said
+        or "reads were answered, first failed read: broker:0" in none.said
+    )
     assert "commands: kafka-audit explain KA002" in " ".join(none.stdout.split())
 
     cluster.put_acls(SOME)

@@ -4,10 +4,10 @@ import pytest
 
 from kafka_audit.model.tables import BrokerApi, BrokerView
 from kafka_audit.store import Store
-from kafka_audit.testbed import Bed, kafka_jars
-from kafka_audit.testbed.faults import cut_from_quorum, heal_quorum
 from scenarios.audits import Audits, failing
 from scenarios.record import record
+from testbed import Bed, kafka_jars
+from testbed.faults import cut_from_quorum, heal_quorum
 
 pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
 TOPIC = {0: [0, 1, 2], 1: [1, 2, 0], 2: [2, 0, 1]}

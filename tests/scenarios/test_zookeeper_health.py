@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from kafka_audit.testbed import Bed
 from scenarios.audits import Audits, failing
+from testbed import Bed
 
 pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
 

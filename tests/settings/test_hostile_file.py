@@ -17,11 +17,11 @@ def levels(first, form):
 
 
 HOSTILE = {
-    "lists of lists": (levels("[x,x,x]", "[{}]"), "has aliases that stand for more than 500000 values"),
-    "merges of merges": (levels("{x: y}", "{{<<: [{}]}}"), "has aliases that stand for more than 500000 values"),
+    "lists of lists": (levels("[x,x,x]", "[{}]"), "has aliases that expand to more than 500000 values"),
+    "merges of merges": (levels("{x: y}", "{{<<: [{}]}}"), "has aliases that expand to more than 500000 values"),
     "size": ("clusters:\n" + "".join(f"  c{i}: {{bootstrap: ['b:1']}}\n" for i in range(300_000)), "larger than 1 MB"),
-    "brackets": ("clusters: " + "[" * 100_000, "is nested too deep"),
-    "values": ("clusters: [" + "x," * 510_000 + "x]", "holds more than 500000 values"),
+    "brackets": ("clusters: " + "[" * 100_000, "is nested too deeply"),
+    "values": ("clusters: [" + "x," * 510_000 + "x]", "contains more than 500000 values"),
 }
 
 
@@ -38,7 +38,7 @@ def test_it_is_refused_in_one_line(tmp_path, text, words):
 
 @pytest.mark.timeout(60)
 def test_endless_devices_are_not_read_to_their_end():
-    with pytest.raises(UsageError, match="larger than 1 MB; no cluster file is"):
+    with pytest.raises(UsageError, match="larger than 1 MB, the limit for a cluster file"):
         settings.load("/dev/zero")
 
 

@@ -141,12 +141,12 @@ def test_the_sample_of_the_contract_is_accepted_with_the_catalogue_of_this_versi
     path = tmp_path / "clusters.yaml"
     path.write_text(CONTRACT)
     with caplog.at_level(logging.WARNING):
-        prod = settings.load(path)["prod"]
+        prod = settings.load(path, codes=catalogue())["prod"]
     assert [one.code for one in prod.mute] == ["KA607"]
     assert prod.expect.cluster_id == "…"
     assert prod.security == SCRAM
     assert prod.listeners == {"PLAINTEXT": Security()}
-    unknown = [] if "KA607" in catalogue() else [f"{path}:17: clusters.prod.mute.0.code: KA607 is no check of this version"]
+    unknown = [] if "KA607" in catalogue() else [f"{path}:17: clusters.prod.mute.0.code: KA607 is not a check of this version"]
     assert [record.getMessage().partition(", so")[0] for record in caplog.records] == unknown
 
 
@@ -186,8 +186,8 @@ def test_a_mute_of_a_check_that_this_version_lacks_is_told_and_kept(tmp_path, ca
     assert [one.code for one in found.mute] == ["KA110"]
     (record,) = caplog.records
     assert record.getMessage() == (
-        f"{tmp_path}/clusters.yaml:4: clusters.prod.mute.0.code: KA110 is no check of this version, so this mutes nothing;"
-        " did you mean KA101?"
+        f"{tmp_path}/clusters.yaml:4: clusters.prod.mute.0.code: KA110 is not a check of this version, and the mute has no"
+        " effect; did you mean KA101?"
     )
     caplog.clear()
     _cluster(tmp_path, "bootstrap: [h:1]\nmute: [{code: KA101, resource: cluster, reason: r, owner: o}]")
@@ -223,39 +223,39 @@ WRONG = {
         "bootstrap: [h:1]\nsettle_s: 3",
         "4: clusters.prod.settle_s: unknown key; it belongs at limits.settle_s",
     ),
-    "nothing near": ("bootstrap: [h:1]\nexpect: {zzz: 1}", "4: clusters.prod.expect.zzz: unknown key; known here: brokers,"),
-    "key written twice": ("bootstrap: [h:1]\nbootstrap: [h:2]", "4: clusters.prod.bootstrap: stands twice; remove one"),
-    "nobody to ask": ("expect: {brokers: 3}", "2: clusters.prod: names nobody to ask; give it zookeeper: host:2181 or"),
+    "nothing near": ("bootstrap: [h:1]\nexpect: {zzz: 1}", "4: clusters.prod.expect.zzz: unknown key; valid keys: brokers,"),
+    "key written twice": ("bootstrap: [h:1]\nbootstrap: [h:2]", "4: clusters.prod.bootstrap: is a duplicate key; remove one"),
+    "nobody to ask": ("expect: {brokers: 3}", "2: clusters.prod: has no address; set zookeeper: host:2181 or"),
     "not a mapping": ("- bootstrap", "clusters.prod: must be a mapping with some of the keys zookeeper, bootstrap,"),
-    "empty value": ("bootstrap:", "3: clusters.prod.bootstrap: is empty; give it a list such as [b1:9092, b2:9092] or remove"),
-    "empty list": ("bootstrap: []", "bootstrap: is empty; give it a list"),
-    "empty text": ("zookeeper: ''", "zookeeper: is empty; give it host:2181/chroot or remove the key"),
+    "empty value": ("bootstrap:", "3: clusters.prod.bootstrap: is empty; set it to a list such as [b1:9092, b2:9092], or remove"),
+    "empty list": ("bootstrap: []", "bootstrap: is empty; set it to a list"),
+    "empty text": ("zookeeper: ''", "zookeeper: is empty; set it to host:2181/chroot, or remove the key"),
     "text for a list": ("bootstrap: b1:9092", "bootstrap: must be a list such as [b1:9092, b2:9092], not text"),
-    "no port": ("bootstrap: [b1]", "3: clusters.prod.bootstrap.0: 'b1' is no host:port; write it like b1.example.com:9092"),
-    "port too high": ("bootstrap: [b1:99999]", "'b1:99999' is no host:port"),
-    "port zero": ("bootstrap: [b1:0]", "'b1:0' is no host:port"),
-    "a URL": ("bootstrap: ['http://b1:9092']", "is no host:port"),
-    "bare IPv6": ("bootstrap: ['::1:9092']", "is no host:port"),
-    "zookeeper without port": ("zookeeper: zk1,zk2:2181", "3: clusters.prod.zookeeper: 'zk1' is no host:port"),
-    "chroot on every host": ("zookeeper: zk1:2181/kafka,zk2:2181/kafka", "is no chroot"),
-    "chroot with a slash at its end": ("zookeeper: zk1:2181/kafka/", "'/kafka/' is no chroot; write it like /kafka"),
-    "zookeeper mapping without connect": ("zookeeper: {}", "zookeeper: needs connect: host:2181/chroot"),
+    "no port": ("bootstrap: [b1]", "3: clusters.prod.bootstrap.0: 'b1' is not a host:port such as b1.example.com:9092"),
+    "port too high": ("bootstrap: [b1:99999]", "'b1:99999' is not a host:port"),
+    "port zero": ("bootstrap: [b1:0]", "'b1:0' is not a host:port"),
+    "a URL": ("bootstrap: ['http://b1:9092']", "is not a host:port"),
+    "bare IPv6": ("bootstrap: ['::1:9092']", "is not a host:port"),
+    "zookeeper without port": ("zookeeper: zk1,zk2:2181", "3: clusters.prod.zookeeper: 'zk1' is not a host:port"),
+    "chroot on every host": ("zookeeper: zk1:2181/kafka,zk2:2181/kafka", "is not a chroot"),
+    "chroot with a slash at its end": ("zookeeper: zk1:2181/kafka/", "'/kafka/' is not a chroot such as /kafka"),
+    "zookeeper mapping without connect": ("zookeeper: {}", "zookeeper: requires connect: host:2181/chroot"),
     "zookeeper sasl without a user": (
         "zookeeper: {connect: 'z:1', sasl: {password_env: P}}",
-        "3: clusters.prod.zookeeper.sasl: needs username: as whom to log in",
+        "3: clusters.prod.zookeeper.sasl: requires username: the user name",
     ),
     "zookeeper sasl without a password": (
         "zookeeper: {connect: 'z:1', sasl: {username: u}}",
-        "zookeeper.sasl: needs password_env: the name of the environment variable that holds the password",
+        "zookeeper.sasl: requires password_env: the name of the environment variable that holds the password",
     ),
     "zookeeper key without certificate": (
         "zookeeper: {connect: 'z:1', tls: {key_file: k}}",
-        "zookeeper.tls: has key_file without cert_file; a client certificate is both",
+        "zookeeper.tls: has key_file without cert_file; a client certificate requires both",
     ),
     "zookeeper tls misspelt": ("zookeeper: {connect: 'z:1', tls: {cafile: k}}", "tls.cafile: unknown key; did you mean ca_file?"),
     "no mechanism": (
         "bootstrap: [h:1]\nsecurity: {protocol: SASL_SSL}",
-        "4: clusters.prod.security: needs mechanism: one of PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, GSSAPI, OAUTHBEARER",
+        "4: clusters.prod.security: requires mechanism: one of PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, GSSAPI, OAUTHBEARER",
     ),
     "mechanism unknown": (
         "bootstrap: [h:1]\nsecurity: {protocol: SASL_SSL, mechanism: SCRAM-SHA-1}",
@@ -263,63 +263,63 @@ WRONG = {
     ),
     "no user": (
         "bootstrap: [h:1]\nsecurity: {protocol: SASL_SSL, mechanism: PLAIN, password_env: P}",
-        "4: clusters.prod.security: needs username: as whom to log in",
+        "4: clusters.prod.security: requires username: the user name",
     ),
     "no password": (
         "bootstrap: [h:1]\nsecurity: {protocol: SASL_SSL, mechanism: PLAIN, username: u}",
-        "security: needs password_env: the name of the environment variable that holds the password",
+        "security: requires password_env: the name of the environment variable that holds the password",
     ),
     "mechanism without a login": (
         "bootstrap: [h:1]\nsecurity: {protocol: SSL, mechanism: PLAIN}",
-        "security.mechanism: means nothing with protocol SSL; remove it",
+        "security.mechanism: has no effect with protocol SSL; remove it",
     ),
     "ca_file without TLS": (
         "bootstrap: [h:1]\nlisteners: {X: {protocol: SASL_PLAINTEXT, ca_file: f}}",
-        "listeners.X.ca_file: means nothing with protocol SASL_PLAINTEXT; remove it",
+        "listeners.X.ca_file: has no effect with protocol SASL_PLAINTEXT; remove it",
     ),
     "user of a ticket": (
         "bootstrap: [h:1]\nsecurity: {protocol: SASL_SSL, mechanism: GSSAPI, username: u}",
-        "security.username: means nothing with mechanism GSSAPI; remove it",
+        "security.username: has no effect with mechanism GSSAPI; remove it",
     ),
     "key without certificate": (
         "bootstrap: [h:1]\nsecurity: {protocol: SSL, key_file: k}",
-        "security: has key_file without cert_file; a client certificate is both",
+        "security: has key_file without cert_file; a client certificate requires both",
     ),
     "mechanism at the wrong place": ("bootstrap: [h:1]\nmechanism: PLAIN", "unknown key; it belongs at security.mechanism"),
     "protocol misspelt": ("bootstrap: [h:1]\nsecurity: {protocol: SASL_TLS}", "; did you mean SASL_SSL?"),
-    "protocol missing": ("bootstrap: [h:1]\nsecurity: {}", "security: needs protocol: one of PLAINTEXT, SSL,"),
+    "protocol missing": ("bootstrap: [h:1]\nsecurity: {}", "security: requires protocol: one of PLAINTEXT, SSL,"),
     "credentials that nobody uses": (
         "bootstrap: [h:1]\nsecurity: {protocol: PLAINTEXT, username: u}",
-        "security.username: means nothing with protocol PLAINTEXT; remove it",
+        "security.username: has no effect with protocol PLAINTEXT; remove it",
     ),
     "security twice": (
         "kafka_conn_id: k\nsecurity: {protocol: PLAINTEXT}",
-        "kafka_conn_id: stands beside security, and both say how to log in; remove one",
+        "kafka_conn_id: conflicts with security; remove one of them",
     ),
     "listener neither skip nor mapping": ("bootstrap: [h:1]\nlisteners: {A: skp}", "listeners.A: 'skp' is not one of skip; did"),
-    "reach without a port": ("bootstrap: [h:1]\nreach: {'h:1': nginx}", "reach.h:1: 'nginx' is no host:port"),
-    "reach from no address": ("bootstrap: [h:1]\nreach: {h: 'nginx:1'}", "reach.h: 'h' is no host:port"),
+    "reach without a port": ("bootstrap: [h:1]\nreach: {'h:1': nginx}", "reach.h:1: 'nginx' is not a host:port"),
+    "reach from no address": ("bootstrap: [h:1]\nreach: {h: 'nginx:1'}", "reach.h: 'h' is not a host:port"),
     "vantage with both": (
         "bootstrap: [h:1]\nvantages: {v: {queue: q, command: [ssh]}}",
-        "4: clusters.prod.vantages.v: needs exactly one of queue: NAME and command:",
+        "4: clusters.prod.vantages.v: requires exactly one of queue: NAME and command:",
     ),
-    "vantage with neither": ("bootstrap: [h:1]\nvantages: {v: {role: client}}", "vantages.v: needs exactly one of"),
-    "vantage named like ours": ("bootstrap: [h:1]\nvantages: {worker: {queue: q}}", "worker is the name of the place that"),
+    "vantage with neither": ("bootstrap: [h:1]\nvantages: {v: {role: client}}", "vantages.v: requires exactly one of"),
+    "vantage named like ours": ("bootstrap: [h:1]\nvantages: {worker: {queue: q}}", "worker is the reserved name of the host"),
     "command as text": (
         "bootstrap: [h:1]\nvantages: {v: {command: ssh h}}",
         "command: must be a list such as [ssh, dmz1], not t",
     ),
     "number in a command": (
         "bootstrap: [h:1]\nvantages: {v: {command: [ssh, -p, 22]}}",
-        "vantages.v.command.2: must be text, not a number; put it in quotes",
+        "vantages.v.command.2: must be text, not a number; quote it",
     ),
     "one command for all brokers": (
         "bootstrap: [h:1]\nvantages: {v: {command: [ssh, h], role: broker}}",
-        "command: must hold {broker_id}: role: broker runs it once for every broker",
+        "command: must contain {broker_id}: with role: broker, the command runs on the host",
     ),
-    "queue as a broker": ("bootstrap: [h:1]\nvantages: {v: {queue: q, role: broker}}", "role: a queue is one place, not one per"),
+    "queue as a broker": ("bootstrap: [h:1]\nvantages: {v: {queue: q, role: broker}}", "role: a queue is one host, not one per"),
     "role misspelt": ("bootstrap: [h:1]\nvantages: {v: {queue: q, role: brokers}}", "; did you mean broker?"),
-    "logs with both": ("bootstrap: [h:1]\nlogs: {paths: [p], command: [c]}", "logs: needs exactly one of command:"),
+    "logs with both": ("bootstrap: [h:1]\nlogs: {paths: [p], command: [c]}", "logs: requires exactly one of command:"),
     "brokers as text": ("bootstrap: [h:1]\nexpect: {brokers: three}", "expect.brokers: must be a whole number, not text"),
     "brokers as a flag": ("bootstrap: [h:1]\nexpect: {brokers: true}", "expect.brokers: must be a whole number, not true or fal"),
     "no brokers": ("bootstrap: [h:1]\nexpect: {brokers: 0}", "expect.brokers: must be at least 1, not 0"),
@@ -329,27 +329,30 @@ WRONG = {
     "share above one": ("bootstrap: [h:1]\nlimits: {leader_moves: 20}", "limits.leader_moves: must be from 0 to 1, not 20"),
     "limit without end": ("bootstrap: [h:1]\nlimits: {audit_s: .inf}", "limits.audit_s: must be at least 1, not inf"),
     "limit that is no number": ("bootstrap: [h:1]\nlimits: {audit_s: .nan}", "limits.audit_s: must be at least 1, not nan"),
-    "audit shorter than a read": ("bootstrap: [h:1]\nlimits: {audit_s: 5}", "limits: audit_s (5) is shorter than one read, rea"),
+    "audit shorter than a read": ("bootstrap: [h:1]\nlimits: {audit_s: 5}", "limits: audit_s (5) must be at least rea"),
     "mute without reason": (
         "bootstrap: [h:1]\nmute: [{code: KA101, resource: cluster, owner: me}]",
-        "4: clusters.prod.mute.0: needs reason: why the finding is accepted",
+        "4: clusters.prod.mute.0: requires reason: why the finding is accepted",
     ),
     "mute without owner": (
         "bootstrap: [h:1]\nmute: [{code: KA101, resource: c, reason: r}]",
-        "mute.0: needs owner: who accepted",
+        "mute.0: requires owner: the person or team",
     ),
-    "mute without resource": ("bootstrap: [h:1]\nmute: [{code: KA101, reason: r, owner: o}]", "mute.0: needs resource: what it"),
+    "mute without resource": (
+        "bootstrap: [h:1]\nmute: [{code: KA101, reason: r, owner: o}]",
+        "mute.0: requires resource: the resource",
+    ),
     "mute of nothing": (
         "bootstrap: [h:1]\nmute: [{code: KA01, resource: c, reason: r, owner: o}]",
-        "4: clusters.prod.mute.0.code: 'KA01' is no code of a check, as KA101 is one; did you mean KA301?",
+        "4: clusters.prod.mute.0.code: 'KA01' is not a check code such as KA101; did you mean KA301?",
     ),
     "mute of a code in small letters": (
         "bootstrap: [h:1]\nmute: [{code: ka101, resource: c, reason: r, owner: o}]",
-        "mute.0.code: 'ka101' is no code of a check, as KA101 is one; did you mean KA101?",
+        "mute.0.code: 'ka101' is not a check code such as KA101; did you mean KA101?",
     ),
     "mute of code zero": (
         "bootstrap: [h:1]\nmute: [{code: KA000, resource: c, reason: r, owner: o}]",
-        "code: 'KA000' is no code",
+        "code: 'KA000' is not a check code",
     ),
     "mute of a name": (
         "bootstrap: [h:1]\nmute: [{code: stale_leader, resource: c, reason: r, owner: o}]",
@@ -359,19 +362,19 @@ WRONG = {
     "keep at the wrong place": ("bootstrap: [h:1]\nsnapshots: 9", "snapshots: unknown key; it belongs at keep.snapshots"),
     "mute until no day": (
         "bootstrap: [h:1]\nmute: [{code: KA101, resource: c, reason: r, owner: o, until: soon}]",
-        "mute.0.until: must be a day such as 2027-01-31",
+        "mute.0.until: must be a date such as 2027-01-31",
     ),
     "mute until a day that is not": (
         "bootstrap: [h:1]\nmute: [{code: KA101, resource: c, reason: r, owner: o, until: 2027-13-45}]",
-        "mute.0.until: is no day of the calendar",
+        "mute.0.until: is not a valid date",
     ),
     "mute until a time": (
         "bootstrap: [h:1]\nmute: [{code: KA101, resource: c, reason: r, owner: o, until: 2027-01-31 10:00:00}]",
-        "mute.0.until: must be a day such as 2027-01-31",
+        "mute.0.until: must be a date such as 2027-01-31",
     ),
     "boolean key": (
         "bootstrap: [h:1]\nlisteners: {on: skip}",
-        "4: clusters.prod.listeners: a key must be text; put it in quotes",
+        "4: clusters.prod.listeners: keys must be text; quote the key",
     ),
 }
 
@@ -388,20 +391,20 @@ def test_a_slip_in_a_cluster_is_one_line_with_file_line_key_and_way_out(tmp_path
 
 # the whole file, what the line must say
 FILES = {
-    "empty": ("", "clusters.yaml: is empty; it must hold `clusters:`, see clusters.example.yaml"),
-    "only comments": ("# nothing\n", "is empty; it must hold `clusters:`"),
+    "empty": ("", "clusters.yaml: is empty; it must contain `clusters:`, see clusters.example.yaml"),
+    "only comments": ("# nothing\n", "is empty; it must contain `clusters:`"),
     "no clusters": ("{}", "1: must start with `clusters:`"),
-    "clusters empty": ("clusters:\n", "1: clusters: is empty; give it a mapping of cluster names"),
+    "clusters empty": ("clusters:\n", "1: clusters: is empty; set it to a mapping of cluster names"),
     "a list": ("- a", "1: must be a mapping with some of the keys clusters"),
     "cluster at the top": ("zookeeper: z:1", "1: zookeeper: unknown key; it belongs at clusters.<name>.zookeeper"),
     "not YAML": ("clusters:\n  prod: {bootstrap: [", "clusters.yaml:2: not YAML: "),
-    "a tab": ("clusters:\n\tprod: 1", "clusters.yaml:2: not YAML: a tab stands where only spaces may"),
-    "a control character": ("clusters: \x07", "clusters.yaml: not YAML: it holds a control character"),
+    "a tab": ("clusters:\n\tprod: 1", "clusters.yaml:2: not YAML: a tab is used for indentation; use spaces"),
+    "a control character": ("clusters: \x07", "clusters.yaml: not YAML: it contains a control character"),
     "a tag": ("clusters: !secret prod", "clusters.yaml:1: not YAML: could not determine a constructor"),
     "two documents": ("clusters: {}\n---\nclusters: {}", "not YAML: but found another document"),
-    "contains itself": ("clusters: &a {b: *a}", "is nested too deep"),
+    "contains itself": ("clusters: &a {b: *a}", "is nested too deeply"),
     "a name that is a path": ("clusters: {../x: {bootstrap: [h:1]}}", "clusters.../x: a cluster's name takes letters, digits"),
-    "a name that is a number": ("clusters: {1: {bootstrap: [h:1]}}", "clusters: a key must be text; put it in quotes"),
+    "a name that is a number": ("clusters: {1: {bootstrap: [h:1]}}", "clusters: keys must be text; quote the key"),
 }
 
 
@@ -414,7 +417,7 @@ def test_a_slip_in_the_file_is_one_line(tmp_path, text, said):
 
 
 def test_a_missing_file_tells_how_to_get_one(tmp_path):
-    with pytest.raises(UsageError, match="no such file; name the cluster file with --config, or start from clusters"):
+    with pytest.raises(UsageError, match="file not found; set --config, or copy clusters"):
         settings.load(tmp_path / "clusters.yaml", codes=CODES)
 
 
@@ -449,6 +452,6 @@ def test_a_password_in_the_file_is_refused_and_never_repeated(tmp_path, keys):
 
 def test_a_password_in_the_file_tells_where_it_belongs(tmp_path):
     with pytest.raises(
-        UsageError, match=r"security\.password: no password may stand in this file; name the environment variable in"
+        UsageError, match=r"security\.password: passwords are not allowed in this file; set the environment variable in"
     ):
         _cluster(tmp_path, SECRETS["in security"])

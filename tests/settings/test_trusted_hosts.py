@@ -61,11 +61,11 @@ def test_a_port_narrows_a_pattern(pattern, host):
 
 
 REFUSED = {
-    "*": "trusts hosts that anyone may own with the password; end it with a domain of yours, such as *.kafka.corp",
-    "*.*": "trusts hosts that anyone may own",
-    "**": "trusts hosts that anyone may own",
-    "*:9092": "trusts hosts that anyone may own",
-    "*.com": "trusts hosts that anyone may own",
+    "*": "sends the password to foreign hosts; end it with your own domain, such as *.kafka.corp",
+    "*.*": "sends the password to foreign hosts",
+    "**": "sends the password to foreign hosts",
+    "*:9092": "sends the password to foreign hosts",
+    "*.com": "sends the password to foreign hosts",
     **dict.fromkeys(
         [
             "*.amazonaws.com",
@@ -82,29 +82,29 @@ REFUSED = {
             "*.COM.au",
             "b*.co.jp",
         ],
-        "trusts hosts of other customers below ",
+        "sends the password to hosts of other customers below ",
     ),
-    "*.com.": "is no host; write a name (b1.kafka.corp)",
-    "kafka.*": "trusts hosts that anyone may own",
-    "*example.com": "trusts hosts that anyone may own",  # evilexample.com
-    "b*.com": "trusts hosts that anyone may own",
-    "-*": "trusts hosts that anyone may own",
-    "10.20.*": "is no name; write a part of the IPv4 addresses as a network, such as 10.20.0.0/16",
-    "*.0.0.1": "is no name; write a part of the IPv4 addresses as a network",
-    "0.0.0.0/0": "trusts networks that are not yours with the password; name one of at least /8",
-    "128.0.0.0/1": "trusts networks that are not yours with the password",
-    "::/0": "trusts networks that are not yours with the password; name one of at least /7",
-    "[::/0]:9092": "trusts networks that are not yours with the password",
-    "10.20.1.1/16": "is no network: it has bits behind its prefix; write 10.20.0.0/16",
-    "10.20.0.0/33": "is no network such as 10.20.0.0/16",
-    "b1:99999": "names port 99999; a port is a number from 1 to 65535",
+    "*.com.": "is not a host; write a name (b1.kafka.corp)",
+    "kafka.*": "sends the password to foreign hosts",
+    "*example.com": "sends the password to foreign hosts",  # evilexample.com
+    "b*.com": "sends the password to foreign hosts",
+    "-*": "sends the password to foreign hosts",
+    "10.20.*": "is not a name; write IPv4 addresses as a network, such as 10.20.0.0/16",
+    "*.0.0.1": "is not a name; write IPv4 addresses as a network",
+    "0.0.0.0/0": "sends the password to foreign networks; use a prefix of at least /8",
+    "128.0.0.0/1": "sends the password to foreign networks",
+    "::/0": "sends the password to foreign networks; use a prefix of at least /7",
+    "[::/0]:9092": "sends the password to foreign networks",
+    "10.20.1.1/16": "is not a network: it has bits after its prefix; write 10.20.0.0/16",
+    "10.20.0.0/33": "is not a network such as 10.20.0.0/16",
+    "b1:99999": "names port 99999; a port must be from 1 to 65535",
     "b1:0": "names port 0",
-    "https://b1.kafka.corp": "is no host",
-    "b1,b2": "is no host",
-    "b 1": "is no host",
-    "10.20.0.300": "is no host",
-    "fe80::1%eth0": "is no host",
-    "b1..corp": "is no host",
+    "https://b1.kafka.corp": "is not a host",
+    "b1,b2": "is not a host",
+    "b 1": "is not a host",
+    "10.20.0.300": "is not a host",
+    "fe80::1%eth0": "is not a host",
+    "b1..corp": "is not a host",
 }
 
 
@@ -120,11 +120,11 @@ def test_a_pattern_that_is_none_or_trusts_everybody_is_refused_with_its_line(tmp
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("trusted_hosts: []", '3: clusters.prod.trusted_hosts: is empty; give it a list such as ["*.kafka.corp"]'),
+        ("trusted_hosts: []", '3: clusters.prod.trusted_hosts: is empty; set it to a list such as ["*.kafka.corp"]'),
         ("trusted_hosts: '*.kafka.corp'", '3: clusters.prod.trusted_hosts: must be a list such as ["*.kafka.corp"], not text'),
         ("trusted_hosts: [7]", "3: clusters.prod.trusted_hosts.0: must be a host, or a pattern of hosts, not a number"),
         ("trusted_host: [b1]", "3: clusters.prod.trusted_host: unknown key; did you mean trusted_hosts?"),
-        ("trusted_hosts: ['auditor:hunter2@b1:9092']", "a value with credentials is no host"),
+        ("trusted_hosts: ['auditor:hunter2@b1:9092']", "a value with credentials is not a host"),
     ],
 )  # fmt: skip
 def test_a_slip_in_the_list_is_one_line(tmp_path, text, said):

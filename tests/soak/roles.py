@@ -93,36 +93,36 @@ def cluster(_folder):
 
 def auditor(folder):
     from kafka_audit import audit, settings  # noqa: PLC0415 -- this role alone
-    from kafka_audit.airflow_glue import alerts, telling  # noqa: PLC0415
-    from kafka_audit.airflow_glue.channels import Channel  # noqa: PLC0415
-    from kafka_audit.airflow_glue.seen import Audited  # noqa: PLC0415
+    from kafka_audit.alerting import delivery  # noqa: PLC0415
+    from kafka_audit.alerting.channels import Channel  # noqa: PLC0415
+    from kafka_audit.alerting.conditions import AlertLimits, AuditResult  # noqa: PLC0415
+    from kafka_audit.alerting.messages import Links  # noqa: PLC0415
     from kafka_audit.cli.spark_behind import SparkBehind  # noqa: PLC0415
     from kafka_audit.store import Store  # noqa: PLC0415
 
     os.environ["KAFKA_AUDIT_STORE"] = str(folder / "store")
     store = Store(folder / "store")
     subjects = []
-    channel = Channel(name="pager", wants="", send=lambda alert: subjects.append(alert.subject), target=lambda: "a pager")
+    channel = Channel(name="pager", needs="", send=lambda message: subjects.append(message.subject), target=lambda: "a pager")
 
-    def empty_answer(_root, run_id, _rows):
-        for name in ("judgements", "changes"):
-            answer = folder / "store" / "runs" / run_id / name
-            answer.mkdir()
-            (answer / "_SUCCESS").touch()
+    def in_duckdb(_root, run_id):
+        from cluster_views import answer  # noqa: PLC0415
+
+        answer(store, run_id)
 
     def once(asked):
         began = time.monotonic()
         described = settings.load(str(folder / "clusters.yaml"))["soak"]
-        nobody = contextlib.nullcontext(SimpleNamespace(answer=empty_answer))
+        nobody = contextlib.nullcontext(SimpleNamespace(answer=in_duckdb))
         with SparkBehind() if asked["spark"] else nobody as spark:
             snapshot_id = audit.collect(described, store, lambda _: None)
             collected = time.monotonic() - began
             run_id = f"soak-{time.time_ns()}"
             audit.request(store, [snapshot_id], None, run_id)
-            rows = sum(file.rows for file in store.manifest(snapshot_id).tables.values())
-            spark.answer(store.root, run_id, rows)
+            spark.answer(store.root, run_id)
             (document,) = audit.conclude(store, run_id, {"soak": described})
-        telling.tell(channel, "soak", Audited(cluster="soak", document=document), alerts.Places())
+        result = AuditResult(cluster="soak", document=document)
+        delivery.deliver(channel, "soak", result, Links(), limits=AlertLimits(), store_root=store.root)
         failed = [f for f in document["findings"] if audit.counts(f, audit.severity("high"))]
         told = {"seconds": time.monotonic() - began, "collected_s": collected, "alerts": [*subjects]}
         subjects.clear()
@@ -145,7 +145,7 @@ def page(folder):
     from airflow.utils.db import initdb  # noqa: PLC0415
     from fastapi.testclient import TestClient  # noqa: PLC0415
 
-    from kafka_audit.airflow_glue.page.routes import app  # noqa: PLC0415
+    from kafka_audit.airflow.page.routes import app  # noqa: PLC0415
 
     os.environ |= {"KAFKA_AUDIT_STORE": str(folder / "store"), "KAFKA_AUDIT_CLUSTERS": str(folder / "clusters.yaml")}
     initdb()

@@ -48,18 +48,16 @@ def test_a_name_that_is_no_snapshot_s_is_not_looked_for(history, tmp_path, name)
 
 def test_what_is_no_report_raises(store, history):
     store.write_report(FIRST, {"snapshot_id": FIRST, "cluster": "prod"})
-    with pytest.raises(SnapshotError, match="is no report on this snapshot that this version shows"):
+    with pytest.raises(SnapshotError, match="is not a report of this snapshot that this version can show"):
         history.report(FIRST)
     store.write_report(SECOND, REPORT | {"snapshot_id": FIRST})
-    with pytest.raises(SnapshotError, match="no report on this snapshot"):
+    with pytest.raises(SnapshotError, match="not a report of this snapshot"):
         history.report(SECOND)
 
 
 def test_of_several_tries_of_a_run_the_last_one_counts(store, history, tmp_path):
     for number, (run, snapshot_id) in enumerate([("airflow-x-1", FIRST), ("airflow-x-2", SECOND), ("airflow-y-1", OTHER)]):
-        store.write_request(
-            Request(run_id=run, pairs=(Pair(snapshot_id=snapshot_id, previous_snapshot_id=None),), row_judgements=())
-        )
+        store.write_request(Request(run_id=run, pairs=(Pair(snapshot_id=snapshot_id, previous_snapshot_id=None),)))
         os.utime(tmp_path / "runs" / run / "request.json", (number, number))
     assert history.of_run("airflow-x-") == [SECOND]
     assert history.of_run("airflow-z-") == []

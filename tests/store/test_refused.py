@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 import small_cluster
+from kafka_audit.checks.run import judge
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.engine.inputs import _SOURCE
-from kafka_audit.engine.rows import judge_rows
 from kafka_audit.model.finding import Status
 from kafka_audit.model.tables import (
     TABLES,
@@ -74,17 +75,19 @@ def test_of_an_answer_that_does_not_fit_nothing_is_left_and_its_read_failed(stor
     (read,) = [row for row in found.of(SourceRead) if row.outcome == "failed"]
     assert (read.observer, read.operation, read.error) == ("broker:1", READ, "unreadable answer")
     assert read.message == f"left out of the store: {words}"
-    assert [row for row in found.rows if not isinstance(row, BrokerConfig | SourceRead)] == [
-        row for row in honest.rows if not isinstance(row, BrokerConfig | SourceRead)
-    ]
+    for table in {*TABLES} - {BrokerConfig, SourceRead}:
+        assert found.of(table) == honest.of(table)
     assert words in caplog.text
 
 
 def test_afterwards_the_checks_do_not_pass(store):
     honest, snapshot = spoilt(BrokerConfig, 4, key=None)
-    before = {(one.code, one.resource): one.status for one in judge_rows(published(store, replace(honest, snapshot_id=ID)))}
+    before = {
+        (one.code, one.resource): one.status
+        for one in judge(ClusterView.of_files(published(store, replace(honest, snapshot_id=ID))))
+    }
     (store_two := Store(f"{store.root}/two")).write(snapshot)
-    after = {(one.code, one.resource): one.status for one in judge_rows(store_two.read(ID))}
+    after = {(one.code, one.resource): one.status for one in judge(ClusterView.of_files(store_two.read(ID)))}
     assert (before["KA402", "broker/1"], after["KA402", "broker/1"]) == (Status.PASS, Status.UNKNOWN)
     assert (before["KA001", "broker/1"], after["KA001", "broker/1"]) == (Status.PASS, Status.FAIL)
     assert after["KA001", "broker/2"] is Status.PASS

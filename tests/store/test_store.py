@@ -3,6 +3,7 @@
 import errno
 import json
 import logging
+import re
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -14,9 +15,10 @@ import pytest
 
 from kafka_audit.model.errors import EngineError, SnapshotError, StoreBusyError, StoreError, UsageError
 from kafka_audit.model.finding import Change, Confidence, Judgement, Severity, Status
-from kafka_audit.model.run import Answer, Pair, Request
-from kafka_audit.model.tables import KEY, TABLES, RegisteredPartition, Sample, Snapshot, SnapshotInfo, columns
+from kafka_audit.model.run import Answer, Judged, Pair, Request
+from kafka_audit.model.tables import KEY, LARGE, TABLES, RegisteredPartition, Sample, Snapshot, SnapshotInfo, columns
 from kafka_audit.store import Store
+from store.contents import contents
 
 ID = "20260131T080000Z-prod-00aa"
 LATER = "20260131T090000Z-prod-00ab"
@@ -75,8 +77,17 @@ def test_every_table_comes_back_as_it_went_in_full_with_nulls_and_empty(tmp_path
     store = Store(root.format(tmp=tmp_path))
     store.write(snapshot)
     read = Store(root.format(tmp=tmp_path)).read(ID)
-    assert read.rows == snapshot.rows
-    assert read == snapshot
+    assert contents(read) == contents(snapshot)
+    assert not any(isinstance(row, LARGE) for row in read.rows)
+    assert Store(root.format(tmp=tmp_path)).read(ID) == read
+
+
+def test_large_tables_are_left_unread_for_who_does_not_need_them(tmp_path, store):
+    store.write(_snapshot(rows=[_row_of(table, nulls=False) for table in TABLES if table is not SnapshotInfo]))
+    for table in LARGE:
+        _file(tmp_path, f"{table.table()}.parquet").unlink()
+    read = store.read(ID, large=False)
+    assert [len(read.of(table)) for table in TABLES] == [0 if table in LARGE else 1 for table in TABLES]
 
 
 def test_files_have_the_schema_that_spark_reads(tmp_path, store):
@@ -127,7 +138,7 @@ def test_a_write_that_did_not_end_is_not_there(tmp_path, store):
     store.write(_snapshot())
     _file(tmp_path, "manifest.json").unlink()
     assert store.manifests() == []
-    with pytest.raises(SnapshotError, match="has no published snapshot"):
+    with pytest.raises(SnapshotError, match="is not published"):
         store.read(ID)
 
 
@@ -136,7 +147,7 @@ def test_what_an_interrupted_write_left_is_replaced(tmp_path, store):
     _file(tmp_path, "sample.parquet").write_bytes(b"half of a fi")
     _file(tmp_path, ".sample.parquet.0011").write_bytes(b"hal")
     store.write(_snapshot())
-    assert store.read(ID) == _snapshot()
+    assert contents(store.read(ID)) == contents(_snapshot())
     assert not _file(tmp_path, ".sample.parquet.0011").exists()
 
 
@@ -149,9 +160,9 @@ def test_writing_twice_changes_nothing(tmp_path, store):
 
 def test_a_published_snapshot_is_never_replaced_by_another(store):
     store.write(_snapshot())
-    with pytest.raises(SnapshotError, match="is published already"):
+    with pytest.raises(SnapshotError, match="is already published"):
         store.write(_snapshot(started_ms=2_000))
-    assert store.read(ID) == _snapshot()
+    assert contents(store.read(ID)) == contents(_snapshot())
 
 
 class _FullDiskError(Exception):
@@ -214,11 +225,11 @@ def _fewer_rows(path: Path):
 
 DAMAGE = {
     "missing": (Path.unlink, "is missing"),
-    "cut short": (_cut, "bytes where the manifest says"),
-    "a byte flipped": (_flip, "does not match the manifest's checksum"),
-    "a column lost": (_other_schema, "is no such table as this version reads (column reason is missing)"),
-    "no Parquet": (_no_parquet, "is no such table as this version reads"),
-    "rows lost": (_fewer_rows, "has 0 rows where the manifest says 1"),
+    "cut short": (_cut, "bytes, but the manifest has"),
+    "a byte flipped": (_flip, "does not match the checksum of the manifest"),
+    "a column lost": (_other_schema, "is not a table that this version can read (column reason is missing)"),
+    "no Parquet": (_no_parquet, "is not a table that this version can read"),
+    "rows lost": (_fewer_rows, "has 0 rows, but the manifest has 1"),
 }
 
 
@@ -230,7 +241,7 @@ def test_a_damaged_file_is_named_with_the_way_out(tmp_path, store, damage, said)
         store.read(ID)
     assert str(error.value).startswith(f"{tmp_path}/snapshots/{ID}/sample.parquet: ")
     assert said in str(error.value)
-    assert "remove its folder, or compare with another one" in str(error.value)
+    assert "remove its folder, or select another baseline" in str(error.value)
     assert error.value.exit_code == 2
 
 
@@ -257,18 +268,21 @@ def test_a_table_that_was_added_since_is_empty(tmp_path, store):
     del raw["tables"]["probe"]
     _file(tmp_path, "manifest.json").write_text(json.dumps(raw))
     _file(tmp_path, "probe.parquet").unlink()
-    assert store.read(ID) == _snapshot()
+    assert contents(store.read(ID)) == contents(_snapshot())
 
 
 MANIFESTS = {
-    "cut short": (lambda raw: json.dumps(raw)[:-10], "is no manifest (cut short, or edited)"),
-    "not JSON": (lambda _: "manifest", "is no manifest"),
-    "a list": (lambda _: "[]", "is no manifest"),
-    "binary": (lambda _: "\udcff\udcfe", "is no manifest"),
-    "no tables": (lambda raw: json.dumps({k: v for k, v in raw.items() if k != "tables"}), "is no manifest"),
-    "a key too much": (lambda raw: json.dumps(raw | {"x": 1}), "is no manifest"),
-    "another snapshot's": (lambda raw: json.dumps(raw | {"snapshot_id": LATER}), "speaks of snapshot"),
-    "of the future": (lambda raw: json.dumps(raw | {"schema_version": 2}), "newer version (schema 2, this one reads 1); upgrade"),
+    "cut short": (lambda raw: json.dumps(raw)[:-10], "is not a valid manifest (truncated or edited)"),
+    "not JSON": (lambda _: "manifest", "is not a valid manifest"),
+    "a list": (lambda _: "[]", "is not a valid manifest"),
+    "binary": (lambda _: "\udcff\udcfe", "is not a valid manifest"),
+    "no tables": (lambda raw: json.dumps({k: v for k, v in raw.items() if k != "tables"}), "is not a valid manifest"),
+    "a key too much": (lambda raw: json.dumps(raw | {"x": 1}), "is not a valid manifest"),
+    "another snapshot's": (lambda raw: json.dumps(raw | {"snapshot_id": LATER}), "belongs to snapshot"),
+    "of the future": (
+        lambda raw: json.dumps(raw | {"schema_version": 2}),
+        "newer version (schema 2, this version supports 1); upgrade",
+    ),
 }
 
 
@@ -290,7 +304,7 @@ def test_a_damaged_manifest_is_named(tmp_path, store, change, said):
 
 @pytest.mark.parametrize("wrong", ["", "latest", "../../etc", "20260131T080000Z-prod-00zz", "20260131T080000Z-../x-00aa"])
 def test_an_id_that_is_none_is_refused(store, wrong):
-    with pytest.raises(SnapshotError, match="has no published snapshot"):
+    with pytest.raises(SnapshotError, match="is not published"):
         store.read(wrong)
 
 
@@ -353,7 +367,7 @@ def test_a_damaged_manifest_of_another_cluster_is_passed_over_and_told(tmp_path,
     _damage_manifest(tmp_path, lambda _: "", "20260131T070000Z-other-0002")
     with caplog.at_level(logging.WARNING):
         assert store.previous(_snapshot(started_ms=800)) == "20260131T060000Z-prod-0001"
-    assert "20260131T070000Z-other-0002/manifest.json: is no manifest" in caplog.text
+    assert "20260131T070000Z-other-0002/manifest.json: is not a valid manifest" in caplog.text
 
 
 def test_folders_of_others_are_left_alone(tmp_path, store):
@@ -369,73 +383,59 @@ JUDGEMENT = Judgement(
     code="KA101",
     resource="broker/2",
     status=Status.FAIL,
-    evidence={"partitions": "a\u2028b"},
+    evidence={"partitions": "a\u2028b", "count": 3, "brokers": (0, 2)},
     severity=Severity.HIGH,
     confidence=Confidence.INFERRED,
 )
 
 
 def test_a_request_comes_back(store):
-    request = Request(run_id="r1", pairs=(Pair(snapshot_id=ID, previous_snapshot_id=None),), row_judgements=(JUDGEMENT,))
+    request = Request(run_id="r1", pairs=(Pair(snapshot_id=ID, previous_snapshot_id=None),))
     store.write_request(request)
     assert store.read_request("r1") == request
 
 
 def test_a_run_that_asked_nothing_is_told(store):
-    with pytest.raises(EngineError, match=r"runs/r1/request\.json: is missing"):
+    with pytest.raises(EngineError, match=r"runs/r1/request\.json: does not exist"):
         store.read_request("r1")
 
 
-def _spark_writes(tmp_path, folder, lines, *, done=True):
-    """Leave what Spark's JSON writer leaves: part files, one possibly empty, checksums, and its mark."""
-    path = tmp_path / "runs" / "r1" / folder
-    path.mkdir(parents=True)
-    (path / "part-00000-x.json").write_text("")
-    (path / "part-00001-x.json").write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
-    (path / ".part-00001-x.json.crc").write_bytes(b"crc")
-    if done:
-        (path / "_SUCCESS").touch()
+JUDGED = Judged(
+    snapshot_id=ID,
+    judgements=(JUDGEMENT,),
+    changes=(Change(kind="topic_created", resource="topic/t", before=None, after="3"),),
+    differences={"partition_count": [{"moment": "now", "topics": 1}]},
+)
 
 
-_RAW = {
-    "snapshot_id": ID,
-    "code": "KA101",
-    "resource": "broker/2",
-    "status": "FAIL",
-    "severity": "HIGH",
-    "confidence": "inferred",
-    "evidence": {"partitions": "a\u2028b"},
-}
+def test_an_answer_comes_back(store):
+    answer = Answer(judged=(ID,), failed=((LATER, "its checks came to no end"),))
+    store.write_judged("r1", JUDGED)
+    store.write_answer("r1", answer)
+    assert store.read_answer("r1") == answer
+    assert store.read_judged("r1", ID) == JUDGED
 
 
-def test_an_answer_is_read_as_spark_leaves_it(tmp_path, store):
-    _spark_writes(tmp_path, "judgements", [_RAW])
-    # Spark leaves nulls out.
-    _spark_writes(tmp_path, "changes", [{"snapshot_id": ID, "kind": "topic_created", "resource": "topic/t", "after": "3"}])
-    assert store.read_answer("r1") == Answer(
-        judgements=(JUDGEMENT,), changes=((ID, Change(kind="topic_created", resource="topic/t", before=None, after="3")),)
-    )
-
-
-@pytest.mark.parametrize("unfinished", ["judgements", "changes"])
-def test_an_answer_without_spark_s_mark_is_none(tmp_path, store, unfinished):
-    for folder in ("judgements", "changes"):
-        _spark_writes(tmp_path, folder, [], done=folder != unfinished)
-    with pytest.raises(EngineError, match=rf"runs/r1/{unfinished}: Spark ended without a complete answer here \(no _SUCCESS\)"):
+def test_an_answer_without_its_end_is_none(store):
+    store.write_judged("r1", JUDGED)
+    with pytest.raises(EngineError, match=r"runs/r1/answer\.json: is missing: the result of Spark is incomplete"):
         store.read_answer("r1")
 
 
-def test_an_answer_that_is_none_at_all(store):
-    with pytest.raises(EngineError, match="Spark ended without a complete answer"):
-        store.read_answer("r1")
+def test_an_answer_whose_part_is_missing_is_none(store):
+    store.write_answer("r1", Answer(judged=(ID,), failed=()))
+    with pytest.raises(EngineError, match=rf"runs/r1/judged/{ID}\.json: is missing: the result of Spark is incomplete"):
+        store.read_judged("r1", ID)
 
 
-@pytest.mark.parametrize("raw", [{**_RAW, "status": "MAYBE"}, {"code": "KA101"}])
-def test_an_answer_that_cannot_be_read_is_an_error_of_the_engine(tmp_path, store, raw):
-    _spark_writes(tmp_path, "judgements", [raw])
-    _spark_writes(tmp_path, "changes", [])
-    with pytest.raises(EngineError, match="Spark's answer cannot be read"):
-        store.read_answer("r1")
+@pytest.mark.parametrize("name", ["answer.json", f"judged/{ID}.json"])
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"judged": 7, "judgements": 7}'])
+def test_an_answer_that_cannot_be_read_is_an_error_of_the_engine(tmp_path, store, name, text):
+    place = tmp_path / "runs" / "r1" / name
+    place.parent.mkdir(parents=True)
+    place.write_text(text)
+    with pytest.raises(EngineError, match=rf"{re.escape(name)}: the result of Spark cannot be read"):
+        store.read_answer("r1") if name == "answer.json" else store.read_judged("r1", ID)
 
 
 def test_a_report_becomes_the_current_one_of_cluster_and_store(tmp_path, store):
@@ -457,7 +457,7 @@ def test_a_snapshot_without_report_has_none_and_a_damaged_report_is_told(tmp_pat
     assert store.read_report(ID) is None
     _file(tmp_path, "x").parent.mkdir(parents=True)
     _file(tmp_path, "findings.json").write_text('{"cluster": ')
-    with pytest.raises(SnapshotError, match=r"findings\.json: is no report"):
+    with pytest.raises(SnapshotError, match=r"findings\.json: is not a valid report"):
         store.read_report(ID)
 
 
@@ -470,9 +470,9 @@ def test_no_temporary_files_stay(tmp_path, store):
 
 def test_a_root_that_cannot_be_written_is_told_before_an_audit(tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(StoreError, match=r"file/store: Not a directory; name another place for the store by --out"):
+    with pytest.raises(StoreError, match=r"file/store: Not a directory; set another store with --out"):
         Store(tmp_path / "file" / "store").prepare()
-    with pytest.raises(StoreError, match="file: File exists; name another place"):
+    with pytest.raises(StoreError, match="file: File exists; set another store"):
         Store(tmp_path / "file").prepare()
     Store(tmp_path / "new" / "store").prepare()
     assert (tmp_path / "new" / "store").is_dir()
@@ -480,17 +480,25 @@ def test_a_root_that_cannot_be_written_is_told_before_an_audit(tmp_path):
 
 # what the file system says, what the line must say, whether another try may find it mended
 REFUSALS = {
-    "full": (OSError(errno.ENOSPC, "No space left on device"), "No space left on device; make room there, or keep fewer", True),
-    "over quota": (OSError(errno.EDQUOT, "Disk quota exceeded"), "Disk quota exceeded; make room there", True),
-    "no right": (PermissionError(errno.EACCES, "Permission denied"), "Permission denied; give this user the right", False),
-    "no right in a bucket": (PermissionError("Forbidden"), "Forbidden; give this user the right", False),
-    "read-only": (OSError(errno.EROFS, "Read-only file system"), "Read-only file system; give this user the right", False),
+    "full": (OSError(errno.ENOSPC, "No space left on device"), "No space left on device; free disk space, or keep fewer", True),
+    "over quota": (OSError(errno.EDQUOT, "Disk quota exceeded"), "Disk quota exceeded; free disk space", True),
+    "no right": (
+        PermissionError(errno.EACCES, "Permission denied"),
+        "Permission denied; grant this user read and write access",
+        False,
+    ),
+    "no right in a bucket": (PermissionError("Forbidden"), "Forbidden; grant this user read and write access", False),
+    "read-only": (
+        OSError(errno.EROFS, "Read-only file system"),
+        "Read-only file system; grant this user read and write access",
+        False,
+    ),
     "broken disk": (
         OSError(errno.EIO, "Input/output error"),
-        "Input/output error; see whether that storage",
+        "Input/output error; check that the storage",
         True,
     ),
-    "network": (TimeoutError(), "TimeoutError; see whether that storage can be reached, then try again", True),
+    "network": (TimeoutError(), "TimeoutError; check that the storage is reachable, then try again", True),
 }
 
 
@@ -518,12 +526,12 @@ def test_a_disk_that_fills_up_leaves_no_half_of_a_file(tmp_path, store, monkeypa
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(Path, "write_bytes", fill)
-    with pytest.raises(StoreBusyError, match="make room there"):
+    with pytest.raises(StoreBusyError, match="free disk space"):
         store.write(_snapshot())
     monkeypatch.undo()
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
     store.write(_snapshot())
-    assert store.read(ID) == _snapshot()
+    assert contents(store.read(ID)) == contents(_snapshot())
 
 
 def test_a_snapshot_that_does_not_fit_takes_no_room(tmp_path, store, monkeypatch):
@@ -542,7 +550,7 @@ def test_a_snapshot_that_does_not_fit_takes_no_room(tmp_path, store, monkeypatch
 
 
 def test_a_root_that_spark_takes_for_a_pattern_is_refused(tmp_path):
-    with pytest.raises(UsageError, match="Spark would take this path for a pattern"):
+    with pytest.raises(UsageError, match="Spark reads this path as a pattern"):
         Store(tmp_path / "a[1]")
 
 
@@ -561,7 +569,7 @@ def test_a_root_of_an_unknown_kind_is_refused():
     ],
 )
 def test_a_url_that_holds_a_login_is_refused_without_showing_it(url):
-    with pytest.raises(UsageError, match=r"a store's URL (holds no password|has no query)") as refused:
+    with pytest.raises(UsageError, match=r"the URL of a store must not contain a (password|query)") as refused:
         Store(url)
     assert not [part for part in ("AKIA123", "s3cret", "s3/cr", "et@") if part in str(refused.value)]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafka_audit.testbed import Bed
+from testbed import Bed
 
 
 @pytest.fixture(scope="session")

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from kafka_audit.testbed import Bed, BedError
+from testbed import Bed, BedError
 
 pytestmark = pytest.mark.bed
 
 REACH = "import socket, sys; socket.create_connection((sys.argv[1], int(sys.argv[2])), 1)"
 OWNER = """
 import pathlib, sys, time
-from kafka_audit.testbed import Bed
+from testbed import Bed
 bed = Bed(pathlib.Path(sys.argv[1]))
 cluster = bed.cluster("3.9.1", brokers=1)
 bed.forward("10.98.0.10", 9092, "10.99.0.10", 9092)

@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from kafka_audit.testbed import Bed
-from kafka_audit.testbed.disks import Disk
+from testbed import Bed
+from testbed.disks import Disk
 
 pytestmark = [pytest.mark.bed, pytest.mark.scenario]
 

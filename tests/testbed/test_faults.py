@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from kafka_audit.testbed import Bed, BedError, presets
-from kafka_audit.testbed.faults import cross_forwards, put_fault, rolling_restart, stale_leader
+from testbed import Bed, BedError, presets
+from testbed.faults import cross_forwards, put_fault, rolling_restart, stale_leader
 
 pytestmark = [pytest.mark.bed, pytest.mark.scenario]
 

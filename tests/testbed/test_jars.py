@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafka_audit.testbed import BedError, kafka_jars
+from testbed import BedError, kafka_jars
 
 FAKE_MAVEN = """#!/bin/sh
 echo call >> "{calls}"

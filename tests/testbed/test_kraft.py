@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from kafka_audit.testbed import Bed, BedError, presets
-from kafka_audit.testbed.faults import heal_quorum, put_fault
+from testbed import Bed, BedError, presets
+from testbed.faults import heal_quorum, put_fault
 
 pytestmark = [pytest.mark.bed, pytest.mark.scenario]
 

@@ -8,10 +8,10 @@ from kafka_audit.collect import vantages
 from kafka_audit.collect.security import Logins
 from kafka_audit.collect.targets import Target
 from kafka_audit.model.cluster import Cluster
-from kafka_audit.testbed import Bed
-from kafka_audit.testbed.errors import BedError
-from kafka_audit.testbed.names import Nameserver, own_names, require
-from kafka_audit.testbed.proxy import Proxy
+from testbed import Bed
+from testbed.errors import BedError
+from testbed.names import Nameserver, own_names, require
+from testbed.proxy import Proxy
 
 pytestmark = pytest.mark.bed
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from cryptography import x509
 
-from kafka_audit.testbed import Bed, BedError, Listener, Security, presets
-from kafka_audit.testbed.acls import Acl, auditor_grants
-from kafka_audit.testbed.certificates import Authority, Certificate
-from kafka_audit.testbed.security import scram_credential
+from testbed import Bed, BedError, Listener, Security, presets
+from testbed.acls import Acl, auditor_grants
+from testbed.certificates import Authority, Certificate
+from testbed.security import scram_credential
 
 EMPTY = (None, {}, -1)
 

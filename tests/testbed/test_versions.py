@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from kafka_audit.testbed.versions import page
+from testbed.versions import page
 
 DOCS = Path(__file__).parents[2] / "docs"
 RECORD = {

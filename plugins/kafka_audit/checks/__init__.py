@@ -1,23 +1,23 @@
 """The catalogue: one module, one check, one YAML case file under `tests/checks/`.
 
-A check is a pure function. `@sql_check` functions return the text of one SELECT over the views of `engine.views`: Spark decides
-whatever reads partition rows, probes or a previous snapshot. `@row_check` functions take a `Snapshot` and yield `Judgement`s:
-plain Python decides whatever reads one cluster's broker, ACL and configuration rows. `@gate_check` functions are row checks that
-no audit runs: the gate before a change does, over the snapshot, the plan (`PlannedNode`) and what the audit said (`Verdict`).
+A check is a pure function of a `ClusterView`: it yields judgements, each of one resource. `@gate_check` functions are checks that
+no audit runs: the gate before a change does, over a view that also holds the plan (`PlannedNode`) and what the audit said
+(`Verdict`).
 """
 
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from types import MappingProxyType
 from typing import Any
 
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import Row, Snapshot
+from kafka_audit.model.tables import Row
 
-SqlCheck = Callable[[], str]
-RowCheck = Callable[[Snapshot], Iterable[Judgement]]
+Judge = Callable[[Any], Iterable[Judgement]]
+"""A check's function: a `ClusterView`, or its small tables alone, to judgements."""
 
 _REGISTRY: dict[str, "Check"] = {}
 
@@ -37,13 +37,22 @@ class Check:
     needs: tuple[type[Row], ...]
     says: Mapping[Status, str]
     function: Callable[..., Any]
-    kind: str  # "sql", "row" or "gate"
+    kind: str  # "audit" or "gate"
+    parts: tuple[str, ...] = ()  # of the registry, without which it cannot judge
+    by_files: bool = False  # it judges a cluster of which nothing but server.properties was read, so `lint` runs it
     since: str = "0.1.0"
     doc: str = field(default="", repr=False)
 
 
-def _register(
-    kind: str, code: str, severity: Severity, needs: tuple[type[Row], ...], says: Mapping[Status, str]
+def _register(  # noqa: PLR0913, PLR0917 -- what a check is
+    kind: str,
+    code: str,
+    severity: Severity,
+    needs: tuple[type[Row], ...],
+    says: Mapping[Status, str],
+    parts: tuple[str, ...] = (),
+    *,
+    by_files: bool = False,
 ) -> Callable[[Any], Any]:
     def wrap(function: Any) -> Any:  # noqa: ANN401 -- both kinds of check
         if code in _REGISTRY:
@@ -58,6 +67,8 @@ def _register(
             says=MappingProxyType(dict(says)),
             function=function,
             kind=kind,
+            parts=parts,
+            by_files=by_files,
             doc=function.__doc__ or "",
         )
         return function
@@ -65,29 +76,43 @@ def _register(
     return wrap
 
 
-def sql_check(
-    *, code: str, severity: Severity, needs: tuple[type[Row], ...], says: Mapping[Status, str]
-) -> Callable[[SqlCheck], SqlCheck]:
-    """Register a check that is one SELECT with the columns of `engine.views.RESULT`."""
-    return _register("sql", code, severity, needs, says)
+def check(  # noqa: PLR0913 -- what a check is
+    *,
+    code: str,
+    severity: Severity,
+    needs: tuple[type[Row], ...],
+    says: Mapping[Status, str],
+    parts: tuple[str, ...] = (),
+    by_files: bool = False,
+) -> Callable[[Judge], Judge]:
+    """Register a check.
 
-
-def row_check(
-    *, code: str, severity: Severity, needs: tuple[type[Row], ...], says: Mapping[Status, str]
-) -> Callable[[RowCheck], RowCheck]:
-    """Register a check that reads one snapshot's rows in Python."""
-    return _register("row", code, severity, needs, says)
+    Args:
+        code: KA and three digits.
+        severity: of its failures, where a judgement names no other.
+        needs: the tables that it rests on.
+        says: a message template for each status.
+        parts: parts of the registry (brokers, controller, topics) without which it cannot judge: where one was not read, the
+            check is not run, and one judgement of the cluster says so; where single znodes of it were not read, nothing passes.
+        by_files: it judges a cluster of which nothing but server.properties was read, so `lint` runs it.
+    """
+    return _register("audit", code, severity, needs, says, parts, by_files=by_files)
 
 
 def gate_check(
     *, code: str, severity: Severity, needs: tuple[type[Row], ...], says: Mapping[Status, str]
-) -> Callable[[RowCheck], RowCheck]:
+) -> Callable[[Judge], Judge]:
     """Register a check that reads rows in Python before a change, and never in an audit."""
     return _register("gate", code, severity, needs, says)
 
 
 def catalogue() -> Mapping[str, Check]:
     """Return all checks by code, importing every module below this package once (works inside a zip too)."""
+    _import_all()
+    return MappingProxyType(dict(sorted(_REGISTRY.items())))
+
+
+@cache
+def _import_all() -> None:
     for module in pkgutil.walk_packages(__path__, f"{__name__}."):
         importlib.import_module(module.name)
-    return MappingProxyType(dict(sorted(_REGISTRY.items())))

@@ -3,6 +3,8 @@
 import argparse
 import os
 
+from kafka_audit.airflow import internals
+from kafka_audit.alerting import delivery
 from kafka_audit.cli import console
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.text import clean
@@ -17,20 +19,20 @@ def alert_test(_arguments: argparse.Namespace) -> int:
     Raises:
         UsageError: Airflow is not installed here, or no channel has a connection.
     """
-    # Outside a task, Airflow looks for connections in its database only for a process that says it may.
-    os.environ.setdefault("_AIRFLOW_PROCESS_CONTEXT", "server")
+    internals.read_connections_from_database()
     # Airflow logs to stdout, and Slack's client logs the secret address of a webhook that it tries again.
     os.environ["AIRFLOW__LOGGING__LOGGING_LEVEL"] = "CRITICAL"
     try:
-        from kafka_audit.airflow_glue import channels, testing  # noqa: PLC0415 -- the console needs no Airflow otherwise
+        from kafka_audit.airflow import alert_channels  # noqa: PLC0415 -- the console needs no Airflow otherwise
     except ImportError as error:
-        msg = f"alerts go out through Airflow, and it is not installed here ({error}); run this where Airflow runs"
+        msg = f"alerts require Airflow, which is not installed here ({error}); run the command on an Airflow worker"
         raise UsageError(msg) from None
-    outcomes = [testing.try_out(channel) for channel in channels.every_channel()]
-    console.emit("\n".join(clean(outcome.text, _LONGEST_ERROR) for outcome in outcomes))
-    if not any(outcome.configured for outcome in outcomes):
-        msg = f"no alert would reach anybody: make an Airflow connection {channels.MAIL} or {channels.SLACK} (docs/alerts.md)"
+    tests = [delivery.send_test_message(channel) for channel in alert_channels.every_channel()]
+    console.emit("\n".join(clean(test.text, _LONGEST_ERROR) for test in tests))
+    if not any(test.configured for test in tests):
+        connections = f"{alert_channels.MAIL} or {alert_channels.SLACK}"
+        msg = f"no channel is configured; create an Airflow connection {connections} (docs/alerts.md)"
         raise UsageError(msg)
-    if any(outcome.incomplete for outcome in outcomes):
+    if any(test.incomplete for test in tests):
         return UsageError.exit_code
-    return NOT_DELIVERED if any(outcome.configured and not outcome.delivered for outcome in outcomes) else 0
+    return NOT_DELIVERED if any(test.configured and not test.delivered for test in tests) else 0

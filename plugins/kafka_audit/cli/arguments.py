@@ -11,16 +11,29 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from kafka_audit import __version__
-from kafka_audit.cli import forms, words
+from kafka_audit.cli import demo, forms, help_texts
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.finding import Severity
-from kafka_audit.suggest import did_you_mean
+from kafka_audit.model.text import did_you_mean
 
-_COMMANDS = ("run", "snapshot", "diff", "report", "lint", "explain", "before-migration", "after-migration", "alert-test", "demo")
+_COMMANDS = (
+    "run",
+    "snapshot",
+    "diff",
+    "report",
+    "lint",
+    "explain",
+    "before-migration",
+    "after-migration",
+    "alert-test",
+    "class-archive",
+    "demo",
+)
 _MODULES = {
-    "before-migration": "changing",
-    "after-migration": "changing",
+    "before-migration": "migration",
+    "after-migration": "migration",
     "alert-test": "alerting",
+    "class-archive": "archiving",
     "explain": "pages",
     "lint": "linting",
     "report": "reporting",
@@ -45,7 +58,7 @@ def parse(argv: Sequence[str]) -> Callable[[], int]:
     if word is not None and word not in _COMMANDS:
         parser.error(f"unknown command {word!r}{did_you_mean(word, _COMMANDS)}")
     if word == "demo":  # it reads its own arguments
-        return functools.partial(_demo, argv[argv.index(word) + 1 :])
+        return functools.partial(demo.run, argv[argv.index(word) + 1 :])
     arguments, rest = parser.parse_known_args(argv)
     if rest:
         parser.error(f"unknown argument {rest[0]!r}{did_you_mean(rest[0], _options(parser, arguments.command))}")
@@ -59,97 +72,98 @@ def _call(arguments: argparse.Namespace) -> int:
     return code
 
 
-def _demo(argv: Sequence[str]) -> int:
-    from kafka_audit import demo  # noqa: PLC0415 -- it brings a whole test bed along
-
-    return demo.main(argv)
-
-
 def _parser() -> argparse.ArgumentParser:
     raw = argparse.RawDescriptionHelpFormatter
-    parser = _Parser(prog="kafka-audit", description=words.MAIN, formatter_class=raw, allow_abbrev=False)
+    parser = _Parser(prog="kafka-audit", description=help_texts.MAIN, formatter_class=raw, allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"kafka-audit {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
 
     def add(name: str, summary: str, description: str) -> argparse.ArgumentParser:
         return commands.add_parser(name, help=summary, description=description, formatter_class=raw, allow_abbrev=False)
 
-    run = add("run", "audit a cluster: snapshot, compare, report, judge", words.RUN)
+    run = add("run", "take a snapshot, compare, check and report", help_texts.RUN)
     _cluster(run)
     _store(run)
     run.add_argument("--baseline", default="latest", metavar="ID|latest|none", help="compare with this snapshot (latest)")
     _fail_on(run)
-    run.add_argument("--min-coverage", default=1.0, type=_share, metavar="0..1", help="exit 4 below this share (1.0)")
+    run.add_argument(
+        "--min-coverage", default=1.0, type=_share, metavar="0..1", help="exit with 4 below this share of answered reads (1.0)"
+    )
     _format(run)
-    run.add_argument("--all", action="store_true", help="list what passed, too")
-    snapshot = add("snapshot", "store what a cluster says now, judge nothing", words.SNAPSHOT)
+    run.add_argument("--all", action="store_true", help="also list checks that pass")
+    snapshot = add("snapshot", "store a snapshot without running checks", help_texts.SNAPSHOT)
     _cluster(snapshot)
     _store(snapshot)
-    diff = add("diff", "judge one snapshot against another", words.DIFF)
+    diff = add("diff", "compare two snapshots", help_texts.DIFF)
     diff.add_argument("before", metavar="SNAPSHOT", help="id of the earlier snapshot")
     diff.add_argument("after", metavar="SNAPSHOT", help="id of the later snapshot")
     _config(diff)
     _store(diff)
     only = forms.only_stdout
-    diff.add_argument("--format", default=only("text"), type=only, metavar="text|json", help="what goes to stdout (text)")
-    report = add("report", "render the report on a stored snapshot again", words.REPORT)
-    report.add_argument("snapshot", metavar="SNAPSHOT", help="id of a snapshot that was judged")
+    diff.add_argument("--format", default=only("text"), type=only, metavar="text|json", help="the output on stdout (text)")
+    report = add("report", "render the report of a stored snapshot", help_texts.REPORT)
+    report.add_argument("snapshot", metavar="SNAPSHOT", help="id of a snapshot with a report")
     _out(report)
     _format(report)
-    _lint(add("lint", "judge configurations before brokers start with them", words.LINT))
-    explain = add("explain", "explain a check, or list all", words.EXPLAIN)
-    explain.add_argument("check", nargs="?", metavar="CODE", help="a code such as KA101, or a check's name")
-    _change(add("before-migration", "say whether a change may begin", words.BEFORE))
-    after = add("after-migration", "say whether what changed was meant to", words.AFTER)
+    _lint(add("lint", "check configurations before brokers start", help_texts.LINT))
+    explain = add("explain", "describe a check, or list all checks", help_texts.EXPLAIN)
+    explain.add_argument("check", nargs="?", metavar="CODE", help="a code such as KA101, or the name of a check")
+    _change(add("before-migration", "decide whether a change can begin", help_texts.BEFORE))
+    after = add("after-migration", "compare a cluster with its baseline after a change", help_texts.AFTER)
     _cluster(after)
     _store(after)
-    after.add_argument("--baseline", metavar="SNAPSHOT", help="what to compare with (the newest baseline of the cluster)")
-    after.add_argument("--format", default="text", choices=("text", "json"), help="what goes to stdout (text)")
-    add("alert-test", "prove that alerts arrive", words.ALERT_TEST)
-    add("demo", "break a real cluster on this machine and audit it", "")
+    after.add_argument("--baseline", metavar="SNAPSHOT", help="the snapshot to compare with (the newest baseline of the cluster)")
+    after.add_argument("--format", default="text", choices=("text", "json"), help="the output on stdout (text)")
+    add("alert-test", "send a test alert through every channel", help_texts.ALERT_TEST)
+    archive = add("class-archive", "create the class archive with which Spark starts faster", help_texts.CLASS_ARCHIVE)
+    archive.add_argument("--again", action="store_true", help="create it even if it exists")
+    archive.add_argument("--background", action="store_true", help=argparse.SUPPRESS)
+    add("demo", "break a real cluster on this host and audit it", "")
     return parser
 
 
 def _lint(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("files", nargs="+", metavar="FILE", help="files, folders or patterns")
-    parser.add_argument("--kafka-version", metavar="X.Y.Z", help="judge by this release (what the file tells, else the newest)")
+    parser.add_argument("--kafka-version", metavar="X.Y.Z", help="the Kafka version (the version of the file, else the newest)")
     _fail_on(parser)
     formats = "|".join(_LINT_FORMATS)
-    parser.add_argument("--format", default="text", type=_lint_format, metavar=formats, help="what goes to stdout (text)")
-    parser.add_argument("--all", action="store_true", help="list what passed, too, and why something is not known")
+    parser.add_argument("--format", default="text", type=_lint_format, metavar=formats, help="the output on stdout (text)")
+    parser.add_argument("--all", action="store_true", help="also list checks that pass, and reasons for unknown results")
     _config(parser)
-    parser.add_argument("--cluster", metavar="NAME", help="a name in the cluster file, whose mute list counts")
-    parser.add_argument("--against", metavar="CLUSTER", help="say what the files would break there, by its newest snapshot")
+    parser.add_argument("--cluster", metavar="NAME", help="the cluster whose mute list is used")
+    parser.add_argument(
+        "--against", metavar="CLUSTER", help="report what the files would break in this cluster, from its newest snapshot"
+    )
     _out(parser)
 
 
 def _change(parser: argparse.ArgumentParser) -> None:
     _cluster(parser)
     _store(parser)
-    parser.add_argument("--kind", required=True, metavar="KIND", help="what is to be done; see above")
-    parser.add_argument("--node-ids", default="", metavar="ID,ID", help="node ids of the KRaft controllers to be")
-    parser.add_argument(
-        "--proposed", nargs="+", default=[], metavar="FILE", help="server.properties that brokers are to run with"
-    )
+    parser.add_argument("--kind", required=True, metavar="KIND", help="the kind of change; see above")
+    parser.add_argument("--node-ids", default="", metavar="ID,ID", help="node ids of the new KRaft controllers")
+    parser.add_argument("--proposed", nargs="+", default=[], metavar="FILE", help="proposed server.properties")
     parser.add_argument(
         "--advertised",
         action="append",
         default=[],
         metavar="LINE",
-        help="an address that brokers are to advertise: `0: CLIENT://kafka-0.example.com:9092`; may be repeated",
+        help="a proposed advertised address: `0: CLIENT://kafka-0.example.com:9092`; may be repeated",
     )
-    parser.add_argument("--kafka-version", metavar="X.Y.Z", help="release that brokers are to run")
+    parser.add_argument("--kafka-version", metavar="X.Y.Z", help="the Kafka version after the change")
     parser.add_argument(
         "--vantage", action="append", default=[], metavar="NAME", help="a vantage that must reach every broker; may be repeated"
     )
-    parser.add_argument("--strict", default="high", type=_severity, metavar="SEVERITY", help="what is a blocker (high)")
-    parser.add_argument("--keep", action="store_true", help="keep the snapshot as baseline even if it is no go")
-    parser.add_argument("--format", default="text", choices=("text", "json"), help="what goes to stdout (text)")
+    parser.add_argument(
+        "--strict", default="high", type=_severity, metavar="SEVERITY", help="the lowest severity of a blocker (high)"
+    )
+    parser.add_argument("--keep", action="store_true", help="keep the snapshot as baseline for any result")
+    parser.add_argument("--format", default="text", choices=("text", "json"), help="the output on stdout (text)")
 
 
 def _fail_on(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--fail-on", default="high", type=_severity, metavar="SEVERITY", help="exit 3 from this severity on (high)"
+        "--fail-on", default="high", type=_severity, metavar="SEVERITY", help="the lowest severity for exit code 3 (high)"
     )
 
 
@@ -166,7 +180,7 @@ def _config(parser: argparse.ArgumentParser) -> None:
 
 def _store(parser: argparse.ArgumentParser) -> None:
     _out(parser)
-    parser.add_argument("--quiet", action="store_true", help="no progress on stderr")
+    parser.add_argument("--quiet", action="store_true", help="print no progress to stderr")
 
 
 def _out(parser: argparse.ArgumentParser) -> None:
@@ -179,14 +193,14 @@ def _out(parser: argparse.ArgumentParser) -> None:
 
 
 def _format(parser: argparse.ArgumentParser) -> None:
-    told = "text or json goes to stdout (text); html, md and sarif to files in DIR"
-    parser.add_argument("--format", default=forms.Forms(stdout=None, files=()), type=forms.parse, metavar="LIST", help=told)
+    formats = "text or json for stdout (text); html, md and sarif for files in DIR"
+    parser.add_argument("--format", default=forms.Forms(stdout=None, files=()), type=forms.parse, metavar="LIST", help=formats)
 
 
 def _severity(text: str) -> str:
     names = [severity.name.lower() for severity in reversed(Severity)]
     if text.lower() not in names:
-        msg = f"{text!r} is no severity, choose {', '.join(names)}{did_you_mean(text, names)}"
+        msg = f"{text!r} is not a severity; choose {', '.join(names)}{did_you_mean(text, names)}"
         raise argparse.ArgumentTypeError(msg)
     return text.lower()
 
@@ -197,14 +211,14 @@ def _share(text: str) -> float:
     except ValueError:
         share = -1.0
     if not 0 <= share <= 1:
-        msg = f"{text!r} is no number from 0 to 1"
+        msg = f"{text!r} is not a number from 0 to 1"
         raise argparse.ArgumentTypeError(msg)
     return share
 
 
 def _lint_format(text: str) -> str:
     if text not in _LINT_FORMATS:
-        msg = f"{text!r} is no format, choose {', '.join(_LINT_FORMATS)}{did_you_mean(text, _LINT_FORMATS)}"
+        msg = f"{text!r} is not a format; choose {', '.join(_LINT_FORMATS)}{did_you_mean(text, _LINT_FORMATS)}"
         raise argparse.ArgumentTypeError(msg)
     return text
 

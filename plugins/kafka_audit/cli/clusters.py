@@ -3,9 +3,10 @@
 import os
 
 from kafka_audit import settings
+from kafka_audit.checks import catalogue
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.errors import UsageError
-from kafka_audit.suggest import did_you_mean
+from kafka_audit.model.text import did_you_mean
 
 DEFAULT_CONFIG = "clusters.yaml"
 
@@ -18,10 +19,10 @@ def path(config: str | None) -> str:
 def named(config: str | None, name: str) -> Cluster:
     """Return a cluster of the cluster file; raises `UsageError` with the nearest name where there is none like that."""
     file = path(config)
-    clusters = settings.load(file)
+    clusters = settings.load(file, codes=catalogue())
     cluster = clusters.get(name)
     if cluster is None:
-        near = did_you_mean(name, clusters) or f"; it has {', '.join(clusters)}"
-        msg = f"{file}: has no cluster {name!r}{near}"
+        near = did_you_mean(name, clusters) or f"; the clusters are {', '.join(clusters)}"
+        msg = f"{file}: cluster {name!r} does not exist{near}"
         raise UsageError(msg)
     return cluster

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from kafka_audit import audit, settings
-from kafka_audit.cli import clusters, console, difference, reporting
+from kafka_audit.checks import catalogue
+from kafka_audit.cli import archiving, clusters, console, difference, reporting
 from kafka_audit.cli.spark_behind import SparkBehind, require_java
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.errors import UsageError
-from kafka_audit.model.run import Request
 from kafka_audit.store import Store
 
 
@@ -22,9 +22,10 @@ def run(arguments: argparse.Namespace) -> int:
     store, document = audited(arguments, say, arguments.baseline, show_all=arguments.all)
     for place in reporting.write(store, document, arguments.format.files, newest=True):
         say(f"wrote {place}")
-    reporting.emit(document, store, arguments.format.page)
+    reporting.emit(document, arguments.format.page)
     code, sentence = audit.gate(document, arguments.fail_on, arguments.min_coverage)
     say(sentence)
+    archiving.begin(say)
     return code
 
 
@@ -41,8 +42,8 @@ def audited(
         baselines = None if baseline == "latest" else {snapshot_id: _id(baseline)}
         run_id = _run_id()
         asked = audit.request(store, [snapshot_id], baselines, run_id)
-        say(f"comparing with {asked.pairs[0].previous_snapshot_id or 'nothing: there is no earlier snapshot to compare with'}")
-        spark.answer(store.root, run_id, _rows(store, asked))
+        say(f"comparing with {asked.pairs[0].previous_snapshot_id or 'no snapshot: there is no earlier one'}")
+        spark.answer(store.root, run_id)
         say("writing the report")
         (document,) = audit.conclude(store, run_id, {cluster.name: cluster}, show_all=show_all)
     return store, document
@@ -62,7 +63,7 @@ def diff(arguments: argparse.Namespace) -> int:
     store = Store(arguments.out)
     before, after = store.manifest(arguments.before), store.manifest(arguments.after)
     if before.started_ms >= after.started_ms:
-        msg = f"{before.snapshot_id} is not older than {after.snapshot_id}: give the earlier snapshot first"
+        msg = f"{before.snapshot_id} is not older than {after.snapshot_id}; name the earlier snapshot first"
         raise UsageError(msg)
     require_java()
     described = _clusters_if_any(arguments.config)
@@ -71,13 +72,13 @@ def diff(arguments: argparse.Namespace) -> int:
         unjudged = [before.snapshot_id] if store.read_report(before.snapshot_id) is None else []
         asked = audit.request(store, [after.snapshot_id, *unjudged], {after.snapshot_id: before.snapshot_id}, run_id)
         if asked.pairs[0].previous_snapshot_id is None:
-            msg = f"{after.snapshot_id} cannot be compared: nobody told that cluster's id when it was taken"
+            msg = f"{after.snapshot_id} cannot be compared: it has no cluster id, because no party reported one"
             raise UsageError(msg)
         say(f"comparing {after.snapshot_id} with {before.snapshot_id}")
-        spark.answer(store.root, run_id, _rows(store, asked))
+        spark.answer(store.root, run_id)
         document = audit.conclude(store, run_id, described, newest=False)[0]
         if arguments.format.page == "json":
-            reporting.emit(document, store, "json")
+            reporting.emit(document, "json")
         else:
             console.emit(difference.render(document, color=console.has_color()))
     return 0
@@ -87,9 +88,7 @@ def cluster_of(arguments: argparse.Namespace) -> Cluster:
     """Return the cluster that is named; raises UsageError where it needs an Airflow connection."""
     path, cluster = clusters.path(arguments.config), clusters.named(arguments.config, arguments.cluster)
     if cluster.kafka_conn_id is not None:
-        msg = (
-            f"{path}: {cluster.name}: kafka_conn_id names an Airflow connection, and the console has none; write security instead"
-        )
+        msg = f"{path}: {cluster.name}: kafka_conn_id requires Airflow; on the command line, set security instead"
         raise UsageError(msg)
     return cluster
 
@@ -99,7 +98,7 @@ def _clusters_if_any(config: str | None) -> Mapping[str, Cluster]:
     path = clusters.path(config)
     if config is None and not os.path.exists(path):  # noqa: PTH110 -- one call on a name, no path work
         return {}
-    return settings.load(path)
+    return settings.load(path, codes=catalogue())
 
 
 def _store(arguments: argparse.Namespace) -> Store:
@@ -112,11 +111,6 @@ def _collect(cluster: Cluster, store: Store, say: console.Progress) -> str:
     snapshot_id = audit.collect(cluster, store, say)
     say(f"snapshot {snapshot_id}")
     return snapshot_id
-
-
-def _rows(store: Store, asked: Request) -> int:
-    ids = {i for pair in asked.pairs for i in (pair.snapshot_id, pair.previous_snapshot_id) if i is not None}
-    return sum(file.rows for i in ids for file in store.manifest(i).tables.values())
 
 
 def _id(baseline: str) -> str | None:

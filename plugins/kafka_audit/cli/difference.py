@@ -10,7 +10,7 @@ _LIVES = (
     ("new", "New"),
     ("ongoing", "Ongoing"),
     ("resolved", "Resolved"),
-    ("incomparable", "Failed before, could not be judged now"),
+    ("incomparable", "Failed before, unknown now"),
 )
 
 
@@ -26,7 +26,7 @@ def render(document: Mapping[str, Any], *, color: bool) -> str:
             lines += ["", _strong(f"{title} ({len(found)})", color=color)]
             lines += [_line(finding) for finding in sorted(found, key=_worst_first)]
     if not any(_belongs(finding, life) for finding in document["findings"] for life, _ in _LIVES):
-        lines += ["", "No failure before, none after."]
+        lines += ["", "No failures in either snapshot."]
     return "\n".join(lines)
 
 

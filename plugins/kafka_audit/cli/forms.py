@@ -3,7 +3,7 @@
 import argparse
 from dataclasses import dataclass
 
-from kafka_audit.suggest import did_you_mean
+from kafka_audit.model.text import did_you_mean
 
 STDOUT = ("text", "json")
 FILES = ("html", "md", "sarif")
@@ -28,11 +28,11 @@ def parse(text: str) -> Forms:
     for name in names:
         if name not in {*STDOUT, *FILES}:
             known = ", ".join((*STDOUT, *FILES))
-            msg = f"{name!r} is no format, choose {known}{did_you_mean(name, [*STDOUT, *FILES])}"
+            msg = f"{name!r} is not a format; choose {known}{did_you_mean(name, [*STDOUT, *FILES])}"
             raise argparse.ArgumentTypeError(msg)
     told = list(dict.fromkeys(name for name in names if name in STDOUT))
     if len(told) > 1:
-        msg = f"{text!r}: stdout carries one result, choose {' or '.join(STDOUT)} (the JSON is in DIR/findings.json, too)"
+        msg = f"{text!r}: only one format can be printed to stdout; choose {' or '.join(STDOUT)} (DIR/findings.json is JSON)"
         raise argparse.ArgumentTypeError(msg)
     return Forms(stdout=told[0] if told else None, files=tuple(name for name in FILES if name in names))
 
@@ -40,6 +40,6 @@ def parse(text: str) -> Forms:
 def only_stdout(text: str) -> Forms:
     """Read the form of a command that writes no file."""
     if text not in STDOUT:
-        msg = f"{text!r} is no format of this command, choose {' or '.join(STDOUT)}{did_you_mean(text, STDOUT)}"
+        msg = f"{text!r} is not a format of this command; choose {' or '.join(STDOUT)}{did_you_mean(text, STDOUT)}"
         raise argparse.ArgumentTypeError(msg)
     return Forms(stdout=text, files=())

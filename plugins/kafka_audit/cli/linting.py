@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from kafka_audit.checks import Check, catalogue
 from kafka_audit.cli import clusters, console
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.starts import known
 from kafka_audit.lint import files
 from kafka_audit.lint.files import Outcome
@@ -14,9 +15,8 @@ from kafka_audit.lint.judging import Rules
 from kafka_audit.model.cluster import Mute
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.finding import Severity
-from kafka_audit.model.tables import Snapshot
+from kafka_audit.model.text import did_you_mean
 from kafka_audit.report import annotations, junit, lint_document, lint_terminal, sarif
-from kafka_audit.suggest import did_you_mean
 
 CLEAN, UNREADABLE, FAILED = 0, 2, 3
 """Exit codes (contract)."""
@@ -43,7 +43,7 @@ def lint(arguments: argparse.Namespace) -> int:
     if text:
         console.emit(text, commands=arguments.format == "github")
     if not outcome.files and not outcome.errors:
-        msg = f"no broker's configuration in {', '.join(arguments.files)}"
+        msg = f"no broker configuration found in {', '.join(arguments.files)}"
         raise UsageError(msg)
     return UNREADABLE if outcome.errors else FAILED if outcome.fails(least) else CLEAN
 
@@ -74,7 +74,7 @@ def _version(wanted: str | None) -> str | None:
     return wanted
 
 
-def _against(arguments: argparse.Namespace) -> Snapshot | None:
+def _against(arguments: argparse.Namespace) -> ClusterView | None:
     """Return the newest snapshot of the cluster that is named."""
     if arguments.against is None:
         return None
@@ -84,17 +84,19 @@ def _against(arguments: argparse.Namespace) -> Snapshot | None:
     manifest = next((one for one in store.manifests() if one.cluster == arguments.against), None)
     if manifest is None:
         known = sorted({one.cluster for one in store.manifests()})
-        near = did_you_mean(arguments.against, known) or (f"; it has {', '.join(known)}" if known else "; it holds none")
-        msg = f"{arguments.out}: has no snapshot of cluster {arguments.against!r}{near}"
+        near = did_you_mean(arguments.against, known) or (
+            f"; the clusters are {', '.join(known)}" if known else "; the store is empty"
+        )
+        msg = f"{arguments.out}: no snapshot of cluster {arguments.against!r}{near}"
         raise UsageError(msg)
-    return store.read(manifest.snapshot_id)
+    return ClusterView.of_files(store.read(manifest.snapshot_id, large=False))
 
 
 def _mutes(arguments: argparse.Namespace) -> tuple[Mute, ...]:
     """Return the mute list of the cluster that is named; without one there is none."""
     if arguments.cluster is None:
         if arguments.config is not None:
-            msg = "--config without --cluster; name the cluster whose mute list counts"
+            msg = "--config requires --cluster, the cluster whose mute list is used"
             raise UsageError(msg)
         return ()
     return clusters.named(arguments.config, arguments.cluster).mute

@@ -2,9 +2,9 @@
 
 import argparse
 
-from kafka_audit import explain as explaining
 from kafka_audit.checks import catalogue
 from kafka_audit.cli import console
+from kafka_audit.report import explain as explaining
 
 
 def explain(arguments: argparse.Namespace) -> int:

@@ -17,11 +17,11 @@ def report(arguments: argparse.Namespace) -> int:
     snapshot_id = store.manifest(arguments.snapshot).snapshot_id
     document = store.read_report(snapshot_id)
     if document is None:
-        msg = f"snapshot {snapshot_id} has no report: `kafka-audit diff EARLIER {snapshot_id}` judges it"
+        msg = f"snapshot {snapshot_id} has no report; `kafka-audit diff EARLIER {snapshot_id}` creates it"
         raise UsageError(msg)
     places = write(store, document, arguments.format.files, newest=False)
     if arguments.format.stdout or not places:
-        emit(document, store, arguments.format.page)
+        emit(document, arguments.format.page)
     else:
         console.emit("\n".join(places))
     return 0
@@ -32,10 +32,9 @@ def write(store: Store, document: Mapping[str, Any], forms: Sequence[str], *, ne
     return [store.write_rendering(document["snapshot_id"], form, formats.FILES[form](document), newest=newest) for form in forms]
 
 
-def emit(document: Mapping[str, Any], store: Store, form: str) -> None:
+def emit(document: Mapping[str, Any], form: str) -> None:
     """Put a report on stdout, as `text` or as `json`."""
     if form == "json":
         console.emit(json.dumps(document, indent=2))
         return
-    snapshot = store.read(document["snapshot_id"])
-    console.emit(terminal.render(document, snapshot, width=console.width(), color=console.has_color()))
+    console.emit(terminal.render(document, width=console.width(), color=console.has_color()))

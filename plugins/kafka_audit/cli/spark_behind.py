@@ -8,7 +8,6 @@ import contextlib
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -20,11 +19,11 @@ from types import TracebackType
 from typing import IO, Self, cast
 
 import kafka_audit
-from kafka_audit.engine.local_settings import UMASK
-from kafka_audit.engine.scratch import LOG_PREFIX, Scratch
+from kafka_audit.differences import java
+from kafka_audit.differences.local_settings import UMASK
+from kafka_audit.differences.scratch import LOG_PREFIX, Scratch
 from kafka_audit.model.errors import EngineError
 
-OLDEST_JAVA = 17  # Spark 4 runs on nothing older
 _KEPT_LINES = 2000
 _PATIENCE_S = 10.0
 _WORKER = "kafka_audit.cli.spark_worker"
@@ -32,18 +31,17 @@ _WORKER = "kafka_audit.cli.spark_worker"
 
 def require_java(environ: Mapping[str, str] = os.environ) -> None:
     """Raise `EngineError` where Spark would find no Java, or one that is too old; looks where Spark's scripts look."""
-    home = environ.get("JAVA_HOME")
-    found = str(Path(home, "bin", "java")) if home else shutil.which("java", path=environ.get("PATH"))
-    way_out = f"install Java {OLDEST_JAVA} or newer, e.g. apt-get install openjdk-{OLDEST_JAVA}-jre-headless"
-    if found is None or not os.access(found, os.X_OK):
-        where = f"JAVA_HOME is {home}, which holds no bin/java" if home else "there is no `java` on PATH, and no JAVA_HOME"
-        msg = f"Spark needs Java: {where}; {way_out}"
+    found = java.binary(environ)
+    way_out = f"install Java {java.OLDEST} or newer, e.g. apt-get install openjdk-{java.OLDEST}-jre-headless"
+    if found is None:
+        home = environ.get("JAVA_HOME")
+        bad_home = f"JAVA_HOME is {home}, and bin/java does not exist there"
+        where = bad_home if home else "`java` is not on PATH, and JAVA_HOME is not set"
+        msg = f"Spark requires Java: {where}; {way_out}"
         raise EngineError(msg)
-    release = Path(found).resolve().parents[1] / "release"
-    text = release.read_text(errors="replace") if release.is_file() else ""
-    version = re.search(r'JAVA_VERSION="(?:1\.)?(\d+)', text)
-    if version and int(version[1]) < OLDEST_JAVA:
-        msg = f"Spark needs Java {OLDEST_JAVA}, and {found} is Java {version[1]}; {way_out}, and let JAVA_HOME name it"
+    major = java.major(found)
+    if major is not None and major < java.OLDEST:
+        msg = f"Spark requires Java {java.OLDEST}, and {found} is Java {major}; {way_out}, and set JAVA_HOME"
         raise EngineError(msg)
 
 
@@ -59,7 +57,7 @@ class SparkBehind:
         try:
             self._scratch = Scratch()
         except OSError as error:
-            msg = f"Spark finds no room for its files in {tempfile.gettempdir()} (TMPDIR): {error.strerror}"
+            msg = f"Spark cannot write to {tempfile.gettempdir()} (TMPDIR): {error.strerror}"
             raise EngineError(msg) from None
         paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
         self._process = subprocess.Popen(
@@ -86,19 +84,18 @@ class SparkBehind:
         """Return itself."""
         return self
 
-    def answer(self, store_root: str, run_id: str, rows: int) -> None:
+    def answer(self, store_root: str, run_id: str) -> None:
         """Let Spark answer a request and wait for it.
 
         Args:
             store_root: the store's root.
             run_id: the run whose request to answer.
-            rows: how many there are in the request's snapshots, roughly.
 
         Raises:
             EngineError: Spark failed; in its own words.
         """
         try:
-            self._asked.write(json.dumps({"store": store_root, "run": run_id, "rows": rows}) + "\n")
+            self._asked.write(json.dumps({"store": store_root, "run": run_id}) + "\n")
             self._asked.flush()
             line = self._told.readline()
         except BrokenPipeError:
@@ -131,8 +128,8 @@ class SparkBehind:
         self._reader.join(_PATIENCE_S)
         lines = [line for line in list(self._log) if line.strip()]
         causes = [line for line in lines if re.match(r"(?:Caused by: )?[\w.$]+(?:Error|Exception)\b", line)]
-        last = (causes or lines or ["it said nothing"])[-1].strip().removeprefix("Caused by: ")
-        why = f"Spark ended without an answer: {told or last}"
+        last = (causes or lines or ["no output"])[-1].strip().removeprefix("Caused by: ")
+        why = f"Spark ended without a result: {told or last}"
         if not lines:
             return why
         with tempfile.NamedTemporaryFile("w", prefix=LOG_PREFIX, suffix=".log", delete=False, encoding="utf-8") as kept:

@@ -1,6 +1,6 @@
 """The process behind `cli.spark_behind.SparkBehind`: starts Spark, reads one request from stdin, tells on stdout how it went.
 
-stdin `{"store": …, "run": …, "rows": …}`; stdout `{"done": true}` or `{"error": …}`, one line each. The end of stdin ends the
+stdin `{"store": …, "run": …}`; stdout `{"done": true}` or `{"error": …}`, one line each. The end of stdin ends the
 process.
 """
 
@@ -9,7 +9,8 @@ import os
 import sys
 import threading
 
-from kafka_audit.engine import run, session
+from kafka_audit import job
+from kafka_audit.differences import class_archive, session
 from kafka_audit.model.errors import AuditError
 
 
@@ -17,7 +18,7 @@ def main() -> int:
     """Serve one request."""
     told = os.fdopen(os.dup(sys.stdout.fileno()), "w")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # the JVM inherits stdout, and may print there
-    spark = session.start("local[*]")
+    spark = session.start("local[*]", class_archive.java_options())
     line = sys.stdin.readline()
     if not line:
         spark.stop()
@@ -26,7 +27,7 @@ def main() -> int:
     asked = json.loads(line)
     answer: dict[str, object] = {"done": True}
     try:
-        run.answer(spark, asked["store"], asked["run"], rows=asked["rows"])
+        job.answer(spark, asked["store"], asked["run"])
     except AuditError as error:
         answer = {"error": str(error)}
     told.write(json.dumps(answer) + "\n")

@@ -6,6 +6,7 @@ What ApiVersions does not offer is not asked. What the broker, the network or a 
 import re
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,6 +14,7 @@ from kafka.protocol.admin import DescribeClusterRequest, DescribeConfigsRequest,
 from kafka.protocol.metadata import MetadataRequest
 
 from kafka_audit.collect import answers, probes, topic_settings
+from kafka_audit.collect.collected import Collected
 from kafka_audit.collect.metadata import VERSIONS, MetadataError
 from kafka_audit.collect.probes import Step
 from kafka_audit.collect.protected import ProtectedReads
@@ -24,7 +26,7 @@ from kafka_audit.collect.targets import PLAINTEXT, UNREGISTERED, Target
 from kafka_audit.collect.topic_settings import TOPIC_CONFIGS
 from kafka_audit.collect.views import View, ViewBook
 from kafka_audit.collect.wire import UNSUPPORTED, ClientOptions, Conversation, demand, error_name
-from kafka_audit.model.tables import BrokerApi, BrokerConfig, BrokerIdentity, BrokerView, Row, SourceRead
+from kafka_audit.model.tables import BrokerApi, BrokerConfig, BrokerIdentity, BrokerView, Row, SourceRead, TopicConfig
 
 API_VERSIONS, METADATA, CLUSTER = "ApiVersions", "Metadata", "DescribeCluster"
 CONFIGS, IDENTITY = "DescribeConfigs BROKER", "DescribeConfigs identity"
@@ -57,13 +59,14 @@ class BrokerAsker:
         self._options = options
         self._book = book
         self._rows: list[Row] = []
+        self._of_topics = Collected()
         self._told = False  # what is the same at every address: APIs, rights, configuration
         self._unreached: tuple[Asking, ReadError] | None = None
         self._may_describe_configs = True
         self._operations: frozenset[int] | None = None  # own rights on the cluster, None where the broker did not tell them
         self._answered_by: int | None = None
 
-    def ask(self) -> tuple[Row, ...]:
+    def ask(self) -> Collected:
         """Ask at every address; a broker that does not answer is rows, never an exception."""
         for target in self._targets:
             asking = Asking(sample=self._sample, observer=target.observer, target=target.address)
@@ -83,7 +86,7 @@ class BrokerAsker:
         if self._unreached is not None and not self._told:
             asking, error = self._unreached
             self._rows.append(asking.failed(CONFIGS, error))
-        return tuple(self._rows)
+        return replace(self._of_topics, rows=tuple(self._rows))
 
     def _fail_all(self, asking: Asking, target: Target, error: ReadError) -> None:
         """Give a row to every read that would have been asked, had the connection come about."""
@@ -262,7 +265,8 @@ class BrokerAsker:
         self._rows += reads.rows
         if view is not None and asked == target.broker_id and DescribeQuorumRequest.API_KEY in talk.apis:  # else ZooKeeper tells
             topics = self._book.topics(view.topics_digest)
-            self._rows += asking.read(self._rows, TOPIC_CONFIGS, lambda: topic_settings.ask(talk, target, topics)) or ()
+            settings = asking.read(self._rows, TOPIC_CONFIGS, lambda: topic_settings.ask(talk, target, topics))
+            self._of_topics = Collected(large={} if settings is None else {TopicConfig: settings})
         self._rows += reads.ask_quorum()
 
     def _refused_as(self, talk: Conversation) -> int:

@@ -10,7 +10,7 @@ from itertools import zip_longest
 
 from kafka_audit.collect.targets import Target
 from kafka_audit.collect.znodes import Registration
-from kafka_audit.model.tables import RegisteredBroker, RegisteredPartition, Row
+from kafka_audit.model.tables import RegisteredBroker, Row
 from kafka_audit.model.trusted_hosts import normal_host
 
 MOST_OF_ONE = 100
@@ -36,15 +36,9 @@ def brokers(registered: Mapping[int, Registration], named: Named, assigned: Coll
     return sorted(registered, key=rank)
 
 
-def order(listed: Collection[int], rows: Iterable[Row]) -> list[int]:
+def order(listed: Collection[int], rows: Iterable[Row], assigned: Collection[int] = ()) -> list[int]:
     """Return these brokers, those first to which ZooKeeper assigns partitions, then those that it has registered longest."""
-    assigned: set[int] = set()
-    since: dict[int, int] = {}
-    for row in rows:
-        if isinstance(row, RegisteredPartition):
-            assigned.update(row.replicas)
-        elif isinstance(row, RegisteredBroker):
-            since[row.broker_id] = row.czxid
+    since = {row.broker_id: row.czxid for row in rows if isinstance(row, RegisteredBroker)}
     return sorted(listed, key=lambda broker: (broker not in assigned, since.get(broker, 0)))
 
 

@@ -1,15 +1,20 @@
 """What the rows of one sample do not agree on. Pure; finds differences, judges none.
 
 Views are compared with ZooKeeper once per distinct content, so the cost grows with disagreement, not with brokers times
-partitions.
+partitions. Partitions that differ are columns, however many they are.
 """
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TypeVar
 
+import pyarrow as pa
+
 from kafka_audit.collect import ensemble_differences, quorum_differences, replication_gaps
+from kafka_audit.collect.collected import Collected
+from kafka_audit.collect.partition_differences import Partitions, TopicLists
 from kafka_audit.collect.reads import CONTRADICTS_ZOOKEEPER, LASTING, clean
 from kafka_audit.collect.targets import UNREGISTERED
 from kafka_audit.model.tables import (
@@ -42,17 +47,26 @@ _T = TypeVar("_T", bound=Row)
 
 
 class Tables:
-    """Rows by table."""
+    """Rows by table, and large tables as they are."""
 
-    def __init__(self, rows: Iterable[Row]) -> None:
+    def __init__(self, collected: Collected) -> None:
         """Sort rows into their tables."""
+        self._collected = collected
         self._rows: defaultdict[type[Row], list[Row]] = defaultdict(list)
-        for row in rows:
+        for row in collected.rows:
             self._rows[type(row)].append(row)
 
     def of(self, table: type[_T]) -> list[_T]:
         """Return the rows of one table."""
         return self._rows[table]  # type: ignore[return-value] # rows are filed under their own type
+
+    def columns(self, table: type[Row]) -> pa.Table:
+        """Return a table in `LARGE`."""
+        return self._collected.columns(table)
+
+    def assigned(self) -> set[int]:
+        """Return the brokers to which ZooKeeper assigns partitions."""
+        return self._collected.assigned()
 
     def registry(self) -> Registry | None:
         """Return what ZooKeeper holds about the cluster, None where it was not read."""
@@ -61,22 +75,39 @@ class Tables:
 
 @dataclass(frozen=True, kw_only=True)
 class Differences:
-    """What differs, by view and apart from views, with a reason in words for each group."""
+    """What differs, by view and apart from views, with a reason in words for each group.
+
+    Attributes:
+        of_views: brokers, topics and the controller that a view has otherwise than ZooKeeper.
+        partitions: partitions that a view has otherwise; with None for the view, those without leader or out of the ISR.
+        others: what belongs to no view.
+        reasons: in words.
+    """
 
     of_views: Mapping[View, frozenset[Key]]
     others: frozenset[Key]
     reasons: tuple[str, ...]
+    partitions: Mapping[View | None, Partitions] = field(default_factory=lambda: MappingProxyType({}))
 
-    def all(self) -> Iterator[tuple[View | None, Key]]:
-        """Yield every difference with the view that it belongs to."""
-        yield from ((None, key) for key in self.others)
-        for view, keys in self.of_views.items():
-            yield from ((view, key) for key in keys)
+    def all(self) -> Iterator[Key]:
+        """Yield every difference but those of partitions that are columns; a topic that many views lack comes once for each."""
+        yield from self.others
+        for keys in self.of_views.values():
+            yield from keys
+
+    def has_more_than(self, earlier: "Differences") -> bool:
+        """Tell whether there is one here that was not there earlier."""
+        return (
+            not self.others <= earlier.others
+            or any(not keys <= earlier.of_views.get(view, frozenset()) for view, keys in self.of_views.items())
+            or any(found.has_more_than(earlier.partitions.get(view)) for view, found in self.partitions.items())
+        )
 
 
 def find(tables: Tables, expect_brokers: int | None = None) -> Differences:
     """Compare everything in one sample with everything else, and with the number of brokers that the cluster's owner expects."""
     of_views: dict[View, frozenset[Key]] = {}
+    partitions: dict[View | None, Partitions] = {}
     others: set[Key] = set()
     reasons: list[str] = []
     registry = tables.registry()
@@ -84,20 +115,18 @@ def find(tables: Tables, expect_brokers: int | None = None) -> Differences:
         if registry.controller_id is None and not any(one.kraft_controller_id is not None for one in tables.of(Migration)):
             others.add(("no controller",))
             reasons.append("ZooKeeper has no /controller")
-        of_views = _against_zookeeper(tables, registry, reasons)
+        of_views, partitions = _against_zookeeper(tables, registry, reasons)
         others |= _absent(tables, registry, expect_brokers, reasons)
     by_parties = (_among_brokers, _shared_addresses, _acls, _reads, _identities, _probes)
-    for keys in (*by_parties, quorum_differences.find, _leadership, _gaps, _ensemble):
+    for keys in (*by_parties, quorum_differences.find, _leadership):
         others |= keys(tables, reasons)
-    return Differences(of_views=of_views, others=frozenset(others), reasons=tuple(dict.fromkeys(reasons)))
+    partitions[None] = replication_gaps.gaps(tables.columns(RegisteredPartition), tables.columns(ViewPartition), reasons)
+    others |= _ensemble(tables, reasons)
+    return Differences(of_views=of_views, others=frozenset(others), reasons=tuple(dict.fromkeys(reasons)), partitions=partitions)
 
 
 def _ensemble(tables: Tables, reasons: list[str]) -> set[Key]:
     return ensemble_differences.find(tables.of(ZookeeperMember), tables.of(ZookeeperNode), reasons)
-
-
-def _gaps(tables: Tables, reasons: list[str]) -> set[Key]:
-    return replication_gaps.gaps(tables.of(RegisteredPartition), tables.of(ViewPartition), reasons)
 
 
 def _names(observers: Iterable[str]) -> str:
@@ -105,21 +134,27 @@ def _names(observers: Iterable[str]) -> str:
     return ", ".join(found[:3]) + (f" and {len(found) - 3} more" if len(found) > 3 else "")  # noqa: PLR2004 -- the same three
 
 
-def _against_zookeeper(tables: Tables, registry: Registry, reasons: list[str]) -> dict[View, frozenset[Key]]:
-    """Return what each view has otherwise than ZooKeeper; equal views are compared once."""
-    brokers, topics = _BrokerLists(tables), _TopicLists(tables)
+def _against_zookeeper(
+    tables: Tables, registry: Registry, reasons: list[str]
+) -> tuple[dict[View, frozenset[Key]], dict[View | None, Partitions]]:
+    """Return what each view has otherwise than ZooKeeper, and which partitions; equal views are compared once."""
+    brokers = _BrokerLists(tables)
+    topics = TopicLists(*map(tables.columns, (RegisteredTopic, RegisteredPartition, ViewTopic, ViewPartition)))
     of_views: dict[View, frozenset[Key]] = {}
-    holders: defaultdict[tuple[frozenset[Key], int | None], list[str]] = defaultdict(list)
+    of_partitions: dict[View | None, Partitions] = {}
+    holders: defaultdict[tuple[frozenset[Key], Partitions, int | None], list[str]] = defaultdict(list)
     for view in tables.of(BrokerView):
-        keys = brokers.compare(view.brokers_digest, view.listener) | topics.compare(view.topics_digest)
+        names, partitions = topics.compare(view.topics_digest)
+        keys = brokers.compare(view.brokers_digest, view.listener) | names
         if registry.controller_id is not None and view.controller_id != registry.controller_id:
             keys |= {("controller", view.controller_id)}
-        if keys:
+        if keys or partitions:
             of_views[view.observer, view.listener] = keys
-            holders[keys, view.controller_id].append(view.observer)
-    for (keys, controller), observers in holders.items():
-        reasons.append(f"{_names(observers)} and ZooKeeper differ: {_counted(keys, controller, registry)}")
-    return of_views
+            of_partitions[view.observer, view.listener] = partitions
+            holders[keys, partitions, view.controller_id].append(view.observer)
+    for (keys, partitions, controller), observers in holders.items():
+        reasons.append(f"{_names(observers)} and ZooKeeper differ: {_counted(keys, partitions, controller, registry)}")
+    return of_views, of_partitions
 
 
 def _absent(tables: Tables, registry: Registry, expected: int | None, reasons: list[str]) -> set[Key]:
@@ -130,7 +165,7 @@ def _absent(tables: Tables, registry: Registry, expected: int | None, reasons: l
     failed = (one.operation.removeprefix(_REGISTRATION) for one in tables.of(SourceRead) if one.outcome == "failed")
     unreadable = {int(name) for name in failed if name.isascii() and name.isdigit()}  # there, whatever it says
     found: set[Key] = set()
-    assigned = {replica for one in tables.of(RegisteredPartition) for replica in one.replicas} - registered - unreadable
+    assigned = tables.assigned() - registered - unreadable
     if assigned:
         found |= {("absent", one) for one in assigned}
         reasons.append(
@@ -143,8 +178,8 @@ def _absent(tables: Tables, registry: Registry, expected: int | None, reasons: l
     return found
 
 
-def _counted(keys: frozenset[Key], controller: int | None, registry: Registry) -> str:
-    kinds = {kind: sum(key[0] == kind for key in keys) for kind in ("broker", "topic", "partition")}
+def _counted(keys: frozenset[Key], partitions: Partitions, controller: int | None, registry: Registry) -> str:
+    kinds = {kind: sum(key[0] == kind for key in keys) for kind in ("broker", "topic")} | {"partition": len(partitions)}
     parts = [f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in kinds.items() if count]
     if any(key[0] == "controller" for key in keys):
         parts.append(f"controller {controller} instead of {registry.controller_id}")
@@ -172,53 +207,6 @@ class _BrokerLists:
             differ |= {one for one, address in registered.items() if address is not None and listed.get(one) != address}
             self._known[digest, listener] = frozenset(("broker", one) for one in differ)
         return self._known[digest, listener]
-
-
-class _TopicLists:
-    """Lists of topics against /brokers/topics; a topic of equal content is compared once, whichever views hold it."""
-
-    def __init__(self, tables: Tables) -> None:
-        self._deleting = {one.topic for one in tables.of(RegisteredTopic) if one.deleting}
-        self._topics = {one.topic for one in tables.of(RegisteredTopic)} - self._deleting
-        self._registered: defaultdict[str, dict[int, RegisteredPartition]] = defaultdict(dict)
-        for one in tables.of(RegisteredPartition):
-            self._registered[one.topic][one.partition] = one
-        self._listed: defaultdict[str, list[ViewTopic]] = defaultdict(list)
-        for topic in tables.of(ViewTopic):
-            self._listed[topic.topics_digest].append(topic)
-        self._partitions: defaultdict[str, list[ViewPartition]] = defaultdict(list)
-        for partition in tables.of(ViewPartition):
-            self._partitions[partition.topic_digest].append(partition)
-        self._known: dict[str, frozenset[Key]] = {}
-        self._known_topics: dict[str, frozenset[Key]] = {}
-
-    def compare(self, digest: str) -> frozenset[Key]:
-        if digest not in self._known:
-            listed = {one.topic: one for one in self._listed[digest] if one.topic not in self._deleting}
-            keys: set[Key] = {("topic", name) for name in self._topics ^ listed.keys()}
-            for name in self._topics & listed.keys():
-                keys |= self._compare_topic(listed[name])
-            self._known[digest] = frozenset(keys)
-        return self._known[digest]
-
-    def _compare_topic(self, topic: ViewTopic) -> frozenset[Key]:
-        digest = topic.topic_digest
-        if digest not in self._known_topics:
-            registered = self._registered[topic.topic]
-            held = {one.partition: one for one in self._partitions[digest]}
-            differ = registered.keys() ^ held.keys()
-            differ |= {number for number in registered.keys() & held.keys() if not _equal(held[number], registered[number])}
-            self._known_topics[digest] = frozenset(("partition", topic.topic, number) for number in differ)
-        return self._known_topics[digest]
-
-
-def _equal(view: ViewPartition, held: RegisteredPartition) -> bool:
-    return (
-        view.leader == held.leader
-        and (view.leader_epoch is None or view.leader_epoch == held.leader_epoch)
-        and view.replicas == held.replicas
-        and view.isr == held.isr
-    )
 
 
 def _among_brokers(tables: Tables, reasons: list[str]) -> set[Key]:

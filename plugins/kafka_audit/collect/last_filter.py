@@ -5,12 +5,16 @@ groups) stay as they are, for tables are joined by them, unless one of our own p
 """
 
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from types import MappingProxyType
 from urllib.parse import quote
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kafka_audit.collect.collected import Collected
 from kafka_audit.collect.masking import MASK
 from kafka_audit.collect.secret_keys import is_secret, known_secret
 from kafka_audit.model.tables import (
@@ -44,11 +48,11 @@ _TEXTS: Mapping[type[Row], tuple[str, ...]] = MappingProxyType(
 )
 
 
-def filtered(rows: Iterable[Row], passwords: Collection[str], until: float = float("inf")) -> tuple[Row, ...]:
-    """Return the rows without secrets.
+def filtered(found: Collected, passwords: Collection[str], until: float = float("inf")) -> Collected:
+    """Return what was collected, without secrets.
 
     Args:
-        rows: of one snapshot.
+        found: everything of one snapshot.
         passwords: every one that the cluster file names.
         until: of `time.monotonic()`; after that no value is read any more, and one that no reader has read counts as a secret.
     """
@@ -60,9 +64,15 @@ def filtered(rows: Iterable[Row], passwords: Collection[str], until: float = flo
             known = time.monotonic() >= until or is_secret(key, value)
         return known
 
-    shown = tuple(_without_setting(row, judged) for row in rows)
+    rows = tuple(_without_setting(row, judged) for row in found.rows)
+    large = dict(found.large)
+    if TopicConfig in large:
+        large[TopicConfig] = _without_settings(large[TopicConfig], judged)
     free, named = _hidden(passwords, SHORTEST), _hidden(passwords, SHORTEST_IN_NAMES)
-    return tuple(_without(row, free, named) for row in shown) if free else shown
+    if free:
+        rows = tuple(_without(row, free, named) for row in rows)
+        large = {table: _without_in(table, data, free, named) for table, data in large.items()}
+    return Collected(rows=rows, large=MappingProxyType(large))
 
 
 def _hidden(passwords: Collection[str], shortest: int) -> tuple[str, ...]:
@@ -72,13 +82,24 @@ def _hidden(passwords: Collection[str], shortest: int) -> tuple[str, ...]:
 
 
 def _without_setting(row: Row, judged: Callable[[str, str], bool]) -> Row:
-    if not isinstance(row, BrokerConfig | DynamicConfig | BrokerProperty | TopicConfig):
+    if not isinstance(row, BrokerConfig | DynamicConfig | BrokerProperty):
         return row
     if row.value is None or not judged(row.key, row.value):
         return row
     if isinstance(row, BrokerConfig):
         return replace(row, value=None, sensitive=True)
-    return replace(row, value=MASK) if isinstance(row, TopicConfig) else replace(row, value=None, secret=True)
+    return replace(row, value=None, secret=True)
+
+
+def _without_settings(settings: pa.Table, judged: Callable[[str, str], bool]) -> pa.Table:
+    """Return what topics set for themselves, secrets masked; of equal ones, which most are, one is judged."""
+    named = pc.binary_join_element_wise(settings.column("key"), settings.column("value"), "=")
+    distinct = [one.partition("=") for one in pc.unique(named).to_pylist()]  # no key holds the sign
+    secret = [f"{key}={value}" for key, _, value in distinct if judged(key, value)]
+    if not secret:
+        return settings
+    shown = pc.if_else(pc.is_in(named, value_set=pa.array(secret)), MASK, settings.column("value"))
+    return settings.set_column(settings.column_names.index("value"), "value", shown)
 
 
 def _without(row: Row, free: Collection[str], named: Collection[str]) -> Row:
@@ -94,6 +115,18 @@ def _changed(row: Row, free: Collection[str], named: Collection[str]) -> Iterato
             yield name, _hide(value, hidden)
         elif isinstance(value, tuple) and any(one in part for part in value for one in hidden):
             yield name, tuple(_hide(part, hidden) for part in value)
+
+
+def _without_in(table: type[Row], data: pa.Table, free: Collection[str], named: Collection[str]) -> pa.Table:
+    """Return a large table, as `_without` does with a row."""
+    for name in _TEXTS[table]:
+        values = shown = data.column(name)
+        for one in free if name in _FREE else named:
+            shown = pc.replace_substring(shown, one, MASK)
+        if not shown.equals(values):
+            shown = pc.if_else(pc.is_in(values, value_set=pa.array([*_OUR_WORDS])), values, shown)
+            data = data.set_column(data.column_names.index(name), name, shown)
+    return data
 
 
 def _hide(text: str, hidden: Collection[str]) -> str:

@@ -5,25 +5,34 @@ Versions 1 to 5, which every release speaks from 0.10.1 to 4.x; later ones diffe
 """
 
 import struct
-from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 from kafka.protocol.consumer import ListOffsetsRequest, ListOffsetsResponse
 
+from kafka_audit.collect.columns import NONE, Ints
 from kafka_audit.collect.cursor import Cursor, WireError
+from kafka_audit.collect.leadership import Questions
 from kafka_audit.collect.raw import RawRequest
 
 LOWEST, HIGHEST = 1, 5
 API_KEY = ListOffsetsRequest.API_KEY
 
 _WITH_THROTTLE, _WITH_EPOCH = 2, 4
-_EARLIEST, _ANYBODY = -2, -1
+_EARLIEST, _ANYBODY, _NO_EPOCH = -2, -1, -1
 _COUNT = struct.Struct("!i")
-_ASKED = {False: struct.Struct("!iq"), True: struct.Struct("!iiq")}  # partition, [current leader epoch,] timestamp
-_TOLD = {False: struct.Struct("!ih16x"), True: struct.Struct("!ih20x")}  # partition, error, timestamp and offset [and epoch]
+_ASKED = {
+    False: np.dtype([("partition", ">i4"), ("timestamp", ">i8")]),
+    True: np.dtype([("partition", ">i4"), ("epoch", ">i4"), ("timestamp", ">i8")]),
+}
+_ANSWERED = {  # partition, error, timestamp and offset [and epoch]
+    False: np.dtype([("partition", ">i4"), ("error", ">i2"), ("rest", "V16")]),
+    True: np.dtype([("partition", ">i4"), ("error", ">i2"), ("rest", "V20")]),
+}
 
-Asked = Mapping[str, Sequence[tuple[int, int]]]
-"""Partitions by topic, each with the leader epoch to be asked for, -1 for none."""
+NO_ANSWER = 2**15
+"""Stands for the error code of a partition that an answer does not name."""
 
 
 class _Request:
@@ -48,41 +57,57 @@ class _Request:
         return self._empty.header
 
 
-def request(asked: Asked, version: int) -> RawRequest:
+def request(page: Questions, version: int) -> RawRequest:
     """Return a request for the earliest offsets, whose answer is `errors`' to read."""
     with_epoch = version >= _WITH_EPOCH
-    row = _ASKED[with_epoch]
-    parts = [_COUNT.pack(len(asked))]
-    for topic, partitions in asked.items():
+    rows = np.empty(len(page), _ASKED[with_epoch])
+    rows["partition"], rows["timestamp"] = page.partition, _EARLIEST
+    if with_epoch:
+        # Of a leader the epoch shows who is behind; who does not lead would answer the epoch before the dead disk.
+        rows["epoch"] = np.where(page.as_leader & (page.leader_epoch != NONE), page.leader_epoch, _NO_EPOCH)
+    runs = [*page.runs()]
+    parts = [_COUNT.pack(len(runs))]
+    for topic, start, end in runs:
         name = topic.encode()
-        parts += [struct.pack("!h", len(name)), name, _COUNT.pack(len(partitions))]
-        if with_epoch:
-            parts += [row.pack(number, epoch, _EARLIEST) for number, epoch in partitions]
-        else:
-            parts += [row.pack(number, _EARLIEST) for number, _ in partitions]
+        parts += [struct.pack("!h", len(name)), name, _COUNT.pack(end - start), rows[start:end].tobytes()]
     return RawRequest(_Request(version, b"".join(parts)), ListOffsetsResponse, API_KEY, version)
 
 
-def errors(body: bytes, version: int) -> dict[tuple[str, int], int]:
-    """Return the error code of each partition, by topic and partition.
+def errors(body: bytes, version: int, page: Questions) -> Ints:
+    """Return the error code of each partition of a page, `NO_ANSWER` where the answer does not name it.
 
     Raises:
-        WireError: the body is no answer of that version.
+        WireError: the body is no answer of that version, or names a partition twice.
     """
-    row = _TOLD[version >= _WITH_EPOCH]
+    answered = _answered(body, version)
+    found = np.full(len(page), NO_ANSWER)
+    for topic, start, end in page.runs():
+        if topic in answered:
+            rows, wanted = answered[topic], page.partition[start:end]
+            at = np.minimum(np.searchsorted(rows["partition"], wanted), len(rows) - 1)
+            found[start:end] = np.where(rows["partition"][at] == wanted, rows["error"].astype(np.int64)[at], NO_ANSWER)
+    return found
+
+
+def _answered(body: bytes, version: int) -> dict[str, npt.NDArray[np.void]]:
+    """Return the rows of each topic that has any, in the order of partitions."""
+    row = _ANSWERED[version >= _WITH_EPOCH]
     cursor = Cursor(body, flexible=False)
-    found: dict[tuple[str, int], int] = {}
+    found: dict[str, npt.NDArray[np.void]] = {}
     try:
         if version >= _WITH_THROTTLE:
             cursor.int32()
         for _ in range(cursor.length()):
             topic = cursor.name()
-            rows = cursor.take(cursor.length() * row.size)
-            before = len(found)
-            found.update(((topic, number), code) for number, code in row.iter_unpack(rows))
-            if len(found) - before != len(rows) // row.size:
+            rows = np.frombuffer(cursor.take(cursor.length() * row.itemsize), row)
+            if topic in found:
+                rows = np.concatenate((found[topic], rows))
+            rows = rows[np.argsort(rows["partition"], kind="stable")]
+            if (rows["partition"][1:] == rows["partition"][:-1]).any():
                 msg = f"a partition of {topic} is told twice"
                 raise WireError(msg)
+            if len(rows):
+                found[topic] = rows
     except (struct.error, IndexError, UnicodeDecodeError) as error:
         raise WireError(str(error)) from error
     return found

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from kafka.protocol.admin import DescribeQuorumRequest
 
+from kafka_audit.collect.collected import Collected
 from kafka_audit.collect.reads import CONTRADICTS_ZOOKEEPER
 from kafka_audit.collect.znodes import ZnodeError, read_object
 from kafka_audit.model.tables import (
@@ -36,7 +37,8 @@ _EPOCH = "kraftControllerEpoch"
 _IDS = "zookeeper /brokers/ids"
 _QUORUM_API = DescribeQuorumRequest.API_KEY
 _DIGITS = 10  # of a broker's id
-_OF_ZOOKEEPER = (Registry, RegisteredBroker, RegisteredEndpoint, RegisteredTopic, RegisteredPartition, DynamicConfig, ScramUser)
+_OF_ZOOKEEPER = (Registry, RegisteredBroker, RegisteredEndpoint, DynamicConfig, ScramUser)
+_LARGE_OF_ZOOKEEPER = frozenset({RegisteredTopic, RegisteredPartition})
 
 
 def claimed(controller: bytes) -> bool:
@@ -79,21 +81,24 @@ def runs_without_zookeeper(rows: Iterable[Row]) -> bool:
     return _without(_Sample(rows))
 
 
-def without_zookeeper(rows: Iterable[Row]) -> list[Row]:
-    """Return a sample's rows; where brokers run without ZooKeeper, nothing that ZooKeeper holds is compared with it.
+def without_zookeeper(collected: Collected) -> Collected:
+    """Return what a sample gave; where brokers run without ZooKeeper, nothing that ZooKeeper holds is compared with it.
 
     What is left there is written back by the controllers, and is nobody's reference: no such broker registers in it. A broker
     that offers KRaft's DescribeQuorum while ZooKeeper holds a session of it, or remains the reference, contradicts ZooKeeper: its
     answer to ApiVersions becomes a failed read, and what it says of KRaft is left out.
     """
-    sample = _Sample(rows)
+    sample = _Sample(collected.rows)
     found, left_out = sample.rows, _without(sample)
     contradict = sample.contradict(left_out=left_out)
     if contradict:
         found = [_believed(one, contradict) for one in found if not _claim_of(one, contradict)]
     if not left_out:
-        return found
-    return [one for one in found if not isinstance(one, _OF_ZOOKEEPER) and not _acls_of_zookeeper(one)]
+        return replace(collected, rows=tuple(found))
+    return Collected(
+        rows=tuple(one for one in found if not isinstance(one, _OF_ZOOKEEPER) and not _acls_of_zookeeper(one)),
+        large={table: data for table, data in collected.large.items() if table not in _LARGE_OF_ZOOKEEPER},
+    )
 
 
 class _Sample:

@@ -4,15 +4,16 @@ The earliest offset is asked for: a leader that has just been elected cannot tel
 """
 
 import time
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
+import numpy as np
 from kafka.protocol.consumer import ListOffsetsRequest
 
 from kafka_audit.collect import list_offsets
+from kafka_audit.collect.columns import Ints
 from kafka_audit.collect.cursor import WireError
 from kafka_audit.collect.groups import GroupReads
-from kafka_audit.collect.leadership import Plan, Question
+from kafka_audit.collect.leadership import Plan, Question, Questions
 from kafka_audit.collect.reads import Asking, ReadError, any_answer
 from kafka_audit.collect.targets import Target
 from kafka_audit.collect.wire import ClientOptions, Conversation
@@ -23,7 +24,6 @@ MAY_DESCRIBE_TOPICS = "Describe on Topic '*'"
 PAGE = 2000
 """Partitions of one request."""
 
-_NO_EPOCH = -1
 _NOT_LEADER, _TOPIC_DENIED = 6, 29
 _UNEXPECTED, _UNREADABLE = "unexpected answer", "unreadable"
 
@@ -36,7 +36,7 @@ class LeadershipAsker:
         self._target = target
         self._sample = sample
         self._options = options
-        self._questions = plan.questions.get(target.broker_id, [])
+        self._questions = plan.questions.get(target.broker_id)
         self._listed_offline = plan.offline.get(target.broker_id, 0)
         self._asks_groups = plan.disks_fail
         self._asking = Asking(sample=sample, observer=target.observer, target=target.address)
@@ -48,7 +48,7 @@ class LeadershipAsker:
         started = time.monotonic()
         try:
             with Conversation(*self._target.dialled, self._options.at(self._target)) as talk:
-                rows = self._leadership(talk) if self._questions and talk.version(ListOffsetsRequest, list_offsets.LOWEST) else []
+                rows = self._asked(talk, self._questions)
                 if self._asks_groups:
                     rows += GroupReads(talk, self._target, self._asking).rows()
                 return tuple(rows)
@@ -59,53 +59,55 @@ class LeadershipAsker:
         """Return the row for when no answer came, or none that makes sense."""
         return (self._asking.failed(LIST_OFFSETS, error),)
 
-    def _leadership(self, talk: Conversation) -> list[Row]:
+    def _asked(self, talk: Conversation, questions: Questions | None) -> list[Row]:
+        if questions is None or not talk.version(ListOffsetsRequest, list_offsets.LOWEST):
+            return []
+        return self._leadership(talk, questions)
+
+    def _leadership(self, talk: Conversation, questions: Questions) -> list[Row]:
         started = time.monotonic()
         rows: list[Row] = []
         refused = 0
         try:
             with any_answer():
-                for start in range(0, len(self._questions), PAGE):
-                    for question, error in self._page(talk, self._questions[start : start + PAGE]):
-                        refused += error == _TOPIC_DENIED
-                        if error not in {_TOPIC_DENIED, 0 if question.as_leader else _NOT_LEADER}:
-                            talk.add_rows(1)
-                            rows.append(self._row(question, error))
+                for start in range(0, len(questions), PAGE):
+                    page = questions.part(start, start + PAGE)
+                    errors = self._page(talk, page)
+                    refused += int(np.count_nonzero(errors == _TOPIC_DENIED))
+                    expected = np.where(page.as_leader, 0, _NOT_LEADER)
+                    for place in np.flatnonzero((errors != _TOPIC_DENIED) & (errors != expected)).tolist():
+                        talk.add_rows(1)
+                        rows.append(self._row(page.one(place), int(errors[place])))
         except ReadError as error:
             return [*rows, self._asking.failed(LIST_OFFSETS, error, started)]
         if refused:
-            words = f"refused for {refused} of {len(self._questions)} partitions"
+            words = f"refused for {refused} of {len(questions)} partitions"
             denied = ReadError("TOPIC_AUTHORIZATION_FAILED", words, MAY_DESCRIBE_TOPICS)
             return [*rows, self._asking.failed(LIST_OFFSETS, denied, started)]
-        leading = sum(question.as_leader for question in self._questions)
+        leading = int(np.count_nonzero(questions.as_leader))
         asked = LeadershipAsked(
             sample=self._sample,
             observer=self._target.observer,
             broker_id=self._target.broker_id,
             as_leader=leading,
-            as_former=len(self._questions) - leading,
+            as_former=len(questions) - leading,
             listed_offline=self._listed_offline,
         )
         return [*rows, asked, self._asking.answered(LIST_OFFSETS, started)]
 
-    def _page(self, talk: Conversation, page: Sequence[Question]) -> Iterator[tuple[Question, int]]:
-        """Ask about some partitions; yield each with the error code of its answer. Raises ReadError."""
+    @staticmethod
+    def _page(talk: Conversation, page: Questions) -> Ints:
+        """Ask about some partitions; return the error code of each. Raises ReadError."""
         version = min(talk.version(ListOffsetsRequest, list_offsets.LOWEST) or list_offsets.LOWEST, list_offsets.HIGHEST)
-        asked: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
-        for question in page:
-            # Of a leader the epoch shows who is behind; who does not lead would answer the epoch before the dead disk.
-            known = question.as_leader and question.leader_epoch is not None
-            asked[question.topic].append((question.partition, question.leader_epoch or 0 if known else _NO_EPOCH))
-        body: bytes = talk.ask(list_offsets.request(asked, version))
+        body: bytes = talk.ask(list_offsets.request(page, version))
         try:
-            told = list_offsets.errors(body, version)
+            errors = list_offsets.errors(body, version, page)
         except WireError as error:
             raise ReadError(_UNREADABLE, str(error)) from error
-        for question in page:
-            code = told.get((question.topic, question.partition))
-            if code is None:
-                raise ReadError(_UNEXPECTED, f"no answer about partition {question.partition} of {question.topic}")
-            yield question, code
+        for place in np.flatnonzero(errors == list_offsets.NO_ANSWER)[:1].tolist():
+            question = page.one(place)
+            raise ReadError(_UNEXPECTED, f"no answer about partition {question.partition} of {question.topic}")
+        return errors
 
     def _row(self, question: Question, error: int) -> LeadershipAnswer:
         return LeadershipAnswer(

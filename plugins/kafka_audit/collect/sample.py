@@ -10,6 +10,7 @@ from types import MappingProxyType
 from kafka_audit.collect import brokers, choice, leadership, offsets, queues, scram, vantages, zookeeper
 from kafka_audit.collect.brokers import BrokerAsker
 from kafka_audit.collect.budget import Budget, out_of_time, over_limit
+from kafka_audit.collect.collected import Collected, together
 from kafka_audit.collect.discovery import discover
 from kafka_audit.collect.lanes import side_by_side
 from kafka_audit.collect.migration import without_zookeeper
@@ -36,7 +37,7 @@ _MOMENT_S = 0.4
 class _Job:
     """Something to ask on a lane, and the rows for when it gave none: it did not end in time, or its answer made no sense."""
 
-    run: Callable[[], tuple[Row, ...]]
+    run: Callable[[], tuple[Row, ...] | Collected]
     without: Callable[[ReadError], tuple[Row, ...]]
 
 
@@ -65,42 +66,42 @@ class Sampler:
         self._budget = budget
         self._answers = answers
 
-    def take(self, number: int, reason: str) -> tuple[Row, ...]:
-        """Return the rows of one sample; the contents of views stay in the book.
+    def take(self, number: int, reason: str) -> Collected:
+        """Return what one sample gave; the contents of views stay in the book.
 
         Raises:
             UsageError: the cluster file names no source, a wrong chroot, or an address that is none.
         """
         started = now_ms()
         with quiet():
-            rows = [*self._ask_zookeeper(number)]
-            endpoints = self._endpoints(number, rows)
-            targets, left_out = self._targets(number, endpoints, rows)
-            rows += left_out
-            rows += self._done(self._jobs(number, targets, endpoints))
-            rows = without_zookeeper(rows)
-            rows += self._done(self._jobs_on_leaders(number, targets, rows))
-            rows += self._from_queues(number, targets, tuple(rows))
-        return (Sample(sample=number, started_ms=started, finished_ms=now_ms(), reason=reason), *rows)
+            found = self._ask_zookeeper(number)
+            endpoints = self._endpoints(number, found.rows)
+            targets, left_out = self._targets(number, endpoints, found)
+            found = together([found, Collected(rows=left_out), *self._done(self._jobs(number, targets, endpoints))])
+            found = without_zookeeper(found)
+            found = together([found, *self._done(self._jobs_on_leaders(number, targets, found))])
+            found = together([found, Collected(rows=tuple(self._from_queues(number, targets, found.rows)))])
+        sample = Sample(sample=number, started_ms=started, finished_ms=now_ms(), reason=reason)
+        return replace(found, rows=(sample, *found.rows))
 
-    def _done(self, jobs: Sequence[_Job]) -> Iterator[Row]:
+    def _done(self, jobs: Sequence[_Job]) -> Iterator[Collected]:
         # Every wait inside ends by the deadline; what was heard until then has a moment to become rows.
         answers = side_by_side([job.run for job in jobs], LANES, self._budget.deadline + _MOMENT_S)
         for job, answer in zip(jobs, answers, strict=True):
             if answer is None or isinstance(answer, ReadError):
-                yield from job.without(answer or out_of_time())
+                yield Collected(rows=job.without(answer or out_of_time()))
             else:
-                yield from answer
+                yield answer if isinstance(answer, Collected) else Collected(rows=answer)
 
     def ask_scram_users(self, rows: Iterable[Row], number: int, budget: Budget) -> tuple[Row, ...]:
         """Return the SCRAM credentials of users that the files among these rows let brokers log in as, in KRaft."""
         with quiet():
             return scram.read(rows, self._cluster.security.protocol, number, replace(self._options(), budget=budget))
 
-    def _ask_zookeeper(self, number: int) -> tuple[Row, ...]:
+    def _ask_zookeeper(self, number: int) -> Collected:
         access = self._cluster.zookeeper
         if access is None:
-            return ()
+            return Collected()
         self._say(f"reading ZooKeeper at {clean(access.connect)} …")
         # Half of what is left: a ZooKeeper that drips costs the brokers nothing.
         until = time.monotonic() + self._budget.left() / 2
@@ -127,12 +128,12 @@ class Sampler:
         return listed if unregistered else registered
 
     def _targets(
-        self, number: int, endpoints: Iterable[RegisteredEndpoint], rows: Iterable[Row]
+        self, number: int, endpoints: Iterable[RegisteredEndpoint], found: Collected
     ) -> tuple[dict[int, list[Target]], tuple[Row, ...]]:
         """Return the addresses to ask by broker, in the order of asking, and rows for those over `limits`."""
         limits = self._cluster.limits
         listed = registered_targets(endpoints, self._cluster)
-        order = choice.order(listed, rows) if len(listed) > LANES else [*listed]
+        order = choice.order(listed, found.rows, found.assigned()) if len(listed) > LANES else [*listed]
         kept = choice.targets({broker: listed[broker] for broker in order}, self._budget.named, limits.brokers, limits.endpoints)
         asking = Asking(sample=number, observer="limits", target=self._cluster.name)
         brokers_left, left = len(listed) - len(kept), len(flat(listed)) - len(flat(kept))
@@ -166,29 +167,29 @@ class Sampler:
         # Brokers and vantages in turn, so that a long list of the ones does not leave the others without time.
         return [*first, *(job for pair in zip_longest(rest, walks) for job in pair if job is not None)]
 
-    def _ask_broker(self, number: int, targets: Sequence[Target]) -> tuple[Row, ...]:
+    def _ask_broker(self, number: int, targets: Sequence[Target]) -> Collected:
         """Ask one broker at all its addresses, within its share of the time."""
         limits = self._cluster.limits
         seconds = max(limits.audit_s * BROKER_SHARE, limits.read_s * LEAST_BROKER_READS)
         return BrokerAsker(targets, number, self._options().part(seconds), self._book).ask()
 
-    def _jobs_on_leaders(self, number: int, registered: Mapping[int, Sequence[Target]], rows: Sequence[Row]) -> list[_Job]:
+    def _jobs_on_leaders(self, number: int, registered: Mapping[int, Sequence[Target]], found: Collected) -> list[_Job]:
         """Return what can only be asked once it is known who is said to lead."""
-        askers = offsets.askers(rows, flat(registered), number, self._options(), leadership.plan(rows, self._book))
+        plan = leadership.plan(found, self._book)
+        askers = offsets.askers(found.rows, flat(registered), number, self._options(), plan)
         return [_Job(run=one.ask, without=one.unanswered) for one in askers]
 
-    def _from_queues(self, number: int, registered: Mapping[int, Sequence[Target]], rows: Iterable[Row]) -> Iterator[Row]:
+    def _from_queues(self, number: int, registered: Mapping[int, Sequence[Target]], rows: Sequence[Row]) -> Iterator[Row]:
         """Yield what workers of queues saw before the snapshot began."""
         targets = flat(registered)
-        found = tuple(rows)
         for vantage in self._cluster.vantages:
             if vantage.queue is not None and vantage.name in self._answers:
                 try:
                     with any_answer():
-                        seen = self._answers[vantage.name].rows(vantage, number, targets, found, self._logins)
+                        seen = self._answers[vantage.name].rows(vantage, number, targets, rows, self._logins)
                 except ReadError as error:
                     nothing = queues.Answer(endpoints=(), error=error.error, needs=error.needs)
-                    seen = nothing.rows(vantage, number, targets, found, self._logins)
+                    seen = nothing.rows(vantage, number, targets, rows, self._logins)
                 yield from seen
             elif vantage.queue is not None:
                 yield from queues.without_queues(vantage, number, targets)

@@ -4,14 +4,19 @@ A difference counts only when it is there in two looks and nothing that it rests
 taken when the first one shows a difference, and further ones while the ground moves.
 """
 
-from collections.abc import Iterable
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from kafka_audit.collect import differences
+from kafka_audit.collect.collected import Collected
+from kafka_audit.collect.columns import numbers, positions, texts
 from kafka_audit.collect.differences import Differences, Tables
+from kafka_audit.collect.partition_differences import partition_names
 from kafka_audit.collect.probes import WORKER
 from kafka_audit.collect.reads import CONTRADICTS_ZOOKEEPER, clean
 from kafka_audit.collect.zookeeper_security import ZOOKEEPER
-from kafka_audit.model.tables import BrokerConfig, Probe, RegisteredBroker, RegisteredPartition, Row, SourceRead
+from kafka_audit.model.tables import BrokerConfig, Probe, RegisteredBroker, RegisteredPartition, SourceRead
 
 MOST_SAMPLES = 4
 SESSION_S = 18.0
@@ -31,17 +36,17 @@ _SESSION_KEY, _LEASE_KEY = "zookeeper.session.timeout.ms", "broker.session.timeo
 _REASONS = 3
 
 
-def why_again(rows: Iterable[Row], expect_brokers: int | None = None) -> str | None:
+def why_again(sample: Collected, expect_brokers: int | None = None) -> str | None:
     """Return in words why the first sample needs a second, None if it does not.
 
     Args:
-        rows: everything of one sample, view tables included.
+        sample: everything of one, view tables included.
         expect_brokers: how many the cluster file says there are.
     """
-    return _told(differences.find(Tables(rows), expect_brokers))
+    return _told(differences.find(Tables(sample), expect_brokers))
 
 
-def why_once_more(before: Iterable[Row], now: Iterable[Row], expect_brokers: int | None = None) -> str | None:
+def why_once_more(before: Collected, now: Collected, expect_brokers: int | None = None) -> str | None:
     """Return in words why a look after these two is needed, None when there is no difference or it has settled.
 
     Args:
@@ -54,17 +59,17 @@ def why_once_more(before: Iterable[Row], now: Iterable[Row], expect_brokers: int
     reason = _told(found)
     if reason is None:
         return None
-    return _moved(old, new, found) or (reason if set(found.all()) - set(differences.find(old, expect_brokers).all()) else None)
+    return _moved(old, new, found) or (reason if found.has_more_than(differences.find(old, expect_brokers)) else None)
 
 
-def session_wait(rows: Iterable[Row]) -> float:
+def session_wait(sample: Collected) -> float:
     """Return how many seconds a broker that is registered but refuses connections needs to be gone; 0 where none is like that.
 
     A killed broker stays registered until its ZooKeeper session ends, and is listed until its KRaft controller fences it: before
     that it cannot be told from one whose port is closed by a firewall. Restarted in KRaft mode, it contradicts ZooKeeper until
     its session ends.
     """
-    tables = Tables(rows)
+    tables = Tables(sample)
     with_zookeeper = any(one.observer == ZOOKEEPER for one in tables.of(SourceRead)) or tables.registry() is not None
     registered = {one.broker_id for one in (tables.of(RegisteredBroker) if with_zookeeper else tables.of(Probe))}
     key, default_s = (_SESSION_KEY, SESSION_S) if with_zookeeper else (_LEASE_KEY, LEASE_S)
@@ -94,13 +99,24 @@ def _moved(old: Tables, new: Tables, found: Differences) -> str | None:
         return "brokers came or went since the sample before"
     if before.controller_mzxid != now.controller_mzxid:
         return "the controller changed since the sample before"
-    topics = {key[1] for _, key in found.all() if key[0] == "topic"}
-    partitions = {(key[1], key[2]) for _, key in found.all() if key[0] == "partition"}
-    if not topics and not partitions:
+    topics = pa.array([key[1] for key in found.all() if key[0] == "topic"], pa.string())
+    answers = [(str(key[1]), int(str(key[2]))) for key in found.all() if key[0] == "partition"]
+    names, numbers_of = pa.array([name for name, _ in answers], pa.string()), np.array([one for _, one in answers], np.int64)
+    of_views = [partitions.names for view, partitions in found.partitions.items() if view is not None]
+    partitions = pa.concat_arrays([partition_names(names, numbers_of), *of_views])
+    if not len(topics) and not len(partitions):
         return None
-    states = {(one.topic, one.partition): one.state_mzxid for one in old.of(RegisteredPartition)}
-    for one in new.of(RegisteredPartition):
-        place = (one.topic, one.partition)
-        if (one.topic in topics or place in partitions) and states.get(place, one.state_mzxid) != one.state_mzxid:
-            return f"the state of {clean(one.topic, 60)}-{one.partition} changed since the sample before"
+    earlier, later = old.columns(RegisteredPartition), new.columns(RegisteredPartition)
+    there, here = _named(earlier), _named(later)
+    rests = pc.or_(pc.is_in(texts(later, "topic"), value_set=topics), pc.is_in(here, value_set=partitions))
+    at = np.flatnonzero(rests.to_numpy(zero_copy_only=False))
+    known = positions(here.take(pa.array(at)), there)
+    at, known = at[known >= 0], known[known >= 0]
+    for one in at[numbers(earlier, "state_mzxid")[known] != numbers(later, "state_mzxid")[at]][:1]:
+        topic, partition = texts(later, "topic")[one].as_py(), numbers(later, "partition")[one]
+        return f"the state of {clean(topic, 60)}-{partition} changed since the sample before"
     return None
+
+
+def _named(partitions: pa.Table) -> pa.StringArray:
+    return partition_names(texts(partitions, "topic"), numbers(partitions, "partition"))

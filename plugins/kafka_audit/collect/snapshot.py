@@ -4,12 +4,19 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import reduce
 from types import MappingProxyType
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from kafka_audit import __version__
 from kafka_audit.collect import sampling
 from kafka_audit.collect.brokers import API_VERSIONS, CONFIGS
 from kafka_audit.collect.budget import GRACE_S, Budget
+from kafka_audit.collect.collected import Collected, together
+from kafka_audit.collect.columns import empty
 from kafka_audit.collect.groups import GROUPS
 from kafka_audit.collect.last_filter import filtered
 from kafka_audit.collect.listener_names import named
@@ -22,6 +29,7 @@ from kafka_audit.collect.queues import Answer
 from kafka_audit.collect.reads import now_ms
 from kafka_audit.collect.sample import Sampler
 from kafka_audit.collect.security import Logins
+from kafka_audit.collect.shared_rows import shared
 from kafka_audit.collect.targets import behind_proxies
 from kafka_audit.collect.topic_settings import TOPIC_CONFIGS
 from kafka_audit.collect.views import ViewBook
@@ -43,6 +51,7 @@ from kafka_audit.model.tables import (
     Reassignment,
     RegisteredBroker,
     RegisteredPartition,
+    RegisteredTopic,
     Registry,
     Row,
     ScramUser,
@@ -62,7 +71,6 @@ _ONCE: Mapping[type[Row], str | tuple[str, ...]] = MappingProxyType(
         LogDirReplica: LOG_DIRS,
         GroupMember: GROUPS,
         Reassignment: ("zookeeper /brokers/topics", REASSIGNMENTS),
-        TopicConfig: (f"zookeeper {ZOOKEEPER_TOPICS}", TOPIC_CONFIGS),
         DynamicConfig: f"zookeeper {BROKER_CONFIGS}",
         ScramUser: f"zookeeper {USERS}",
     }
@@ -101,12 +109,19 @@ def take(
     book = ViewBook(behind_proxies(cluster))
     budget = Budget(cluster)
     try:
-        rows, samples, kraft = _collected(cluster, book, say, secrets, budget, answers)
+        found, samples, kraft = _collected(cluster, book, say, secrets, budget, answers)
     finally:
         budget.close()
-    rows = filtered(named(rows), Logins(cluster, secrets).passwords(), budget.deadline + GRACE_S / 2)
-    info = _info(cluster, started, samples, rows, kraft=kraft)
-    return Snapshot(snapshot_id=snapshot_id, cluster=cluster.name, cluster_id=_cluster_id(cluster, rows), rows=(info, *rows))
+    found = replace(found, rows=named(found.rows))
+    found = filtered(found, Logins(cluster, secrets).passwords(), budget.deadline + GRACE_S / 2)
+    info = _info(cluster, started, samples, found.rows, kraft=kraft)
+    return Snapshot(
+        snapshot_id=snapshot_id,
+        cluster=cluster.name,
+        cluster_id=_cluster_id(cluster, found.rows),
+        rows=(info, *found.rows),
+        large=found.large,
+    )
 
 
 def _collected(  # noqa: PLR0913, PLR0917 -- see `take`
@@ -116,27 +131,28 @@ def _collected(  # noqa: PLR0913, PLR0917 -- see `take`
     secrets: Mapping[str, str],
     budget: Budget,
     answers: Mapping[str, Answer],
-) -> tuple[tuple[Row, ...], int, bool]:
-    """Return the rows of all that was asked, how many samples were taken, and whether brokers run without ZooKeeper."""
+) -> tuple[Collected, int, bool]:
+    """Return what was collected, how many samples were taken, and whether brokers run without ZooKeeper."""
     files = budget.left() * _FILE_SHARE * (bool(cluster.properties) + (cluster.logs is not None))
     within = budget.part(budget.left() - files)
     sampler = Sampler(cluster, book, say, secrets, within, answers)
     samples = _Samples(cluster, sampler, book, say, within.deadline)
     samples.take()
-    rows, number = samples.rows(), len(samples.taken)
+    found, number = samples.collected(), len(samples.taken)
+    rows, brokers = found.rows, _brokers(found)
     if cluster.properties:
         say(f"reading {counted(len(cluster.properties), 'path')} of server.properties …")
         until = time.monotonic() + budget.left() / (1 if cluster.logs is None else 2)
-        rows += properties.read(cluster.properties, _brokers(rows), number, cluster.limits.read_s, until)
+        rows += properties.read(cluster.properties, brokers, number, cluster.limits.read_s, until)
         rows += sampler.ask_scram_users(rows, number, budget.part(budget.left() / (1 if cluster.logs is None else 2)))
     if cluster.logs is not None:
         say("reading the end of the brokers' logs …")
-        registered = [row for row in samples.taken[-1] if isinstance(row, RegisteredBroker)]
+        registered = [row for row in samples.taken[-1].rows if isinstance(row, RegisteredBroker)]
         passwords = Logins(cluster, secrets).passwords()
-        rows += logs.read(cluster, _brokers(rows), registered, number, budget.deadline, passwords)
+        rows += logs.read(cluster, brokers, registered, number, budget.deadline, passwords)
     # A registry that was left out means that brokers run without it, though the cluster file still names one.
-    kraft = cluster.zookeeper is None or runs_without_zookeeper(samples.taken[-1])
-    return rows, number, kraft
+    kraft = cluster.zookeeper is None or runs_without_zookeeper(samples.taken[-1].rows)
+    return replace(found, rows=rows), number, kraft
 
 
 class _Samples:
@@ -149,8 +165,8 @@ class _Samples:
         self._book = book
         self._say = say
         self._deadline = deadline
-        self._views: dict[frozenset[str], tuple[Row, ...]] = {}
-        self.taken: list[tuple[Row, ...]] = []
+        self._views: dict[frozenset[str], Collected] = {}
+        self.taken: list[Collected] = []
 
     def take(self) -> None:
         """Look once, and again while there are differences that have not settled."""
@@ -158,7 +174,7 @@ class _Samples:
         while reason is not None:
             began = time.monotonic()
             self.taken.append(self._sampler.take(len(self.taken) + 1, reason))
-            self.taken[:-_KEPT] = [()] * len(self.taken[:-_KEPT])
+            self.taken[:-_KEPT] = [Collected()] * len(self.taken[:-_KEPT])
             lasted = time.monotonic() - began
             reason = self._why_again()
             if reason is not None and not self._wait(reason, lasted):
@@ -183,28 +199,33 @@ class _Samples:
         time.sleep(seconds)
         return True
 
-    def _whole(self, rows: Sequence[Row]) -> tuple[Row, ...]:
-        return (*rows, *self._view_rows(rows))
+    def _whole(self, sample: Collected) -> Collected:
+        return together([sample, self._of_views(sample.rows)])
 
-    def _view_rows(self, rows: Iterable[Row]) -> tuple[Row, ...]:
+    def _of_views(self, rows: Iterable[Row]) -> Collected:
         """Return the contents of all views in these rows, each once."""
         views = [row for row in rows if isinstance(row, BrokerView)]
         brokers = frozenset(one.brokers_digest for one in views)
         topics = frozenset(one.topics_digest for one in views)
         if brokers | topics not in self._views:
-            self._views[brokers | topics] = tuple(self._book.rows(brokers, topics))
+            found = Collected(rows=tuple(self._book.rows(brokers)), large=self._book.large(topics))
+            self._views = {brokers | topics: found}  # of the newest sample: others are not asked for again
         return self._views[brokers | topics]
 
-    def rows(self) -> tuple[Row, ...]:
-        """Return the rows of the last two samples; what no difference rests on is told once, by the newest that told it."""
+    def collected(self) -> Collected:
+        """Return what the last two samples gave; what no difference rests on is told once, by the newest that told it."""
         samples = self.taken[-_KEPT:]
-        kept = [row for sample in samples for row in sample]
-        return (
+        kept = [row for sample in samples for row in sample.rows]
+        rows = (
             *(row for row in kept if type(row) not in _ONCE and not isinstance(row, Acl)),
             *(row for table, operation in _ONCE.items() for row in _newest(samples, table, operation)),
-            *self._view_rows(kept),
             *self._acls(kept),
         )
+        large: dict[type[Row], pa.Table] = {
+            table: reduce(shared, [sample.columns(table) for sample in samples])
+            for table in (RegisteredTopic, RegisteredPartition)
+        }
+        return together([Collected(rows=rows, large={**large, TopicConfig: _newest_settings(samples)}), self._of_views(kept)])
 
     def _acls(self, kept: Sequence[Row]) -> Iterator[Row]:
         """Yield the contents of all sets of ACLs that anybody held, each once: ZooKeeper's are rows already."""
@@ -213,26 +234,36 @@ class _Samples:
         yield from self._book.acls.rows(held - {row.acls_digest for row in kept if isinstance(row, Acl)})
 
 
-def _newest(samples: Sequence[Sequence[Row]], table: type[Row], operation: str | tuple[str, ...]) -> Iterator[Row]:
+def _newest(samples: Sequence[Collected], table: type[Row], operation: str | tuple[str, ...]) -> Iterator[Row]:
     """Yield a table's rows, each observer's from the newest sample in which it answered; an empty answer is one, too."""
-    told: set[str] = set()
+    for sample, observers in _answered(samples, operation):
+        yield from (row for row in sample.rows if isinstance(row, table) and getattr(row, "observer", ZOOKEEPER) in observers)
+
+
+def _newest_settings(samples: Sequence[Collected]) -> pa.Table:
+    """Return what topics set for themselves, as `_newest` does."""
+    found = [empty(TopicConfig)]
+    for sample, observers in _answered(samples, (f"zookeeper {ZOOKEEPER_TOPICS}", TOPIC_CONFIGS)):
+        settings = sample.columns(TopicConfig)
+        found.append(settings.filter(pc.is_in(settings.column("observer"), value_set=pa.array([*observers], pa.string()))))
+    return pa.concat_tables(found)
+
+
+def _answered(samples: Sequence[Collected], operation: str | tuple[str, ...]) -> Iterator[tuple[Collected, set[str]]]:
+    """Yield the samples, newest first, each with the observers that answered in it and in no newer one."""
+    known: set[str] = set()
     operations = (operation,) if isinstance(operation, str) else operation
     for sample in reversed(samples):
-        reads = (row for row in sample if isinstance(row, SourceRead) and row.operation in operations)
-        here = {row.observer for row in reads if row.outcome == "answered"} - told
-        yield from (row for row in sample if isinstance(row, table) and getattr(row, "observer", ZOOKEEPER) in here)
-        told |= here
+        reads = (row for row in sample.rows if isinstance(row, SourceRead) and row.operation in operations)
+        here = {row.observer for row in reads if row.outcome == "answered"} - known
+        yield sample, here
+        known |= here
 
 
-def _brokers(rows: Iterable[Row]) -> set[int]:
+def _brokers(found: Collected) -> set[int]:
     """Return every broker id that anybody names: registrations, assignments, views."""
-    found: set[int] = set()
-    for row in rows:
-        if isinstance(row, RegisteredBroker | BrokerView | ViewBroker):
-            found.add(row.broker_id)
-        elif isinstance(row, RegisteredPartition):
-            found.update(row.replicas)
-    return {one for one in found if one >= 0}
+    named = {row.broker_id for row in found.rows if isinstance(row, RegisteredBroker | BrokerView | ViewBroker)}
+    return {one for one in named | found.assigned() if one >= 0}
 
 
 def _info(cluster: Cluster, started: int, samples: int, rows: Sequence[Row], *, kraft: bool) -> SnapshotInfo:

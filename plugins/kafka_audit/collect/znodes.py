@@ -2,8 +2,9 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, islice, pairwise
 from typing import Any
 
 from kazoo.protocol.states import ZnodeStat
@@ -15,7 +16,7 @@ from kafka_audit.model.text import whole
 _ENDPOINT = re.compile(r"([^:/]{1,255}+)://\[?([0-9a-zA-Z\-%._:]{0,255})\]?:(-?[0-9]{1,9})")
 _TIMESTAMP = re.compile(r"[0-9]{1,18}")
 _PROTOCOLS = frozenset({"PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"})
-_INT = 2**31  # Kafka's ids, epochs and partition numbers are Java's int
+INT = 2**31  # Kafka's ids, epochs and partition numbers are Java's int
 _MOST_ID = 255  # characters of a cluster's id; Kafka makes them of 22
 
 
@@ -25,12 +26,19 @@ class ZnodeError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """/brokers/topics/T: topic id (version 3 of the znode on) and replicas by partition."""
+    """/brokers/topics/T: topic id (version 3 of the znode on), partitions in order, and their replicas one after the other."""
 
     topic_id: str | None
-    replicas: Mapping[int, tuple[int, ...]]
+    partitions: Sequence[int]
+    lengths: Sequence[int]  # how many of `replicas` belong to each partition
+    replicas: Sequence[int]
     adding: Mapping[int, tuple[int, ...]] = field(default_factory=dict)  # reassignments under way, since Kafka 2.4
     removing: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+
+    def by_partition(self) -> dict[int, tuple[int, ...]]:
+        """Return the replicas of each partition."""
+        replicas = iter(self.replicas)
+        return {one: tuple(islice(replicas, length)) for one, length in zip(self.partitions, self.lengths, strict=True)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +105,7 @@ def _partition(text: str) -> int:
 
 
 def _fits(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and -_INT <= value < _INT
+    return isinstance(value, int) and not isinstance(value, bool) and -INT <= value < INT
 
 
 def _int(content: Mapping[str, Any], key: str) -> int:
@@ -129,9 +137,9 @@ def cluster_id(data: bytes) -> str:
 
 def broker_id(name: str) -> int | None:
     """Return the broker id that a znode's name is, None where it is none, or not as Kafka writes it."""
-    if not (name.isascii() and name.isdigit() and len(name) <= len(str(_INT))) or str(int(name)) != name:
+    if not (name.isascii() and name.isdigit() and len(name) <= len(str(INT))) or str(int(name)) != name:
         return None
-    return int(name) if int(name) < _INT else None
+    return int(name) if int(name) < INT else None
 
 
 def controller(data: bytes) -> int:
@@ -146,10 +154,23 @@ def assignment(data: bytes) -> Assignment:
         msg = "partitions is no object"
         raise ZnodeError(msg)
     topic_id = content.get("topic_id")
-    return Assignment(
-        topic_id if isinstance(topic_id, str) else None,
-        *(_by_partition(content, key) for key in ("partitions", "adding_replicas", "removing_replicas")),
-    )
+    found = content["partitions"]
+    lists, numbers = [*found.values()], [*map(_number, found)]
+    replicas: list[Any] = [*chain(*lists)] if set(map(type, lists)) <= {list} else [None]
+    if not (set(map(type, replicas)) <= {int} and all(one < two for one, two in pairwise([-1, *numbers])) and _fit(replicas)):
+        whole = _by_partition(content, "partitions")  # not in order, or not as Kafka writes it
+        numbers, lists, replicas = [*whole], [*whole.values()], [*chain(*whole.values())]
+    adding, removing = (_by_partition(content, key) for key in ("adding_replicas", "removing_replicas"))
+    return Assignment(topic_id if isinstance(topic_id, str) else None, numbers, [*map(len, lists)], replicas, adding, removing)
+
+
+def _number(text: str) -> int:
+    """Return a partition's number as Kafka writes it, -1 for any other text."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < len(str(INT)) else -1
+
+
+def _fit(numbers: Sequence[Any]) -> bool:
+    return not numbers or (min(numbers) >= -INT and max(numbers) < INT)
 
 
 def _by_partition(content: Mapping[str, Any], key: str) -> dict[int, tuple[int, ...]]:

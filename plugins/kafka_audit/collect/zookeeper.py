@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 
 from kazoo.client import KazooClient
 from kazoo.exceptions import KazooException
@@ -9,6 +10,7 @@ from kazoo.handlers.threading import KazooTimeoutError
 
 from kafka_audit.collect import zookeeper_members
 from kafka_audit.collect.budget import Budget
+from kafka_audit.collect.collected import Collected
 from kafka_audit.collect.reads import Asking, ReadError, any_answer, clean
 from kafka_audit.collect.zookeeper_look import IDS, PLANNED, Look
 from kafka_audit.collect.zookeeper_session import Session, open_session
@@ -28,7 +30,7 @@ def read(  # noqa: PLR0913 -- one of them where there is an audit
     read_s: float,
     deadline: float,
     budget: Budget | None = None,
-) -> tuple[Row, ...]:
+) -> Collected:
     """Return everything that ZooKeeper tells, and a `SourceRead` row for each set of znodes and each failure.
 
     Args:
@@ -49,11 +51,12 @@ def read(  # noqa: PLR0913 -- one of them where there is an audit
     try:
         with any_answer(), open_session(access, read_s, secrets, own) as session:
             _demand_kafka(session, access, own.demand_time(read_s))
-            rows = Look(session, asking, read_s, own.deadline, own).take()
+            found = Look(session, asking, read_s, own.deadline, own).take()
     except ReadError as error:
-        rows = tuple(asking.failed(f"zookeeper {path}", error) for path in PLANNED)
-    known = any(isinstance(row, Registry) for row in rows)
-    return (*rows, *zookeeper_members.read(access, sample, read_s, known=known, budget=whole))
+        found = Collected(rows=tuple(asking.failed(f"zookeeper {path}", error) for path in PLANNED))
+    known = any(isinstance(row, Registry) for row in found.rows)
+    members = zookeeper_members.read(access, sample, read_s, known=known, budget=whole)
+    return replace(found, rows=(*found.rows, *members))
 
 
 def registrations(access: ZookeeperAccess, secrets: Mapping[str, str], *, read_s: float, budget: Budget) -> tuple[Row, ...]:

@@ -1,27 +1,32 @@
 """One pass over a cluster's znodes: no transaction, so the zxid before and after is noted and what moved is read again."""
 
+import heapq
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
+import numpy as np
 from kazoo.exceptions import ConnectionClosedError, ConnectionLoss, KazooException, NoNodeError, SessionExpiredError
 from kazoo.handlers.threading import KazooTimeoutError
 
 from kafka_audit.collect import choice, migration, znodes, zookeeper_nodes
 from kafka_audit.collect.budget import Budget, over_limit
-from kafka_audit.collect.multiread import Result, Znode, ZnodeReader
+from kafka_audit.collect.collected import Collected
+from kafka_audit.collect.columns import Ints
+from kafka_audit.collect.multiread import Contents, Result, Znode, ZnodeReader
+from kafka_audit.collect.partition_states import States, decoded
 from kafka_audit.collect.reads import Asking, ReadError, any_answer, clean, fitting
-from kafka_audit.collect.registered import PartitionState, Registered, Topic
-from kafka_audit.collect.znodes import Registration, ZnodeError
+from kafka_audit.collect.registered import Registered, Topics
+from kafka_audit.collect.znodes import Registration, State, ZnodeError
 from kafka_audit.collect.zookeeper_replication import PLANNED as REPLICATION
 from kafka_audit.collect.zookeeper_replication import ReplicationLook
 from kafka_audit.collect.zookeeper_security import PLANNED as SECURITY
 from kafka_audit.collect.zookeeper_security import SecurityLook
 from kafka_audit.collect.zookeeper_session import Session
-from kafka_audit.model.tables import Migration, Row, SourceRead
+from kafka_audit.model.tables import Migration, Row, SourceRead, TopicConfig
 
 IDS, TOPICS, DELETING = "/brokers/ids", "/brokers/topics", "/admin/delete_topics"
 CONTROLLER, CONTROLLER_EPOCH, CLUSTER_ID = "/controller", "/controller_epoch", "/cluster/id"
@@ -51,6 +56,7 @@ SMALL_SHARE = 0.125
 
 _TOO_LARGE = "too large"
 _STAT_BYTES = 80  # what a znode takes in an answer besides its data
+_R = TypeVar("_R")
 _T = TypeVar("_T")
 
 
@@ -73,8 +79,8 @@ class Look:
         self._bytes = 0
         self._health: list[Row] = []
 
-    def take(self) -> tuple[Row, ...]:
-        """Read all sets, read again what moved meanwhile, and return the rows."""
+    def take(self) -> Collected:
+        """Read all sets, read again what moved meanwhile, and return what they hold."""
         before = self._sync()
         steps: Sequence[tuple[str, Callable[[], None]]] = (
             (IDS, self._read_brokers),
@@ -87,7 +93,7 @@ class Look:
         )
         replication, security = ReplicationLook(self, self._asking.sample), SecurityLook(self, self._asking.sample)
         last = (
-            lambda: replication.read_topic_configs(self._found.topics),
+            lambda: replication.read_topic_configs(self._found.topics.names),
             replication.read_reassignments,
             security.read_acls,
             security.read_broker_configs,
@@ -99,13 +105,16 @@ class Look:
         self._read_again(before)
         after = self._sync()
         self._leave_out()
-        return (
-            *self._reads.values(),
-            *self._found.rows(self._asking.sample, before, after),
-            *replication.rows,
-            *security.rows,
-            *self._health,
-            *((self._migration,) if self._migration else ()),
+        return Collected(
+            rows=(
+                *self._reads.values(),
+                *self._found.rows(self._asking.sample, before, after),
+                *replication.rows,
+                *security.rows,
+                *self._health,
+                *((self._migration,) if self._migration else ()),
+            ),
+            large={**self._found.large(self._asking.sample), TopicConfig: replication.settings.table()},
         )
 
     def registrations(self) -> tuple[Row, ...]:
@@ -115,7 +124,7 @@ class Look:
         return tuple(row for one in self._found.brokers.values() for row in (one.broker, *one.endpoints))
 
     def _read_health(self) -> None:
-        sample, lists = self._asking.sample, {TOPICS: self._found.topics}
+        sample, lists = self._asking.sample, {TOPICS: self._found.topics.names}
         nodes = zookeeper_nodes.read(self._session.client, sample, self._left)
         self._health = [*nodes, *zookeeper_nodes.largest(self._sizes, lists, sample)]
 
@@ -155,7 +164,7 @@ class Look:
             again.append(self._read_brokers)
         if (found.controller_mzxid or 0) > before:
             again += [self._read_controller, self._read_controller_epoch]
-        if moved := found.moved_since(before):
+        if len(moved := found.states.moved_since(before)):
             again.append(lambda: self._take_states(moved))
         for step in again:
             with suppress(*_KNOWN, ReadError), any_answer(*_KNOWN):  # the first reading stays, and its row
@@ -168,12 +177,39 @@ class Look:
         except NoNodeError:
             return None
 
-    def get_many(self, paths: Sequence[str], share: float = SMALL_SHARE) -> dict[str, Result]:
-        """Return content or error per path; raises what loses the session, and ReadError over this share of `limits.bytes`."""
-        found = self._znodes.get_many(paths, round(self._budget.limits.bytes * share) - (self._bytes if share == 1 else 0))
-        self._bytes += 0 if share < 1 else sum(len(one.data) + _STAT_BYTES for one in found.values() if isinstance(one, Znode))
-        self._sizes |= {path: len(one.data) for path, one in found.items() if isinstance(one, Znode)}
+    def get_many(self, paths: Sequence[str]) -> dict[str, Result]:
+        """Return content or error per path; raises what loses the session, and ReadError over a small set's share of bytes."""
+        found = self._znodes.get_many(paths, round(self._budget.limits.bytes * SMALL_SHARE))
+        self._note_sizes((path, len(one.data)) for path, one in found.items() if isinstance(one, Znode))
         return found
+
+    def each(self, count: int, path: Callable[[int], str], *, small: bool = False) -> Iterator[tuple[int, Contents]]:
+        """Yield what many znodes hold, batch by batch with the number of its first one; raises as `get_many`.
+
+        Args:
+            count: how many znodes.
+            path: the path of the one of a number.
+            small: whether the set has a small set's share of `limits.bytes`, or all that is left.
+        """
+        most = round(self._budget.limits.bytes * SMALL_SHARE) if small else self._budget.limits.bytes - self._bytes
+        for first, contents in self._znodes.each(count, path):
+            sizes = [*map(len, contents.data)]
+            most -= sum(sizes)
+            if most < 0:
+                message = "the znodes that are read hold more than limits.bytes"
+                raise over_limit(message, "bytes")
+            if not small:
+                self._bytes += sum(sizes) + _STAT_BYTES * (len(contents) - len(contents.errors))
+            floor = min(self._sizes.values()) if len(self._sizes) >= zookeeper_nodes.LARGEST else 0
+            self._note_sizes(
+                (path(first + at), size) for at, size in enumerate(sizes) if size >= floor and at not in contents.errors
+            )
+            yield first, contents
+
+    def _note_sizes(self, sizes: Iterable[tuple[str, int]]) -> None:
+        """Keep the largest znodes that were read."""
+        found = self._sizes | dict(sizes)
+        self._sizes = dict(heapq.nsmallest(zookeeper_nodes.LARGEST, found.items(), key=lambda one: (-one[1], one[0])))
 
     def children(self, path: str) -> tuple[list[str], Any]:
         """Return sorted names and stat; raises NoNodeError and what loses the session."""
@@ -186,7 +222,7 @@ class Look:
         """Return how long to wait for an answer, in seconds."""
         return max(0.01, min(self._read_s, self._deadline - time.monotonic()))
 
-    def decode(self, path: str, result: Result, decode: Callable[[Znode], _T]) -> _T | None:
+    def decode(self, path: str, result: _R | KazooException, decode: Callable[[_R], _T]) -> _T | None:
         """Return one znode of a set decoded; a failure is a row of its own and leaves the rest of the set alone."""
         if isinstance(result, NoNodeError):
             return None  # it went away after its parent was listed
@@ -232,8 +268,7 @@ class Look:
         found, most = self._found, self._budget.limits.brokers
         if len(found.brokers) <= most:
             return
-        assigned = {one for topic in found.topics.values() for ids in topic.assignment.replicas.values() for one in ids}
-        kept = choice.brokers(found.brokers, self._budget.named, assigned)[:most]
+        kept = choice.brokers(found.brokers, self._budget.named, found.topics.assigned())[:most]
         message = f"{len(found.brokers) - most} of {len(found.brokers)} registered brokers are left out"
         operation = f"zookeeper {IDS}"
         self._reads[operation] = self._asking.failed(operation, over_limit(message, "brokers"))
@@ -270,35 +305,49 @@ class Look:
         for name in (name for name in names if len(name) > _LONGEST_TOPIC):
             words = f"a topic's name of {len(name)} characters below {TOPICS}"
             self._fail(f"{TOPICS}/{name}", ReadError("unreadable", words, f"no such znode below {TOPICS}"))
-        most, partitions = self._budget.limits.rows, len(names)
-        paths = [f"{TOPICS}/{name}" for name in names if len(name) <= _LONGEST_TOPIC]
-        for path, result in self.get_many(paths, 1.0).items():
-            topic = self.decode(path, result, _topic)
-            if topic is not None:
-                partitions += len(topic.assignment.replicas)
-                if partitions > most:
-                    self._found.topics.clear()
-                    message = f"the topics in ZooKeeper have more than {most} partitions"
+        kept = [name for name in names if len(name) <= _LONGEST_TOPIC]
+        topics, most = Topics(), self._budget.limits.rows - len(names)
+        for first, contents in self.each(len(kept), lambda place: f"{TOPICS}/{kept[place]}"):
+            found = zip(kept[first:], contents.data, contents.czxid.tolist(), contents.mzxid.tolist(), strict=False)
+            for at, (name, data, czxid, mzxid) in enumerate(found):
+                assignment = self.decode(f"{TOPICS}/{name}", contents.errors.get(at, data), znodes.assignment)
+                if assignment is None:
+                    continue
+                if len(topics) + len(assignment.partitions) > most:
+                    message = f"the topics in ZooKeeper have more than {self._budget.limits.rows} partitions"
                     raise over_limit(message, "rows")
-                self._found.topics[path.rpartition("/")[2]] = topic
+                topics.add(name, assignment, czxid, mzxid)
+        self._found.topics = topics
 
     def _read_states(self) -> None:
-        topics = self._found.topics.items()
-        self._take_states([(name, number) for name, topic in topics for number in topic.assignment.replicas])
+        self._take_states(np.arange(len(self._found.topics)))
 
-    def _take_states(self, keys: Sequence[tuple[str, int]]) -> None:
-        paths = {f"{TOPICS}/{topic}/partitions/{number}/state": (topic, number) for topic, number in keys}
-        for path, result in self.get_many(list(paths), 1.0).items():
-            if isinstance(result, NoNodeError):
-                self._found.states[paths[path]] = PartitionState(None, 0)
-                continue
-            state = self.decode(path, result, lambda znode: PartitionState(znodes.state(znode.data), znode.stat.mzxid))
+    def _take_states(self, places: Ints) -> None:
+        """Read the states of the partitions at these places."""
+        found: list[tuple[Ints, States]] = []  # all or nothing: what was read of a set that failed is not kept
+        for first, contents in self.each(len(places), lambda one: self._found.topics.state_path(places[one], TOPICS)):
+            self._budget.demand_time()
+            here, good = places[first : first + len(contents)], contents.good()
+            states = decoded([contents.data[at] for at in good], contents.mzxid[good])
+            if states is None:
+                good, states = self._one_by_one(here, contents)
+            found.append((here[good], states))
+            absent = [at for at, error in contents.errors.items() if isinstance(error, NoNodeError)]
+            found.append((here[absent], States.of([None] * len(absent), [0] * len(absent))))
+            for at, error in contents.errors.items():
+                self.decode(self._found.topics.state_path(here[at], TOPICS), error, znodes.state)
+        for one in found:
+            self._found.states.add(*one)
+
+    def _one_by_one(self, places: Ints, contents: Contents) -> tuple[Ints, States]:
+        """Decode states of which one is odd; return which of the batch make sense, and what they hold."""
+        found: dict[int, State] = {}
+        for at in contents.good().tolist():
+            state = self.decode(self._found.topics.state_path(places[at], TOPICS), contents.data[at], znodes.state)
             if state is not None:
-                self._found.states[paths[path]] = state
-
-
-def _topic(znode: Znode) -> Topic:
-    return Topic(znodes.assignment(znode.data), znode.stat.czxid, znode.stat.mzxid)
+                found[at] = state
+        good = np.array([*found], np.int64)
+        return good, States.of([*found.values()], contents.mzxid[good].tolist())
 
 
 def _broken(path: str, error: ZnodeError) -> ReadError:

@@ -1,21 +1,21 @@
 """ZooKeeper's word on how topics are to be replicated: what they set for themselves, and reassignments of the old kind."""
 
-from collections.abc import Callable, Collection, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol, TypeVar
 
-from kazoo.exceptions import NoAuthError, NoNodeError
+from kazoo.exceptions import KazooException, NoAuthError, NoNodeError
 
-from kafka_audit.collect.multiread import Result, Znode
+from kafka_audit.collect.multiread import Contents, Result, Znode
 from kafka_audit.collect.reads import ReadError
-from kafka_audit.collect.topic_settings import KEYS, MOST
+from kafka_audit.collect.topic_settings import KEYS, TopicConfigs
 from kafka_audit.collect.znodes import ZnodeError, read_int, read_object
-from kafka_audit.model.tables import Reassignment, Row, TopicConfig
+from kafka_audit.model.tables import Reassignment, Row
 
 ZOOKEEPER = "zookeeper"
 TOPIC_CONFIGS, REASSIGNMENTS = "/config/topics", "/admin/reassign_partitions"
 PLANNED = (TOPIC_CONFIGS, REASSIGNMENTS)
 
+_R = TypeVar("_R")
 _T = TypeVar("_T")
 
 
@@ -24,7 +24,11 @@ class Reader(Protocol):
 
     def get_many(self, paths: Sequence[str]) -> dict[str, Result]: ...  # noqa: D102 -- see above
 
-    def decode(self, path: str, result: Result, decode: Callable[[Znode], _T]) -> _T | None: ...  # noqa: D102
+    def each(  # noqa: D102
+        self, count: int, path: Callable[[int], str], *, small: bool = False
+    ) -> Iterator[tuple[int, Contents]]: ...
+
+    def decode(self, path: str, result: _R | KazooException, decode: Callable[[_R], _T]) -> _T | None: ...  # noqa: D102
 
 
 class ReplicationLook:
@@ -35,16 +39,26 @@ class ReplicationLook:
         self._reader = reader
         self._sample = sample
         self.rows: list[Row] = []
+        self.settings = TopicConfigs(ZOOKEEPER)
 
-    def read_topic_configs(self, topics: Collection[str]) -> None:
+    def read_topic_configs(self, topics: Sequence[str]) -> None:
         """Read what these topics set for themselves; a topic without a znode sets nothing."""
-        results = self._reader.get_many([f"{TOPIC_CONFIGS}/{topic}" for topic in topics])
-        refused = sum(isinstance(result, NoAuthError) for result in results.values())
+        found = [*self._reader.each(len(topics), lambda place: f"{TOPIC_CONFIGS}/{topics[place]}", small=True)]
+        refused = sum(isinstance(error, NoAuthError) for _, contents in found for error in contents.errors.values())
         if refused:
             message = f"{refused} of {len(topics)} znodes below {TOPIC_CONFIGS} may not be read"
             raise ReadError(NoAuthError.__name__, message, f"read permission on {TOPIC_CONFIGS} and all below it in ZooKeeper")
-        for path, result in results.items():
-            self.rows += self._reader.decode(path, result, partial(topic_configs, path.rpartition("/")[2])) or ()
+        known: dict[bytes, tuple[tuple[str, object], ...]] = {}  # most topics set nothing, or the same
+        for first, contents in found:
+            for at, (topic, data) in enumerate(zip(topics[first:], contents.data, strict=False)):
+                if at in contents.errors or data not in known:
+                    path = f"{TOPIC_CONFIGS}/{topic}"
+                    settings = self._reader.decode(path, contents.errors.get(at, data), topic_configs)
+                    if settings is None:
+                        continue
+                    known[data] = settings
+                for key, value in known[data]:
+                    self.settings.add(topic, key, value)
 
     def read_reassignments(self) -> None:
         """Read the znode by which reassignments were asked for before Kafka 2.4, and by tools of that time ever since."""
@@ -55,15 +69,13 @@ class ReplicationLook:
                 raise result
 
 
-def topic_configs(topic: str, znode: Znode) -> tuple[TopicConfig, ...]:
-    """Decode /config/topics/<topic>, as far as `KEYS` go; raises ZnodeError."""
-    config = read_object(znode.data).get("config")
+def topic_configs(data: bytes) -> tuple[tuple[str, object], ...]:
+    """Return keys and values in /config/topics/<topic>, as far as `KEYS` go; raises ZnodeError."""
+    config = read_object(data).get("config")
     if not isinstance(config, dict):
         msg = "config is no object"
         raise ZnodeError(msg)
-    return tuple(
-        TopicConfig(observer=ZOOKEEPER, topic=topic, key=key, value=str(config[key])[:MOST]) for key in KEYS if key in config
-    )
+    return tuple((key, config[key]) for key in KEYS if key in config)
 
 
 def reassignments(sample: int, znode: Znode) -> tuple[Reassignment, ...]:

@@ -3,7 +3,7 @@
 Source: `kafka.security.authorizer.AclAuthorizer.authorizeAction` (2.8, 3.9), `kafka.security.auth.SimpleAclAuthorizer` (1.1),
 `org.apache.kafka.metadata.authorizer.StandardAuthorizerData` (3.9, 4.3). They agree but for names that begin with `*`, and
 differ in the settings that they refuse. SimpleAclAuthorizer of 1.1 reads no PREFIXED ACLs: ZooKeeper keeps them elsewhere.
-`python -m kafka_audit.testbed.authorizers` holds this module against the classes themselves.
+`python -m testbed.authorizers` holds this module against the classes themselves.
 
 Where StandardAuthorizer does not decide at all, this module answers by the rules (seen on 4.3.0; the loop on 3.9.1 too):
 a user named `*` gets IllegalArgumentException; and where the name of what is asked for, a group say, begins with a character

@@ -10,8 +10,8 @@ from datetime import date
 from typing import Any
 
 from kafka_audit.checks import Check, catalogue
-from kafka_audit.checks.reads import observer_name
-from kafka_audit.engine import by_logs
+from kafka_audit.cluster.reads import observer_name
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.engine.inputs import failed_inputs
 from kafka_audit.model.cluster import Mute
 from kafka_audit.model.errors import EngineError
@@ -23,6 +23,7 @@ from kafka_audit.model.finding import (
     Resource,
     Severity,
     Status,
+    as_text,
     fingerprint,
 )
 from kafka_audit.model.tables import Snapshot
@@ -48,9 +49,8 @@ class _Prior:
 _Key = tuple[str, str]  # code, resource name: unlike the fingerprint it survives a cluster id that nobody told
 
 
-def conclude(  # noqa: PLR0913 -- the contract between engine and audit
-    snapshot: Snapshot,
-    previous: Snapshot | None,
+def conclude(  # noqa: PLR0913 -- the contract between judging and reporting
+    view: ClusterView,
     judgements: Iterable[Judgement],
     *,
     mutes: Sequence[Mute],
@@ -60,19 +60,20 @@ def conclude(  # noqa: PLR0913 -- the contract between engine and audit
 ) -> tuple[Finding, ...]:
     """Return the findings of one snapshot, and one for each earlier failure that is resolved or cannot be judged any more.
 
-    `judgements` of other snapshots are passed over. `previous_report` is the `findings.json` of `previous`, or of the
-    newest snapshot before it that was judged; without it every finding is new. `checks` defaults to the whole catalogue. Raises
-    EngineError when a judgement has no check, or when the report is on a later snapshot than `previous`, or on another cluster.
+    `previous_report` is the `findings.json` of the previous snapshot, or of the newest before it that was judged; without it
+    every finding is new. `checks` defaults to the whole catalogue. Raises EngineError when a judgement has no check, or when the
+    report is on a later snapshot than the previous one, or on another cluster.
     """
+    snapshot, previous = view.snapshot, view.previous
     if previous is not None and previous_report is not None and not _may_stand(previous_report, previous):
         msg = f"report of {previous_report['snapshot_id']} cannot stand for snapshot {previous.snapshot_id}"
         raise EngineError(msg)
     checks = catalogue() if checks is None else checks
-    own = by_logs.measured(snapshot, [one for one in judgements if one.snapshot_id == snapshot.snapshot_id])
+    own = [one for one in judgements if one.snapshot_id == snapshot.snapshot_id]
     prior = _prior(previous_report)
     told = _one_each(_in_words(snapshot, judgement, checks) for judgement in own)
     dated = [_dated(finding, prior.get((finding.code, finding.resource.name))) for finding in told]
-    dated.extend(_gone(snapshot, dated, prior, checks))
+    dated.extend(_gone(view, dated, prior, checks))
     ended = _inferences_ended(dated, prior, previous_report or {})
     return tuple(_muted(finding, mutes, today) for finding in ended)
 
@@ -120,8 +121,8 @@ def _in_words(snapshot: Snapshot, judgement: Judgement, checks: Mapping[str, Che
     if check is None:
         msg = f"{judgement.code} was judged, but no check of this version has that code"
         raise EngineError(msg)
-    evidence = {key: clean(value, LONGEST_EVIDENCE) for key, value in judgement.evidence.items()}
-    told = _Told({key: clean(value) for key, value in judgement.evidence.items()})
+    evidence = {key: clean(as_text(value), LONGEST_EVIDENCE) for key, value in judgement.evidence.items()}
+    told = _Told({key: clean(as_text(value)) for key, value in judgement.evidence.items()})
     template = check.says.get(judgement.status, f"{check.name.replace('_', ' ')}: {judgement.status.value}")
     return Finding(
         code=judgement.code,
@@ -190,7 +191,7 @@ def _dated(finding: Finding, before: _Prior | None) -> Finding:
 
 
 def _gone(
-    snapshot: Snapshot, findings: Sequence[Finding], prior: Mapping[_Key, _Prior], checks: Mapping[str, Check]
+    view: ClusterView, findings: Sequence[Finding], prior: Mapping[_Key, _Prior], checks: Mapping[str, Check]
 ) -> Iterator[Finding]:
     """Tell what became of earlier failures of which no row speaks now."""
     now = defaultdict(list)
@@ -200,7 +201,7 @@ def _gone(
     for (code, resource), before in prior.items():
         if not before.open or (code, resource) in spoken_of:
             continue
-        why = _why_not_judged(snapshot, resource, now[code], checks.get(code))
+        why = _why_not_judged(view, resource, now[code], checks.get(code))
         yield Finding(
             code=code,
             name=checks[code].name if code in checks else "unknown_check",
@@ -211,7 +212,7 @@ def _gone(
             message=f"{_NOT_KNOWN}{why}{_BEFORE}{_last_known(before)}" if why else f"Fails no more{_BEFORE}{_last_known(before)}",
             evidence={},
             remediation="",
-            fingerprint=fingerprint(code, snapshot.cluster_id, resource),
+            fingerprint=fingerprint(code, view.cluster_id, resource),
             lifecycle=Lifecycle.INCOMPARABLE if why else Lifecycle.RESOLVED,
         )
 
@@ -249,7 +250,7 @@ def is_over(finding: Finding) -> bool:
     return finding.lifecycle is Lifecycle.RESOLVED or finding.status is Status.PASS
 
 
-def _why_not_judged(snapshot: Snapshot, resource: str, now: Sequence[Finding], check: Check | None) -> str | None:
+def _why_not_judged(view: ClusterView, resource: str, now: Sequence[Finding], check: Check | None) -> str | None:
     """Return what kept the check from judging a resource that failed before, None where it was judged and is gone."""
     if check is None or not now:
         return "the check did not run"
@@ -258,7 +259,7 @@ def _why_not_judged(snapshot: Snapshot, resource: str, now: Sequence[Finding], c
         about = other == "cluster" or resource.startswith(f"{other}/") or other.startswith(f"{resource}/")
         if finding.status is Status.UNKNOWN and about:
             return finding.message.rstrip(".")
-    failed = failed_inputs(snapshot, check.needs, resource)
+    failed = failed_inputs(view, check.needs, resource)
     if failed:
         first = failed[0]
         return f"{observer_name(first.observer)} did not answer {clean(first.operation)} ({clean(first.error or 'failed')})"

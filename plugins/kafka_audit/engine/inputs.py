@@ -4,8 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
-from kafka_audit.checks.reads import last_reads
-from kafka_audit.checks.rows import kraft
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.tables import (
     Acl,
     AclHolder,
@@ -37,7 +36,6 @@ from kafka_audit.model.tables import (
     Registry,
     Row,
     ScramUser,
-    Snapshot,
     SourceRead,
     TopicConfig,
     ViewBroker,
@@ -123,19 +121,19 @@ _SOURCE: Mapping[type[Row], Callable[[SourceRead], bool]] = MappingProxyType(
 )
 
 
-def failed_inputs(snapshot: Snapshot, needs: Iterable[type[Row]], resource: str) -> tuple[SourceRead, ...]:
+def failed_inputs(view: ClusterView, needs: Iterable[type[Row]], resource: str) -> tuple[SourceRead, ...]:
     """Return the failed reads that tables in `needs` come from and that could have spoken of `resource`.
 
     A resource below `broker/2` hangs on broker 2's own answers, on ZooKeeper, files and probes, not on what another broker says.
     """
     tables = frozenset(needs)
     sources = [_SOURCE[table] for table in tables if table in _SOURCE]
-    if RegisteredEndpoint in tables and kraft(snapshot):
+    if RegisteredEndpoint in tables and view.kraft:
         sources += [_VIEW, _CONFIG, _properties]  # lists and settings stand in for what nobody registers
     broker = re.match(r"broker/(\d+)", resource)
     others = re.compile(rf"broker:(?!{broker[1]}$)") if broker else None
     return tuple(
         read
-        for read in last_reads(snapshot)
+        for read in view.last_reads
         if read.outcome == "failed" and any(source(read) for source in sources) and not (others and others.match(read.observer))
     )

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from kafka_audit.checks import Check
-from kafka_audit.checks.broker_settings import Settings
-from kafka_audit.checks.hosts import means_itself
-from kafka_audit.engine import rows
+from kafka_audit.checks.run import judge
+from kafka_audit.cluster.hosts import means_itself
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.advertised_listeners import INSTEAD, KEY
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import Snapshot, SnapshotInfo
@@ -24,17 +24,17 @@ def judgements(snapshot: Snapshot, checks: Mapping[str, Check]) -> Iterator[Judg
         snapshot: files alone; nobody registers them, so they are read as in KRaft.
         checks: all checks by code.
     """
-    settings = Settings(snapshot)
-    told = [replace(row, mode="kraft") if isinstance(row, SnapshotInfo) else row for row in snapshot.rows]
-    for one in rows.judge_rows(replace(snapshot, rows=tuple(told)), {code: checks[code] for code in CHECKS}):
+    rows = [replace(row, mode="kraft") if isinstance(row, SnapshotInfo) else row for row in snapshot.rows]
+    view = ClusterView.of_files(replace(snapshot, rows=tuple(rows)))
+    for one in judge(view, {code: checks[code] for code in CHECKS}):
         evidence = dict(one.evidence)
         if one.resource.startswith("broker/"):
-            evidence["key"] = settings.first_set(int(one.resource.split("/")[1]), KEY, INSTEAD)
+            evidence["key"] = view.settings.first_set(int(one.resource.split("/")[1]), KEY, INSTEAD)
         else:
-            evidence |= {"error": "no file names one", "needs": f"`{KEY}` in the files"}
+            evidence |= {"error": "no file sets it", "needs": f"`{KEY}` in the files"}
         severity = one.severity
         if one.code == "KA303" and one.status is Status.FAIL:
-            if not means_itself(evidence["host"]):
+            if not means_itself(str(evidence["host"])):
                 continue
             severity = Severity.MEDIUM
         yield replace(one, evidence=evidence, severity=severity)

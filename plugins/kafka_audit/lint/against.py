@@ -7,11 +7,9 @@ the change's doing.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from kafka_audit.checks import Check, advertised
-from kafka_audit.checks.inter_broker import InterBroker
-from kafka_audit.checks.logins import offered_mechanisms
-from kafka_audit.checks.rows import judge, looks, newest
-from kafka_audit.engine import rows
+from kafka_audit.checks import Check
+from kafka_audit.checks.run import judge
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.lint import members
 from kafka_audit.lint.members import Member
 from kafka_audit.model.advertised_listeners import CONTROLLERS, INSTEAD, KEY, entries
@@ -22,10 +20,8 @@ from kafka_audit.model.tables import (
     Certificate,
     Probe,
     PropertyLogin,
-    RegisteredBroker,
     RegisteredEndpoint,
     Row,
-    Snapshot,
 )
 from kafka_audit.model.text import brokers
 
@@ -33,11 +29,11 @@ CHECKS = ("KA312", "KA401", "KA407")
 _REPLACED = (BrokerConfig, BrokerProperty, PropertyLogin, Probe, Certificate)
 
 
-def judgements(snapshot: Snapshot, proposed: Sequence[Member], checks: Mapping[str, Check], key: bytes) -> list[Judgement]:
+def judgements(view: ClusterView, proposed: Sequence[Member], checks: Mapping[str, Check], key: bytes) -> list[Judgement]:
     """Return what the change breaks.
 
     Args:
-        snapshot: the running cluster.
+        view: the running cluster.
         proposed: brokers with their new settings.
         checks: all checks by code.
         key: of the HMAC that passwords become.
@@ -46,17 +42,17 @@ def judgements(snapshot: Snapshot, proposed: Sequence[Member], checks: Mapping[s
     serving = [member for member in proposed if member.serves]
     steps = [(f"while only broker {one.broker_id} runs with its new file", [one]) for one in serving]
     if len(serving) > 1:
-        steps.append(("once all run with their new files", serving))
-    before = {(one.code, one.resource) for one in rows.judge_rows(snapshot, own) if one.status is Status.FAIL}
+        steps.append(("after all brokers run with their new files", serving))
+    before = {(one.code, one.resource) for one in judge(view, own) if one.status is Status.FAIL}
     found: dict[tuple[str, str], Judgement] = {}
     for when, changed in steps:
-        after = _after(snapshot, changed, key)
-        for one in (*rows.judge_rows(after, own), *_mechanisms(after, changed)):
+        after = _after(view, changed, key)
+        for one in (*judge(after, own), *_mechanisms(after, changed)):
             # Halfway through brokers differ: what is no worse than that is the change itself.
             halfway = one.severity is Severity.MEDIUM and changed is not steps[-1][1]
             if one.status is Status.FAIL and not halfway and (one.code, one.resource) not in before:
                 found.setdefault((one.code, one.resource), _told(one, when, {f"broker/{member.broker_id}" for member in changed}))
-    return [*found.values(), *_addresses(snapshot, serving)]
+    return [*found.values(), *_addresses(view, serving)]
 
 
 def _told(judgement: Judgement, when: str, changed: set[str]) -> Judgement:
@@ -71,15 +67,15 @@ def _told(judgement: Judgement, when: str, changed: set[str]) -> Judgement:
     return replace(judgement, evidence={**evidence, "when": when})
 
 
-def _after(snapshot: Snapshot, changed: Sequence[Member], key: bytes) -> Snapshot:
-    """Return the snapshot as it would be with some brokers restarted; what was measured at them says nothing of that."""
+def _after(view: ClusterView, changed: Sequence[Member], key: bytes) -> ClusterView:
+    """Return the cluster as it would be with some brokers restarted; what was measured at them says nothing of that."""
     ids = {member.broker_id for member in changed}
-    now, _ = looks(snapshot)
-    kept = [row for row in snapshot.rows if not _stale(row, ids, now)]
+    now, _ = view.samples
+    kept = [row for row in view.snapshot.rows if not _stale(row, ids, now)]
     added: list[Row] = [row for member in changed for row in members.rows_of(member, key)]
-    registered = {row.broker_id for row in newest(snapshot, RegisteredBroker)}
+    registered = view.in_zookeeper
     added += [row for member in changed if member.broker_id in registered for row in endpoints(member, now or 0)]
-    return replace(snapshot, rows=(*kept, *added))
+    return view.with_rows((*kept, *added))
 
 
 def _stale(row: Row, ids: set[int], now: int | None) -> bool:
@@ -107,42 +103,41 @@ def endpoints(member: Member, sample: int) -> Iterator[RegisteredEndpoint]:
             )
 
 
-def _mechanisms(after: Snapshot, changed: Iterable[Member]) -> Iterator[Judgement]:
+def _mechanisms(after: ClusterView, changed: Iterable[Member]) -> Iterator[Judgement]:
     """Yield endpoints whose broker does not offer the mechanism that a changed broker would log in with, and the reverse."""
-    between, ids = InterBroker(after), {member.broker_id for member in changed}
+    between, ids = after.inter_broker, {member.broker_id for member in changed}
     for target in between.brokers:
         for name, users in between.users.items():
-            offered = offered_mechanisms(between, target, name) if name in (between.offered(target) or ()) else None
+            offered = after.logins.offered_mechanisms(target, name) if name in (between.offered(target) or ()) else None
             for mechanism in sorted({between.mechanism(one).value or "" for one in users}) if offered else ():
                 who = [one for one in users if between.mechanism(one).value == mechanism and (one in ids or target in ids)]
                 used = between.listener(who[0]) if who else None
                 if used is not None and used.logs_in and mechanism and mechanism not in (offered or ()):
                     why = f"it offers {', '.join(sorted(offered or ()))}, not {mechanism}"
-                    words = {"broker": str(target), "listener": name, "protocol": str(used.protocol), "why": why}
+                    words = {"broker": target, "listener": name, "protocol": str(used.protocol), "why": why}
                     words |= {"whom": brokers(who).capitalize(), "cannot": "cannot", "source": brokers(who)}
                     words["repair"] = f"add {mechanism} to sasl.enabled.mechanisms of broker {target} first"
                     words["key"] = between.settings.first_set(who[0], "sasl.mechanism.inter.broker.protocol")
-                    yield judge(after, "KA412", f"broker/{target}/listener/{name}", Status.FAIL, **words)
+                    yield after.judge("KA412", f"broker/{target}/listener/{name}", Status.FAIL, words)
 
 
-def _addresses(snapshot: Snapshot, proposed: Iterable[Member]) -> Iterator[Judgement]:
+def _addresses(view: ClusterView, proposed: Iterable[Member]) -> Iterator[Judgement]:
     """Yield addresses that are new: those that a vantage failed to reach for another reason, and those that none has tried."""
-    now, _ = looks(snapshot)
-    held = {(row.broker_id, row.host.lower(), row.port) for row in advertised.endpoints(snapshot)}
-    probes = [row for row in snapshot.of(Probe) if row.sample == now and row.role == "client"]
+    held = {(row.broker_id, row.host.lower(), row.port) for row in view.endpoints.all}
+    probes = [row for row in view.newest(Probe) if row.role == "client"]
     for end in (end for member in proposed for end in endpoints(member, 0)):
         if (end.broker_id, end.host.lower(), end.port) in held:
             continue
         tried = [row for row in probes if (row.host.lower(), row.port) == (end.host.lower(), end.port)]
         failed = next((row for row in tried if row.outcome == "failed"), None)
-        words = {"broker": str(end.broker_id), "host": end.host, "port": str(end.port), "listener": end.listener}
+        words = {"broker": end.broker_id, "host": end.host, "port": end.port, "listener": end.listener}
         resource = f"broker/{end.broker_id}/listener/{end.listener}"
         words["key"] = KEY
         if failed is not None:
             error = failed.error or "failed"
             words |= {"vantage": failed.vantage, "layer": failed.layer, "error": error, "reached": "not this one"}
             words["stops"] = f"{failed.layer} failed with {error} at {failed.vantage}"
-            yield replace(judge(snapshot, "KA301", resource, Status.FAIL, **words), severity=Severity.HIGH)
+            yield view.judge("KA301", resource, Status.FAIL, words, severity=Severity.HIGH)
         elif not tried:
-            needs = "an audit once the broker listens there, or a client's connection from where clients are"
-            yield judge(snapshot, "KA301", resource, Status.UNKNOWN, **words, error="no vantage has tried it", needs=needs)
+            needs = "an audit after the broker listens there, or a connection from the network of the clients"
+            yield view.judge("KA301", resource, Status.UNKNOWN, words, error="no vantage has probed it", needs=needs)

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from kafka_audit import child_process
+from kafka_audit.bounds import child_process
+from kafka_audit.bounds.child_process import ChildError
 from kafka_audit.checks import Check
-from kafka_audit.child_process import ChildError
 from kafka_audit.lint import judging, members, reading
 from kafka_audit.lint.judging import Rules
 from kafka_audit.lint.members import Member
@@ -67,15 +67,15 @@ def _culprits(error: ChildError, targets: Sequence[Target], rules: Rules) -> dic
     if not isinstance(error.at, tuple):
         raise error
     if len(error.at) == 1:
-        return {error.at[0]: f"judging it {error}"}
+        return {error.at[0]: f"the check {error}"}
     found = {}
     for target in targets:
         if target.path in error.at:
             try:
                 _apart([target], rules)
             except ChildError as alone:
-                found[target.path] = f"judging it {alone}"
-    return found or dict.fromkeys(error.at, f"judging it beside {len(error.at) - 1} other files of its cluster {error}")
+                found[target.path] = f"the check {alone}"
+    return found or dict.fromkeys(error.at, f"the check with {len(error.at) - 1} other files of its cluster {error}")
 
 
 def _linted(targets: Sequence[Target], rules: Rules, note: Callable[[tuple[str, ...]], None]) -> Outcome:

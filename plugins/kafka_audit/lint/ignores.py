@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from kafka_audit.checks import Check
 from kafka_audit.configuration.files.java import PropertiesError
-from kafka_audit.suggest import did_you_mean
+from kafka_audit.model.text import did_you_mean
 
 _MARK = "kafka-audit:"
 _OWN_LINE = re.compile(r"[ \t\f]*[#!][ \t]*kafka-audit:(.*)")
@@ -43,7 +43,9 @@ def _found(text: str, checks: Mapping[str, Check], *, trailing: bool) -> Iterato
         match = _OWN_LINE.fullmatch(line)
         if match is None and (behind := _TRAILING.fullmatch(line)):
             if not trailing:
-                raise PropertiesError(number, "Java takes a comment behind a value for a part of it; give it a line of its own")
+                raise PropertiesError(
+                    number, "Java reads a comment after a value as part of the value; move the comment to its own line"
+                )
             match = behind
         if match is not None:
             yield _read(match[1], number, checks)
@@ -52,11 +54,11 @@ def _found(text: str, checks: Mapping[str, Check], *, trailing: bool) -> Iterato
 def _read(text: str, number: int, checks: Mapping[str, Check]) -> Ignore:
     match = _IGNORE.fullmatch(text)
     if match is None:
-        raise PropertiesError(number, f"a comment for kafka-audit that says nothing known; {_HOW}")
+        raise PropertiesError(number, f"an unknown kafka-audit comment; {_HOW}")
     code, reason = match.groups()
     if code not in checks:
         near = did_you_mean(code, checks) or "; `kafka-audit explain` lists them"
-        raise PropertiesError(number, f"{code} is no check of this version{near}")
+        raise PropertiesError(number, f"{code} is not a check of this version{near}")
     if reason is None:
         raise PropertiesError(number, f"{code} is ignored without a reason; {_HOW}")
     return Ignore(code=code, reason=reason, line=number)

@@ -6,16 +6,17 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from kafka_audit.checks import Check
+from kafka_audit.checks.run import judge
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.starts import Refusal
-from kafka_audit.engine import findings, rows
+from kafka_audit.engine import findings
 from kafka_audit.lint import addresses, against, members, places, starts, versions
 from kafka_audit.lint.ignores import Ignore
 from kafka_audit.lint.members import Group, Member
 from kafka_audit.lint.starts import Verdict
 from kafka_audit.model.cluster import Mute
-from kafka_audit.model.finding import Finding, Judgement, Status, fingerprint
+from kafka_audit.model.finding import Finding, Judgement, Status, Value, fingerprint
 from kafka_audit.model.linted import Linted, Told
-from kafka_audit.model.tables import BrokerProperty, Snapshot
 from kafka_audit.model.text import listing
 
 REFUSED = "KA310"
@@ -34,7 +35,7 @@ class Rules:
     mutes: Sequence[Mute]
     today: date
     version: str | None = None
-    against: Snapshot | None = None
+    against: ClusterView | None = None
     show_all: bool = True  # what passes or does not apply, too; words for a thousand files take their time
 
 
@@ -49,22 +50,22 @@ class _Judged:
 
 
 def configuration_checks(checks: Mapping[str, Check]) -> Mapping[str, Check]:
-    """Return the checks that files can answer: those that judge by server.properties, among other things."""
-    return {code: one for code, one in checks.items() if BrokerProperty in one.needs and one.kind == "row" and code != REFUSED}
+    """Return the checks that files can answer."""
+    return {code: one for code, one in checks.items() if one.by_files}
 
 
 def linted(group: Group, rules: Rules) -> list[tuple[Member, Linted]]:
     """Return what is said of each broker of a group; what is about all of them stands with the first."""
     judged = [_judged(member, rules.version) for member in group]
     snapshot = members.snapshot(group, secrets.token_bytes(32))
-    by_files = [*rows.judge_rows(snapshot, configuration_checks(rules.checks)), *addresses.judgements(snapshot, rules.checks)]
+    view = ClusterView.of_files(snapshot)
+    by_files = [*judge(view, configuration_checks(rules.checks)), *addresses.judgements(snapshot, rules.checks)]
     judgements = [*_one_word(judged, by_files), *(_started(one, by_files) for one in judged)]
     if rules.against is not None:
         broken = against.judgements(rules.against, group, rules.checks, secrets.token_bytes(32))
         judgements += [replace(one, snapshot_id=snapshot.snapshot_id) for one in broken]
     found = findings.conclude(
-        snapshot,
-        None,
+        view,
         [one for one in judgements if one is not None and (rules.show_all or one.status not in _QUIET)],
         mutes=rules.mutes,
         previous_report=None,
@@ -86,7 +87,7 @@ def _started(one: _Judged, by_files: Iterable[Judgement]) -> Judgement | None:
     if verdict.starts is False and _page_of(verdict.refused, resource, by_files):
         return None
     status = {True: Status.PASS, False: Status.FAIL, None: Status.UNKNOWN}[verdict.starts]
-    evidence = {"broker": str(one.member.broker_id), "who": f"broker {one.member.broker_id}", "version": one.version}
+    evidence: dict[str, Value] = {"broker": one.member.broker_id, "who": f"broker {one.member.broker_id}", "version": one.version}
     refused = verdict.refused
     if refused is not None:
         evidence["kafka_says"] = places.said(refused, one.member.broker)
@@ -106,7 +107,7 @@ def _page_of(refused: Refusal | None, resource: str, by_files: Iterable[Judgemen
 
 def _alike(judgement: Judgement, refused: Refusal) -> bool:
     """Tell whether a judgement quotes a refusal, whatever values follow."""
-    sentence = judgement.evidence.get("kafka_says", "\0").split(". ")[0].removesuffix(".")
+    sentence = str(judgement.evidence.get("kafka_says", "\0")).split(". ")[0].removesuffix(".")
     return sentence in refused.message
 
 

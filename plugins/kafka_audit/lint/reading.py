@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kafka_audit import regular_files
+from kafka_audit.bounds import regular_files
+from kafka_audit.bounds.regular_files import FileRefusedError
 from kafka_audit.checks import Check
 from kafka_audit.configuration.files import forms
 from kafka_audit.configuration.files.described import Described
@@ -14,7 +15,6 @@ from kafka_audit.configuration.files.java import PropertiesError
 from kafka_audit.lint import ignores, stores
 from kafka_audit.lint.ignores import Ignore
 from kafka_audit.model.errors import UsageError
-from kafka_audit.regular_files import FileRefusedError
 
 MOST_BYTES = 4 * 1024 * 1024
 """Rendered charts of a whole platform have 2 MB; what is larger may be a log, a data file or a disk image."""
@@ -65,7 +65,7 @@ def _meant(argument: str) -> Iterator[Target]:
     else:
         matches = sorted(_like(path))
         if not matches:
-            msg = f"{argument}: no file is like that"
+            msg = f"{argument}: no file matches"
             raise UsageError(msg)
         for match in matches:
             yield from _below(Path(match)) if Path(match).is_dir() else (Target(path=match, named=False),)
@@ -88,7 +88,7 @@ def _below(folder: Path) -> Iterator[Target]:
     files = [path for path in sorted(folder.rglob("*")) if path.name.lower().endswith(_ENDINGS) and path.is_file()]
     kept = [path for path in files if not any(part.startswith(".") for part in path.relative_to(folder).parts[:-1])]
     if not kept:
-        msg = f"{folder}: holds no file that ends in {', '.join(_ENDINGS)}"
+        msg = f"{folder}: contains no {', '.join(_ENDINGS)} file"
         raise UsageError(msg)
     yield from (Target(path=str(path), named=False) for path in kept)
 
@@ -124,7 +124,7 @@ def _source(target: Target, checks: Mapping[str, Check]) -> Source | None:
         msg = f"{target.path}:{error.line}: {str(error).partition(': ')[2]}"
         raise UsageError(msg) from error
     if target.named:
-        msg = f"{target.path}: no setting of a broker is in it; lint reads server.properties, ConfigMaps, compose and env files"
+        msg = f"{target.path}: contains no broker settings; lint reads server.properties, ConfigMaps, compose and env files"
         raise UsageError(msg)
     return None
 
@@ -133,7 +133,7 @@ def _bytes(path: str) -> bytes:
     try:
         return regular_files.read(path, MOST_BYTES)
     except FileRefusedError as error:
-        msg = f"{path}: {error}" + ("; no broker's configuration is" if "larger" in str(error) else "")
+        msg = f"{path}: {error}" + (", the limit for a configuration" if "larger" in str(error) else "")
     except OSError as error:
         msg = f"{path}: cannot be read: {error.strerror}"
     raise UsageError(msg)

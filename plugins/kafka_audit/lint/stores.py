@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from kafka_audit import regular_files
+from kafka_audit.bounds import regular_files
 from kafka_audit.configuration.files import java
 from kafka_audit.configuration.files.described import Described
 from kafka_audit.configuration.files.java import PropertiesError

@@ -28,7 +28,7 @@ def chosen(broker: Described, wanted: str | None) -> tuple[str, str]:
     """
     if wanted is not None:
         version = known(wanted)
-        return version, "as --kafka-version says" if version == wanted else f"the nearest to {wanted} that is known here"
+        return version, "from --kafka-version" if version == wanted else f"the nearest supported version to {wanted}"
     told = _image(broker.image or "")
     if told is not None:
         return known(told), f"the image is {broker.image}"

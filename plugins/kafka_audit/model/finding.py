@@ -1,6 +1,7 @@
 """Findings and incidents: what checks conclude and how it is told (JSON: `report/findings.schema.json`)."""
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
@@ -60,9 +61,26 @@ class Resource:
         return cls(type=parts[0], name=name)
 
 
+def broker_of(resource: str) -> int | None:
+    """Return the broker that a resource name starts with, e.g. 2 for `broker/2/listener/PLAINTEXT`."""
+    match = re.match(r"broker/(\d+)(?:/|$)", resource)
+    return int(match[1]) if match else None
+
+
+Value = str | int | float | bool | tuple[int, ...] | tuple[str, ...]
+"""A value of evidence: numbers stay numbers, brokers stay lists of ids."""
+
+
+def as_text(value: Value) -> str:
+    """Return a value of evidence as sentences show it: lists are joined by commas, true and false are as in JSON."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Judgement:
-    """What a check says of one resource: the row that every check, in SQL or Python, yields.
+    """What a check says of one resource.
 
     `evidence` fills the check's message template of that status. `severity` None means the check's own.
     """
@@ -71,7 +89,7 @@ class Judgement:
     code: str
     resource: str
     status: Status
-    evidence: Mapping[str, str] = field(default_factory=dict)
+    evidence: Mapping[str, Value] = field(default_factory=dict)
     severity: Severity | None = None
     confidence: Confidence = Confidence.MEASURED
 

@@ -1,11 +1,10 @@
 """What passes between the steps of one run: the request that Spark gets and the answer that it writes.
 
-Both are JSON below `runs/<run_id>/` of the store. Spark reads and writes them by its own file systems, so that a driver on
-another machine needs this package and nothing else.
+All of it is JSON below `runs/<run_id>/` of the store, which worker and driver of the Spark job reach by the same URL.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -23,26 +22,15 @@ class Pair:
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """One submission: every pair of the run, and what the Python checks already found (Spark joins them as a table).
-
-    `failed` are snapshots that could not be judged, which are in no pair: id and reason.
-    """
+    """One submission: every pair of the run. `failed` are snapshots that are in no pair: id and reason."""
 
     run_id: str
     pairs: tuple[Pair, ...]
-    row_judgements: tuple[Judgement, ...]
     failed: tuple[tuple[str, str], ...] = ()
 
     def to_json(self) -> str:
         """Return the text of `runs/<run_id>/request.json`."""
-        return json.dumps(
-            {
-                "run_id": self.run_id,
-                "pairs": [asdict(pair) for pair in self.pairs],
-                "row_judgements": [judgement_to_dict(j) for j in self.row_judgements],
-                "failed": self.failed,
-            }
-        )
+        return json.dumps({"run_id": self.run_id, "pairs": [asdict(pair) for pair in self.pairs], "failed": self.failed})
 
     @classmethod
     def from_json(cls, text: str) -> "Request":
@@ -51,7 +39,6 @@ class Request:
         return cls(
             run_id=raw["run_id"],
             pairs=tuple(Pair(**pair | {"passed_over": tuple(pair.get("passed_over", ()))}) for pair in raw["pairs"]),
-            row_judgements=tuple(judgement_from_dict(j) for j in raw["row_judgements"]),
             failed=tuple((snapshot_id, why) for snapshot_id, why in raw.get("failed", ())),
         )
 
@@ -59,22 +46,63 @@ class Request:
 def run_path(run_id: str, name: str) -> str:
     """Return the path below the store's root of a run's artefact.
 
-    `request.json` is a file; `judgements`, `changes` (JSON lines) and `disagreements` (Parquet) are folders that Spark writes,
-    each complete when it holds `_SUCCESS`.
+    `request.json` is the question, `judged/<snapshot id>.json` the answer on one snapshot, and `answer.json`, written last, says
+    which of them there are. `disagreements` is a folder of Parquet files that Spark writes.
     """
     return f"runs/{run_id}/{name}"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
-    """What one submission found: the SQL checks' judgements, and per judged snapshot what changed."""
+class Judged:
+    """The answer on one snapshot. `differences` are rows of the difference tables by table name, as plain data."""
 
+    snapshot_id: str
     judgements: tuple[Judgement, ...]
-    changes: tuple[tuple[str, Change], ...]  # (snapshot_id, change)
+    changes: tuple[Change, ...]
+    differences: Mapping[str, Sequence[Mapping[str, Any]]]
+
+    def to_json(self) -> str:
+        """Return the text of `runs/<run_id>/judged/<snapshot id>.json`."""
+        return json.dumps(
+            {
+                "snapshot_id": self.snapshot_id,
+                "judgements": [_judgement_to_dict(judgement) for judgement in self.judgements],
+                "changes": [asdict(change) for change in self.changes],
+                "differences": self.differences,
+            }
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> "Judged":
+        """Read what `to_json` wrote; raises ValueError, KeyError or TypeError for any other text."""
+        raw = json.loads(text)
+        return cls(
+            snapshot_id=raw["snapshot_id"],
+            judgements=tuple(_judgement_from_dict(judgement) for judgement in raw["judgements"]),
+            changes=tuple(Change(**change) for change in raw["changes"]),
+            differences=raw["differences"],
+        )
 
 
-def judgement_to_dict(judgement: Judgement) -> dict[str, Any]:
-    """Return a JSON-ready form; `severity` by name or None."""
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """Which snapshots of a run were judged, and why the others were not: id and reason."""
+
+    judged: tuple[str, ...]
+    failed: tuple[tuple[str, str], ...]
+
+    def to_json(self) -> str:
+        """Return the text of `runs/<run_id>/answer.json`."""
+        return json.dumps({"judged": self.judged, "failed": self.failed})
+
+    @classmethod
+    def from_json(cls, text: str) -> "Answer":
+        """Read what `to_json` wrote; raises ValueError, KeyError or TypeError for any other text."""
+        raw = json.loads(text)
+        return cls(judged=tuple(raw["judged"]), failed=tuple((snapshot_id, why) for snapshot_id, why in raw["failed"]))
+
+
+def _judgement_to_dict(judgement: Judgement) -> dict[str, Any]:
     return {
         "snapshot_id": judgement.snapshot_id,
         "code": judgement.code,
@@ -86,14 +114,13 @@ def judgement_to_dict(judgement: Judgement) -> dict[str, Any]:
     }
 
 
-def judgement_from_dict(raw: Mapping[str, Any]) -> Judgement:
-    """Read what `judgement_to_dict`, or a SQL check, wrote; nulls in evidence become the word `none`."""
+def _judgement_from_dict(raw: Mapping[str, Any]) -> Judgement:
     return Judgement(
         snapshot_id=raw["snapshot_id"],
         code=raw["code"],
         resource=raw["resource"],
         status=Status(raw["status"]),
-        severity=None if raw.get("severity") is None else Severity[raw["severity"]],
-        confidence=Confidence(raw.get("confidence") or Confidence.MEASURED),
-        evidence={key: "none" if value is None else str(value) for key, value in (raw.get("evidence") or {}).items()},
+        severity=None if raw["severity"] is None else Severity[raw["severity"]],
+        confidence=Confidence(raw["confidence"]),
+        evidence={key: tuple(value) if isinstance(value, list) else value for key, value in raw["evidence"].items()},
     )

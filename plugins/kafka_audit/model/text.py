@@ -1,5 +1,6 @@
-"""Strings for people: names that a cluster supplies are hostile until cleaned, and lists of brokers read as a sentence."""
+"""Strings for people: what a cluster says is hostile until cleaned, lists read as a sentence, a wrong key names the right one."""
 
+import difflib
 import re
 import shlex
 import unicodedata
@@ -131,3 +132,10 @@ def start_upper(text: str) -> str:
 def fitting(candidates: Sequence[str], limit: int = 99) -> str:
     """Return the first candidate of at most `limit` characters, else the last one, cut."""
     return next((text for text in candidates if len(text) <= limit), clean(candidates[-1], limit))
+
+
+def did_you_mean(word: str, choices: Iterable[str]) -> str:
+    """Return `; did you mean X?` for the nearest choice, or nothing where none is near. Case does not count."""
+    folded = {choice.lower(): choice for choice in choices}
+    near = difflib.get_close_matches(word.lower(), folded, n=1)
+    return f"; did you mean {folded[near[0]]}?" if near else ""

@@ -101,7 +101,7 @@ def parse(text: str) -> HostPattern:
         host = parts[1] or parts[2]
         port = None if parts[3] is None else int(parts[3])
         if port is not None and not 0 < port <= _LAST_PORT:
-            msg = f"names port {port}; a port is a number from 1 to {_LAST_PORT}"
+            msg = f"names port {port}; a port must be from 1 to {_LAST_PORT}"
             raise ValueError(msg)
     host = host.lower()
     if "/" in host:
@@ -130,7 +130,7 @@ def host_of(text: str | None) -> str | None:
 
 
 _NO_PATTERN = (
-    "is no host; write a name (b1.kafka.corp), names below a domain (*.kafka.corp), an IP address or a network (10.20.0.0/16)"
+    "is not a host; write a name (b1.kafka.corp), names below a domain (*.kafka.corp), an IP address or a network (10.20.0.0/16)"
 )
 
 
@@ -141,13 +141,13 @@ def _network(text: str) -> IPv4Network | IPv6Network:
         try:
             wanted = ip_network(text, strict=False)
         except ValueError:
-            msg = f"is no network such as 10.20.0.0/16 ({error})"
+            msg = f"is not a network such as 10.20.0.0/16 ({error})"
         else:
-            msg = f"is no network: it has bits behind its prefix; write {wanted}"
+            msg = f"is not a network: it has bits after its prefix; write {wanted}"
         raise ValueError(msg) from None
     shortest = _SHORTEST_PREFIX[found.version]
     if found.prefixlen < shortest:
-        msg = f"trusts networks that are not yours with the password; name one of at least /{shortest}"
+        msg = f"sends the password to foreign networks; use a prefix of at least /{shortest}"
         raise ValueError(msg)
     return found
 
@@ -158,16 +158,16 @@ def _demand_owned(name: str) -> None:
     if _WILD.fullmatch(name) is None:
         raise ValueError(_NO_PATTERN)
     if all(set(label) <= {*"0123456789*"} for label in labels) and name.strip("*."):
-        msg = "is no name; write a part of the IPv4 addresses as a network, such as 10.20.0.0/16"
+        msg = "is not a name; write IPv4 addresses as a network, such as 10.20.0.0/16"
         raise ValueError(msg)
     fixed = labels[max(at for at, label in enumerate(labels) if "*" in label) + 1 :]
     short_name = len(labels) == 1 and name.strip("*-_")  # a name without a dot is of this machine's own networks
     if _is_shared(fixed):
-        msg = f"trusts hosts of other customers below {'.'.join(fixed)} with the password; name your hosts, each without *"
+        msg = f"sends the password to hosts of other customers below {'.'.join(fixed)}; list your hosts, each without *"
         raise ValueError(msg)
     if short_name or len(fixed) >= _OWN_DOMAIN or (fixed and fixed[-1] in _PRIVATE):
         return
-    msg = "trusts hosts that anyone may own with the password; end it with a domain of yours, such as *.kafka.corp"
+    msg = "sends the password to foreign hosts; end it with your own domain, such as *.kafka.corp"
     raise ValueError(msg)
 
 

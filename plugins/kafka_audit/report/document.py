@@ -6,11 +6,9 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
-from kafka_audit.checks.reads import last_reads
-from kafka_audit.engine.facts import Facts
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.engine.findings import LONGEST_EVIDENCE, is_over
 from kafka_audit.model.finding import Change, Finding, Incident, Lifecycle, Status, Step
-from kafka_audit.model.tables import Snapshot
 from kafka_audit.model.text import clean
 from kafka_audit.report import matrix, reach, views
 from kafka_audit.report.storms import groups
@@ -22,7 +20,7 @@ MOST_CHANGES = 5000
 
 
 def build(  # noqa: PLR0913, PLR0917 -- the contract between report and audit
-    snapshot: Snapshot,
+    view: ClusterView,
     previous_snapshot_id: str | None,
     findings: Sequence[Finding],
     incidents: Sequence[Incident],
@@ -38,7 +36,7 @@ def build(  # noqa: PLR0913, PLR0917 -- the contract between report and audit
     `passed_over` says of each earlier
     snapshot that could not be compared with why.
     """
-    facts = Facts(snapshot)
+    snapshot = view.snapshot
     listed = [f for f in findings if show_all or f.status is not Status.PASS or f.lifecycle is Lifecycle.RESOLVED]
     resolved, incomparable = _earlier_incidents(findings, incidents, previous_report)
     return {
@@ -47,23 +45,23 @@ def build(  # noqa: PLR0913, PLR0917 -- the contract between report and audit
         "cluster_id": clean(snapshot.cluster_id),
         "snapshot_id": snapshot.snapshot_id,
         "previous_snapshot_id": previous_snapshot_id,
-        "started_at": _utc(facts.info.started_ms) if facts.info else None,
-        "finished_at": _utc(facts.info.finished_ms) if facts.info else None,
-        "mode": facts.info.mode if facts.info else None,
-        "coverage": _coverage(snapshot),
+        "started_at": _utc(view.info.started_ms) if view.info else None,
+        "finished_at": _utc(view.info.finished_ms) if view.info else None,
+        "mode": view.info.mode if view.info else None,
+        "coverage": _coverage(view),
         "counts": {status.value: sum(f.status is status for f in findings) for status in Status},
         "lifecycle_counts": _lifecycle_counts(findings),
-        "incidents": [{**_incident(incident), "groups": groups(incident, findings, facts)} for incident in incidents],
+        "incidents": [{**_incident(incident), "groups": groups(incident, findings, view)} for incident in incidents],
         "resolved_incidents": resolved,
         "incomparable_incidents": incomparable,
         "findings": [finding_dict(finding) for finding in sorted(listed, key=worst_first)],
         "changes": [_change(change) for change in changes[:MOST_CHANGES]],
         "changes_omitted": max(len(changes) - MOST_CHANGES, 0),
-        "never_asked": list(_never_asked(facts)),
+        "never_asked": list(_never_asked(view)),
         "passed_over": [clean(why, LONGEST_EVIDENCE) for why in passed_over],
-        "matrix": matrix.build(facts).as_dict(),
-        "reach": reach.build(facts),
-        "views": views.build(facts),
+        "matrix": matrix.build(view).as_dict(),
+        "reach": reach.build(view),
+        "views": views.build(view),
     }
 
 
@@ -71,8 +69,8 @@ def _utc(ms: int) -> str:
     return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-def _coverage(snapshot: Snapshot) -> dict[str, Any]:
-    reads = last_reads(snapshot)
+def _coverage(view: ClusterView) -> dict[str, Any]:
+    reads = view.last_reads
     return {
         "asked": len(reads),
         "answered": sum(read.outcome == "answered" for read in reads),
@@ -176,9 +174,9 @@ def _earlier_incidents(
     return resolved, incomparable
 
 
-def _never_asked(facts: Facts) -> Iterator[str]:
-    info = facts.info
-    sources = {read.observer.partition(":")[0] for read in last_reads(facts.snapshot)}
+def _never_asked(view: ClusterView) -> Iterator[str]:
+    info = view.info
+    sources = {read.observer.partition(":")[0] for read in view.last_reads}
     if info is None or info.broker_vantages == 0:
         yield "Whether the brokers reach each other: no vantage with role broker is in the cluster file."
     if info is None or info.client_vantages <= 1:
@@ -187,7 +185,7 @@ def _never_asked(facts: Facts) -> Iterator[str]:
         yield "What the brokers' server.properties say: no properties are in the cluster file."
     if "logs" not in sources:
         yield "What the brokers wrote themselves: no logs are in the cluster file."
-    if facts.kraft and not any(read.observer.startswith("controller@") for read in last_reads(facts.snapshot)):
+    if view.kraft and not any(read.observer.startswith("controller@") for read in view.last_reads):
         yield "What the KRaft controllers say when they are asked themselves: no controllers are in the cluster file."
     yield "Whether records can be produced and consumed: by design, this audit only reads."
     if info is not None:

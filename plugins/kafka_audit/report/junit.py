@@ -27,7 +27,7 @@ def render(files: Sequence[Linted], *, fail_on: Severity, show_all: bool = False
 
 
 def _nothing(suite: ET.Element, name: str) -> ET.Element:
-    return ET.SubElement(suite, "testcase", classname=name, name="nothing found", time="0")
+    return ET.SubElement(suite, "testcase", classname=name, name="no findings", time="0")
 
 
 def _case(suite: ET.Element, classname: str, told: Told, fail_on: Severity) -> ET.Element:

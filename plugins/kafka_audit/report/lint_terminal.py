@@ -9,7 +9,7 @@ from kafka_audit.report.lint_document import listed
 from kafka_audit.report.text import Paint, clean, counted, listing, prose, wrap
 
 _INDENT = " " * 10
-_STARTS = {True: "starts", False: "does not start", None: "not known whether it starts"}
+_STARTS = {True: "starts", False: "does not start", None: "unknown whether it starts"}
 _AFTER_CONFIG = frozenset({"KA413", "KA414"})
 """What a broker refuses once KafkaConfig has accepted its file, and does not start either."""
 
@@ -34,8 +34,8 @@ class _Page:
         failed = [one for one in shown if one.finding.status is Status.FAIL and not one.finding.muted]
         name = clean(f"{file.path} ({file.inside})" if file.inside else file.path, 500)
         later = file.starts is True and any(one.finding.code in _AFTER_CONFIG for one in failed)
-        verdict = "KafkaConfig accepts it, and still it does not start" if later else _STARTS[file.starts]
-        verdict = f"{verdict}{'' if failed else ', nothing found'}"
+        verdict = "does not start, although KafkaConfig accepts it" if later else _STARTS[file.starts]
+        verdict = f"{verdict}{'' if failed else ', no findings'}"
         yield f"{self.paint('bold', name)}: {self.paint('good' if file.starts and not later else 'CRITICAL', verdict)}"
         yield from wrap(f"as Kafka {file.kafka_version} ({clean(file.version_why)})", self.width, "  ")
         if file.kafka_says is not None:
@@ -73,7 +73,7 @@ class _Page:
         unknown = [one.finding for one in rest if one.finding.status is Status.UNKNOWN]
         if unknown and not self.show_all:
             codes = listing(dict.fromkeys(one.code for one in unknown))
-            yield from wrap(f"not known from files: {codes} (--all says why)", self.width, "  ", "    ")
+            yield from wrap(f"not known from files: {codes} (--all lists the reasons)", self.width, "  ", "    ")
             return
         for one in rest:
             finding = one.finding
@@ -86,7 +86,7 @@ class _Page:
         count = Counter(one.severity for one in found if not one.muted)
         refused = sum(file.starts is False for file in files)
         muted = sum(one.muted for one in found)
-        parts = [counted(len(files), "broker"), *([f"{refused} that Kafka refuses"] if refused else [])]
+        parts = [counted(len(files), "broker"), *([f"{refused} refused by Kafka"] if refused else [])]
         parts += [f"{count[severity]} {severity.name}" for severity in sorted(Severity, reverse=True) if count[severity]]
         parts += [f"{muted} muted"] if muted else []
-        yield ", ".join(parts if found else [*parts, "nothing found"])
+        yield ", ".join(parts if found else [*parts, "no findings"])

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kafka_audit.checks.reads import observer_name
+from kafka_audit.cluster.reads import observer_name
 from kafka_audit.model.text import clean, counted
 from kafka_audit.model.trusted_hosts import host_of
 from kafka_audit.report import matrix, state, unknowns
@@ -16,7 +16,7 @@ MOST_FINDINGS = 300
 
 _MOST_READS = 50
 _PICTURE_WIDTH = 100
-_STEPS = {"see": "See it yourself (reads only)", "quick": "Quick", "lasting": "Lasting", "prove": "Prove it"}
+_STEPS = {"see": "Diagnose (read-only)", "quick": "Quick fix", "lasting": "Permanent fix", "prove": "Verify"}
 # A colon only where a link or a face could begin, a dot where an address without one does; other addresses stay readable.
 _SPECIAL = re.compile(r"[\\*_\[\]#|~@$]|:(?=//|[\w+-]+:)|(?<=\bwww)\.", re.IGNORECASE)
 # GitHub and GitLab look for these in what is rendered, where a backslash is gone: only code keeps them from calling somebody.
@@ -51,17 +51,17 @@ def _lines(document: Mapping[str, Any]) -> Iterator[str]:
     coverage = document["coverage"]
     yield f"# {text(state.judge(document).sentence)}"
     yield ""
-    yield f"**{text(document['cluster'])}**, asked {text(document['finished_at'] or 'at a time that is not known')},"
+    yield f"**{text(document['cluster'])}**, collected {text(document['finished_at'] or 'at an unknown time')},"
     yield f"{coverage['answered']} of {coverage['asked']} reads answered, snapshot `{clean(document['snapshot_id'])}`."
     for incident in document["incidents"]:
         yield from _incident(incident)
     for incident in document["resolved_incidents"]:
         yield from ("", f"− resolved: {text(incident['headline'])} ({incident['cause']})")  # noqa: RUF001 -- the sign of the page
     for incident in document["incomparable_incidents"]:
-        yield from ("", f"Open, not judged now: {text(incident['headline'])} ({incident['cause']})")
+        yield from ("", f"Open, unknown now: {text(incident['headline'])} ({incident['cause']})")
     picture = matrix.lines(document["matrix"], _PICTURE_WIDTH)
     if picture:
-        yield from ("", "## Who sees whom, who reaches whom", "", "```text", *(line.replace("`", "'") for line in picture), "```")
+        yield from ("", "## Views and reachability", "", "```text", *(line.replace("`", "'") for line in picture), "```")
         yield from ("", *(f"- {text(line)}" for line in matrix.in_words(document["matrix"])))
     yield from _views(document.get("views"))
     yield from _findings(document["findings"])
@@ -75,13 +75,13 @@ def _incident(incident: Mapping[str, Any]) -> Iterator[str]:
         "",
         f"**{incident['confidence'].capitalize()}.** {prose(incident['confidence_why'])}",
         "",
-        "### Why we say so",
+        "### Evidence",
         "",
     )
     yield from (f"- for, {text(one['observer'])}: {prose(one['text'])}" for one in incident["evidence_for"])
     yield from (f"- against, {text(one['observer'])}: {prose(one['text'])}" for one in incident["evidence_against"])
     yield from (f"- ? {prose(one)}" for one in incident["not_known"])
-    yield from ("", "### What to do")
+    yield from ("", "### Remediation")
     numbered = [step for step in incident["remediation"] if step["kind"] != "do_not"]
     for number, step in enumerate(numbered, 1):
         cost = f" Cost: {prose(step['cost'])}" if step["cost"] else ""
@@ -104,7 +104,7 @@ def _fenced(commands: Sequence[str]) -> Iterator[str]:
 def _views(views: Mapping[str, Any] | None) -> Iterator[str]:
     if not views or len(views["columns"]) < 2:  # noqa: PLR2004 -- one column is agreement
         return
-    yield from ("", "## The views, side by side", "")
+    yield from ("", "## Views, side by side", "")
     yield f"| | {' | '.join(text(who(column['observers'])) for column in views['columns'])} |"
     yield "|---" * (len(views["columns"]) + 1) + "|"
     for number, question in enumerate(views["rows"]):
@@ -138,7 +138,7 @@ def _coverage(document: Mapping[str, Any]) -> Iterator[str]:
     unknown = document["coverage"]["unknown"]
     by_status = {"PASS": "pass", "FAIL": "fail", "UNKNOWN": "not known", "NOT_APPLICABLE": "not applicable"}
     told = ", ".join(f"{document['counts'][status]} {word}" for status, word in by_status.items())
-    yield from ("", "## What was asked, and what was not", "")
+    yield from ("", "## Coverage", "")
     yield f"{told}."
     yield ""
     for shown, words in [unknowns.trusting(document)] if unknowns.trusting(document) else []:
@@ -148,5 +148,5 @@ def _coverage(document: Mapping[str, Any]) -> Iterator[str]:
         yield f"- ? {text(observer_name(read['observer']))}, {text(read['operation'])}: {text(read['error'], 300)}.{needs}"
     if len(unknown) > _MOST_READS:
         yield f"- ? and {counted(len(unknown) - _MOST_READS, 'more read')}, in findings.json"
-    yield from (f"- never asked: {text(one)}" for one in document["never_asked"])
-    yield from (f"- ? a damaged snapshot was passed over: {text(one)}" for one in document["passed_over"])
+    yield from (f"- not covered: {text(one)}" for one in document["never_asked"])
+    yield from (f"- ? a damaged snapshot was skipped: {text(one)}" for one in document["passed_over"])

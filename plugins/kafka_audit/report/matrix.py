@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from kafka_audit.engine.facts import Facts, Path
+from kafka_audit.cluster.probes import ProbeResult
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.report.text import brokers, clean, ranges, wrap
 
 LETTERS: Mapping[str, str] = MappingProxyType({"dns": "D", "tcp": "T", "tls": "L", "sasl": "S", "api": "A", "identity": "I"})
@@ -87,45 +88,45 @@ def _worst(reach: str, view: str) -> str:
     return "-" if reach == view == "-" else "."
 
 
-def build(facts: Facts) -> Matrix:
+def build(view: ClusterView) -> Matrix:
     """Return the matrix of a snapshot's newest look."""
-    columns = facts.known_brokers
+    columns = view.named_brokers
     rows: list[Observer] = []
-    if facts.registry is not None or facts.registered:
-        registered = "".join("." if broker in facts.registered else "V" for broker in columns)
+    if view.zookeeper_read or view.in_zookeeper:
+        registered = "".join("." if broker in view.in_zookeeper else "V" for broker in columns)
         rows.append(Observer(name="zookeeper", broker=None, note="registry", reach="-" * len(columns), view=registered))
-    elif not facts.kraft:
+    elif not view.kraft:
         rows.append(Observer(name="zookeeper", broker=None, note="registry", reach="-" * len(columns), view="?" * len(columns)))
-    rows.extend(_broker_row(facts, broker, columns) for broker in columns)
-    for vantage in dict.fromkeys(path.vantage for path in facts.paths if path.role == "client"):
-        paths = [path for path in facts.paths if path.vantage == vantage and path.role == "client"]
+    rows.extend(_broker_row(view, broker, columns) for broker in columns)
+    for vantage in dict.fromkeys(path.vantage for path in view.probes if path.role == "client"):
+        paths = [path for path in view.probes if path.vantage == vantage and path.role == "client"]
         reach = "".join(_reach([p for p in paths if p.endpoint.broker_id == broker]) for broker in columns)
         rows.append(Observer(name=vantage, broker=None, note="vantage", reach=reach, view="-" * len(columns)))
     return Matrix(
         brokers=columns,
-        controller=facts.controller,
-        endpoints={b: ", ".join(f"{clean(e.listener)}://{clean(e.address)}" for e in facts.endpoints_of(b)) for b in columns},
+        controller=view.controller,
+        endpoints={b: ", ".join(f"{clean(e.listener)}://{clean(e.address)}" for e in view.endpoints.of(b)) for b in columns},
         observers=tuple(rows),
-        why=tuple(_reasons(facts, rows)),
+        why=tuple(_reasons(view, rows)),
     )
 
 
-def _broker_row(facts: Facts, broker: int, columns: Sequence[int]) -> Observer:
-    paths = [path for path in facts.paths if path.from_broker == broker]
+def _broker_row(view: ClusterView, broker: int, columns: Sequence[int]) -> Observer:
+    paths = [path for path in view.probes if path.from_broker == broker]
     views = [
-        (view.listener, {row.broker_id: (row.host, row.port) for row in facts.listed.get(view.brokers_digest, ())})
-        for view in facts.views_of(broker)
+        (held.listener, {row.broker_id: (row.host, row.port) for row in view.listed.get(held.brokers_digest, ())})
+        for held in view.views_of(broker)
     ]
     return Observer(
         name=f"broker {broker}",
         broker=broker,
-        note="controller" if broker == facts.controller else "",
+        note="controller" if broker == view.controller else "",
         reach="".join(_reach([p for p in paths if p.endpoint.broker_id == column]) for column in columns),
-        view="".join(_sees(facts, views, column) for column in columns),
+        view="".join(_sees(view, views, column) for column in columns),
     )
 
 
-def _reach(paths: Sequence[Path]) -> str:
+def _reach(paths: Sequence[ProbeResult]) -> str:
     failed = [LETTERS[path.layer] for path in paths if path.outcome == "failed" and path.layer]
     if failed:
         return min(failed, key=LADDER.index)
@@ -134,28 +135,28 @@ def _reach(paths: Sequence[Path]) -> str:
     return "." if paths else "-"
 
 
-def _unread(facts: Facts) -> bool:
+def _unread(view: ClusterView) -> bool:
     """Tell whether there is a ZooKeeper that told nothing to hold a view against."""
-    return facts.registry is None and not facts.registered and not facts.kraft
+    return not view.zookeeper_read and not view.in_zookeeper and not view.kraft
 
 
-def _sees(facts: Facts, views: Sequence[tuple[str, Mapping[int, tuple[str, int]]]], column: int) -> str:
-    if _unread(facts):
+def _sees(view: ClusterView, views: Sequence[tuple[str, Mapping[int, tuple[str, int]]]], column: int) -> str:
+    if _unread(view):
         return "?"
     for listener, listed in views:
         said = listed.get(column)
-        registered = [(e.host, e.port) for e in facts.endpoints_of(column) if e.listener == listener]
+        registered = [(e.host, e.port) for e in view.endpoints.of(column) if e.listener == listener]
         # A broker without that listener is rightly absent from a view on it.
-        if (column in facts.registered or facts.kraft) and registered and said not in registered:
+        if (column in view.in_zookeeper or view.kraft) and registered and said not in registered:
             return "V"
-        if column not in facts.registered and said is not None and not facts.kraft:
+        if column not in view.in_zookeeper and said is not None and not view.kraft:
             return "V"
     return "." if views else "?"
 
 
-def _reasons(facts: Facts, rows: Sequence[Observer]) -> Iterator[Why]:
+def _reasons(view: ClusterView, rows: Sequence[Observer]) -> Iterator[Why]:
     found: dict[tuple[str, str], tuple[dict[str, None], dict[int, None]]] = {}
-    for path in facts.paths:
+    for path in view.probes:
         if path.outcome == "ok" or path.layer is None or (path.outcome == "unknown" and path.passed):
             continue
         letter = LETTERS[path.layer] if path.outcome == "failed" else "?"
@@ -169,7 +170,7 @@ def _reasons(facts: Facts, rows: Sequence[Observer]) -> Iterator[Why]:
         yield Why(letter=letter, observers=tuple(observers), brokers=tuple(sorted(columns)), text=text)
     empty = tuple(row.name for row in rows if row.view and set(row.view) == {"V"})
     partly = tuple(row.name for row in rows if "V" in row.view and row.name not in empty)
-    alone = tuple(row.name for row in rows if row.broker is not None and _unread(facts) and facts.views_of(row.broker))
+    alone = tuple(row.name for row in rows if row.broker is not None and _unread(view) and view.views_of(row.broker))
     silent = tuple(row.name for row in rows if row.view and set(row.view) == {"?"} and row.name not in alone)
     if empty:
         yield Why(letter="V", observers=empty, brokers=(), text="lists no broker")
@@ -179,6 +180,12 @@ def _reasons(facts: Facts, rows: Sequence[Observer]) -> Iterator[Why]:
         yield Why(letter="?", observers=silent, brokers=(), text="gave no view")
     if alone:
         yield Why(letter="?", observers=alone, brokers=(), text="ZooKeeper was not read, nothing to compare with")
+
+
+def broker_count(matrix: Mapping[str, Any]) -> int:
+    """Return how many brokers are registered; where ZooKeeper has none or was not read, how many are known."""
+    registry = next((one["view"] for one in matrix["observers"] if one["note"] == "registry"), "")
+    return registry.count(".") or len(matrix["brokers"])
 
 
 def folded(cells: Sequence[str], fold: bool) -> tuple[list[list[int]], list[list[int]]]:  # noqa: FBT001 -- one question

@@ -8,7 +8,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from kafka_audit.engine.facts import LAYERS, Facts, Path
+from kafka_audit.cluster.probes import LAYERS, ProbeResult
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.report.matrix import short
 from kafka_audit.report.text import clean, wrap
 
@@ -19,17 +20,17 @@ _NARROWEST = 24
 """Columns that the last column takes at least, if it is to stand beside the others."""
 
 
-def build(facts: Facts) -> list[dict[str, Any]]:
+def build(view: ClusterView) -> list[dict[str, Any]]:
     """Return the rows, JSON-ready: client vantages first, then brokers' hosts in the order of their ids."""
-    found: dict[tuple[str, int, str, str], list[Path]] = defaultdict(list)
-    for path in facts.paths:
+    found: dict[tuple[str, int, str, str], list[ProbeResult]] = defaultdict(list)
+    for path in view.probes:
         broker = -1 if path.from_broker is None else path.from_broker
         found[path.role, broker, path.vantage, path.endpoint.listener].append(path)
     order = sorted(found, key=lambda key: (key[0] != "client", key[1:]))
     return [_row(key[2] if key[1] < 0 else f"broker {key[1]}", key[0], key[3], found[key]) for key in order]
 
 
-def _row(place: str, role: str, listener: str, paths: Sequence[Path]) -> dict[str, Any]:
+def _row(place: str, role: str, listener: str, paths: Sequence[ProbeResult]) -> dict[str, Any]:
     stops: dict[tuple[str, str, str], list[int]] = defaultdict(list)
     for path in paths:
         if path.outcome != "ok" and path.layer is not None:
@@ -50,7 +51,7 @@ def _row(place: str, role: str, listener: str, paths: Sequence[Path]) -> dict[st
     }
 
 
-def _tried(paths: Iterable[Path], layer: str) -> list[Path]:
+def _tried(paths: Iterable[ProbeResult], layer: str) -> list[ProbeResult]:
     return [path for path in paths if layer in path.passed or path.layer == layer]
 
 

@@ -9,10 +9,10 @@ from urllib.parse import quote
 from kafka_audit import __version__
 from kafka_audit.checks import Check
 from kafka_audit.engine.findings import what_to_do
-from kafka_audit.explain import summary
 from kafka_audit.model.finding import Severity, Status
 from kafka_audit.model.linted import Linted, Told
 from kafka_audit.model.text import clean
+from kafka_audit.report.explain import summary
 from kafka_audit.report.lint_document import listed
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"

@@ -1,4 +1,4 @@
-"""Parts of a report that is a list: what `change` sorts, and pages and questions show."""
+"""Parts of a report that is a list: what `migration` sorts, and what pages and approvals show."""
 
 from dataclasses import dataclass
 
@@ -10,13 +10,13 @@ class Line:
     Attributes:
         code: of the check; "" for a change.
         source: who says so, "" where it is the audit.
-        places: the resources, the first of which `told` is about.
-        told: the sentence.
+        places: the resources, the first of which `text` is about.
+        text: the sentence.
         remedy: what to do, or what to know; may be empty.
     """
 
     code: str
-    told: str
+    text: str
     places: tuple[str, ...] = ()
     source: str = ""
     remedy: str = ""

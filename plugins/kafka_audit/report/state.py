@@ -68,15 +68,15 @@ def decide(told: Basis, min_coverage: float) -> State:
     if told.incidents:
         return _incident(told)
     if told.answered < min_coverage * told.asked or not told.answered:
-        sentence = f"Not judged: {told.answered} of {told.asked} reads answered, and nothing that did speaks of an incident"
-        return State(group=UNJUDGED, mark="unknown", word="not judged", note="too little answered", sentence=sentence)
+        sentence = f"Not judged: only {told.answered} of {told.asked} reads were answered, and none of them shows an incident"
+        return State(group=UNJUDGED, mark="unknown", word="not judged", note="too few reads answered", sentence=sentence)
     worst = Severity[told.worst]
     if worst > Severity.LOW:
         note = counted(told.failed, "finding")
-        sentence = f"No incident: {note}, {worst.name} at worst"
+        sentence = f"No incident: {note}, at most {worst.name}"
         return State(group=QUIET, mark=worst.name.lower(), word="no incident", note=note, sentence=sentence)
-    sentence = "Clear, as far as was asked"
-    return State(group=QUIET, mark="ok", word="clear", note="as far as was asked", sentence=sentence)
+    sentence = "Clear: no failure above LOW"
+    return State(group=QUIET, mark="ok", word="clear", note="no failure above LOW", sentence=sentence)
 
 
 def _incident(told: Basis) -> State:

@@ -4,15 +4,15 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.engine.causes.rule import partition_of
-from kafka_audit.engine.facts import Facts, broker_of
-from kafka_audit.model.finding import Finding, Incident
+from kafka_audit.model.finding import Finding, Incident, broker_of
 
 FIRST = 10
 """Resources that are named; all of them are among the findings."""
 
 
-def groups(incident: Incident, findings: Sequence[Finding], facts: Facts) -> list[dict[str, Any]]:
+def groups(incident: Incident, findings: Sequence[Finding], view: ClusterView) -> list[dict[str, Any]]:
     """Return an incident's findings by code, its cause first: how many, at which brokers how many each, and the first names.
 
     A partition counts at every broker that it lacks; where it lacks none, at its leader.
@@ -28,23 +28,23 @@ def groups(incident: Incident, findings: Sequence[Finding], facts: Facts) -> lis
             "code": code,
             "name": name,
             "findings": len(group),
-            "brokers": {str(broker): number for broker, number in sorted(_count(group, facts).items())},
+            "brokers": {str(broker): number for broker, number in sorted(_count(group, view).items())},
             "first": [finding.resource.name for finding in group[:FIRST]],
         }
         for (code, name), group in ordered
     ]
 
 
-def _count(group: Iterable[Finding], facts: Facts) -> Counter[int]:
-    return Counter(broker for finding in group for broker in _brokers(finding.resource.name, facts))
+def _count(group: Iterable[Finding], view: ClusterView) -> Counter[int]:
+    return Counter(broker for finding in group for broker in _brokers(finding.resource.name, view))
 
 
-def _brokers(resource: str, facts: Facts) -> Iterable[int]:
+def _brokers(resource: str, view: ClusterView) -> Iterable[int]:
     broker = broker_of(resource)
     if broker is not None:
         return (broker,)
     key = partition_of(resource)
-    state = facts.states.get(key) if key else None
+    state = view.partitions.state(*key) if key else None
     if state is None:
         return ()
     return state.missing or (() if state.leader is None else (state.leader,))

@@ -5,9 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from kafka_audit.engine.causes.rule import CHANGES
-from kafka_audit.engine.facts import Facts
 from kafka_audit.model.finding import Severity
-from kafka_audit.model.tables import Snapshot
 from kafka_audit.report import matrix, reach, unknowns
 from kafka_audit.report.text import LIFECYCLE, Paint, clean, counted, prose, wrap
 
@@ -21,27 +19,25 @@ _ALIKE = 3
 _STEP = {"see": "see it yourself (reads only)", "quick": "quick", "lasting": "lasting", "prove": "prove it"}
 
 
-def render(document: Mapping[str, Any], snapshot: Snapshot, *, width: int, color: bool) -> str:
-    """Return the page of one audit, ending in a newline. `document` is what `document.build` returned for `snapshot`.
+def render(document: Mapping[str, Any], *, width: int, color: bool) -> str:
+    """Return the page of one audit, ending in a newline. `document` is what `document.build` returned.
 
     Commands are never wrapped; everything else keeps to `width` columns.
     """
-    page = _Page(document, Facts(snapshot), max(width, 60), Paint(on=color))
+    page = _Page(document, max(width, 60), Paint(on=color))
     return "\n".join(line.rstrip() for line in page.lines()).rstrip("\n") + "\n"
 
 
 def reasons(document: Mapping[str, Any], incident: Mapping[str, Any], *, width: int) -> str:
     """Return what the page says below an incident's headline: how sure, who suffers, why, what to do. Plain, for messages."""
-    nobody = Facts(Snapshot(snapshot_id="", cluster="", cluster_id="", rows=()))
-    return "\n".join(_Page(document, nobody, max(width, 60), Paint(on=False)).reasons(incident))
+    return "\n".join(_Page(document, max(width, 60), Paint(on=False)).reasons(incident))
 
 
 class _Page:
     """One rendering; methods yield lines."""
 
-    def __init__(self, document: Mapping[str, Any], facts: Facts, width: int, paint: Paint) -> None:
+    def __init__(self, document: Mapping[str, Any], width: int, paint: Paint) -> None:
         self.document = document
-        self.facts = facts
         self.width = width
         self.paint = paint
         in_incidents = {fingerprint for incident in document["incidents"] for fingerprint in incident["findings"]}
@@ -69,8 +65,10 @@ class _Page:
         coverage = self.document["coverage"]
         asked_at = self.document["finished_at"]
         when = datetime.fromisoformat(asked_at).strftime("%d %b %Y %H:%M UTC").lstrip("0") if asked_at else "time not known"
-        size = counted(len(self.facts.registered) or len(self.facts.known_brokers), "broker")
-        parts = [size, f"{coverage['answered']} of {coverage['asked']} reads answered"]
+        parts = [
+            counted(matrix.broker_count(self.document["matrix"]), "broker"),
+            f"{coverage['answered']} of {coverage['asked']} reads answered",
+        ]
         if self.document["counts"]["UNKNOWN"]:
             parts.append(f"{counted(self.document['counts']['UNKNOWN'], 'check')} not known")
         name = clean(self.document["cluster"])
@@ -136,13 +134,13 @@ class _Page:
         if not coverage["answered"]:
             verdict = self.paint("unknown", f"Not judged: 0 of {coverage['asked']} reads answered")
         elif worst > Severity.LOW:
-            verdict = f"No incident: {counted(len(self.alone), 'finding')}, {worst.name} at worst"
+            verdict = f"No incident: {counted(len(self.alone), 'finding')}, at most {worst.name}"
         else:
-            verdict = self.paint("good", "Clear, as far as was asked")
+            verdict = self.paint("good", "Clear: no failure above LOW")
         yield verdict
         counts = self.document["counts"]
         told = f"Results: {counts['PASS']} pass, {counts['FAIL']} fail, {counts['UNKNOWN']} not known"
-        told = f"{told}, {counts['NOT_APPLICABLE']} not applicable here. Nothing unmuted of severity HIGH or above."
+        told = f"{told}, {counts['NOT_APPLICABLE']} not applicable. No unmuted failure of severity HIGH or above."
         yield from wrap(told, self.width)
 
     def picture(self) -> Iterator[str]:
@@ -160,7 +158,7 @@ class _Page:
 
     def on_their_own(self) -> Iterator[str]:
         if self.alone:
-            yield self.paint("bold", "ON THEIR OWN")
+            yield self.paint("bold", "OTHER FINDINGS")
         by_code: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
         for finding in self.alone:
             by_code.setdefault((finding["severity"], finding["code"]), []).append(finding)
@@ -186,7 +184,7 @@ class _Page:
         for incident in self.document["resolved_incidents"]:
             yield from wrap(f"RESOLVED  {clean(incident['headline'])} ({incident['cause']})", self.width, "", _INDENT)
         for incident in self.document["incomparable_incidents"]:
-            text = f"OPEN, NOT JUDGED NOW  {clean(incident['headline'])} ({incident['cause']})"
+            text = f"OPEN, UNKNOWN NOW  {clean(incident['headline'])} ({incident['cause']})"
             yield from wrap(text, self.width, "", _INDENT)
 
     def not_known(self) -> Iterator[str]:
@@ -202,15 +200,15 @@ class _Page:
     def never_asked(self) -> Iterator[str]:
         if self.document["incidents"]:
             return
-        yield self.paint("bold", "NEVER ASKED")
+        yield self.paint("bold", "NOT COVERED")
         for text in self.document["never_asked"]:
             yield from wrap(clean(text, 500), self.width, "  – ", "    ")  # noqa: RUF001 -- the sign for "not asked"
 
     def foot(self) -> Iterator[str]:
         counts = self.document["lifecycle_counts"]
-        told = ", ".join(f"{number} {name}" for name, number in counts.items() if number) or "nothing failed, now or before"
+        told = ", ".join(f"{number} {name}" for name, number in counts.items() if number) or "no failures, now or before"
         previous = self.document["previous_snapshot_id"]
-        compared = f"compared with {clean(previous)}" if previous else "compared with nothing: no earlier snapshot"
+        compared = f"compared with {clean(previous)}" if previous else "no earlier snapshot"
         yield from wrap(f"{told}; {compared}", self.width)
         for why in self.document["passed_over"]:
             yield from wrap(

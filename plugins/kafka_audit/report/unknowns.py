@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kafka_audit.checks.reads import observer_name
+from kafka_audit.cluster.reads import observer_name
 from kafka_audit.model.trusted_hosts import host_of, line
 from kafka_audit.report.text import brokers, clean, counted, listing, prose
 

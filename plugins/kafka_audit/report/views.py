@@ -1,12 +1,12 @@
 """What each party says of the whole cluster, side by side: parties that said the same share a column."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kafka_audit.engine.facts import Facts
-from kafka_audit.model.tables import BrokerView, ViewPartition, ViewTopic
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.model.tables import BrokerView
 from kafka_audit.model.text import clean, listing, ranges
 
 _MOST_ADDRESSES = 10
@@ -26,19 +26,19 @@ class Column:
     values: tuple[str, ...]
 
 
-def build(facts: Facts) -> dict[str, Any]:
+def build(view: ClusterView) -> dict[str, Any]:
     """Return `{rows, columns}` as JSON-ready values: the first column is the registry's, in KRaft what most brokers say."""
-    disputed = _disputed(facts)
-    rows = _questions(facts, disputed)
-    counts = _partition_counts(facts)
+    disputed = _disputed(view)
+    rows = _questions(view, disputed)
     found: dict[tuple[str, ...], list[str]] = defaultdict(list)
-    if facts.registry is not None or facts.registered:
-        found[tuple(_registered(facts, disputed))].append("zookeeper")
-    several = len({view.listener for view in facts.views.values() if view.broker_id >= 0}) > 1
-    for view in sorted(facts.views.values(), key=lambda view: (view.broker_id, view.listener)):
-        name = f"broker {view.broker_id}" if view.broker_id >= 0 else f"broker at {clean(view.address)}"
-        said = tuple(_viewed(facts, view, counts.get(view.topics_digest, (0, 0)), disputed))
-        found[said].append(f"{name} on {clean(view.listener)}" if several and disputed and view.broker_id >= 0 else name)
+    if view.zookeeper_read or view.in_zookeeper:
+        found[tuple(_registered(view, disputed))].append("zookeeper")
+    held = sorted(view.newest(BrokerView), key=lambda row: (row.broker_id, row.listener))
+    several = len({row.listener for row in held if row.broker_id >= 0}) > 1
+    for row in held:
+        name = f"broker {row.broker_id}" if row.broker_id >= 0 else f"broker at {clean(row.address)}"
+        said = tuple(_viewed(view, row, disputed))
+        found[said].append(f"{name} on {clean(row.listener)}" if several and disputed and row.broker_id >= 0 else name)
     columns = [Column(observers=tuple(dict.fromkeys(names)), values=values) for values, names in found.items()]
     first = [column for column in columns if "zookeeper" in column.observers]
     rest = sorted((column for column in columns if column not in first), key=lambda column: -len(column.observers))
@@ -48,64 +48,50 @@ def build(facts: Facts) -> dict[str, Any]:
     }
 
 
-def _disputed(facts: Facts) -> list[tuple[int, str]]:
+def _disputed(view: ClusterView) -> list[tuple[int, str]]:
     """Return broker and listener wherever a view lists another address than others do, or than is registered."""
     said: dict[tuple[int, str], set[str]] = defaultdict(set)
-    for endpoint in facts.endpoints:
+    for endpoint in view.endpoints.known:
         said[endpoint.broker_id, endpoint.listener].add(endpoint.address)
-    for view in facts.views.values():
-        if not view.brokers_listed:
+    for held in view.newest(BrokerView):
+        if not held.brokers_listed:
             continue  # says so once, and not once for each broker
-        listed = {row.broker_id: f"{row.host}:{row.port}" for row in facts.listed.get(view.brokers_digest, ())}
+        listed = {row.broker_id: f"{row.host}:{row.port}" for row in view.listed.get(held.brokers_digest, ())}
         for broker, listener in list(said):
-            if listener == view.listener:
+            if listener == held.listener:
                 said[broker, listener].add(listed.get(broker, _NOTHING))
     return sorted(key for key, addresses in said.items() if len(addresses) > 1)[:_MOST_ADDRESSES]
 
 
-def _questions(facts: Facts, disputed: Sequence[tuple[int, str]]) -> list[str]:
-    asked = ["brokers", *([] if facts.kraft else ["controller"]), "topics", "partitions with a leader", "cluster id"]
+def _questions(view: ClusterView, disputed: Sequence[tuple[int, str]]) -> list[str]:
+    asked = ["brokers", *([] if view.kraft else ["controller"]), "topics", "partitions with a leader", "cluster id"]
     return [*asked, *(f"address of broker {broker}, {clean(listener)}" for broker, listener in disputed)]
 
 
-def _registered(facts: Facts, disputed: Sequence[tuple[int, str]]) -> Iterator[str]:
-    led = sum(row.leader is not None and row.leader >= 0 for row in facts.partitions.values())
-    yield ranges(facts.registered) or _NOTHING
-    if not facts.kraft:
-        yield _NOTHING if facts.controller is None else str(facts.controller)
-    yield str(len({topic for topic, _ in facts.partitions})) if facts.partitions else _NOTHING
-    yield f"{led} of {len(facts.partitions)}" if facts.partitions else _NOTHING
-    yield clean(facts.snapshot.cluster_id)
+def _registered(view: ClusterView, disputed: Sequence[tuple[int, str]]) -> Iterator[str]:
+    count = view.partitions.count
+    yield ranges(view.in_zookeeper) or _NOTHING
+    if not view.kraft:
+        yield _NOTHING if view.controller is None else str(view.controller)
+    yield str(count.topics) if count.partitions else _NOTHING
+    yield f"{count.led} of {count.partitions}" if count.partitions else _NOTHING
+    yield clean(view.snapshot.cluster_id)
     for broker, listener in disputed:
-        own = (endpoint.address for endpoint in facts.endpoints_of(broker) if endpoint.listener == listener)
+        own = (endpoint.address for endpoint in view.endpoints.of(broker) if endpoint.listener == listener)
         yield clean(next(own, _NOTHING))
 
 
-def _viewed(facts: Facts, view: BrokerView, led: tuple[int, int], disputed: Sequence[tuple[int, str]]) -> Iterator[str]:
-    listed = {row.broker_id: f"{row.host}:{row.port}" for row in facts.listed.get(view.brokers_digest, ())}
+def _viewed(view: ClusterView, held: BrokerView, disputed: Sequence[tuple[int, str]]) -> Iterator[str]:
+    listed = {row.broker_id: f"{row.host}:{row.port}" for row in view.listed.get(held.brokers_digest, ())}
     yield ranges(listed) or _NOTHING
-    if not facts.kraft:
-        yield _NOTHING if view.controller_id is None or view.controller_id < 0 else str(view.controller_id)
-    yield str(view.topics_listed) if view.topics_listed else _NOTHING
-    yield f"{led[0]} of {led[1]}" if led[1] else _NOTHING
-    yield clean(view.kafka_cluster_id or "not told")
+    if not view.kraft:
+        yield _NOTHING if held.controller_id is None or held.controller_id < 0 else str(held.controller_id)
+    yield str(held.topics_listed) if held.topics_listed else _NOTHING
+    count = view.partitions.lists.get(held.topics_digest)
+    yield f"{count.led} of {count.partitions}" if count and count.partitions else _NOTHING
+    yield clean(held.kafka_cluster_id or "not told")
     for broker, listener in disputed:
-        yield clean(listed.get(broker, _NOTHING)) if view.listener == listener else NOT_ASKED
-
-
-def _partition_counts(facts: Facts) -> Mapping[str, tuple[int, int]]:
-    """Return by `topics_digest` how many partitions have a leader, and how many there are."""
-    by_topic: dict[str, list[int]] = defaultdict(lambda: [0, 0])
-    for row in facts.snapshot.of(ViewPartition):
-        count = by_topic[row.topic_digest]
-        count[0] += row.leader >= 0
-        count[1] += 1
-    found: dict[str, list[int]] = defaultdict(lambda: [0, 0])
-    for topic in facts.snapshot.of(ViewTopic):
-        led, all_of = by_topic.get(topic.topic_digest, (0, 0))
-        found[topic.topics_digest][0] += led
-        found[topic.topics_digest][1] += all_of
-    return {digest: (led, all_of) for digest, (led, all_of) in found.items()}
+        yield clean(listed.get(broker, _NOTHING)) if held.listener == listener else NOT_ASKED
 
 
 def who(observers: Sequence[str]) -> str:

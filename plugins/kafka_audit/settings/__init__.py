@@ -7,7 +7,6 @@ import os
 import re
 from collections.abc import Collection
 
-from kafka_audit.checks import catalogue
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.settings.document import read
 from kafka_audit.settings.fields import ELSEWHERE, cluster
@@ -21,7 +20,7 @@ def load(path: str | os.PathLike[str], *, codes: Collection[str] | None = None) 
 
     Args:
         path: the YAML file.
-        codes: codes of checks that there are; default: the catalogue's. A mute of another well-formed code is logged.
+        codes: codes of the checks of this version, to log a mute of another well-formed code; None: no code is looked up.
 
     Returns:
         The clusters by name, in the file's order.
@@ -33,10 +32,9 @@ def load(path: str | os.PathLike[str], *, codes: Collection[str] | None = None) 
     root = document.fields(("clusters",), ELSEWHERE)
     if "clusters" not in root:
         document.refuse("must start with `clusters:`, see clusters.example.yaml")
-    known = catalogue().keys() if codes is None else codes
     clusters = {}
     for name, item in root["clusters"].names("a mapping of cluster names").items():
         if not _NAME.fullmatch(name):
             item.refuse("a cluster's name takes letters, digits, `.`, `_` and `-`, at most 80, and starts with a letter or digit")
-        clusters[name] = cluster(item, name, known)
+        clusters[name] = cluster(item, name, codes)
     return clusters

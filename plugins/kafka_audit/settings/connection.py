@@ -6,8 +6,8 @@ from typing import NoReturn
 
 from kafka_audit.model.cluster import Cluster, Security, Tls
 from kafka_audit.model.errors import UsageError
+from kafka_audit.model.text import did_you_mean
 from kafka_audit.settings.logins import MECHANISMS, NEEDS, PROTOCOLS
-from kafka_audit.suggest import did_you_mean
 
 _FILES: Mapping[str, str] = {
     "ssl.ca.location": "ca_file",
@@ -33,11 +33,11 @@ def completed(cluster: Cluster, extra: Mapping[str, object]) -> tuple[Cluster, d
     protocol = _choice(where, given, "security.protocol", given.get("security.protocol", "PLAINTEXT").upper(), PROTOCOLS)
     for key in _NOT_READ:
         if protocol.endswith("SSL") and given.get(key):
-            _refuse(where, f"{key} is not supported; name files without a password in {', '.join(_FILES)}")
+            _refuse(where, f"{key} is not supported; use PEM files without a password in {', '.join(_FILES)}")
     mechanism, secret = _login(where, given) if protocol.startswith("SASL_") else (None, None)
     files = {name: given[key] for key, name in _FILES.items() if given.get(key)} if protocol.endswith("SSL") else {}
     if "key_file" in files and "cert_file" not in files:
-        _refuse(where, "ssl.key.location stands without ssl.certificate.location; a client certificate is both")
+        _refuse(where, "ssl.key.location requires ssl.certificate.location")
     name = f"connection {cluster.kafka_conn_id}"
     needed = NEEDS.get(mechanism or "", ())
     security = Security(
@@ -56,15 +56,15 @@ def _login(where: str, given: Mapping[str, str]) -> tuple[str, str | None]:
     """Return the mechanism, and the password if it takes one."""
     stated = _any(given, "sasl.mechanism", "sasl.mechanisms")
     if not stated:
-        _refuse(where, f"sasl.mechanism is missing; give it one of {', '.join(MECHANISMS)}")
+        _refuse(where, f"sasl.mechanism is missing; set it to one of {', '.join(MECHANISMS)}")
     mechanism = _choice(where, given, "sasl.mechanism", stated.upper(), MECHANISMS)
     if mechanism == "OAUTHBEARER":
-        _refuse(where, "OAUTHBEARER is not supported from a connection; write security with a token in password_env")
+        _refuse(where, "OAUTHBEARER is not supported in a connection; configure security with a token in password_env")
     if not NEEDS[mechanism]:
         return mechanism, None
     for key in ("sasl.username", "sasl.password"):
         if not given.get(key):
-            _refuse(where, f"{key} is missing, which sasl.mechanism {mechanism} needs")
+            _refuse(where, f"{key} is missing; sasl.mechanism {mechanism} requires it")
     return mechanism, given["sasl.password"]
 
 

@@ -15,10 +15,10 @@ from typing import NoReturn
 
 import yaml
 
-from kafka_audit import bounded_yaml
-from kafka_audit.bounded_yaml import YamlLimitError
+from kafka_audit.bounds import bounded_yaml
+from kafka_audit.bounds.bounded_yaml import YamlLimitError
 from kafka_audit.model.errors import UsageError
-from kafka_audit.suggest import did_you_mean
+from kafka_audit.model.text import did_you_mean
 
 log = logging.getLogger(__name__)
 _ADDRESS = re.compile(r"(?:\[[0-9A-Fa-f:.%]+\]|[A-Za-z0-9_.-]+):(\d{1,5})")
@@ -57,12 +57,12 @@ class Item:
         self.refuse(f"must be {wanted}, not {_kind(self.value)}{way_out}")
 
     def _refuse_empty(self, wanted: str) -> NoReturn:
-        self.refuse(f"is empty; give it {wanted} or remove the key")
+        self.refuse(f"is empty; set it to {wanted}, or remove the key")
 
     def text(self, wanted: str = "text") -> str:
         """Return a non-empty string."""
         if not isinstance(self.value, str):
-            self._refuse_type(wanted, "" if isinstance(self.value, dict | list) else "; put it in quotes")
+            self._refuse_type(wanted, "" if isinstance(self.value, dict | list) else "; quote it")
         if not self.value.strip():
             self._refuse_empty(wanted)
         return self.value
@@ -105,7 +105,7 @@ class Item:
         try:
             return date.fromisoformat(str(self.value))
         except ValueError:
-            self.refuse("must be a day such as 2027-01-31")
+            self.refuse("must be a date such as 2027-01-31")
 
     def address(self) -> str:
         """Return `host:port`; an IPv6 host stands in brackets."""
@@ -116,7 +116,7 @@ class Item:
         match = _ADDRESS.fullmatch(value)
         if match is None or not 0 < int(match[1]) <= _MAX_PORT:
             shown = repr(value) if "@" not in value else "a value with credentials"
-            self.refuse(f"{shown} is no host:port; write it like b1.example.com:9092")
+            self.refuse(f"{shown} is not a host:port such as b1.example.com:9092")
         return value
 
     def items(self, wanted: str) -> list["Item"]:
@@ -149,7 +149,7 @@ class Item:
         if not isinstance(self.value, dict):
             self._refuse_type(f"a mapping with some of the keys {', '.join(known)}")
         if "password" in self.value:
-            self.value["password"].refuse("no password may stand in this file; name the environment variable in password_env")
+            self.value["password"].refuse("passwords are not allowed in this file; set the environment variable in password_env")
         for key, item in self.value.items():
             if key not in known:
                 item.refuse(f"unknown key{_nearest(key, known, elsewhere)}")
@@ -167,17 +167,17 @@ def read(path: str | os.PathLike[str]) -> Item:
         bounded_yaml.refuse_aliases(root)
         if root is not None:
             return _item(loader, root, file, ())
-        msg = f"{file}: is empty; it must hold `clusters:`, see clusters.example.yaml"
+        msg = f"{file}: is empty; it must contain `clusters:`, see clusters.example.yaml"
     except yaml.MarkedYAMLError as libyamls:
         error = _worded(text, libyamls)
         line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
         # Tabs are the commonest slip, and YAML's words for them are the least clear.
-        problem = "a tab stands where only spaces may" if "'\\t'" in str(error.problem) else error.problem
+        problem = "a tab is used for indentation; use spaces" if "'\\t'" in str(error.problem) else error.problem
         msg = f"{file}{line}: not YAML: {problem}"
     except YamlLimitError as error:
         msg = f"{file}:{error.line}: {error}"
     except yaml.reader.ReaderError:
-        msg = f"{file}: not YAML: it holds a control character"
+        msg = f"{file}: not YAML: it contains a control character"
     raise UsageError(msg)
 
 
@@ -198,9 +198,9 @@ def _text(file: str) -> str:
             data = stream.read(_MOST_BYTES + 1)
         if len(data) <= _MOST_BYTES:
             return data.decode("utf-8")
-        msg = f"{file}: larger than {_MOST_BYTES >> 20} MB; no cluster file is"
+        msg = f"{file}: larger than {_MOST_BYTES >> 20} MB, the limit for a cluster file"
     except FileNotFoundError:
-        msg = f"{file}: no such file; name the cluster file with --config, or start from clusters.example.yaml"
+        msg = f"{file}: file not found; set --config, or copy clusters.example.yaml"
     except OSError as error:
         msg = f"{file}: cannot be read: {error.strerror}"
     except UnicodeDecodeError:
@@ -211,7 +211,7 @@ def _text(file: str) -> str:
 def _item(loader: yaml.SafeLoader, node: yaml.Node, file: str, path: tuple[str, ...]) -> Item:
     here = Item(value=None, file=file, line=node.start_mark.line + 1, path=path)
     if len(path) > _MAX_DEPTH:
-        here.refuse("is nested too deep")
+        here.refuse("is nested too deeply")
 
     def inner(child: yaml.Node, key: str) -> Item:
         return _item(loader, child, file, (*path, key))
@@ -225,7 +225,7 @@ def _item(loader: yaml.SafeLoader, node: yaml.Node, file: str, path: tuple[str, 
         try:
             value = loader.construct_object(node)
         except ValueError:  # 2027-13-45 looks like a date
-            here.refuse("is no day of the calendar; put it in quotes if it is meant as text")
+            here.refuse("is not a valid date; quote it if it is text")
     return Item(value=value, file=file, line=here.line, path=path)
 
 
@@ -236,9 +236,9 @@ def _mapping(
     for key, _ in node.value:  # before `<<` is merged: a merged key may be overridden, a written one may not be repeated
         at_key = Item(value=None, file=here.file, line=key.start_mark.line + 1, path=(*here.path, str(key.value)))
         if key.tag not in {"tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"}:
-            Item(value=None, file=here.file, line=at_key.line, path=here.path).refuse("a key must be text; put it in quotes")
+            Item(value=None, file=here.file, line=at_key.line, path=here.path).refuse("keys must be text; quote the key")
         if key.value in seen:
-            at_key.refuse("stands twice; remove one")
+            at_key.refuse("is a duplicate key; remove one")
         seen.add(key.value)
     loader.flatten_mapping(node)
     found = {}
@@ -266,4 +266,4 @@ def _kind(value: object) -> str:
 def _nearest(key: str, known: tuple[str, ...], elsewhere: Mapping[str, str]) -> str:
     if key in elsewhere:
         return f"; it belongs at {elsewhere[key]}"
-    return did_you_mean(key, known) or f"; known here: {', '.join(known)}"
+    return did_you_mean(key, known) or f"; valid keys: {', '.join(known)}"

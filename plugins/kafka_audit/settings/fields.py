@@ -7,9 +7,9 @@ from types import MappingProxyType
 
 from kafka_audit.model import trusted_hosts
 from kafka_audit.model.cluster import Cluster, Expect, Keep, Limits, Logs, Mute, Security, Vantage
+from kafka_audit.model.text import did_you_mean
 from kafka_audit.settings import logins
 from kafka_audit.settings.document import Item
-from kafka_audit.suggest import did_you_mean
 
 _CLUSTER = (
     "zookeeper", "bootstrap", "controllers", "security", "listeners", "kafka_conn_id", "trusted_hosts", "reach", "vantages",
@@ -38,13 +38,13 @@ _LEAST_BYTES = 1024 * 1024  # less would not hold one broker's settings
 _CODE = re.compile(r"KA(?!000)[0-9]{3}")
 
 
-def cluster(item: Item, name: str, codes: Collection[str]) -> Cluster:
-    """Return one entry of `clusters`; raises `UsageError`. `codes` are the checks that may be muted."""
+def cluster(item: Item, name: str, codes: Collection[str] | None) -> Cluster:
+    """Return one entry of `clusters`; raises `UsageError`. `codes` as for `settings.load`."""
     given = item.fields(_CLUSTER, ELSEWHERE)
     if not given.keys() & {"zookeeper", "bootstrap", "kafka_conn_id"}:
-        item.refuse("names nobody to ask; give it zookeeper: host:2181 or bootstrap: [host:9092]")
+        item.refuse("has no address; set zookeeper: host:2181 or bootstrap: [host:9092]")
     if "security" in given and "kafka_conn_id" in given:
-        given["kafka_conn_id"].refuse("stands beside security, and both say how to log in; remove one")
+        given["kafka_conn_id"].refuse("conflicts with security; remove one of them")
     none = Item(value=None, file=item.file, line=item.line)
     return Cluster(
         name=name,
@@ -98,17 +98,17 @@ def _vantages(item: Item, expect: Item) -> tuple[Vantage, ...]:
 def _vantage(name: str, item: Item, *, one_host: bool) -> Vantage:
     given = item.fields(_VANTAGE, ELSEWHERE)
     if name == "worker":
-        item.refuse("worker is the name of the place that the audit runs on; choose another")
+        item.refuse("worker is the reserved name of the host that runs the audit; choose another name")
     if ("queue" in given) == ("command" in given):
-        item.refuse("needs exactly one of queue: NAME and command: [PROGRAM, ARGUMENT, …]")
+        item.refuse("requires exactly one of queue: NAME and command: [PROGRAM, ARGUMENT, …]")
     role = given["role"].choice(_ROLES) if "role" in given else "client"
     if "queue" in given:
         if role == "broker":
-            given["role"].refuse("a queue is one place, not one per broker; use command: [ssh, 'kafka-{broker_id}']")
+            given["role"].refuse("a queue is one host, not one per broker; use command: [ssh, 'kafka-{broker_id}']")
         return Vantage(name=name, role=role, queue=given["queue"].text("the name of an Airflow queue"))
     command = _command(given["command"])
     if role == "broker" and not one_host and not any("{broker_id}" in word for word in command):
-        given["command"].refuse("must hold {broker_id}: role: broker runs it once for every broker, on that broker's host")
+        given["command"].refuse("must contain {broker_id}: with role: broker, the command runs on the host of each broker")
     return Vantage(name=name, role=role, command=command)
 
 
@@ -123,7 +123,7 @@ def _paths(item: Item) -> tuple[str, ...]:
 def _logs(item: Item) -> Logs:
     given = item.fields(_LOGS, ELSEWHERE)
     if ("command" in given) == ("paths" in given):
-        item.refuse("needs exactly one of command: [PROGRAM, ARGUMENT, …] and paths: [PATH, …]")
+        item.refuse("requires exactly one of command: [PROGRAM, ARGUMENT, …] and paths: [PATH, …]")
     if "command" in given:
         return Logs(command=_command(given["command"]))
     return Logs(paths=_paths(given["paths"]))
@@ -163,7 +163,7 @@ def _limits(item: Item) -> Limits:
         rows=whole("rows", 1),
     )
     if limits.audit_s < limits.read_s:
-        item.refuse(f"audit_s ({limits.audit_s:g}) is shorter than one read, read_s ({limits.read_s:g})")
+        item.refuse(f"audit_s ({limits.audit_s:g}) must be at least read_s ({limits.read_s:g})")
     return limits
 
 
@@ -173,27 +173,27 @@ def _keep(item: Item) -> Keep:
     return Keep(snapshots=given["snapshots"].whole(2)) if "snapshots" in given else Keep()
 
 
-def _mutes(item: Item, codes: Collection[str]) -> tuple[Mute, ...]:
+def _mutes(item: Item, codes: Collection[str] | None) -> tuple[Mute, ...]:
     return tuple(_mute(one, codes) for one in item.items("a list of {code, resource, reason, owner, until}"))
 
 
-def _mute(item: Item, codes: Collection[str]) -> Mute:
+def _mute(item: Item, codes: Collection[str] | None) -> Mute:
     given = item.fields(_MUTE, ELSEWHERE)
     for key, why in (
-        ("code", "the check's code"),
-        ("resource", "what it is about, e.g. cluster, broker/2 or topic/orders/*"),
+        ("code", "the code of the check"),
+        ("resource", "the resource, e.g. cluster, broker/2 or topic/orders/*"),
         ("reason", "why the finding is accepted"),
-        ("owner", "who accepted it"),
+        ("owner", "the person or team that accepts it"),
     ):
         if key not in given:
-            item.refuse(f"needs {key}: {why}")
+            item.refuse(f"requires {key}: {why}")
     code = given["code"].text("a check's code")
     if not _CODE.fullmatch(code):
         given["code"].refuse(
-            f"{code!r} is no code of a check, as KA101 is one{did_you_mean(code, codes)}; `kafka-audit explain` lists them"
+            f"{code!r} is not a check code such as KA101{did_you_mean(code, codes or ())}; `kafka-audit explain` lists them"
         )
-    if code not in codes:  # of a version to come or long gone: one file may serve several
-        given["code"].warn(f"{code} is no check of this version, so this mutes nothing{did_you_mean(code, codes)}")
+    if codes is not None and code not in codes:  # of a version to come or long gone: one file may serve several
+        given["code"].warn(f"{code} is not a check of this version, and the mute has no effect{did_you_mean(code, codes)}")
     return Mute(
         code=code,
         resource=given["resource"].text(),

@@ -20,7 +20,7 @@ NEEDS: Mapping[str, tuple[str, ...]] = MappingProxyType({**_WITH_PASSWORD, "GSSA
 _CHROOT = re.compile(r"(?:/[^/,\s]+)+")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _WHAT = {
-    "username": "as whom to log in",
+    "username": "the user name",
     "password_env": "the name of the environment variable that holds the password",
     "mechanism": f"one of {', '.join(MECHANISMS)}",
 }
@@ -32,11 +32,11 @@ def zookeeper(item: Item, elsewhere: Mapping[str, str]) -> ZookeeperAccess:
     if isinstance(item.value, dict):
         given = item.fields(ZOOKEEPER, elsewhere)
         if "connect" not in given:
-            item.refuse("needs connect: host:2181/chroot")
+            item.refuse("requires connect: host:2181/chroot")
         if "sasl" in given:
             login = given["sasl"].fields(ZOOKEEPER_SASL, {})
             _demand(given["sasl"], login, ZOOKEEPER_SASL)
-            username, password_env = login["username"].text("a user's name"), _variable(login["password_env"])
+            username, password_env = login["username"].text("a user name"), _variable(login["password_env"])
         if "tls" in given:
             tls = _tls(given["tls"], given["tls"].fields(TLS, {})) or Tls()
         item = given["connect"]
@@ -45,7 +45,7 @@ def zookeeper(item: Item, elsewhere: Mapping[str, str]) -> ZookeeperAccess:
     for address in hosts.split(","):
         item.check_address(address.strip())
     if slash and not _CHROOT.fullmatch(slash + chroot):
-        item.refuse(f"{slash + chroot!r} is no chroot; write it like /kafka, without a slash at the end, after the last address")
+        item.refuse(f"{slash + chroot!r} is not a chroot such as /kafka; it follows the last address, without a trailing slash")
     connect = ",".join(address.strip() for address in hosts.split(",")) + slash + chroot
     return ZookeeperAccess(connect=connect, username=username, password_env=password_env, tls=tls)
 
@@ -54,23 +54,23 @@ def security(item: Item, elsewhere: Mapping[str, str]) -> Security:
     """Return how one kind of listener is spoken to; raises `UsageError`."""
     given = item.fields(SECURITY, elsewhere)
     if "protocol" not in given:
-        item.refuse(f"needs protocol: one of {', '.join(PROTOCOLS)}")
+        item.refuse(f"requires protocol: one of {', '.join(PROTOCOLS)}")
     protocol = given["protocol"].choice(PROTOCOLS)
     sasl, tls = protocol.startswith("SASL_"), protocol.endswith("SSL")
     for key, one in given.items():
         if (key in TLS and not tls) or (key in {"mechanism", "username", "password_env"} and not sasl):
-            one.refuse(f"means nothing with protocol {protocol}; remove it")
+            one.refuse(f"has no effect with protocol {protocol}; remove it")
     mechanism = None
     if sasl:
         _demand(item, given, ("mechanism",))
         mechanism = given["mechanism"].choice(MECHANISMS)
         _demand(item, given, NEEDS[mechanism])
         for spare in {"username", "password_env"} & given.keys() - {*NEEDS[mechanism]}:
-            given[spare].refuse(f"means nothing with mechanism {mechanism}; remove it")
+            given[spare].refuse(f"has no effect with mechanism {mechanism}; remove it")
     return Security(
         protocol=protocol,
         mechanism=mechanism,
-        username=given["username"].text("a user's name") if "username" in given else None,
+        username=given["username"].text("a user name") if "username" in given else None,
         password_env=_variable(given["password_env"]) if "password_env" in given else None,
         tls=_tls(item, given),
     )
@@ -92,18 +92,18 @@ def listeners(item: Item, elsewhere: Mapping[str, str]) -> dict[str, Security | 
 def _demand(item: Item, given: Mapping[str, Item], keys: tuple[str, ...]) -> None:
     for key in keys:
         if key not in given:
-            item.refuse(f"needs {key}: {_WHAT[key]}")
+            item.refuse(f"requires {key}: {_WHAT[key]}")
 
 
 def _variable(item: Item) -> str:
     """Return the name of an environment variable. What is none may be the password itself and is not repeated."""
     if not _VARIABLE.fullmatch(item.text("the name of an environment variable")):
-        item.refuse("is no name of an environment variable, as KAFKA_AUDIT_PASSWORD is one; the password stands in that variable")
+        item.refuse("is not the name of an environment variable such as KAFKA_AUDIT_PASSWORD; set the password in that variable")
     return str(item.value)
 
 
 def _tls(item: Item, given: Mapping[str, Item]) -> Tls | None:
     files = {key: given[key].text("the path of a PEM file") for key in TLS if key in given}
     if "key_file" in files and "cert_file" not in files:
-        item.refuse("has key_file without cert_file; a client certificate is both")
+        item.refuse("has key_file without cert_file; a client certificate requires both")
     return Tls(**files) if files else None

@@ -2,7 +2,8 @@
 
     ROOT/snapshots/<id>/<table>.parquet        all views and probes of one run
     ROOT/snapshots/<id>/manifest.json          written last: the snapshot is published, and immutable
-    ROOT/snapshots/<id>/findings.json          the report, once it is judged; beside it, findings.digest.json in short
+    ROOT/snapshots/<id>/findings.json          the report, once it is judged; beside it, findings.digest.json in short, and
+    ROOT/snapshots/<id>/differences.json       what the difference tables hold, on which it rests
     ROOT/clusters/<cluster>/findings.json      the newest report of a cluster
     ROOT/findings.json                         the newest report of the newest run
     ROOT/runs/<run_id>/                        what goes to Spark and comes back (`model.run`)
@@ -19,18 +20,23 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
-from typing import Any
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+import pyarrow as pa
 
 from kafka_audit.model.errors import EngineError, SnapshotError, StoreError
-from kafka_audit.model.run import Answer, Request, run_path
-from kafka_audit.model.tables import TABLES, Row, Snapshot, SnapshotInfo, SourceRead
-from kafka_audit.store import answers, parquet, pruning, refused, reports
+from kafka_audit.model.run import Answer, Judged, Request, run_path
+from kafka_audit.model.tables import LARGE, TABLES, Row, Snapshot, SnapshotInfo, SourceRead
+from kafka_audit.model.text import did_you_mean
+from kafka_audit.store import parquet, pruning, refused, reports
 from kafka_audit.store.files import STAGING, Files
 from kafka_audit.store.manifest import Manifest, TableFile, cluster_of
-from kafka_audit.suggest import did_you_mean
 
 log = logging.getLogger(__name__)
+_T = TypeVar("_T")
 _REPORT = "findings.json"
+_DIFFERENCES = "differences.json"
 
 
 class Store:
@@ -63,7 +69,7 @@ class Store:
         if existing is not None:
             if existing.decode(errors="replace") == manifest.to_json():
                 return
-            msg = f"{self._files.place(folder)}: is published already, and a published snapshot never changes; take a new one"
+            msg = f"{self._files.place(folder)}: is already published, and a published snapshot is immutable; take a new snapshot"
             raise SnapshotError(msg)
         for name in self._files.names(folder):
             self._files.remove(f"{folder}/{name}")
@@ -80,21 +86,37 @@ class Store:
             raise
         self._files.remove(mark)
 
-    def read(self, snapshot_id: str) -> Snapshot:
+    def read(self, snapshot_id: str, *, large: bool = True) -> Snapshot:
         """Return a published snapshot, each file held against the manifest first.
+
+        Args:
+            snapshot_id: which.
+            large: False leaves the tables in `LARGE` unread, as if they were empty.
 
         Raises:
             SnapshotError: not published, a file is missing, changed or unreadable; the message names it.
         """
         manifest = self.manifest(snapshot_id)
-        rows: list[Row] = []
-        for table in TABLES:
-            if table.table() in manifest.tables:  # an older snapshot lacks tables that were added since
-                rows.extend(self._read_table(manifest, table))
-        return Snapshot(snapshot_id=snapshot_id, cluster=manifest.cluster, cluster_id=manifest.cluster_id, rows=tuple(rows))
+        there = [table for table in TABLES if table.table() in manifest.tables]  # an older snapshot lacks those added since
+        return Snapshot(
+            snapshot_id=snapshot_id,
+            cluster=manifest.cluster,
+            cluster_id=manifest.cluster_id,
+            rows=tuple(
+                row for table in there if table not in LARGE for row in parquet.rows_of(table, self._read_table(manifest, table))
+            ),
+            large=MappingProxyType({table: self._read_table(manifest, table) for table in there if large and table in LARGE}),
+        )
 
     def verify(self, snapshot_id: str) -> None:
         """Raise as `read` does where a snapshot cannot be compared with: files, columns and report; rows are not decoded."""
+        self.verify_tables(snapshot_id)
+        report = self.read_report(snapshot_id)
+        if report is not None and not reports.fits(report, snapshot_id):
+            raise self._no_report(snapshot_id, "is not a report of this snapshot that this version can read")
+
+    def verify_tables(self, snapshot_id: str) -> None:
+        """Raise as `read` does where a snapshot cannot be judged: files and columns; rows are not decoded."""
         manifest = self.manifest(snapshot_id)
         tables = {table.table(): table for table in TABLES}
         for name in manifest.tables:
@@ -102,25 +124,22 @@ class Store:
             if name in tables:
                 with self._telling(manifest, name):
                     parquet.require_columns(tables[name], content)
-        report = self.read_report(snapshot_id)
-        if report is not None and not reports.fits(report, snapshot_id):
-            raise self._no_report(snapshot_id, "is no report on this snapshot that this version reads")
 
-    def _read_table(self, manifest: Manifest, table: type[Row]) -> list[Row]:
+    def _read_table(self, manifest: Manifest, table: type[Row]) -> pa.Table:
         content = self._content(manifest, table.table())
         with self._telling(manifest, table.table()):
-            rows = parquet.decode(table, content)
+            found = parquet.decode(table, content)
         expected = manifest.tables[table.table()].rows
-        if len(rows) != expected:
-            raise self._damaged(manifest, table.table(), f"has {len(rows)} rows where the manifest says {expected}")
-        return rows
+        if found.num_rows != expected:
+            raise self._damaged(manifest, table.table(), f"has {found.num_rows} rows, but the manifest has {expected}")
+        return found
 
     @contextlib.contextmanager
     def _telling(self, manifest: Manifest, name: str) -> Iterator[None]:
         try:
             yield
         except (ValueError, OSError) as error:
-            raise self._damaged(manifest, name, f"is no such table as this version reads ({error})") from error
+            raise self._damaged(manifest, name, f"is not a table that this version can read ({error})") from error
 
     def _content(self, manifest: Manifest, name: str) -> bytes:
         expected = manifest.tables[name]
@@ -128,14 +147,14 @@ class Store:
         if content is None:
             raise self._damaged(manifest, name, "is missing")
         if len(content) != expected.bytes:
-            raise self._damaged(manifest, name, f"has {len(content)} bytes where the manifest says {expected.bytes}")
+            raise self._damaged(manifest, name, f"has {len(content)} bytes, but the manifest has {expected.bytes}")
         if hashlib.sha256(content).hexdigest() != expected.sha256:
-            raise self._damaged(manifest, name, "does not match the manifest's checksum")
+            raise self._damaged(manifest, name, "does not match the checksum of the manifest")
         return content
 
     def _damaged(self, manifest: Manifest, name: str, problem: str) -> SnapshotError:
         place = self._files.place(f"{_folder(manifest.snapshot_id)}/{name}.parquet")
-        way_out = "remove its folder, or compare with another one (--baseline ID, or none)"
+        way_out = "remove its folder, or select another baseline (--baseline ID, or none)"
         return SnapshotError(f"{place}: {problem}; the snapshot cannot be used: {way_out}")
 
     def manifest(self, snapshot_id: str) -> Manifest:
@@ -143,7 +162,7 @@ class Store:
         found = self._manifest(snapshot_id) if cluster_of(snapshot_id) else None
         if found is None:
             near = did_you_mean(snapshot_id, self._files.names("snapshots"))
-            msg = f"{self.root}: has no published snapshot {snapshot_id!r}{near}"
+            msg = f"{self.root}: snapshot {snapshot_id!r} is not published{near}"
             raise SnapshotError(msg)
         return found
 
@@ -187,7 +206,7 @@ class Store:
             return self._manifest(name)
         except SnapshotError as error:
             if cluster_of(name) != cluster:
-                log.warning("passed over while looking for a snapshot to compare %s with: %s", cluster, error)
+                log.warning("skipped while searching a baseline for %s: %s", cluster, error)
             elif damaged is None:
                 raise
             else:
@@ -215,17 +234,37 @@ class Store:
         path = run_path(run_id, "request.json")
         text = self._files.read(path)
         if text is None:
-            msg = f"{self._files.place(path)}: is missing; this run asked Spark nothing"
+            msg = f"{self._files.place(path)}: does not exist; this run has no request for Spark"
             raise EngineError(msg)
         return Request.from_json(text.decode())
 
-    def read_answer(self, run_id: str) -> Answer:
-        """Return what Spark answered.
+    def write_judged(self, run_id: str, judged: Judged) -> None:
+        """Write the answer on one snapshot of a run."""
+        self._files.write(run_path(run_id, f"judged/{judged.snapshot_id}.json"), judged.to_json().encode())
 
-        Raises:
-            EngineError: Spark ended without writing all of it, or wrote what is no answer.
-        """
-        return answers.read(self._files, run_id)
+    def write_answer(self, run_id: str, answer: Answer) -> None:
+        """Write which snapshots of a run were judged: the run is answered."""
+        self._files.write(run_path(run_id, "answer.json"), answer.to_json().encode())
+
+    def read_answer(self, run_id: str) -> Answer:
+        """Return which snapshots were judged; raises `EngineError` where Spark ended without an answer, or it is none."""
+        return self._read_of_run(run_id, "answer.json", Answer.from_json)
+
+    def read_judged(self, run_id: str, snapshot_id: str) -> Judged:
+        """Return the answer on one snapshot; raises `EngineError` where it is not there, or is none."""
+        return self._read_of_run(run_id, f"judged/{snapshot_id}.json", Judged.from_json)
+
+    def _read_of_run(self, run_id: str, name: str, decode: Callable[[str], _T]) -> _T:
+        path = run_path(run_id, name)
+        text = self._files.read(path)
+        if text is None:
+            msg = f"{self._files.place(path)}: is missing: the result of Spark is incomplete; see its log"
+            raise EngineError(msg)
+        try:
+            return decode(text.decode())
+        except (ValueError, KeyError, TypeError) as error:
+            msg = f"{self._files.place(path)}: the result of Spark cannot be read: {error!r}"
+            raise EngineError(msg) from error
 
     def conclude_run(self, run_id: str) -> None:
         """Mark a run as done: nobody will come back to it."""
@@ -266,12 +305,29 @@ class Store:
         except (ValueError, RecursionError):
             document = None
         if not isinstance(document, dict):
-            raise self._no_report(snapshot_id, "is no report (cut short, or edited)")
+            raise self._no_report(snapshot_id, "is not a valid report (truncated or edited)")
         return document
+
+    def write_differences(self, snapshot_id: str, differences: Mapping[str, Any]) -> None:
+        """Write what the difference tables of a judged snapshot hold: its report rests on them."""
+        self._files.write(f"{_folder(snapshot_id)}/{_DIFFERENCES}", json.dumps(differences).encode())
+
+    def read_differences(self, snapshot_id: str) -> dict[str, Any]:
+        """Return what `write_differences` wrote; raises `SnapshotError` where it is not there or cannot be read."""
+        path = f"{_folder(snapshot_id)}/{_DIFFERENCES}"
+        text = self._files.read(path)
+        try:
+            differences = json.loads(text or b"")
+        except (ValueError, RecursionError):
+            differences = None
+        if not isinstance(differences, dict):
+            msg = f"{self._files.place(path)}: {'is missing' if text is None else 'cannot be read'}; judge the snapshot again"
+            raise SnapshotError(msg)
+        return differences
 
     def _no_report(self, snapshot_id: str, problem: str) -> SnapshotError:
         place = self._files.place(f"{_folder(snapshot_id)}/{_REPORT}")
-        return SnapshotError(f"{place}: {problem}; remove it, and nothing but the history of findings is lost")
+        return SnapshotError(f"{place}: {problem}; remove it; only the history of findings is lost")
 
 
 def _folder(snapshot_id: str) -> str:
@@ -282,8 +338,9 @@ def _stamp(snapshot_id: str) -> str:
     return snapshot_id.partition("-")[0]
 
 
-def _table(snapshot: Snapshot, table: type[Row], rows: Sequence[Row]) -> bytes:
-    return parquet.encode(table, rows, snapshot_id=snapshot.snapshot_id, cluster_id=snapshot.cluster_id)
+def _file(snapshot: Snapshot, table: type[Row], rows: Sequence[Row], columns: pa.Table | None = None) -> bytes:
+    data = parquet.joined(table, rows, columns)
+    return parquet.encode(table, data, snapshot_id=snapshot.snapshot_id, cluster_id=snapshot.cluster_id)
 
 
 def _without_refused(snapshot: Snapshot, table: type[Row], rows: Sequence[Row]) -> tuple[list[Row], list[tuple[Row, str]]]:
@@ -291,7 +348,7 @@ def _without_refused(snapshot: Snapshot, table: type[Row], rows: Sequence[Row]) 
 
     def is_refused(row: Row) -> bool:
         try:
-            _table(snapshot, table, [row])
+            _file(snapshot, table, [row])
         except parquet.REFUSALS:
             return True
         return False
@@ -312,22 +369,27 @@ def _encode(snapshot: Snapshot) -> tuple[dict[str, bytes], Manifest]:
     rows: dict[type[Row], list[Row]] = {table: [] for table in TABLES}
     for row in snapshot.rows:
         rows[type(row)].append(row)
+    columns: dict[type[Row], Any] = {**snapshot.large}
     contents: dict[str, bytes] = {}
     lost: list[tuple[Row, str]] = []
     for table in sorted(TABLES, key=lambda table: table is SourceRead):  # last: it tells what the others had to leave out
         if table is SourceRead and lost:
             rows[table] = [*refused.failed(rows[table], lost)]  # type: ignore[arg-type] # of that table
         try:
-            contents[table.table()] = _table(snapshot, table, rows[table])
+            contents[table.table()] = _file(snapshot, table, rows[table], columns.get(table))
         except parquet.REFUSALS:
+            if table in columns:  # collectors check what they put there, so this is a bug: row by row, to lose no other row by it
+                rows[table] += parquet.rows_of(table, columns.pop(table))
             rows[table], left_out = _without_refused(snapshot, table, rows[table])
             lost += left_out
-            contents[table.table()] = _table(snapshot, table, rows[table])
+            contents[table.table()] = _file(snapshot, table, rows[table])
     contents = {table.table(): contents[table.table()] for table in TABLES}
     (info,) = snapshot.of(SnapshotInfo)
     files = {
         table.table(): TableFile(
-            rows=len(found), bytes=len(contents[table.table()]), sha256=hashlib.sha256(contents[table.table()]).hexdigest()
+            rows=len(found) + (columns[table].num_rows if table in columns else 0),
+            bytes=len(contents[table.table()]),
+            sha256=hashlib.sha256(contents[table.table()]).hexdigest(),
         )
         for table, found in rows.items()
     }

@@ -39,16 +39,16 @@ class Baselines:
         names = [name.removesuffix(".json") for name in self._files.names(self._folder) if name.endswith(".json")]
         own = [name for name in names if cluster_of(name) == cluster and snapshot_id in {None, name}]
         if not own:
-            wanted = "none" if snapshot_id is None else f"no {snapshot_id!r}"
-            way_out = f"take one first: kafka-audit before-migration {cluster}"
-            msg = f"{self._files.place(self._folder)}: has {wanted} of cluster {cluster!r}; {way_out}"
+            wanted = "no baseline" if snapshot_id is None else f"no baseline {snapshot_id!r}"
+            way_out = f"create one with kafka-audit before-migration {cluster}"
+            msg = f"{self._files.place(self._folder)}: {wanted} of cluster {cluster!r}; {way_out}"
             raise SnapshotError(msg)
         path = f"{self._folder}/{own[-1]}.json"
         try:
             report = json.loads(self._files.read(path) or b"")
             _ = report["snapshot_id"], report["plan"]["kind"]
         except (ValueError, KeyError, TypeError, RecursionError):
-            msg = f"{self._files.place(path)}: is no baseline (cut short, or edited); name another one"
+            msg = f"{self._files.place(path)}: is not a valid baseline (truncated or edited); select another one"
             raise SnapshotError(msg) from None
         found: dict[str, Any] = report
         return found

@@ -50,7 +50,7 @@ class Files:
             _require_no_login(given)
         self.root = str(Path(given).expanduser().absolute()) if self.is_local else given.rstrip("/")
         if self.is_local and _PATTERN_CHARACTERS & set(self.root):
-            msg = f"{self.root}: Spark would take this path for a pattern; choose one without * ? [ ] {{ }} and backslash"
+            msg = f"{self.root}: Spark reads this path as a pattern; use a path without * ? [ ] {{ }} and backslash"
             raise UsageError(msg)
         try:
             self._base = UPath(self.root)
@@ -156,11 +156,11 @@ def _require_no_login(url: str) -> None:
     if at and ":" in login:
         shown = f"{scheme}://***@…"
         variables = "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
-        msg = f"{shown}: a store's URL holds no password; give it to the file system, for S3 by {variables}"
+        msg = f"{shown}: the URL of a store must not contain a password; set it for the file system, for S3 in {variables}"
         raise UsageError(msg)
     if "?" in rest or "#" in rest:
         shown = url.replace("#", "?").partition("?")[0]
-        msg = f"{shown}?…: a store's URL has no query; give keys and signatures to the file system by its own variables"
+        msg = f"{shown}?…: the URL of a store must not contain a query; set keys in the variables of the file system"
         raise UsageError(msg)
 
 
@@ -213,11 +213,11 @@ def _set_mode(path: Path | UPath, mode: int) -> None:
 
 def _refused(place: str, error: OSError) -> StoreError:
     said = f"{place}: {without_logins(error.strerror or str(error) or type(error).__name__)}"
-    elsewhere = "name another place for the store by --out or KAFKA_AUDIT_STORE"
+    elsewhere = "set another store with --out or KAFKA_AUDIT_STORE"
     if error.errno in _NO_ROOM:
-        return StoreBusyError(f"{said}; make room there, or keep fewer snapshots (keep.snapshots in the cluster file)")
+        return StoreBusyError(f"{said}; free disk space, or keep fewer snapshots (keep.snapshots in the cluster file)")
     if error.errno in _NO_RIGHT or isinstance(error, PermissionError):  # object stores raise it without a number
-        return StoreError(f"{said}; give this user the right to read and write there, or {elsewhere}")
+        return StoreError(f"{said}; grant this user read and write access, or {elsewhere}")
     if error.errno in _WRONG_PLACE:
         return StoreError(f"{said}; {elsewhere}")
-    return StoreBusyError(f"{said}; see whether that storage can be reached, then try again")
+    return StoreBusyError(f"{said}; check that the storage is reachable, then try again")

@@ -85,7 +85,7 @@ class History:
         missing = [key for key in _HEAD if key not in document]
         if missing or not reports.fits(document, snapshot_id):
             place = self._files.place(f"snapshots/{snapshot_id}/findings.json")
-            msg = f"{place}: is no report on this snapshot that this version shows; `kafka-audit diff` judges it anew"
+            msg = f"{place}: is not a report of this snapshot that this version can show; `kafka-audit diff` creates a new one"
             raise SnapshotError(msg)
         return {**_ADDED_LATER, **document}
 

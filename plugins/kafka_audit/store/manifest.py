@@ -54,20 +54,20 @@ class Manifest:
         Raises:
             SnapshotError: no manifest, one of another snapshot, or one of a newer version of this program.
         """
-        way_out = "remove that snapshot's folder, or restore it"
+        way_out = "remove the folder of the snapshot, or restore it"
         try:
             raw = json.loads(text)
             version = int(raw["schema_version"])
             if version > SCHEMA_VERSION:
                 way_out = "upgrade kafka-audit"
-                problem = f"was written by a newer version (schema {version}, this one reads {SCHEMA_VERSION})"
+                problem = f"was written by a newer version (schema {version}, this version supports {SCHEMA_VERSION})"
             elif raw["snapshot_id"] != snapshot_id:
-                problem = f"speaks of snapshot {raw['snapshot_id']!r}, not of the folder it lies in"
+                problem = f"belongs to snapshot {raw['snapshot_id']!r}, not to this folder"
             else:
                 tables = {str(name): TableFile(**file) for name, file in raw.pop("tables").items()}
                 return cls(**raw, tables=MappingProxyType(tables))
         except (ValueError, KeyError, TypeError, AttributeError):
-            problem = "is no manifest (cut short, or edited)"
+            problem = "is not a valid manifest (truncated or edited)"
         msg = f"{place}: {problem}; {way_out}"
         raise SnapshotError(msg)
 

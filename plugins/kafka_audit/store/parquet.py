@@ -30,15 +30,33 @@ def schema(table: type[Row]) -> pa.Schema:
     return pa.schema([pa.field(c.name, _ARROW[c.sql_type], nullable=c.nullable) for c in (*KEY, *columns(table))])
 
 
-def encode(table: type[Row], rows: Sequence[Row], *, snapshot_id: str, cluster_id: str) -> bytes:
-    """Return one table's file. The same rows give the same bytes."""
-    data: dict[str, list[object]] = {"snapshot_id": [snapshot_id] * len(rows), "cluster_id": [cluster_id] * len(rows)}
-    for field in dataclasses.fields(table):
-        data[field.name] = [getattr(row, field.name) for row in rows]
+def table_of(table: type[Row], rows: Sequence[Row]) -> pa.Table:
+    """Return rows as columns, without `KEY`; raises one of `REFUSALS` where a value does not fit its column."""
+    data = {field.name: [getattr(row, field.name) for row in rows] for field in dataclasses.fields(table)}
+    return pa.table(data, schema=_own(table))
+
+
+def joined(table: type[Row], rows: Sequence[Row], columns: pa.Table | None) -> pa.Table:
+    """Return rows and columns of the same table, one below the other; raises one of `REFUSALS`."""
+    found = table_of(table, rows)
+    if columns is None:
+        return found
+    own = _own(table)
+    return pa.concat_tables([found, columns.select(own.names).cast(own)])
+
+
+def encode(table: type[Row], data: pa.Table, *, snapshot_id: str, cluster_id: str) -> bytes:
+    """Return one table's file. The same rows give the same bytes. Raises one of `REFUSALS`."""
+    key = [pa.repeat(pa.scalar(one), data.num_rows) for one in (snapshot_id, cluster_id)]
     sink = pa.BufferOutputStream()
-    pq.write_table(pa.table(data, schema=schema(table)), sink, compression="zstd")
+    pq.write_table(pa.table([*key, *data.columns], schema=schema(table)), sink, compression="zstd")
     content: bytes = sink.getvalue().to_pybytes()
     return content
+
+
+def _own(table: type[Row]) -> pa.Schema:
+    """Return the schema of a table without `KEY`."""
+    return pa.schema(list(schema(table))[len(KEY) :])
 
 
 def require_columns(table: type[Row], content: bytes) -> None:
@@ -50,12 +68,12 @@ def require_columns(table: type[Row], content: bytes) -> None:
         raise ValueError(msg)
     for field in schema(table):
         if field.name in found.names and found.field(field.name).type != field.type:
-            msg = f"column {field.name} is {found.field(field.name).type} where this version has {field.type}"
+            msg = f"column {field.name} has type {found.field(field.name).type}, but this version requires {field.type}"
             raise ValueError(msg)
 
 
-def decode(table: type[Row], content: bytes) -> list[Row]:
-    """Return the rows of a file that `encode` wrote, also of an earlier version that lacked columns with a default.
+def decode(table: type[Row], content: bytes) -> pa.Table:
+    """Return the columns of a file that `encode` wrote, without `KEY`; a column that an earlier version lacked is not there.
 
     Raises:
         ValueError: unreadable, or without a column that the table cannot do without (pyarrow's own errors are ValueErrors).
@@ -64,10 +82,13 @@ def decode(table: type[Row], content: bytes) -> list[Row]:
     require_columns(table, content)
     # Not pq.read_table: Arrow's own threads would still hold `content` when Python ends, and abort the process (GH-34314).
     read = pq.ParquetFile(pa.BufferReader(content), pre_buffer=False).read(use_threads=False)
-    wanted = [field for field in dataclasses.fields(table) if field.name in read.column_names]
-    values = [_values(read.column(field.name)) for field in wanted]
-    names = [field.name for field in wanted]
-    return [table(**dict(zip(names, row, strict=True))) for row in zip(*values, strict=True)]
+    return read.select([field.name for field in dataclasses.fields(table) if field.name in read.column_names])
+
+
+def rows_of(table: type[Row], data: pa.Table) -> list[Row]:
+    """Return columns as rows; one that is not there takes its default."""
+    values = [_values(column) for column in data.columns]
+    return [table(**dict(zip(data.column_names, row, strict=True))) for row in zip(*values, strict=True)]
 
 
 def _values(column: pa.ChunkedArray) -> list[object]:

@@ -50,7 +50,7 @@ from kafka_audit.model.tables.fitting import misfit
 from kafka_audit.model.text import clean
 
 STORE, ERROR = "store", "unreadable answer"
-_NEEDS = "an answer as Kafka and ZooKeeper give it; otherwise report this as a bug"
+_NEEDS = "a valid response; if the response is valid, report a bug"
 
 _OPERATIONS: Mapping[type[Row], str] = MappingProxyType(
     {
@@ -106,7 +106,7 @@ def culprits(rows: Sequence[Row], is_refused: Callable[[Row], bool]) -> dict[int
     """Return the index of each row that cannot be stored, with table and column; `is_refused` tries a single row."""
     found = {}
     for index, row in enumerate(rows):
-        words = misfit(row) or (f"{row.table()}: a value that Parquet refuses" if is_refused(row) else None)
+        words = misfit(row) or (f"{row.table()}: a value that Parquet cannot store" if is_refused(row) else None)
         if words is not None:
             found[index] = words
     return found

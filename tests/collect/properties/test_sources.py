@@ -229,4 +229,4 @@ def test_what_is_no_regular_file_is_not_opened(files, tmp_path):
         "properties:/dev/zero": refused,
         "properties:1": ANSWERED,
     }
-    assert "is a file of the kernel, /proc/version" in str(of(rows, SourceRead))
+    assert "is a kernel file, /proc/version" in str(of(rows, SourceRead))

@@ -51,14 +51,14 @@ SERVICES = (
     f"x: &x [{','.join(['K=v'] * 2000)}]\nb: &b {{environment: *x}}\nservices: {{{','.join(f's{i}: *b' for i in range(2000))}}}\n"
 )
 REFUSED = {
-    "lists of lists": (f"kind: ConfigMap\n{lists('[x,x,x,x,x,x,x,x,x]')}", "aliases that stand for more than 500000 values"),
+    "lists of lists": (f"kind: ConfigMap\n{lists('[x,x,x,x,x,x,x,x,x]')}", "aliases that expand to more than 500000 values"),
     "Lists of Lists": (
         f"kind: List\n{lists('{kind: List, items: []}', kind='List')}items: [*p]\n",
-        "aliases that stand for more than 500000 values",
+        "aliases that expand to more than 500000 values",
     ),
-    "environments of services": (SERVICES, "aliases that stand for more than 500000 values"),
-    "values": (f"a: [{'x,' * 600_000}x]\n", "holds more than 500000 values"),
-    "brackets": ("[" * 100_000, "is nested too deep"),
+    "environments of services": (SERVICES, "aliases that expand to more than 500000 values"),
+    "values": (f"a: [{'x,' * 600_000}x]\n", "contains more than 500000 values"),
+    "brackets": ("[" * 100_000, "is nested too deeply"),
 }
 
 

@@ -11,7 +11,7 @@ import pytest
 import kafka_audit
 from kafka_audit.configuration.principals import MappingError, UnsupportedError, of_certificate, of_login, ssl_rules
 from kafka_audit.configuration.principals.java_regex import LONGEST, Effort, JavaPattern
-from kafka_audit.testbed.regexes import cases, compare
+from testbed.regexes import cases, compare
 
 PLUGINS = str(Path(kafka_audit.__file__).parents[1])
 SEED = random.SystemRandom().randrange(1_000_000)

@@ -1,11 +1,11 @@
-"""Our rules against KafkaConfig itself; the whole run is ``python -m kafka_audit.testbed.differential``."""
+"""Our rules against KafkaConfig itself; the whole run is ``python -m testbed.differential``."""
 
 import random
 
 import pytest
 
-from kafka_audit.testbed.differential.compare import compare, definitions_file
-from kafka_audit.testbed.differential.generate import ROLES, configurations
+from testbed.differential.compare import compare, definitions_file
+from testbed.differential.generate import ROLES, configurations
 
 SEED = random.SystemRandom().randrange(1_000_000)
 CASES = 300
@@ -21,4 +21,4 @@ def test_we_say_what_kafka_says(version):
     assert len(found.verdicts) <= 1, f"seed {SEED}: {found.verdicts[0]}"
     assert len(found.messages) <= 1, f"seed {SEED}: {found.messages[0]}"
     kept = definitions_file(version).read_text("utf-8")
-    assert found.definitions == kept, f"python -m kafka_audit.testbed.differential --define --version {version}"
+    assert found.definitions == kept, f"python -m testbed.differential --define --version {version}"

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from kafka_audit.configuration.starts import known, refusal
-from kafka_audit.testbed.differential.generate import configurations
+from testbed.differential.generate import configurations
 
 BROKER = {"broker.id": "1", "zookeeper.connect": "zk:2181"}
 

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.checks import row_check
-from kafka_audit.checks.reads import is_refusal, reads_by_resource, source_name, without_login
-from kafka_audit.checks.rows import judge
+from kafka_audit.checks import check
+from kafka_audit.cluster.reads import is_refusal, source_name, without_login
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import Snapshot, SourceRead
+from kafka_audit.model.tables import SourceRead
 
 
-@row_check(
+@check(
     code="KA002",
     severity=Severity.MEDIUM,
     needs=(SourceRead,),
@@ -20,7 +20,7 @@ from kafka_audit.model.tables import Snapshot, SourceRead
         Status.UNKNOWN: "Not known: whether the auditor has the rights that it needs at {source} ({error})",
     },
 )
-def auditor_lacks_rights(snapshot: Snapshot) -> Iterator[Judgement]:
+def auditor_lacks_rights(view: ClusterView) -> Iterator[Judgement]:
     r"""The auditor lacks a right, so a read was refused.
 
     ## Why it matters
@@ -55,25 +55,24 @@ def auditor_lacks_rights(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     Kafka documentation, "Authorization and ACLs": operations on protocols.
     """
-    for resource, asked in reads_by_resource(snapshot).items():
+    for resource, asked in view.reads.by_resource.items():
         refused = [read for read in asked if read.outcome == "failed" and is_refusal(read.error)]
         answered = sum(read.outcome == "answered" for read in asked)
         source = source_name(resource, refused or asked)
-        evidence = {"source": source, "answered": str(answered)}
+        evidence = {"source": source, "answered": answered}
         if refused:
-            yield judge(
-                snapshot,
+            yield view.judge(
                 "KA002",
                 resource,
                 Status.FAIL,
-                **evidence,
-                reads=", ".join(sorted({read.operation for read in refused})),
+                evidence,
+                reads=tuple(sorted({read.operation for read in refused})),
                 error=", ".join(sorted({str(read.error) for read in refused})),
                 needs=", ".join(sorted({read.needs or f"the right to {read.operation}" for read in refused})),
             )
         elif answered:
-            yield judge(snapshot, "KA002", resource, Status.PASS, **evidence)
+            yield view.judge("KA002", resource, Status.PASS, evidence)
         else:
             lines = (read.needs for read in asked if without_login(read.error) and read.needs)  # to add to the cluster file
             needs = next(lines, f"an answer of {asked[0].target}")
-            yield judge(snapshot, "KA002", resource, Status.UNKNOWN, **evidence, error="no read was answered", needs=needs)
+            yield view.judge("KA002", resource, Status.UNKNOWN, evidence, error="no read was answered", needs=needs)

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.checks import row_check
-from kafka_audit.checks.rows import earlier, judge, looks, newest
+from kafka_audit.checks import check
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import Registry, Sample, Snapshot, SnapshotInfo
+from kafka_audit.model.tables import Sample, SnapshotInfo
 
 
-@row_check(
+@check(
     code="KA003",
     severity=Severity.LOW,
     needs=(Sample, SnapshotInfo),
@@ -18,7 +18,7 @@ from kafka_audit.model.tables import Registry, Sample, Snapshot, SnapshotInfo
         Status.UNKNOWN: "Not known: whether all of the snapshot is of one moment ({error})",
     },
 )
-def snapshot_skewed(snapshot: Snapshot) -> Iterator[Judgement]:
+def snapshot_skewed(view: ClusterView) -> Iterator[Judgement]:
     """One look at the cluster took too long, or the controller changed between two looks.
 
     ## Why it matters
@@ -42,13 +42,13 @@ def snapshot_skewed(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     `limits` in `clusters.example.yaml`.
     """
-    samples = snapshot.of(Sample)
-    info = next(iter(snapshot.of(SnapshotInfo)), None)
+    samples = view.of(Sample)
+    info = view.info
     if not samples or info is None:
-        yield judge(snapshot, "KA003", "cluster", Status.UNKNOWN, error="no times were kept", needs="another audit")
+        yield view.judge("KA003", "cluster", Status.UNKNOWN, error="no times were kept", needs="another audit")
         return
     longest = max((sample.finished_ms - sample.started_ms) / 1000 for sample in samples)
-    controllers = {row.controller_mzxid for row in (*newest(snapshot, Registry), *earlier(snapshot, Registry))}
+    controllers = {state.controller_version for state in (view.state, view.state_before) if state is not None}
     why = []
     if longest > info.skew_s:
         why.append(f"one look took {longest:.1f} s, the limit is {info.skew_s:g} s")
@@ -56,17 +56,16 @@ def snapshot_skewed(snapshot: Snapshot) -> Iterator[Judgement]:
         why.append("the controller changed between two looks")
     seconds = f"{longest:.1f}"
     status = Status.FAIL if why else Status.PASS
-    yield judge(
-        snapshot,
+    yield view.judge(
         "KA003",
         "cluster",
         status,
         seconds=seconds,
         limit=f"{info.skew_s:g}",
-        looks=_count(snapshot),
+        looks=_count(view),
         why="; ".join(why),
     )
 
 
-def _count(snapshot: Snapshot) -> str:
-    return str(sum(number is not None for number in looks(snapshot)))
+def _count(view: ClusterView) -> str:
+    return str(sum(number is not None for number in view.samples))

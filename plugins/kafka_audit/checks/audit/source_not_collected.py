@@ -2,22 +2,20 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.checks import row_check
-from kafka_audit.checks.reads import (
-    failed_before,
+from kafka_audit.checks import check
+from kafka_audit.cluster.reads import (
     failed_texts,
     is_refusal,
     port_refuses,
-    reads_by_resource,
     source_name,
     without_login,
 )
-from kafka_audit.checks.rows import judge, looks, silent_brokers
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import Snapshot, SourceRead
+from kafka_audit.model.tables import SourceRead
 
 
-@row_check(
+@check(
     code="KA001",
     severity=Severity.HIGH,
     needs=(SourceRead,),
@@ -27,7 +25,7 @@ from kafka_audit.model.tables import Snapshot, SourceRead
         Status.UNKNOWN: "Not known: whether {source} can be collected whole ({error})",
     },
 )
-def source_not_collected(snapshot: Snapshot) -> Iterator[Judgement]:
+def source_not_collected(view: ClusterView) -> Iterator[Judgement]:
     """A source was asked and gave nothing.
 
     ## Why it matters
@@ -61,26 +59,26 @@ def source_not_collected(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     Kafka documentation, "Authorization and ACLs": which right each request needs.
     """
-    reads, silent = reads_by_resource(snapshot), silent_brokers(snapshot)
+    reads, silent = view.reads.by_resource, view.reads.silent_brokers
     if not reads:
         nothing = {"source": "the cluster", "error": "nothing was asked", "needs": "a source to ask"}
-        yield judge(snapshot, "KA001", "cluster", Status.UNKNOWN, **nothing)
+        yield view.judge("KA001", "cluster", Status.UNKNOWN, nothing)
     for resource, asked in reads.items():
         failed = [read for read in asked if read.outcome == "failed" and not is_refusal(read.error)]
         name = source_name(resource, failed or asked)
         source = "ZooKeeper" if name == "zookeeper" else f"{name[0].upper()}{name[1:]}"
-        evidence = {"source": source, "asked": str(len(asked)), "failed": str(len(failed))}
+        evidence = {"source": source, "asked": len(asked), "failed": len(failed)}
         if not failed:
-            yield judge(snapshot, "KA001", resource, Status.PASS, **evidence)
+            yield view.judge("KA001", resource, Status.PASS, evidence)
             continue
         if resource not in silent and all(without_login(read.error) for read in failed):
-            yield judge(snapshot, "KA001", resource, Status.UNKNOWN, **evidence, **failed_texts(failed))
+            yield view.judge("KA001", resource, Status.UNKNOWN, {**evidence, **failed_texts(failed)})
             continue
         part = "gave no view" if resource in silent else "gave only a part"
         evidence |= {"gave": "gave nothing" if len(failed) == len(asked) else part, **failed_texts(failed)}
-        settled = looks(snapshot)[1] is not None and failed_before(snapshot, failed)
+        settled = view.samples[1] is not None and view.reads.failed_before(failed)
         if resource != "cluster" and not settled and all(port_refuses(read) for read in failed):
             evidence["error"] = f"in motion: {evidence['error']}, in one look"
-            yield judge(snapshot, "KA001", resource, Status.UNKNOWN, **evidence)
+            yield view.judge("KA001", resource, Status.UNKNOWN, evidence)
         else:
-            yield judge(snapshot, "KA001", resource, Status.FAIL, **evidence)
+            yield view.judge("KA001", resource, Status.FAIL, evidence)

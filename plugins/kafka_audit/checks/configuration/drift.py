@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Mapping
 
 from kafka_audit.checks.configuration.effective import Value, alike, commonest
-from kafka_audit.checks.rows import judge
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Status
-from kafka_audit.model.tables import Snapshot
 from kafka_audit.model.text import brokers
 
 MANAGED = (
@@ -20,7 +19,7 @@ MANAGED = (
 """Settings by which brokers decide alike. What suits one host (threads, directories, addresses) may differ."""
 
 
-def faults(snapshot: Snapshot, key: str, values: Mapping[int, Value]) -> Iterator[tuple[int, Judgement]]:
+def faults(view: ClusterView, key: str, values: Mapping[int, Value]) -> Iterator[tuple[int, Judgement]]:
     """Yield brokers that have another value than most; defaults of several versions are KA703's matter."""
     known = {one: value for one, value in values.items() if value.known}
     plain = alike(key, known)
@@ -31,6 +30,5 @@ def faults(snapshot: Snapshot, key: str, values: Mapping[int, Value]) -> Iterato
     for broker, own in known.items():
         if plain[broker] != usual and (explicit or own.explicit):
             setting = "log.retention.ms" if key == "log.retention.hours" else key
-            words = {"key": own.key, "setting": setting, "value": plain[broker], **have, "source": own.source}
-            words["broker"] = str(broker)
-            yield broker, judge(snapshot, "KA701", f"broker/{broker}/config/{key}", Status.FAIL, **words)
+            words = {"broker": broker, "key": own.key, "setting": setting, "value": plain[broker], **have, "source": own.source}
+            yield broker, view.judge("KA701", f"broker/{broker}/config/{key}", Status.FAIL, words)

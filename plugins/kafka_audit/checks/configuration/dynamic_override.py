@@ -2,26 +2,27 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.checks import row_check
+from kafka_audit.checks import check
 from kafka_audit.checks.configuration.effective import Effective, unknown
 from kafka_audit.checks.configuration.overrides import faults_of, overrides, told
-from kafka_audit.checks.inter_broker import nobody
-from kafka_audit.checks.rows import judge
+from kafka_audit.checks.gaps import no_brokers
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty, DynamicConfig, Snapshot
+from kafka_audit.model.tables import BrokerConfig, BrokerProperty, DynamicConfig
 
 
-@row_check(
+@check(
     code="KA702",
     severity=Severity.MEDIUM,
     needs=(BrokerConfig, BrokerProperty, DynamicConfig),
+    by_files=True,
     says={
         Status.FAIL: "Broker {broker} runs with a dynamic {key}={value}, {fault}",
         Status.PASS: "Broker {broker} runs with {count} dynamic settings, none of them against its file or on some brokers only",
         Status.UNKNOWN: "Not known: whether dynamic settings change what {who} runs with ({error})",
     },
 )
-def dynamic_override(snapshot: Snapshot) -> Iterator[Judgement]:
+def dynamic_override(view: ClusterView) -> Iterator[Judgement]:
     """A dynamic setting contradicts server.properties, or holds on some brokers only.
 
     ## Why it matters
@@ -51,7 +52,7 @@ def dynamic_override(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     KIP-226 (dynamic broker configuration); Kafka documentation, "Updating Broker Configs".
     """
-    effective = Effective(snapshot)
+    effective = Effective(view)
     found = {broker: overrides(effective, broker) for broker in effective.brokers if told(effective, broker)}
     for broker in effective.brokers:
         if broker not in found:
@@ -64,6 +65,6 @@ def dynamic_override(snapshot: Snapshot) -> Iterator[Judgement]:
             needs = f"server.properties of broker {broker} (`properties` in the cluster file)"
             yield unknown(effective, "KA702", broker, "it has dynamic settings, and its file was not read", needs)
         elif not faults:
-            count = str(len(found[broker]) or "no")
-            yield judge(snapshot, "KA702", f"broker/{broker}", Status.PASS, broker=str(broker), count=count)
-    yield from nobody(effective.between, "KA702")
+            count = len(found[broker]) or "no"
+            yield view.judge("KA702", f"broker/{broker}", Status.PASS, broker=broker, count=count)
+    yield from no_brokers(view, "KA702")

@@ -8,11 +8,11 @@ from functools import cache, cached_property, partial
 from types import MappingProxyType
 from typing import TypeVar
 
-from kafka_audit.checks.inter_broker import InterBroker, nobody
-from kafka_audit.checks.rows import judge
+from kafka_audit.checks.gaps import no_brokers
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.definitions import VERSIONS, definitions
 from kafka_audit.model.finding import Judgement, Status
-from kafka_audit.model.tables import DynamicConfig, Snapshot
+from kafka_audit.model.tables import DynamicConfig
 
 _T = TypeVar("_T")
 
@@ -50,10 +50,10 @@ class Value:
 class Effective:
     """Settings in effect at every broker of a snapshot; controllers without the role of a broker are left out."""
 
-    def __init__(self, snapshot: Snapshot) -> None:
+    def __init__(self, view: ClusterView) -> None:
         """Keep the snapshot; rows are indexed when first asked for."""
-        self.snapshot = snapshot
-        self.between = InterBroker(snapshot)
+        self.view = view
+        self.between = view.inter_broker
         self.settings = self.between.settings
 
     @cached_property
@@ -94,7 +94,7 @@ class Effective:
     @cached_property
     def dynamic(self) -> Mapping[tuple[int | None, str], DynamicConfig]:
         """Dynamic settings in ZooKeeper by broker (None: of all) and key."""
-        return {(row.broker_id, row.key): row for row in self.snapshot.of(DynamicConfig)}
+        return {(row.broker_id, row.key): row for row in self.view.of(DynamicConfig)}
 
 
 @cache
@@ -156,11 +156,11 @@ def unread(effective: Effective, code: str) -> Iterator[Judgement]:
     for broker in effective.brokers:
         if not effective.told(broker):
             yield unknown(effective, code, broker, "its settings were not read")
-    yield from nobody(effective.between, code)
+    yield from no_brokers(effective.view, code)
 
 
 def unknown(effective: Effective, code: str, broker: int, error: str, needs: str | None = None) -> Judgement:
     """Return that a broker cannot be judged, and what would tell; by default anything that tells its settings."""
     needs = needs or f"DescribeConfigs on Cluster, or server.properties of broker {broker} (`properties` in the cluster file)"
-    words = {"broker": str(broker), "who": f"broker {broker}", "error": error, "needs": needs}
-    return judge(effective.snapshot, code, f"broker/{broker}", Status.UNKNOWN, **words)
+    words = {"broker": broker, "who": f"broker {broker}", "error": error, "needs": needs}
+    return effective.view.judge(code, f"broker/{broker}", Status.UNKNOWN, words)

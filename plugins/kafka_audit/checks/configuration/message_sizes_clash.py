@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.checks import row_check
+from kafka_audit.checks import check
 from kafka_audit.checks.configuration.effective import Effective, Value, unknown, unread
-from kafka_audit.checks.rows import judge
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty, DynamicConfig, Snapshot
+from kafka_audit.model.tables import BrokerConfig, BrokerProperty, DynamicConfig
 
 _KEY = "message.max.bytes"
 _OVERHEAD = 12
@@ -21,17 +21,18 @@ _LIMITS = {
 """What must not be smaller, and what happens where it is; the worst first."""
 
 
-@row_check(
+@check(
     code="KA706",
     severity=Severity.MEDIUM,
     needs=(BrokerConfig, BrokerProperty, DynamicConfig),
+    by_files=True,
     says={
         Status.FAIL: "Broker {broker} allows batches of {size} bytes (message.max.bytes) beside {limit}={value}: {effect}",
         Status.PASS: "Broker {broker} carries what it allows, batches of {size} bytes, all the way",
         Status.UNKNOWN: "Not known: whether {who} carries the batches that it allows all the way ({error})",
     },
 )
-def message_sizes_clash(snapshot: Snapshot) -> Iterator[Judgement]:
+def message_sizes_clash(view: ClusterView) -> Iterator[Judgement]:
     """Messages may be larger than what a request, a segment or a fetch of replicas takes.
 
     ## Why it matters
@@ -57,7 +58,7 @@ def message_sizes_clash(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     KIP-74 (fetches make progress beyond their size); Kafka documentation, "Broker Configs".
     """
-    effective = Effective(snapshot)
+    effective = Effective(view)
     yield from unread(effective, "KA706")
     for broker in filter(effective.told, effective.brokers):
         size = effective.get(broker, _KEY)
@@ -66,12 +67,12 @@ def message_sizes_clash(snapshot: Snapshot) -> Iterator[Judgement]:
             yield unknown(effective, "KA706", broker, f"{', '.join(hidden)} not told")
             continue
         small = next((one for one in limits if (size.number or 0) - _OVERHEAD > (one.number or 0)), None)
-        words = {"broker": str(broker), "size": str(size.number)}
+        words: dict[str, object] = {"broker": broker, "size": size.number}
         if small is None:
-            yield judge(snapshot, "KA706", f"broker/{broker}", Status.PASS, **words)
+            yield view.judge("KA706", f"broker/{broker}", Status.PASS, words)
         else:
-            words |= {"key": _to_blame(size, small), "limit": small.key, "value": str(small.number), "effect": _LIMITS[small.key]}
-            yield judge(snapshot, "KA706", f"broker/{broker}", Status.FAIL, **words)
+            words |= {"key": _to_blame(size, small), "limit": small.key, "value": small.number, "effect": _LIMITS[small.key]}
+            yield view.judge("KA706", f"broker/{broker}", Status.FAIL, words)
 
 
 def _to_blame(size: Value, small: Value) -> str:

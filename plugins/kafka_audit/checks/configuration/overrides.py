@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from kafka_audit.checks.configuration.effective import Effective, plain
-from kafka_audit.checks.reads import last_reads
-from kafka_audit.checks.rows import judge
 from kafka_audit.model.finding import Judgement, Status
 from kafka_audit.model.text import brokers
 
@@ -31,7 +29,7 @@ class Override:
 
 def told(effective: Effective, broker: int) -> bool:
     """Tell whether a broker's dynamic settings were read, be there any or none."""
-    asked = any(r.operation == "zookeeper /config/brokers" and r.outcome == "answered" for r in last_reads(effective.snapshot))
+    asked = any(r.operation == "zookeeper /config/brokers" and r.outcome == "answered" for r in effective.view.last_reads)
     return asked or bool(effective.dynamic) or broker in effective.settings.answers
 
 
@@ -60,9 +58,9 @@ def faults_of(
         wrong.append(_on_some(own, {one: overrides.get(own.key) for one, overrides in found.items() if one != broker}))
     if any(wrong):
         scope = "all brokers" if own.scope == "all" else f"broker {broker} alone"
-        words = {"broker": str(broker), "key": own.key, "value": "hidden" if own.value is None else own.value, "scope": scope}
+        words = {"broker": broker, "key": own.key, "value": "hidden" if own.value is None else own.value, "scope": scope}
         words |= {"fault": " and ".join(filter(None, wrong)), "source": own.source}
-        yield judge(effective.snapshot, "KA702", f"broker/{broker}/config/{own.key}", Status.FAIL, **words)
+        yield effective.view.judge("KA702", f"broker/{broker}/config/{own.key}", Status.FAIL, words)
 
 
 def _against(own: Override, line: str) -> str:

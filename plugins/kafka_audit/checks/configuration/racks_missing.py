@@ -2,20 +2,21 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.checks import row_check
+from kafka_audit.checks import check
 from kafka_audit.checks.configuration.effective import Effective, unknown, unread
-from kafka_audit.checks.rows import judge
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty, Snapshot
+from kafka_audit.model.tables import BrokerConfig, BrokerProperty
 from kafka_audit.model.text import brokers
 
 _KEY = "broker.rack"
 
 
-@row_check(
+@check(
     code="KA708",
     severity=Severity.MEDIUM,
     needs=(BrokerConfig, BrokerProperty),
+    by_files=True,
     says={
         Status.FAIL: "Broker {broker} names no rack, where {others} {do}",
         Status.PASS: "Broker {broker} is in rack {rack}",
@@ -23,7 +24,7 @@ _KEY = "broker.rack"
         Status.NOT_APPLICABLE: "No racks to compare: {reason}",
     },
 )
-def racks_missing(snapshot: Snapshot) -> Iterator[Judgement]:
+def racks_missing(view: ClusterView) -> Iterator[Judgement]:
     """Some brokers name their rack, others do not.
 
     ## Why it matters
@@ -47,19 +48,19 @@ def racks_missing(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     KIP-36 (rack aware replica assignment); KIP-392 (fetch from the closest replica).
     """
-    effective = Effective(snapshot)
+    effective = Effective(view)
     racks = {broker: effective.get(broker, _KEY) for broker in effective.brokers if effective.told(broker)}
     named = [broker for broker, rack in racks.items() if rack.explicit]
     if racks and len(racks) == len(effective.brokers) and not named and all(rack.known for rack in racks.values()):
-        yield judge(snapshot, "KA708", "cluster", Status.NOT_APPLICABLE, reason="no broker names one")
+        yield view.judge("KA708", "cluster", Status.NOT_APPLICABLE, reason="no broker names one")
         return
     yield from unread(effective, "KA708")
     for broker, rack in racks.items():
-        words = {"broker": str(broker), "key": _KEY, "rack": rack.text or "", "others": brokers(named)}
+        words = {"broker": broker, "key": _KEY, "rack": rack.text or "", "others": brokers(named)}
         if not rack.known or (not rack.explicit and not named):
             error = "not every broker told its rack" if rack.known else f"{_KEY} was not told"
             yield unknown(effective, "KA708", broker, error)
         elif rack.explicit:
-            yield judge(snapshot, "KA708", f"broker/{broker}", Status.PASS, **words)
+            yield view.judge("KA708", f"broker/{broker}", Status.PASS, words)
         else:
-            yield judge(snapshot, "KA708", f"broker/{broker}", Status.FAIL, **words, do="does" if len(named) == 1 else "do")
+            yield view.judge("KA708", f"broker/{broker}", Status.FAIL, words, do="does" if len(named) == 1 else "do")

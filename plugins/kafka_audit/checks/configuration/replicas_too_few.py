@@ -2,20 +2,21 @@
 
 from collections.abc import Iterator, Mapping
 
-from kafka_audit.checks import row_check
+from kafka_audit.checks import check
 from kafka_audit.checks.configuration.effective import Effective, unknown, unread
-from kafka_audit.checks.rows import judge
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty, DynamicConfig, Snapshot, SnapshotInfo
+from kafka_audit.model.tables import BrokerConfig, BrokerProperty, DynamicConfig, SnapshotInfo
 
 _FACTOR, _IN_SYNC = "default.replication.factor", "min.insync.replicas"
 _INTERNAL, _ENOUGH = ("offsets.topic.replication.factor", "transaction.state.log.replication.factor"), 3
 
 
-@row_check(
+@check(
     code="KA707",
     severity=Severity.MEDIUM,
     needs=(BrokerConfig, BrokerProperty, DynamicConfig),
+    by_files=True,
     says={
         Status.FAIL: "New topics by the defaults of broker {broker} are weak: {fault}",
         Status.PASS: "New topics by the defaults of broker {broker} have {factor} replicas, {in_sync} in sync for acks=all",
@@ -23,7 +24,7 @@ _INTERNAL, _ENOUGH = ("offsets.topic.replication.factor", "transaction.state.log
         Status.NOT_APPLICABLE: "There cannot be more replicas: {reason}",
     },
 )
-def replicas_too_few(snapshot: Snapshot) -> Iterator[Judgement]:
+def replicas_too_few(view: ClusterView) -> Iterator[Judgement]:
     """The defaults of new topics keep too few replicas, or wait for too few.
 
     ## Why it matters
@@ -49,23 +50,23 @@ def replicas_too_few(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     Kafka documentation, "Broker Configs" and "Replication".
     """
-    effective = Effective(snapshot)
-    size = max(len(effective.brokers), *(info.expect_brokers or 1 for info in snapshot.of(SnapshotInfo)), 1)
+    effective = Effective(view)
+    size = max(len(effective.brokers), *(info.expect_brokers or 1 for info in view.of(SnapshotInfo)), 1)
     yield from unread(effective, "KA707")
     for broker in filter(effective.told, effective.brokers):
         resource, found = f"broker/{broker}", {key: effective.get(broker, key).number for key in (_FACTOR, _IN_SYNC, *_INTERNAL)}
         known = {key: number for key, number in found.items() if number is not None}
         if size == 1 and effective.between.asked:
-            yield judge(snapshot, "KA707", resource, Status.NOT_APPLICABLE, reason="there is one broker")
+            yield view.judge("KA707", resource, Status.NOT_APPLICABLE, reason="there is one broker")
         elif size == 1:
             yield unknown(effective, "KA707", broker, "the number of brokers is not known", "the files of the other brokers")
         elif len(known) < len(found):
             yield unknown(effective, "KA707", broker, f"{', '.join(sorted(found.keys() - known.keys()))} not told")
         else:
             weak = tuple(_weak(known, min(_ENOUGH, size)))
-            words = {"broker": str(broker), "factor": str(known[_FACTOR]), "in_sync": str(known[_IN_SYNC])}
+            words = {"broker": broker, "factor": known[_FACTOR], "in_sync": known[_IN_SYNC]}
             told = {"key": weak[0][0], "fault": "; ".join(text for _, text in weak)} if weak else {}
-            yield judge(snapshot, "KA707", resource, Status.FAIL if weak else Status.PASS, **words, **told)
+            yield view.judge("KA707", resource, Status.FAIL if weak else Status.PASS, {**words, **told})
 
 
 def _weak(known: Mapping[str, int], enough: int) -> Iterator[tuple[str, str]]:

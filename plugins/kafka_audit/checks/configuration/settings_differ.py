@@ -2,18 +2,19 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.checks import row_check
+from kafka_audit.checks import check
 from kafka_audit.checks.configuration.drift import MANAGED, faults
 from kafka_audit.checks.configuration.effective import Effective, unknown, unread
-from kafka_audit.checks.rows import judge
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty, DynamicConfig, Snapshot
+from kafka_audit.model.tables import BrokerConfig, BrokerProperty, DynamicConfig
 
 
-@row_check(
+@check(
     code="KA701",
     severity=Severity.MEDIUM,
     needs=(BrokerConfig, BrokerProperty, DynamicConfig),
+    by_files=True,
     says={
         Status.FAIL: "Broker {broker} has {setting}={value}, where {others} {have} {usual} ({source})",
         Status.PASS: "Broker {broker} decides by the same settings as others ({count} compared)",
@@ -21,7 +22,7 @@ from kafka_audit.model.tables import BrokerConfig, BrokerProperty, DynamicConfig
         Status.NOT_APPLICABLE: "No settings to compare: {reason}",
     },
 )
-def settings_differ(snapshot: Snapshot) -> Iterator[Judgement]:
+def settings_differ(view: ClusterView) -> Iterator[Judgement]:
     """Brokers differ in a setting by which all of them decide alike.
 
     ## Why it matters
@@ -46,7 +47,7 @@ def settings_differ(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     Kafka documentation, "Broker Configs"; KIP-226 (dynamic broker configuration).
     """
-    effective = Effective(snapshot)
+    effective = Effective(view)
     yield from unread(effective, "KA701")
     told = [broker for broker in effective.brokers if effective.told(broker)]
     if len(told) == 1:
@@ -54,12 +55,12 @@ def settings_differ(snapshot: Snapshot) -> Iterator[Judgement]:
         if alone is None:
             yield unknown(effective, "KA701", told[0], "no other broker's settings were read")
         else:
-            yield judge(snapshot, "KA701", "cluster", Status.NOT_APPLICABLE, reason=alone)
+            yield view.judge("KA701", "cluster", Status.NOT_APPLICABLE, reason=alone)
         return
     values = {key: {broker: effective.get(broker, key) for broker in told} for key in MANAGED}
     found: dict[int, list[Judgement]] = {broker: [] for broker in told}
     for key in MANAGED:
-        for broker, one in faults(snapshot, key, values[key]):
+        for broker, one in faults(view, key, values[key]):
             found[broker].append(one)
     for broker in told:
         yield from found[broker]
@@ -67,5 +68,5 @@ def settings_differ(snapshot: Snapshot) -> Iterator[Judgement]:
         if hidden:
             yield unknown(effective, "KA701", broker, f"{', '.join(hidden)} not told")
         elif not found[broker]:
-            count = str(len(MANAGED))
-            yield judge(snapshot, "KA701", f"broker/{broker}", Status.PASS, broker=str(broker), count=count)
+            count = len(MANAGED)
+            yield view.judge("KA701", f"broker/{broker}", Status.PASS, broker=broker, count=count)

@@ -2,26 +2,27 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.checks import row_check
+from kafka_audit.checks import check
 from kafka_audit.checks.configuration.effective import Effective, unknown, unread
-from kafka_audit.checks.rows import judge
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty, DynamicConfig, Snapshot
+from kafka_audit.model.tables import BrokerConfig, BrokerProperty, DynamicConfig
 
 _KEY = "auto.create.topics.enable"
 
 
-@row_check(
+@check(
     code="KA705",
     severity=Severity.LOW,
     needs=(BrokerConfig, BrokerProperty, DynamicConfig),
+    by_files=True,
     says={
         Status.FAIL: "Broker {broker} creates topics that clients merely ask for: {key} is true ({why})",
         Status.PASS: "Broker {broker} creates no topic that nobody ordered ({source})",
         Status.UNKNOWN: "Not known: whether {who} creates topics that clients merely ask for ({error})",
     },
 )
-def topics_created_by_use(snapshot: Snapshot) -> Iterator[Judgement]:
+def topics_created_by_use(view: ClusterView) -> Iterator[Judgement]:
     """Topics come into being because a client names them.
 
     ## Why it matters
@@ -44,7 +45,7 @@ def topics_created_by_use(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     KIP-361 (consumers may refrain from it); Kafka documentation, "Broker Configs".
     """
-    effective = Effective(snapshot)
+    effective = Effective(view)
     yield from unread(effective, "KA705")
     for broker in filter(effective.told, effective.brokers):
         found = effective.get(broker, _KEY)
@@ -52,5 +53,5 @@ def topics_created_by_use(snapshot: Snapshot) -> Iterator[Judgement]:
             yield unknown(effective, "KA705", broker, f"{_KEY} was not told")
             continue
         why = f"set, says {found.source}" if found.explicit else "Kafka's default"
-        words = {"broker": str(broker), "key": _KEY, "why": why, "source": found.source}
-        yield judge(snapshot, "KA705", f"broker/{broker}", Status.FAIL if found.true else Status.PASS, **words)
+        words = {"broker": broker, "key": _KEY, "why": why, "source": found.source}
+        yield view.judge("KA705", f"broker/{broker}", Status.FAIL if found.true else Status.PASS, words)

@@ -3,26 +3,27 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from kafka_audit.checks import row_check
+from kafka_audit.checks import check
 from kafka_audit.checks.configuration.effective import Effective, unknown, unread
-from kafka_audit.checks.rows import judge
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty, DynamicConfig, Snapshot
+from kafka_audit.model.tables import BrokerConfig, BrokerProperty, DynamicConfig
 
 _KEY = "unclean.leader.election.enable"
 
 
-@row_check(
+@check(
     code="KA704",
     severity=Severity.HIGH,
     needs=(BrokerConfig, BrokerProperty, DynamicConfig),
+    by_files=True,
     says={
         Status.FAIL: "Broker {broker} lets replicas out of the ISR become leaders and lose records; {key} is {value} ({source})",
         Status.PASS: "Broker {broker} makes no replica leader that is out of the ISR ({source})",
         Status.UNKNOWN: "Not known: whether {who} lets replicas out of the ISR become leaders ({error})",
     },
 )
-def unclean_election(snapshot: Snapshot) -> Iterator[Judgement]:
+def unclean_election(view: ClusterView) -> Iterator[Judgement]:
     """Replicas out of the ISR may become leaders.
 
     ## Why it matters
@@ -48,15 +49,15 @@ def unclean_election(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     KIP-106 (the default became false); Kafka documentation, "Unclean leader election: What if they all die?".
     """
-    effective = Effective(snapshot)
+    effective = Effective(view)
     yield from unread(effective, "KA704")
     for broker in filter(effective.told, effective.brokers):
         found = effective.get(broker, _KEY)
         if not found.known:
             yield unknown(effective, "KA704", broker, f"{_KEY} was not told")
             continue
-        words = {"broker": str(broker), "key": _KEY, "value": found.text or "false", "source": found.source}
+        words = {"broker": broker, "key": _KEY, "value": found.text or "false", "source": found.source}
         status = Status.FAIL if found.true and found.explicit else Status.PASS
-        told = judge(snapshot, "KA704", f"broker/{broker}", status, **words)
+        told = view.judge("KA704", f"broker/{broker}", status, words)
         alone = effective.settings.get(broker, "process.roles").value == "broker"
         yield replace(told, severity=Severity.MEDIUM) if alone and status is Status.FAIL else told

@@ -4,7 +4,8 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from kafka_audit.checks.configuration.effective import Effective
-from kafka_audit.model.tables import BrokerApi, Snapshot
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.model.tables import BrokerApi
 from kafka_audit.model.text import counted
 
 KEY = "inter.broker.protocol.version"
@@ -13,10 +14,10 @@ _NAMES = {0: "Produce", 1: "Fetch", 2: "ListOffsets", 3: "Metadata", 18: "ApiVer
 Ranges = tuple[tuple[int, tuple[int, int]], ...]  # API key, lowest and highest version; sorted
 
 
-def offered(snapshot: Snapshot) -> Mapping[int, Ranges]:
+def offered(view: ClusterView) -> Mapping[int, Ranges]:
     """Return the APIs that brokers offered, by broker."""
     found: dict[int, set[tuple[int, tuple[int, int]]]] = defaultdict(set)
-    for row in snapshot.of(BrokerApi):
+    for row in view.of(BrokerApi):
         if row.broker_id >= 0:
             found[row.broker_id].add((row.api_key, (row.min_version, row.max_version)))
     return {broker: tuple(sorted(ranges)) for broker, ranges in found.items()}

@@ -2,20 +2,21 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.checks import row_check
+from kafka_audit.checks import check
 from kafka_audit.checks.configuration.effective import Effective, commonest, unknown
 from kafka_audit.checks.configuration.versions import KEY, gap, offered, protocol, unlike
-from kafka_audit.checks.inter_broker import nobody
-from kafka_audit.checks.rows import judge
+from kafka_audit.checks.gaps import no_brokers
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerApi, BrokerConfig, BrokerProperty, Snapshot
+from kafka_audit.model.tables import BrokerApi, BrokerConfig, BrokerProperty
 from kafka_audit.model.text import brokers
 
 
-@row_check(
+@check(
     code="KA703",
     severity=Severity.MEDIUM,
     needs=(BrokerApi, BrokerConfig, BrokerProperty),
+    by_files=True,
     says={
         Status.FAIL: "Broker {broker} is of another version than {others}: {fault}",
         Status.PASS: "Broker {broker} speaks as others do ({what})",
@@ -23,7 +24,7 @@ from kafka_audit.model.text import brokers
         Status.NOT_APPLICABLE: "No versions to compare: {reason}",
     },
 )
-def versions_differ(snapshot: Snapshot) -> Iterator[Judgement]:
+def versions_differ(view: ClusterView) -> Iterator[Judgement]:
     """Brokers are of several versions, or speak several versions of the inter-broker protocol.
 
     ## Why it matters
@@ -48,11 +49,11 @@ def versions_differ(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     Kafka documentation, "Upgrading".
     """
-    effective = Effective(snapshot)
+    effective = Effective(view)
     if len(effective.brokers) == 1:
-        yield judge(snapshot, "KA703", "cluster", Status.NOT_APPLICABLE, reason="a single broker is known")
+        yield view.judge("KA703", "cluster", Status.NOT_APPLICABLE, reason="a single broker is known")
         return
-    offers = offered(snapshot)
+    offers = offered(view)
     software = commonest(offers) if offers else ()
     spoken = {broker: version for broker in effective.brokers if (version := protocol(effective, broker)) is not None}
     usual = commonest(named) if (named := {broker: version for broker, version in spoken.items() if version}) else ""
@@ -64,13 +65,13 @@ def versions_differ(snapshot: Snapshot) -> Iterator[Judgement]:
         others = alike if faults else speaking
         if version and version != usual:
             faults.append(f"its {KEY} is {version}, not {usual}")
-        words = {"broker": str(broker), "key": KEY, "others": others, "fault": " and ".join(faults)}
+        words = {"broker": broker, "key": KEY, "others": others, "fault": " and ".join(faults)}
         if faults:
-            yield judge(snapshot, "KA703", f"broker/{broker}", Status.FAIL, **words)
+            yield view.judge("KA703", f"broker/{broker}", Status.FAIL, words)
         elif unread := gap(effective, broker, offers, spoken):
             yield unknown(effective, "KA703", broker, *unread)
         else:
             what = [f"{len(own)} APIs"] if own else []
             what += [f"{KEY} {version}"] if version else []
-            yield judge(snapshot, "KA703", f"broker/{broker}", Status.PASS, **words, what=", ".join(what))
-    yield from nobody(effective.between, "KA703")
+            yield view.judge("KA703", f"broker/{broker}", Status.PASS, words, what=", ".join(what))
+    yield from no_brokers(view, "KA703")

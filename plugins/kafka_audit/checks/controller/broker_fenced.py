@@ -3,18 +3,17 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from kafka_audit.checks import row_check
-from kafka_audit.checks.quorum import NO_QUORUM, ONCE, Quorum
-from kafka_audit.checks.reads import last_reads
-from kafka_audit.checks.rows import judge, kraft
+from kafka_audit.checks import check
+from kafka_audit.checks.gaps import NO_QUORUM, ONCE
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerApi, BrokerView, FencedBroker, Snapshot
+from kafka_audit.model.tables import BrokerApi, BrokerView, FencedBroker
 from kafka_audit.model.text import brokers
 
 _CLUSTER_API, _FENCED_FROM = 60, 2
 
 
-@row_check(
+@check(
     code="KA212",
     severity=Severity.HIGH,
     needs=(FencedBroker, BrokerApi, BrokerView),
@@ -25,7 +24,7 @@ _CLUSTER_API, _FENCED_FROM = 60, 2
         Status.NOT_APPLICABLE: "Nobody can be fenced: {reason}",
     },
 )
-def broker_fenced(snapshot: Snapshot) -> Iterator[Judgement]:
+def broker_fenced(view: ClusterView) -> Iterator[Judgement]:
     """A broker is registered with the controllers, and fenced by them.
 
     ## Why it matters
@@ -51,38 +50,42 @@ def broker_fenced(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     KIP-631 (fencing), KIP-1073 (fenced brokers in DescribeCluster).
     """
-    quorum = Quorum(snapshot)
-    if not kraft(snapshot):
-        yield judge(snapshot, "KA212", "cluster", Status.NOT_APPLICABLE, reason=NO_QUORUM)
+    quorum = view.quorum
+    if not view.kraft:
+        yield view.judge("KA212", "cluster", Status.NOT_APPLICABLE, reason=NO_QUORUM)
         return
     now, before = quorum.now, quorum.before
-    told = _told(snapshot) & now.answering
+    told = _told(view) & now.answering
     if not told:
-        words = {"error": "no broker offers DescribeCluster version 2", "needs": "Kafka 4.0 or later"}
-        yield judge(snapshot, "KA212", "cluster", Status.UNKNOWN, who="any broker", **words)
+        error, needs = "no broker offers DescribeCluster version 2", "Kafka 4.0 or later"
+        yield view.judge("KA212", "cluster", Status.UNKNOWN, who="any broker", error=error, needs=needs)
         return
-    words = {"known": str(len(now.answering)), "holders": brokers(told), "tell": "tells" if len(told) == 1 else "tell"}
+    words: dict[str, object] = {
+        "known": len(now.answering),
+        "holders": brokers(told),
+        "tell": "tells" if len(told) == 1 else "tell",
+    }
     if not now.fenced:
-        yield judge(snapshot, "KA212", "cluster", Status.PASS, **words)
+        yield view.judge("KA212", "cluster", Status.PASS, words)
     for broker in sorted(now.fenced):
         others = told - {broker} - set(now.fenced)
         holders = now.fenced[broker] & others
-        words = {"broker": str(broker), "who": f"broker {broker}", "holders": brokers(holders or now.fenced[broker])}
+        words = {"broker": broker, "who": f"broker {broker}", "holders": brokers(holders or now.fenced[broker])}
         words["tell"] = "tells" if len(holders) == 1 else "tell"
         running = broker in now.answering
         words["state"] = "it answers clients, who are not sent there any more" if running else "it does not answer"
         if not holders or len(holders) * 2 <= len(others):
             words |= {"error": "brokers do not agree", "needs": "another audit"}
-            yield judge(snapshot, "KA212", f"broker/{broker}", Status.UNKNOWN, **words)
+            yield view.judge("KA212", f"broker/{broker}", Status.UNKNOWN, words)
         elif before is None or not before.fenced.get(broker, frozenset()) & holders:
-            yield judge(snapshot, "KA212", f"broker/{broker}", Status.UNKNOWN, **words, **ONCE)
+            yield view.judge("KA212", f"broker/{broker}", Status.UNKNOWN, words | ONCE)
         else:
-            found = judge(snapshot, "KA212", f"broker/{broker}", Status.FAIL, **words)
+            found = view.judge("KA212", f"broker/{broker}", Status.FAIL, words)
             yield found if running else replace(found, severity=Severity.MEDIUM)
 
 
-def _told(snapshot: Snapshot) -> frozenset[int]:
+def _told(view: ClusterView) -> frozenset[int]:
     """Return the brokers that tell who is fenced; who offers it is always asked, so the failed ones are left out."""
-    able = {row.broker_id for row in snapshot.of(BrokerApi) if row.api_key == _CLUSTER_API and row.max_version >= _FENCED_FROM}
-    failed = {r.observer for r in last_reads(snapshot) if (r.operation, r.outcome) == ("DescribeCluster", "failed")}
+    able = {row.broker_id for row in view.of(BrokerApi) if row.api_key == _CLUSTER_API and row.max_version >= _FENCED_FROM}
+    failed = {r.observer for r in view.last_reads if (r.operation, r.outcome) == ("DescribeCluster", "failed")}
     return frozenset(one for one in able if f"broker:{one}" not in failed)

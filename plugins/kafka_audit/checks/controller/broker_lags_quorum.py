@@ -2,14 +2,15 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.checks import row_check
-from kafka_audit.checks.quorum import ONCE, Quorum, seconds
-from kafka_audit.checks.rows import judge
+from kafka_audit.checks import check
+from kafka_audit.checks.gaps import ONCE, no_quorum
+from kafka_audit.cluster.quorum import seconds
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerView, QuorumReplica, QuorumView, Snapshot
+from kafka_audit.model.tables import BrokerView, QuorumReplica, QuorumView
 
 
-@row_check(
+@check(
     code="KA210",
     severity=Severity.HIGH,
     needs=(QuorumView, QuorumReplica, BrokerView),
@@ -20,7 +21,7 @@ from kafka_audit.model.tables import BrokerView, QuorumReplica, QuorumView, Snap
         Status.NOT_APPLICABLE: "Not asked of {who}: {reason}",
     },
 )
-def broker_lags_quorum(snapshot: Snapshot) -> Iterator[Judgement]:
+def broker_lags_quorum(view: ClusterView) -> Iterator[Judgement]:
     """A broker answers clients, and does not follow the metadata log of its controllers.
 
     ## Why it matters
@@ -46,28 +47,28 @@ def broker_lags_quorum(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     KIP-836 (lag of voters and observers), KIP-631 (brokers as observers of the metadata log).
     """
-    quorum = Quorum(snapshot)
-    yield from quorum.gap("KA210", "a broker")
+    quorum = view.quorum
+    yield from no_quorum(view, "KA210", "a broker")
     now = quorum.now
     if now.newest is None:
         return
     answering = {one for one in now.answering if one >= 0}
     for broker in sorted(answering | {one for one, row in now.replicas.items() if not row.voter}):
         row = now.replicas.get(broker)
-        words = {"broker": str(broker), "who": f"broker {broker}", "leader": str(now.newest.leader_id)}
+        words = {"broker": broker, "who": f"broker {broker}", "leader": now.newest.leader_id}
         resource, behind = f"broker/{broker}", now.behind_ms.get(broker)
         if broker not in answering:
-            yield judge(snapshot, "KA210", resource, Status.NOT_APPLICABLE, **words, reason="it gives no view")
+            yield view.judge("KA210", resource, Status.NOT_APPLICABLE, words, reason="it gives no view")
         elif row is None or not now.behind_ms:
             error = "the leader does not know it" if row is None else "this version tells no times"
             needs = "an observer that fetched within five minutes" if row is None else "DescribeQuorum version 1 (Kafka 3.3)"
-            yield judge(snapshot, "KA210", resource, Status.UNKNOWN, **words, error=error, needs=needs)
+            yield view.judge("KA210", resource, Status.UNKNOWN, words, error=error, needs=needs)
         else:
             words |= {"behind": seconds(behind), "offsets": f"at offset {row.log_end_offset} of {now.newest.high_watermark}"}
             lasting = quorum.before is not None and broker in quorum.before.late and broker in quorum.before.answering
             if broker not in now.late:
-                yield judge(snapshot, "KA210", resource, Status.PASS, **words)
+                yield view.judge("KA210", resource, Status.PASS, words)
             elif lasting:
-                yield judge(snapshot, "KA210", resource, Status.FAIL, **words)
+                yield view.judge("KA210", resource, Status.FAIL, words)
             else:
-                yield judge(snapshot, "KA210", resource, Status.UNKNOWN, **words, **ONCE)
+                yield view.judge("KA210", resource, Status.UNKNOWN, words | ONCE)

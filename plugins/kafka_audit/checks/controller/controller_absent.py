@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.checks import row_check
+from kafka_audit.checks import check
 from kafka_audit.checks.controller.leadership import by_quorum, by_registry
-from kafka_audit.checks.rows import kraft
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import QuorumView, Registry, Snapshot
+from kafka_audit.model.tables import QuorumView, Registry
 
 
-@row_check(
+@check(
     code="KA201",
     severity=Severity.CRITICAL,
     needs=(Registry, QuorumView),
@@ -19,7 +19,7 @@ from kafka_audit.model.tables import QuorumView, Registry, Snapshot
         Status.UNKNOWN: "Not known: whether the cluster has a controller ({error})",
     },
 )
-def controller_absent(snapshot: Snapshot) -> Iterator[Judgement]:
+def controller_absent(view: ClusterView) -> Iterator[Judgement]:
     """No broker is the controller; in KRaft mode no controller leads the metadata quorum.
 
     ## Why it matters
@@ -46,4 +46,4 @@ def controller_absent(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     How brokers compete for the znode: `kafka.controller.KafkaController.elect`. KIP-595 (the quorum), DescribeQuorum (API 55).
     """
-    yield by_quorum(snapshot) if kraft(snapshot) else by_registry(snapshot)
+    yield by_quorum(view) if view.kraft else by_registry(view)

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.checks import row_check
+from kafka_audit.checks import check
 from kafka_audit.checks.controller.named_controller import among_observers, beside_zookeeper
-from kafka_audit.checks.rows import kraft
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerView, QuorumView, Registry, Snapshot
+from kafka_audit.model.tables import BrokerView, QuorumView, Registry
 
 
-@row_check(
+@check(
     code="KA202",
     severity=Severity.HIGH,
     needs=(Registry, BrokerView, QuorumView),
@@ -20,7 +20,7 @@ from kafka_audit.model.tables import BrokerView, QuorumView, Registry, Snapshot
         Status.NOT_APPLICABLE: "No controller to compare with: {reason}",
     },
 )
-def controller_disagreement(snapshot: Snapshot) -> Iterator[Judgement]:
+def controller_disagreement(view: ClusterView) -> Iterator[Judgement]:
     """A broker names another controller than ZooKeeper holds, or none; in KRaft, observers name different leaders of the quorum.
 
     ## Why it matters
@@ -50,4 +50,4 @@ def controller_disagreement(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     Metadata v1 and later; `kafka.controller.KafkaController`. DescribeQuorum (API 55), KIP-595.
     """
-    yield from among_observers(snapshot) if kraft(snapshot) else beside_zookeeper(snapshot)
+    yield from among_observers(view) if view.kraft else beside_zookeeper(view)

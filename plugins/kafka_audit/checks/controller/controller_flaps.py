@@ -1,14 +1,25 @@
 """KA203."""
 
-from kafka_audit.checks import sql_check
-from kafka_audit.model.finding import Severity, Status
+from collections.abc import Iterator
+
+from kafka_audit.checks import check
+from kafka_audit.checks.controller.since_previous import gap_judgement, minutes, rounded
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import RegisteredBroker, RegisteredTopic, Registry
 
+_FEWEST = 3
+"""How many elections are never too many."""
 
-@sql_check(
+_MINUTES = 60
+"""More than one election in so many minutes is too many."""
+
+
+@check(
     code="KA203",
     severity=Severity.HIGH,
     needs=(Registry, RegisteredBroker, RegisteredTopic),
+    parts=("controller", "brokers", "topics"),
     says={
         Status.FAIL: "The controller flaps: {rise} elections in {minutes} minutes since the previous snapshot (epoch {before}"
         " to {after})",
@@ -17,7 +28,7 @@ from kafka_audit.model.tables import RegisteredBroker, RegisteredTopic, Registry
         Status.NOT_APPLICABLE: "Elections of the controller cannot be counted: {reason}",
     },
 )
-def controller_flaps() -> str:
+def controller_flaps(view: ClusterView) -> Iterator[Judgement]:
     """The controller is elected again and again.
 
     ## Why it matters
@@ -44,29 +55,19 @@ def controller_flaps() -> str:
     ## References
     `kafka.controller.KafkaController`; metric `ActiveControllerCount`.
     """
-    return """
-        WITH told AS (
-            SELECT j.snapshot_id, j.controller_epoch AS after, j.previous_controller_epoch AS before,
-                   if(j.controller_epoch < j.previous_controller_epoch, 0, j.controller_epoch - j.previous_controller_epoch)
-                       AS rise,
-                   greatest((i.started_ms - q.started_ms) / 60000, 1) AS minutes, greatest(coalesce(b.n, 0), 3) AS brokers,
-                   if(j.controller_id IS NULL, 1, 0) AS taken_over
-            FROM judged AS j
-            JOIN snapshot_info AS i ON i.snapshot_id = j.snapshot_id
-            JOIN snapshot_info AS q ON q.snapshot_id = j.previous_snapshot_id
-            LEFT JOIN (SELECT snapshot_id, count(*) AS n FROM registered_broker_at WHERE slot = 'now' GROUP BY snapshot_id) AS b
-                ON b.snapshot_id = j.snapshot_id
-            WHERE j.snapshot_id NOT IN (SELECT snapshot_id FROM previous_gap))
-        SELECT snapshot_id, 'KA203' AS code, 'cluster' AS resource,
-               CASE WHEN rise IS NULL THEN 'UNKNOWN' WHEN rise > brokers + taken_over
-                   AND rise * 60 > minutes THEN 'FAIL' ELSE 'PASS' END AS status,
-               CAST(NULL AS STRING) AS severity, 'measured' AS confidence,
-               map('rise', string(rise), 'minutes', string(CAST(round(minutes) AS BIGINT)), 'before', string(before),
-                   'after', string(after), 'error', '/controller_epoch is absent', 'needs',
-                       'a /controller_epoch in both snapshots')
-                   AS evidence
-        FROM told
-        UNION ALL
-        SELECT snapshot_id, 'KA203', 'cluster', status, NULL, 'measured', map('error', error, 'needs', needs, 'reason', reason)
-        FROM previous_gap
-    """
+    gap = gap_judgement(view, "KA203")
+    if gap is not None:
+        yield gap
+        return
+    state, earlier, passed = view.state, view.state_earlier, minutes(view)
+    before = None if earlier is None else earlier.controller_epoch
+    after = None if state is None else state.controller_epoch
+    evidence = {"minutes": rounded(passed), "before": before, "after": after}
+    if state is None or before is None or after is None or passed is None:
+        unknown = {"error": "/controller_epoch is absent", "needs": "a /controller_epoch in both snapshots"}
+        yield view.judge("KA203", "cluster", Status.UNKNOWN, {**evidence, **unknown})
+        return
+    rise = max(after - before, 0)
+    taken_over = 1 if state.controller_id is None else 0  # by a KRaft controller, in a migration
+    flaps = rise > max(len(view.brokers), _FEWEST) + taken_over and rise * _MINUTES > passed
+    yield view.judge("KA203", "cluster", Status.FAIL if flaps else Status.PASS, evidence, rise=rise)

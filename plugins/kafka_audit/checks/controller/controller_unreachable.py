@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.checks import row_check
-from kafka_audit.checks.quorum import ONCE
-from kafka_audit.checks.rows import judge, looks
+from kafka_audit.checks import check
+from kafka_audit.checks.gaps import ONCE
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import ControllerProbe, Snapshot
+from kafka_audit.model.tables import ControllerProbe
 from kafka_audit.model.text import clean
 
 
-@row_check(
+@check(
     code="KA211",
     severity=Severity.HIGH,
     needs=(ControllerProbe,),
@@ -21,7 +21,7 @@ from kafka_audit.model.text import clean
         Status.NOT_APPLICABLE: "No controller to reach: {reason}",
     },
 )
-def controller_unreachable(snapshot: Snapshot) -> Iterator[Judgement]:
+def controller_unreachable(view: ClusterView) -> Iterator[Judgement]:
     """An address of a KRaft controller does not answer.
 
     ## Why it matters
@@ -46,20 +46,19 @@ def controller_unreachable(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     `controller.quorum.voters`, `controller.quorum.bootstrap.servers`, `controller.listener.names`.
     """
-    now, before = looks(snapshot)
-    rows = sorted((row for row in snapshot.of(ControllerProbe) if row.sample == now), key=lambda row: row.address)
-    earlier = {row.address: row for row in snapshot.of(ControllerProbe) if row.sample == before}
+    rows = sorted(view.newest(ControllerProbe), key=lambda row: row.address)
+    earlier = {row.address: row for row in view.before(ControllerProbe)}
     if not rows:
         reason = "the cluster file names no controllers"
-        yield judge(snapshot, "KA211", "cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.judge("KA211", "cluster", Status.NOT_APPLICABLE, reason=reason)
     for row in rows:
         words = {"address": clean(row.address), "layer": row.layer, "error": clean(row.error or row.outcome)}
         resource, past = f"controller/{row.address}", earlier.get(row.address)
         if row.outcome == "ok":
             node = "" if row.node_id is None else f" as node {row.node_id}"
-            yield judge(snapshot, "KA211", resource, Status.PASS, **words, node=node)
+            yield view.judge("KA211", resource, Status.PASS, words, node=node)
         elif row.outcome == "failed" and past is not None and (past.outcome, past.layer) == ("failed", row.layer):
-            yield judge(snapshot, "KA211", resource, Status.FAIL, **words)
+            yield view.judge("KA211", resource, Status.FAIL, words)
         else:
             unknown = {"needs": row.needs or "another audit"} if row.outcome == "unknown" else ONCE
-            yield judge(snapshot, "KA211", resource, Status.UNKNOWN, **{**words, **unknown})
+            yield view.judge("KA211", resource, Status.UNKNOWN, {**words, **unknown})

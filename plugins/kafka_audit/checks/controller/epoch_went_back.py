@@ -1,14 +1,20 @@
 """KA204."""
 
-from kafka_audit.checks import sql_check
-from kafka_audit.model.finding import Severity, Status
+from collections.abc import Iterator
+
+from kafka_audit.checks import check
+from kafka_audit.checks.controller.since_previous import gap_judgement, partition_resource
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.differences.tables import LISTED, EpochChange
+from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic, Registry
 
 
-@sql_check(
+@check(
     code="KA204",
     severity=Severity.CRITICAL,
     needs=(Registry, RegisteredTopic, RegisteredPartition),
+    parts=("controller", "topics"),
     says={
         Status.FAIL: "Brokers will refuse the controller: {what} fell from {before} to {after} since the previous snapshot",
         Status.PASS: "Since the previous snapshot the controller epoch did not fall (from {before} to {after})",
@@ -16,7 +22,7 @@ from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic, Regis
         Status.NOT_APPLICABLE: "Epochs cannot be compared: {reason}",
     },
 )
-def epoch_went_back() -> str:
+def epoch_went_back(view: ClusterView) -> Iterator[Judgement]:
     """A controller epoch or leader epoch is lower than in the previous snapshot.
 
     ## Why it matters
@@ -42,39 +48,35 @@ def epoch_went_back() -> str:
     ## References
     KIP-101 and KIP-320 (leader epochs); `StaleControllerEpochException`.
     """
-    return """
-        WITH fell AS (
-            SELECT *, count(*) OVER (PARTITION BY snapshot_id) AS n FROM partition_pair
-            WHERE leader_epoch < previous_epoch AND coalesce(before_epoch, leader_epoch) < previous_epoch),
-        counted AS (SELECT snapshot_id, count(*) AS n, min(struct(topic, partition, previous_epoch, leader_epoch)) AS first
-                    FROM fell GROUP BY snapshot_id),
-        cluster AS (
-            SELECT j.snapshot_id, j.previous_controller_epoch AS before, j.controller_epoch AS after, c.n, c.first,
-                   coalesce(c.n > 10, false) AS many,
-                   coalesce(j.controller_epoch < j.previous_controller_epoch AND
-                            coalesce(j.before_controller_epoch, j.controller_epoch) < j.previous_controller_epoch, false) AS fell
-            FROM judged AS j LEFT JOIN counted AS c ON c.snapshot_id = j.snapshot_id
-            WHERE j.snapshot_id NOT IN (SELECT snapshot_id FROM previous_gap)),
-        told AS (
-            SELECT snapshot_id, 'cluster' AS resource,
-                   CASE WHEN fell OR many THEN 'FAIL' WHEN before IS NULL OR after IS NULL THEN 'UNKNOWN' ELSE 'PASS' END
-                       AS status,
-                   CASE WHEN many THEN concat(if(fell, 'the controller epoch and ', ''), 'the leader epochs of ', n,
-                                              ' partitions (first ', first.topic, '-', first.partition, ')')
-                        ELSE 'the controller epoch' END AS what,
-                   string(if(many AND NOT fell, first.previous_epoch, before)) AS before,
-                   string(if(many AND NOT fell, first.leader_epoch, after)) AS after,
-                   if(before IS NULL OR after IS NULL, '/controller_epoch is absent', NULL) AS error,
-                       'a /controller_epoch in both snapshots' AS needs, NULL AS reason
-            FROM cluster
-            UNION ALL
-            SELECT snapshot_id, concat('topic/', topic, '/partition/', partition), 'FAIL',
-                   concat('the leader epoch of ', topic, '-', partition), string(previous_epoch), string(leader_epoch), NULL,
-                       NULL, NULL
-            FROM fell WHERE n <= 10
-            UNION ALL
-            SELECT snapshot_id, 'cluster', status, NULL, NULL, NULL, error, needs, reason FROM previous_gap)
-        SELECT snapshot_id, 'KA204' AS code, resource, status, CAST(NULL AS STRING) AS severity, 'measured' AS confidence,
-               map('what', what, 'before', before, 'after', after, 'error', error, 'needs', needs, 'reason', reason) AS evidence
-        FROM told
-    """
+    gap = gap_judgement(view, "KA204")
+    if gap is not None:
+        yield gap
+        return
+    fell = next((row for row in view.differences.of(EpochChange) if row.kind == "fell"), None)
+    many = fell is not None and fell.partitions > LISTED
+    yield _of_cluster(view, fell if many else None)
+    if fell is not None and not many:
+        for partition, before, after in zip(fell.first, fell.before, fell.after, strict=True):
+            what = f"the leader epoch of {partition}"
+            yield view.judge("KA204", partition_resource(partition), Status.FAIL, what=what, before=before, after=after)
+
+
+def _of_cluster(view: ClusterView, partitions: EpochChange | None) -> Judgement:
+    """Judge /controller_epoch; `partitions` are those that fell, where they are too many for a judgement each."""
+    after, sample_before, before = (
+        None if state is None else state.controller_epoch for state in (view.state, view.state_before, view.state_earlier)
+    )
+    fell = after is not None and before is not None and max(after, after if sample_before is None else sample_before) < before
+    what = "the controller epoch"
+    if partitions is not None:
+        first = partitions.first[0]
+        epochs = f"the leader epochs of {partitions.partitions} partitions (first {first})"
+        what = f"{what} and {epochs}" if fell else epochs
+        if not fell:
+            before, after = partitions.before[0], partitions.after[0]
+    if fell or partitions is not None:
+        return view.judge("KA204", "cluster", Status.FAIL, what=what, before=before, after=after)
+    if before is None or after is None:
+        error, needs = "/controller_epoch is absent", "a /controller_epoch in both snapshots"
+        return view.judge("KA204", "cluster", Status.UNKNOWN, what=what, before=before, after=after, error=error, needs=needs)
+    return view.judge("KA204", "cluster", Status.PASS, what=what, before=before, after=after)

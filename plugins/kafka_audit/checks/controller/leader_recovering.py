@@ -1,14 +1,19 @@
 """KA207."""
 
-from kafka_audit.checks import sql_check
-from kafka_audit.model.finding import Severity, Status
+from collections.abc import Iterator
+
+from kafka_audit.checks import check
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.differences.tables import StateFault
+from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic, Registry
 
 
-@sql_check(
+@check(
     code="KA207",
     severity=Severity.HIGH,
     needs=(Registry, RegisteredTopic, RegisteredPartition),
+    parts=("controller", "topics"),
     says={
         Status.FAIL: "{count} partitions have a leader that was elected unclean and has not recovered ({partitions}): records"
         " are lost",
@@ -17,7 +22,7 @@ from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic, Regis
         Status.NOT_APPLICABLE: "Recovery of leaders is told by ZooKeeper alone: {reason}",
     },
 )
-def leader_recovering() -> str:
+def leader_recovering(view: ClusterView) -> Iterator[Judgement]:
     """A leader that was elected unclean has not recovered.
 
     ## Why it matters
@@ -43,25 +48,12 @@ def leader_recovering() -> str:
     ## References
     KIP-704 (a leader is told that it must recover).
     """
-    return """
-        WITH seen AS (
-            SELECT n.snapshot_id, n.topic, n.partition, j.steady AND coalesce(b.state_mzxid = n.state_mzxid, false) AS settled
-            FROM registered_partition_at AS n
-            JOIN judged AS j ON j.snapshot_id = n.snapshot_id
-            LEFT JOIN registered_partition_at AS b ON b.snapshot_id = n.snapshot_id AND b.slot = 'before' AND b.topic = n.topic
-                AND b.partition = n.partition AND b.leader_recovery_state = 1
-            WHERE n.slot = 'now' AND n.leader_recovery_state = 1),
-        counted AS (
-            SELECT snapshot_id, bool_or(settled) AS settled, count(*) AS n, count_if(settled) AS lasting,
-                   array_sort(collect_list(if(settled, struct(topic, partition), NULL))) AS items
-            FROM seen GROUP BY snapshot_id)
-        SELECT j.snapshot_id, 'KA207' AS code, 'cluster' AS resource,
-               CASE WHEN c.snapshot_id IS NULL THEN 'PASS' WHEN c.settled THEN 'FAIL' ELSE 'UNKNOWN' END AS status,
-               CAST(NULL AS STRING) AS severity, 'measured' AS confidence,
-               map('count', string(c.lasting), 'total', string(coalesce(t.partitions, 0)),
-                   'partitions', array_join(transform(slice(c.items, 1, 10), i -> concat(i.topic, '-', i.partition)), ', '),
-                   'error', concat(c.n, ' partitions in one look'), 'needs', 'another audit') AS evidence
-        FROM judged AS j
-        LEFT JOIN counted AS c ON c.snapshot_id = j.snapshot_id
-        LEFT JOIN partition_count AS t ON t.snapshot_id = j.snapshot_id
-    """
+    total = view.partitions.count.partitions
+    found = next((row for row in view.differences.of(StateFault) if row.kind == "recovering"), None)
+    if found is None:
+        yield view.judge("KA207", "cluster", Status.PASS, total=total)
+    elif found.repeated:
+        yield view.judge("KA207", "cluster", Status.FAIL, count=found.repeated, total=total, partitions=found.first)
+    else:
+        error = f"{found.partitions} partitions in one look"
+        yield view.judge("KA207", "cluster", Status.UNKNOWN, total=total, error=error, needs="another audit")

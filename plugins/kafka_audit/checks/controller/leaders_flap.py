@@ -1,14 +1,20 @@
 """KA206."""
 
-from kafka_audit.checks import sql_check
-from kafka_audit.model.finding import Severity, Status
+from collections.abc import Iterator
+
+from kafka_audit.checks import check
+from kafka_audit.checks.controller.since_previous import gap_judgement, minutes, rounded
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.differences.tables import EpochChange
+from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic
 
 
-@sql_check(
+@check(
     code="KA206",
     severity=Severity.MEDIUM,
     needs=(RegisteredTopic, RegisteredPartition),
+    parts=("topics",),
     says={
         Status.FAIL: "Leaders flap: the leader epoch of {count} partitions ({partitions}) rose by up to {most} in {minutes}"
         " minutes",
@@ -17,7 +23,7 @@ from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic
         Status.NOT_APPLICABLE: "Leader epochs cannot be compared: {reason}",
     },
 )
-def leaders_flap() -> str:
+def leaders_flap(view: ClusterView) -> Iterator[Judgement]:
     """Partitions are given a leader again and again.
 
     ## Why it matters
@@ -41,38 +47,24 @@ def leaders_flap() -> str:
     ## References
     KIP-101 (leader epochs); metric `LeaderElectionRateAndTimeMs`.
     """
-    return """
-        WITH timed AS (
-            SELECT p.snapshot_id, greatest((i.started_ms - q.started_ms) / 60000, 1) AS minutes
-            FROM pair AS p JOIN snapshot_info AS i ON i.snapshot_id = p.snapshot_id
-            JOIN snapshot_info AS q ON q.snapshot_id = p.previous_snapshot_id),
-        rose AS (
-            SELECT p.snapshot_id, p.topic, p.partition, p.leader_epoch - p.previous_epoch AS rise, t.minutes
-            FROM partition_pair AS p JOIN timed AS t ON t.snapshot_id = p.snapshot_id
-            WHERE p.leader_epoch - p.previous_epoch >= 20 AND (p.leader_epoch - p.previous_epoch) * 10 > t.minutes),
-        held AS (
-            SELECT r.snapshot_id, replica, count(*) AS n
-            FROM rose AS r JOIN registered_partition_at AS z
-                ON z.snapshot_id = r.snapshot_id AND z.slot = 'now' AND z.topic = r.topic AND z.partition = r.partition
-                LATERAL VIEW explode(z.replicas) e AS replica
-            GROUP BY r.snapshot_id, replica),
-        worst AS (SELECT snapshot_id, max(struct(n, replica)) AS broker FROM held GROUP BY snapshot_id),
-        counted AS (
-            SELECT snapshot_id, count(*) AS n, max(rise) AS most, max(minutes) AS minutes,
-                   array_sort(collect_list(struct(topic, partition))) AS items
-            FROM rose GROUP BY snapshot_id)
-        SELECT j.snapshot_id, 'KA206' AS code, 'cluster' AS resource, if(c.snapshot_id IS NULL, 'PASS', 'FAIL') AS status,
-               CAST(NULL AS STRING) AS severity, 'measured' AS confidence,
-               map('count', string(c.n), 'most', string(c.most), 'minutes', string(CAST(round(c.minutes) AS BIGINT)),
-                   'partitions', array_join(transform(slice(c.items, 1, 10), i -> concat(i.topic, '-', i.partition)), ', '),
-                   'broker', string(w.broker.replica), 'share', string(w.broker.n), 'total', string(coalesce(t.partitions, 0)))
-                   AS evidence
-        FROM judged AS j
-        LEFT JOIN counted AS c ON c.snapshot_id = j.snapshot_id
-        LEFT JOIN worst AS w ON w.snapshot_id = j.snapshot_id
-        LEFT JOIN partition_count AS t ON t.snapshot_id = j.snapshot_id
-        WHERE j.snapshot_id NOT IN (SELECT snapshot_id FROM previous_gap)
-        UNION ALL
-        SELECT snapshot_id, 'KA206', 'cluster', status, NULL, 'measured', map('error', error, 'needs', needs, 'reason', reason)
-        FROM previous_gap
-    """
+    gap = gap_judgement(view, "KA206")
+    if gap is not None:
+        yield gap
+        return
+    total = view.partitions.count.partitions
+    rose = next((row for row in view.differences.of(EpochChange) if row.kind == "rose"), None)
+    if rose is None:
+        yield view.judge("KA206", "cluster", Status.PASS, total=total)
+        return
+    yield view.judge(
+        "KA206",
+        "cluster",
+        Status.FAIL,
+        count=rose.partitions,
+        most=rose.most,
+        minutes=rounded(minutes(view)),
+        partitions=rose.first,
+        broker=rose.broker_id,
+        share=rose.share,
+        total=total,
+    )

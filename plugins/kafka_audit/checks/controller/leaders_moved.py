@@ -1,14 +1,20 @@
 """KA208."""
 
-from kafka_audit.checks import sql_check
-from kafka_audit.model.finding import Severity, Status
+from collections.abc import Iterator
+
+from kafka_audit.checks import check
+from kafka_audit.checks.controller.since_previous import gap_judgement
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.differences.tables import LeaderMove
+from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic
 
 
-@sql_check(
+@check(
     code="KA208",
     severity=Severity.INFO,
     needs=(RegisteredTopic, RegisteredPartition),
+    parts=("topics",),
     says={
         Status.FAIL: "Broker {broker} no longer leads {moved} of the {led} partitions that it led in the previous snapshot "
         "({partitions}); they are led by {now}",
@@ -17,7 +23,7 @@ from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic
         Status.NOT_APPLICABLE: "Leaders cannot be compared: {reason}",
     },
 )
-def leaders_moved() -> str:
+def leaders_moved(view: ClusterView) -> Iterator[Judgement]:
     """Leaders moved away from a broker since the previous snapshot.
 
     ## Why it matters
@@ -44,29 +50,26 @@ def leaders_moved() -> str:
     ## References
     KIP-112 and KIP-113 (disk failure); `auto.leader.rebalance.enable`.
     """
-    return """
-        WITH moved AS (
-            SELECT snapshot_id, previous_leader AS broker_id, count(*) AS led, count_if(leader IS DISTINCT
-                FROM previous_leader) AS moved,
-                   array_sort(collect_list(if(leader IS DISTINCT FROM previous_leader, struct(topic, partition), NULL))) AS items,
-                   array_sort(collect_set(if(leader IS DISTINCT FROM previous_leader, coalesce(leader, -1), NULL))) AS now
-            FROM partition_pair WHERE previous_leader >= 0 GROUP BY snapshot_id, previous_leader),
-        told AS (
-            SELECT coalesce(b.snapshot_id, m.snapshot_id) AS snapshot_id, coalesce(b.broker_id, m.broker_id) AS broker_id,
-                   coalesce(m.led, 0) AS led, coalesce(m.moved, 0) AS moved, m.items, m.now
-            FROM (SELECT snapshot_id, broker_id FROM registered_broker_at WHERE slot = 'now') AS b
-            FULL OUTER JOIN moved AS m ON m.snapshot_id = b.snapshot_id AND m.broker_id = b.broker_id)
-        SELECT t.snapshot_id, 'KA208' AS code, concat('broker/', t.broker_id) AS resource, if(t.moved > 0, 'FAIL', 'PASS')
-            AS status,
-               if(t.moved > j.leader_moves * t.led, 'MEDIUM', NULL) AS severity, 'measured' AS confidence,
-               map('broker', string(t.broker_id), 'moved', string(t.moved), 'led', string(t.led), 'partitions',
-                   array_join(transform(slice(t.items, 1, 10), i -> concat(i.topic, '-', i.partition)), ', '),
-                   'now', replace(array_join(transform(t.now, i -> concat('broker ', i)), ', '), 'broker -1', 'nobody'))
-                       AS evidence
-        FROM told AS t JOIN judged AS j ON j.snapshot_id = t.snapshot_id
-        WHERE t.snapshot_id NOT IN (SELECT snapshot_id FROM previous_gap)
-        UNION ALL
-        SELECT snapshot_id, 'KA208', 'cluster', status, NULL, 'measured',
-               map('who', 'any broker', 'error', error, 'needs', needs, 'reason', reason)
-        FROM previous_gap
-    """
+    gap = gap_judgement(view, "KA208")
+    if gap is not None:
+        yield gap
+        return
+    moves = {row.broker_id: row for row in view.differences.of(LeaderMove)}
+    limit = 0.0 if view.info is None else view.info.leader_moves
+    for broker in sorted(view.brokers.keys() | moves.keys()):
+        move = moves.get(broker)
+        if move is None or not move.moved:
+            led = 0 if move is None else move.led
+            yield view.judge("KA208", f"broker/{broker}", Status.PASS, broker=broker, moved=0, led=led)
+            continue
+        yield view.judge(
+            "KA208",
+            f"broker/{broker}",
+            Status.FAIL,
+            severity=Severity.MEDIUM if move.moved > limit * move.led else None,
+            broker=broker,
+            moved=move.moved,
+            led=move.led,
+            partitions=move.first,
+            now=tuple("nobody" if leader < 0 else f"broker {leader}" for leader in move.leaders),
+        )

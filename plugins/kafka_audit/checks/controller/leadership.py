@@ -3,73 +3,71 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from kafka_audit.checks.quorum import ONCE, Look, Quorum
-from kafka_audit.checks.reads import is_refusal, last_reads
-from kafka_audit.checks.rows import earlier, judge, looks, newest
+from kafka_audit.checks.gaps import ONCE
+from kafka_audit.cluster.quorum import QuorumSample
+from kafka_audit.cluster.reads import is_refusal
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Confidence, Judgement, Status
-from kafka_audit.model.tables import BrokerView, Migration, Registry, Snapshot, SourceRead
+from kafka_audit.model.tables import BrokerView, Migration, SourceRead
 from kafka_audit.model.text import counted
 
 _CODE = "KA201"
 _NO_LEADER = "no controller leads the metadata quorum"
 
 
-def by_registry(snapshot: Snapshot) -> Judgement:
+def by_registry(view: ClusterView) -> Judgement:
     """Judge by /controller: absent twice, with the list of brokers unchanged in between, is a fault."""
-    now, before = (next(iter(rows), None) for rows in (newest(snapshot, Registry), earlier(snapshot, Registry)))
-    failed = [read for read in last_reads(snapshot) if read.operation == "zookeeper /controller" and read.outcome == "failed"]
+    now, before = view.state, view.state_before
+    failed = [read for read in view.last_reads if read.operation == "zookeeper /controller" and read.outcome == "failed"]
     if now is None or failed:
         error, needs = (failed[0].error, failed[0].needs) if failed else ("no answer", None)
         words = {"error": f"ZooKeeper was not read: {error}", "needs": needs or "a ZooKeeper that answers"}
-        return judge(snapshot, _CODE, "cluster", Status.UNKNOWN, **words)
+        return view.judge(_CODE, "cluster", Status.UNKNOWN, words)
     epoch = "not known" if now.controller_epoch is None else str(now.controller_epoch)
-    moving = next(
-        (row for row in snapshot.of(Migration) if row.sample == now.sample and row.kraft_controller_id is not None), None
-    )
+    moving = next((row for row in view.newest(Migration) if row.kraft_controller_id is not None), None)
     if moving is not None:
         who = f"Controller {moving.kraft_controller_id}, a KRaft controller in a migration,"
-        return judge(snapshot, _CODE, "cluster", Status.PASS, controller=who, epoch=epoch)
+        return view.judge(_CODE, "cluster", Status.PASS, controller=who, epoch=epoch)
     if now.controller_id is not None:
-        return judge(snapshot, _CODE, "cluster", Status.PASS, controller=f"Broker {now.controller_id}", epoch=epoch)
-    absent = before is not None and before.controller_id is None and before.brokers_pzxid == now.brokers_pzxid
+        return view.judge(_CODE, "cluster", Status.PASS, controller=f"Broker {now.controller_id}", epoch=epoch)
+    absent = before is not None and before.controller_id is None and before.brokers_version == now.brokers_version
     if absent:
         fault = f"/controller is absent (controller epoch {epoch})"
-        return judge(snapshot, _CODE, "cluster", Status.FAIL, fault=fault, epoch=epoch)
+        return view.judge(_CODE, "cluster", Status.FAIL, fault=fault, epoch=epoch)
     words = {"error": "in motion: absent in one look", "needs": "another audit"}
-    return judge(snapshot, _CODE, "cluster", Status.UNKNOWN, **words)
+    return view.judge(_CODE, "cluster", Status.UNKNOWN, words)
 
 
-def by_quorum(snapshot: Snapshot) -> Judgement:
+def by_quorum(view: ClusterView) -> Judgement:
     """Judge by a leader's own answer: followers go on naming one that is dead."""
-    quorum = Quorum(snapshot)
+    quorum = view.quorum
     leader, before, named = quorum.now.newest, quorum.before, quorum.now.views
     if leader is not None:
         who = f"Controller {leader.leader_id}"
-        return judge(snapshot, _CODE, "cluster", Status.PASS, controller=who, epoch=str(leader.leader_epoch))
+        return view.judge(_CODE, "cluster", Status.PASS, controller=who, epoch=leader.leader_epoch)
     if _leaderless(quorum.now):
         if before is not None and _leaderless(before):
             fault = f"{_NO_LEADER}, as {counted(len(named), 'controller')} told"
-            return judge(snapshot, _CODE, "cluster", Status.FAIL, fault=fault, epoch="none")
-        return judge(snapshot, _CODE, "cluster", Status.UNKNOWN, **ONCE)
+            return view.judge(_CODE, "cluster", Status.FAIL, fault=fault, epoch="none")
+        return view.judge(_CODE, "cluster", Status.UNKNOWN, ONCE)
     asked = [read for read in quorum.reads if read.observer.startswith("broker")]
     silent = [read for read in asked if read.outcome == "failed" and not is_refusal(read.error)]
-    if silent and len(silent) == len(asked) and _answer_else(snapshot, silent):
+    if silent and len(silent) == len(asked) and _answer_else(view, silent):
         if before is None or before.newest is not None:
-            return judge(snapshot, _CODE, "cluster", Status.UNKNOWN, **ONCE)
+            return view.judge(_CODE, "cluster", Status.UNKNOWN, ONCE)
         still = f"; a follower still names controller {named[0].leader_id}" if named else ""
         fault = f"{_NO_LEADER} that answers through any of {counted(len(silent), 'broker')} asked ({silent[0].error}){still}"
-        told = judge(snapshot, _CODE, "cluster", Status.FAIL, fault=fault, epoch="none")
+        told = view.judge(_CODE, "cluster", Status.FAIL, fault=fault, epoch="none")
         return replace(told, confidence=Confidence.INFERRED)
     error, needs = quorum.unread()
-    return judge(snapshot, _CODE, "cluster", Status.UNKNOWN, error=error, needs=needs)
+    return view.judge(_CODE, "cluster", Status.UNKNOWN, error=error, needs=needs)
 
 
-def _leaderless(look: Look) -> bool:
+def _leaderless(look: QuorumSample) -> bool:
     return bool(look.views) and all(view.leader_id < 0 for view in look.views)
 
 
-def _answer_else(snapshot: Snapshot, silent: Iterable[SourceRead]) -> bool:
+def _answer_else(view: ClusterView, silent: Iterable[SourceRead]) -> bool:
     """Tell whether all who did not pass on the question for the quorum give their view in the newest look."""
-    now = looks(snapshot)[0]
-    viewed = {view.observer for view in snapshot.of(BrokerView) if view.sample == now}
+    viewed = {row.observer for row in view.newest(BrokerView)}
     return viewed.issuperset(read.observer for read in silent if read.observer.startswith("broker"))

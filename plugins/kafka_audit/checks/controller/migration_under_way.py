@@ -2,18 +2,16 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.checks import row_check
-from kafka_audit.checks.quorum import Quorum
-from kafka_audit.checks.reads import last_reads
-from kafka_audit.checks.rows import judge, looks
+from kafka_audit.checks import check
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerApi, BrokerConfig, Migration, QuorumView, Snapshot
+from kafka_audit.model.tables import BrokerApi, BrokerConfig, Migration, QuorumView
 from kafka_audit.model.text import brokers, start_upper
 
 _ENABLE, _QUORUM_API = "zookeeper.metadata.migration.enable", 55
 
 
-@row_check(
+@check(
     code="KA909",
     severity=Severity.INFO,
     needs=(Migration, BrokerApi, BrokerConfig, QuorumView),
@@ -24,7 +22,7 @@ _ENABLE, _QUORUM_API = "zookeeper.metadata.migration.enable", 55
         Status.NOT_APPLICABLE: "No migration from ZooKeeper to look for: {reason}",
     },
 )
-def migration_under_way(snapshot: Snapshot) -> Iterator[Judgement]:
+def migration_under_way(view: ClusterView) -> Iterator[Judgement]:
     """A migration from ZooKeeper to KRaft has begun, and this is how far it is.
 
     ## Why it matters
@@ -51,27 +49,26 @@ def migration_under_way(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     KIP-866; Kafka 3.9 documentation, "ZooKeeper to KRaft Migration". `kafka.zk.MigrationZNode`.
     """
-    now = looks(snapshot)[0]
-    rows = [row for row in snapshot.of(Migration) if row.sample == now]
-    reads = [read for read in last_reads(snapshot) if read.operation == "zookeeper /controller"]
+    rows = view.newest(Migration)
+    reads = [read for read in view.last_reads if read.operation == "zookeeper /controller"]
     if rows:
-        phase, state = _phase(snapshot, rows[0])
-        yield judge(snapshot, "KA909", "cluster", Status.FAIL, phase=phase, state=state)
+        phase, state = _phase(view, rows[0])
+        yield view.judge("KA909", "cluster", Status.FAIL, phase=phase, state=state)
     elif not reads:
-        yield judge(snapshot, "KA909", "cluster", Status.NOT_APPLICABLE, reason="the cluster file names no ZooKeeper")
+        yield view.judge("KA909", "cluster", Status.NOT_APPLICABLE, reason="the cluster file names no ZooKeeper")
     elif reads[0].outcome == "failed":
         words = {"error": f"/controller was not read: {reads[0].error}", "needs": reads[0].needs or "a ZooKeeper that answers"}
-        yield judge(snapshot, "KA909", "cluster", Status.UNKNOWN, **words)
+        yield view.judge("KA909", "cluster", Status.UNKNOWN, words)
     else:
-        yield judge(snapshot, "KA909", "cluster", Status.PASS)
+        yield view.judge("KA909", "cluster", Status.PASS)
 
 
-def _phase(snapshot: Snapshot, row: Migration) -> tuple[str, str]:
-    asked = {api.broker_id for api in snapshot.of(BrokerApi) if api.broker_id >= 0}
-    without = {api.broker_id for api in snapshot.of(BrokerApi) if api.api_key == _QUORUM_API and api.broker_id >= 0}
-    ready = {one.broker_id for one in snapshot.of(BrokerConfig) if (one.key, one.value) == (_ENABLE, "true")} - without
+def _phase(view: ClusterView, row: Migration) -> tuple[str, str]:
+    asked = {api.broker_id for api in view.of(BrokerApi) if api.broker_id >= 0}
+    without = {api.broker_id for api in view.of(BrokerApi) if api.api_key == _QUORUM_API and api.broker_id >= 0}
+    ready = {one.broker_id for one in view.of(BrokerConfig) if (one.key, one.value) == (_ENABLE, "true")} - without
     claim, epoch = row.kraft_controller_id, row.kraft_controller_epoch
-    leader = Quorum(snapshot).now.newest
+    leader = view.quorum.now.newest
     if claim is None:
         who = f"{brokers(ready)} {'is' if len(ready) == 1 else 'are'} prepared" if ready else "no broker is prepared"
         return "prepared", f"KRaft controllers were started beside ZooKeeper and have not taken over; {who}"

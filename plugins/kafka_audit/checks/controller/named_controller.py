@@ -1,13 +1,13 @@
 """Whom each observer takes for the controller, for KA202: brokers beside ZooKeeper, or in KRaft those asked for the quorum."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
-from kafka_audit.checks.quorum import ONCE, Look, Quorum, observer_of
-from kafka_audit.checks.reads import last_reads, resources
-from kafka_audit.checks.rows import judge, looks, newest
+from kafka_audit.checks.gaps import ONCE, no_quorum
+from kafka_audit.cluster.quorum import QuorumSample, observer_of
+from kafka_audit.cluster.view import ClusterState, ClusterView
 from kafka_audit.model.finding import Judgement, Status
-from kafka_audit.model.tables import BrokerView, QuorumView, RegisteredBroker, Registry, Snapshot
+from kafka_audit.model.tables import BrokerView, QuorumView
 from kafka_audit.model.text import clean, listing, start_upper
 
 _CODE = "KA202"
@@ -18,98 +18,96 @@ _UNTOLD = {"error": "it does not say", "needs": "a broker that answers Metadata 
 _Views = Mapping[str, tuple[BrokerView, ...]]
 
 
-def beside_zookeeper(snapshot: Snapshot) -> Iterator[Judgement]:
+def beside_zookeeper(view: ClusterView) -> Iterator[Judgement]:
     """Judge every registered broker, and every other that gave a view, by what ZooKeeper held in the same look."""
-    (now, before), registry = looks(snapshot), next(iter(newest(snapshot, Registry)), None)
-    failed = [read for read in last_reads(snapshot) if read.operation == "zookeeper /controller" and read.outcome == "failed"]
-    if registry is None or failed:
+    state = view.state
+    failed = [read for read in view.last_reads if read.operation == "zookeeper /controller" and read.outcome == "failed"]
+    if state is None or failed:
         error, needs = (failed[0].error, failed[0].needs) if failed else ("no answer", None)
         words = {"error": f"ZooKeeper was not read: {error}", "needs": needs or "a ZooKeeper that answers"}
-        yield judge(snapshot, _CODE, "cluster", Status.UNKNOWN, who="any broker", **words)
+        yield view.judge(_CODE, "cluster", Status.UNKNOWN, words, who="any broker")
         return
-    views, past = _views(snapshot, now), _views(snapshot, before)
-    registered = {f"broker/{row.broker_id}" for row in newest(snapshot, RegisteredBroker)}
-    earlier = next((row for row in snapshot.of(Registry) if row.sample == before), None)
-    steady = earlier is not None and earlier.controller_mzxid == registry.controller_mzxid
+    views, past = _views(view, view.newest(BrokerView)), _views(view, view.before(BrokerView))
+    registered = {f"broker/{broker}" for broker in view.brokers}
+    steady = view.state_before is not None and view.state_before.controller_version == state.controller_version
     for resource in sorted(registered | views.keys()):
         words = {"who": resource.replace("/", " ", 1), "subject": start_upper(resource.replace("/", " ", 1))}
-        yield _one(snapshot, resource, registry, views.get(resource, ()), past.get(resource, ()) if steady else (), words)
+        yield _one(view, resource, state, views.get(resource, ()), past.get(resource, ()) if steady else (), words)
 
 
-def _views(snapshot: Snapshot, sample: int | None) -> _Views:
-    of = resources(snapshot)
+def _views(view: ClusterView, rows: Iterable[BrokerView]) -> _Views:
+    of = view.reads.resources
     found: dict[str, list[BrokerView]] = defaultdict(list)
-    for view in snapshot.of(BrokerView):
-        if view.sample == sample:
-            found[of.get(view.observer, f"broker/{view.broker_id}")].append(view)
-    return {resource: tuple(rows) for resource, rows in found.items()}
+    for row in rows:
+        found[of.get(row.observer, f"broker/{row.broker_id}")].append(row)
+    return {resource: tuple(own) for resource, own in found.items()}
 
 
 def _one(  # noqa: PLR0913, PLR0917 -- one broker with all that it is judged by
-    snapshot: Snapshot,
+    view: ClusterView,
     resource: str,
-    registry: Registry,
+    state: ClusterState,
     views: tuple[BrokerView, ...],
     past: tuple[BrokerView, ...],
     words: dict[str, str],
 ) -> Judgement:
-    own = [view for view in views if registry.kafka_cluster_id in {None, view.kafka_cluster_id}]
-    if registry.controller_id is None:
-        return judge(snapshot, _CODE, resource, Status.NOT_APPLICABLE, **words, reason=_ABSENT)
-    words["right"] = f"controller {registry.controller_id}, as ZooKeeper holds"
+    own = [row for row in views if state.kafka_cluster_id in {None, row.kafka_cluster_id}]
+    if state.controller_id is None:
+        return view.judge(_CODE, resource, Status.NOT_APPLICABLE, words, reason=_ABSENT)
+    words["right"] = f"controller {state.controller_id}, as ZooKeeper holds"
     if not own:
-        return judge(snapshot, _CODE, resource, Status.UNKNOWN, **words, **_silence(snapshot, resource, views))
-    said = {view.listener: view.controller_id for view in own if view.controller_id != registry.controller_id}
+        return view.judge(_CODE, resource, Status.UNKNOWN, words | _silence(view, resource, views))
+    said = {row.listener: row.controller_id for row in own if row.controller_id != state.controller_id}
     if not said:
-        return judge(snapshot, _CODE, resource, Status.PASS, **words)
+        return view.judge(_CODE, resource, Status.PASS, words)
     wrong = {listener: one for listener, one in said.items() if one is not None}
     if not wrong:
-        return judge(snapshot, _CODE, resource, Status.UNKNOWN, **words, **_UNTOLD)
+        return view.judge(_CODE, resource, Status.UNKNOWN, words | _UNTOLD)
     zombie = f" {_ZOMBIE}" if resource in {f"broker/{one}" for one in wrong.values()} else ""
     words["said"] = listing(f"controller {one}" for one in sorted(set(wrong.values()))) + zombie
-    before = {view.listener: view.controller_id for view in past}
+    before = {row.listener: row.controller_id for row in past}
     lasting = any(before.get(listener) == one for listener, one in wrong.items())
-    return judge(snapshot, _CODE, resource, Status.FAIL if lasting else Status.UNKNOWN, **words, **({} if lasting else _MOVED))
+    return view.judge(_CODE, resource, Status.FAIL if lasting else Status.UNKNOWN, words | ({} if lasting else _MOVED))
 
 
-def _silence(snapshot: Snapshot, resource: str, views: tuple[BrokerView, ...]) -> dict[str, str]:
+def _silence(view: ClusterView, resource: str, views: tuple[BrokerView, ...]) -> dict[str, str]:
     if views:
         error = f"its view is of cluster {clean(views[0].kafka_cluster_id)}"
         return {"error": error, "needs": "a broker of this cluster at that address"}
-    of = resources(snapshot)
-    failed = [r for r in last_reads(snapshot) if r.outcome == "failed" and of.get(r.observer) == resource]
+    of = view.reads.resources
+    failed = [r for r in view.last_reads if r.outcome == "failed" and of.get(r.observer) == resource]
     asked = [r for r in failed if r.operation in {"Metadata", "ApiVersions"}]
     error = next((read.error for read in asked if read.error), "it was not asked")
     needs = next((read.needs for read in asked if read.needs), f"an answer of {resource.replace('/', ' ', 1)} to Metadata")
     return {"error": error, "needs": needs}
 
 
-def among_observers(snapshot: Snapshot) -> Iterator[Judgement]:
+def among_observers(view: ClusterView) -> Iterator[Judgement]:
     """Judge all who told of the quorum by the newest word of a leader; Metadata's controller means nothing in KRaft."""
-    quorum = Quorum(snapshot)
-    yield from quorum.gap(_CODE, "any broker or controller")
+    quorum = view.quorum
+    yield from no_quorum(view, _CODE, "any broker or controller")
     right = quorum.now.newest
-    for view in quorum.now.views if right is not None else ():
-        resource = observer_of(view)
+    for row in quorum.now.views if right is not None else ():
+        resource = observer_of(row)
         words = {"who": resource.replace("/", " ", 1), "subject": start_upper(resource.replace("/", " ", 1))}
         words["right"] = (
             f"controller {right.leader_id} with epoch {right.leader_epoch}, as the newest answer has it" if right else ""
         )
-        epoch = "" if view.leader_epoch is None else f" with epoch {view.leader_epoch}"
-        words["said"] = f"controller {view.leader_id}{epoch}"
-        if right is None or view.leader_id == right.leader_id:
-            yield judge(snapshot, _CODE, resource, Status.PASS, **words)
-        elif quorum.before is not None and _said_so(quorum.before, view) and _same_leader(quorum.before, right):
-            yield judge(snapshot, _CODE, resource, Status.FAIL, **words)
+        epoch = "" if row.leader_epoch is None else f" with epoch {row.leader_epoch}"
+        words["said"] = f"controller {row.leader_id}{epoch}"
+        if right is None or row.leader_id == right.leader_id:
+            yield view.judge(_CODE, resource, Status.PASS, words)
+        elif quorum.before is not None and _said_so(quorum.before, row) and _same_leader(quorum.before, right):
+            yield view.judge(_CODE, resource, Status.FAIL, words)
         else:
-            yield judge(snapshot, _CODE, resource, Status.UNKNOWN, **words, **ONCE)
+            yield view.judge(_CODE, resource, Status.UNKNOWN, words | ONCE)
 
 
-def _said_so(before: Look, view: QuorumView) -> bool:
-    said = (view.observer, view.leader_id, view.leader_epoch)
+def _said_so(before: QuorumSample, row: QuorumView) -> bool:
+    said = (row.observer, row.leader_id, row.leader_epoch)
     return any((one.observer, one.leader_id, one.leader_epoch) == said for one in before.views)
 
 
-def _same_leader(before: Look, right: QuorumView) -> bool:
+def _same_leader(before: QuorumSample, right: QuorumView) -> bool:
     held = before.newest
     return held is not None and (held.leader_id, held.leader_epoch) == (right.leader_id, right.leader_epoch)

@@ -1,14 +1,20 @@
 """KA205."""
 
-from kafka_audit.checks import sql_check
-from kafka_audit.model.finding import Severity, Status
+from collections.abc import Iterator
+
+from kafka_audit.checks import check
+from kafka_audit.checks.controller.since_previous import partition_resource
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.differences.tables import LISTED, StateFault
+from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import RegisteredPartition, Registry
 
 
-@sql_check(
+@check(
     code="KA205",
     severity=Severity.CRITICAL,
     needs=(Registry, RegisteredPartition),
+    parts=("controller", "topics"),
     says={
         Status.FAIL: "Brokers will refuse the controller: the state of {partitions} was written with controller epoch {written},"
         " above the {epoch} of /controller_epoch",
@@ -17,7 +23,7 @@ from kafka_audit.model.tables import RegisteredPartition, Registry
         Status.NOT_APPLICABLE: "No /controller_epoch to compare with: {reason}",
     },
 )
-def state_ahead_of_controller() -> str:
+def state_ahead_of_controller(view: ClusterView) -> Iterator[Judgement]:
     """A partition's state was written by a later controller than /controller_epoch knows.
 
     ## Why it matters
@@ -42,30 +48,22 @@ def state_ahead_of_controller() -> str:
     ## References
     `StaleControllerEpochException`, error 11 STALE_CONTROLLER_EPOCH.
     """
-    return """
-        WITH ahead AS (
-            SELECT *, count_if(settled) OVER (PARTITION BY snapshot_id) AS n FROM state_ahead),
-        counted AS (
-            SELECT snapshot_id, count(*) AS seen, count_if(settled) AS settled, max(written) AS written FROM state_ahead
-            GROUP BY snapshot_id),
-        told AS (
-            SELECT j.snapshot_id, 'cluster' AS resource,
-                   CASE WHEN j.controller_epoch IS NULL THEN 'UNKNOWN' WHEN c.seen IS NULL THEN 'PASS' WHEN c.settled > 10
-                       THEN 'FAIL'
-                        WHEN c.settled = 0 THEN 'UNKNOWN' END AS status,
-                   concat(c.settled, ' partitions') AS partitions, c.written
-            FROM judged AS j LEFT JOIN counted AS c ON c.snapshot_id = j.snapshot_id
-            UNION ALL
-            SELECT snapshot_id, concat('topic/', topic, '/partition/', partition), 'FAIL', concat(topic, '-', partition), written
-            FROM ahead WHERE settled AND n <= 10)
-        SELECT t.snapshot_id, 'KA205' AS code, t.resource, t.status, CAST(NULL AS STRING) AS severity, 'measured' AS confidence,
-               map('partitions', t.partitions, 'written', string(t.written), 'epoch', string(j.controller_epoch),
-                   'total', string(coalesce(p.partitions, 0)),
-                   'error', CASE WHEN j.controller_epoch IS NULL THEN '/controller_epoch is absent'
-                                 WHEN t.status = 'UNKNOWN' THEN 'in motion' END,
-                   'needs', 'another audit') AS evidence
-        FROM told AS t
-        JOIN judged AS j ON j.snapshot_id = t.snapshot_id
-        LEFT JOIN partition_count AS p ON p.snapshot_id = t.snapshot_id
-        WHERE t.status IS NOT NULL
-    """
+    epoch = None if view.state is None else view.state.controller_epoch
+    total = view.partitions.count.partitions
+    found = next((row for row in view.differences.of(StateFault) if row.kind == "ahead"), None)
+    written = found and found.controller_epoch
+    if epoch is None:
+        error = "/controller_epoch is absent"
+        yield view.judge("KA205", "cluster", Status.UNKNOWN, total=total, error=error, needs="another audit")
+    elif found is None:
+        yield view.judge("KA205", "cluster", Status.PASS, epoch=epoch, total=total)
+    elif not found.repeated:
+        moving = {"error": "in motion", "needs": "another audit"}
+        yield view.judge("KA205", "cluster", Status.UNKNOWN, moving, written=written, epoch=epoch, total=total)
+    elif found.repeated > LISTED:
+        many = f"{found.repeated} partitions"
+        yield view.judge("KA205", "cluster", Status.FAIL, partitions=many, written=written, epoch=epoch, total=total)
+    else:
+        for partition, own in zip(found.first, found.epochs, strict=True):
+            resource = partition_resource(partition)
+            yield view.judge("KA205", resource, Status.FAIL, partitions=partition, written=own, epoch=epoch, total=total)

@@ -3,15 +3,16 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from kafka_audit.checks import row_check
-from kafka_audit.checks.quorum import ONCE, Quorum, seconds
-from kafka_audit.checks.rows import judge
+from kafka_audit.checks import check
+from kafka_audit.checks.gaps import ONCE, no_quorum
+from kafka_audit.cluster.quorum import seconds
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import QuorumReplica, QuorumView, Snapshot
+from kafka_audit.model.tables import QuorumReplica, QuorumView
 from kafka_audit.model.text import counted, listing
 
 
-@row_check(
+@check(
     code="KA209",
     severity=Severity.HIGH,
     needs=(QuorumView, QuorumReplica),
@@ -22,7 +23,7 @@ from kafka_audit.model.text import counted, listing
         Status.NOT_APPLICABLE: "No metadata quorum: {reason}",
     },
 )
-def voters_down(snapshot: Snapshot) -> Iterator[Judgement]:
+def voters_down(view: ClusterView) -> Iterator[Judgement]:
     """Controllers of the metadata quorum are down or lag.
 
     ## Why it matters
@@ -48,28 +49,28 @@ def voters_down(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     KIP-595, KIP-836 (lag of voters and observers); `controller.quorum.fetch.timeout.ms`.
     """
-    quorum = Quorum(snapshot)
-    yield from quorum.gap("KA209", "a voter")
+    quorum = view.quorum
+    yield from no_quorum(view, "KA209", "a voter")
     now = quorum.now
     if now.newest is None:
         return
     voters = {one for one, row in now.replicas.items() if row.voter}
-    words = {"total": str(len(voters)), "leader": str(now.newest.leader_id)}
+    words: dict[str, object] = {"total": len(voters), "leader": now.newest.leader_id}
     if not now.behind_ms:
         words |= {"error": "this version tells no times", "needs": "DescribeQuorum version 1 (Kafka 3.3)"}
-        yield judge(snapshot, "KA209", "cluster", Status.UNKNOWN, **words)
+        yield view.judge("KA209", "cluster", Status.UNKNOWN, words)
         return
     down = sorted(voters & now.late)
     if not down:
-        yield judge(snapshot, "KA209", "cluster", Status.PASS, **words)
+        yield view.judge("KA209", "cluster", Status.PASS, words)
     elif quorum.before is None or not quorum.before.late.issuperset(down):
-        yield judge(snapshot, "KA209", "cluster", Status.UNKNOWN, **words, **ONCE)
+        yield view.judge("KA209", "cluster", Status.UNKNOWN, words | ONCE)
     else:
         spare = len(voters) - len(down) - (len(voters) // 2 + 1)
-        words |= {"down": str(len(down)), "follow": "follows" if len(down) == 1 else "follow"}
+        words |= {"down": len(down), "follow": "follows" if len(down) == 1 else "follow"}
         words["which"] = listing(f"controller {one}, caught up {seconds(now.behind_ms[one])}" for one in down)
         words["spare"] = _spare(spare)
-        told = judge(snapshot, "KA209", "cluster", Status.FAIL, **words)
+        told = view.judge("KA209", "cluster", Status.FAIL, words)
         yield replace(told, severity=Severity.MEDIUM) if spare > 0 else told
 
 

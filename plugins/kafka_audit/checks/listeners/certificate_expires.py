@@ -3,16 +3,19 @@
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from kafka_audit.checks import advertised, row_check
-from kafka_audit.checks.inter_broker import TLS, InterBroker
-from kafka_audit.checks.logins import DAY_MS, certificate, fault_of, started_ms
-from kafka_audit.checks.rows import endpoint_name, judge
+from kafka_audit.checks import check
+from kafka_audit.cluster.endpoints import AdvertisedEndpoint
+from kafka_audit.cluster.inter_broker import TLS
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import Certificate, RegisteredEndpoint, Snapshot
+from kafka_audit.model.tables import Certificate
 from kafka_audit.model.text import brokers
 
+DAY_MS = 86_400_000
+_SOON, _LATER = 7, 30  # days
 
-@row_check(
+
+@check(
     code="KA307",
     severity=Severity.MEDIUM,
     needs=(Certificate,),
@@ -23,7 +26,7 @@ from kafka_audit.model.text import brokers
         Status.NOT_APPLICABLE: "No certificates to look at: {reason}",
     },
 )
-def certificate_expires(snapshot: Snapshot) -> Iterator[Judgement]:
+def certificate_expires(view: ClusterView) -> Iterator[Judgement]:
     """A certificate has expired, is about to, or does not name the advertised host.
 
     ## Why it matters
@@ -51,42 +54,58 @@ def certificate_expires(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     KIP-226 (dynamic keystores); RFC 6125.
     """
-    between = InterBroker(snapshot)
-    endpoints = advertised.endpoints(snapshot)
-    shown_at = {(row.broker_id, row.listener) for row in snapshot.of(Certificate)}
+    endpoints = view.endpoints.all
+    shown_at = {(row.broker_id, row.listener) for row in view.of(Certificate)}
     ends = [e for e in endpoints if e.protocol in TLS or (e.broker_id, e.listener) in shown_at]
     for end in ends:
-        shown = certificate(between, end.broker_id, end.listener)
-        words = {"broker": str(end.broker_id), "listener": end.listener, "host": end.host, "port": str(end.port)}
+        shown = view.logins.certificate(end.broker_id, end.listener)
+        words = {"broker": end.broker_id, "listener": end.listener, "host": end.host, "port": end.port}
         words["who"] = f"broker {end.broker_id} on {end.listener}"
         if shown is None:
             missing = {
                 "error": "no certificate was shown",
                 "needs": f"a TLS handshake from this worker with {end.host}:{end.port}",
             }
-            yield judge(snapshot, "KA307", endpoint_name(end), Status.UNKNOWN, **words, **missing)
+            yield view.judge("KA307", end.resource, Status.UNKNOWN, words | missing)
             continue
-        fault = fault_of(shown, started_ms(between))
-        words["days"] = str((shown.not_after_ms - started_ms(between)) // DAY_MS)
+        fault = _fault_of(shown, view.started_ms)
+        words["days"] = (shown.not_after_ms - view.started_ms) // DAY_MS
         words["fault"] = fault[0] if fault else "none"
-        told = judge(snapshot, "KA307", endpoint_name(end), Status.FAIL if fault else Status.PASS, **words)
+        told = view.judge("KA307", end.resource, Status.FAIL if fault else Status.PASS, words)
         yield replace(told, severity=fault[1]) if fault else told
     if not ends:
-        missing = _missing(between, endpoints)
+        missing = _missing(view, endpoints)
         if not missing:
-            yield judge(snapshot, "KA307", "cluster", Status.NOT_APPLICABLE, reason="no listener uses TLS")
+            yield view.judge("KA307", "cluster", Status.NOT_APPLICABLE, reason="no listener uses TLS")
         else:
-            yield judge(snapshot, "KA307", "cluster", Status.UNKNOWN, who="any broker", **missing)
+            yield view.judge("KA307", "cluster", Status.UNKNOWN, missing, who="any broker")
 
 
-def _missing(between: InterBroker, endpoints: Collection[RegisteredEndpoint]) -> dict[str, str]:
+def _missing(view: ClusterView, endpoints: Collection[AdvertisedEndpoint]) -> dict[str, str]:
     """Return what keeps the audit from saying that no listener uses TLS; nothing where it may."""
     if not endpoints:
-        who = "broker" if between.kraft else "ZooKeeper"
+        who = "broker" if view.kraft else "ZooKeeper"
         return {"error": "nobody told the brokers' addresses", "needs": f"a {who} that answers"}
     advertising = {one.broker_id for one in endpoints}
-    silent = sorted(advertising - set(advertised.by_settings(between))) if between.kraft else []
+    silent = sorted(advertising - set(view.endpoints.by_settings)) if view.kraft else []
     if not silent:
         return {}
     needs = "DescribeConfigs on Cluster, or `properties` in the cluster file"
     return {"error": f"{brokers(silent)} did not tell what other listeners there are", "needs": needs}
+
+
+def _fault_of(shown: Certificate, now: int) -> tuple[str, Severity] | None:
+    """Return what is wrong with a certificate at a time, as any client sees it; None where nothing is."""
+    left = (shown.not_after_ms - now) // DAY_MS
+    if shown.not_after_ms < now:
+        return f"it expired {-left} days ago", Severity.CRITICAL
+    if shown.not_before_ms > now:
+        return "it is not valid yet", Severity.CRITICAL
+    if not shown.name_matches:
+        return f"it does not name {shown.host}, but {', '.join(shown.sans) or 'nothing'}", Severity.HIGH
+    # Certificates of a few hours or days are renewed by machines: late is what is late for their own lifetime.
+    lifetime, rest = shown.not_after_ms - shown.not_before_ms, shown.not_after_ms - now
+    if rest >= min(_LATER * DAY_MS, lifetime // 3):
+        return None
+    severity = Severity.HIGH if rest < min(_SOON * DAY_MS, lifetime // 10) else Severity.MEDIUM
+    return f"it expires in {left} days" if left else f"it expires in {rest // 3_600_000} hours", severity

@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from kafka_audit.checks import row_check
-from kafka_audit.checks.broker_settings import Settings, files_gap
-from kafka_audit.checks.releases import releases
-from kafka_audit.checks.rows import judge
+from kafka_audit.checks import check
+from kafka_audit.checks.gaps import no_files
+from kafka_audit.cluster.releases import releases
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.definitions import definitions
 from kafka_audit.configuration.starts import refusal
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerApi, BrokerConfig, BrokerProperty, Snapshot
+from kafka_audit.model.tables import BrokerApi, BrokerConfig, BrokerProperty
 
 _OWN_PAGE = (
     "inter.broker.listener.name must be a listener name",
@@ -20,7 +20,7 @@ _OWN_PAGE = (
 _TEXTS = frozenset({"STRING", "LIST", "PASSWORD"})
 
 
-@row_check(
+@check(
     code="KA310",
     severity=Severity.CRITICAL,
     needs=(BrokerProperty, BrokerConfig, BrokerApi),
@@ -30,7 +30,7 @@ _TEXTS = frozenset({"STRING", "LIST", "PASSWORD"})
         Status.UNKNOWN: "Not known: whether Kafka accepts the server.properties of {who} ({error})",
     },
 )
-def configuration_refused(snapshot: Snapshot) -> Iterator[Judgement]:
+def configuration_refused(view: ClusterView) -> Iterator[Judgement]:
     """Kafka refuses the configuration file.
 
     ## Why it matters
@@ -57,39 +57,39 @@ def configuration_refused(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     `kafka.server.KafkaConfig.validateValues`; `org.apache.kafka.common.config.ConfigDef.parse`; docs/differential.md.
     """
-    yield from files_gap(snapshot, "KA310")
-    for broker, lines in sorted(Settings(snapshot).files.items()):
-        known = releases(snapshot, broker)
-        evidence = {"broker": str(broker), "who": f"broker {broker}", "version": known[-1] if known else "of its release"}
+    yield from no_files(view, "KA310")
+    for broker, lines in sorted(view.settings.files.items()):
+        known = releases(view, broker)
+        evidence = {"broker": broker, "who": f"broker {broker}", "version": known[-1] if known else "of its release"}
         if not known:
             needs = f"an answer of broker {broker} to ApiVersions, or kafka-audit lint with --kafka-version"
             words = evidence | {"error": "its release is not known", "needs": needs}
-            yield judge(snapshot, "KA310", f"broker/{broker}", Status.UNKNOWN, **words)
+            yield view.judge("KA310", f"broker/{broker}", Status.UNKNOWN, words)
         else:
-            yield from _judged(snapshot, broker, lines, known, evidence)
+            yield from _judged(view, broker, lines, known, evidence)
 
 
 def _judged(
-    snapshot: Snapshot, broker: int, lines: Mapping[str, BrokerProperty], known: tuple[str, ...], evidence: Mapping[str, str]
+    view: ClusterView, broker: int, lines: Mapping[str, BrokerProperty], known: tuple[str, ...], evidence: Mapping[str, object]
 ) -> Iterator[Judgement]:
     told = refusal(_properties(lines, known[-1]), known[-1])
     resource = f"broker/{broker}"
     if told is None:
-        yield judge(snapshot, "KA310", resource, Status.PASS, **evidence)
+        yield view.judge("KA310", resource, Status.PASS, evidence)
         return
     if any(sentence in told.message for sentence in _OWN_PAGE):
         return
-    words = {**evidence, "kafka_says": told.message} | ({"key": told.key} if told.key else {})
+    words = {**evidence, "kafka_says": told.message, "key": told.key or None}
     if "config.providers" in lines:
         needs = f"the values that config.providers of broker {broker} fill in"
         words |= {"error": "config.providers fill values in", "needs": needs}
-        yield judge(snapshot, "KA310", resource, Status.UNKNOWN, **words)
+        yield view.judge("KA310", resource, Status.UNKNOWN, words)
     elif len(known) > 1 and refusal(_properties(lines, known[0]), known[0]) is None:
         needs = "kafka-audit lint with --kafka-version"
         words |= {"error": f"Kafka {known[0]} accepts it, {known[1]} does not, and the broker is in between", "needs": needs}
-        yield judge(snapshot, "KA310", resource, Status.UNKNOWN, **words)
+        yield view.judge("KA310", resource, Status.UNKNOWN, words)
     else:
-        found = judge(snapshot, "KA310", resource, Status.FAIL, **words)
+        found = view.judge("KA310", resource, Status.FAIL, words)
         yield found if len(known) == 1 else replace(found, confidence=Confidence.INFERRED)
 
 

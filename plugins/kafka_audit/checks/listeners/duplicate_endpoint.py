@@ -3,16 +3,18 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterator
 
-from kafka_audit.checks import advertised, row_check
-from kafka_audit.checks.rows import MOVING, ages_ms, endpoint_name, judge, looks
+from kafka_audit.checks import check
+from kafka_audit.checks.gaps import MOVING, no_endpoints, worst_each
+from kafka_audit.cluster.endpoints import AdvertisedEndpoint
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import RegisteredEndpoint, Snapshot
+from kafka_audit.model.tables import RegisteredEndpoint
 
 OLD_ENOUGH_MS = 60_000
 """A broker that died leaves its registration for its session time-out: 18 s by default, 40 s in old setups."""
 
 
-@row_check(
+@check(
     code="KA304",
     severity=Severity.CRITICAL,
     needs=(RegisteredEndpoint,),
@@ -22,7 +24,7 @@ OLD_ENOUGH_MS = 60_000
         Status.UNKNOWN: "Not known: whether {who} shares an address with another ({error})",
     },
 )
-def duplicate_endpoint(snapshot: Snapshot) -> Iterator[Judgement]:
+def duplicate_endpoint(view: ClusterView) -> Iterator[Judgement]:
     """Two brokers advertise the same host and port.
 
     ## Why it matters
@@ -50,31 +52,39 @@ def duplicate_endpoint(snapshot: Snapshot) -> Iterator[Judgement]:
     Since Kafka 2.4 a broker with ZooKeeper refuses to start: `Configured end points … in advertised listeners are already
     registered by broker …`.
     """
-    endpoints = advertised.endpoints(snapshot)
-    gap = tuple(advertised.gap(snapshot, "KA304", endpoints))
-    yield from gap or advertised.one_each(_judged(snapshot, endpoints))
+    endpoints = view.endpoints.all
+    gap = tuple(no_endpoints(view, "KA304", endpoints))
+    yield from gap or worst_each(_judged(view, endpoints))
 
 
-def _judged(snapshot: Snapshot, endpoints: Collection[RegisteredEndpoint]) -> Iterator[Judgement]:
+def _judged(view: ClusterView, endpoints: Collection[AdvertisedEndpoint]) -> Iterator[Judgement]:
     sharing: dict[tuple[str, int], set[int]] = defaultdict(set)
     for endpoint in endpoints:
         sharing[endpoint.host.lower(), endpoint.port].add(endpoint.broker_id)
-    age, there = ages_ms(snapshot), advertised.answered(snapshot)
-    moving, twice = advertised.moving(snapshot), looks(snapshot)[1] is not None
+    age, there = view.ages_ms, _answered(view)
+    moving, twice = view.endpoints.moved, view.samples[1] is not None
     for endpoint in endpoints:
         brokers = sharing[endpoint.host.lower(), endpoint.port]
         old = all(age.get(one, 0) > OLD_ENOUGH_MS for one in brokers)
         settled = not brokers & moving if twice else old or brokers <= there
         status = Status.PASS if len(brokers) == 1 else Status.FAIL if settled else Status.UNKNOWN
-        yield judge(
-            snapshot,
+        yield view.judge(
             "KA304",
-            endpoint_name(endpoint),
+            endpoint.resource,
             status,
+            MOVING if status is Status.UNKNOWN else {},
             who=f"broker {endpoint.broker_id}",
-            broker=str(endpoint.broker_id),
-            brokers=", ".join(map(str, sorted(brokers))),
+            broker=endpoint.broker_id,
+            brokers=tuple(sorted(brokers)),
             host=endpoint.host,
-            port=str(endpoint.port),
-            **(MOVING if status is Status.UNKNOWN else {}),
+            port=endpoint.port,
         )
+
+
+def _answered(view: ClusterView) -> frozenset[int]:
+    """Return the brokers that gave their settings without ZooKeeper: each of them is there, whatever address it shares.
+
+    Where files alone were read, those of all files are.
+    """
+    between = view.inter_broker
+    return frozenset(between.settings.answers if between.asked else between.settings.files) if view.kraft else frozenset()

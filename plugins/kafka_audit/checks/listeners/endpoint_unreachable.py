@@ -1,11 +1,18 @@
 """KA301."""
 
-from kafka_audit.checks import sql_check
-from kafka_audit.model.finding import Severity, Status
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+
+from kafka_audit.checks import check
+from kafka_audit.cluster.view import AdvertisedEndpoint, ClusterView, Layer, ProbeResult
+from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import Probe
 
+_WORST_FIRST = ("closed", "moving", "unknown", "open")
+"""The states of a probe."""
 
-@sql_check(
+
+@check(
     code="KA301",
     severity=Severity.HIGH,
     needs=(Probe,),
@@ -16,7 +23,7 @@ from kafka_audit.model.tables import Probe
         Status.UNKNOWN: "Not known: whether clients reach broker {broker} at {host}:{port} ({listener}): {error}",
     },
 )
-def endpoint_unreachable() -> str:
+def endpoint_unreachable(view: ClusterView) -> Iterator[Judgement]:
     """An advertised endpoint cannot be reached from a client vantage.
 
     ## Why it matters
@@ -42,40 +49,63 @@ def endpoint_unreachable() -> str:
     ## References
     KIP-103 (listeners for different traffic), KIP-302 (all addresses of a name).
     """
-    return """
-        WITH client AS (SELECT * FROM path WHERE role = 'client'),
-        tally AS (
-            SELECT snapshot_id, array_join(array_sort(collect_list(concat(vantage, ' ', k, ' of ', n))), ', ') AS reached
-            FROM (SELECT snapshot_id, vantage, count_if(state = 'open') AS k, count(*) AS n FROM client GROUP BY ALL)
-            GROUP BY snapshot_id),
-        ranked AS (
-            SELECT *, array_position(array('closed', 'moving', 'unknown', 'open'), state) AS rank,
-                   min(array_position(array('closed', 'moving', 'unknown', 'open'), state))
-                       OVER (PARTITION BY snapshot_id, broker_id, listener) AS worst FROM client),
-        seen AS (
-            SELECT snapshot_id, broker_id, listener, min(state) AS state,
-                   min_by(coalesce(failed, unknown), coalesce(failed, unknown).rank) AS stop,
-                   array_join(array_sort(collect_set(concat(
-                       failed.layer, ' failed with ', coalesce(failed.error, 'no reason'), ' at ', vantage))), ', ') AS stops,
-                   array_join(array_sort(collect_set(vantage)), ', ') AS vantage,
-                   array_join(array_sort(collect_set(via)), ', ') AS via
-            FROM ranked WHERE rank = worst GROUP BY snapshot_id, broker_id, listener)
-        SELECT e.snapshot_id, 'KA301' AS code, e.resource,
-               CASE s.state WHEN 'closed' THEN 'FAIL' WHEN 'open' THEN 'PASS' ELSE 'UNKNOWN' END AS status,
-               CAST(NULL AS STRING) AS severity, 'measured' AS confidence,
-               map('broker', string(e.broker_id), 'host', e.host, 'port', string(e.port), 'listener', e.listener,
-                   'vantage', s.vantage, 'via', nullif(s.via, ''), 'layer', s.stop.layer, 'stops', s.stops, 'reached', t.reached,
-                   'resolver', if(s.stop.layer = 'dns', nullif(replace(s.stop.detail, 'by ', ''), ''), NULL),
-                   'error', CASE WHEN s.state IS NULL THEN 'not probed'
-                        WHEN s.state = 'moving'
-                        THEN concat('in motion: ', s.stop.layer, ' failed once with ', coalesce(s.stop.error, 'no reason'))
-                        WHEN s.state = 'unknown'
-                        THEN coalesce(s.stop.error, concat(s.stop.layer, ' was not tried'), 'the probe did not end')
-                        ELSE coalesce(s.stop.error, 'no reason') END,
-                   'needs', CASE WHEN s.state IS NULL THEN 'a vantage with role client that probes this listener'
-                                 WHEN s.state = 'moving' THEN 'another audit'
-                                 ELSE coalesce(s.stop.needs, 'another audit') END) AS evidence
-        FROM endpoint AS e
-        LEFT JOIN seen AS s ON s.snapshot_id = e.snapshot_id AND s.broker_id = e.broker_id AND s.listener = e.listener
-        LEFT JOIN tally AS t ON t.snapshot_id = e.snapshot_id
-    """
+    clients = [probe for probe in view.probes if probe.role == "client"]
+    of_endpoint: dict[tuple[int, str], list[ProbeResult]] = defaultdict(list)
+    for probe in clients:
+        of_endpoint[probe.broker_id, probe.listener].append(probe)
+    asked = Counter(probe.vantage for probe in clients)
+    opened = Counter(probe.vantage for probe in clients if probe.state == "open")
+    reached = tuple(f"{vantage} {opened[vantage]} of {asked[vantage]}" for vantage in sorted(asked))
+    for endpoint in view.advertised:
+        yield _judged(view, endpoint, of_endpoint[endpoint.broker_id, endpoint.listener], reached)
+
+
+def _judged(
+    view: ClusterView, endpoint: AdvertisedEndpoint, probes: Sequence[ProbeResult], reached: tuple[str, ...]
+) -> Judgement:
+    """Judge an endpoint by the vantages that come the least far."""
+    evidence = {"broker": endpoint.broker_id, "host": endpoint.host, "port": endpoint.port, "listener": endpoint.listener}
+    state = min((probe.state for probe in probes), key=_WORST_FIRST.index, default=None)
+    if state is None:
+        unknown = {"error": "not probed", "needs": "a vantage with role client that probes this listener"}
+        return view.judge("KA301", endpoint.resource, Status.UNKNOWN, {**evidence, **unknown}, reached=reached or None)
+    worst = [probe for probe in probes if probe.state == state]
+    layers = [layer for probe in worst if (layer := probe.failed or probe.unknown) is not None]
+    layer = min(layers, key=lambda layer: layer.rank, default=None)
+    stops = sorted(
+        f"{probe.failed.layer} failed with {probe.failed.error or 'no reason'} at {probe.vantage}"
+        for probe in worst
+        if probe.failed is not None
+    )
+    status = {"closed": Status.FAIL, "open": Status.PASS}.get(state, Status.UNKNOWN)
+    return view.judge(
+        "KA301",
+        endpoint.resource,
+        status,
+        {**evidence, **({} if status is Status.PASS else _why(state, layer))},
+        vantage=tuple(sorted({probe.vantage for probe in worst})),
+        via=tuple(sorted({probe.via for probe in worst if probe.via})) or None,
+        layer=layer and layer.layer,
+        stops=tuple(dict.fromkeys(stops)) or None,
+        reached=reached,
+        resolver=_resolver(layer),
+    )
+
+
+def _why(state: str, layer: Layer | None) -> dict[str, str | None]:
+    """Return why an endpoint is not reached, and for what is unknown also what would show it."""
+    error = layer and layer.error
+    if state == "closed":
+        return {"error": error or "no reason"}
+    name = "no layer" if layer is None else layer.layer
+    if state == "moving":
+        return {"error": f"in motion: {name} failed once with {error or 'no reason'}", "needs": "another audit"}
+    untried = "the probe did not end" if layer is None else f"{name} was not tried"
+    return {"error": error or untried, "needs": (layer and layer.needs) or "another audit"}
+
+
+def _resolver(layer: Layer | None) -> str | None:
+    """Return who was asked for the address, where the name was not resolved."""
+    if layer is None or layer.layer != "dns" or not layer.detail:
+        return None
+    return layer.detail.replace("by ", "") or None

@@ -3,14 +3,15 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from kafka_audit.checks import row_check
-from kafka_audit.checks.rows import MOVING, judge, moved
-from kafka_audit.checks.ways import mapped_listeners, reach_gap, ways
+from kafka_audit.checks import check
+from kafka_audit.checks.gaps import MOVING, no_reach
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.cluster.worker_probes import mapped_listeners
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import Probe, Snapshot
+from kafka_audit.model.tables import Probe
 
 
-@row_check(
+@check(
     code="KA313",
     severity=Severity.MEDIUM,
     needs=(Probe,),
@@ -22,7 +23,7 @@ from kafka_audit.model.tables import Probe, Snapshot
         Status.NOT_APPLICABLE: "No way in is declared: {reason}",
     },
 )
-def endpoint_without_mapping(snapshot: Snapshot) -> Iterator[Judgement]:
+def endpoint_without_mapping(view: ClusterView) -> Iterator[Judgement]:
     """The declared way in leads to some brokers of a listener, and not to all.
 
     ## Why it matters
@@ -46,23 +47,23 @@ def endpoint_without_mapping(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     `reach` in clusters.example.yaml; `external-server-mapping` of grepplabs/kafka-proxy.
     """
-    found = ways(snapshot)
-    yield from reach_gap(snapshot, "KA313", found)
-    moving = moved(snapshot)
+    found = view.worker_probes
+    yield from no_reach(view, "KA313", found)
+    moving = view.endpoints.moved
     for own in mapped_listeners(found).values():
         for way in own:
             evidence = {
-                "broker": str(way.broker_id),
+                "broker": way.broker_id,
                 "listener": way.listener,
                 "address": way.address,
-                "mapped": str(sum(one.via is not None for one in own)),
-                "count": str(len(own)),
+                "mapped": sum(one.via is not None for one in own),
+                "count": len(own),
                 "open": "reached" if way.open else "not reached",
             }
             if way.via is not None:
-                yield judge(snapshot, "KA313", way.resource, Status.PASS, **evidence, via=way.via)
+                yield view.judge("KA313", way.resource, Status.PASS, evidence, via=way.via)
             elif way.broker_id in moving:
-                yield judge(snapshot, "KA313", way.resource, Status.UNKNOWN, **evidence, **MOVING, who=f"broker {way.broker_id}")
+                yield view.judge("KA313", way.resource, Status.UNKNOWN, evidence | MOVING, who=f"broker {way.broker_id}")
             else:
                 severity = Severity.LOW if way.open else Severity.MEDIUM
-                yield replace(judge(snapshot, "KA313", way.resource, Status.FAIL, **evidence), severity=severity)
+                yield replace(view.judge("KA313", way.resource, Status.FAIL, evidence), severity=severity)

@@ -1,15 +1,21 @@
 """KA302."""
 
-from kafka_audit.checks import sql_check
-from kafka_audit.checks.listeners.cut_words import WORDED
-from kafka_audit.model.finding import Severity, Status
+from collections.abc import Iterator
+from typing import Any
+
+from kafka_audit.checks import check
+from kafka_audit.checks.listeners.cut_evidence import CutEvidence, Cuts
+from kafka_audit.cluster.log_lines import says
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.tables import Probe, RegisteredBroker, RegisteredEndpoint
 
 
-@sql_check(
+@check(
     code="KA302",
     severity=Severity.CRITICAL,
     needs=(RegisteredBroker, RegisteredEndpoint, Probe),
+    parts=("brokers",),
     says={
         Status.FAIL: "Broker {broker} is cut off: {who} {cannot} reach {host}:{port}, its address for brokers ({listener}): "
         "{why}",
@@ -18,7 +24,7 @@ from kafka_audit.model.tables import Probe, RegisteredBroker, RegisteredEndpoint
         Status.NOT_APPLICABLE: "No registered endpoints between brokers: {reason}",
     },
 )
-def inter_broker_endpoint_unreachable() -> str:
+def inter_broker_endpoint_unreachable(view: ClusterView) -> Iterator[Judgement]:
     """A broker cannot reach the address that another broker, or it itself, advertises for inter-broker traffic.
 
     ## Why it matters
@@ -54,28 +60,113 @@ def inter_broker_endpoint_unreachable() -> str:
     ## References
     KIP-103 (listeners for different traffic); `kafka.controller.RequestSendThread`.
     """
-    weighed = """
-        WITH weighed AS (
-            SELECT *, array_contains(closed, controller_id) AS cut_from_controller,
-                   CASE WHEN host IS NULL THEN 'no_listener'
-                        WHEN size(closed) > 0 THEN 'measured'
-                        WHEN answered AND (view_status = 'FAIL' OR size(absent) > 0)
-                            THEN CASE WHEN supported <> '' THEN 'explained' WHEN rivals <> '' THEN 'suspected' ELSE 'inferred' END
-                        WHEN size(moving) > 0 OR view_status = 'UNKNOWN' THEN 'moving'
-                        WHEN size(unmeasured) = 0 THEN 'open' ELSE 'unmeasured' END AS verdict,
-                   CASE WHEN size(closed) > 0 THEN closed WHEN view_status = 'FAIL' THEN array(controller_id) ELSE absent END
-                       AS sides
-            FROM inter_broker_case),"""
-    told = """
-        SELECT snapshot_id, 'KA302' AS code, if(host IS NULL, broker_resource, resource) AS resource,
-               CASE WHEN verdict IN ('measured', 'inferred', 'suspected') THEN 'FAIL' WHEN verdict = 'open' THEN 'PASS'
-                    ELSE 'UNKNOWN' END AS status,
-               if(verdict = 'measured' AND NOT coalesce(cut_from_controller, false) AND NOT broken, 'HIGH', NULL) AS severity,
-               if(verdict IN ('inferred', 'suspected'), verdict, 'measured') AS confidence,
-               map('target', concat('broker ', broker_id), 'broker', string(broker_id), 'controller', string(controller_id),
-                   'host', host, 'port', string(port), 'listener', listener, 'protocol', protocol, 'from', from_text, 'who', who,
-                   'cannot', cannot, 'why', why, 'layer', if(verdict = 'measured', seen.layer, NULL), 'symptom', symptom,
-                   'vantage', vantage, 'rivals', if(verdict = 'suspected', rivals, NULL), 'open', array_join(open, ', '),
-                   'error', error, 'needs', needs) AS evidence
-        FROM explained"""
-    return f"{weighed}{WORDED}{told}"
+    cuts = Cuts(view)
+    for broker in view.brokers:
+        yield _judged(view, cuts, cuts.of(broker))
+
+
+def _judged(view: ClusterView, cuts: Cuts, cut: CutEvidence) -> Judgement:
+    if cut.endpoint is None:
+        return _unknown(view, cut, **_no_endpoint(cut))
+    if cut.sides.closed:
+        return _measured(view, cut)
+    if cut.answered and _symptom(cut) is not None:
+        return _inferred(view, cuts, cut)
+    if cut.sides.moving or (cut.symptom is not None and not cut.symptom.settled):
+        needs = "another audit: this was seen once, or the cluster changed between two looks"
+        return _unknown(view, cut, error="in motion", needs=needs)
+    if not cut.unmeasured:
+        return view.judge("KA302", cut.resource, Status.PASS, _evidence(cut))
+    if not cut.sides.open:
+        error, needs = "nothing looks wrong, and nothing was measured", "a vantage with role broker"
+    else:
+        error = f"tcp was measured from broker {_ids(cut.sides.open)} only"
+        needs = f"a probe from broker {_ids(cut.unmeasured)}"
+    return _unknown(view, cut, error=error, needs=cut.sides.needs or needs)
+
+
+def _measured(view: ClusterView, cut: CutEvidence) -> Judgement:
+    """Fail by probes from brokers' own hosts: HIGH where the controller gets there and nothing is broken yet."""
+    failed = cut.sides.failed
+    error = (failed and failed.error) or "no reason"
+    idle = cut.controller not in cut.sides.closed and not cut.broken
+    return _fail(
+        view,
+        cut,
+        cut.sides.closed,
+        severity=Severity.HIGH if idle else None,
+        cannot="cannot",
+        layer=failed and failed.layer,
+        why=f"{failed and failed.layer} failed with {error}",
+        error=error,
+    )
+
+
+def _inferred(view: ClusterView, cuts: Cuts, cut: CutEvidence) -> Judgement:
+    """Fail by what shows elsewhere, unless another cause was found; a log of a side that is cut off measures it."""
+    symptom = _symptom(cut)
+    if cut.rivals.found:
+        explained = f"{symptom}, which {' or '.join(cut.rivals.found)} explains"
+        return _unknown(view, cut, error=explained, needs="a vantage with role broker")
+    sources = cut.absent
+    if cut.symptom is not None and cut.symptom.settled and cut.controller is not None:
+        sources = (cut.controller,)
+    line = cuts.logged(cut, sources)
+    if line is not None:
+        return _fail(view, cut, sources, cannot="cannot", layer="tcp", why=says(line))
+    if cut.rivals.open:
+        rivals = " or ".join(cut.rivals.open)
+        why, suspected = f"{symptom}; not ruled out: {rivals}", Confidence.SUSPECTED
+        return _fail(view, cut, sources, confidence=suspected, cannot="possibly cannot", why=why, rivals=rivals)
+    return _fail(view, cut, sources, confidence=Confidence.INFERRED, cannot="most likely cannot", why=symptom)
+
+
+def _fail(view: ClusterView, cut: CutEvidence, sources: tuple[int, ...], **told: Any) -> Judgement:  # noqa: ANN401
+    """Return a failure; `sources` are the brokers that cannot reach this one."""
+    who = f"{'broker' if len(sources) == 1 else 'brokers'} {_ids(sources)}"
+    if sources == (cut.controller,):
+        who = f"controller {cut.controller}"
+    return view.judge("KA302", cut.resource, Status.FAIL, {**_evidence(cut), "from": sources, "who": who}, **told)
+
+
+def _unknown(view: ClusterView, cut: CutEvidence, *, error: str, needs: str) -> Judgement:
+    return view.judge("KA302", cut.resource, Status.UNKNOWN, _evidence(cut), error=error, needs=needs)
+
+
+def _evidence(cut: CutEvidence) -> dict[str, object]:
+    """Return what every judgement shows."""
+    endpoint = cut.endpoint
+    return {
+        "target": f"broker {cut.broker}",
+        "broker": cut.broker,
+        "controller": cut.controller,
+        "host": endpoint and endpoint.host,
+        "port": endpoint and endpoint.port,
+        "listener": endpoint and endpoint.listener,
+        "protocol": endpoint and endpoint.protocol,
+        "symptom": _symptom(cut),
+        "vantage": cut.sides.vantage,
+        "open": cut.sides.open,
+    }
+
+
+def _no_endpoint(cut: CutEvidence) -> dict[str, str]:
+    if cut.listener is None:
+        return {"error": "its inter-broker listener is not known", "needs": "DescribeConfigs on Cluster"}
+    return {
+        "error": f"nobody told an address of its listener {cut.listener}",
+        "needs": f"a bootstrap address of listener {cut.listener}",
+    }
+
+
+def _symptom(cut: CutEvidence) -> str | None:
+    """Return what shows that something keeps other brokers away; None where nothing does, or it was seen once."""
+    if cut.symptom is not None and cut.symptom.settled:
+        if cut.symptom.empty:
+            return f"broker {cut.broker} lists no broker and no controller"
+        return f"broker {cut.broker} names leaders that ZooKeeper does not hold"
+    return f"in the ISR of nothing that broker {cut.broker} leads: broker {_ids(cut.absent)}" if cut.absent else None
+
+
+def _ids(ids: tuple[int, ...]) -> str:
+    return ", ".join(map(str, ids))

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 
-from kafka_audit.checks import row_check
-from kafka_audit.checks.broker_settings import files_gap
-from kafka_audit.checks.inter_broker import InterBroker
-from kafka_audit.checks.rows import judge
+from kafka_audit.checks import check
+from kafka_audit.checks.gaps import no_files
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerProperty, Snapshot
+from kafka_audit.model.tables import BrokerProperty
 
 _KEYS = ("inter.broker.listener.name", "security.inter.broker.protocol", "advertised.listeners", "listeners")
 
@@ -20,17 +19,18 @@ _NO_PROTOCOL = "Listener with name {} defined in inter.broker.listener.name not 
 _OF_EACH_PROTOCOL = "PLAINTEXT:,SSL:,SASL_PLAINTEXT:,SASL_SSL:"
 
 
-@row_check(
+@check(
     code="KA311",
     severity=Severity.CRITICAL,
     needs=(BrokerProperty,),
+    by_files=True,
     says={
         Status.FAIL: "Broker {broker} does not start with its server.properties: {kafka_says}",
         Status.PASS: "Broker {broker} advertises {listener}, the listener that it uses between brokers",
         Status.UNKNOWN: "Not known: whether {who} advertises the listener that it uses between brokers ({error})",
     },
 )
-def inter_broker_listener_undefined(snapshot: Snapshot) -> Iterator[Judgement]:
+def inter_broker_listener_undefined(view: ClusterView) -> Iterator[Judgement]:
     """The inter-broker listener is not among the advertised listeners.
 
     ## Why it matters
@@ -54,8 +54,8 @@ def inter_broker_listener_undefined(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     `kafka.server.KafkaConfig.validateValues`; KIP-103 (listeners for different traffic).
     """
-    yield from files_gap(snapshot, "KA311")
-    between = InterBroker(snapshot)
+    yield from no_files(view, "KA311")
+    between = view.inter_broker
     for broker, lines in sorted(between.settings.files.items()):
         if between.settings.get(broker, "process.roles").value == "controller":
             continue
@@ -65,7 +65,7 @@ def inter_broker_listener_undefined(snapshot: Snapshot) -> Iterator[Judgement]:
                 "error": f"{hidden[0]} is filled in later",
                 "needs": "the file as the broker gets it",
             }
-            yield judge(snapshot, "KA311", f"broker/{broker}", Status.UNKNOWN, **words)
+            yield view.judge("KA311", f"broker/{broker}", Status.UNKNOWN, words)
             continue
         told = {key: row.value for key, row in lines.items() if row.value}
         listener = told.get("inter.broker.listener.name") or told.get("security.inter.broker.protocol") or "PLAINTEXT"
@@ -73,10 +73,10 @@ def inter_broker_listener_undefined(snapshot: Snapshot) -> Iterator[Judgement]:
         names = list(dict.fromkeys(entry.partition("://")[0].strip().upper() for entry in entries.split(",") if entry.strip()))
         advertised = ",".join(names)
         says = _NO_PROTOCOL.format(listener) if _without_protocol(told) else _NOT_ADVERTISED.format(advertised)
-        evidence = {"broker": str(broker), "listener": listener, "advertised": advertised, "kafka_says": says}
+        evidence = {"broker": broker, "listener": listener, "advertised": advertised, "kafka_says": says}
         evidence["key"] = between.settings.first_set(broker, *_KEYS)
         status = Status.PASS if listener.upper() in names else Status.FAIL
-        yield judge(snapshot, "KA311", f"broker/{broker}", status, **evidence)
+        yield view.judge("KA311", f"broker/{broker}", status, evidence)
 
 
 def _without_protocol(told: Mapping[str, str]) -> bool:

@@ -4,27 +4,29 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
-from kafka_audit.checks import row_check
-from kafka_audit.checks.inter_broker import InterBroker, Listener, nobody
-from kafka_audit.checks.rows import judge
+from kafka_audit.checks import check
+from kafka_audit.checks.gaps import no_brokers
+from kafka_audit.cluster.inter_broker import InterBroker, Listener
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty, Snapshot
+from kafka_audit.model.tables import BrokerConfig, BrokerProperty
 from kafka_audit.model.text import brokers
 
 _KEYS = ("inter.broker.listener.name", "security.inter.broker.protocol")
 
 
-@row_check(
+@check(
     code="KA312",
     severity=Severity.CRITICAL,
     needs=(BrokerConfig, BrokerProperty),
+    by_files=True,
     says={
         Status.FAIL: "Broker {broker} and others do not talk alike: {fault}",
         Status.PASS: "Broker {broker} talks to others on {listener} ({protocol}), as they do to it",
         Status.UNKNOWN: "Not known: whether {who} talks to others as they do to it ({error})",
     },
 )
-def inter_broker_listeners_differ(snapshot: Snapshot) -> Iterator[Judgement]:
+def inter_broker_listeners_differ(view: ClusterView) -> Iterator[Judgement]:
     """Brokers differ in the listener, or in its security, that they use to each other.
 
     ## Why it matters
@@ -48,7 +50,7 @@ def inter_broker_listeners_differ(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     KIP-103; Kafka documentation, "Incorporating Security Features in a Running Cluster".
     """
-    between = InterBroker(snapshot)
+    between = view.inter_broker
     used = {broker: told for broker in between.brokers if (told := between.listener(broker)) is not None}
     known = {broker: kind for broker, listener in used.items() if (kind := _kind(between, broker, listener)) is not None}
     kinds = Counter(known.values())
@@ -60,21 +62,21 @@ def inter_broker_listeners_differ(snapshot: Snapshot) -> Iterator[Judgement]:
             users = [one for one, other in used.items() if other.name == name and one != broker]
             if users:  # a broker that uses what it alone lacks is KA311's
                 fault = f"it does not offer {name}, on which {brokers(users)} would talk to it"
-                words = {"broker": str(broker), "fault": fault, "listener": name, "key": "advertised.listeners"}
-                yield judge(snapshot, "KA312", f"broker/{broker}/listener/{name}", Status.FAIL, **words)
+                words = {"broker": broker, "fault": fault, "listener": name, "key": "advertised.listeners"}
+                yield view.judge("KA312", f"broker/{broker}/listener/{name}", Status.FAIL, words)
         if own is None or (broker not in known and (offered is None or own.name in offered)):
             error = "its inter-broker listener is not known" if own is None else f"its SASL mechanism on {own.name} is not known"
             needs = f"DescribeConfigs on Cluster, or server.properties of broker {broker}"
             words = {"who": f"broker {broker}", "error": error, "needs": needs}
-            yield judge(snapshot, "KA312", f"broker/{broker}", Status.UNKNOWN, **words)
+            yield view.judge("KA312", f"broker/{broker}", Status.UNKNOWN, words)
         elif offered is None or own.name in offered:
             kind, resource = known[broker], f"broker/{broker}/listener/{own.name}"
-            words = {"broker": str(broker), "listener": own.name, "protocol": own.protocol or "not known"}
+            words = {"broker": broker, "listener": own.name, "protocol": own.protocol or "not known"}
             words["key"] = between.settings.first_set(broker, *_KEYS)
             words["fault"] = f"it uses {' '.join(kind).strip()}, most use {' '.join(usual or ()).strip()}"
-            found = judge(snapshot, "KA312", resource, Status.PASS if kind == usual else Status.FAIL, **words)
+            found = view.judge("KA312", resource, Status.PASS if kind == usual else Status.FAIL, words)
             yield found if kind == usual else replace(found, severity=Severity.MEDIUM)
-    yield from nobody(between, "KA312")
+    yield from no_brokers(view, "KA312")
 
 
 def _kind(between: InterBroker, broker: int, listener: Listener) -> tuple[str, str, str] | None:

@@ -2,20 +2,21 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.checks import row_check
+from kafka_audit.checks import check
 from kafka_audit.checks.configuration.effective import Effective, commonest, unknown, unread
-from kafka_audit.checks.rows import judge
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty, Snapshot
+from kafka_audit.model.tables import BrokerConfig, BrokerProperty
 from kafka_audit.model.text import brokers
 
 _NAME, _PROTOCOL = "inter.broker.listener.name", "security.inter.broker.protocol"
 
 
-@row_check(
+@check(
     code="KA306",
     severity=Severity.MEDIUM,
     needs=(BrokerConfig, BrokerProperty),
+    by_files=True,
     says={
         Status.FAIL: "Broker {broker} is told to talk to others on {listener} by {key}, where {others} {say} {usual}",
         Status.PASS: "Broker {broker} is told to talk to others on {listener} ({how}), as most are",
@@ -23,7 +24,7 @@ _NAME, _PROTOCOL = "inter.broker.listener.name", "security.inter.broker.protocol
         Status.NOT_APPLICABLE: "No inter-broker settings to compare: {reason}",
     },
 )
-def inter_broker_settings_differ(snapshot: Snapshot) -> Iterator[Judgement]:
+def inter_broker_settings_differ(view: ClusterView) -> Iterator[Judgement]:
     """Brokers differ in the settings that name the listener between them.
 
     ## Why it matters
@@ -47,9 +48,9 @@ def inter_broker_settings_differ(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     KIP-103 (listeners for different traffic); Kafka documentation, "Incorporating Security Features in a Running Cluster".
     """
-    effective = Effective(snapshot)
+    effective = Effective(view)
     if len(effective.brokers) == 1:
-        yield judge(snapshot, "KA306", "cluster", Status.NOT_APPLICABLE, reason="a single broker is known")
+        yield view.judge("KA306", "cluster", Status.NOT_APPLICABLE, reason="a single broker is known")
         return
     yield from unread(effective, "KA306")
     named = {broker: one for broker in effective.brokers if (one := _named(effective, broker)) is not None}
@@ -62,10 +63,10 @@ def inter_broker_settings_differ(snapshot: Snapshot) -> Iterator[Judgement]:
             continue
         listener, key = named[broker]
         how = f"by {key}" if key else "Kafka's default"
-        words = {"broker": str(broker), "listener": listener, "key": key or _NAME, "how": how}
+        words = {"broker": broker, "listener": listener, "key": key or _NAME, "how": how}
         words |= {"usual": usual, "others": brokers(others), "say": "says" if len(others) == 1 else "say"}
         status = Status.PASS if listener == usual else Status.FAIL
-        yield judge(snapshot, "KA306", f"broker/{broker}", status, **words)
+        yield view.judge("KA306", f"broker/{broker}", status, words)
 
 
 def _named(effective: Effective, broker: int) -> tuple[str, str] | None:

@@ -4,15 +4,15 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from kafka_audit.checks import advertised, row_check
-from kafka_audit.checks.inter_broker import InterBroker
-from kafka_audit.checks.principals import file_of
-from kafka_audit.checks.rows import MOVING, inter_broker_listeners, judge, kraft, moved, newest, registrations_gap
+from kafka_audit.checks import check
+from kafka_audit.checks.gaps import MOVING, no_registrations
+from kafka_audit.cluster.principals import file_of
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import RegisteredBroker, RegisteredEndpoint, Snapshot
+from kafka_audit.model.tables import RegisteredBroker, RegisteredEndpoint
 
 
-@row_check(
+@check(
     code="KA305",
     severity=Severity.MEDIUM,
     needs=(RegisteredBroker, RegisteredEndpoint),
@@ -22,7 +22,7 @@ from kafka_audit.model.tables import RegisteredBroker, RegisteredEndpoint, Snaps
         Status.UNKNOWN: "Not known: whether {who} has the listeners of the others ({error})",
     },
 )
-def listener_sets_differ(snapshot: Snapshot) -> Iterator[Judgement]:
+def listener_sets_differ(view: ClusterView) -> Iterator[Judgement]:
     """Brokers differ in their listeners or in the protocol of one.
 
     ## Why it matters
@@ -47,8 +47,8 @@ def listener_sets_differ(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     KIP-103 (listeners for different traffic).
     """
-    known = _by_settings(snapshot) if kraft(snapshot) else _registered(snapshot)
-    gap = tuple(_not_told(snapshot, known) if kraft(snapshot) else registrations_gap(snapshot, "KA305"))
+    known = _by_settings(view) if view.kraft else _registered(view)
+    gap = tuple(_not_told(view, known) if view.kraft else no_registrations(view, "KA305"))
     yield from gap
     if any(one.resource == "cluster" for one in gap):
         return
@@ -57,44 +57,44 @@ def listener_sets_differ(snapshot: Snapshot) -> Iterator[Judgement]:
     for broker, own in known.items():
         for listener, protocol in (own or {}).items():
             listeners[listener][broker] = protocol
-    moving, internal = moved(snapshot), inter_broker_listeners(snapshot)
+    moving, internal = view.endpoints.moved, view.inter_broker.users
     for listener, protocols in sorted(listeners.items()):
         for broker in brokers:
             has = protocols.get(broker)
             fault = _fault(protocols, has, of=len(brokers), internal=listener in internal)
-            told = {"who": f"broker {broker}", "broker": str(broker), "listener": listener, "protocol": has or "none"}
+            told = {"who": f"broker {broker}", "broker": broker, "listener": listener, "protocol": has or "none"}
             resource = f"broker/{broker}/listener/{listener}"
             if fault is None and has is not None:
-                yield judge(snapshot, "KA305", resource, Status.PASS, **told)
+                yield view.judge("KA305", resource, Status.PASS, told)
             elif fault is not None and broker in moving:
-                yield judge(snapshot, "KA305", resource, Status.UNKNOWN, **told, **MOVING)
+                yield view.judge("KA305", resource, Status.UNKNOWN, told | MOVING)
             elif fault is not None:
-                yield replace(judge(snapshot, "KA305", resource, Status.FAIL, **told, fault=fault[0]), severity=fault[1])
+                yield replace(view.judge("KA305", resource, Status.FAIL, told, fault=fault[0]), severity=fault[1])
 
 
-def _registered(snapshot: Snapshot) -> Mapping[int, Mapping[str, str] | None]:
+def _registered(view: ClusterView) -> Mapping[int, Mapping[str, str] | None]:
     """Return protocols by listener of each registered broker."""
-    told: dict[int, dict[str, str]] = {row.broker_id: {} for row in newest(snapshot, RegisteredBroker)}
-    for endpoint in newest(snapshot, RegisteredEndpoint):
+    told: dict[int, dict[str, str]] = {row.broker_id: {} for row in view.newest(RegisteredBroker)}
+    for endpoint in view.newest(RegisteredEndpoint):
         told.setdefault(endpoint.broker_id, {})[endpoint.listener] = endpoint.protocol
     return told
 
 
-def _not_told(snapshot: Snapshot, told: Mapping[int, Mapping[str, str] | None]) -> Iterator[Judgement]:
+def _not_told(view: ClusterView, told: Mapping[int, Mapping[str, str] | None]) -> Iterator[Judgement]:
     for broker in sorted(broker for broker, own in told.items() if own is None):
         needs = f"DescribeConfigs on Cluster, answered by broker {broker}, or {file_of(broker)}"
         words = {"who": f"broker {broker}", "error": "nobody told its listeners", "needs": needs}
-        yield judge(snapshot, "KA305", f"broker/{broker}", Status.UNKNOWN, **words)
+        yield view.judge("KA305", f"broker/{broker}", Status.UNKNOWN, words)
     if not told:
         words = {"who": "any broker", "error": "no broker answered", "needs": "a broker that answers"}
-        yield judge(snapshot, "KA305", "cluster", Status.UNKNOWN, **words)
+        yield view.judge("KA305", "cluster", Status.UNKNOWN, words)
 
 
-def _by_settings(snapshot: Snapshot) -> Mapping[int, Mapping[str, str] | None]:
+def _by_settings(view: ClusterView) -> Mapping[int, Mapping[str, str] | None]:
     """Return protocols by listener of each broker, None for one that did not tell them."""
-    between = InterBroker(snapshot)
+    between = view.inter_broker
     told: dict[int, Mapping[str, str] | None] = {}
-    listed = {endpoint.broker_id for endpoint in advertised.endpoints(snapshot)}
+    listed = {endpoint.broker_id for endpoint in view.endpoints.all}
     controllers = {one for one in between.brokers if between.settings.get(one, "process.roles").value == "controller"}
     for broker in sorted({*between.brokers, *listed} - controllers):
         own = {name: between.protocol(broker, name) for name in between.offered(broker) or ()}

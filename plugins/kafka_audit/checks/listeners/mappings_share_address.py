@@ -3,16 +3,17 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
-from kafka_audit.checks import row_check
-from kafka_audit.checks.inter_broker import TLS
-from kafka_audit.checks.rows import judge
-from kafka_audit.checks.ways import Way, reach_gap, ways
+from kafka_audit.checks import check
+from kafka_audit.checks.gaps import no_reach
+from kafka_audit.cluster.inter_broker import TLS
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.cluster.worker_probes import WorkerProbe
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import Probe, Snapshot
+from kafka_audit.model.tables import Probe
 from kafka_audit.model.text import listing
 
 
-@row_check(
+@check(
     code="KA315",
     severity=Severity.HIGH,
     needs=(Probe,),
@@ -23,7 +24,7 @@ from kafka_audit.model.text import listing
         Status.NOT_APPLICABLE: "No way in is declared: {reason}",
     },
 )
-def mappings_share_address(snapshot: Snapshot) -> Iterator[Judgement]:
+def mappings_share_address(view: ClusterView) -> Iterator[Judgement]:
     """Two advertised addresses are mapped to one.
 
     ## Why it matters
@@ -49,23 +50,23 @@ def mappings_share_address(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     KA111 says who answers; KA304 is the same slip in `advertised.listeners`.
     """
-    found = ways(snapshot)
-    yield from reach_gap(snapshot, "KA315", found)
-    by_target: dict[str, list[Way]] = defaultdict(list)
+    found = view.worker_probes
+    yield from no_reach(view, "KA315", found)
+    by_target: dict[str, list[WorkerProbe]] = defaultdict(list)
     for way in found:
         if way.via is not None:
             by_target[way.via.lower()].append(way)
     for sharing in by_target.values():
         for way in sharing:
-            yield _judged(snapshot, way, [one for one in sharing if one is not way])
+            yield _judged(view, way, [one for one in sharing if one is not way])
 
 
-def _judged(snapshot: Snapshot, way: Way, others: list[Way]) -> Judgement:
-    told = {"broker": str(way.broker_id), "listener": way.listener, "address": way.address, "via": way.via or ""}
-    told |= {"count": str(len(others) + 1), "others": listing(f"{one.address} (broker {one.broker_id})" for one in others)}
+def _judged(view: ClusterView, way: WorkerProbe, others: list[WorkerProbe]) -> Judgement:
+    told = {"broker": way.broker_id, "listener": way.listener, "address": way.address, "via": way.via or ""}
+    told |= {"count": len(others) + 1, "others": listing(f"{one.address} (broker {one.broker_id})" for one in others)}
     if not others or (way.protocol in TLS and way.answered_by == way.broker_id):
-        return judge(snapshot, "KA315", way.resource, Status.PASS, **told)
+        return view.judge("KA315", way.resource, Status.PASS, told)
     if way.protocol in TLS and way.answered_by is None:
         error, needs = f"it shares {way.via} with others, and the socket did not tell", "DescribeConfigs on Cluster"
-        return judge(snapshot, "KA315", way.resource, Status.UNKNOWN, **told, who=way.address, error=error, needs=needs)
-    return judge(snapshot, "KA315", way.resource, Status.FAIL, **told)
+        return view.judge("KA315", way.resource, Status.UNKNOWN, told, who=way.address, error=error, needs=needs)
+    return view.judge("KA315", way.resource, Status.FAIL, told)

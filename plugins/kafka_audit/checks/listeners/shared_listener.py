@@ -2,26 +2,28 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.checks import row_check
-from kafka_audit.checks.inter_broker import InterBroker, nobody
-from kafka_audit.checks.rows import judge
+from kafka_audit.checks import check
+from kafka_audit.checks.gaps import no_brokers
+from kafka_audit.cluster.inter_broker import InterBroker
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty, Snapshot
+from kafka_audit.model.tables import BrokerConfig, BrokerProperty
 
 _OTHERS = ("controller.listener.names", "control.plane.listener.name")
 
 
-@row_check(
+@check(
     code="KA308",
     severity=Severity.LOW,
     needs=(BrokerConfig, BrokerProperty),
+    by_files=True,
     says={
         Status.FAIL: "Clients and brokers share {listener}, the only listener of broker {broker} for them",
         Status.PASS: "Broker {broker} talks to others on {listener} and has {clients} for clients",
         Status.UNKNOWN: "Not known: whether clients and brokers share a listener at {who} ({error})",
     },
 )
-def shared_listener(snapshot: Snapshot) -> Iterator[Judgement]:
+def shared_listener(view: ClusterView) -> Iterator[Judgement]:
     """Clients and brokers use the same listener.
 
     ## Why it matters
@@ -44,7 +46,7 @@ def shared_listener(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     KIP-103 (listeners for different traffic); KIP-402 (connection limits of a listener).
     """
-    between = InterBroker(snapshot)
+    between = view.inter_broker
     for broker in between.brokers:
         if between.settings.get(broker, "process.roles").value == "controller":
             continue
@@ -52,13 +54,13 @@ def shared_listener(snapshot: Snapshot) -> Iterator[Judgement]:
         if own is None or offered is None:
             error = "its inter-broker listener is not known" if own is None else "its listeners are not known"
             needs = f"DescribeConfigs on Cluster, or server.properties of broker {broker} (`properties` in the cluster file)"
-            yield judge(snapshot, "KA308", resource, Status.UNKNOWN, who=f"broker {broker}", error=error, needs=needs)
+            yield view.judge("KA308", resource, Status.UNKNOWN, who=f"broker {broker}", error=error, needs=needs)
             continue
         aside = {name.strip() for key in _OTHERS for name in (between.settings.get(broker, key).value or "").split(",")}
         clients = sorted(offered - aside - {own.name})
-        words = {"broker": str(broker), "listener": own.name, "clients": ", ".join(clients), "key": _line(between, broker)}
-        yield judge(snapshot, "KA308", resource, Status.PASS if clients else Status.FAIL, **words)
-    yield from nobody(between, "KA308")
+        words = {"broker": broker, "listener": own.name, "clients": tuple(clients), "key": _line(between, broker)}
+        yield view.judge("KA308", resource, Status.PASS if clients else Status.FAIL, words)
+    yield from no_brokers(view, "KA308")
 
 
 def _line(between: InterBroker, broker: int) -> str:

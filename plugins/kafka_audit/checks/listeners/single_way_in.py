@@ -2,15 +2,16 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.checks import row_check
-from kafka_audit.checks.hosts import kind_of
-from kafka_audit.checks.rows import judge
-from kafka_audit.checks.ways import Way, mapped_listeners, reach_gap, ways
+from kafka_audit.checks import check
+from kafka_audit.checks.gaps import no_reach
+from kafka_audit.cluster.hosts import kind_of
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.cluster.worker_probes import WorkerProbe, mapped_listeners
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import Probe, Snapshot
+from kafka_audit.model.tables import Probe
 
 
-@row_check(
+@check(
     code="KA314",
     severity=Severity.LOW,
     needs=(Probe,),
@@ -21,7 +22,7 @@ from kafka_audit.model.tables import Probe, Snapshot
         Status.NOT_APPLICABLE: "No proxy that could be the only one: {reason}",
     },
 )
-def single_way_in(snapshot: Snapshot) -> Iterator[Judgement]:
+def single_way_in(view: ClusterView) -> Iterator[Judgement]:
     """All mappings of the declared way in end at one host.
 
     ## Why it matters
@@ -46,26 +47,26 @@ def single_way_in(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     KIP-302 (`client.dns.lookup=use_all_dns_ips`, the default since Kafka 2.6).
     """
-    found = ways(snapshot)
-    gap = tuple(reach_gap(snapshot, "KA314", found))
+    found = view.worker_probes
+    gap = tuple(no_reach(view, "KA314", found))
     yield from gap
     mapped = [way for own in mapped_listeners(found).values() for way in own if way.via is not None]
     if not gap:
-        yield _judged(snapshot, mapped)
+        yield _judged(view, mapped)
 
 
-def _judged(snapshot: Snapshot, mapped: list[Way]) -> Judgement:
+def _judged(view: ClusterView, mapped: list[WorkerProbe]) -> Judgement:
     hosts = sorted({way.via_host for way in mapped})
-    count = str(len({way.broker_id for way in mapped}))
-    told = {"count": count, "listeners": ", ".join(sorted({way.listener for way in mapped})), "hosts": ", ".join(hosts)}
-    if count == "1":
-        return judge(snapshot, "KA314", "cluster", Status.NOT_APPLICABLE, **told, reason="`reach` leads to one broker (KA612)")
+    count = len({way.broker_id for way in mapped})
+    told = {"count": count, "listeners": tuple(sorted({way.listener for way in mapped})), "hosts": tuple(hosts)}
+    if count == 1:
+        return view.judge("KA314", "cluster", Status.NOT_APPLICABLE, told, reason="`reach` leads to one broker (KA612)")
     if len(hosts) > 1 or any(len(way.resolved) > 1 for way in mapped):
-        return judge(snapshot, "KA314", "cluster", Status.PASS, **told)
+        return view.judge("KA314", "cluster", Status.PASS, told)
     if (kind_of(hosts[0]) or "").startswith("a loopback"):
         reason = "the worker dials itself, a tunnel of its own"
-        return judge(snapshot, "KA314", "cluster", Status.NOT_APPLICABLE, **told, reason=reason)
+        return view.judge("KA314", "cluster", Status.NOT_APPLICABLE, told, reason=reason)
     if not any(way.resolved or way.open for way in mapped):
         error, needs = f"{hosts[0]} did not resolve", "a name in `reach` that this worker resolves"
-        return judge(snapshot, "KA314", "cluster", Status.UNKNOWN, **told, who=f"{count} brokers", error=error, needs=needs)
-    return judge(snapshot, "KA314", "cluster", Status.FAIL, **told, host=hosts[0])
+        return view.judge("KA314", "cluster", Status.UNKNOWN, told, who=f"{count} brokers", error=error, needs=needs)
+    return view.judge("KA314", "cluster", Status.FAIL, told, host=hosts[0])

@@ -3,14 +3,16 @@
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from kafka_audit.checks import advertised, row_check
-from kafka_audit.checks.hosts import dialled_hosts, kind_of, resolved
-from kafka_audit.checks.rows import MOVING, endpoint_name, judge
+from kafka_audit.checks import check
+from kafka_audit.checks.gaps import MOVING, no_endpoints, worst_each
+from kafka_audit.cluster.endpoints import AdvertisedEndpoint
+from kafka_audit.cluster.hosts import dialled_hosts, kind_of, resolved
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import RegisteredEndpoint, Snapshot
+from kafka_audit.model.tables import RegisteredEndpoint
 
 
-@row_check(
+@check(
     code="KA303",
     severity=Severity.HIGH,
     needs=(RegisteredEndpoint,),
@@ -20,7 +22,7 @@ from kafka_audit.model.tables import RegisteredEndpoint, Snapshot
         Status.UNKNOWN: "Not known: whether {who} advertises an address for its own host only ({error})",
     },
 )
-def unroutable_advertised_address(snapshot: Snapshot) -> Iterator[Judgement]:
+def unroutable_advertised_address(view: ClusterView) -> Iterator[Judgement]:
     """A broker advertises an address that means something on its own host only.
 
     ## Why it matters
@@ -47,28 +49,28 @@ def unroutable_advertised_address(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     KIP-103; Kafka refuses 0.0.0.0 in `advertised.listeners` at start, and nothing else.
     """
-    endpoints = advertised.endpoints(snapshot)
-    gap = tuple(advertised.gap(snapshot, "KA303", endpoints))
-    yield from gap or advertised.one_each(_judged(snapshot, endpoints))
+    endpoints = view.endpoints.all
+    gap = tuple(no_endpoints(view, "KA303", endpoints))
+    yield from gap or worst_each(_judged(view, endpoints))
 
 
-def _judged(snapshot: Snapshot, endpoints: Collection[RegisteredEndpoint]) -> Iterator[Judgement]:
-    moving, hosts = advertised.moving(snapshot), dialled_hosts(snapshot, endpoints)
+def _judged(view: ClusterView, endpoints: Collection[AdvertisedEndpoint]) -> Iterator[Judgement]:
+    moving, hosts = view.endpoints.moved, dialled_hosts(view, endpoints)
     for endpoint in endpoints:
-        resource, kind = endpoint_name(endpoint), kind_of(endpoint.host)
+        resource, kind = endpoint.resource, kind_of(endpoint.host)
         evidence = {
-            "broker": str(endpoint.broker_id),
+            "broker": endpoint.broker_id,
             "listener": endpoint.listener,
             "host": endpoint.host,
-            "port": str(endpoint.port),
+            "port": endpoint.port,
         }
         if kind is None:
-            yield judge(snapshot, "KA303", resource, Status.PASS, **evidence)
+            yield view.judge("KA303", resource, Status.PASS, evidence)
         elif endpoint.broker_id in moving:
-            yield judge(snapshot, "KA303", resource, Status.UNKNOWN, **evidence, **MOVING, who=f"broker {endpoint.broker_id}")
+            yield view.judge("KA303", resource, Status.UNKNOWN, evidence | MOVING, who=f"broker {endpoint.broker_id}")
         else:
             far = (hosts is None or bool(hosts - {endpoint.host})) and not (
-                kind.startswith("a bare") and resolved(snapshot, endpoint)
+                kind.startswith("a bare") and resolved(view, endpoint)
             )
             severity = Severity.HIGH if far else Severity.MEDIUM
-            yield replace(judge(snapshot, "KA303", resource, Status.FAIL, **evidence, kind=kind), severity=severity)
+            yield replace(view.judge("KA303", resource, Status.FAIL, evidence, kind=kind), severity=severity)

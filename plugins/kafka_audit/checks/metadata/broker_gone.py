@@ -1,14 +1,23 @@
 """KA113."""
 
-from kafka_audit.checks import sql_check
-from kafka_audit.model.finding import Severity, Status
+from collections.abc import Iterable, Iterator, Mapping
+
+from kafka_audit.checks import check
+from kafka_audit.cluster.view import ClusterView, HeldView
+from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import RegisteredBroker, RegisteredPartition
 
+_IN_MOTION = {
+    "error": "in motion",
+    "needs": "another audit: this was seen once, or the list of brokers changed between two looks",
+}
 
-@sql_check(
+
+@check(
     code="KA113",
     severity=Severity.HIGH,
     needs=(RegisteredBroker, RegisteredPartition),
+    parts=("brokers", "topics"),
     says={
         Status.FAIL: "{subject} gone: {why}; {leaderless} of {replicas} partitions that had a replica there have no leader",
         Status.PASS: "{subject} registered",
@@ -16,7 +25,7 @@ from kafka_audit.model.tables import RegisteredBroker, RegisteredPartition
         Status.NOT_APPLICABLE: "No registrations to look at: {reason}",
     },
 )
-def broker_gone() -> str:
+def broker_gone(view: ClusterView) -> Iterator[Judgement]:
     """A broker is registered no more: the previous snapshot, an assignment or the cluster file knows it.
 
     ## Why it matters
@@ -45,35 +54,66 @@ def broker_gone() -> str:
     ## References
     What the controller does when a registration goes: `kafka.controller.KafkaController.onBrokerFailure`.
     """
-    return """
-        WITH counted AS (SELECT snapshot_id, count_if(registered) AS n FROM known_broker GROUP BY snapshot_id),
-        told AS (
-            SELECT b.snapshot_id, concat('broker/', b.broker_id) AS resource, concat('broker ', b.broker_id) AS who,
-                   concat('Broker ', b.broker_id, ' is') AS subject, b.registered,
-                   if(b.unreadable, concat('zookeeper /brokers/ids/', b.broker_id), NULL) AS unreadable, b.leaderless, b.replicas,
-                   NOT b.before AND (j.steady OR b.replicas = 0) AS settled,
-                   if(b.replicas > 0, 'partitions are assigned to it', 'the previous snapshot had it registered') AS why
-            FROM known_broker AS b JOIN judged AS j ON j.snapshot_id = b.snapshot_id
-            WHERE b.registered OR b.previous OR b.unreadable OR b.replicas > 0
-            UNION ALL
-            SELECT j.snapshot_id, 'cluster', 'an expected broker',
-                   if(c.n >= j.expect_brokers, concat(j.expect_brokers, ' brokers are expected and'),
-                      concat(j.expect_brokers - c.n, ' of ', j.expect_brokers, ' expected brokers are')),
-                   c.n >= j.expect_brokers, NULL, p.leaderless, p.partitions, j.steady,
-                   concat('the cluster file expects ', j.expect_brokers, ', registered are ', c.n)
-            FROM (SELECT * FROM judged WHERE expect_brokers IS NOT NULL) AS j
-            LEFT JOIN (SELECT j.snapshot_id, coalesce(c.n, 0) AS n FROM judged AS j LEFT JOIN counted AS c
-                       ON c.snapshot_id = j.snapshot_id) AS c ON c.snapshot_id = j.snapshot_id
-            LEFT JOIN partition_count AS p ON p.snapshot_id = j.snapshot_id)
-        SELECT snapshot_id, 'KA113' AS code, resource,
-               CASE WHEN registered THEN 'PASS' WHEN unreadable IS NOT NULL OR NOT settled THEN 'UNKNOWN' ELSE 'FAIL' END
-                   AS status,
-               if(leaderless > 0, 'CRITICAL', NULL) AS severity, 'measured' AS confidence,
-               map('who', who, 'subject', subject, 'why', why,
-                   'leaderless', string(coalesce(leaderless, 0)), 'replicas', string(coalesce(replicas, 0)),
-                   'error', if(unreadable IS NULL, if(settled, NULL, 'in motion'), concat(unreadable, ' failed')),
-                   'needs', if(unreadable IS NULL,
-                       'another audit: this was seen once, or the list of brokers changed between two looks',
-                               'a readable registration')) AS evidence
-        FROM told
-    """
+    registered = {*view.brokers, *_answering(view, view.held_views)}
+    before = {*view.brokers_before, *_answering(view, view.held_views_before)}
+    failed = {read.operation for read in view.last_reads if read.outcome == "failed"}
+    for broker in sorted(view.known_brokers):
+        share = view.partitions.shares.get(broker)
+        replicas, leaderless = (0, 0) if share is None else (share.replicas, share.leaderless)
+        operation = f"zookeeper /brokers/ids/{broker}"
+        if not (broker in registered or broker in view.brokers_earlier or replicas or operation in failed):
+            continue  # it went between two samples, and nothing hangs on it
+        status = Status.FAIL
+        unknown: Mapping[str, str] = {}
+        if broker in registered:
+            status = Status.PASS
+        elif operation in failed:
+            status = Status.UNKNOWN
+            unknown = {"error": f"{operation} failed", "needs": "a readable registration"}
+        elif broker in before or not (view.steady or not replicas):
+            status, unknown = Status.UNKNOWN, _IN_MOTION
+        yield _judged(
+            view,
+            f"broker/{broker}",
+            status,
+            leaderless,
+            unknown,
+            who=f"broker {broker}",
+            subject=f"Broker {broker} is",
+            why="partitions are assigned to it" if replicas else "the previous snapshot had it registered",
+            replicas=replicas,
+        )
+    expected = None if view.info is None else view.info.expect_brokers
+    if expected is not None:
+        yield _of_cluster(view, expected, len(registered))
+
+
+def _answering(view: ClusterView, views: Iterable[HeldView]) -> set[int]:
+    """Return the brokers that answer, in KRaft: there a broker may be there although no other lists it."""
+    return {row.broker_id for row in views if row.broker_id >= 0} if view.kraft else set()
+
+
+def _of_cluster(view: ClusterView, expected: int, registered: int) -> Judgement:
+    if registered >= expected:
+        status, subject = Status.PASS, f"{expected} brokers are expected and"
+    else:
+        status = Status.FAIL if view.steady else Status.UNKNOWN
+        subject = f"{expected - registered} of {expected} expected brokers are"
+    return _judged(
+        view,
+        "cluster",
+        status,
+        view.partitions.count.leaderless,
+        _IN_MOTION if status is Status.UNKNOWN else {},
+        who="an expected broker",
+        subject=subject,
+        why=f"the cluster file expects {expected}, registered are {registered}",
+        replicas=view.partitions.count.partitions,
+    )
+
+
+def _judged(
+    view: ClusterView, resource: str, status: Status, leaderless: int, told: Mapping[str, str], **evidence: object
+) -> Judgement:
+    severity = Severity.CRITICAL if status is Status.FAIL and leaderless else None
+    return view.judge("KA113", resource, status, {**evidence, **told}, severity=severity, leaderless=leaderless)

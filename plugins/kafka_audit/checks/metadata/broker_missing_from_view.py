@@ -1,14 +1,19 @@
 """KA105."""
 
-from kafka_audit.checks import sql_check
-from kafka_audit.model.finding import Severity, Status
+from collections.abc import Iterator
+
+from kafka_audit.checks import check
+from kafka_audit.checks.metadata.view_differences import holders, judgement, list_of
+from kafka_audit.cluster.view import ClusterView, Disagreement, Observer
+from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerView, RegisteredBroker, RegisteredEndpoint, ViewBroker
 
 
-@sql_check(
+@check(
     code="KA105",
     severity=Severity.HIGH,
     needs=(RegisteredBroker, RegisteredEndpoint, BrokerView, ViewBroker),
+    parts=("brokers",),
     says={
         Status.FAIL: "{whom}: {lacks}",
         Status.PASS: "Broker {broker} lists every {known} ({listeners})",
@@ -16,7 +21,7 @@ from kafka_audit.model.tables import BrokerView, RegisteredBroker, RegisteredEnd
         Status.NOT_APPLICABLE: "Nothing to compare views with: {reason}",
     },
 )
-def broker_missing_from_view() -> str:
+def broker_missing_from_view(view: ClusterView) -> Iterator[Judgement]:
     """A broker does not list a broker that ZooKeeper has registered, or lists none at all.
 
     ## Why it matters
@@ -49,24 +54,47 @@ def broker_missing_from_view() -> str:
     ## References
     UpdateMetadata (API 6) in ZooKeeper mode; `kafka.controller.ControllerBrokerRequestBatch`. KIP-631 (fenced brokers).
     """
-    return """
-        WITH worded AS (
-            SELECT *, if(empty, 'any', concat('broker ', subjects)) AS missing,
-                   if(holders LIKE 'brokers %', ' list', ' lists') AS list
-            FROM observer_matter WHERE matter = 'broker')
-        SELECT snapshot_id, 'KA105' AS code, resource, coalesce(status, if(error IS NULL, 'PASS', 'UNKNOWN')) AS status,
-               if(empty, 'CRITICAL', NULL) AS severity, 'measured' AS confidence,
-               map('who', who, 'broker', name, 'error', coalesce(doubt, error), 'needs', coalesce(doubt_needs, needs),
-                   'count', string(if(empty, brokers, n)), 'total', string(brokers), 'missing',
-                   missing, 'empty', string(coalesce(empty, false)), 'listeners', on_listeners, 'holders', holders,
-                   'whom', if(unlisted, concat('Clients miss broker ', name), concat('Clients of broker ', name,
-                       ' miss brokers')),
-                   'lacks', CASE WHEN unlisted THEN concat(holders, ' do', if(list = ' list', '', 'es'),
-                                     ' not list it although it answers, so the controller has fenced it')
-                                 WHEN holders IS NULL THEN concat('it does not list ', missing, ' of the ', brokers,
-                                     ' that ZooKeeper has registered')
-                                 ELSE concat('it does not list ', missing, ' of the ', brokers, ' that ', holders, list) END,
-                   'known', if(holders IS NULL, 'registered broker that has the listener it was asked on',
-                       'broker of the newest view')) AS evidence
-        FROM worded
-    """
+    newest = holders(view)
+    known = "registered broker that has the listener it was asked on" if newest is None else "broker of the newest view"
+    for observer in view.observers:
+        difference = view.disagreement(observer.name, "broker")
+        empty = difference is not None and difference.empty
+        yield judgement(
+            view,
+            "KA105",
+            observer,
+            difference,
+            error=observer.error,
+            needs=observer.needs,
+            severity=Severity.CRITICAL if empty else None,
+            count=difference and (len(view.brokers) if empty else difference.count),
+            total=len(view.brokers),
+            missing=difference and _missing(difference),
+            empty=empty,
+            listeners=(observer.listeners if difference is None else difference.listeners) or None,
+            holders=newest,
+            known=known,
+            whom=difference and _whom(observer, difference),
+            lacks=difference and _lacks(view, difference, newest),
+        )
+
+
+def _missing(difference: Disagreement) -> str | None:
+    """Return what the view misses; None where it misses nothing, and the newest views do not list its broker."""
+    if difference.empty:
+        return "any"
+    return f"broker {', '.join(map(str, difference.brokers))}" if difference.brokers else None
+
+
+def _whom(observer: Observer, difference: Disagreement) -> str:
+    if difference.unlisted:
+        return f"Clients miss broker {observer.name}"
+    return f"Clients of broker {observer.name} miss brokers"
+
+
+def _lacks(view: ClusterView, difference: Disagreement, newest: str | None) -> str:
+    if difference.unlisted:
+        do = "do" if list_of(view) == "list" else "does"
+        return f"{newest} {do} not list it although it answers, so the controller has fenced it"
+    others = "ZooKeeper has registered" if newest is None else f"{newest} {list_of(view)}"
+    return f"it does not list {_missing(difference)} of the {len(view.brokers)} that {others}"

@@ -1,11 +1,16 @@
 """KA111."""
 
-from kafka_audit.checks import sql_check
-from kafka_audit.model.finding import Severity, Status
-from kafka_audit.model.tables import BrokerIdentity, Probe
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from kafka_audit.checks import check
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.tables import BrokerIdentity, Probe, SourceRead
 
 
-@sql_check(
+@check(
     code="KA111",
     severity=Severity.CRITICAL,
     needs=(BrokerIdentity, Probe),
@@ -15,7 +20,7 @@ from kafka_audit.model.tables import BrokerIdentity, Probe
         Status.UNKNOWN: "Not known: who answers at {host}:{port} ({listener} of broker {broker}): {error}",
     },
 )
-def endpoint_answered_by_other() -> str:
+def endpoint_answered_by_other(view: ClusterView) -> Iterator[Judgement]:
     """The endpoint that a broker advertises is answered by another broker, or by another cluster.
 
     ## Why it matters
@@ -40,41 +45,84 @@ def endpoint_answered_by_other() -> str:
     ## References
     Error 42 INVALID_REQUEST of `kafka.server.ConfigHelper`; KAFKA-14885.
     """
-    return """
-        WITH told AS (
-            SELECT snapshot_id, slot, broker_id, listener, 'worker' AS vantage, answered_by, kafka_cluster_id
-            FROM broker_identity_at WHERE slot <> 'previous'
-            UNION ALL
-            SELECT snapshot_id, slot, broker_id, listener, vantage, if(detail RLIKE '^[0-9]{1,10}$', bigint(detail), NULL), NULL
-            FROM probe_at WHERE slot <> 'previous' AND layer = 'identity' AND role = 'client'),
-        judged_answer AS (
-            SELECT t.*, t.answered_by IS NOT NULL AS known,
-                   coalesce(t.answered_by <> t.broker_id OR t.kafka_cluster_id <> j.kafka_cluster_id, false) AS other,
-                   if(t.kafka_cluster_id <> j.kafka_cluster_id, concat('cluster ', t.kafka_cluster_id),
-                      concat('broker ', t.answered_by)) AS who
-            FROM told AS t JOIN judged AS j ON j.snapshot_id = t.snapshot_id),
-        answer AS (
-            SELECT snapshot_id, broker_id, listener,
-                   min(who) FILTER (WHERE slot = 'now' AND other) AS other_now,
-                   min(who) FILTER (WHERE slot = 'before' AND other) AS other_before,
-                   count_if(slot = 'now' AND known AND NOT other) AS right_now,
-                   array_join(array_sort(collect_set(vantage) FILTER (WHERE slot = 'now' AND other)), ', ') AS other_from,
-                   array_join(array_sort(collect_set(vantage) FILTER (WHERE slot = 'now' AND known)), ', ') AS known_from
-            FROM judged_answer GROUP BY snapshot_id, broker_id, listener),
-        refused AS (
-            SELECT snapshot_id, name, min(error) AS error, min(needs) AS needs FROM read_now
-            WHERE slot = 'now' AND outcome = 'failed' AND operation ILIKE '%identity%' GROUP BY snapshot_id, name)
-        SELECT e.snapshot_id, 'KA111' AS code, e.resource,
-               CASE WHEN a.other_now IS NOT NULL THEN if(a.other_before IS NOT NULL, 'FAIL', 'UNKNOWN')
-                    WHEN a.right_now > 0 THEN 'PASS' ELSE 'UNKNOWN' END AS status,
-               CAST(NULL AS STRING) AS severity, 'measured' AS confidence,
-               map('broker', string(e.broker_id), 'host', e.host, 'port', string(e.port), 'listener', e.listener,
-                   'answered_by', a.other_now, 'vantage', if(a.other_now IS NULL, a.known_from, a.other_from),
-                   'error', CASE WHEN a.other_now IS NULL THEN coalesce(r.error, 'the socket did not tell')
-                                 WHEN a.other_before IS NULL THEN 'in motion' END,
-                   'needs', if(a.other_now IS NOT NULL, 'another audit: this was seen once',
-                               coalesce(r.needs, 'an open way there, and DescribeConfigs on Cluster'))) AS evidence
-        FROM endpoint AS e
-        LEFT JOIN answer AS a ON a.snapshot_id = e.snapshot_id AND a.broker_id = e.broker_id AND a.listener = e.listener
-        LEFT JOIN refused AS r ON r.snapshot_id = e.snapshot_id AND r.name = string(e.broker_id)
-    """
+    cluster_id = None if view.state is None else view.state.kafka_cluster_id
+    now = _answers(view.newest(BrokerIdentity), view.newest(Probe))
+    before = _answers(view.before(BrokerIdentity), view.before(Probe))
+    refused = _refused(view)
+    for endpoint in view.advertised:
+        answers = now.get((endpoint.broker_id, endpoint.listener), ())
+        others = [one for one in answers if one.other(cluster_id)]
+        repeated = any(one.other(cluster_id) for one in before.get((endpoint.broker_id, endpoint.listener), ()))
+        known = [one for one in answers if one.answered_by is not None]
+        unknown: dict[str, str | None] = {}
+        if others and repeated:
+            status = Status.FAIL
+        elif others:
+            status, unknown = Status.UNKNOWN, {"error": "in motion", "needs": "another audit: this was seen once"}
+        elif known:
+            status = Status.PASS
+        else:
+            read = refused.get(endpoint.broker_id)
+            status = Status.UNKNOWN
+            unknown["error"] = (read and read.error) or "the socket did not tell"
+            unknown["needs"] = (read and read.needs) or "an open way there, and DescribeConfigs on Cluster"
+        yield view.judge(
+            "KA111",
+            endpoint.resource,
+            status,
+            unknown,
+            broker=endpoint.broker_id,
+            host=endpoint.host,
+            port=endpoint.port,
+            listener=endpoint.listener,
+            answered_by=min((one.name(cluster_id) for one in others), default=None),
+            vantage=tuple(sorted({one.vantage for one in others or known})) or None,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Answer:
+    """Who answers at an endpoint, seen from one vantage. None where the socket did not say it."""
+
+    vantage: str
+    broker_id: int  # whose endpoint it is
+    answered_by: int | None
+    cluster_id: str | None
+
+    def foreign(self, cluster_id: str | None) -> bool:
+        """Return whether it is of another cluster."""
+        return None not in {self.cluster_id, cluster_id} and self.cluster_id != cluster_id
+
+    def other(self, cluster_id: str | None) -> bool:
+        """Return whether it is another broker than the one that advertises the endpoint."""
+        return self.answered_by not in {None, self.broker_id} or self.foreign(cluster_id)
+
+    def name(self, cluster_id: str | None) -> str:
+        """Return who it is: `broker 1`, `cluster abc`."""
+        return f"cluster {self.cluster_id}" if self.foreign(cluster_id) else f"broker {self.answered_by}"
+
+
+def _answers(identities: Iterable[BrokerIdentity], probes: Iterable[Probe]) -> Mapping[tuple[int, str], list[_Answer]]:
+    """Return the answers of one sample by broker and listener."""
+    found: dict[tuple[int, str], list[_Answer]] = defaultdict(list)
+    for row in identities:
+        answer = _Answer(vantage="worker", broker_id=row.broker_id, answered_by=row.answered_by, cluster_id=row.kafka_cluster_id)
+        found[row.broker_id, row.listener].append(answer)
+    for probe in probes:
+        if (probe.layer, probe.role) == ("identity", "client"):
+            detail = probe.detail or ""
+            broker = int(detail) if detail.isascii() and detail.isdecimal() else None
+            answer = _Answer(vantage=probe.vantage, broker_id=probe.broker_id, answered_by=broker, cluster_id=None)
+            found[probe.broker_id, probe.listener].append(answer)
+    return found
+
+
+def _refused(view: ClusterView) -> Mapping[int, SourceRead]:
+    """Return the reads of brokers' ids that failed, one for each broker."""
+    failed = (read for read in view.last_reads if read.outcome == "failed" and "identity" in read.operation.lower())
+    found: dict[int, SourceRead] = {}
+    for read in sorted(failed, key=lambda read: (read.error or "", read.needs or ""), reverse=True):
+        kind, _, name = read.observer.partition(":")
+        if kind == "broker" and name.isdecimal():
+            found[int(name)] = read
+    return found

@@ -1,14 +1,19 @@
 """KA110."""
 
-from kafka_audit.checks import sql_check
-from kafka_audit.model.finding import Severity, Status
+from collections.abc import Iterator
+
+from kafka_audit.checks import check
+from kafka_audit.checks.metadata.view_differences import judgement
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerView, Registry
 
 
-@sql_check(
+@check(
     code="KA110",
     severity=Severity.CRITICAL,
     needs=(Registry, BrokerView),
+    parts=("controller",),
     says={
         Status.FAIL: "Clients of broker {broker} are on another cluster: it says cluster id {said}, and {zookeeper} is the one "
         "audited",
@@ -17,7 +22,7 @@ from kafka_audit.model.tables import BrokerView, Registry
         Status.NOT_APPLICABLE: "No cluster id to compare with: {reason}",
     },
 )
-def foreign_cluster_id() -> str:
+def foreign_cluster_id(view: ClusterView) -> Iterator[Judgement]:
     """A broker belongs to another cluster than the one audited.
 
     ## Why it matters
@@ -43,15 +48,23 @@ def foreign_cluster_id() -> str:
     ## References
     KIP-78 (cluster id); `InconsistentClusterIdException` at the start of a broker whose `meta.properties` names another one.
     """
-    return """
-        SELECT snapshot_id, 'KA110' AS code, resource,
-               CASE WHEN told AND status IS NOT NULL THEN status WHEN told AND right_cluster_id IS NOT NULL THEN 'PASS'
-                    ELSE 'UNKNOWN' END AS status,
-               CAST(NULL AS STRING) AS severity, 'measured' AS confidence,
-               map('who', who, 'broker', name,
-                   'error', CASE WHEN status IS NOT NULL THEN doubt WHEN told THEN 'there is no /cluster/id' ELSE error END,
-                   'needs', CASE WHEN status IS NOT NULL THEN doubt_needs WHEN told THEN 'expect.cluster_id in the cluster file'
-                            ELSE needs END,
-                   'zookeeper', coalesce(zookeeper, right_cluster_id), 'said', coalesce(said, kafka_cluster_id)) AS evidence
-        FROM observer_matter WHERE matter = 'cluster'
-    """
+    held = None if view.state is None else view.state.kafka_cluster_id
+    expected = None if view.info is None else view.info.expect_cluster_id
+    right = expected if held is None else held
+    for observer in view.observers:
+        difference = view.disagreement(observer.name, "cluster")
+        error, needs = None, None
+        if not observer.answered and not observer.foreign:
+            error, needs = observer.error, observer.needs
+        elif right is None:
+            error, needs = "there is no /cluster/id", "expect.cluster_id in the cluster file"
+        yield judgement(
+            view,
+            "KA110",
+            observer,
+            difference,
+            error=error,
+            needs=needs,
+            zookeeper=right if difference is None else difference.reference,
+            said=(difference and difference.view) or observer.kafka_cluster_id,
+        )

@@ -1,14 +1,19 @@
 """KA108."""
 
-from kafka_audit.checks import sql_check
-from kafka_audit.model.finding import Severity, Status
+from collections.abc import Iterator
+
+from kafka_audit.checks import check
+from kafka_audit.checks.metadata.view_differences import holders, judgement, partition_evidence
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerView, RegisteredPartition, RegisteredTopic
 
 
-@sql_check(
+@check(
     code="KA108",
     severity=Severity.MEDIUM,
     needs=(RegisteredTopic, RegisteredPartition, BrokerView),
+    parts=("topics",),
     says={
         Status.FAIL: "Broker {broker} shows another ISR for {count} of {total} partitions ({partitions}): {held} has {zookeeper},"
         " the broker says {said}",
@@ -17,7 +22,7 @@ from kafka_audit.model.tables import BrokerView, RegisteredPartition, Registered
         Status.NOT_APPLICABLE: "No ISR to compare with: {reason}",
     },
 )
-def isr_differs() -> str:
+def isr_differs(view: ClusterView) -> Iterator[Judgement]:
     """A broker shows another ISR than the one in force.
 
     ## Why it matters
@@ -42,13 +47,17 @@ def isr_differs() -> str:
     ## References
     KIP-497 (AlterPartition); before it, `/isr_change_notification` in ZooKeeper.
     """
-    return """
-        SELECT snapshot_id, 'KA108' AS code, resource,
-               coalesce(status, if(topics_error IS NULL, 'PASS', 'UNKNOWN')) AS status,
-               CAST(NULL AS STRING) AS severity, 'measured' AS confidence,
-               map('who', who, 'broker', name, 'error', coalesce(doubt, topics_error), 'needs', coalesce(doubt_needs,
-                   topics_needs),
-                   'count', string(n), 'total', string(partitions), 'partitions', which, 'zookeeper', zookeeper, 'said', said,
-                   'held', if(holders IS NULL, 'ZooKeeper', concat('the newest view, of ', holders))) AS evidence
-        FROM observer_matter WHERE matter = 'isr'
-    """
+    newest = holders(view)
+    for observer in view.observers:
+        difference = view.disagreement(observer.name, "isr")
+        yield judgement(
+            view,
+            "KA108",
+            observer,
+            difference,
+            error=observer.topics_error,
+            needs=observer.topics_needs,
+            **partition_evidence(view, difference, "zookeeper"),
+            total=observer.partitions,
+            held="ZooKeeper" if newest is None else f"the newest view, of {newest}",
+        )

@@ -2,16 +2,17 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.checks import row_check
-from kafka_audit.checks.broker_reads import LIST_OFFSETS, BrokerReads, named
-from kafka_audit.checks.rows import MOVING, judge, looks
+from kafka_audit.checks import check
+from kafka_audit.checks.gaps import MOVING, nothing_asked
+from kafka_audit.cluster.broker_reads import LIST_OFFSETS, BrokerReads, named
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import LeadershipAnswer, LeadershipAsked, Snapshot
+from kafka_audit.model.tables import LeadershipAnswer, LeadershipAsked
 
 _DENIALS = {3: "UNKNOWN_TOPIC_OR_PARTITION", 6: "NOT_LEADER_OR_FOLLOWER", 74: "FENCED_LEADER_EPOCH", 75: "UNKNOWN_LEADER_EPOCH"}
 
 
-@row_check(
+@check(
     code="KA104",
     severity=Severity.CRITICAL,
     needs=(LeadershipAsked, LeadershipAnswer),
@@ -23,7 +24,7 @@ _DENIALS = {3: "UNKNOWN_TOPIC_OR_PARTITION", 6: "NOT_LEADER_OR_FOLLOWER", 74: "F
         Status.NOT_APPLICABLE: "Broker {broker} was asked about no partition: {reason}",
     },
 )
-def leader_denies(snapshot: Snapshot) -> Iterator[Judgement]:
+def leader_denies(view: ClusterView) -> Iterator[Judgement]:
     """The leader of a partition denies that it leads it.
 
     ## Why it matters
@@ -49,24 +50,33 @@ def leader_denies(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     KIP-320 (epochs of leaders); `kafka.cluster.Partition.checkCurrentLeaderEpoch`.
     """
-    reads, (now, before) = BrokerReads(snapshot, LIST_OFFSETS), looks(snapshot)
-    yield from reads.nobody(snapshot, "KA104")
-    asked = {row.broker_id: row for row in snapshot.of(LeadershipAsked) if row.sample == now}
-    denied = [row for row in snapshot.of(LeadershipAnswer) if row.asked_as == "leader" and row.error in _DENIALS]
-    earlier = {(row.broker_id, row.topic, row.partition, row.leader_epoch) for row in denied if row.sample == before}
+    reads = BrokerReads(view.last_reads, LIST_OFFSETS)
+    yield from nothing_asked(view, "KA104", reads)
+    asked = {row.broker_id: row for row in view.newest(LeadershipAsked)}
+    denied = [row for row in view.newest(LeadershipAnswer) if _denies(row)]
+    earlier = {_claim(row) for row in view.before(LeadershipAnswer) if _denies(row)}
     for broker in reads.brokers:
-        evidence, resource = {"broker": str(broker), "who": f"broker {broker}"}, f"broker/{broker}"
-        mine = [row for row in denied if row.sample == now and row.broker_id == broker]
-        twice = {(r.topic, r.partition): r.error for r in mine if (broker, r.topic, r.partition, r.leader_epoch) in earlier}
+        evidence, resource = {"broker": broker, "who": f"broker {broker}"}, f"broker/{broker}"
+        mine = [row for row in denied if row.broker_id == broker]
+        twice = {(row.topic, row.partition): row.error for row in mine if _claim(row) in earlier}
         if twice:
             errors = ", ".join(f"{code} {_DENIALS[code]}" for code in sorted(set(twice.values())))
-            words = evidence | {"count": str(len(twice)), "partitions": named(twice), "errors": errors}
-            yield judge(snapshot, "KA104", resource, Status.FAIL, **words)
+            words = evidence | {"count": len(twice), "partitions": named(twice), "errors": errors}
+            yield view.judge("KA104", resource, Status.FAIL, words)
         elif mine:
-            yield judge(snapshot, "KA104", resource, Status.UNKNOWN, **evidence, **MOVING)
+            yield view.judge("KA104", resource, Status.UNKNOWN, evidence | MOVING)
         elif broker in asked:
-            yield judge(snapshot, "KA104", resource, Status.PASS, **evidence, led=str(asked[broker].as_leader))
+            yield view.judge("KA104", resource, Status.PASS, evidence, led=asked[broker].as_leader)
         else:
             gap, reason = reads.gap(broker), {"reason": "it leads nothing, and nobody lists a replica of it as offline"}
             status = Status.UNKNOWN if gap else Status.NOT_APPLICABLE
-            yield judge(snapshot, "KA104", resource, status, **evidence, **(gap or reason))
+            yield view.judge("KA104", resource, status, {**evidence, **(gap or reason)})
+
+
+def _denies(row: LeadershipAnswer) -> bool:
+    return row.asked_as == "leader" and row.error in _DENIALS
+
+
+def _claim(row: LeadershipAnswer) -> tuple[int, str, int, int | None]:
+    """Return what has to be the same in both samples."""
+    return (row.broker_id, row.topic, row.partition, row.leader_epoch)

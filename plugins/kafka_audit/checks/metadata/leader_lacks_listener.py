@@ -1,14 +1,19 @@
 """KA103."""
 
-from kafka_audit.checks import sql_check
-from kafka_audit.model.finding import Severity, Status
+from collections.abc import Iterator
+
+from kafka_audit.checks import check
+from kafka_audit.checks.metadata.view_differences import judgement, partition_evidence
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerView, RegisteredEndpoint, RegisteredPartition, RegisteredTopic, ViewPartition
 
 
-@sql_check(
+@check(
     code="KA103",
     severity=Severity.HIGH,
     needs=(RegisteredEndpoint, RegisteredTopic, RegisteredPartition, BrokerView, ViewPartition),
+    parts=("brokers", "topics"),
     says={
         Status.FAIL: "Clients of broker {broker} on listener {listeners} cannot use {count} of {total} partitions "
         "({partitions}): leader {leaders} has no such listener",
@@ -17,7 +22,7 @@ from kafka_audit.model.tables import BrokerView, RegisteredEndpoint, RegisteredP
         Status.NOT_APPLICABLE: "Nothing to compare views with: {reason}",
     },
 )
-def leader_lacks_listener() -> str:
+def leader_lacks_listener(view: ClusterView) -> Iterator[Judgement]:
     """A partition's leader does not offer the listener on which clients ask.
 
     ## Why it matters
@@ -43,13 +48,17 @@ def leader_lacks_listener() -> str:
     ## References
     KIP-103 (listeners for different traffic), KIP-226 (error 72 LISTENER_NOT_FOUND).
     """
-    return """
-        SELECT snapshot_id, 'KA103' AS code, resource, coalesce(status, if(topics_error IS NULL, 'PASS', 'UNKNOWN')) AS status,
-               CAST(NULL AS STRING) AS severity, 'measured' AS confidence,
-               map('who', who, 'broker', name, 'error', coalesce(doubt, topics_error), 'needs',
-                   coalesce(doubt_needs, topics_needs), 'count', string(n), 'total', string(partitions), 'partitions', which,
-                   'leaders', subjects, if(holders IS NULL, 'zookeeper', 'newest_epoch'), zookeeper, 'said', said,
-                   'listeners', on_listeners)
-               AS evidence
-        FROM observer_matter WHERE matter = 'listener'
-    """
+    for observer in view.observers:
+        difference = view.disagreement(observer.name, "listener")
+        yield judgement(
+            view,
+            "KA103",
+            observer,
+            difference,
+            error=observer.topics_error,
+            needs=observer.topics_needs,
+            **partition_evidence(view, difference, "newest_epoch"),
+            total=observer.partitions,
+            leaders=difference and difference.brokers,
+            listeners=(observer.listeners if difference is None else difference.listeners) or None,
+        )

@@ -1,14 +1,19 @@
 """KA102."""
 
-from kafka_audit.checks import sql_check
-from kafka_audit.model.finding import Severity, Status
+from collections.abc import Iterator
+
+from kafka_audit.checks import check
+from kafka_audit.checks.metadata.view_differences import holders, judgement, partition_evidence
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerView, RegisteredBroker, RegisteredPartition, RegisteredTopic, ViewPartition
 
 
-@sql_check(
+@check(
     code="KA102",
     severity=Severity.CRITICAL,
     needs=(RegisteredBroker, RegisteredTopic, RegisteredPartition, BrokerView, ViewPartition),
+    parts=("brokers", "topics"),
     says={
         Status.FAIL: "Clients of broker {broker} find no leader for {count} of {total} partitions ({partitions}): it answers "
         "error 5 LEADER_NOT_AVAILABLE although {right} (first: {first})",
@@ -18,7 +23,7 @@ from kafka_audit.model.tables import BrokerView, RegisteredBroker, RegisteredPar
         Status.NOT_APPLICABLE: "Nothing to compare views with: {reason}",
     },
 )
-def leader_not_available() -> str:
+def leader_not_available(view: ClusterView) -> Iterator[Judgement]:
     """A broker knows no leader for a partition whose leader is registered.
 
     ## Why it matters
@@ -46,15 +51,26 @@ def leader_not_available() -> str:
     ## References
     KIP-226 (errors 5 and 72 are told apart since Metadata v6); `kafka.server.metadata.ZkMetadataCache.getPartitionMetadata`.
     """
-    return """
-        SELECT snapshot_id, 'KA102' AS code, resource, coalesce(status, if(topics_error IS NULL, 'PASS', 'UNKNOWN')) AS status,
-               CAST(NULL AS STRING) AS severity, 'measured' AS confidence,
-               map('who', who, 'broker', name, 'error', coalesce(doubt, topics_error), 'needs',
-                   coalesce(doubt_needs, topics_needs), 'count', string(n), 'total', string(partitions), 'listed',
-                   string(listed), 'partitions', which, 'leaders', subjects, if(holders IS NULL, 'zookeeper', 'newest_epoch'),
-                   zookeeper, 'said', said, 'listeners', listeners, 'holders', holders, 'first', zookeeper,
-                   'right', if(holders IS NULL, 'ZooKeeper has a leader that is registered',
-                       concat('the newest view, held by ', holders, ', has a leader and lists it')),
-                   'held', if(holders IS NULL, 'ZooKeeper holds a registered one', 'the newest view has one')) AS evidence
-        FROM observer_matter WHERE matter = 'no_leader'
-    """
+    newest = holders(view)
+    right, held = "ZooKeeper has a leader that is registered", "ZooKeeper holds a registered one"
+    if newest is not None:
+        right, held = f"the newest view, held by {newest}, has a leader and lists it", "the newest view has one"
+    for observer in view.observers:
+        difference = view.disagreement(observer.name, "no_leader")
+        yield judgement(
+            view,
+            "KA102",
+            observer,
+            difference,
+            error=observer.topics_error,
+            needs=observer.topics_needs,
+            **partition_evidence(view, difference, "newest_epoch"),
+            total=observer.partitions,
+            listed=observer.listed if observer.answered else None,
+            leaders=difference and difference.brokers,
+            listeners=observer.listeners or None,
+            holders=newest,
+            first=difference and difference.reference,
+            right=right,
+            held=held,
+        )

@@ -1,14 +1,19 @@
 """KA106."""
 
-from kafka_audit.checks import sql_check
-from kafka_audit.model.finding import Severity, Status
+from collections.abc import Iterator
+
+from kafka_audit.checks import check
+from kafka_audit.checks.metadata.view_differences import judgement
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerView, RegisteredEndpoint, ViewBroker
 
 
-@sql_check(
+@check(
     code="KA106",
     severity=Severity.HIGH,
     needs=(RegisteredEndpoint, BrokerView, ViewBroker),
+    parts=("brokers",),
     says={
         Status.FAIL: "Clients of broker {broker} are sent to an old address of broker {subjects}: registered is {zookeeper}, it "
         "says {said} (listener {listeners})",
@@ -17,7 +22,7 @@ from kafka_audit.model.tables import BrokerView, RegisteredEndpoint, ViewBroker
         Status.NOT_APPLICABLE: "No registrations to compare with: {reason}",
     },
 )
-def stale_endpoint() -> str:
+def stale_endpoint(view: ClusterView) -> Iterator[Judgement]:
     """A broker gives another address for a broker than the one registered.
 
     ## Why it matters
@@ -43,15 +48,23 @@ def stale_endpoint() -> str:
     ## References
     KIP-103; KIP-226 (advertised addresses may change without a restart).
     """
-    return """
-        SELECT snapshot_id, 'KA106' AS code, resource, coalesce(status, if(brokers_error IS NULL, 'PASS', 'UNKNOWN')) AS status,
-               CAST(NULL AS STRING) AS severity, 'measured' AS confidence,
-               map('who', who, 'broker', name, 'error', coalesce(doubt, brokers_error), 'needs',
-                   coalesce(doubt_needs, brokers_needs), 'count', string(n), 'total', string(brokers), 'subjects', subjects,
-                   'zookeeper', zookeeper, 'said', said, 'listeners', on_listeners) AS evidence
-        FROM observer_matter WHERE matter = 'endpoint' AND holders IS NULL
-        UNION ALL
-        SELECT snapshot_id, 'KA106', 'cluster', 'NOT_APPLICABLE', NULL, 'measured',
-               map('who', 'any broker', 'reason', 'the cluster runs in KRaft mode, without ZooKeeper')
-        FROM judged WHERE mode = 'kraft'
-    """
+    if view.kraft:
+        reason = "the cluster runs in KRaft mode, without ZooKeeper"
+        yield view.judge("KA106", "cluster", Status.NOT_APPLICABLE, who="any broker", reason=reason)
+        return
+    for observer in view.observers:
+        difference = view.disagreement(observer.name, "endpoint")
+        yield judgement(
+            view,
+            "KA106",
+            observer,
+            difference,
+            error=observer.brokers_error,
+            needs=observer.brokers_needs,
+            count=difference and difference.count,
+            total=len(view.brokers),
+            subjects=difference and difference.brokers,
+            zookeeper=difference and difference.reference,
+            said=difference and difference.view,
+            listeners=(observer.listeners if difference is None else difference.listeners) or None,
+        )

@@ -1,14 +1,19 @@
 """KA101."""
 
-from kafka_audit.checks import sql_check
-from kafka_audit.model.finding import Severity, Status
+from collections.abc import Iterator
+
+from kafka_audit.checks import check
+from kafka_audit.checks.metadata.view_differences import holders, judgement, partition_evidence
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerView, RegisteredPartition, RegisteredTopic, ViewPartition, ViewTopic
 
 
-@sql_check(
+@check(
     code="KA101",
     severity=Severity.CRITICAL,
     needs=(RegisteredTopic, RegisteredPartition, BrokerView, ViewTopic, ViewPartition),
+    parts=("topics",),
     says={
         Status.FAIL: "Clients of broker {broker} are sent to old leaders: it names another leader than {newest} for {count} of "
         "{total} partitions ({partitions}); for the first, {first}, the broker says {said}",
@@ -17,7 +22,7 @@ from kafka_audit.model.tables import BrokerView, RegisteredPartition, Registered
         Status.NOT_APPLICABLE: "Nothing to compare views with: {reason}",
     },
 )
-def stale_leader() -> str:
+def stale_leader(view: ClusterView) -> Iterator[Judgement]:
     """A broker names a leader that ZooKeeper does not hold, or in KRaft one of an older leader epoch than other brokers hold.
 
     ## Why it matters
@@ -53,15 +58,23 @@ def stale_leader() -> str:
     ## References
     KIP-320 (leader epochs); `kafka.controller.ControllerChannelManager`.
     """
-    return """
-        SELECT snapshot_id, 'KA101' AS code, resource, coalesce(status, if(topics_error IS NULL, 'PASS', 'UNKNOWN')) AS status,
-               CAST(NULL AS STRING) AS severity, 'measured' AS confidence,
-               map('who', who, 'broker', name, 'error', coalesce(doubt, topics_error), 'needs',
-                   coalesce(doubt_needs, topics_needs), 'count', string(n), 'total', string(partitions), 'listed',
-                   string(listed), 'partitions', which, if(holders IS NULL, 'zookeeper', 'newest_epoch'), zookeeper, 'said', said,
-                   'listeners', listeners, 'holders', holders,
-                   'newest', if(holders IS NULL, 'ZooKeeper', concat('the newest leader epoch, held by ', holders, ',')),
-                   'first', concat(if(holders IS NULL, 'ZooKeeper has ', 'that is '), zookeeper),
-                   'held', if(holders IS NULL, 'that ZooKeeper holds', 'of the newest epoch that any broker holds')) AS evidence
-        FROM observer_matter WHERE matter = 'leader'
-    """
+    newest = holders(view)
+    for observer in view.observers:
+        difference = view.disagreement(observer.name, "leader")
+        right = difference and difference.reference
+        yield judgement(
+            view,
+            "KA101",
+            observer,
+            difference,
+            error=observer.topics_error,
+            needs=observer.topics_needs,
+            **partition_evidence(view, difference, "newest_epoch"),
+            total=observer.partitions,
+            listed=observer.listed if observer.answered else None,
+            listeners=observer.listeners or None,
+            holders=newest,
+            newest="ZooKeeper" if newest is None else f"the newest leader epoch, held by {newest},",
+            first=right and (f"ZooKeeper has {right}" if newest is None else f"that is {right}"),
+            held="that ZooKeeper holds" if newest is None else "of the newest epoch that any broker holds",
+        )

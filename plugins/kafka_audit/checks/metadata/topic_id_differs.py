@@ -1,14 +1,19 @@
 """KA109."""
 
-from kafka_audit.checks import sql_check
-from kafka_audit.model.finding import Severity, Status
+from collections.abc import Iterator
+
+from kafka_audit.checks import check
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.differences.tables import TopicIdDifference
+from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerView, RegisteredTopic, Registry
 
 
-@sql_check(
+@check(
     code="KA109",
     severity=Severity.CRITICAL,
     needs=(Registry, RegisteredTopic, BrokerView),
+    parts=("controller", "topics"),
     says={
         Status.FAIL: "{count} topics have another id at brokers than in ZooKeeper ({topics}): {first}",
         Status.PASS: "Every topic id that a broker shows is the one in ZooKeeper ({compared} topics)",
@@ -16,7 +21,7 @@ from kafka_audit.model.tables import BrokerView, RegisteredTopic, Registry
         Status.NOT_APPLICABLE: "No topic ids to compare: {reason}",
     },
 )
-def topic_id_differs() -> str:
+def topic_id_differs(view: ClusterView) -> Iterator[Judgement]:
     """A topic's id in ZooKeeper is missing, or another than its brokers know.
 
     ## Why it matters
@@ -43,38 +48,26 @@ def topic_id_differs() -> str:
     ## References
     KIP-516 (topic ids); KAFKA-14190.
     """
-    return """
-        WITH seen AS (
-            SELECT DISTINCT h.snapshot_id, h.slot, t.topic, t.mzxid, t.topic_id AS held, v.topic_id AS said
-            FROM held_topics AS h
-            JOIN view_topic AS v ON v.snapshot_id = h.snapshot_id AND v.topics_digest = h.topics_digest AND v.topic_id IS NOT NULL
-            JOIN registered_topic_at AS t ON t.snapshot_id = h.snapshot_id AND t.slot = h.slot AND t.topic = v.topic
-                AND NOT t.deleting),
-        told AS (
-            SELECT n.snapshot_id, count(DISTINCT n.topic) AS compared,
-                   array_sort(collect_set(if(NOT n.said <=> n.held AND j.steady AND b.topic IS NOT NULL,
-                                             struct(n.topic, n.held, n.said), NULL))) AS wrong,
-                   count_if(NOT n.said <=> n.held AND NOT (j.steady AND b.topic IS NOT NULL)) AS moving,
-                   bool_or(n.held IS NOT NULL AND n.said <> n.held AND j.steady AND b.topic IS NOT NULL) AS other
-            FROM seen AS n
-            JOIN judged AS j ON j.snapshot_id = n.snapshot_id
-            LEFT JOIN seen AS b ON b.snapshot_id = n.snapshot_id AND b.slot = 'before' AND b.topic = n.topic AND b.mzxid = n.mzxid
-                AND b.held <=> n.held AND b.said = n.said
-            WHERE n.slot = 'now' GROUP BY n.snapshot_id)
-        SELECT j.snapshot_id, 'KA109' AS code, 'cluster' AS resource,
-               CASE WHEN NOT coalesce(o.answered, false) THEN 'UNKNOWN' WHEN size(t.wrong) > 0 THEN 'FAIL'
-                    WHEN t.snapshot_id IS NULL THEN 'NOT_APPLICABLE' WHEN t.moving > 0 THEN 'UNKNOWN' ELSE 'PASS' END AS status,
-               if(t.other, NULL, 'HIGH') AS severity, 'measured' AS confidence,
-               map('count', string(size(t.wrong)), 'compared', string(t.compared),
-                   'topics', array_join(transform(slice(t.wrong, 1, 10), w -> w.topic), ', '),
-                   'first', concat(get(t.wrong, 0).topic, ' is ', get(t.wrong, 0).said, ' at brokers and ',
-                                   coalesce(get(t.wrong, 0).held, 'without id'), ' in ZooKeeper'),
-                   'reason', 'no broker shows topic ids, as before Kafka 2.8',
-                   'error', if(coalesce(o.answered, false), concat(t.moving, ' topics differed in one look'),
-                       'no broker gave a view'),
-                   'needs', if(coalesce(o.answered, false), 'another audit', 'an answer of a broker to Metadata')) AS evidence
-        FROM judged AS j
-        LEFT JOIN told AS t ON t.snapshot_id = j.snapshot_id
-        LEFT JOIN (SELECT snapshot_id, bool_or(answered) AS answered FROM observer GROUP BY snapshot_id) AS o
-            ON o.snapshot_id = j.snapshot_id
-    """
+    found = next(iter(view.differences.of(TopicIdDifference)), None)
+    if not any(observer.answered for observer in view.observers):
+        error, needs = "no broker gave a view", "an answer of a broker to Metadata"
+        yield view.judge("KA109", "cluster", Status.UNKNOWN, error=error, needs=needs)
+    elif found is None:
+        reason = "no broker shows topic ids, as before Kafka 2.8"
+        yield view.judge("KA109", "cluster", Status.NOT_APPLICABLE, reason=reason)
+    elif found.differing:
+        yield view.judge(
+            "KA109",
+            "cluster",
+            Status.FAIL,
+            severity=None if found.other_id else Severity.HIGH,
+            count=found.differing,
+            compared=found.compared,
+            topics=found.first,
+            first=f"{found.first[0]} is {found.view_id} at brokers and {found.reference_id or 'without id'} in ZooKeeper",
+        )
+    elif found.unrepeated:
+        error = f"{found.unrepeated} topics differed in one look"
+        yield view.judge("KA109", "cluster", Status.UNKNOWN, error=error, needs="another audit", compared=found.compared)
+    else:
+        yield view.judge("KA109", "cluster", Status.PASS, compared=found.compared)

@@ -1,14 +1,19 @@
 """KA107."""
 
-from kafka_audit.checks import sql_check
-from kafka_audit.model.finding import Severity, Status
+from collections.abc import Iterator
+
+from kafka_audit.checks import check
+from kafka_audit.checks.metadata.view_differences import holders, judgement, list_of, partition_evidence
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerView, RegisteredPartition, RegisteredTopic, ViewPartition, ViewTopic
 
 
-@sql_check(
+@check(
     code="KA107",
     severity=Severity.HIGH,
     needs=(RegisteredTopic, RegisteredPartition, BrokerView, ViewTopic, ViewPartition),
+    parts=("topics",),
     says={
         Status.FAIL: "Clients of broker {broker} miss topics: it does not list {count} of {total} partitions as {holds} "
         "them ({partitions})",
@@ -17,7 +22,7 @@ from kafka_audit.model.tables import BrokerView, RegisteredPartition, Registered
         Status.NOT_APPLICABLE: "Nothing to compare views with: {reason}",
     },
 )
-def topic_missing_from_view() -> str:
+def topic_missing_from_view(view: ClusterView) -> Iterator[Judgement]:
     """A topic, partition or replica set that ZooKeeper holds is absent or different in a broker's view.
 
     ## Why it matters
@@ -49,19 +54,24 @@ def topic_missing_from_view() -> str:
     ## References
     UpdateMetadata (API 6); Metadata (API 3) and the right Describe on Topic.
     """
-    return """
-        WITH told AS (
-            -- In KRaft the auditor's rights may hide every topic in every view; an empty view of many is a difference.
-            SELECT *, if(holders IS NOT NULL AND partitions = 0, topics_error, error) AS blind,
-                   if(holders IS NOT NULL AND partitions = 0, topics_needs, needs) AS blind_needs
-            FROM observer_matter WHERE matter = 'assignment')
-        SELECT snapshot_id, 'KA107' AS code, resource, coalesce(status, if(blind IS NULL, 'PASS', 'UNKNOWN')) AS status,
-               CAST(NULL AS STRING) AS severity, 'measured' AS confidence,
-               map('who', who, 'broker', name, 'error', coalesce(doubt, blind), 'needs', coalesce(doubt_needs, blind_needs),
-                   'count', string(n), 'total', string(partitions), 'partitions', which,
-                   if(holders IS NULL, 'zookeeper', 'newest_view'), zookeeper, 'said', said, 'listeners', on_listeners,
-                   'holders', holders, 'holds', if(holders IS NULL, 'ZooKeeper holds',
-                       concat(holders, if(holders LIKE 'brokers %', ' list', ' lists'))),
-                   'held', if(holders IS NULL, 'that ZooKeeper holds', 'of the newest view')) AS evidence
-        FROM told
-    """
+    newest = holders(view)
+    for observer in view.observers:
+        difference = view.disagreement(observer.name, "assignment")
+        error, needs = observer.error, observer.needs
+        if view.kraft and not observer.partitions:
+            # The auditor's rights may hide every topic in every view; one empty view beside filled ones is a difference.
+            error, needs = observer.topics_error, observer.topics_needs
+        yield judgement(
+            view,
+            "KA107",
+            observer,
+            difference,
+            error=error,
+            needs=needs,
+            **partition_evidence(view, difference, "newest_view"),
+            total=observer.partitions,
+            listeners=(observer.listeners if difference is None else difference.listeners) or None,
+            holders=newest,
+            holds="ZooKeeper holds" if newest is None else f"{newest} {list_of(view)}",
+            held="that ZooKeeper holds" if newest is None else "of the newest view",
+        )

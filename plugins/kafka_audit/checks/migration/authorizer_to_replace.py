@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from kafka_audit.checks import gate_check
 from kafka_audit.checks.configuration.effective import Effective, unread
 from kafka_audit.checks.migration.common import already_migrated
-from kafka_audit.checks.rows import judge
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty, Snapshot
+from kafka_audit.model.tables import BrokerConfig, BrokerProperty
 
 _KEY = "authorizer.class.name"
 _STANDARD = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
@@ -25,7 +25,7 @@ _IN_ZOOKEEPER = frozenset({"kafka.security.authorizer.AclAuthorizer", "kafka.sec
         Status.NOT_APPLICABLE: "No migration to prepare: {reason}",
     },
 )
-def authorizer_to_replace(snapshot: Snapshot) -> Iterator[Judgement]:
+def authorizer_to_replace(view: ClusterView) -> Iterator[Judgement]:
     """A broker's authorizer keeps its ACLs in ZooKeeper, or is one of which Kafka knows nothing.
 
     ## Why it matters
@@ -48,21 +48,21 @@ def authorizer_to_replace(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     KIP-801, KIP-866; Kafka 3.9 documentation, "Authorization and ACLs".
     """
-    if none := tuple(already_migrated(snapshot, "KA904")):
+    if none := tuple(already_migrated(view, "KA904")):
         yield from none
         return
-    effective = Effective(snapshot)
+    effective = Effective(view)
     for broker in effective.brokers:
         if not effective.told(broker):
             continue
         setting = effective.settings.get(broker, _KEY)
-        words = {"broker": str(broker), "who": f"broker {broker}", "authorizer": setting.value or "none", "fault": ""}
+        words = {"broker": broker, "who": f"broker {broker}", "authorizer": setting.value or "none", "fault": ""}
         if not setting.known:
             gap = {"error": f"{_KEY} was not told", "needs": f"DescribeConfigs on Cluster, answered by broker {broker}"}
-            yield judge(snapshot, "KA904", f"broker/{broker}", Status.UNKNOWN, **words, **gap)
+            yield view.judge("KA904", f"broker/{broker}", Status.UNKNOWN, words | gap)
         elif setting.value in {None, _STANDARD}:
-            yield judge(snapshot, "KA904", f"broker/{broker}", Status.PASS, **words)
+            yield view.judge("KA904", f"broker/{broker}", Status.PASS, words)
         else:
             words["fault"] = "keeps its ACLs in ZooKeeper" if setting.value in _IN_ZOOKEEPER else "is not Kafka's own"
-            yield judge(snapshot, "KA904", f"broker/{broker}", Status.FAIL, **words)
+            yield view.judge("KA904", f"broker/{broker}", Status.FAIL, words)
     yield from unread(effective, "KA904")

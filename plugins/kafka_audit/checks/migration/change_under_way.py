@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from kafka_audit.checks import gate_check
 from kafka_audit.checks.migration.common import already_migrated
-from kafka_audit.checks.reads import last_reads
-from kafka_audit.checks.rows import judge, looks
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.differences.tables import DeletedTopic
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import Reassignment, RegisteredTopic, Registry, Snapshot
+from kafka_audit.model.tables import Reassignment, RegisteredTopic, Registry
 from kafka_audit.model.text import counted
 
 _DELETES = "zookeeper /admin/delete_topics"
@@ -24,7 +24,7 @@ _DELETES = "zookeeper /admin/delete_topics"
         Status.NOT_APPLICABLE: "No migration to prepare: {reason}",
     },
 )
-def change_under_way(snapshot: Snapshot) -> Iterator[Judgement]:
+def change_under_way(view: ClusterView) -> Iterator[Judgement]:
     """A reassignment or a deletion of topics is under way.
 
     ## Why it matters
@@ -48,32 +48,32 @@ def change_under_way(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     KIP-866 (migration), KIP-455 (reassignments).
     """
-    if none := tuple(already_migrated(snapshot, "KA906")):
+    if none := tuple(already_migrated(view, "KA906")):
         yield from none
         return
-    now, _ = looks(snapshot)
-    moving = [row for row in snapshot.of(Reassignment) if row.sample == now]
-    deleting = [row.topic for row in snapshot.of(RegisteredTopic) if row.sample == now and row.deleting]
+    moving = sorted({(row.topic, row.partition) for row in view.newest(Reassignment)})
+    deleting = view.differences.of(DeletedTopic)
     places = {
-        "reassignment": sorted({f"topic/{row.topic}/partition/{row.partition}" for row in moving}),
-        "deletion": [f"topic/{topic}" for topic in deleting],
+        "reassignment": [f"topic/{topic}/partition/{partition}" for topic, partition in moving],
+        "deletion": [f"topic/{row.topic}" for row in deleting],
     }
-    gap = _gap(snapshot)
+    counts = {"reassignment": len(moving), "deletion": max(view.partitions.count.deleting, len(deleting))}
+    gap = _gap(view)
     for what, found in places.items():
-        words = {"what": what, "count": counted(len(found), "resource"), "first": found[0] if found else "none"}
+        words = {"what": what, "count": counted(counts[what], "resource"), "first": min(found, default="none")}
         if found:
-            yield judge(snapshot, "KA906", f"change/{what}", Status.FAIL, **words)
+            yield view.judge("KA906", f"change/{what}", Status.FAIL, words)
         elif gap:
-            yield judge(snapshot, "KA906", f"change/{what}", Status.UNKNOWN, **words, **gap)
+            yield view.judge("KA906", f"change/{what}", Status.UNKNOWN, words | gap)
         else:
-            yield judge(snapshot, "KA906", f"change/{what}", Status.PASS, **words)
+            yield view.judge("KA906", f"change/{what}", Status.PASS, words)
 
 
-def _gap(snapshot: Snapshot) -> dict[str, str]:
-    if not snapshot.of(Registry):
+def _gap(view: ClusterView) -> dict[str, str]:
+    if not view.of(Registry):
         return {"error": "ZooKeeper was not read", "needs": "a ZooKeeper that answers"}
     wanted = ("zookeeper /brokers/topics", _DELETES, "zookeeper /admin/reassign_partitions")
-    for read in last_reads(snapshot):
+    for read in view.last_reads:
         if read.outcome == "failed" and read.operation.startswith(wanted):
             return {"error": f"{read.operation}: {read.error}", "needs": read.needs or "read on that znode"}
     return {}

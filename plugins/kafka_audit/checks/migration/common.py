@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.checks.rows import judge, kraft
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Status
-from kafka_audit.model.tables import Snapshot
 
 
-def already_migrated(snapshot: Snapshot, code: str) -> Iterator[Judgement]:
+def already_migrated(view: ClusterView, code: str) -> Iterator[Judgement]:
     """Yield that a check does not apply where there is no ZooKeeper to leave."""
-    if kraft(snapshot):
+    if view.kraft:
         reason = "the cluster runs in KRaft mode, without ZooKeeper"
-        yield judge(snapshot, code, "cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.judge(code, "cluster", Status.NOT_APPLICABLE, reason=reason)

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from kafka_audit.checks import gate_check
 from kafka_audit.checks.migration.common import already_migrated
-from kafka_audit.checks.rows import judge, looks
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import Snapshot, ZookeeperNode
+from kafka_audit.model.tables import ZookeeperNode
 from kafka_audit.model.text import counted, listing
 
 _PATH = "/consumers"
@@ -23,7 +23,7 @@ _PATH = "/consumers"
         Status.NOT_APPLICABLE: "No migration to prepare: {reason}",
     },
 )
-def consumers_in_zookeeper(snapshot: Snapshot) -> Iterator[Judgement]:
+def consumers_in_zookeeper(view: ClusterView) -> Iterator[Judgement]:
     """Consumer groups of the old client have their place in ZooKeeper.
 
     ## Why it matters
@@ -46,15 +46,14 @@ def consumers_in_zookeeper(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     KIP-35, KIP-500; Kafka 4.0 documentation, "Notable changes" (tools without `--zookeeper`).
     """
-    if none := tuple(already_migrated(snapshot, "KA907")):
+    if none := tuple(already_migrated(view, "KA907")):
         yield from none
         return
-    now, _ = looks(snapshot)
-    nodes = {row.path: row.children for row in snapshot.of(ZookeeperNode) if row.sample == now}
+    nodes = {row.path: row.children for row in view.newest(ZookeeperNode)}
     if _PATH not in nodes:
         words = {"error": f"{_PATH} was not read", "needs": f"read on {_PATH} in ZooKeeper"}
-        yield judge(snapshot, "KA907", "cluster", Status.UNKNOWN, **words)
+        yield view.judge("KA907", "cluster", Status.UNKNOWN, words)
         return
     names = [path.removeprefix(f"{_PATH}/") for path in nodes if path.startswith(f"{_PATH}/")]
     words = {"count": counted(nodes[_PATH], "consumer group"), "names": listing(names, 5)}
-    yield judge(snapshot, "KA907", "cluster", Status.FAIL if nodes[_PATH] else Status.PASS, **words)
+    yield view.judge("KA907", "cluster", Status.FAIL if nodes[_PATH] else Status.PASS, words)

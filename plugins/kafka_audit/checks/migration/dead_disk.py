@@ -6,8 +6,9 @@ from dataclasses import replace
 from kafka_audit.checks import gate_check
 from kafka_audit.checks.migration.common import already_migrated
 from kafka_audit.checks.storage.log_dir_offline import log_dir_offline
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import LogDir, Snapshot
+from kafka_audit.model.tables import LogDir
 
 
 @gate_check(
@@ -21,7 +22,7 @@ from kafka_audit.model.tables import LogDir, Snapshot
         Status.NOT_APPLICABLE: "No migration to prepare: {reason}",
     },
 )
-def dead_disk(snapshot: Snapshot) -> Iterator[Judgement]:
+def dead_disk(view: ClusterView) -> Iterator[Judgement]:
     """A log dir is offline (KA501) before a migration.
 
     ## Why it matters
@@ -43,8 +44,8 @@ def dead_disk(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     KIP-866 (migration), KIP-858 (JBOD in KRaft).
     """
-    if none := tuple(already_migrated(snapshot, "KA903")):
+    if none := tuple(already_migrated(view, "KA903")):
         yield from none
         return
-    for one in log_dir_offline(snapshot):
+    for one in log_dir_offline(view):
         yield replace(one, code="KA903")

@@ -7,9 +7,9 @@ from kafka_audit.checks import gate_check
 from kafka_audit.checks.configuration.effective import Effective, unread
 from kafka_audit.checks.configuration.versions import KEY
 from kafka_audit.checks.migration.common import already_migrated
-from kafka_audit.checks.rows import judge
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty, LogDir, Snapshot
+from kafka_audit.model.tables import BrokerConfig, BrokerProperty, LogDir
 
 _LEAST = (3, 7, 2)
 _VERSION = re.compile(r"(\d+)\.(\d+)(?:-IV(\d+))?")
@@ -26,7 +26,7 @@ _VERSION = re.compile(r"(\d+)\.(\d+)(?:-IV(\d+))?")
         Status.NOT_APPLICABLE: "No migration to prepare: {reason}",
     },
 )
-def disks_before_protocol(snapshot: Snapshot) -> Iterator[Judgement]:
+def disks_before_protocol(view: ClusterView) -> Iterator[Judgement]:
     """A broker has several log dirs (JBOD), and the inter-broker protocol is older than 3.7-IV2.
 
     ## Why it matters
@@ -49,28 +49,28 @@ def disks_before_protocol(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     KIP-858; Kafka 3.9 documentation, "ZooKeeper to KRaft Migration", "Limitations".
     """
-    if none := tuple(already_migrated(snapshot, "KA902")):
+    if none := tuple(already_migrated(view, "KA902")):
         yield from none
         return
-    effective = Effective(snapshot)
+    effective = Effective(view)
     for broker in effective.brokers:
         if not effective.told(broker):
             continue
         found = effective.get(broker, KEY)
-        dirs, known = _dirs(snapshot, effective, broker), bool(found.known and found.text)
-        words = {"broker": str(broker), "who": f"broker {broker}", "version": found.text or "not known", "dirs": str(dirs)}
+        dirs, known = _dirs(view, effective, broker), bool(found.known and found.text)
+        words = {"broker": broker, "who": f"broker {broker}", "version": found.text or "not known", "dirs": dirs}
         if dirs == 0 or (dirs > 1 and not known):
             error = f"{KEY if dirs else 'log.dirs'} was not told"
             gap = {"error": error, "needs": f"Describe and DescribeConfigs on Cluster, answered by broker {broker}"}
-            yield judge(snapshot, "KA902", f"broker/{broker}", Status.UNKNOWN, **words, **gap)
+            yield view.judge("KA902", f"broker/{broker}", Status.UNKNOWN, words | gap)
         else:
             old = dirs > 1 and _is_old(found.text or "")
-            yield judge(snapshot, "KA902", f"broker/{broker}", Status.FAIL if old else Status.PASS, **words)
+            yield view.judge("KA902", f"broker/{broker}", Status.FAIL if old else Status.PASS, words)
     yield from unread(effective, "KA902")
 
 
-def _dirs(snapshot: Snapshot, effective: Effective, broker: int) -> int:
-    listed = {row.path for row in snapshot.of(LogDir) if row.broker_id == broker}
+def _dirs(view: ClusterView, effective: Effective, broker: int) -> int:
+    listed = {row.path for row in view.of(LogDir) if row.broker_id == broker}
     named = effective.settings.get(broker, "log.dirs").value or ""
     return max(len(listed), len({part.strip() for part in named.split(",")} - {""}))
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from kafka_audit.checks import gate_check
 from kafka_audit.checks.migration.common import already_migrated
-from kafka_audit.checks.rows import judge
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import Snapshot, Verdict
+from kafka_audit.model.tables import Verdict
 from kafka_audit.model.text import counted, listing
 
 _CODES = {
@@ -28,7 +28,7 @@ _CODES = {
         Status.NOT_APPLICABLE: "No migration to prepare: {reason}",
     },
 )
-def fault_to_mend_first(snapshot: Snapshot) -> Iterator[Judgement]:
+def fault_to_mend_first(view: ClusterView) -> Iterator[Judgement]:
     """The audit of the same snapshot finds stale views, topic ids that differ, or partitions that are offline or close to it.
 
     ## Why it matters
@@ -50,19 +50,19 @@ def fault_to_mend_first(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     KIP-866, "Rejected Alternatives" and "Failure Modes".
     """
-    if none := tuple(already_migrated(snapshot, "KA905")):
+    if none := tuple(already_migrated(view, "KA905")):
         yield from none
         return
     for code, what in _CODES.items():
-        said = [row for row in snapshot.of(Verdict) if row.code == code]
+        said = [row for row in view.of(Verdict) if row.code == code]
         failed = [row.resource for row in said if row.status == Status.FAIL]
         unknown = next((row for row in said if row.status == Status.UNKNOWN), None)
         words = {"check": code, "what": what, "count": counted(len(failed), "resource"), "first": listing(failed[:1])}
         if failed:
-            yield judge(snapshot, "KA905", f"check/{code}", Status.FAIL, **words)
+            yield view.judge("KA905", f"check/{code}", Status.FAIL, words)
         elif unknown is not None or not said:
             error = (unknown.error if unknown else None) or "the check did not run"
             needs = (unknown.needs if unknown else None) or "an audit of this snapshot"
-            yield judge(snapshot, "KA905", f"check/{code}", Status.UNKNOWN, **words, error=error, needs=needs)
+            yield view.judge("KA905", f"check/{code}", Status.UNKNOWN, words, error=error, needs=needs)
         else:
-            yield judge(snapshot, "KA905", f"check/{code}", Status.PASS, **words)
+            yield view.judge("KA905", f"check/{code}", Status.PASS, words)

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from kafka_audit.checks import gate_check
 from kafka_audit.checks.migration.common import already_migrated
-from kafka_audit.checks.reads import last_reads
-from kafka_audit.checks.rows import judge, looks
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.differences.tables import TopicSetting
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import AclHolder, DynamicConfig, Registry, ScramUser, Snapshot, TopicConfig
+from kafka_audit.model.tables import AclHolder, DynamicConfig, Registry, ScramUser
 from kafka_audit.model.text import counted
 
 _READS = ("zookeeper /kafka-acl", "zookeeper /config/users", "zookeeper /config/brokers", "zookeeper /config/topics")
@@ -24,7 +24,7 @@ _READS = ("zookeeper /kafka-acl", "zookeeper /config/users", "zookeeper /config/
         Status.NOT_APPLICABLE: "No migration to prepare: {reason}",
     },
 )
-def kept_in_zookeeper(snapshot: Snapshot) -> Iterator[Judgement]:
+def kept_in_zookeeper(view: ClusterView) -> Iterator[Judgement]:
     """What ZooKeeper holds besides topics: ACLs, SCRAM credentials, dynamic settings of brokers, settings of topics.
 
     ## Why it matters
@@ -46,23 +46,21 @@ def kept_in_zookeeper(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     KIP-866, "Metadata to be migrated".
     """
-    if none := tuple(already_migrated(snapshot, "KA911")):
+    if none := tuple(already_migrated(view, "KA911")):
         yield from none
         return
-    now, _ = looks(snapshot)
-    failed = next((read for read in last_reads(snapshot) if read.operation in _READS and read.outcome == "failed"), None)
-    if failed is not None or not [row for row in snapshot.of(Registry) if row.sample == now]:
+    failed = next((read for read in view.last_reads if read.operation in _READS and read.outcome == "failed"), None)
+    if failed is not None or not view.newest(Registry):
         error = f"{failed.operation}: {failed.error}" if failed else "ZooKeeper was not read"
         needs = (failed.needs if failed else None) or "a ZooKeeper that answers"
-        yield judge(snapshot, "KA911", "cluster", Status.UNKNOWN, error=error, needs=needs)
+        yield view.judge("KA911", "cluster", Status.UNKNOWN, error=error, needs=needs)
         return
-    acls = max((row.acls for row in snapshot.of(AclHolder) if row.observer == "zookeeper"), default=0)
     numbers = {
-        "ACL": acls,
-        "SCRAM credential": len(snapshot.of(ScramUser)),
-        "dynamic setting of brokers": len(snapshot.of(DynamicConfig)),
-        "setting of topics": len({(row.topic, row.key) for row in snapshot.of(TopicConfig)}),
+        "ACL": max((row.acls for row in view.of(AclHolder) if row.observer == "zookeeper"), default=0),
+        "SCRAM credential": len(view.of(ScramUser)),
+        "dynamic setting of brokers": len(view.of(DynamicConfig)),
+        "setting of topics": sum(row.topics for row in view.differences.of(TopicSetting)),
     }
     more = {"dynamic setting of brokers": "dynamic settings of brokers", "setting of topics": "settings of topics"}
     what = ", ".join(counted(number, name, more.get(name)) for name, number in numbers.items() if number)
-    yield judge(snapshot, "KA911", "cluster", Status.FAIL if what else Status.PASS, what=what)
+    yield view.judge("KA911", "cluster", Status.FAIL if what else Status.PASS, what=what)

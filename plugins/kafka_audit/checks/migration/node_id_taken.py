@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from kafka_audit.checks import gate_check
 from kafka_audit.checks.migration.common import already_migrated
-from kafka_audit.checks.rows import judge, newest, registrations_gap
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import PlannedNode, RegisteredBroker, RegisteredPartition, Snapshot
+from kafka_audit.model.tables import PlannedNode, RegisteredBroker, RegisteredPartition
 
 
 @gate_check(
@@ -20,7 +20,7 @@ from kafka_audit.model.tables import PlannedNode, RegisteredBroker, RegisteredPa
         Status.NOT_APPLICABLE: "No migration to prepare: {reason}",
     },
 )
-def node_id_taken(snapshot: Snapshot) -> Iterator[Judgement]:
+def node_id_taken(view: ClusterView) -> Iterator[Judgement]:
     """A node id that the plan gives to a KRaft controller is already a broker's.
 
     ## Why it matters
@@ -31,8 +31,8 @@ def node_id_taken(snapshot: Snapshot) -> Iterator[Judgement]:
     A planned id is registered as a broker, or stands in an assignment as one that is away.
 
     ## Not known when
-    No node ids were planned, or ZooKeeper's registrations could not be read. Whether the controllers' ports can be reached is
-    seen only once they listen.
+    No node ids were planned, or ZooKeeper's registrations or topics could not be read. Whether the controllers' ports can
+    be reached is seen only once they listen.
 
     ## Passes only when
     The id is neither registered nor in any assignment. It does not apply in KRaft mode.
@@ -43,20 +43,23 @@ def node_id_taken(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     KIP-866; Kafka 3.9 documentation, "Provisioning the KRaft controller quorum".
     """
-    if none := tuple(already_migrated(snapshot, "KA910")):
+    if none := tuple(already_migrated(view, "KA910")):
         yield from none
         return
-    planned = [row.node_id for row in snapshot.of(PlannedNode)]
-    if gap := tuple(registrations_gap(snapshot, "KA910")):
-        yield from gap
+    gap = view.gap("brokers")
+    if gap is not None and gap.whole:
+        yield view.judge("KA910", "cluster", gap.status, who="any broker", error=gap.error, needs=gap.needs)
         return
+    planned = {row.node_id for row in view.of(PlannedNode)}
     if not planned:
         words = {"error": "the plan names none", "needs": "the controllers' node ids (--node-ids 3000,3001,3002)"}
-        yield judge(snapshot, "KA910", "cluster", Status.UNKNOWN, **words)
-    registered = {row.broker_id for row in newest(snapshot, RegisteredBroker)}
-    assigned = {broker for row in snapshot.of(RegisteredPartition) for broker in row.replicas}
-    for node in sorted(set(planned)):
-        holder = "broker {0} has it" if node in registered else "partitions are assigned to a broker {0} that is away"
-        taken = node in registered | assigned
-        words = {"node": str(node), "holder": holder.format(node)}
-        yield judge(snapshot, "KA910", f"node/{node}", Status.FAIL if taken else Status.PASS, **words)
+        yield view.judge("KA910", "cluster", Status.UNKNOWN, words)
+    for node in sorted(planned):
+        resource = f"node/{node}"
+        holder = f"broker {node} has it" if node in view.brokers else f"partitions are assigned to a broker {node} that is away"
+        if node in view.brokers or node in view.partitions.assigned:
+            yield view.judge("KA910", resource, Status.FAIL, node=node, holder=holder)
+        elif unread := view.gap("topics"):
+            yield view.judge("KA910", resource, Status.UNKNOWN, node=node, error=unread.error, needs=unread.needs)
+        else:
+            yield view.judge("KA910", resource, Status.PASS, node=node)

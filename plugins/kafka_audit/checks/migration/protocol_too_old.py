@@ -6,9 +6,9 @@ from kafka_audit.checks import gate_check
 from kafka_audit.checks.configuration.effective import Effective, commonest, unread
 from kafka_audit.checks.configuration.versions import KEY, offered, unlike
 from kafka_audit.checks.migration.common import already_migrated
-from kafka_audit.checks.rows import judge
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerApi, BrokerConfig, BrokerProperty, Snapshot
+from kafka_audit.model.tables import BrokerApi, BrokerConfig, BrokerProperty
 
 _LEAST = (3, 4)
 
@@ -24,7 +24,7 @@ _LEAST = (3, 4)
         Status.NOT_APPLICABLE: "No migration to prepare: {reason}",
     },
 )
-def protocol_too_old(snapshot: Snapshot) -> Iterator[Judgement]:
+def protocol_too_old(view: ClusterView) -> Iterator[Judgement]:
     """Brokers are of a version, or speak a protocol, that cannot migrate to KRaft, or they are of several versions.
 
     ## Why it matters
@@ -48,29 +48,29 @@ def protocol_too_old(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     KIP-866; Kafka 3.9 documentation, "ZooKeeper to KRaft Migration", "Preparing for migration".
     """
-    if none := tuple(already_migrated(snapshot, "KA901")):
+    if none := tuple(already_migrated(view, "KA901")):
         yield from none
         return
-    effective = Effective(snapshot)
-    offers = offered(snapshot)
+    effective = Effective(view)
+    offers = offered(view)
     usual = commonest(offers) if offers else ()
     for broker in effective.brokers:
         found = effective.get(broker, KEY)
         if not effective.told(broker):
             continue
-        words = {"broker": str(broker), "who": f"broker {broker}", "version": found.text or "of its software"}
+        words = {"broker": broker, "who": f"broker {broker}", "version": found.text or "of its software"}
         faults = []
         if found.known and found.text and _numbers(found.text) < _LEAST:
             faults.append(f"its {KEY} is {found.text}, below 3.4")
         if broker in offers and offers[broker] != usual:
             faults.append(unlike(dict(offers[broker]), dict(usual)))
         if faults:
-            yield judge(snapshot, "KA901", f"broker/{broker}", Status.FAIL, **words, fault=" and ".join(faults))
+            yield view.judge("KA901", f"broker/{broker}", Status.FAIL, words, fault=" and ".join(faults))
         elif not found.known or not found.text:
             gap = {"error": f"{KEY} was not told", "needs": f"DescribeConfigs on Cluster, answered by broker {broker}"}
-            yield judge(snapshot, "KA901", f"broker/{broker}", Status.UNKNOWN, **words, **gap)
+            yield view.judge("KA901", f"broker/{broker}", Status.UNKNOWN, words | gap)
         else:
-            yield judge(snapshot, "KA901", f"broker/{broker}", Status.PASS, **words)
+            yield view.judge("KA901", f"broker/{broker}", Status.PASS, words)
     yield from unread(effective, "KA901")
 
 

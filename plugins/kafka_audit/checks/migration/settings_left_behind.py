@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from kafka_audit.checks import gate_check
 from kafka_audit.checks.migration.common import already_migrated
-from kafka_audit.checks.rows import judge, looks
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import Snapshot, ZookeeperNode
+from kafka_audit.model.tables import ZookeeperNode
 from kafka_audit.model.text import listing
 
 _PATH = "/config"
@@ -24,7 +24,7 @@ _KNOWN = frozenset({"topics", "brokers", "clients", "users", "ips", "changes"})
         Status.NOT_APPLICABLE: "No migration to prepare: {reason}",
     },
 )
-def settings_left_behind(snapshot: Snapshot) -> Iterator[Judgement]:
+def settings_left_behind(view: ClusterView) -> Iterator[Judgement]:
     """Below `/config` stands a kind of entity that the migration to KRaft does not copy.
 
     ## Why it matters
@@ -46,18 +46,17 @@ def settings_left_behind(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     KIP-866, "Metadata to be migrated"; `kafka.server.ConfigType`.
     """
-    if none := tuple(already_migrated(snapshot, "KA908")):
+    if none := tuple(already_migrated(view, "KA908")):
         yield from none
         return
-    now, _ = looks(snapshot)
-    nodes = {row.path: row.children for row in snapshot.of(ZookeeperNode) if row.sample == now}
+    nodes = {row.path: row.children for row in view.newest(ZookeeperNode)}
     names = {path.removeprefix(f"{_PATH}/") for path in nodes if path.startswith(f"{_PATH}/")}
     direct = {name for name in names if "/" not in name}
     strangers = sorted(direct - _KNOWN)
     if strangers:
-        yield judge(snapshot, "KA908", "cluster", Status.FAIL, names=listing(strangers, 5))
+        yield view.judge("KA908", "cluster", Status.FAIL, names=listing(strangers, 5))
     elif _PATH not in nodes or len(direct) < nodes[_PATH]:
         words = {"error": "the children of /config were not all read", "needs": "read on /config in ZooKeeper"}
-        yield judge(snapshot, "KA908", "cluster", Status.UNKNOWN, **words)
+        yield view.judge("KA908", "cluster", Status.UNKNOWN, words)
     else:
-        yield judge(snapshot, "KA908", "cluster", Status.PASS)
+        yield view.judge("KA908", "cluster", Status.PASS)

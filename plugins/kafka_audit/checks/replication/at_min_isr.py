@@ -1,15 +1,19 @@
 """KA603."""
 
-from kafka_audit.checks import sql_check
-from kafka_audit.checks.replication.partitions import partitions
-from kafka_audit.model.finding import Severity, Status
+from collections.abc import Iterator
+
+from kafka_audit.checks import check
+from kafka_audit.checks.replication.partitions import judge_partitions
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerConfig, RegisteredPartition, RegisteredTopic, TopicConfig
 
 
-@sql_check(
+@check(
     code="KA603",
     severity=Severity.MEDIUM,
     needs=(RegisteredTopic, RegisteredPartition, TopicConfig, BrokerConfig),
+    parts=("topics",),
     says={
         Status.FAIL: "{partition} has just enough replicas in sync: {in_sync} of {factor} (ISR {isr}), {min_isr} needed; one"
         " less,"
@@ -19,7 +23,7 @@ from kafka_audit.model.tables import BrokerConfig, RegisteredPartition, Register
         Status.NOT_APPLICABLE: "Replicas in sync are not compared: {reason}",
     },
 )
-def at_min_isr() -> str:
+def at_min_isr(view: ClusterView) -> Iterator[Judgement]:
     """A partition has lost replicas down to min.insync.replicas.
 
     ## Why it matters
@@ -43,4 +47,4 @@ def at_min_isr() -> str:
     ## References
     KIP-427 (metric `AtMinIsr`, `kafka-topics.sh --describe --at-min-isr-partitions`).
     """
-    return partitions("KA603", "leader >= 0 AND size(isr) = min_isr AND size(missing) > 0", min_isr=True)
+    yield from judge_partitions(view, "KA603", "at_min_isr", min_isr=True)

@@ -1,14 +1,19 @@
 """KA610."""
 
-from kafka_audit.checks import sql_check
-from kafka_audit.model.finding import Severity, Status
+from collections.abc import Iterator
+
+from kafka_audit.checks import check
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.differences.tables import DeletedTopic
+from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic, Registry
 
 
-@sql_check(
+@check(
     code="KA610",
     severity=Severity.MEDIUM,
     needs=(Registry, RegisteredTopic, RegisteredPartition),
+    parts=("controller", "topics"),
     says={
         Status.FAIL: "The deletion of {topic} has not ended since the previous audit: {why}",
         Status.PASS: "No deletion of a topic hangs; {deleting} topics are being deleted",
@@ -16,7 +21,7 @@ from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic, Regis
         Status.NOT_APPLICABLE: "Deletions leave no trace to judge by: {reason}",
     },
 )
-def deletion_stuck() -> str:
+def deletion_stuck(view: ClusterView) -> Iterator[Judgement]:
     """A topic is marked for deletion and does not go away.
 
     ## Why it matters
@@ -41,35 +46,18 @@ def deletion_stuck() -> str:
     ## References
     What a deletion waits for: `kafka.controller.TopicDeletionManager`.
     """
-    return """
-        WITH marked AS (
-            SELECT n.snapshot_id, n.topic, coalesce(p.deleting AND t.same, false) AS stuck, g.snapshot_id IS NOT NULL AS alone
-            FROM registered_topic_at AS n
-            LEFT JOIN registered_topic_at AS p ON p.snapshot_id = n.snapshot_id AND p.slot = 'previous' AND p.topic = n.topic
-            LEFT JOIN topic_pair AS t ON t.snapshot_id = n.snapshot_id AND t.topic = n.topic
-            LEFT JOIN previous_gap AS g ON g.snapshot_id = n.snapshot_id
-            WHERE n.slot = 'now' AND n.deleting),
-        waiting AS (
-            SELECT m.snapshot_id, m.topic, array_sort(array_distinct(flatten(collect_list(array_except(r.replicas,
-                k.ids))))) AS gone
-            FROM marked AS m
-            LEFT JOIN registered_partition_at AS r ON r.snapshot_id = m.snapshot_id AND r.slot = 'now' AND r.topic = m.topic
-            LEFT JOIN rack_map AS k ON k.snapshot_id = m.snapshot_id
-            WHERE m.stuck GROUP BY m.snapshot_id, m.topic),
-        counted AS (
-            SELECT snapshot_id, count(*) AS n, count_if(alone) AS alone, bool_or(stuck) AS stuck FROM marked GROUP BY snapshot_id)
-        SELECT snapshot_id, 'KA610' AS code, concat('topic/', topic) AS resource, 'FAIL' AS status,
-            CAST(NULL AS STRING) AS severity,
-               'measured' AS confidence,
-               map('topic', topic, 'why', if(size(gone) > 0,
-                   concat('it waits for broker ', array_join(gone, ', broker '), ', not registered'),
-                   'all brokers with replicas of it are registered')) AS evidence
-        FROM waiting
-        UNION ALL
-        SELECT j.snapshot_id, 'KA610', 'cluster', if(c.alone > 0, 'UNKNOWN', 'PASS'), NULL, 'measured',
-               map('deleting', string(coalesce(c.n, 0)), 'error', concat(c.alone,
-                   ' are under way, and no earlier audit tells for how long'),
-                   'needs', 'another audit')
-        FROM judged AS j LEFT JOIN counted AS c ON c.snapshot_id = j.snapshot_id
-        WHERE NOT coalesce(c.stuck, false)
-    """
+    deleted = view.differences.of(DeletedTopic)
+    count = max(view.partitions.count.deleting, len(deleted))
+    stuck = [row for row in deleted if row.before]
+    for row in stuck:
+        waits_for = ", ".join(f"broker {broker}" for broker in row.unregistered)
+        why = f"it waits for {waits_for}, not registered" if waits_for else "all brokers with replicas of it are registered"
+        yield view.judge("KA610", f"topic/{row.topic}", Status.FAIL, topic=row.topic, why=why)
+    if len(stuck) == len(deleted) < count:
+        error = f"{count - len(deleted)} more topics in deletion are not listed"
+        yield view.judge("KA610", "cluster", Status.UNKNOWN, deleting=count, error=error, needs="fewer faults at once")
+    elif count and view.previous_gap is not None:
+        error = f"{count} are under way, and no earlier audit tells for how long"
+        yield view.judge("KA610", "cluster", Status.UNKNOWN, deleting=count, error=error, needs="another audit")
+    elif not stuck:
+        yield view.judge("KA610", "cluster", Status.PASS, deleting=count)

@@ -1,14 +1,23 @@
 """KA609."""
 
-from kafka_audit.checks import sql_check
-from kafka_audit.model.finding import Severity, Status
+from collections.abc import Iterator
+
+from kafka_audit.checks import check
+from kafka_audit.checks.replication.partitions import NO_TOPIC
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.differences.tables import InternalTopic
+from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic
 
+_ENOUGH = 3
+_CONSEQUENCE = {"__consumer_offsets": "consumer groups stop", "__transaction_state": "transactions stop"}
 
-@sql_check(
+
+@check(
     code="KA609",
     severity=Severity.HIGH,
     needs=(RegisteredTopic, RegisteredPartition),
+    parts=("topics",),
     says={
         Status.FAIL: "{topic} has {factor} where {enough} brokers could hold it: when {loss}, {consequence}",
         Status.PASS: "Each of Kafka's own topics that exist ({topics}) has {enough} replicas",
@@ -16,7 +25,7 @@ from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic
         Status.NOT_APPLICABLE: "There cannot be more replicas: {reason}",
     },
 )
-def internal_topic_weak() -> str:
+def internal_topic_weak(view: ClusterView) -> Iterator[Judgement]:
     """One of Kafka's own topics has too few replicas.
 
     ## Why it matters
@@ -43,38 +52,29 @@ def internal_topic_weak() -> str:
     ## References
     Kafka documentation, "Broker Configs"; KIP-115.
     """
-    return """
-        WITH size AS (SELECT snapshot_id, count(*) AS brokers FROM known_broker GROUP BY snapshot_id),
-        own AS (
-            SELECT n.snapshot_id, n.topic, min(size(n.replicas)) AS factor, count(*) AS partitions, min(least(s.brokers,
-                3)) AS enough
-            FROM registered_partition_at AS n
-            JOIN registered_topic_at AS t
-                ON t.snapshot_id = n.snapshot_id AND t.slot = n.slot AND t.topic = n.topic AND NOT t.deleting
-            JOIN size AS s ON s.snapshot_id = n.snapshot_id
-            WHERE n.slot = 'now' AND n.topic IN ('__consumer_offsets', '__transaction_state', '__share_group_state')
-            GROUP BY n.snapshot_id, n.topic),
-        whole AS (
-            SELECT snapshot_id, bool_or(factor < enough) AS weak, array_join(array_sort(collect_list(topic)), ', ') AS topics
-            FROM own GROUP BY snapshot_id)
-        SELECT snapshot_id, 'KA609' AS code, concat('topic/', topic) AS resource, 'FAIL' AS status,
-               if(factor = 1, NULL, 'MEDIUM') AS severity, 'measured' AS confidence,
-               map('topic', topic, 'factor', if(factor = 1, 'a single replica', concat(factor, ' replicas')), 'enough',
-                   string(enough),
-                   'loss', if(factor = 1, 'its broker stops', 'two brokers stop'),
-                   'consequence', CASE topic WHEN '__consumer_offsets' THEN 'consumer groups stop'
-                                             WHEN '__transaction_state' THEN 'transactions stop' ELSE 'share groups stop' END)
-                   AS evidence
-        FROM own WHERE factor < enough
-        UNION ALL
-        SELECT j.snapshot_id, 'KA609', 'cluster',
-               CASE WHEN s.brokers = 1 THEN 'NOT_APPLICABLE' WHEN j.mode = 'kraft' AND c.snapshot_id IS NULL THEN 'UNKNOWN'
-                    ELSE 'PASS' END, NULL, 'measured',
-               map('topics', coalesce(w.topics, 'none'), 'enough', string(least(s.brokers, 3)), 'reason', 'there is one broker',
-                   'error', 'no view lists a topic', 'needs', 'Describe on Topic, where there are topics')
-        FROM judged AS j
-        LEFT JOIN size AS s ON s.snapshot_id = j.snapshot_id
-        LEFT JOIN whole AS w ON w.snapshot_id = j.snapshot_id
-        LEFT JOIN partition_count AS c ON c.snapshot_id = j.snapshot_id
-        WHERE NOT coalesce(w.weak, false)
-    """
+    brokers = len(view.known_brokers)
+    if brokers == 1:
+        yield view.judge("KA609", "cluster", Status.NOT_APPLICABLE, reason="there is one broker")
+        return
+    enough, topics = min(brokers, _ENOUGH), view.differences.of(InternalTopic)
+    weak = [row for row in topics if row.factor < enough]
+    for row in weak:
+        single = row.factor == 1
+        yield view.judge(
+            "KA609",
+            f"topic/{row.topic}",
+            Status.FAIL,
+            severity=None if single else Severity.MEDIUM,
+            topic=row.topic,
+            factor="a single replica" if single else f"{row.factor} replicas",
+            enough=enough,
+            loss="its broker stops" if single else "two brokers stop",
+            consequence=_CONSEQUENCE.get(row.topic, "share groups stop"),
+        )
+    if weak:
+        return
+    if view.kraft and not view.partitions.count.partitions:
+        yield view.judge("KA609", "cluster", Status.UNKNOWN, NO_TOPIC)
+    else:
+        names = tuple(sorted(row.topic for row in topics)) or "none"
+        yield view.judge("KA609", "cluster", Status.PASS, topics=names, enough=enough)

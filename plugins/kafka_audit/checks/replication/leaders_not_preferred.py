@@ -1,14 +1,20 @@
 """KA607."""
 
-from kafka_audit.checks import sql_check
-from kafka_audit.model.finding import Severity, Status
+from collections.abc import Iterator, Sequence
+
+from kafka_audit.checks import check
+from kafka_audit.checks.replication.partitions import NO_TOPIC
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.differences.tables import LISTED, BrokerShare
+from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic
 
 
-@sql_check(
+@check(
     code="KA607",
     severity=Severity.LOW,
     needs=(RegisteredTopic, RegisteredPartition),
+    parts=("topics",),
     says={
         Status.FAIL: "Leaders are not where they are preferred: {brokers}",
         Status.PASS: "No broker lacks more than 10 % of the {led} partitions whose preferred leaders are in sync",
@@ -16,7 +22,7 @@ from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic
         Status.NOT_APPLICABLE: "Leaders are not compared: {reason}",
     },
 )
-def leaders_not_preferred() -> str:
+def leaders_not_preferred(view: ClusterView) -> Iterator[Judgement]:
     """Brokers do not lead what they are preferred for.
 
     ## Why it matters
@@ -42,28 +48,22 @@ def leaders_not_preferred() -> str:
     ## References
     Kafka documentation, "Balancing leadership".
     """
-    return """
-        WITH led AS (
-            SELECT n.snapshot_id, get(n.replicas, 0) AS broker_id, count(*) AS n, count_if(n.leader <> get(n.replicas, 0)) AS away
-            FROM registered_partition_at AS n
-            JOIN registered_topic_at AS t
-                ON t.snapshot_id = n.snapshot_id AND t.slot = n.slot AND t.topic = n.topic AND NOT t.deleting
-            WHERE n.slot = 'now' AND n.leader >= 0 AND array_contains(n.isr, get(n.replicas, 0))
-            GROUP BY n.snapshot_id, get(n.replicas, 0)),
-        skew AS (
-            SELECT snapshot_id, sum(n) AS led,
-                   array_sort(collect_list(if(away * 10 > n, struct(-away / n AS part, broker_id, n, away), NULL))) AS brokers
-            FROM led GROUP BY snapshot_id)
-        SELECT j.snapshot_id, 'KA607' AS code, 'cluster' AS resource,
-               CASE WHEN size(s.brokers) > 0 THEN 'FAIL' WHEN s.led IS NULL AND j.mode = 'kraft' THEN 'UNKNOWN' ELSE 'PASS' END
-                   AS status,
-               CAST(NULL AS STRING) AS severity, 'measured' AS confidence,
-               map('led', string(coalesce(s.led, 0)), 'error', 'no view lists a topic', 'needs',
-                   'Describe on Topic, where there are topics', 'brokers',
-                   concat(array_join(transform(slice(s.brokers, 1, 10), b -> concat('broker ', b.broker_id, ' does not lead ',
-                       b.away,
-                                                                                   ' of the ', b.n, ' that it is preferred for')),
-                                     '; '),
-                          if(size(s.brokers) > 10, concat('; and ', size(s.brokers) - 10, ' more brokers'), ''))) AS evidence
-        FROM judged AS j LEFT JOIN skew AS s ON s.snapshot_id = j.snapshot_id
-    """
+    shares = view.partitions.shares.values()
+    led = sum(share.preferred for share in shares)
+    away = [share for share in shares if share.preferred_elsewhere * 10 > share.preferred]
+    away.sort(key=lambda share: (-share.preferred_elsewhere / share.preferred, share.broker_id))
+    if away:
+        yield view.judge("KA607", "cluster", Status.FAIL, led=led, brokers=_named(away))
+    elif view.kraft and not led:
+        yield view.judge("KA607", "cluster", Status.UNKNOWN, NO_TOPIC, led=led)
+    else:
+        yield view.judge("KA607", "cluster", Status.PASS, led=led)
+
+
+def _named(shares: Sequence[BrokerShare]) -> str:
+    each = (
+        f"broker {share.broker_id} does not lead {share.preferred_elsewhere} of the {share.preferred} that it is preferred for"
+        for share in shares[:LISTED]
+    )
+    more = f"; and {len(shares) - LISTED} more brokers" if len(shares) > LISTED else ""
+    return "; ".join(each) + more

@@ -1,17 +1,21 @@
 """KA611."""
 
-from kafka_audit.checks import sql_check
-from kafka_audit.checks.replication.partitions import partitions
-from kafka_audit.model.finding import Severity, Status
+from collections.abc import Iterator
+
+from kafka_audit.checks import check
+from kafka_audit.checks.replication.partitions import judge_partitions
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import RegisteredBroker, RegisteredPartition, RegisteredTopic
 
-_PLACES = "snapshot_id IN (SELECT snapshot_id FROM rack_map WHERE places > 1)"
+_SEVERAL = 2
 
 
-@sql_check(
+@check(
     code="KA611",
     severity=Severity.HIGH,
     needs=(RegisteredBroker, RegisteredTopic, RegisteredPartition),
+    parts=("brokers", "topics"),
     says={
         Status.FAIL: "All replicas of {partition} ({replicas}) are on rack {rack}",
         Status.PASS: "None of {total} partitions with several replicas has them all on one known rack",
@@ -19,7 +23,7 @@ _PLACES = "snapshot_id IN (SELECT snapshot_id FROM rack_map WHERE places > 1)"
         Status.NOT_APPLICABLE: "Racks are not compared: {reason}",
     },
 )
-def one_rack() -> str:
+def one_rack(view: ClusterView) -> Iterator[Judgement]:
     """All replicas of a partition are on one rack.
 
     ## Why it matters
@@ -46,11 +50,7 @@ def one_rack() -> str:
     ## References
     KIP-36 (rack aware replica assignment).
     """
-    found = partitions("KA611", "rack IS NOT NULL", lasts="true", more="'rack', rack,")
-    return f"""
-        SELECT * FROM ({found}) WHERE {_PLACES}
-        UNION ALL
-        SELECT snapshot_id, 'KA611', 'cluster', 'NOT_APPLICABLE', NULL, 'measured',
-               map('reason', 'brokers name fewer than two racks (KA708)')
-        FROM judged WHERE NOT {_PLACES}
-    """  # noqa: S608 -- our own text
+    if len({broker.rack for broker in view.brokers.values() if broker.rack is not None}) < _SEVERAL:
+        yield view.judge("KA611", "cluster", Status.NOT_APPLICABLE, reason="brokers name fewer than two racks (KA708)")
+    else:
+        yield from judge_partitions(view, "KA611", "one_rack", momentary=False, more=lambda state: {"rack": state.rack})

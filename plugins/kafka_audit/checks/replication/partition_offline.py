@@ -1,15 +1,19 @@
 """KA601."""
 
-from kafka_audit.checks import sql_check
-from kafka_audit.checks.replication.partitions import partitions
-from kafka_audit.model.finding import Severity, Status
+from collections.abc import Iterator
+
+from kafka_audit.checks import check
+from kafka_audit.checks.replication.partitions import judge_partitions
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic
 
 
-@sql_check(
+@check(
     code="KA601",
     severity=Severity.CRITICAL,
     needs=(RegisteredTopic, RegisteredPartition),
+    parts=("topics",),
     says={
         Status.FAIL: "{partition} has no leader, so nobody writes or reads it: replicas {replicas}, in sync at last {isr}",
         Status.PASS: "Every one of {total} partitions has a leader",
@@ -17,7 +21,7 @@ from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic
         Status.NOT_APPLICABLE: "Leaders are not compared: {reason}",
     },
 )
-def partition_offline() -> str:
+def partition_offline(view: ClusterView) -> Iterator[Judgement]:
     """A partition has no leader.
 
     ## Why it matters
@@ -44,4 +48,4 @@ def partition_offline() -> str:
     ## References
     Kafka documentation, "Unclean leader election: What if they all die?"; metric `OfflinePartitionsCount`.
     """
-    return partitions("KA601", "leader = -1")
+    yield from judge_partitions(view, "KA601", "leaderless")

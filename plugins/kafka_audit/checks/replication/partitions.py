@@ -1,42 +1,79 @@
-"""Checks of partitions as one flat SELECT over `replica_state`: what fails at each partition, else one PASS of the cluster."""
+"""Checks of partitions: what fails at each partition of a kind, else one PASS of the cluster."""
 
-_EMPTY = """
-                     CASE WHEN j.mode = 'kraft' AND c.snapshot_id IS NULL THEN 'no view lists a topic' END"""
+from collections.abc import Callable, Iterator, Mapping
 
-_NOTHING_FOUND = """
-        SELECT j.snapshot_id, '{code}', 'cluster', if({error} IS NULL, 'PASS', 'UNKNOWN'), NULL, 'measured',
-               map('total', string(coalesce(c.partitions, 0)), 'error', {error}, 'needs', {needs})
-        FROM judged AS j
-        LEFT JOIN partition_count AS c ON c.snapshot_id = j.snapshot_id
-        LEFT JOIN min_isr_gap AS g ON g.snapshot_id = j.snapshot_id
-        LEFT JOIN (SELECT DISTINCT snapshot_id FROM replica_state WHERE {fails}) AS f ON f.snapshot_id = j.snapshot_id
-        WHERE f.snapshot_id IS NULL OR {error} IS NOT NULL"""
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.differences.tables import ReplicaState
+from kafka_audit.model.finding import Judgement, Severity, Status
+
+NO_TOPIC = {"error": "no view lists a topic", "needs": "Describe on Topic, where there are topics"}
+"""Evidence where a KRaft cluster shows no topic: there may be none, or none that the auditor may describe."""
 
 
-def partitions(  # noqa: PLR0913 -- what the checks of the family differ in
-    code: str, fails: str, *, severity: str = "NULL", lasts: str = "settled", more: str = "", min_isr: bool = False
-) -> str:
-    """Return the SELECT of a check of partitions.
+def _no_more(_state: ReplicaState) -> Mapping[str, object]:
+    return {}
+
+
+def _own_severity(_state: ReplicaState) -> Severity | None:
+    return None
+
+
+def judge_partitions(  # noqa: PLR0913 -- what the checks of the family differ in
+    view: ClusterView,
+    code: str,
+    kind: str,
+    *,
+    momentary: bool = True,
+    min_isr: bool = False,
+    severity: Callable[[ReplicaState], Severity | None] = _own_severity,
+    more: Callable[[ReplicaState], Mapping[str, object]] = _no_more,
+) -> Iterator[Judgement]:
+    """Judge each partition of a kind, and the cluster where there is none, or not all is known.
 
     Args:
+        view: the cluster.
         code: of the check.
-        fails: condition over `replica_state` under which a partition fails.
-        severity: expression over it; NULL for the check's own.
-        lasts: condition without which the failure is in motion.
-        more: further entries of the evidence, each ended by a comma.
+        kind: of the partitions that fail, see `ReplicaState`.
+        momentary: it shows for a moment in a healthy cluster too, so that it must be the same in two samples.
         min_isr: whether the check cannot pass where min.insync.replicas is not known.
+        severity: of a partition's failure; None for the check's own.
+        more: further evidence.
     """
-    error = f"coalesce({_EMPTY}{', g.error' if min_isr else ''}, NULL)"
-    needs = f"if(c.snapshot_id IS NULL, 'Describe on Topic, where there are topics', {'g.needs' if min_isr else 'NULL'})"
-    return f"""
-        SELECT snapshot_id, '{code}' AS code, resource, if({lasts}, 'FAIL', 'UNKNOWN') AS status, {severity} AS severity,
-               'measured' AS confidence,
-               map({more} 'partition', name, 'replicas', array_join(replicas, ', '), 'factor', string(factor),
-                   'isr', coalesce(nullif(array_join(isr, ', '), ''), 'none'), 'in_sync', string(size(isr)),
-                   'missing', array_join(missing, ', '), 'leader', coalesce(string(nullif(leader, -1)), 'none'),
-                   'min_isr', string(min_isr),
-                   'error', concat(name, ' changed between two looks, or was looked at once'), 'needs',
-                       'another audit') AS evidence
-        FROM replica_state WHERE {fails}
-        UNION ALL{_NOTHING_FOUND.format(code=code, fails=fails, error=error, needs=needs)}
-    """  # noqa: S608 -- our own text
+    found = view.partitions.of_kind(kind)
+    for state in found:
+        evidence = {**_evidence(state), **more(state)}
+        resource = f"topic/{state.topic}/partition/{state.partition}"
+        if state.repeated or not momentary:
+            yield view.judge(code, resource, Status.FAIL, evidence, severity=severity(state))
+        else:
+            error = f"{evidence['partition']} changed between two looks, or was looked at once"
+            yield view.judge(code, resource, Status.UNKNOWN, evidence, error=error, needs="another audit")
+    total, unknown = view.partitions.count.partitions, _unknown(view, kind, min_isr=min_isr)
+    if unknown:
+        yield view.judge(code, "cluster", Status.UNKNOWN, unknown, total=total)
+    elif not found:
+        yield view.judge(code, "cluster", Status.PASS, total=total)
+
+
+def _evidence(state: ReplicaState) -> dict[str, object]:
+    return {
+        "partition": f"{state.topic}-{state.partition}",
+        "replicas": state.replicas,
+        "factor": state.factor,
+        "isr": state.isr or "none",
+        "in_sync": len(state.isr),
+        "missing": state.missing,
+        "leader": "none" if state.leader is None or state.leader < 0 else state.leader,
+        "min_isr": state.min_isr,
+    }
+
+
+def _unknown(view: ClusterView, kind: str, *, min_isr: bool) -> Mapping[str, str]:
+    """Return error and needs of what keeps the cluster from passing."""
+    if view.kraft and not view.partitions.count.partitions:
+        return NO_TOPIC
+    gap = view.min_isr_gap if min_isr else None
+    if gap is not None:
+        return {"error": gap.error, "needs": gap.needs}
+    unlisted = view.partitions.unlisted(kind)
+    return {"error": f"{unlisted} more partitions are not listed", "needs": "fewer faults at once"} if unlisted > 0 else {}

@@ -1,14 +1,24 @@
 """KA608."""
 
-from kafka_audit.checks import sql_check
-from kafka_audit.model.finding import Severity, Status
-from kafka_audit.model.tables import Reassignment, RegisteredPartition, RegisteredTopic, TopicConfig
+from collections.abc import Iterator
+
+from kafka_audit.checks import check
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.differences.tables import LISTED, ReassignedState, TopicSetting
+from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
+from kafka_audit.model.tables import BrokerConfig, Reassignment, RegisteredPartition, RegisteredTopic, TopicConfig
+from kafka_audit.model.text import counted
+
+_RATE = ".replication.throttled.rate"
+_DEFAULT = 5
+"""Kafka's number of a setting that nobody made."""
 
 
-@sql_check(
+@check(
     code="KA608",
     severity=Severity.MEDIUM,
     needs=(Reassignment, RegisteredTopic, RegisteredPartition, TopicConfig),
+    parts=("topics",),
     says={
         Status.FAIL: "{what}",
         Status.PASS: "No reassignment hangs and no throttle is left behind; {moving} partitions are being reassigned",
@@ -16,7 +26,7 @@ from kafka_audit.model.tables import Reassignment, RegisteredPartition, Register
         Status.NOT_APPLICABLE: "Reassignments are not compared: {reason}",
     },
 )
-def reassignment_hangs() -> str:
+def reassignment_hangs(view: ClusterView) -> Iterator[Judgement]:
     """A reassignment does not go on, or its throttle is still there.
 
     ## Why it matters
@@ -45,26 +55,64 @@ def reassignment_hangs() -> str:
     ## References
     KIP-455 (reassignments by API), KIP-73 (replication quotas).
     """
-    return """
-        SELECT snapshot_id, 'KA608' AS code, concat('topic/', topic, '/partition/', partition) AS resource, 'FAIL' AS status,
-               CAST(NULL AS STRING) AS severity, if(size(dead) > 0, 'measured', 'suspected') AS confidence,
-               map('what', concat('The reassignment of ', topic, '-', partition,
-                   ' has not gone on since the previous audit: adding ',
-                                  coalesce(nullif(array_join(adding, ', '), ''), 'none'), ', removing ',
-                                  coalesce(nullif(array_join(removing, ', '), ''), 'none'), ', in sync ',
-                                  coalesce(array_join(isr, ', '), 'none'),
-                                  if(size(dead) > 0, concat('; not registered: broker ', array_join(dead, ', broker ')),
-                                     '; that a big partition is still being copied is not ruled out')),
-                   'adding', array_join(adding, ', '), 'removing', array_join(removing, ', '), 'dead', array_join(dead, ', '),
-                   'repair', if(size(dead) > 0,
-                                concat('start broker ', array_join(dead, ', broker '), ', or take the reassignment back'),
-                                'see whether the new replicas grow, and whether their brokers reach the leader')) AS evidence
-        FROM reassignment_now WHERE hangs
-        UNION ALL
-        SELECT snapshot_id, 'KA608', 'cluster',
-               CASE WHEN error IS NOT NULL THEN 'UNKNOWN' WHEN throttled THEN 'FAIL' ELSE 'PASS' END, NULL, 'measured',
-               map('what', concat('A throttle is left behind on ', places, ', and nothing is being reassigned'),
-                   'repair', 'run the verification of that plan once more, which takes the throttle away',
-                   'moving', string(moving), 'error', error, 'needs', needs)
-        FROM reassignment_count WHERE hanging = 0 OR error IS NOT NULL
-    """
+    moving = view.differences.of(ReassignedState)
+    hanging = [row for row in moving if row.repeated]
+    for row in hanging:
+        confidence = Confidence.MEASURED if row.unregistered else Confidence.SUSPECTED
+        resource = f"topic/{row.topic}/partition/{row.partition}"
+        yield view.judge("KA608", resource, Status.FAIL, _evidence(row), confidence=confidence)
+    unknown = _unknown(view, len(moving))
+    places = _throttled(view)
+    if unknown:
+        yield view.judge("KA608", "cluster", Status.UNKNOWN, unknown, moving=len(moving))
+    elif hanging:
+        return
+    elif places and not moving:
+        what = f"A throttle is left behind on {places}, and nothing is being reassigned"
+        repair = "run the verification of that plan once more, which takes the throttle away"
+        yield view.judge("KA608", "cluster", Status.FAIL, moving=0, what=what, repair=repair)
+    else:
+        yield view.judge("KA608", "cluster", Status.PASS, moving=len(moving))
+
+
+def _evidence(row: ReassignedState) -> dict[str, object]:
+    adding, removing, isr = (", ".join(map(str, ids or ())) or "none" for ids in (row.adding, row.removing, row.isr))
+    dead = ", ".join(f"broker {broker}" for broker in row.unregistered)
+    doubt = f"not registered: {dead}" if dead else "that a big partition is still being copied is not ruled out"
+    return {
+        "what": f"The reassignment of {row.topic}-{row.partition} has not gone on since the previous audit: adding {adding}, "
+        f"removing {removing}, in sync {isr}; {doubt}",
+        "adding": row.adding,
+        "removing": row.removing,
+        "dead": row.unregistered,
+        "repair": f"start {dead}, or take the reassignment back"
+        if dead
+        else "see whether the new replicas grow, and whether their brokers reach the leader",
+    }
+
+
+def _unknown(view: ClusterView, moving: int) -> dict[str, str]:
+    """Return error and needs of what keeps the cluster from passing; empty where nothing does."""
+    asked = [read for read in view.last_reads if read.operation == "ListPartitionReassignments"]
+    if view.kraft and not any(read.outcome == "answered" for read in asked):
+        error = max((read.error for read in asked if read.error), default="nobody was asked")
+        needs = max((read.needs for read in asked if read.needs), default="Describe on Cluster")
+        return {"error": f"reassignments were not read: {error}", "needs": needs}
+    gap = view.min_isr_gap
+    if gap is not None and gap.topics_unread:
+        return {"error": gap.error, "needs": gap.needs}
+    if moving and view.previous_gap is not None:
+        return {"error": f"{moving} under way, and no earlier audit to tell for how long", "needs": "another audit"}
+    return {}
+
+
+def _throttled(view: ClusterView) -> str:
+    """Return which topics and brokers have throttles, for a sentence; nothing where none has."""
+    settings = [row for row in view.differences.of(TopicSetting) if row.key.endswith("throttled.replicas") and row.filled]
+    topics = sorted({topic for row in settings for topic in row.first})
+    # Leaders and followers are throttled by a key each, of the same topics as a rule; of many, only the first are known by name.
+    number = max([row.filled for row in settings if row.filled > LISTED], default=len(topics))
+    # A rate is no key that brokers have by default; its value is hidden.
+    rates = {row.broker_id for row in view.of(BrokerConfig) if row.key.endswith(_RATE) and row.source != _DEFAULT}
+    places = [f"{counted(number, 'topic')} ({', '.join(topics[:LISTED])})"] if topics else []
+    return " and on ".join([*places, *([", ".join(f"broker {broker}" for broker in sorted(rates))] if rates else [])])

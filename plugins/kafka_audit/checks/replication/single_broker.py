@@ -2,22 +2,13 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.checks import row_check
-from kafka_audit.checks.rows import judge, kraft, looks, newest, registrations_gap
+from kafka_audit.checks import check
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import (
-    BrokerView,
-    FencedBroker,
-    RegisteredBroker,
-    RegisteredPartition,
-    Snapshot,
-    SnapshotInfo,
-    ViewBroker,
-    ViewPartition,
-)
+from kafka_audit.model.tables import BrokerView, FencedBroker, RegisteredBroker, ViewBroker
 
 
-@row_check(
+@check(
     code="KA612",
     severity=Severity.MEDIUM,
     needs=(RegisteredBroker,),
@@ -28,7 +19,7 @@ from kafka_audit.model.tables import (
         Status.NOT_APPLICABLE: "A single broker is no fault here: {reason}",
     },
 )
-def single_broker(snapshot: Snapshot) -> Iterator[Judgement]:
+def single_broker(view: ClusterView) -> Iterator[Judgement]:
     """A single broker carries the cluster.
 
     ## Why it matters
@@ -39,9 +30,9 @@ def single_broker(snapshot: Snapshot) -> Iterator[Judgement]:
     know that they do.
 
     ## Not known when
-    ZooKeeper was not read; in KRaft: no broker answered, or one alone that lists others. It does not apply where the cluster file
-    says `expect: {single_broker: true}`, nor where assignments or `expect.brokers` name more brokers: then the others are gone,
-    which is KA113.
+    ZooKeeper was not read, or not its topics where one broker is registered; in KRaft: no broker answered, or one alone that
+    lists others. It does not apply where the cluster file says `expect: {single_broker: true}`, nor where assignments or
+    `expect.brokers` name more brokers: then the others are gone, which is KA113.
 
     ## Passes only when
     At least two brokers are registered (in KRaft: listed by two).
@@ -55,57 +46,50 @@ def single_broker(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     Settings `default.replication.factor` and `min.insync.replicas`.
     """
-    registered, assigned = _by_views(snapshot) if kraft(snapshot) else _by_zookeeper(snapshot)
-    gap = tuple(_not_told(snapshot, registered, assigned) if kraft(snapshot) else registrations_gap(snapshot, "KA612"))
-    yield from gap
-    if gap:
+    registered, assigned = _listed(view) if view.kraft else (frozenset(view.brokers), view.partitions.assigned)
+    unknown = _unknown_lists(view, registered, assigned) if view.kraft else _unread(view)
+    if unknown:
+        yield view.judge("KA612", "cluster", Status.UNKNOWN, unknown, who="any broker")
         return
-    info = next(iter(snapshot.of(SnapshotInfo)), None)
-    known = registered | assigned
-    count = str(len(registered))
-    if len(registered) > 1:
-        yield judge(snapshot, "KA612", "cluster", Status.PASS, count=count)
-    elif info is not None and info.expect_single_broker:
-        yield judge(
-            snapshot, "KA612", "cluster", Status.NOT_APPLICABLE, count=count, reason="the cluster file expects a single broker"
-        )
-    elif len(known) > 1 or not registered or (info is not None and (info.expect_brokers or 0) > 1):
-        reason = f"{len(registered)} brokers are there, and others are assigned or expected (KA113)"
-        yield judge(snapshot, "KA612", "cluster", Status.NOT_APPLICABLE, count=count, reason=reason)
+    expected = 0 if view.info is None else view.info.expect_brokers or 0
+    count = len(registered)
+    if count > 1:
+        yield view.judge("KA612", "cluster", Status.PASS, count=count)
+    elif view.info is not None and view.info.expect_single_broker:
+        reason = "the cluster file expects a single broker"
+        yield view.judge("KA612", "cluster", Status.NOT_APPLICABLE, count=count, reason=reason)
+    elif len(registered | assigned) > 1 or not registered or expected > 1:
+        reason = f"{count} brokers are there, and others are assigned or expected (KA113)"
+        yield view.judge("KA612", "cluster", Status.NOT_APPLICABLE, count=count, reason=reason)
+    elif not view.kraft and (unread := view.gap("topics")) is not None:
+        yield view.judge("KA612", "cluster", Status.UNKNOWN, who="any broker", error=unread.error, needs=unread.needs)
     else:
-        yield judge(snapshot, "KA612", "cluster", Status.FAIL, count=count, broker=str(min(registered)))
+        yield view.judge("KA612", "cluster", Status.FAIL, count=count, broker=min(registered))
 
 
-def _by_zookeeper(snapshot: Snapshot) -> tuple[set[int], set[int]]:
-    """Return who is registered, and to whom partitions are assigned."""
-    now, _ = looks(snapshot)
-    assigned = {one for row in snapshot.of(RegisteredPartition) if row.sample == now for one in row.replicas}
-    return {row.broker_id for row in newest(snapshot, RegisteredBroker)}, assigned
+def _unread(view: ClusterView) -> dict[str, object]:
+    """Return why ZooKeeper's registrations cannot be judged by; empty where they can."""
+    gap = view.gap("brokers")
+    return {"error": gap.error, "needs": gap.needs} if gap is not None and gap.whole else {}
 
 
-def _by_views(snapshot: Snapshot) -> tuple[set[int], set[int]]:
-    """Return whom brokers list, and to whom partitions are assigned or who is fenced."""
-    digests = {view.brokers_digest for view in _views(snapshot)}
-    listed = {row.broker_id for row in snapshot.of(ViewBroker) if row.brokers_digest in digests}
-    assigned = {one for row in snapshot.of(ViewPartition) for one in row.replicas}
-    return listed, assigned | {row.fenced_id for row in snapshot.of(FencedBroker)}
+def _listed(view: ClusterView) -> tuple[frozenset[int], frozenset[int]]:
+    """Return the brokers that any broker lists, and those to whom partitions are assigned or that are fenced."""
+    views = view.newest(BrokerView)
+    digests = {one.brokers_digest for one in views}
+    listed = {row.broker_id for row in view.of(ViewBroker) if row.brokers_digest in digests}
+    lists = view.partitions.lists
+    assigned = {broker for one in views if one.topics_digest in lists for broker in lists[one.topics_digest].brokers}
+    return frozenset(listed), frozenset(assigned | {row.fenced_id for row in view.of(FencedBroker)})
 
 
-def _views(snapshot: Snapshot) -> tuple[BrokerView, ...]:
-    now, _ = looks(snapshot)
-    return tuple(view for view in snapshot.of(BrokerView) if view.sample == now)
-
-
-def _not_told(snapshot: Snapshot, listed: set[int], assigned: set[int]) -> Iterator[Judgement]:
-    """Yield what keeps the lists of brokers from being believed: there is none, or one broker alone speaks of others."""
-    views = _views(snapshot)
-    speakers = len({view.broker_id for view in views if view.broker_id >= 0}) or len(views[:1])
-    words = {"who": "any broker"}
-    if not listed or speakers < min(len(listed), 2):
-        words["error"] = "one broker alone lists the others" if listed else "no broker listed any"
-        words["needs"] = "a second broker that answers Metadata"
-    elif len(listed) == 1 and not assigned:
-        words["error"], words["needs"] = "no partition was seen", "a topic, and Describe on it"
-    else:
-        return
-    yield judge(snapshot, "KA612", "cluster", Status.UNKNOWN, **words)
+def _unknown_lists(view: ClusterView, listed: frozenset[int], assigned: frozenset[int]) -> dict[str, object]:
+    """Return what keeps the lists of brokers from being believed: there is none, or one broker alone speaks of others."""
+    views = view.newest(BrokerView)
+    holders = len({one.broker_id for one in views if one.broker_id >= 0}) or len(views[:1])
+    if not listed or holders < min(len(listed), 2):
+        error = "one broker alone lists the others" if listed else "no broker listed any"
+        return {"error": error, "needs": "a second broker that answers Metadata"}
+    if len(listed) == 1 and not assigned:
+        return {"error": "no partition was seen", "needs": "a topic, and Describe on it"}
+    return {}

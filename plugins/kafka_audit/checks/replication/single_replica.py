@@ -1,18 +1,19 @@
 """KA606."""
 
-from kafka_audit.checks import sql_check
-from kafka_audit.checks.replication.partitions import partitions
-from kafka_audit.model.finding import Severity, Status
+from collections.abc import Iterator
+
+from kafka_audit.checks import check
+from kafka_audit.checks.replication.partitions import judge_partitions
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic
 
-_ALONE = "snapshot_id IN (SELECT snapshot_id FROM known_broker GROUP BY snapshot_id HAVING count(*) = 1)"
-_INTERNAL = "topic IN ('__consumer_offsets', '__transaction_state', '__share_group_state')"
 
-
-@sql_check(
+@check(
     code="KA606",
     severity=Severity.MEDIUM,
     needs=(RegisteredTopic, RegisteredPartition),
+    parts=("topics",),
     says={
         Status.FAIL: "{partition} has a single replica, on broker {replicas}",
         Status.PASS: "All of {total} partitions have two replicas or more",
@@ -20,7 +21,7 @@ _INTERNAL = "topic IN ('__consumer_offsets', '__transaction_state', '__share_gro
         Status.NOT_APPLICABLE: "A single replica is no fault of its own here: {reason}",
     },
 )
-def single_replica() -> str:
+def single_replica(view: ClusterView) -> Iterator[Judgement]:
     """A partition has one replica.
 
     ## Why it matters
@@ -44,11 +45,8 @@ def single_replica() -> str:
     ## References
     Setting `default.replication.factor`, which is 1 unless set (KA707).
     """
-    found = partitions("KA606", f"size(replicas) = 1 AND NOT {_INTERNAL} AND NOT {_ALONE}", lasts="true")
-    return f"""
-        SELECT * FROM ({found}) WHERE resource <> 'cluster' OR NOT {_ALONE}
-        UNION ALL
-        SELECT snapshot_id, 'KA606', 'cluster', 'NOT_APPLICABLE', NULL, 'measured',
-               map('reason', 'a single broker carries the cluster (KA612)')
-        FROM judged WHERE {_ALONE}
-    """  # noqa: S608 -- our own text
+    if len(view.known_brokers) == 1:
+        reason = "a single broker carries the cluster (KA612)"
+        yield view.judge("KA606", "cluster", Status.NOT_APPLICABLE, reason=reason)
+    else:
+        yield from judge_partitions(view, "KA606", "single_replica", momentary=False)

@@ -1,15 +1,19 @@
 """KA605."""
 
-from kafka_audit.checks import sql_check
-from kafka_audit.checks.replication.partitions import partitions
-from kafka_audit.model.finding import Severity, Status
+from collections.abc import Iterator
+
+from kafka_audit.checks import check
+from kafka_audit.checks.replication.partitions import judge_partitions
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerConfig, RegisteredPartition, RegisteredTopic, TopicConfig
 
 
-@sql_check(
+@check(
     code="KA605",
     severity=Severity.HIGH,
     needs=(RegisteredTopic, RegisteredPartition, TopicConfig, BrokerConfig),
+    parts=("topics",),
     says={
         Status.FAIL: "{partition} needs all of its replicas: {factor} replicas, {min_isr} needed in sync, so the next broker that"
         " stops ends writes with acks=all",
@@ -18,7 +22,7 @@ from kafka_audit.model.tables import BrokerConfig, RegisteredPartition, Register
         Status.NOT_APPLICABLE: "Numbers of replicas are not compared: {reason}",
     },
 )
-def too_few_replicas() -> str:
+def too_few_replicas(view: ClusterView) -> Iterator[Judgement]:
     """A partition has no more replicas than must be in sync.
 
     ## Why it matters
@@ -45,4 +49,4 @@ def too_few_replicas() -> str:
     ## References
     Kafka documentation, "Availability and Durability Guarantees".
     """
-    return partitions("KA605", "factor > 1 AND factor <= min_isr", lasts="true", min_isr=True)
+    yield from judge_partitions(view, "KA605", "too_few_replicas", momentary=False, min_isr=True)

@@ -1,15 +1,19 @@
 """KA602."""
 
-from kafka_audit.checks import sql_check
-from kafka_audit.checks.replication.partitions import partitions
-from kafka_audit.model.finding import Severity, Status
+from collections.abc import Iterator
+
+from kafka_audit.checks import check
+from kafka_audit.checks.replication.partitions import judge_partitions
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerConfig, RegisteredPartition, RegisteredTopic, TopicConfig
 
 
-@sql_check(
+@check(
     code="KA602",
     severity=Severity.CRITICAL,
     needs=(RegisteredTopic, RegisteredPartition, TopicConfig, BrokerConfig),
+    parts=("topics",),
     says={
         Status.FAIL: "{partition} refuses writes with acks=all: {in_sync} of {factor} replicas in sync (ISR {isr}), {min_isr}"
         " needed",
@@ -18,7 +22,7 @@ from kafka_audit.model.tables import BrokerConfig, RegisteredPartition, Register
         Status.NOT_APPLICABLE: "Replicas in sync are not compared: {reason}",
     },
 )
-def under_min_isr() -> str:
+def under_min_isr(view: ClusterView) -> Iterator[Judgement]:
     """A partition has fewer replicas in sync than min.insync.replicas.
 
     ## Why it matters
@@ -46,4 +50,4 @@ def under_min_isr() -> str:
     ## References
     KIP-966 and `kafka.cluster.Partition.effectiveMinIsr` (3.7 on); metric `UnderMinIsrPartitionCount`.
     """
-    return partitions("KA602", "leader >= 0 AND size(isr) < min_isr", min_isr=True)
+    yield from judge_partitions(view, "KA602", "under_min_isr", min_isr=True)

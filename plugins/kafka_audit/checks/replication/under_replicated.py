@@ -1,15 +1,20 @@
 """KA604."""
 
-from kafka_audit.checks import sql_check
-from kafka_audit.checks.replication.partitions import partitions
-from kafka_audit.model.finding import Severity, Status
+from collections.abc import Iterator, Mapping
+
+from kafka_audit.checks import check
+from kafka_audit.checks.replication.partitions import judge_partitions
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.differences.tables import ReplicaState
+from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic
 
 
-@sql_check(
+@check(
     code="KA604",
     severity=Severity.HIGH,
     needs=(RegisteredTopic, RegisteredPartition),
+    parts=("topics",),
     says={
         Status.FAIL: "{partition} is not replicated by {missing}: ISR {isr} of replicas {replicas}, {since}",
         Status.PASS: "All replicas of {total} partitions with a leader are in sync",
@@ -17,7 +22,7 @@ from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic
         Status.NOT_APPLICABLE: "Replicas in sync are not compared: {reason}",
     },
 )
-def under_replicated() -> str:
+def under_replicated(view: ClusterView) -> Iterator[Judgement]:
     """Replicas of a partition are not in sync.
 
     ## Why it matters
@@ -44,9 +49,18 @@ def under_replicated() -> str:
     ## References
     `replica.lag.time.max.ms` (30 seconds); metric `UnderReplicatedPartitions`, which leaves out adding replicas as well.
     """
-    since = """'gone', coalesce(nullif(array_join(gone, ', '), ''), 'none'),
-                   'since', CASE WHEN lasting IS NULL THEN 'seen in this audit for the first time: temporary in a restart'
-                                 WHEN size(lasting) = 0 THEN 'temporary so far: not so in the audit before, or its broker is back'
-                                 ELSE 'as in the previous audit' END,"""
-    severity = "if(size(lasting) > 0, NULL, 'MEDIUM')"
-    return partitions("KA604", "leader >= 0 AND size(missing) > 0", severity=severity, more=since)
+    yield from judge_partitions(view, "KA604", "under_replicated", severity=_severity, more=_since)
+
+
+def _severity(state: ReplicaState) -> Severity | None:
+    return None if state.lasting else Severity.MEDIUM
+
+
+def _since(state: ReplicaState) -> Mapping[str, object]:
+    if state.lasting is None:
+        since = "seen in this audit for the first time: temporary in a restart"
+    elif state.lasting:
+        since = "as in the previous audit"
+    else:
+        since = "temporary so far: not so in the audit before, or its broker is back"
+    return {"gone": state.unregistered or "none", "since": since}

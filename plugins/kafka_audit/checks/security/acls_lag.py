@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.checks import row_check
-from kafka_audit.checks.inter_broker import InterBroker
-from kafka_audit.checks.rows import MOVING, NO_ZOOKEEPER, judge, looks
+from kafka_audit.checks import check
+from kafka_audit.checks.gaps import MOVING, NO_ZOOKEEPER
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.authorization import told
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import Acl, AclHolder, BrokerConfig, Snapshot
+from kafka_audit.model.tables import Acl, AclHolder, BrokerConfig
 
 
-@row_check(
+@check(
     code="KA410",
     severity=Severity.HIGH,
     needs=(AclHolder, Acl, BrokerConfig),
@@ -21,7 +21,7 @@ from kafka_audit.model.tables import Acl, AclHolder, BrokerConfig, Snapshot
         Status.NOT_APPLICABLE: "No ACLs of ZooKeeper's to compare: {reason}",
     },
 )
-def acls_lag(snapshot: Snapshot) -> Iterator[Judgement]:
+def acls_lag(view: ClusterView) -> Iterator[Judgement]:
     """A broker decides by other ACLs than those in ZooKeeper.
 
     ## Why it matters
@@ -44,31 +44,31 @@ def acls_lag(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     `/kafka-acl-changes` in ZooKeeper; KIP-290 (extended ACLs).
     """
-    between, (now, before) = InterBroker(snapshot), looks(snapshot)
+    between, (now, before) = view.inter_broker, view.samples
     if between.kraft or all(between.authorizer(broker).state == "unset" for broker in between.brokers if between.brokers):
         reason = NO_ZOOKEEPER if between.kraft else "no broker runs an authorizer"
-        yield judge(snapshot, "KA410", "cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.judge("KA410", "cluster", Status.NOT_APPLICABLE, reason=reason)
         return
-    held: dict[tuple[int | None, str], AclHolder] = {(row.sample, row.observer): row for row in snapshot.of(AclHolder)}
+    held: dict[tuple[int | None, str], AclHolder] = {(row.sample, row.observer): row for row in view.of(AclHolder)}
     sets: dict[str, set[str]] = {row.acls_digest: set() for row in held.values()}
-    for acl in snapshot.of(Acl):
+    for acl in view.of(Acl):
         sets.setdefault(acl.acls_digest, set()).add(f"{told(acl)} {acl.pattern_type}")
     for broker in between.brokers:
-        evidence, resource = {"broker": str(broker), "who": f"broker {broker}"}, f"broker/{broker}"
+        evidence, resource = {"broker": broker, "who": f"broker {broker}"}, f"broker/{broker}"
         if between.authorizer(broker).state == "unset":
-            yield judge(snapshot, "KA410", resource, Status.NOT_APPLICABLE, reason=f"broker {broker} runs no authorizer")
+            yield view.judge("KA410", resource, Status.NOT_APPLICABLE, reason=f"broker {broker} runs no authorizer")
             continue
         pairs = [(held.get((look, "zookeeper")), held.get((look, f"broker:{broker}"))) for look in (now, before)]
         theirs, own = pairs[0]
         if theirs is None or own is None:
             needs = "read on /kafka-acl in ZooKeeper" if theirs is None else "Describe on Cluster"
             words = evidence | {"error": f"{'ZooKeeper' if theirs is None else 'its'} ACLs were not read", "needs": needs}
-            yield judge(snapshot, "KA410", resource, Status.UNKNOWN, **words)
+            yield view.judge("KA410", resource, Status.UNKNOWN, words)
         elif theirs.acls_digest == own.acls_digest:
-            yield judge(snapshot, "KA410", resource, Status.PASS, **evidence, count=str(own.acls))
+            yield view.judge("KA410", resource, Status.PASS, evidence, count=own.acls)
         elif [row and row.acls_digest for row in pairs[1]] != [theirs.acls_digest, own.acls_digest]:
-            yield judge(snapshot, "KA410", resource, Status.UNKNOWN, **evidence, **MOVING)
+            yield view.judge("KA410", resource, Status.UNKNOWN, evidence | MOVING)
         else:
             here, there = sets[own.acls_digest], sets[theirs.acls_digest]
-            words = evidence | {"lacks": str(len(there - here)), "more": str(len(here - there))}
-            yield judge(snapshot, "KA410", resource, Status.FAIL, **words)
+            words = evidence | {"lacks": len(there - here), "more": len(here - there)}
+            yield view.judge("KA410", resource, Status.FAIL, words)

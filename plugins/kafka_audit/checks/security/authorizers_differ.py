@@ -4,17 +4,18 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
-from kafka_audit.checks import row_check
-from kafka_audit.checks.inter_broker import InterBroker, nobody
-from kafka_audit.checks.rows import judge
+from kafka_audit.checks import check
+from kafka_audit.checks.gaps import no_brokers
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty, Snapshot
+from kafka_audit.model.tables import BrokerConfig, BrokerProperty
 
 
-@row_check(
+@check(
     code="KA407",
     severity=Severity.HIGH,
     needs=(BrokerConfig, BrokerProperty),
+    by_files=True,
     says={
         Status.FAIL: "Broker {broker} decides who may do what by {authorizer}, where others run {others}",
         Status.PASS: "Broker {broker} runs {authorizer}, as every other broker that told",
@@ -22,7 +23,7 @@ from kafka_audit.model.tables import BrokerConfig, BrokerProperty, Snapshot
         Status.NOT_APPLICABLE: "No authorizers to compare: {reason}",
     },
 )
-def authorizers_differ(snapshot: Snapshot) -> Iterator[Judgement]:
+def authorizers_differ(view: ClusterView) -> Iterator[Judgement]:
     """Brokers differ in their authorizer, or some have none.
 
     ## Why it matters
@@ -46,25 +47,25 @@ def authorizers_differ(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     KIP-11, KIP-504 (authorizers).
     """
-    between = InterBroker(snapshot)
+    between = view.inter_broker
     told = {broker: between.authorizer(broker) for broker in between.brokers}
     classes = Counter(setting.value for setting in told.values() if setting.value)
     if told and all(setting.state == "unset" for setting in told.values()):
         reason = "no broker runs one"
-        yield judge(snapshot, "KA407", "cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.judge("KA407", "cluster", Status.NOT_APPLICABLE, reason=reason)
         return
     usual = min(classes, key=lambda name: (-classes[name], str(name)), default=None)
     for broker, setting in told.items():
-        resource, evidence = f"broker/{broker}", {"broker": str(broker), "authorizer": setting.value or "nothing, all may do all"}
+        resource, evidence = f"broker/{broker}", {"broker": broker, "authorizer": setting.value or "nothing, all may do all"}
         evidence["key"] = "authorizer.class.name"
         if setting.state not in {"set", "unset"} or usual is None:
             needs = f"DescribeConfigs on Cluster, or server.properties of broker {broker}"
             words = {"who": f"broker {broker}", "error": "not every broker told its authorizer", "needs": needs}
-            yield judge(snapshot, "KA407", resource, Status.UNKNOWN, **words)
+            yield view.judge("KA407", resource, Status.UNKNOWN, words)
         elif setting.value == usual:
-            yield judge(snapshot, "KA407", resource, Status.PASS, **evidence)
+            yield view.judge("KA407", resource, Status.PASS, evidence)
         else:
             kin = (setting.value or "").endswith("AclAuthorizer") and usual.endswith("AclAuthorizer")
-            failed = judge(snapshot, "KA407", resource, Status.FAIL, **evidence, others=usual)
+            failed = view.judge("KA407", resource, Status.FAIL, evidence, others=usual)
             yield replace(failed, severity=Severity.MEDIUM if kin else None)
-    yield from nobody(between, "KA407")
+    yield from no_brokers(view, "KA407")

@@ -3,20 +3,21 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from kafka_audit.checks import row_check
-from kafka_audit.checks.cluster_action import standings
-from kafka_audit.checks.inter_broker import InterBroker, nobody
-from kafka_audit.checks.rows import judge
+from kafka_audit.checks import check
+from kafka_audit.checks.gaps import no_brokers
+from kafka_audit.checks.security.cluster_action import standings
 from kafka_audit.checks.security.refusal_words import evidence_of
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.authorization import CLUSTER, told
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import Acl, AclHolder, BrokerConfig, BrokerProperty, BrokerView, PropertyLogin, Snapshot
+from kafka_audit.model.tables import Acl, AclHolder, BrokerConfig, BrokerProperty, BrokerView, PropertyLogin
 
 
-@row_check(
+@check(
     code="KA403",
     severity=Severity.CRITICAL,
     needs=(BrokerConfig, BrokerView, Acl, AclHolder, BrokerProperty, PropertyLogin),
+    by_files=True,
     says={
         Status.FAIL: "Broker {broker} {refuses} {whom}: an ACL denies {principal} ClusterAction there ({why})",
         Status.PASS: "No ACL keeps the other brokers from acting at broker {broker}: {why}",
@@ -24,7 +25,7 @@ from kafka_audit.model.tables import Acl, AclHolder, BrokerConfig, BrokerPropert
         Status.NOT_APPLICABLE: "ACLs mean nothing to broker {broker}: {reason}",
     },
 )
-def cluster_action_denied(snapshot: Snapshot) -> Iterator[Judgement]:
+def cluster_action_denied(view: ClusterView) -> Iterator[Judgement]:
     """An ACL denies ClusterAction to the user that brokers appear as.
 
     ## Why it matters
@@ -51,26 +52,26 @@ def cluster_action_denied(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     Kafka documentation, "Authorization and ACLs": DENY takes precedence.
     """
-    between = InterBroker(snapshot)
-    for one in standings(between):
+    between = view.inter_broker
+    for one in standings(view):
         acls, resource, words = between.acls(one.broker), f"broker/{one.broker}", evidence_of(between, one)
         denials = [a for a in acls or () if _denies(a)]
         if one.status is Status.NOT_APPLICABLE or acls is None or not between.authorizer(one.broker).value:
             status = one.status if one.status is Status.NOT_APPLICABLE else Status.UNKNOWN
             missing = {"error": "its ACLs were not read", "needs": "Describe on Cluster, or read on /kafka-acl"}
-            yield judge(snapshot, "KA403", resource, status, **(words if one.error or one.reason else words | missing))
+            yield view.judge("KA403", resource, status, words if one.error or one.reason else words | missing)
         elif not denials:
-            yield judge(snapshot, "KA403", resource, Status.PASS, **(words | {"why": "none denies ClusterAction"}))
+            yield view.judge("KA403", resource, Status.PASS, words | {"why": "none denies ClusterAction"})
         elif one.status is Status.FAIL and any(pair.acl in denials for pair in one.pairs):
             severity = Severity.HIGH if one.accepted else None
-            failed = judge(snapshot, "KA403", resource, Status.FAIL, **words)
+            failed = view.judge("KA403", resource, Status.FAIL, words)
             yield replace(failed, confidence=one.confidence, severity=severity)
         elif one.status is Status.UNKNOWN:
-            yield judge(snapshot, "KA403", resource, Status.UNKNOWN, **words)
+            yield view.judge("KA403", resource, Status.UNKNOWN, words)
         else:
             why = words["why"] if one.status is Status.PASS else f"{told(denials[0])} does not match"
-            yield judge(snapshot, "KA403", resource, Status.PASS, **(words | {"why": why}))
-    yield from nobody(between, "KA403")
+            yield view.judge("KA403", resource, Status.PASS, words | {"why": why})
+    yield from no_brokers(view, "KA403")
 
 
 def _denies(acl: Acl) -> bool:

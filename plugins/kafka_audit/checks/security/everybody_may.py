@@ -3,19 +3,18 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from kafka_audit.checks import row_check
-from kafka_audit.checks.inter_broker import InterBroker
-from kafka_audit.checks.rows import judge
+from kafka_audit.checks import check
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.authorization import ANYBODY, told
 from kafka_audit.configuration.principals import ANONYMOUS
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import Acl, AclHolder, BrokerConfig, Snapshot
+from kafka_audit.model.tables import Acl, AclHolder, BrokerConfig
 from kafka_audit.model.text import listing
 
 _STRONG = frozenset({"All", "Alter", "AlterConfigs", "ClusterAction"})
 
 
-@row_check(
+@check(
     code="KA409",
     severity=Severity.HIGH,
     needs=(Acl, AclHolder, BrokerConfig),
@@ -26,7 +25,7 @@ _STRONG = frozenset({"All", "Alter", "AlterConfigs", "ClusterAction"})
         Status.NOT_APPLICABLE: "No ACLs to look at: {reason}",
     },
 )
-def everybody_may(snapshot: Snapshot) -> Iterator[Judgement]:
+def everybody_may(view: ClusterView) -> Iterator[Judgement]:
     """An ACL gives everybody a right that few need.
 
     ## Why it matters
@@ -50,23 +49,23 @@ def everybody_may(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     Kafka documentation, "Authorization and ACLs": operations and resources.
     """
-    between = InterBroker(snapshot)
+    between = view.inter_broker
     if between.brokers and all(between.authorizer(broker).state == "unset" for broker in between.brokers):
-        yield judge(snapshot, "KA409", "cluster", Status.NOT_APPLICABLE, reason="no broker runs an authorizer")
+        yield view.judge("KA409", "cluster", Status.NOT_APPLICABLE, reason="no broker runs an authorizer")
         return
     if not between.holders:
         needs = "Describe on Cluster, or read on /kafka-acl in ZooKeeper"
-        yield judge(snapshot, "KA409", "cluster", Status.UNKNOWN, error="no ACLs were read", needs=needs)
+        yield view.judge("KA409", "cluster", Status.UNKNOWN, error="no ACLs were read", needs=needs)
         return
     held = {holder.acls_digest for holder in between.holders.values()}
-    acls = sorted({acl for acl in snapshot.of(Acl) if acl.acls_digest in held}, key=told)
+    acls = sorted({acl for acl in view.of(Acl) if acl.acls_digest in held}, key=told)
     wide = [acl for acl in acls if _too_wide(acl)]
-    evidence = {"count": str(len(acls)), "acls": listing(map(told, wide), 3) or "none"}
+    evidence = {"count": len(acls), "acls": listing(map(told, wide), 3) or "none"}
     if not wide:
-        yield judge(snapshot, "KA409", "cluster", Status.PASS, **evidence)
+        yield view.judge("KA409", "cluster", Status.PASS, evidence)
         return
     high = any(acl.principal == ANYBODY and acl.resource_type == "Cluster" for acl in wide)
-    failed = judge(snapshot, "KA409", "cluster", Status.FAIL, **evidence)
+    failed = view.judge("KA409", "cluster", Status.FAIL, evidence)
     yield replace(failed, severity=Severity.HIGH if high else Severity.MEDIUM)
 
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.checks import row_check
-from kafka_audit.checks.rows import judge
+from kafka_audit.checks import check
 from kafka_audit.checks.security.login_words import login_judgements
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import (
     BrokerConfig,
@@ -15,14 +15,14 @@ from kafka_audit.model.tables import (
     Probe,
     PropertyLogin,
     ScramUser,
-    Snapshot,
 )
 
 
-@row_check(
+@check(
     code="KA412",
     severity=Severity.CRITICAL,
     needs=(BrokerConfig, BrokerView, Probe, Certificate, BrokerProperty, PropertyLogin, ScramUser, LogLine),
+    by_files=True,
     says={
         Status.FAIL: "{whom} {cannot} log in at broker {broker} on listener {listener} ({protocol}): {why}",
         Status.PASS: "Logins of other brokers at broker {broker} ({listener}, {protocol}) work: {why}",
@@ -30,7 +30,7 @@ from kafka_audit.model.tables import (
         Status.NOT_APPLICABLE: "Nobody logs in at broker {broker}: {reason}",
     },
 )
-def inter_broker_login_fails(snapshot: Snapshot) -> Iterator[Judgement]:
+def inter_broker_login_fails(view: ClusterView) -> Iterator[Judgement]:
     """The controller or another broker cannot log in at a broker: certificate, mechanism or password.
 
     ## Why it matters
@@ -66,8 +66,8 @@ def inter_broker_login_fails(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     KIP-103; KIP-226 (dynamic keystores); Kafka documentation, "Security".
     """
-    judged = tuple(login_judgements(snapshot, "KA412"))
+    judged = tuple(login_judgements(view, "KA412"))
     yield from judged
     if not judged:
         error, needs = "no inter-broker listener is known", "DescribeConfigs on Cluster, or `properties` in the cluster file"
-        yield judge(snapshot, "KA412", "cluster", Status.UNKNOWN, who="any broker", error=error, needs=needs)
+        yield view.judge("KA412", "cluster", Status.UNKNOWN, who="any broker", error=error, needs=needs)

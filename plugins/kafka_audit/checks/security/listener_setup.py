@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from kafka_audit.checks.inter_broker import DEFAULT_MECHANISM, InterBroker
-from kafka_audit.checks.reads import last_reads
+from kafka_audit.cluster.inter_broker import DEFAULT_MECHANISM, InterBroker
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Confidence, Status
 from kafka_audit.model.tables import SourceRead
 
@@ -35,13 +35,14 @@ class Need:
     confidence: Confidence = Confidence.MEASURED
 
 
-def worst(between: InterBroker, broker: int) -> Need | None:
+def worst(view: ClusterView, broker: int) -> Need | None:
     """Return what is worst of all that a broker's listeners need, None where none has SASL or a key store."""
-    return min(_needs(between, broker), key=lambda need: _MOST_SEVERE.index(need.status), default=None)
+    return min(_needs(view, broker), key=lambda need: _MOST_SEVERE.index(need.status), default=None)
 
 
-def _needs(between: InterBroker, broker: int) -> Iterator[Need]:
-    reads = {read.operation: read for read in last_reads(between.snapshot) if read.observer == f"properties:{broker}"}
+def _needs(view: ClusterView, broker: int) -> Iterator[Need]:
+    between = view.inter_broker
+    reads = {read.operation: read for read in view.last_reads if read.observer == f"properties:{broker}"}
     told = between.settings.get(broker, "listeners")
     if told.state == "hidden":
         yield _later(broker, "listeners")

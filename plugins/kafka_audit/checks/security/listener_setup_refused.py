@@ -3,19 +3,19 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from kafka_audit.checks import row_check
-from kafka_audit.checks.broker_settings import files_gap
-from kafka_audit.checks.inter_broker import InterBroker
-from kafka_audit.checks.rows import judge
+from kafka_audit.checks import check
+from kafka_audit.checks.gaps import no_files
 from kafka_audit.checks.security.listener_setup import Need, worst
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerProperty, Snapshot, SourceRead
+from kafka_audit.model.tables import BrokerProperty, SourceRead
 
 
-@row_check(
+@check(
     code="KA414",
     severity=Severity.CRITICAL,
     needs=(BrokerProperty, SourceRead),
+    by_files=True,
     says={
         Status.FAIL: "Broker {broker} does not start with its {what}: {says}",
         Status.PASS: "Broker {broker} finds a JAAS text that Kafka takes for each mechanism of its listeners",
@@ -23,7 +23,7 @@ from kafka_audit.model.tables import BrokerProperty, Snapshot, SourceRead
         Status.NOT_APPLICABLE: "Broker {broker} needs no JAAS text and no key store that its file decides: {reason}",
     },
 )
-def listener_setup_refused(snapshot: Snapshot) -> Iterator[Judgement]:
+def listener_setup_refused(view: ClusterView) -> Iterator[Judgement]:
     """A listener's JAAS text or key store is missing or refused, and the broker does not start.
 
     ## Why it matters
@@ -55,21 +55,21 @@ def listener_setup_refused(snapshot: Snapshot) -> Iterator[Judgement]:
     `org.apache.kafka.common.security.JaasContext.loadServerContext`; `org.apache.kafka.common.security.JaasConfig`;
     `org.apache.kafka.common.security.ssl.DefaultSslEngineFactory`; KIP-103.
     """
-    between = InterBroker(snapshot)
+    between = view.inter_broker
     for broker in sorted(between.settings.files):
-        resource, evidence = f"broker/{broker}", {"broker": str(broker), "who": f"broker {broker}"}
-        need = worst(between, broker)
+        resource, evidence = f"broker/{broker}", {"broker": broker, "who": f"broker {broker}"}
+        need = worst(view, broker)
         if need is None or (between.asked and need.status is Status.UNKNOWN):
             reason = need.says if need else "no listener has SASL or names a key store"
-            yield judge(snapshot, "KA414", resource, Status.NOT_APPLICABLE, **evidence, reason=reason)
+            yield view.judge("KA414", resource, Status.NOT_APPLICABLE, evidence, reason=reason)
             continue
         told = {
             Status.FAIL: {"key": need.key, "what": _what(need), "says": need.says},
             Status.UNKNOWN: {"key": need.key, "error": need.says, "needs": need.needs},
         }
-        judged = judge(snapshot, "KA414", resource, need.status, **evidence, **told.get(need.status, {}))
+        judged = view.judge("KA414", resource, need.status, evidence | told.get(need.status, {}))
         yield replace(judged, confidence=need.confidence)
-    yield from files_gap(snapshot, "KA414")
+    yield from no_files(view, "KA414")
 
 
 def _what(need: Need) -> str:

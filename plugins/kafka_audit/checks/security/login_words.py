@@ -3,46 +3,54 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from kafka_audit.checks.cluster_action import Standing, standings
-from kafka_audit.checks.inter_broker import InterBroker, Listener
-from kafka_audit.checks.logins import Fault, certificate, faults, known_users, offered_mechanisms, users_of, written
-from kafka_audit.checks.rows import judge
-from kafka_audit.checks.symptoms import Symptoms
+from kafka_audit.checks.security.cluster_action import Standing, standings
+from kafka_audit.checks.security.login_faults import (
+    Fault,
+    faults,
+    written,
+)
+from kafka_audit.cluster.inter_broker import Listener
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
-from kafka_audit.model.tables import Snapshot
 from kafka_audit.model.text import brokers, start_upper
 
 _CANNOT = {Confidence.MEASURED: "cannot", Confidence.INFERRED: "most likely cannot", Confidence.SUSPECTED: "possibly cannot"}
 
 
-def login_judgements(snapshot: Snapshot, code: str) -> Iterator[Judgement]:
+def login_judgements(view: ClusterView, code: str) -> Iterator[Judgement]:
     """Yield a judgement for each endpoint on which brokers hear others."""
-    between = InterBroker(snapshot)
-    symptoms, rights = Symptoms(between), {one.broker: one for one in standings(between)}
+    between, rights = view.inter_broker, {one.broker: one for one in standings(view)}
     names = sorted({one.name for one in map(between.listener, between.brokers) if one is not None})
     for broker in between.brokers:
         for name in names:
             offered = between.offered(broker)
             if offered is None or name in offered:
                 listener = Listener(name=name, protocol=between.protocol(broker, name))
-                yield _Login(between, symptoms, rights[broker], listener).judged(snapshot, code)
+                yield _Login(view, rights[broker], listener).judged(code)
 
 
 class _Login:
     """Logins at one endpoint."""
 
-    def __init__(self, between: InterBroker, symptoms: Symptoms, right: Standing, listener: Listener) -> None:
-        self._between, self._right, self._listener, self._broker = between, right, listener, right.broker
-        self._symptom, self._accepted = symptoms.lasting(right.broker), symptoms.accepted(right.broker)
-        self._silent = symptoms.silent(right.broker)
-        self._moving = symptoms.passing(right.broker)
-        self._path = symptoms.path(right.broker, listener.name)
-        self._lines = symptoms.logs.counting("KA412", right.broker, listener.name)
+    def __init__(self, view: ClusterView, right: Standing, listener: Listener) -> None:
+        self._view, self._between, self._right, self._listener, self._broker = (
+            view,
+            view.inter_broker,
+            right,
+            listener,
+            right.broker,
+        )
+        self._symptom, self._accepted = view.symptoms.lasting(right.broker), view.symptoms.accepted(right.broker)
+        self._silent = view.symptoms.silent(right.broker)
+        self._moving = view.symptoms.passing(right.broker)
+        self._path = view.symptoms.probed(right.broker, listener.name)
+        self._lines = view.logs.counting("KA412", right.broker, listener.name)
+        self._users = self._between.users.get(listener.name, ())
 
-    def judged(self, snapshot: Snapshot, code: str) -> Judgement:
+    def judged(self, code: str) -> Judgement:
         status, fault, told = self._weighed()
         words = {**self._words(fault, told), **told}
-        one = judge(snapshot, code, f"broker/{self._broker}/listener/{self._listener.name}", status, **words)
+        one = self._view.judge(code, f"broker/{self._broker}/listener/{self._listener.name}", status, words)
         if status is not Status.FAIL:
             return one
         confidence = fault.confidence if fault else Confidence.INFERRED
@@ -56,7 +64,7 @@ class _Login:
             return Status.UNKNOWN, None, {"error": "the protocol of the listener is not known", "needs": needs}
         if self._listener.protocol == "PLAINTEXT":
             return Status.NOT_APPLICABLE, None, {"reason": f"listener {self._listener.name} is PLAINTEXT"}
-        found = faults(self._between, self._broker, self._listener)
+        found = faults(self._view, self._broker, self._listener)
         sure = next((one for one in found if one.confidence is Confidence.MEASURED and not self._refuted(one)), None)
         if sure is None and self._lines:
             sure = written(self._lines[0])
@@ -87,7 +95,7 @@ class _Login:
         return fault.kind == "certificate" and "does not name" in fault.text and self._accepted is not None
 
     def _others_trusted(self) -> bool:
-        others = (certificate(self._between, one, self._listener.name) for one in self._between.brokers if one != self._broker)
+        others = (self._view.logins.certificate(one, self._listener.name) for one in self._between.brokers if one != self._broker)
         return any(shown is not None and shown.trusted for shown in others)
 
     def _rights_settled(self) -> bool:
@@ -95,31 +103,31 @@ class _Login:
 
     def _fits(self) -> bool:
         """Tell whether everything that a login needs was seen, and fits; the password of a SCRAM user is never seen."""
-        between, name = self._between, self._listener.name
+        logins, name = self._view.logins, self._listener.name
         if self._listener.encrypted:
-            shown = (certificate(between, one, name) for one in {self._broker: None} | dict.fromkeys(users_of(between, name)))
+            shown = (logins.certificate(one, name) for one in {self._broker: None} | dict.fromkeys(self._users))
             if not all(one is not None and one.trusted and one.name_matches for one in shown):
                 return False
         if not self._listener.logs_in:
             return True
-        known = known_users(between, self._broker, name, "PLAIN") if name in between.plain else None
-        return bool(known) and bool(offered_mechanisms(between, self._broker, name))
+        known = logins.known_users(self._broker, name, "PLAIN") if name in self._between.plain else None
+        return bool(known) and bool(logins.offered_mechanisms(self._broker, name))
 
     def _deciding(self) -> str:
         sources = f"server.properties of broker {self._broker} and of the others (`properties` in the cluster file)"
         return f"`ca_file` in the cluster file and {sources}" if self._listener.encrypted else sources
 
-    def _words(self, fault: Fault | None, told: Mapping[str, str]) -> dict[str, str]:
-        controller, default = self._between.controller, users_of(self._between, self._listener.name)
+    def _words(self, fault: Fault | None, told: Mapping[str, str]) -> dict[str, object]:
+        controller, default = self._between.controller, self._users
         sources = fault.sources if fault else default
         whom = f"controller {controller}" if controller in sources else brokers(sources) if sources else "other brokers"
         repair = fault.repair if fault else f"compare users, passwords and certificates of broker {self._broker} with the others'"
         return {
-            "broker": str(self._broker),
+            "broker": self._broker,
             "who": f"broker {self._broker}",
             "listener": self._listener.name,
             "protocol": self._listener.protocol or "not known",
-            "from": ", ".join(map(str, sources)) or "none",
+            "from": tuple(sources) or "none",
             "source": "the controller" if controller in sources else "the brokers that cannot",
             "whom": start_upper(whom),
             "cannot": _CANNOT[fault.confidence if fault else Confidence.INFERRED],

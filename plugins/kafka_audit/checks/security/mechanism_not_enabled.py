@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.checks import row_check
-from kafka_audit.checks.broker_settings import files_gap
-from kafka_audit.checks.inter_broker import InterBroker
-from kafka_audit.checks.rows import judge
+from kafka_audit.checks import check
+from kafka_audit.checks.gaps import no_files
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerProperty, Snapshot
+from kafka_audit.model.tables import BrokerProperty
 
 KAFKA_SAYS = (
     "sasl.mechanism.inter.broker.protocol must be included in sasl.enabled.mechanisms when SASL is used for "
@@ -19,10 +18,11 @@ KAFKA_SAYS = (
 MECHANISM = "sasl.mechanism.inter.broker.protocol"
 
 
-@row_check(
+@check(
     code="KA406",
     severity=Severity.CRITICAL,
     needs=(BrokerProperty,),
+    by_files=True,
     says={
         Status.FAIL: "Broker {broker} does not start with its server.properties: {kafka_says} ({mechanism} is not in {enabled})",
         Status.PASS: "Broker {broker} offers {mechanism}, with which it logs in itself, on listener {listener}",
@@ -30,7 +30,7 @@ MECHANISM = "sasl.mechanism.inter.broker.protocol"
         Status.NOT_APPLICABLE: "Broker {broker} does not log in at others: listener {listener} is {protocol}",
     },
 )
-def mechanism_not_enabled(snapshot: Snapshot) -> Iterator[Judgement]:
+def mechanism_not_enabled(view: ClusterView) -> Iterator[Judgement]:
     """The SASL mechanism between brokers is not enabled on the listener between brokers.
 
     ## Why it matters
@@ -54,22 +54,22 @@ def mechanism_not_enabled(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     `kafka.server.KafkaConfig.validateValues`; KIP-103 (listeners for different traffic).
     """
-    yield from files_gap(snapshot, "KA406")
-    between = InterBroker(snapshot)
+    yield from no_files(view, "KA406")
+    between = view.inter_broker
     for broker in sorted(between.settings.files):
         listener, mechanism = between.listener(broker), between.mechanism(broker).value
         if listener is None or between.settings.get(broker, "process.roles").value == "controller":
             continue
         told = between.settings.at(broker, listener.name, "sasl.enabled.mechanisms")
         enabled, own = told.value or "GSSAPI", f"listener.name.{listener.name.lower()}.sasl.enabled.mechanisms"
-        evidence = {"broker": str(broker), "listener": listener.name, "mechanism": str(mechanism), "enabled": enabled}
+        evidence = {"broker": broker, "listener": listener.name, "mechanism": str(mechanism), "enabled": enabled}
         evidence |= {"protocol": listener.protocol or "not known", "who": f"broker {broker}", "kafka_says": KAFKA_SAYS}
         evidence["key"] = between.settings.first_set(broker, MECHANISM, own, "sasl.enabled.mechanisms")
         if listener.logs_in and (mechanism is None or not told.known):
             words = {"error": "a mechanism is filled in later", "needs": "the file as the broker gets it"}
-            yield judge(snapshot, "KA406", f"broker/{broker}", Status.UNKNOWN, **evidence, **words)
+            yield view.judge("KA406", f"broker/{broker}", Status.UNKNOWN, evidence | words)
             continue
         among = mechanism in {part.strip() for part in enabled.split(",")}
         status = (Status.PASS if among else Status.FAIL) if listener.logs_in else Status.NOT_APPLICABLE
         reason = {} if listener.logs_in else {"reason": f"listener {listener.name} is {listener.protocol}"}
-        yield judge(snapshot, "KA406", f"broker/{broker}", status, **evidence, **reason)
+        yield view.judge("KA406", f"broker/{broker}", status, evidence | reason)

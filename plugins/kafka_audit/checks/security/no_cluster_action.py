@@ -3,19 +3,20 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from kafka_audit.checks import row_check
-from kafka_audit.checks.cluster_action import standings
-from kafka_audit.checks.inter_broker import InterBroker, nobody
-from kafka_audit.checks.rows import judge
+from kafka_audit.checks import check
+from kafka_audit.checks.gaps import no_brokers
+from kafka_audit.checks.security.cluster_action import standings
 from kafka_audit.checks.security.refusal_words import evidence_of
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import Acl, AclHolder, BrokerConfig, BrokerProperty, BrokerView, LogLine, PropertyLogin, Snapshot
+from kafka_audit.model.tables import Acl, AclHolder, BrokerConfig, BrokerProperty, BrokerView, LogLine, PropertyLogin
 
 
-@row_check(
+@check(
     code="KA401",
     severity=Severity.CRITICAL,
     needs=(BrokerConfig, BrokerView, Acl, AclHolder, BrokerProperty, PropertyLogin, LogLine),
+    by_files=True,
     says={
         Status.FAIL: "Broker {broker} {refuses} {whom}: {principal} ({listener}) has no ClusterAction there ({why})",
         Status.PASS: "Broker {broker} lets the other brokers act: {why}",
@@ -23,7 +24,7 @@ from kafka_audit.model.tables import Acl, AclHolder, BrokerConfig, BrokerPropert
         Status.NOT_APPLICABLE: "Any broker may act at broker {broker}: {reason}",
     },
 )
-def no_cluster_action(snapshot: Snapshot) -> Iterator[Judgement]:
+def no_cluster_action(view: ClusterView) -> Iterator[Judgement]:
     """The user that brokers appear as has no ClusterAction at a broker.
 
     ## Why it matters
@@ -60,11 +61,11 @@ def no_cluster_action(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     Kafka documentation, "Authorization and ACLs"; `kafka.security.authorizer.AclAuthorizer`.
     """
-    between = InterBroker(snapshot)
-    for one in standings(between):
+    between = view.inter_broker
+    for one in standings(view):
         resource = f"broker/{one.broker}"
-        told = judge(snapshot, "KA401", resource, one.status, **evidence_of(between, one))
+        told = view.judge("KA401", resource, one.status, evidence_of(between, one))
         if one.status is Status.FAIL:
             told = replace(told, confidence=one.confidence, severity=Severity.HIGH if one.accepted else None)
         yield told
-    yield from nobody(between, "KA401")
+    yield from no_brokers(view, "KA401")

@@ -2,24 +2,25 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.checks import row_check
-from kafka_audit.checks.inter_broker import InterBroker, nobody
-from kafka_audit.checks.rows import judge
+from kafka_audit.checks import check
+from kafka_audit.checks.gaps import no_brokers
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty, Snapshot
+from kafka_audit.model.tables import BrokerConfig, BrokerProperty
 
 
-@row_check(
+@check(
     code="KA411",
     severity=Severity.MEDIUM,
     needs=(BrokerConfig, BrokerProperty),
+    by_files=True,
     says={
         Status.FAIL: "Whoever hears the network between brokers reads {what}: broker {broker} uses {protocol} ({listener})",
         Status.PASS: "Broker {broker} uses {protocol} to other brokers ({listener})",
         Status.UNKNOWN: "Not known: whether {who} is overheard on the way to other brokers ({error})",
     },
 )
-def open_between_brokers(snapshot: Snapshot) -> Iterator[Judgement]:
+def open_between_brokers(view: ClusterView) -> Iterator[Judgement]:
     """Traffic between brokers goes unencrypted, passwords with it.
 
     ## Why it matters
@@ -41,18 +42,18 @@ def open_between_brokers(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     KIP-103 (listeners for different traffic); Kafka documentation, "Security".
     """
-    between = InterBroker(snapshot)
+    between = view.inter_broker
     for broker in between.brokers:
         listener = between.listener(broker)
         if listener is None or listener.protocol is None:
             needs = f"DescribeConfigs on Cluster, or server.properties of broker {broker}"
             words = {"who": f"broker {broker}", "error": "its inter-broker listener is not known", "needs": needs}
-            yield judge(snapshot, "KA411", f"broker/{broker}", Status.UNKNOWN, **words)
+            yield view.judge("KA411", f"broker/{broker}", Status.UNKNOWN, words)
             continue
         mechanism = between.mechanism(broker).value if listener.logs_in else None
         what = "every record and the brokers' password" if mechanism == "PLAIN" else "every record"
-        evidence = {"broker": str(broker), "listener": listener.name, "protocol": listener.protocol, "what": what}
+        evidence = {"broker": broker, "listener": listener.name, "protocol": listener.protocol, "what": what}
         evidence["key"] = between.settings.first_set(broker, "inter.broker.listener.name", "security.inter.broker.protocol")
         status = Status.PASS if listener.encrypted else Status.FAIL
-        yield judge(snapshot, "KA411", f"broker/{broker}/listener/{listener.name}", status, **evidence)
-    yield from nobody(between, "KA411")
+        yield view.judge("KA411", f"broker/{broker}/listener/{listener.name}", status, evidence)
+    yield from no_brokers(view, "KA411")

@@ -2,17 +2,18 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.checks import row_check
-from kafka_audit.checks.inter_broker import InterBroker, nobody
-from kafka_audit.checks.rows import judge
+from kafka_audit.checks import check
+from kafka_audit.checks.gaps import no_brokers
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty, Snapshot
+from kafka_audit.model.tables import BrokerConfig, BrokerProperty
 
 
-@row_check(
+@check(
     code="KA408",
     severity=Severity.HIGH,
     needs=(BrokerConfig, BrokerProperty),
+    by_files=True,
     says={
         Status.FAIL: "Anybody may use what no ACL is about at broker {broker}: allow.everyone.if.no.acl.found is true",
         Status.PASS: "Broker {broker} refuses what no ACL allows ({source})",
@@ -20,7 +21,7 @@ from kafka_audit.model.tables import BrokerConfig, BrokerProperty, Snapshot
         Status.NOT_APPLICABLE: "No ACLs are asked at broker {broker}: {reason}",
     },
 )
-def open_without_acl(snapshot: Snapshot) -> Iterator[Judgement]:
+def open_without_acl(view: ClusterView) -> Iterator[Judgement]:
     """A broker lets anybody use what no ACL is about.
 
     ## Why it matters
@@ -43,18 +44,18 @@ def open_without_acl(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     Kafka documentation, "Authorization and ACLs".
     """
-    between = InterBroker(snapshot)
+    between = view.inter_broker
     for broker in between.brokers:
         resource, authorizer = f"broker/{broker}", between.authorizer(broker)
         allows = between.allows_without_acl(broker)
-        evidence = {"broker": str(broker), "who": f"broker {broker}", "key": "allow.everyone.if.no.acl.found"}
+        evidence = {"broker": broker, "who": f"broker {broker}", "key": "allow.everyone.if.no.acl.found"}
         if authorizer.state == "unset":
-            yield judge(snapshot, "KA408", resource, Status.NOT_APPLICABLE, **evidence, reason="it runs no authorizer")
+            yield view.judge("KA408", resource, Status.NOT_APPLICABLE, evidence, reason="it runs no authorizer")
         elif not authorizer.value or allows is None:
             error = "the key is set but hidden" if authorizer.value else "its settings were not read"
             needs = f"server.properties of broker {broker} (`properties` in the cluster file)"
-            yield judge(snapshot, "KA408", resource, Status.UNKNOWN, **evidence, error=error, needs=needs)
+            yield view.judge("KA408", resource, Status.UNKNOWN, evidence, error=error, needs=needs)
         else:
             source = between.settings.get(broker, "allow.everyone.if.no.acl.found").source
-            yield judge(snapshot, "KA408", resource, Status.FAIL if allows else Status.PASS, **evidence, source=source)
-    yield from nobody(between, "KA408")
+            yield view.judge("KA408", resource, Status.FAIL if allows else Status.PASS, evidence, source=source)
+    yield from no_brokers(view, "KA408")

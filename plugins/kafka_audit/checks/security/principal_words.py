@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from kafka_audit.checks.cluster_action import Standing
-from kafka_audit.checks.inter_broker import InterBroker
-from kafka_audit.checks.principals import Principal
-from kafka_audit.checks.symptoms import Symptoms
+from kafka_audit.checks.security.cluster_action import Standing
+from kafka_audit.cluster.principals import Principal
+from kafka_audit.cluster.symptoms import Symptoms
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.authorization import SUPER_USERS
 from kafka_audit.configuration.principals import ANONYMOUS
 from kafka_audit.configuration.principals.ssl_rules import KEY
@@ -14,8 +14,9 @@ from kafka_audit.model.finding import Confidence, Status
 Verdict = tuple[Status, Confidence, dict[str, str]]
 
 
-def verdict(between: InterBroker, symptoms: Symptoms, one: Standing) -> Verdict:
+def verdict(view: ClusterView, one: Standing) -> Verdict:
     """Return status, confidence and evidence for one broker."""
+    between = view.inter_broker
     used = between.listener(between.controller if between.controller is not None else one.broker) or between.listener(one.broker)
     if used is None or used.protocol is None:
         needs = f"DescribeConfigs on Cluster, or server.properties of broker {one.broker}"
@@ -25,7 +26,7 @@ def verdict(between: InterBroker, symptoms: Symptoms, one: Standing) -> Verdict:
         return Status.NOT_APPLICABLE, Confidence.MEASURED, {"reason": reason}
     seen = [between.principal(source, one.broker) for source in between.brokers]
     names = tuple(dict.fromkeys(name for principal in seen for name in principal.names))
-    status, confidence, told = _unnamed(symptoms, one, seen) or _named(one, names)
+    status, confidence, told = _unnamed(view.symptoms, one, seen) or _named(one, names)
     return status, confidence, {"listener": used.name, "principal": " or ".join(names) or "nobody"} | told
 
 

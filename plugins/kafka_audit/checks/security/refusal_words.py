@@ -1,7 +1,7 @@
 """How KA401 and KA403 are put into words: which broker refuses whom, on which listener, and what else it could be."""
 
-from kafka_audit.checks.cluster_action import SOMEBODY, Standing
-from kafka_audit.checks.inter_broker import InterBroker
+from kafka_audit.checks.security.cluster_action import SOMEBODY, Standing
+from kafka_audit.cluster.inter_broker import InterBroker
 from kafka_audit.model.finding import Confidence
 from kafka_audit.model.text import brokers
 
@@ -13,7 +13,7 @@ _REFUSES = {
 _MEANING = {"KA302": "KA302 (an address out of reach)", "KA412": "KA412 (a refused login)"}
 
 
-def evidence_of(between: InterBroker, standing: Standing) -> dict[str, str]:
+def evidence_of(between: InterBroker, standing: Standing) -> dict[str, object]:
     """Return the evidence of a broker's standing, the same keys whatever its status is."""
     sources = sorted({source for pair in standing.pairs for source in pair.sources})
     names = sorted({pair.name for pair in standing.pairs} - {SOMEBODY})
@@ -25,13 +25,13 @@ def evidence_of(between: InterBroker, standing: Standing) -> dict[str, str]:
     elif between.kraft:
         whom = "the other brokers"
     return {
-        "broker": str(standing.broker),
+        "broker": standing.broker,
         "key": between.settings.first_set(standing.broker, "super.users", "authorizer.class.name"),
         "who": f"broker {standing.broker}",
         "refuses": _REFUSES[standing.confidence],
         "whom": whom,
-        "principal": ", ".join(names) or "the inter-broker user",
-        "from": ", ".join(map(str, sources)) or "none",
+        "principal": tuple(names) or "the inter-broker user",
+        "from": tuple(sources) or "none",
         "listener": listener.name if listener else "not known",
         "protocol": (listener.protocol if listener else None) or "not known",
         "authorizer": between.authorizer(standing.broker).value or "none",

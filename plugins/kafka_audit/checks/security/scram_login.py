@@ -1,31 +1,31 @@
 """The SCRAM login of one broker at others, looked up among the credentials, for KA405."""
 
-from kafka_audit.checks.inter_broker import InterBroker, Listener
-from kafka_audit.checks.logins import known_users
-from kafka_audit.checks.rows import judge
+from kafka_audit.cluster.inter_broker import InterBroker, Listener
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Status
 
 _CALLBACK = "sasl.server.callback.handler.class"
 
 
-def judged(between: InterBroker, broker: int) -> Judgement:
+def judged(view: ClusterView, broker: int) -> Judgement:
     """Return whether there is a credential for the user that a broker logs in as."""
+    between = view.inter_broker
     listener, mechanism = between.listener(broker), between.mechanism(broker).value
-    words = {"broker": str(broker), "who": f"broker {broker}", "mechanism": mechanism or "", "user": ""}
+    words = {"broker": broker, "who": f"broker {broker}", "mechanism": mechanism or "", "user": ""}
     file = f"server.properties of broker {broker} (`properties` in the cluster file)"
     if listener is not None and listener.protocol is not None and not listener.logs_in:
         words["reason"] = f"listener {listener.name} is {listener.protocol}"
-        return judge(between.snapshot, "KA405", f"broker/{broker}", Status.NOT_APPLICABLE, **words)
+        return view.judge("KA405", f"broker/{broker}", Status.NOT_APPLICABLE, words)
     if mechanism and not mechanism.startswith("SCRAM-"):
         words["reason"] = f"it logs in with {mechanism}"
-        return judge(between.snapshot, "KA405", f"broker/{broker}", Status.NOT_APPLICABLE, **words)
+        return view.judge("KA405", f"broker/{broker}", Status.NOT_APPLICABLE, words)
     users = _users(between, broker, listener, mechanism) if listener and mechanism else set()
     if listener is None or not mechanism or len(users) != 1:
         words |= {"error": "its login is not known", "needs": file}
-        return judge(between.snapshot, "KA405", f"broker/{broker}", Status.UNKNOWN, **words)
+        return view.judge("KA405", f"broker/{broker}", Status.UNKNOWN, words)
     words |= {"user": next(iter(users)), "listener": listener.name}
     words["key"] = f"listener.name.{listener.name.lower()}.{mechanism.lower()}.sasl.jaas.config"
-    known = known_users(between, broker, listener.name, mechanism)
+    known = view.logins.known_users(broker, listener.name, mechanism)
     if _kept_elsewhere(between, listener, mechanism):
         words |= {"error": "a class of one's own keeps the credentials", "needs": f"what {_CALLBACK} names"}
     elif known is None:
@@ -33,8 +33,8 @@ def judged(between: InterBroker, broker: int) -> Judgement:
         words |= {"error": "SCRAM users were not read", "needs": ask}
     else:
         status = Status.PASS if words["user"] in known else Status.FAIL
-        return judge(between.snapshot, "KA405", f"broker/{broker}", status, **words)
-    return judge(between.snapshot, "KA405", f"broker/{broker}", Status.UNKNOWN, **words)
+        return view.judge("KA405", f"broker/{broker}", status, words)
+    return view.judge("KA405", f"broker/{broker}", Status.UNKNOWN, words)
 
 
 def _users(between: InterBroker, broker: int, listener: Listener, mechanism: str) -> set[str]:

@@ -3,18 +3,19 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from kafka_audit.checks import row_check
-from kafka_audit.checks.inter_broker import InterBroker, nobody
+from kafka_audit.checks import check
+from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.checks.security.scram_login import judged
-from kafka_audit.checks.symptoms import Symptoms
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty, BrokerView, PropertyLogin, ScramUser, Snapshot
+from kafka_audit.model.tables import BrokerConfig, BrokerProperty, BrokerView, PropertyLogin, ScramUser
 
 
-@row_check(
+@check(
     code="KA405",
     severity=Severity.CRITICAL,
     needs=(BrokerConfig, BrokerProperty, PropertyLogin, ScramUser, BrokerView),
+    by_files=True,
     says={
         Status.FAIL: "Broker {broker} logs in to others as {user}, for whom there is no {mechanism} credential",
         Status.PASS: "Broker {broker} logs in to others as {user}, for whom there is a {mechanism} credential",
@@ -22,7 +23,7 @@ from kafka_audit.model.tables import BrokerConfig, BrokerProperty, BrokerView, P
         Status.NOT_APPLICABLE: "Broker {broker} needs no SCRAM credential: {reason}",
     },
 )
-def scram_user_missing(snapshot: Snapshot) -> Iterator[Judgement]:
+def scram_user_missing(view: ClusterView) -> Iterator[Judgement]:
     """The user that a broker logs in as has no SCRAM credential for the mechanism between brokers.
 
     ## Why it matters
@@ -52,13 +53,13 @@ def scram_user_missing(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     KIP-84 (SCRAM); Kafka documentation, "Authentication using SASL/SCRAM".
     """
-    between = InterBroker(snapshot)
-    symptoms = Symptoms(between)
+    between = view.inter_broker
+    symptoms = view.symptoms
     let_in = between.kraft or any(map(symptoms.accepted, between.brokers))  # in KRaft no view tells who was let in
     latent = let_in and not any(map(symptoms.lasting, between.brokers))
     for broker in between.brokers:
         if between.settings.get(broker, "process.roles").value == "controller":
             continue
-        told = judged(between, broker)
+        told = judged(view, broker)
         yield replace(told, severity=Severity.HIGH) if latent and told.status is Status.FAIL else told
-    yield from nobody(between, "KA405")
+    yield from no_brokers(view, "KA405")

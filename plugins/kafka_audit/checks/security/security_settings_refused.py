@@ -2,27 +2,27 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.checks import row_check
-from kafka_audit.checks.broker_settings import files_gap
-from kafka_audit.checks.inter_broker import InterBroker
-from kafka_audit.checks.rows import judge
+from kafka_audit.checks import check
+from kafka_audit.checks.gaps import no_files
 from kafka_audit.checks.security.refused_settings import refused_setting
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.principals import UnsupportedError
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerProperty, Snapshot
+from kafka_audit.model.tables import BrokerProperty
 
 
-@row_check(
+@check(
     code="KA413",
     severity=Severity.CRITICAL,
     needs=(BrokerProperty,),
+    by_files=True,
     says={
         Status.FAIL: "Broker {broker} does not start with its {key}: {says}",
         Status.PASS: "Broker {broker} starts with its super users and the rules that name principals",
         Status.UNKNOWN: "Not known: whether {who} starts with its super users and the rules that name principals ({error})",
     },
 )
-def security_settings_refused(snapshot: Snapshot) -> Iterator[Judgement]:
+def security_settings_refused(view: ClusterView) -> Iterator[Judgement]:
     """The authorizer, or a listener, refuses its own settings, and the broker does not start.
 
     ## Why it matters
@@ -52,15 +52,15 @@ def security_settings_refused(snapshot: Snapshot) -> Iterator[Judgement]:
     `kafka.security.authorizer.AclAuthorizer.configure`; `org.apache.kafka.metadata.authorizer.StandardAuthorizer.configure`;
     KIP-371; `org.apache.kafka.common.security.kerberos.KerberosShortNamer`.
     """
-    between = InterBroker(snapshot)
+    between = view.inter_broker
     for broker in sorted(between.settings.files):
-        resource, evidence = f"broker/{broker}", {"broker": str(broker), "who": f"broker {broker}"}
+        resource, evidence = f"broker/{broker}", {"broker": broker, "who": f"broker {broker}"}
         try:
             found = refused_setting(between, broker)
         except UnsupportedError as error:
             words = evidence | {"error": str(error), "needs": f"a start of broker {broker}"}
-            yield judge(snapshot, "KA413", resource, Status.UNKNOWN, **words)
+            yield view.judge("KA413", resource, Status.UNKNOWN, words)
         else:
             told = evidence | ({"key": found[0], "says": found[1]} if found else {})
-            yield judge(snapshot, "KA413", resource, Status.FAIL if found else Status.PASS, **told)
-    yield from files_gap(snapshot, "KA413")
+            yield view.judge("KA413", resource, Status.FAIL if found else Status.PASS, told)
+    yield from no_files(view, "KA413")

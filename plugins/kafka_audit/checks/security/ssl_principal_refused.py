@@ -3,12 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from kafka_audit.checks import row_check
-from kafka_audit.checks.cluster_action import standings
-from kafka_audit.checks.inter_broker import InterBroker, nobody
-from kafka_audit.checks.rows import judge
+from kafka_audit.checks import check
+from kafka_audit.checks.gaps import no_brokers
+from kafka_audit.checks.security.cluster_action import standings
 from kafka_audit.checks.security.principal_words import verdict
-from kafka_audit.checks.symptoms import Symptoms
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.principals.ssl_rules import KEY
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import (
@@ -19,14 +18,14 @@ from kafka_audit.model.tables import (
     BrokerView,
     Certificate,
     PropertyLogin,
-    Snapshot,
 )
 
 
-@row_check(
+@check(
     code="KA404",
     severity=Severity.CRITICAL,
     needs=(BrokerConfig, BrokerView, Certificate, Acl, AclHolder, BrokerProperty, PropertyLogin),
+    by_files=True,
     says={
         Status.FAIL: "Broker {broker} knows the other brokers' certificates as nobody who may act ({listener}): {why}",
         Status.PASS: "Broker {broker} knows the other brokers by {principal} ({listener}): {why}",
@@ -34,7 +33,7 @@ from kafka_audit.model.tables import (
         Status.NOT_APPLICABLE: "No certificate names the other brokers at broker {broker}: {reason}",
     },
 )
-def ssl_principal_refused(snapshot: Snapshot) -> Iterator[Judgement]:
+def ssl_principal_refused(view: ClusterView) -> Iterator[Judgement]:
     """The name that a broker makes of the other brokers' certificates may not act there, or it makes none.
 
     ## Why it matters
@@ -64,12 +63,10 @@ def ssl_principal_refused(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     KIP-371 (mapping rules, since Kafka 2.2; 1.1 passes over the key); `org.apache.kafka.common.security.ssl.SslPrincipalMapper`.
     """
-    between = InterBroker(snapshot)
-    symptoms = Symptoms(between)
-    for one in standings(between):
-        status, confidence, told = verdict(between, symptoms, one)
-        evidence = {"broker": str(one.broker), "who": f"broker {one.broker}", "key": KEY, **told}
-        judged = judge(snapshot, "KA404", f"broker/{one.broker}", status, **evidence)
+    for one in standings(view):
+        status, confidence, told = verdict(view, one)
+        evidence = {"broker": one.broker, "who": f"broker {one.broker}", "key": KEY, **told}
+        judged = view.judge("KA404", f"broker/{one.broker}", status, evidence)
         latent = one.accepted is not None and status is Status.FAIL
         yield replace(judged, confidence=confidence, severity=Severity.HIGH if latent else judged.severity)
-    yield from nobody(between, "KA404")
+    yield from no_brokers(view, "KA404")

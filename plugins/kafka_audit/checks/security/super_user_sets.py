@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Mapping
 
-from kafka_audit.checks.inter_broker import InterBroker
-from kafka_audit.checks.rows import judge
+from kafka_audit.cluster.inter_broker import InterBroker
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Status
 from kafka_audit.model.text import listing
 
@@ -33,9 +33,9 @@ def difference(lacking: frozenset[str], more: frozenset[str]) -> str:
     return ", ".join(told)
 
 
-def unread(between: InterBroker, broker: int, *, hidden: bool) -> Judgement:
+def unread(view: ClusterView, broker: int, *, hidden: bool) -> Judgement:
     """Return that a broker's super users, or all others', are not known."""
-    own = between.super_users(broker) is None
+    own = view.inter_broker.super_users(broker) is None
     error = f"{KEY} is set but hidden" if hidden else "its settings were not read" if own else "no other broker's are known"
     whose = f"broker {broker}" if own else "the other brokers"
     words = {
@@ -43,4 +43,4 @@ def unread(between: InterBroker, broker: int, *, hidden: bool) -> Judgement:
         "error": error,
         "needs": f"server.properties of {whose} (`properties` in the cluster file)",
     }
-    return judge(between.snapshot, "KA402", f"broker/{broker}", Status.UNKNOWN, **words)
+    return view.judge("KA402", f"broker/{broker}", Status.UNKNOWN, words)

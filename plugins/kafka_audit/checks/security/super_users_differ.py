@@ -2,19 +2,20 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.checks import row_check
-from kafka_audit.checks.inter_broker import InterBroker, nobody
-from kafka_audit.checks.rows import judge
+from kafka_audit.checks import check
+from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.checks.security.super_user_sets import KEY, aside, difference, unread, usual_set
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty, Snapshot
+from kafka_audit.model.tables import BrokerConfig, BrokerProperty
 from kafka_audit.model.text import brokers
 
 
-@row_check(
+@check(
     code="KA402",
     severity=Severity.HIGH,
     needs=(BrokerConfig, BrokerProperty),
+    by_files=True,
     says={
         Status.FAIL: "Broker {broker} has other super users than {others}: {fault}",
         Status.PASS: "Broker {broker} has the super users of others ({count})",
@@ -22,7 +23,7 @@ from kafka_audit.model.text import brokers
         Status.NOT_APPLICABLE: "No super users to compare at {who}: {reason}",
     },
 )
-def super_users_differ(snapshot: Snapshot) -> Iterator[Judgement]:
+def super_users_differ(view: ClusterView) -> Iterator[Judgement]:
     """Brokers differ in their super users.
 
     ## Why it matters
@@ -47,7 +48,7 @@ def super_users_differ(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     KIP-11 (authorizers); Kafka documentation, "Authorization and ACLs".
     """
-    between = InterBroker(snapshot)
+    between = view.inter_broker
     told = {broker: between.super_users(broker) for broker in between.brokers if between.authorizer(broker).value}
     known = {broker: users for broker, users in told.items() if users is not None}
     usual = usual_set(known)
@@ -55,13 +56,12 @@ def super_users_differ(snapshot: Snapshot) -> Iterator[Judgement]:
     for broker in between.brokers:
         users = known.get(broker)
         if reason := aside(between, broker):
-            words = {"who": f"broker {broker}", "reason": reason}
-            yield judge(snapshot, "KA402", f"broker/{broker}", Status.NOT_APPLICABLE, **words)
+            yield view.judge("KA402", f"broker/{broker}", Status.NOT_APPLICABLE, who=f"broker {broker}", reason=reason)
         elif users is None or len(known) == 1:
-            yield unread(between, broker, hidden=broker in told and users is None)
+            yield unread(view, broker, hidden=broker in told and users is None)
         else:
             fault = difference(usual - users, users - usual)
-            words = {"broker": str(broker), "key": KEY, "others": brokers(others), "fault": fault, "count": str(len(users))}
+            words = {"broker": broker, "key": KEY, "others": brokers(others), "fault": fault, "count": len(users)}
             words |= {"lacks": ";".join(sorted(usual - users)), "more": ";".join(sorted(users - usual))}
-            yield judge(snapshot, "KA402", f"broker/{broker}", Status.FAIL if fault else Status.PASS, **words)
-    yield from nobody(between, "KA402")
+            yield view.judge("KA402", f"broker/{broker}", Status.FAIL if fault else Status.PASS, words)
+    yield from no_brokers(view, "KA402")

@@ -2,17 +2,18 @@
 
 from collections.abc import Iterator, Mapping
 
-from kafka_audit.checks import row_check
-from kafka_audit.checks.broker_reads import LOG_DIRS, BrokerReads
-from kafka_audit.checks.rows import judge
+from kafka_audit.checks import check
+from kafka_audit.checks.gaps import nothing_asked
+from kafka_audit.cluster.broker_reads import LOG_DIRS, BrokerReads
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import LogDir, Snapshot
+from kafka_audit.model.tables import LogDir
 
 _NEARLY_FULL, _FULL, _APART = 90, 70, 50  # percent
 _NO_SIZES = "this version does not tell sizes (Kafka 3.3 does)"
 
 
-@row_check(
+@check(
     code="KA505",
     severity=Severity.MEDIUM,
     needs=(LogDir,),
@@ -23,7 +24,7 @@ _NO_SIZES = "this version does not tell sizes (Kafka 3.3 does)"
         Status.NOT_APPLICABLE: "Nobody tells how full the disk of log dir {path} of broker {broker} is: {reason}",
     },
 )
-def disk_fills_up(snapshot: Snapshot) -> Iterator[Judgement]:
+def disk_fills_up(view: ClusterView) -> Iterator[Judgement]:
     """The disk of a log dir is nearly full, or much fuller than the others of its broker.
 
     ## Why it matters
@@ -47,31 +48,31 @@ def disk_fills_up(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     KIP-827 (sizes of log dirs), KIP-113 (moves between them).
     """
-    reads = BrokerReads(snapshot, LOG_DIRS)
-    yield from reads.nobody(snapshot, "KA505")
+    reads = BrokerReads(view.last_reads, LOG_DIRS)
+    yield from nothing_asked(view, "KA505", reads)
     for broker in reads.brokers:
-        dirs = {row.path: row for row in snapshot.of(LogDir) if row.broker_id == broker}
+        dirs = {row.path: row for row in view.of(LogDir) if row.broker_id == broker}
         shares = {path: share for path, row in dirs.items() if (share := _used(row)) is not None}
-        yield from (_judged(snapshot, broker, path, shares, offline=bool(dirs[path].error)) for path in sorted(dirs))
+        yield from (_judged(view, broker, path, shares, offline=bool(dirs[path].error)) for path in sorted(dirs))
         if not dirs:
             gap = reads.gap(broker) or {"error": "it offers no DescribeLogDirs", "needs": "Kafka 1.0 or later"}
-            yield judge(snapshot, "KA505", f"broker/{broker}", Status.UNKNOWN, who=f"broker {broker}", **gap)
+            yield view.judge("KA505", f"broker/{broker}", Status.UNKNOWN, gap, who=f"broker {broker}")
 
 
-def _judged(snapshot: Snapshot, broker: int, path: str, shares: Mapping[str, int], *, offline: bool) -> Judgement:
-    evidence = {"broker": str(broker), "who": f"broker {broker}", "path": path}
+def _judged(view: ClusterView, broker: int, path: str, shares: Mapping[str, int], *, offline: bool) -> Judgement:
+    evidence = {"broker": broker, "who": f"broker {broker}", "path": path}
     resource = f"broker/{broker}/logdir/{path}"
     if path not in shares:
         reason = "it is offline (KA501)" if offline else _NO_SIZES
-        return judge(snapshot, "KA505", resource, Status.NOT_APPLICABLE, **evidence, reason=reason)
+        return view.judge("KA505", resource, Status.NOT_APPLICABLE, evidence, reason=reason)
     share, emptiest, fault = shares[path], min(shares, key=lambda one: (shares[one], one)), None
-    evidence["used"] = str(share)
+    evidence["used"] = share
     if share > _NEARLY_FULL:
         fault = "when it is full, the log dir goes offline"
     elif share > _FULL and share - shares[emptiest] > _APART:
         fault = f"that of {emptiest} is {shares[emptiest]} % full"
     status = Status.FAIL if fault else Status.PASS
-    return judge(snapshot, "KA505", resource, status, **evidence, **({"fault": fault} if fault else {}))
+    return view.judge("KA505", resource, status, evidence | ({"fault": fault} if fault else {}))
 
 
 def _used(row: LogDir) -> int | None:

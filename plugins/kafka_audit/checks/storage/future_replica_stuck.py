@@ -1,11 +1,17 @@
 """KA504."""
 
-from kafka_audit.checks import sql_check
-from kafka_audit.model.finding import Severity, Status
+from collections.abc import Iterator
+
+from kafka_audit.checks import check
+from kafka_audit.checks.gaps import nothing_asked
+from kafka_audit.cluster.broker_reads import LOG_DIRS, BrokerReads
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.differences.tables import LISTED
+from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import LogDirReplica
 
 
-@sql_check(
+@check(
     code="KA504",
     severity=Severity.MEDIUM,
     needs=(LogDirReplica,),
@@ -17,7 +23,7 @@ from kafka_audit.model.tables import LogDirReplica
         Status.NOT_APPLICABLE: "Moves between log dirs cannot be compared: {reason}",
     },
 )
-def future_replica_stuck() -> str:
+def future_replica_stuck(view: ClusterView) -> Iterator[Judgement]:
     """A replica that is being moved to another log dir of its broker does not get there.
 
     ## Why it matters
@@ -25,7 +31,7 @@ def future_replica_stuck() -> str:
     from a disk that serves clients.
 
     ## Fails when
-    The same future replica is in the same dir as in the previous snapshot, has not grown, and is no fewer offsets behind.
+    The same future replica is in the same dir as in the previous view, has not grown, and is no fewer offsets behind.
 
     ## Not known when
     DescribeLogDirs was not answered now. Without a previous snapshot it does not apply while a move is under way.
@@ -42,38 +48,31 @@ def future_replica_stuck() -> str:
     ## References
     KIP-113 (moving replicas between log dirs).
     """
-    return """
-        WITH moving AS (
-            SELECT n.snapshot_id, n.broker_id, n.path, n.topic, n.partition, n.offset_lag,
-                   p.path IS NOT NULL AND n.offset_lag >= p.offset_lag AND n.size_bytes <= p.size_bytes AS stuck
-            FROM log_dir_replica_at AS n
-            LEFT JOIN log_dir_replica_at AS p ON p.snapshot_id = n.snapshot_id AND p.slot = 'previous'
-                AND p.broker_id = n.broker_id AND p.path = n.path AND p.topic = n.topic AND p.partition = n.partition
-            WHERE n.slot = 'now'),
-        counted AS (
-            SELECT snapshot_id, broker_id, count(*) AS n, count_if(stuck) AS stuck,
-                   array_sort(collect_list(if(stuck, struct(topic, partition, offset_lag, path), NULL))) AS items
-            FROM moving GROUP BY snapshot_id, broker_id),
-        told AS (
-            SELECT snapshot_id, observer, name, bool_and(outcome = 'failed') AS failed, min(error) AS error, min(needs) AS needs
-            FROM read_now WHERE slot = 'now' AND observer LIKE 'broker:%' AND operation IN ('DescribeLogDirs', 'ApiVersions')
-            GROUP BY snapshot_id, observer, name),
-        answered AS (
-            SELECT snapshot_id, observer, bool_or(outcome = 'answered') AS answered, min(error) AS error, min(needs) AS needs
-            FROM read_now WHERE slot = 'now' AND operation = 'DescribeLogDirs' GROUP BY snapshot_id, observer)
-        SELECT t.snapshot_id, 'KA504' AS code, concat('broker/', t.name) AS resource,
-               CASE WHEN t.failed OR NOT coalesce(a.answered, false) THEN 'UNKNOWN'
-                    WHEN c.n > 0 AND j.previous_snapshot_id IS NULL THEN 'NOT_APPLICABLE'
-                    WHEN c.stuck > 0 THEN 'FAIL' ELSE 'PASS' END AS status,
-               CAST(NULL AS STRING) AS severity, 'measured' AS confidence,
-               map('broker', t.name, 'who', concat('broker ', t.name), 'count',
-                   string(coalesce(if(c.stuck > 0, c.stuck, c.n), 0)), 'partitions',
-                   array_join(transform(slice(c.items, 1, 10), i -> concat(i.topic, '-', i.partition)), ', '),
-                   'lag', string(get(c.items, 0).offset_lag), 'path', get(c.items, 0).path, 'reason', 'no previous snapshot',
-                   'error', coalesce(a.error, t.error, 'it gave no list of log dirs'),
-                   'needs', coalesce(a.needs, t.needs, 'an answer to DescribeLogDirs')) AS evidence
-        FROM told AS t
-        JOIN judged AS j ON j.snapshot_id = t.snapshot_id
-        LEFT JOIN answered AS a ON a.snapshot_id = t.snapshot_id AND a.observer = t.observer
-        LEFT JOIN counted AS c ON c.snapshot_id = t.snapshot_id AND string(c.broker_id) = t.name
-    """
+    reads = BrokerReads(view.last_reads, LOG_DIRS)
+    yield from nothing_asked(view, "KA504", reads)
+    earlier = {_place(row): row for row in view.earlier(LogDirReplica)}
+    for broker in reads.brokers:
+        moving = sorted((row for row in view.newest(LogDirReplica) if row.broker_id == broker), key=_place)
+        stuck = [row for row in moving if _stands_still(row, earlier.get(_place(row)))]
+        evidence: dict[str, object] = {"broker": broker, "who": f"broker {broker}", "count": len(stuck or moving)}
+        if not reads.answered(broker):
+            status, gap = Status.UNKNOWN, reads.gap(broker)
+            evidence |= gap or {"error": "it gave no list of log dirs", "needs": "an answer to DescribeLogDirs"}
+        elif moving and view.previous is None:
+            status = Status.NOT_APPLICABLE
+            evidence["reason"] = "no previous snapshot"
+        elif stuck:
+            status, first = Status.FAIL, stuck[0]
+            names = tuple(f"{row.topic}-{row.partition}" for row in stuck[:LISTED])
+            evidence |= {"partitions": names, "lag": first.offset_lag, "path": first.path}
+        else:
+            status = Status.PASS
+        yield view.judge("KA504", f"broker/{broker}", status, evidence)
+
+
+def _place(row: LogDirReplica) -> tuple[str, int, str, int]:
+    return (row.topic, row.partition, row.path, row.broker_id)
+
+
+def _stands_still(row: LogDirReplica, before: LogDirReplica | None) -> bool:
+    return before is not None and row.offset_lag >= before.offset_lag and row.size_bytes <= before.size_bytes

@@ -3,16 +3,17 @@
 import posixpath
 from collections.abc import Iterator
 
-from kafka_audit.checks import row_check
-from kafka_audit.checks.broker_reads import LOG_DIRS, BrokerReads
-from kafka_audit.checks.rows import judge
+from kafka_audit.checks import check
+from kafka_audit.checks.gaps import nothing_asked
+from kafka_audit.cluster.broker_reads import LOG_DIRS, BrokerReads
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, LogDir, Snapshot
+from kafka_audit.model.tables import BrokerConfig, LogDir
 
 _KEYS = ("log.dirs", "log.dir")
 
 
-@row_check(
+@check(
     code="KA502",
     severity=Severity.HIGH,
     needs=(LogDir, BrokerConfig),
@@ -22,7 +23,7 @@ _KEYS = ("log.dirs", "log.dir")
         Status.UNKNOWN: "Not known: whether {who} lists every log dir that it is configured with ({error})",
     },
 )
-def log_dir_missing(snapshot: Snapshot) -> Iterator[Judgement]:
+def log_dir_missing(view: ClusterView) -> Iterator[Judgement]:
     """A broker does not list a log dir that is in its configuration.
 
     ## Why it matters
@@ -45,23 +46,23 @@ def log_dir_missing(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     `log.dirs`; KIP-113 (DescribeLogDirs).
     """
-    reads = BrokerReads(snapshot, LOG_DIRS)
-    yield from reads.nobody(snapshot, "KA502")
-    told = {(row.broker_id, row.key): row.value for row in snapshot.of(BrokerConfig) if row.key in _KEYS}
-    configs = BrokerReads(snapshot, "DescribeConfigs BROKER")
+    reads = BrokerReads(view.last_reads, LOG_DIRS)
+    yield from nothing_asked(view, "KA502", reads)
+    told = {(row.broker_id, row.key): row.value for row in view.of(BrokerConfig) if row.key in _KEYS}
+    configs = BrokerReads(view.last_reads, "DescribeConfigs BROKER")
     for broker in reads.brokers:
-        listed = {row.path for row in snapshot.of(LogDir) if row.broker_id == broker}
+        listed = {row.path for row in view.of(LogDir) if row.broker_id == broker}
         value = next((found for key in _KEYS if (found := told.get((broker, key)))), None)
-        resource, who = f"broker/{broker}", {"broker": str(broker), "who": f"broker {broker}"}
+        resource, who = f"broker/{broker}", {"broker": broker, "who": f"broker {broker}"}
         if not listed or value is None:
             usual = {"error": "it told no log dirs", "needs": "DescribeConfigs and Describe on Cluster"}
             gap = (reads if not listed else configs).gap(broker) or usual
-            yield judge(snapshot, "KA502", resource, Status.UNKNOWN, **who, **gap)
+            yield view.judge("KA502", resource, Status.UNKNOWN, {**who, **gap})
             continue
         wanted = [part.strip() for part in value.split(",") if part.strip()]
         missing = [one for one in wanted if not _is_among(one, listed)]
-        words = who | {"missing": ", ".join(missing), "listed": ", ".join(sorted(listed))}
-        yield judge(snapshot, "KA502", resource, Status.FAIL if missing else Status.PASS, **words)
+        words = who | {"missing": tuple(missing), "listed": tuple(sorted(listed))}
+        yield view.judge("KA502", resource, Status.FAIL if missing else Status.PASS, words)
 
 
 def _is_among(configured: str, listed: set[str]) -> bool:

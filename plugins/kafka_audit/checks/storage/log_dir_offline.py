@@ -2,14 +2,15 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.checks import row_check
-from kafka_audit.checks.broker_reads import LOG_DIRS, STORAGE_ERROR, BrokerReads
-from kafka_audit.checks.rows import judge
+from kafka_audit.checks import check
+from kafka_audit.checks.gaps import nothing_asked
+from kafka_audit.cluster.broker_reads import LOG_DIRS, STORAGE_ERROR, BrokerReads
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import LogDir, Snapshot
+from kafka_audit.model.tables import LogDir
 
 
-@row_check(
+@check(
     code="KA501",
     severity=Severity.CRITICAL,
     needs=(LogDir,),
@@ -20,7 +21,7 @@ from kafka_audit.model.tables import LogDir, Snapshot
         Status.UNKNOWN: "Not known: whether the log dirs of {who} serve ({error})",
     },
 )
-def log_dir_offline(snapshot: Snapshot) -> Iterator[Judgement]:
+def log_dir_offline(view: ClusterView) -> Iterator[Judgement]:
     """A log dir of a broker is offline: its disk failed.
 
     ## Why it matters
@@ -50,17 +51,17 @@ def log_dir_offline(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     KIP-112 (disk failure of JBOD), KIP-858 (JBOD in KRaft); `kafka.server.ReplicaManager.handleLogDirFailure`.
     """
-    reads = BrokerReads(snapshot, LOG_DIRS)
-    yield from reads.nobody(snapshot, "KA501")
+    reads = BrokerReads(view.last_reads, LOG_DIRS)
+    yield from nothing_asked(view, "KA501", reads)
     for broker in reads.brokers:
-        dirs = {row.path: row for row in snapshot.of(LogDir) if row.broker_id == broker}
-        left = str(sum(not row.error for row in dirs.values()))
+        dirs = {row.path: row for row in view.of(LogDir) if row.broker_id == broker}
+        left = sum(not row.error for row in dirs.values())
         for path, row in sorted(dirs.items()):
             status = Status.FAIL if row.error == STORAGE_ERROR else Status.UNKNOWN if row.error else Status.PASS
-            evidence = {"broker": str(broker), "who": f"broker {broker}", "path": path, "left": left, "dirs": str(len(dirs))}
-            evidence |= {"replicas": str(row.replicas), "error": f"error {row.error} for {path}"}
+            evidence = {"broker": broker, "who": f"broker {broker}", "path": path, "left": left, "dirs": len(dirs)}
+            evidence |= {"replicas": row.replicas, "error": f"error {row.error} for {path}"}
             evidence |= {"needs": "an answer without error for it"}
-            yield judge(snapshot, "KA501", f"broker/{broker}/logdir/{path}", status, **evidence)
+            yield view.judge("KA501", f"broker/{broker}/logdir/{path}", status, evidence)
         if not dirs:
             gap = reads.gap(broker) or {"error": "it offers no DescribeLogDirs", "needs": "Kafka 1.0 or later"}
-            yield judge(snapshot, "KA501", f"broker/{broker}", Status.UNKNOWN, who=f"broker {broker}", **gap)
+            yield view.judge("KA501", f"broker/{broker}", Status.UNKNOWN, gap, who=f"broker {broker}")

@@ -1,11 +1,18 @@
 """KA506."""
 
-from kafka_audit.checks import sql_check
-from kafka_audit.model.finding import Severity, Status
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from kafka_audit.checks import check
+from kafka_audit.checks.gaps import nothing_asked
+from kafka_audit.cluster.broker_reads import LIST_OFFSETS, BrokerReads
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.differences.tables import LISTED, FormerLeaderState
+from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.tables import LeadershipAnswer
 
 
-@sql_check(
+@check(
     code="KA506",
     severity=Severity.HIGH,
     needs=(LeadershipAnswer,),
@@ -17,7 +24,7 @@ from kafka_audit.model.tables import LeadershipAnswer
         Status.NOT_APPLICABLE: "Broker {broker} was asked about no partition: {reason}",
     },
 )
-def old_leader_keeps_clients() -> str:
+def old_leader_keeps_clients(view: ClusterView) -> Iterator[Judgement]:
     """A broker that led partitions answers a storage error for them, at which not all clients look for the new leader.
 
     ## Why it matters
@@ -44,34 +51,34 @@ def old_leader_keeps_clients() -> str:
     ## References
     KIP-112; IBM/sarama pull request 2939 (v1.43.3).
     """
-    return """
-        WITH pinned AS (
-            SELECT a.snapshot_id, string(a.broker_id) AS name, count(*) AS n, count_if(p.previous_leader <=> a.broker_id) AS led,
-                   array_sort(collect_list(struct(a.topic, a.partition))) AS items,
-                   array_sort(collect_set(coalesce(a.leader, -1))) AS now
-            FROM leadership_answer_at AS a
-            LEFT JOIN partition_pair AS p
-                ON p.snapshot_id = a.snapshot_id AND p.topic = a.topic AND p.partition = a.partition
-            WHERE a.slot = 'now' AND a.asked_as = 'former' AND a.error = 56
-                AND (a.preferred OR p.previous_leader <=> a.broker_id)
-            GROUP BY a.snapshot_id, a.broker_id),
-        told AS (
-            SELECT snapshot_id, name, bool_or(operation = 'ListOffsets') AS asked, max(if(outcome = 'failed' AND
-                       operation = 'ListOffsets', coalesce(error, 'no answer'), NULL)) AS error,
-                   max(if(outcome = 'failed', coalesce(error, 'no answer'), NULL)) AS unreached,
-                   bool_or(operation = 'ApiVersions' AND outcome = 'answered') AS reached, max(needs) AS needs
-            FROM read_now WHERE slot = 'now' AND observer LIKE 'broker:%' AND operation IN ('ListOffsets', 'ApiVersions')
-            GROUP BY snapshot_id, name)
-        SELECT t.snapshot_id, 'KA506' AS code, concat('broker/', t.name) AS resource,
-               CASE WHEN p.n > 0 THEN 'FAIL' WHEN t.error IS NOT NULL OR NOT t.reached THEN 'UNKNOWN'
-                    WHEN t.asked THEN 'PASS' ELSE 'NOT_APPLICABLE' END AS status,
-               CAST(NULL AS STRING) AS severity, if(p.n > 0 AND p.led = 0, 'inferred', 'measured') AS confidence,
-               map('broker', t.name, 'who', concat('broker ', t.name), 'count', string(p.n), 'led', string(p.led),
-                   'since', if(p.led > 0, concat(if(p.led = p.n, 'all', string(p.led)), ' of them in the previous snapshot'),
-                               'as their preferred leader'),
-                   'partitions', array_join(transform(slice(p.items, 1, 10), i -> concat(i.topic, '-', i.partition)), ', '),
-                   'now', replace(array_join(transform(p.now, i -> concat('broker ', i)), ', '), 'broker -1', 'nobody'),
-                   'error', coalesce(t.error, t.unreached, 'no answer'), 'needs', coalesce(t.needs, 'an answer to ListOffsets'),
-                   'reason', 'it leads nothing, and nobody lists a replica of it as offline') AS evidence
-        FROM told AS t LEFT JOIN pinned AS p ON p.snapshot_id = t.snapshot_id AND p.name = t.name
-    """
+    reads = BrokerReads(view.last_reads, LIST_OFFSETS)
+    yield from nothing_asked(view, "KA506", reads)
+    held: dict[int, list[FormerLeaderState]] = defaultdict(list)
+    for row in view.differences.of(FormerLeaderState):
+        if row.preferred or row.leader_before == row.broker_id:
+            held[row.broker_id].append(row)
+    for broker in reads.brokers:
+        resource = f"broker/{broker}"
+        if held[broker]:
+            led = sum(row.leader_before == broker for row in held[broker])
+            confidence = Confidence.MEASURED if led else Confidence.INFERRED
+            evidence = _evidence(sorted(held[broker], key=lambda row: (row.topic, row.partition)), led)
+            yield view.judge("KA506", resource, Status.FAIL, evidence, confidence=confidence, broker=broker)
+        elif gap := reads.gap(broker):
+            yield view.judge("KA506", resource, Status.UNKNOWN, gap, broker=broker, who=f"broker {broker}")
+        elif reads.answered(broker):
+            yield view.judge("KA506", resource, Status.PASS, broker=broker)
+        else:
+            reason = "it leads nothing, and nobody lists a replica of it as offline"
+            yield view.judge("KA506", resource, Status.NOT_APPLICABLE, broker=broker, reason=reason)
+
+
+def _evidence(rows: Sequence[FormerLeaderState], led: int) -> dict[str, object]:
+    now = sorted({-1 if row.leader is None else row.leader for row in rows})
+    return {
+        "count": len(rows),
+        "led": led,
+        "since": f"{'all' if led == len(rows) else led} of them in the previous snapshot" if led else "as their preferred leader",
+        "partitions": tuple(f"{row.topic}-{row.partition}" for row in rows[:LISTED]),
+        "now": ", ".join("nobody" if leader < 0 else f"broker {leader}" for leader in now),
+    }

@@ -2,14 +2,15 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.checks import row_check
-from kafka_audit.checks.broker_reads import LIST_OFFSETS, STORAGE_ERROR, BrokerReads, named
-from kafka_audit.checks.rows import judge, looks
+from kafka_audit.checks import check
+from kafka_audit.checks.gaps import nothing_asked
+from kafka_audit.cluster.broker_reads import LIST_OFFSETS, STORAGE_ERROR, BrokerReads, named
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import LeadershipAnswer, LeadershipAsked, Snapshot
+from kafka_audit.model.tables import LeadershipAnswer, LeadershipAsked
 
 
-@row_check(
+@check(
     code="KA503",
     severity=Severity.HIGH,
     needs=(LeadershipAsked, LeadershipAnswer),
@@ -21,7 +22,7 @@ from kafka_audit.model.tables import LeadershipAnswer, LeadershipAsked, Snapshot
         Status.NOT_APPLICABLE: "Broker {broker} was asked about no replica: {reason}",
     },
 )
-def replicas_offline(snapshot: Snapshot) -> Iterator[Judgement]:
+def replicas_offline(view: ClusterView) -> Iterator[Judgement]:
     """Replicas of a living broker are offline.
 
     ## Why it matters
@@ -47,25 +48,26 @@ def replicas_offline(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     KIP-112; `offline_replicas` of Metadata (v5 and later).
     """
-    reads, (now, _) = BrokerReads(snapshot, LIST_OFFSETS), looks(snapshot)
-    yield from reads.nobody(snapshot, "KA503")
-    asked = {row.broker_id: row for row in snapshot.of(LeadershipAsked) if row.sample == now}
+    reads = BrokerReads(view.last_reads, LIST_OFFSETS)
+    yield from nothing_asked(view, "KA503", reads)
+    asked = {row.broker_id: row for row in view.newest(LeadershipAsked)}
     for broker in reads.brokers:
-        own = [row for row in snapshot.of(LeadershipAnswer) if row.sample == now and row.broker_id == broker]
+        own = [row for row in view.newest(LeadershipAnswer) if row.broker_id == broker]
         offline = {(row.topic, row.partition): row.leader for row in own if row.error == STORAGE_ERROR}
         row, resource = asked.get(broker), f"broker/{broker}"
-        evidence = {"broker": str(broker), "who": f"broker {broker}", "listed_offline": str(row.listed_offline if row else 0)}
+        evidence: dict[str, object] = {"broker": broker, "who": f"broker {broker}"}
+        evidence["listed_offline"] = row.listed_offline if row else 0
         if offline:
-            words = evidence | {"count": str(len(offline)), "partitions": named(offline)}
-            yield judge(snapshot, "KA503", resource, Status.FAIL, **words)
+            evidence |= {"count": len(offline), "partitions": named(offline)}
+            yield view.judge("KA503", resource, Status.FAIL, evidence)
         elif row is None:
             gap = reads.gap(broker)
             reason = {"reason": "it leads nothing, and nobody lists a replica of it as offline"}
             status = Status.UNKNOWN if gap else Status.NOT_APPLICABLE
-            yield judge(snapshot, "KA503", resource, status, **evidence, **(gap or reason))
+            yield view.judge("KA503", resource, status, {**evidence, **(gap or reason)})
         elif row.listed_offline:
-            words = {"error": f"brokers list {row.listed_offline} replicas of it as offline, and it serves them itself"}
-            words["needs"] = "another audit: it has just come back, or is not let in by its controller (KA105)"
-            yield judge(snapshot, "KA503", resource, Status.UNKNOWN, **evidence, **words)
+            evidence |= {"error": f"brokers list {row.listed_offline} replicas of it as offline, and it serves them itself"}
+            evidence["needs"] = "another audit: it has just come back, or is not let in by its controller (KA105)"
+            yield view.judge("KA503", resource, Status.UNKNOWN, evidence)
         else:
-            yield judge(snapshot, "KA503", resource, Status.PASS, **evidence, asked=str(row.as_leader + row.as_former))
+            yield view.judge("KA503", resource, Status.PASS, evidence, asked=row.as_leader + row.as_former)

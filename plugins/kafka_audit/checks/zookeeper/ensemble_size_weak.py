@@ -2,14 +2,15 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.checks import row_check
-from kafka_audit.checks.ensemble import gap, named, now
-from kafka_audit.checks.rows import judge
+from kafka_audit.checks import check
+from kafka_audit.checks.gaps import no_ensemble
+from kafka_audit.checks.zookeeper.members import named
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import Snapshot, ZookeeperMember
+from kafka_audit.model.tables import ZookeeperMember
 
 
-@row_check(
+@check(
     code="KA801",
     severity=Severity.MEDIUM,
     needs=(ZookeeperMember,),
@@ -20,7 +21,7 @@ from kafka_audit.model.tables import Snapshot, ZookeeperMember
         Status.NOT_APPLICABLE: "There is no ZooKeeper: {reason}",
     },
 )
-def ensemble_size_weak(snapshot: Snapshot) -> Iterator[Judgement]:
+def ensemble_size_weak(view: ClusterView) -> Iterator[Judgement]:
     """ZooKeeper has too few servers to lose one, or an even number.
 
     ## Why it matters
@@ -46,8 +47,8 @@ def ensemble_size_weak(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     ZooKeeper Administrator's Guide, "Clustered (Multi-Server) Setup".
     """
-    yield from gap(snapshot, "KA801", ZookeeperMember)
-    members = now(snapshot, ZookeeperMember)
+    yield from no_ensemble(view, "KA801", ZookeeperMember)
+    members = view.newest(ZookeeperMember)
     if not members:
         return
     count, modes = len(members), {one.mode for one in members}
@@ -55,9 +56,9 @@ def ensemble_size_weak(snapshot: Snapshot) -> Iterator[Judgement]:
     if modes == {None} or (count == 1 and modes != {"standalone"}):
         error = f"none of {named(members)} tells" if modes == {None} else f"{members[0].member} is one of an ensemble"
         needs = "every server of the ensemble under `zookeeper` in the cluster file"
-        yield judge(snapshot, "KA801", "cluster", Status.UNKNOWN, error=error, needs=needs)
+        yield view.judge("KA801", "cluster", Status.UNKNOWN, error=error, needs=needs)
         return
     spare = (count - 1) // 2
     why = "it stands still when one of them fails" if not spare else f"{count - 1} would survive as many failures, {spare}"
     status = Status.FAIL if not spare or count % 2 == 0 else Status.PASS
-    yield judge(snapshot, "KA801", "cluster", status, size=size, spare=str(spare), why=why, servers=named(members))
+    yield view.judge("KA801", "cluster", status, size=size, spare=spare, why=why, servers=named(members))

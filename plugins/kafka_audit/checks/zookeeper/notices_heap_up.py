@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.checks import row_check
-from kafka_audit.checks.ensemble import MOVING, before, gap, now
-from kafka_audit.checks.rows import judge
+from kafka_audit.checks import check
+from kafka_audit.checks.gaps import ONCE_BY_ZOOKEEPER, no_ensemble
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.ensemble import NOTICES
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import Snapshot, ZookeeperNode
+from kafka_audit.model.tables import ZookeeperNode
 
 
-@row_check(
+@check(
     code="KA806",
     severity=Severity.MEDIUM,
     needs=(ZookeeperNode,),
@@ -21,7 +21,7 @@ from kafka_audit.model.tables import Snapshot, ZookeeperNode
         Status.NOT_APPLICABLE: "There are no znodes: {reason}",
     },
 )
-def notices_heap_up(snapshot: Snapshot) -> Iterator[Judgement]:
+def notices_heap_up(view: ClusterView) -> Iterator[Judgement]:
     """Notices that brokers leave for the controller, or for each other, are not taken away.
 
     ## Why it matters
@@ -45,20 +45,20 @@ def notices_heap_up(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     `kafka.controller.IsrChangeNotificationHandler`, `LogDirEventNotificationHandler`; `ZkNodeChangeNotificationListener`.
     """
-    yield from gap(snapshot, "KA806", ZookeeperNode)
-    found = {one.path: one.children for one in now(snapshot, ZookeeperNode) if one.path in NOTICES}
+    yield from no_ensemble(view, "KA806", ZookeeperNode)
+    found = {one.path: one.children for one in view.newest(ZookeeperNode) if one.path in NOTICES}
     if not found:
-        if now(snapshot, ZookeeperNode):
+        if view.newest(ZookeeperNode):
             needs = "a Kafka that has started once at this ZooKeeper"
-            yield judge(snapshot, "KA806", "cluster", Status.UNKNOWN, error="there is no znode for notices", needs=needs)
+            yield view.judge("KA806", "cluster", Status.UNKNOWN, error="there is no znode for notices", needs=needs)
         return
-    old = {one.path: one.children for one in before(snapshot, ZookeeperNode)}
+    old = {one.path: one.children for one in view.before(ZookeeperNode)}
     many = [path for path, children in found.items() if children >= NOTICES[path]]
     lasting = [path for path in many if NOTICES[path] <= old.get(path, -1) <= found[path]]
     told = {"what": ", ".join(f"{found[path]} in {path}" for path in lasting or sorted(found))}
     if lasting:
-        yield judge(snapshot, "KA806", "cluster", Status.FAIL, **told)
+        yield view.judge("KA806", "cluster", Status.FAIL, told)
     elif many:
-        yield judge(snapshot, "KA806", "cluster", Status.UNKNOWN, **MOVING)
+        yield view.judge("KA806", "cluster", Status.UNKNOWN, ONCE_BY_ZOOKEEPER)
     else:
-        yield judge(snapshot, "KA806", "cluster", Status.PASS, **told)
+        yield view.judge("KA806", "cluster", Status.PASS, told)

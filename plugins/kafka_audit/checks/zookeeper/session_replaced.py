@@ -1,14 +1,23 @@
 """KA805."""
 
-from kafka_audit.checks import sql_check
-from kafka_audit.model.finding import Severity, Status
-from kafka_audit.model.tables import RegisteredBroker, Registry
+from collections.abc import Iterator
+
+from kafka_audit.checks import check
+from kafka_audit.cluster.log_lines import when
+from kafka_audit.cluster.view import BrokerRegistration, ClusterView
+from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
+from kafka_audit.model.tables import LogLine, RegisteredBroker, Registry
+from kafka_audit.model.text import counted
+
+_EARLIER_MS, _LATER_MS = 180_000, 10_000
+"""How long before and after its next registration a session's end may be logged; clocks differ by seconds."""
 
 
-@sql_check(
+@check(
     code="KA805",
     severity=Severity.MEDIUM,
     needs=(Registry, RegisteredBroker),
+    parts=("controller", "brokers"),
     says={
         Status.FAIL: "Broker {broker} lost its ZooKeeper session: {why}",
         Status.PASS: "Broker {broker} has the ZooKeeper session that it had in the previous snapshot",
@@ -16,7 +25,7 @@ from kafka_audit.model.tables import RegisteredBroker, Registry
         Status.NOT_APPLICABLE: "No session to compare with: {reason}",
     },
 )
-def session_replaced() -> str:
+def session_replaced(view: ClusterView) -> Iterator[Judgement]:
     """A broker lost its ZooKeeper session without being restarted.
 
     ## Why it matters
@@ -42,29 +51,48 @@ def session_replaced() -> str:
     ## References
     KIP-537 (session time-out 18 s); `kafka.zookeeper.ZooKeeperClient`.
     """
-    return """
-        WITH owner AS (
-            SELECT n.snapshot_id, n.broker_id, n.ephemeral_owner AS now, b.ephemeral_owner AS before, p.ephemeral_owner AS was
-            FROM registered_broker_at AS n
-            JOIN registered_broker_at AS p
-                ON p.snapshot_id = n.snapshot_id AND p.broker_id = n.broker_id AND p.slot = 'previous'
-            LEFT JOIN registered_broker_at AS b
-                ON b.snapshot_id = n.snapshot_id AND b.broker_id = n.broker_id AND b.slot = 'before'
-            WHERE n.slot = 'now'),
-        told AS (
-            SELECT snapshot_id, concat('broker/', broker_id) AS resource, string(broker_id) AS broker,
-                   CASE WHEN now = was AND coalesce(before, now) = now THEN 'PASS'
-                        WHEN before <> now AND before <> was THEN 'FAIL' ELSE 'UNKNOWN' END AS status,
-                   'its session is a new one since, and whether it restarted is not told' AS error, NULL AS reason,
-                   '`logs` of the brokers in the cluster file' AS needs
-            FROM owner
-            UNION ALL
-            SELECT snapshot_id, 'cluster', 'any broker', status, error, reason, needs FROM zookeeper_gap
-            WHERE slot = 'previous' AND part = 'brokers' AND whole)
-        SELECT snapshot_id, 'KA805' AS code, resource, status, CAST(NULL AS STRING) AS severity,
-               if(status = 'FAIL', 'inferred', 'measured') AS confidence,
-               map('broker', broker, 'who', if(broker = 'any broker', broker, concat('broker ', broker)), 'error', error,
-                   'reason', reason, 'needs', needs, 'why',
-                   'its registration is of a third session since the previous snapshot, the last one seconds old') AS evidence
-        FROM told
-    """
+    gap = view.gap_earlier("brokers")
+    if gap is not None and gap.whole:
+        told = {"who": "any broker", "error": gap.error, "needs": gap.needs, "reason": gap.reason}
+        yield view.judge("KA805", "cluster", gap.status, told)
+        return
+    for broker, registration in sorted(view.brokers.items()):
+        if broker not in view.brokers_earlier:
+            continue
+        now, earlier = registration.session, view.brokers_earlier[broker].session
+        before = view.brokers_before[broker].session if broker in view.brokers_before else now
+        if now == before == earlier:
+            yield view.judge("KA805", f"broker/{broker}", Status.PASS, broker=broker, who=f"broker {broker}")
+        else:
+            yield _replaced(view, registration, thrice=before not in {now, earlier})
+
+
+def _replaced(view: ClusterView, registration: BrokerRegistration, *, thrice: bool) -> Judgement:
+    """Judge a broker whose session is another one; `thrice`: it had three since the previous snapshot."""
+    broker = registration.broker_id
+    resource, evidence = f"broker/{broker}", {"broker": broker, "who": f"broker {broker}"}
+    expired = [
+        row
+        for row in view.logs.told("KA805", broker)
+        if row.signature == "session_expired" and _is_of_this(row, registration.registered_ms)
+    ]
+    if expired:
+        row = expired[-1]
+        why = f"its log says that it expired {counted(row.matches, 'time')}, last {when(row)}"
+        return view.judge("KA805", resource, Status.FAIL, evidence, why=why)
+    if thrice:
+        why = "its registration is of a third session since the previous snapshot, the last one seconds old"
+        return view.judge("KA805", resource, Status.FAIL, evidence, confidence=Confidence.INFERRED, why=why)
+    error = "its session is a new one since, and whether it restarted is not told"
+    needs = "`logs` of the brokers in the cluster file"
+    if any(read.observer == f"logs:{broker}" and read.outcome == "answered" for read in view.last_reads):
+        error = "its session is a new one since, and its log, as far as it was read, tells of no other that expired"
+        needs = "lines of its log from before its registration, with a time that can be read"
+    return view.judge("KA805", resource, Status.UNKNOWN, evidence, error=error, needs=needs)
+
+
+def _is_of_this(row: LogLine, registered_ms: int | None) -> bool:
+    """Return whether a line is of the session before this registration, or newer than it."""
+    if row.last_ms is None or registered_ms is None:
+        return False
+    return -_LATER_MS <= registered_ms - row.last_ms <= _EARLIER_MS or bool(row.since_start)

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.checks import row_check
-from kafka_audit.checks.ensemble import gap, now
-from kafka_audit.checks.rows import judge
+from kafka_audit.checks import check
+from kafka_audit.checks.gaps import no_ensemble
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import Snapshot, ZookeeperNode
+from kafka_audit.model.tables import ZookeeperNode
 
 JUTE_MAXBUFFER = 0xFFFFF
 """ZooKeeper's default: one byte less than 1 MiB."""
@@ -14,7 +14,7 @@ JUTE_MAXBUFFER = 0xFFFFF
 NEAR = JUTE_MAXBUFFER // 2
 
 
-@row_check(
+@check(
     code="KA807",
     severity=Severity.MEDIUM,
     needs=(ZookeeperNode,),
@@ -25,7 +25,7 @@ NEAR = JUTE_MAXBUFFER // 2
         Status.NOT_APPLICABLE: "There are no znodes: {reason}",
     },
 )
-def znode_near_limit(snapshot: Snapshot) -> Iterator[Judgement]:
+def znode_near_limit(view: ClusterView) -> Iterator[Judgement]:
     """A znode, or the list of its children, is near to the size that ZooKeeper refuses.
 
     ## Why it matters
@@ -50,9 +50,9 @@ def znode_near_limit(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     ZooKeeper Administrator's Guide, `jute.maxbuffer`.
     """
-    yield from gap(snapshot, "KA807", ZookeeperNode)
-    nodes = now(snapshot, ZookeeperNode)
+    yield from no_ensemble(view, "KA807", ZookeeperNode)
+    nodes = view.newest(ZookeeperNode)
     if nodes:
         one = max(nodes, key=lambda node: (node.bytes, node.path))
         status = Status.FAIL if one.bytes >= NEAR else Status.PASS
-        yield judge(snapshot, "KA807", "cluster", status, path=one.path, bytes=f"{one.bytes}", limit=f"{JUTE_MAXBUFFER}")
+        yield view.judge("KA807", "cluster", status, path=one.path, bytes=f"{one.bytes}", limit=f"{JUTE_MAXBUFFER}")

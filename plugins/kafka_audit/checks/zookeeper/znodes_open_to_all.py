@@ -2,17 +2,17 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.checks import row_check
-from kafka_audit.checks.ensemble import gap, now
-from kafka_audit.checks.rows import judge
+from kafka_audit.checks import check
+from kafka_audit.checks.gaps import no_ensemble
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import Snapshot, ZookeeperNode
+from kafka_audit.model.tables import ZookeeperNode
 from kafka_audit.model.text import listing
 
 _CHANGES = {"c": "create below", "w": "write", "d": "delete below", "a": "change the rights of"}
 
 
-@row_check(
+@check(
     code="KA804",
     severity=Severity.MEDIUM,
     needs=(ZookeeperNode,),
@@ -23,7 +23,7 @@ _CHANGES = {"c": "create below", "w": "write", "d": "delete below", "a": "change
         Status.NOT_APPLICABLE: "There are no znodes: {reason}",
     },
 )
-def znodes_open_to_all(snapshot: Snapshot) -> Iterator[Judgement]:
+def znodes_open_to_all(view: ClusterView) -> Iterator[Judgement]:
     """Anyone may write znodes that the cluster stands on.
 
     ## Why it matters
@@ -48,15 +48,15 @@ def znodes_open_to_all(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     Kafka documentation, "ZooKeeper Authentication"; KIP-38.
     """
-    yield from gap(snapshot, "KA804", ZookeeperNode)
-    nodes = {one.path: one.anyone for one in now(snapshot, ZookeeperNode) if one.anyone is not None}
+    yield from no_ensemble(view, "KA804", ZookeeperNode)
+    nodes = {one.path: one.anyone for one in view.newest(ZookeeperNode) if one.anyone is not None}
     if not nodes:
-        if now(snapshot, ZookeeperNode):
+        if view.newest(ZookeeperNode):
             needs = "a ZooKeeper that tells ACLs to the auditor"
-            yield judge(snapshot, "KA804", "cluster", Status.UNKNOWN, error="no ACL was told", needs=needs)
+            yield view.judge("KA804", "cluster", Status.UNKNOWN, error="no ACL was told", needs=needs)
         return
     letters = {path: [letter for letter in _CHANGES if letter in anyone] for path, anyone in nodes.items()}
     opened = sorted(path for path, some in letters.items() if some)
     may = listing(dict.fromkeys(_CHANGES[one] for one in _CHANGES if any(one in letters[path] for path in opened)))
-    told = {"asked": str(len(nodes)), "open": str(len(opened)), "paths": listing(opened, 4), "may": may or "change"}
-    yield judge(snapshot, "KA804", "cluster", Status.FAIL if opened else Status.PASS, **told)
+    told = {"asked": len(nodes), "open": len(opened), "paths": listing(opened, 4), "may": may or "change"}
+    yield view.judge("KA804", "cluster", Status.FAIL if opened else Status.PASS, told)

@@ -2,14 +2,15 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.checks import row_check
-from kafka_audit.checks.ensemble import MOVING, before, busy, gap, is_late, now
-from kafka_audit.checks.rows import judge
+from kafka_audit.checks import check
+from kafka_audit.checks.gaps import ONCE_BY_ZOOKEEPER, no_ensemble
+from kafka_audit.checks.zookeeper.members import busy, is_late
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import Snapshot, ZookeeperMember
+from kafka_audit.model.tables import ZookeeperMember
 
 
-@row_check(
+@check(
     code="KA803",
     severity=Severity.MEDIUM,
     needs=(ZookeeperMember,),
@@ -20,7 +21,7 @@ from kafka_audit.model.tables import Snapshot, ZookeeperMember
         Status.NOT_APPLICABLE: "There is no ZooKeeper: {reason}",
     },
 )
-def zookeeper_lags(snapshot: Snapshot) -> Iterator[Judgement]:
+def zookeeper_lags(view: ClusterView) -> Iterator[Judgement]:
     """A server of ZooKeeper answers late, has requests waiting, or is behind the others.
 
     ## Why it matters
@@ -45,20 +46,20 @@ def zookeeper_lags(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     ZooKeeper Administrator's Guide, "Things to Avoid" and "Monitoring".
     """
-    yield from gap(snapshot, "KA803", ZookeeperMember)
-    members = tuple(one for one in now(snapshot, ZookeeperMember) if one.state == "serving")
+    yield from no_ensemble(view, "KA803", ZookeeperMember)
+    members = tuple(one for one in view.newest(ZookeeperMember) if one.state == "serving")
     if not members:
-        if now(snapshot, ZookeeperMember):
+        if view.newest(ZookeeperMember):
             needs = "srvr in 4lw.commands.whitelist of a server that serves"
-            yield judge(snapshot, "KA803", "cluster", Status.UNKNOWN, error="no server told figures", needs=needs)
+            yield view.judge("KA803", "cluster", Status.UNKNOWN, error="no server told figures", needs=needs)
         return
-    figures, old = busy(members), before(snapshot, ZookeeperMember)
+    figures, old = busy(members), view.before(ZookeeperMember)
     late = [f"{one.member} answers after {one.latency_avg_ms:g} ms on average" for one in members if is_late(one)]
     lasting = {what: text for what, text in figures.items() if not old or what in busy(old)}
-    told = {"servers": ", ".join(one.member for one in members), "what": "; ".join([*late, *lasting.values()])}
+    told = {"servers": tuple(one.member for one in members), "what": "; ".join([*late, *lasting.values()])}
     if told["what"]:
-        yield judge(snapshot, "KA803", "cluster", Status.FAIL, **told)
+        yield view.judge("KA803", "cluster", Status.FAIL, told)
     elif figures:
-        yield judge(snapshot, "KA803", "cluster", Status.UNKNOWN, **MOVING)
+        yield view.judge("KA803", "cluster", Status.UNKNOWN, ONCE_BY_ZOOKEEPER)
     else:
-        yield judge(snapshot, "KA803", "cluster", Status.PASS, **told)
+        yield view.judge("KA803", "cluster", Status.PASS, told)

@@ -3,15 +3,16 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from kafka_audit.checks import row_check
-from kafka_audit.checks.ensemble import AWAY, MOVING, before, gap, named, now
-from kafka_audit.checks.rows import judge, newest
+from kafka_audit.checks import check
+from kafka_audit.checks.gaps import ONCE_BY_ZOOKEEPER, no_ensemble
+from kafka_audit.checks.zookeeper.members import AWAY, named
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import Registry, Snapshot, ZookeeperMember
+from kafka_audit.model.tables import Registry, ZookeeperMember
 from kafka_audit.model.text import counted
 
 
-@row_check(
+@check(
     code="KA802",
     severity=Severity.CRITICAL,
     needs=(ZookeeperMember,),
@@ -22,7 +23,7 @@ from kafka_audit.model.text import counted
         Status.NOT_APPLICABLE: "There is no ZooKeeper: {reason}",
     },
 )
-def zookeeper_server_away(snapshot: Snapshot) -> Iterator[Judgement]:
+def zookeeper_server_away(view: ClusterView) -> Iterator[Judgement]:
     """A server of ZooKeeper is down, or runs and serves nobody.
 
     ## Why it matters
@@ -49,29 +50,29 @@ def zookeeper_server_away(snapshot: Snapshot) -> Iterator[Judgement]:
     ## References
     ZooKeeper Administrator's Guide, "The Four Letter Words".
     """
-    yield from gap(snapshot, "KA802", ZookeeperMember)
-    members = now(snapshot, ZookeeperMember)
+    yield from no_ensemble(view, "KA802", ZookeeperMember)
+    members = view.newest(ZookeeperMember)
     if not members:
         return
-    were = {one.member for one in before(snapshot, ZookeeperMember) if one.state in AWAY}
+    were = {one.member for one in view.before(ZookeeperMember) if one.state in AWAY}
     away = tuple(one for one in members if one.state in AWAY)
     closed = tuple(one for one in members if one.state == "closed")
     lasting = tuple(one for one in away if one.member in were)
     told = {
         "count": counted(len(members), "server"),
-        "away": str(len(lasting)),
+        "away": len(lasting),
         "does": "does" if len(lasting) == 1 else "do",
         "servers": named(lasting or members),
     }
     if lasting:
-        lost = not newest(snapshot, Registry)
+        lost = not view.newest(Registry)
         told["consequence"] = "nothing can be read or written there" if lost else "the others carry it"
-        one = judge(snapshot, "KA802", "cluster", Status.FAIL, **told)
+        one = view.judge("KA802", "cluster", Status.FAIL, told)
         yield one if lost else replace(one, severity=Severity.HIGH)
     elif away:
-        yield judge(snapshot, "KA802", "cluster", Status.UNKNOWN, **told | MOVING)
+        yield view.judge("KA802", "cluster", Status.UNKNOWN, told | ONCE_BY_ZOOKEEPER)
     elif closed:
         needs = f"srvr in 4lw.commands.whitelist of {', '.join(one.member for one in closed)}"
-        yield judge(snapshot, "KA802", "cluster", Status.UNKNOWN, **told, error=named(closed), needs=needs)
+        yield view.judge("KA802", "cluster", Status.UNKNOWN, told, error=named(closed), needs=needs)
     else:
-        yield judge(snapshot, "KA802", "cluster", Status.PASS, **told)
+        yield view.judge("KA802", "cluster", Status.PASS, told)

@@ -51,4 +51,4 @@ def _refuse_template(data: bytes) -> None:
     match = _TEMPLATE.search(data.decode("latin-1"))
     if match is not None:
         line = data.count(b"\n", 0, match.start()) + 1
-        raise PropertiesError(line, "is a template whose conditions nobody has decided; lint what it renders")
+        raise PropertiesError(line, "is an unrendered template; lint the rendered files")

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 
 import yaml
 
-from kafka_audit import bounded_yaml
-from kafka_audit.bounded_yaml import YamlLimitError
+from kafka_audit.bounds import bounded_yaml
+from kafka_audit.bounds.bounded_yaml import YamlLimitError
 from kafka_audit.configuration.files import environment, java
 from kafka_audit.configuration.files.described import Described, described, is_brokers
 from kafka_audit.configuration.files.java import PropertiesError, Property
@@ -35,9 +35,9 @@ def read(text: str) -> tuple[Described, ...]:
         # YAML's own words quote the file, which may hold a password at that place; `problem` alone does not.
         raise PropertiesError(line, f"not YAML: {error.problem}") from error
     except yaml.reader.ReaderError as error:
-        raise PropertiesError(1, "not YAML: it holds a control character") from error
+        raise PropertiesError(1, "not YAML: it contains a control character") from error
     except RecursionError as error:  # thousands of merges, one in the other
-        raise PropertiesError(1, "is nested too deep") from error
+        raise PropertiesError(1, "is nested too deeply") from error
     finally:
         loader.dispose()
     return tuple(found)

@@ -4,7 +4,7 @@ Source: `java.util.regex.Pattern` and `Matcher.appendExpandedReplacement` of Jav
 nothing that it holds may cost more than its length: Java's matcher, as Python's, tries every way to match, and `(.|..)*#` has
 more of them than there is time. RE2 finds the same match as they do (the first by the order of alternatives), or does not know
 the construct. What it does not know, or Java reads differently, raises UnsupportedError, never a wrong answer.
-`python -m kafka_audit.testbed.regexes` holds this module against Java.
+`python -m testbed.regexes` holds this module against Java.
 """
 
 import re

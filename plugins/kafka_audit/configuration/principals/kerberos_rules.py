@@ -1,7 +1,7 @@
 """sasl.kerberos.principal.to.local.rules: which name a Kerberos principal becomes. Pure.
 
 Source: `org.apache.kafka.common.security.kerberos.KerberosShortNamer`, `KerberosRule` and `KerberosName` (2.8 to 4.3 alike; 1.1
-knows no `/U`). `python -m kafka_audit.testbed.principals` holds this module against the classes.
+knows no `/U`). `python -m testbed.principals` holds this module against the classes.
 """
 
 import re

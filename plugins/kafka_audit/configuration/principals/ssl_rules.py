@@ -1,7 +1,7 @@
 """ssl.principal.mapping.rules: which name a certificate's subject becomes. Pure.
 
 Source: `org.apache.kafka.common.security.ssl.SslPrincipalMapper` (2.4 to 4.3 alike). KIP-371 brought the key with Kafka 2.2; 1.1
-passes over it, and 2.2 and 2.3 cut a list of rules at every comma. `python -m kafka_audit.testbed.principals` holds this module
+passes over it, and 2.2 and 2.3 cut a list of rules at every comma. `python -m testbed.principals` holds this module
 against the class.
 """
 

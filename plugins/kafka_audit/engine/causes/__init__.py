@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.engine.causes import (
     addresses,
     behind,
@@ -36,9 +37,7 @@ from kafka_audit.engine.causes.rule import (
     in_partitions_of,
     together,
 )
-from kafka_audit.engine.facts import Facts
 from kafka_audit.model.finding import Change, Evidence, Finding, Incident, Lifecycle, Severity, Status
-from kafka_audit.model.tables import Snapshot
 
 _LOST_REPLICAS = Explains(codes=REPLICATION, where=in_partitions_of)
 
@@ -239,13 +238,12 @@ TABLE: tuple[Cause, ...] = (
 """Causes in the order in which they may claim symptoms: the registry, addresses, reach, rights, the auditor's eyes, no cause."""
 
 
-def incidents(snapshot: Snapshot, findings: Sequence[Finding], changes: Sequence[Change]) -> tuple[Incident, ...]:
+def incidents(view: ClusterView, findings: Sequence[Finding], changes: Sequence[Change]) -> tuple[Incident, ...]:
     """Return the incidents of an audit, worst first; every unmuted FAIL of HIGH and above is in exactly one of them.
 
     A muted finding may still be the cause that explains others; it is in no incident itself, as lower findings are not.
     """
-    facts = Facts(snapshot)
-    found = [_incident(case, story, cause) for case, story, cause in _told(facts, findings, changes)]
+    found = [_incident(case, story, cause) for case, story, cause in _told(view, findings, changes)]
     return tuple(
         sorted(
             (incident for incident in found if incident.findings),
@@ -254,9 +252,9 @@ def incidents(snapshot: Snapshot, findings: Sequence[Finding], changes: Sequence
     )
 
 
-def _told(facts: Facts, findings: Sequence[Finding], changes: Sequence[Change]) -> Iterator[tuple[Case, Story, str]]:
+def _told(view: ClusterView, findings: Sequence[Finding], changes: Sequence[Change]) -> Iterator[tuple[Case, Story, str]]:
     left = [finding for finding in findings if finding.status is Status.FAIL and finding.severity >= Severity.HIGH]
-    whole = Case(facts=facts, changes=changes, findings=findings, roots=())
+    whole = Case(view=view, changes=changes, findings=findings, roots=())
     for cause in TABLE:
         start = replace(whole, roots=tuple(finding for finding in left if finding.code in cause.codes))
         for fault in cause.cases(start) if start.roots else ():

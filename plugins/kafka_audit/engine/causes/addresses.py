@@ -4,9 +4,9 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 
+from kafka_audit.cluster.endpoints import AdvertisedEndpoint
 from kafka_audit.engine.causes.repair import advertise, do_not, prove, zookeeper_shell
 from kafka_audit.engine.causes.rule import Case, Story, changed_before, evidence_of
-from kafka_audit.engine.facts import Endpoint
 from kafka_audit.model.finding import Evidence, Finding, Step
 from kafka_audit.model.tables import BrokerIdentity
 from kafka_audit.model.text import brokers, clean, fitting, start_upper, word
@@ -16,7 +16,7 @@ def by_address(case: Case) -> Iterable[Case]:
     """Take brokers that share an address as one fault."""
     groups: dict[str, list[Finding]] = defaultdict(list)
     for root in case.roots:
-        endpoint = case.facts.endpoint(root.resource.name)
+        endpoint = case.view.endpoints.by_resource.get(root.resource.name)
         groups[endpoint.address if endpoint else root.resource.name].append(root)
     return tuple(replace(case, roots=tuple(roots)) for roots in groups.values())
 
@@ -34,7 +34,7 @@ def tell_shared(case: Case) -> Story:
         ),
         impact="Whoever asks for one of these brokers gets the other one, or neither; requests fail with NOT_LEADER_OR_FOLLOWER.",
         confidence=case.confidence(),
-        why="Brokers list the address for each of them." if case.facts.kraft else "The registrations name it, each for itself.",
+        why="Brokers list the address for each of them." if case.view.kraft else "The registrations name it, each for itself.",
         speaks_for=(*evidence_of(case.roots), *changed_before(case, {"endpoint": "address"})),
         steps=(
             Step(
@@ -57,16 +57,16 @@ def tell_shared(case: Case) -> Story:
 
 def _list(case: Case) -> tuple[str, ...]:
     """Return what shows the addresses; of several brokers at one address, one that answers elsewhere is asked in KRaft."""
-    if not case.facts.kraft:
+    if not case.view.kraft:
         return zookeeper_shell(case, *(f"get /brokers/ids/{broker}" for broker in case.brokers[:5]))
-    others = (word(e.address) for e in case.facts.endpoints if e.broker_id not in case.brokers)
+    others = (word(e.address) for e in case.view.endpoints.known if e.broker_id not in case.brokers)
     return (f"kafka-broker-api-versions.sh --bootstrap-server {next(others, '<broker>:9092')} | grep 'id: '",)
 
 
 def tell_wrong_answer(case: Case) -> Story:
     """Tell that an address leads to another broker than the one that advertises it."""
     who = case.brokers
-    answers = [(e, case.facts.identities.get((e.broker_id, e.listener))) for e in case.endpoints]
+    answers = [(e, case.view.identities.get((e.broker_id, e.listener))) for e in case.endpoints]
     lines = [
         Evidence(
             observer=f"address {clean(endpoint.address)}",
@@ -102,15 +102,15 @@ def tell_wrong_answer(case: Case) -> Story:
 def on_the_same_way(case: Case, symptom: Finding) -> bool:
     """Explain that two mappings of `reach` end at one address: whoever it is that answers there, one of them is wrong."""
     roots = {root.resource.name for root in case.roots}
-    taken = {way.via for way in case.facts.ways if way.resource in roots and way.via}
-    return any(way.via in taken for way in case.facts.ways if way.resource == symptom.resource.name)
+    taken = {way.via for way in case.view.worker_probes if way.resource in roots and way.via}
+    return any(way.via in taken for way in case.view.worker_probes if way.resource == symptom.resource.name)
 
 
 def as_a_proxy_says(case: Case, symptom: Finding) -> bool:
     """Explain that a broker lists an address of this fault for another: a proxy wired crosswise rewrites answers so."""
     mixed_up = {endpoint.address for endpoint in case.endpoints}
     told = {symptom.evidence.get("zookeeper"), symptom.evidence.get("said")}
-    return told <= mixed_up and any(way.via for way in case.facts.ways if way.broker_id in case.brokers)
+    return told <= mixed_up and any(way.via for way in case.view.worker_probes if way.broker_id in case.brokers)
 
 
 def _misplaced(who: tuple[int, ...], lines: list[Evidence]) -> str:
@@ -121,7 +121,7 @@ def _misplaced(who: tuple[int, ...], lines: list[Evidence]) -> str:
     return fitting([f"{subject} is not at its address: {what}" for what in (*told, "somebody else answers there")])
 
 
-def _ask_who(endpoint: Endpoint, identity: BrokerIdentity | None) -> str:
+def _ask_who(endpoint: AdvertisedEndpoint, identity: BrokerIdentity | None) -> str:
     server = f"--bootstrap-server {word(endpoint.address)}"
     if identity is not None and identity.answered_by == endpoint.broker_id:
         return f"kafka-cluster.sh cluster-id {server}"

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from kafka_audit.checks.reads import last_reads
+from kafka_audit.cluster.probes import ProbeResult
 from kafka_audit.engine.causes import written
 from kafka_audit.engine.causes.quorum import about_the_quorum
 from kafka_audit.engine.causes.repair import prove
@@ -16,7 +16,6 @@ from kafka_audit.engine.causes.rule import (
     evidence_of_paths,
     evidence_of_reads,
 )
-from kafka_audit.engine.facts import Path, failed_at_network
 from kafka_audit.model.finding import Confidence, Evidence, Finding, Severity, Status, Step
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import brokers, clean, fitting, listing, start_upper, word
@@ -32,7 +31,7 @@ _VOTERS, _SERVERS = "controller.quorum.voters", "controller.quorum.bootstrap.ser
 def cases(case: Case) -> Iterable[Case]:
     """Take all old views as one fault; in ZooKeeper mode none."""
     roots = tuple(sorted((root for root in case.roots if not root.muted), key=lambda root: CODES.index(root.code)))
-    return (replace(case, roots=roots),) if case.facts.kraft and roots else ()
+    return (replace(case, roots=roots),) if case.view.kraft and roots else ()
 
 
 def followed_no_more(case: Case) -> Case:
@@ -40,7 +39,7 @@ def followed_no_more(case: Case) -> Case:
     old = (
         f for f in case.findings if f.code in CODES and f.status is Status.FAIL and f.severity >= Severity.HIGH and not f.muted
     )
-    return replace(case, roots=tuple(old) if case.facts.kraft else ())
+    return replace(case, roots=tuple(old) if case.view.kraft else ())
 
 
 def on_its_ways(case: Case, symptom: Finding) -> bool:
@@ -115,18 +114,18 @@ def passes_no_question_on(case: Case, symptom: Finding) -> bool:
 def _not_passed_on(case: Case) -> list[SourceRead]:
     """Return the questions for the quorum that these brokers did not get answered by their controllers."""
     observers = {f"broker:{broker}" for broker in case.brokers}
-    failed = (read for read in last_reads(case.facts.snapshot) if read.outcome == "failed" and read.observer in observers)
+    failed = (read for read in case.view.last_reads if read.outcome == "failed" and read.observer in observers)
     return [read for read in failed if read.operation == "DescribeQuorum"]
 
 
-def _cut_paths(case: Case) -> list[Path]:
+def _cut_paths(case: Case) -> list[ProbeResult]:
     """Return what failed from the hosts of these brokers: who does not reach brokers may not reach controllers either."""
-    return [p for p in case.facts.paths if p.from_broker in case.brokers and failed_at_network(p)]
+    return [p for p in case.view.probes if p.from_broker in case.brokers and p.failed_at_network]
 
 
 def _rivals(case: Case) -> Mapping[str, str | None]:
     """Return what would look like a cut, each with why it is ruled out, None where it is not."""
-    authorizers = [case.facts.between.authorizer(broker) for broker in case.brokers]
+    authorizers = [case.view.inter_broker.authorizer(broker) for broker in case.brokers]
     protocols = {_protocol(case, broker) for broker in case.brokers}
     return {
         _LOGIN: "the controllers' listener is PLAINTEXT" if protocols == {"PLAINTEXT"} else None,
@@ -136,8 +135,8 @@ def _rivals(case: Case) -> Mapping[str, str | None]:
 
 def _protocol(case: Case, broker: int) -> str | None:
     """Return the security protocol of the controllers' listener, as the broker's settings tell."""
-    names = (case.facts.config(broker, "controller.listener.names") or "").split(",")
-    pairs = (case.facts.config(broker, "listener.security.protocol.map") or "").split(",")
+    names = (case.view.settings.get(broker, "controller.listener.names").value or "").split(",")
+    pairs = (case.view.settings.get(broker, "listener.security.protocol.map").value or "").split(",")
     return dict(pair.strip().partition(":")[::2] for pair in pairs).get(names[0].strip())
 
 
@@ -145,7 +144,7 @@ def _controllers(case: Case) -> list[str]:
     told: dict[str, None] = {}
     for broker in case.brokers:
         for key in (_VOTERS, _SERVERS):
-            for one in (case.facts.config(broker, key) or "").split(","):
+            for one in (case.view.settings.get(broker, key).value or "").split(","):
                 told |= {one.strip().rpartition("@")[2]: None} if one.strip() else {}
     return list(told)
 

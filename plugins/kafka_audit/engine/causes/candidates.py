@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from kafka_audit.cluster.endpoints import AdvertisedEndpoint
 from kafka_audit.engine.causes.repair import connect
 from kafka_audit.engine.causes.rule import Case
-from kafka_audit.engine.facts import Endpoint, broker_of
-from kafka_audit.model.finding import Status
+from kafka_audit.model.finding import Status, broker_of
 from kafka_audit.model.text import brokers, clean, listing, word
 
 
@@ -24,7 +24,7 @@ class Candidate:
 
 def candidates(case: Case) -> tuple[Candidate, ...]:
     """Return the causes that empty or freeze the views of the case's brokers, in the order in which a connection is made."""
-    endpoints = [e for e in (case.facts.inter_broker_endpoint(b) for b in case.brokers) if e is not None]
+    endpoints = [e for e in (case.view.inter_broker_endpoint(b) for b in case.brokers) if e is not None]
     return (_unreachable(case, endpoints), _unauthorised(case), _tls(case, endpoints), _login(case, endpoints))
 
 
@@ -40,12 +40,12 @@ def _already_judged(case: Case, code: str) -> str | None:
     return None
 
 
-def _unreachable(case: Case, endpoints: Sequence[Endpoint]) -> Candidate:
-    facts, controller = case.facts, case.facts.controller
+def _unreachable(case: Case, endpoints: Sequence[AdvertisedEndpoint]) -> Candidate:
+    view, controller = case.view, case.view.controller
     where = "the controller's host" if controller is None else f"the host of controller {controller}"
-    paths = [p for e in endpoints for p in facts.paths_to(e, "broker") if controller is None or p.from_broker == controller]
+    paths = [p for e in endpoints for p in view.probes_to(e, "broker") if controller is None or p.from_broker == controller]
     is_open = bool(endpoints) and {p.endpoint.broker_id for p in paths if "tcp" in p.passed} >= set(case.brokers)
-    if facts.kraft:
+    if view.kraft:
         text, to_know = (
             "brokers fetch from the controllers; that way was not measured",
             "nc from the broker's host to a controller",
@@ -60,8 +60,8 @@ def _unreachable(case: Case, endpoints: Sequence[Endpoint]) -> Candidate:
 
 
 def _unauthorised(case: Case) -> Candidate:
-    facts = case.facts
-    authorizers = {b: facts.between.authorizer(b) for b in case.brokers}
+    view = case.view
+    authorizers = {b: view.inter_broker.authorizer(b) for b in case.brokers}
     with_authorizer = [b for b, told in authorizers.items() if told.value]
     unread = [b for b, told in authorizers.items() if not told.known]
     verdict = None
@@ -69,7 +69,7 @@ def _unauthorised(case: Case) -> Candidate:
         verdict = f"{brokers(case.brokers)} {'runs' if len(case.brokers) == 1 else 'run'} no authorizer"
     text = (
         f"an authorizer is set on {brokers(with_authorizer)}"
-        + (", and super.users is hidden" if any(facts.between.super_users(b) is None for b in with_authorizer) else "")
+        + (", and super.users is hidden" if any(view.inter_broker.super_users(b) is None for b in with_authorizer) else "")
         if with_authorizer
         else f"{brokers(unread)} did not tell whether an authorizer is set"
     )
@@ -83,12 +83,12 @@ def _unauthorised(case: Case) -> Candidate:
     )
 
 
-def _tls(case: Case, endpoints: Sequence[Endpoint]) -> Candidate:
+def _tls(case: Case, endpoints: Sequence[AdvertisedEndpoint]) -> Candidate:
     used, told = _protocols(case, endpoints)
     verdict = None
     if told and not any("SSL" in protocol.split("_") for protocol in used):
         verdict = f"the brokers' listener is {listing(used)}"
-    elif endpoints and all(any("tls" in p.passed for p in case.facts.paths_to(e, "client")) for e in endpoints):
+    elif endpoints and all(any("tls" in p.passed for p in case.view.probes_to(e, "client")) for e in endpoints):
         verdict = "the auditor's own handshake with name check is accepted"
     return Candidate(
         name="TLS",
@@ -100,7 +100,7 @@ def _tls(case: Case, endpoints: Sequence[Endpoint]) -> Candidate:
     )
 
 
-def handshake(endpoints: Sequence[Endpoint]) -> str:
+def handshake(endpoints: Sequence[AdvertisedEndpoint]) -> str:
     """Return a handshake that checks the certificate's name, as another broker's does."""
     if not endpoints:
         return "the certificate of the brokers' listener"
@@ -108,7 +108,7 @@ def handshake(endpoints: Sequence[Endpoint]) -> str:
     return f"`openssl s_client -connect {word(address)} -CAfile <ca> -verify_hostname {word(host)} -verify_return_error`"
 
 
-def _login(case: Case, endpoints: Sequence[Endpoint]) -> Candidate:
+def _login(case: Case, endpoints: Sequence[AdvertisedEndpoint]) -> Candidate:
     used, told = _protocols(case, endpoints)
     sasl = any(protocol.startswith("SASL") for protocol in used)
     return Candidate(
@@ -121,11 +121,11 @@ def _login(case: Case, endpoints: Sequence[Endpoint]) -> Candidate:
     )
 
 
-def _protocols(case: Case, endpoints: Sequence[Endpoint]) -> tuple[list[str], bool]:
+def _protocols(case: Case, endpoints: Sequence[AdvertisedEndpoint]) -> tuple[list[str], bool]:
     """Return the protocols in question, and whether they are all known; without the settings every listener is in question."""
     known = {e.broker_id for e in endpoints}
-    asked: Iterable[Endpoint] = (
-        endpoints if known >= set(case.brokers) else [e for b in case.brokers for e in case.facts.endpoints_of(b)]
+    asked: Iterable[AdvertisedEndpoint] = (
+        endpoints if known >= set(case.brokers) else [e for b in case.brokers for e in case.view.endpoints.of(b)]
     )
     used = {e.protocol for e in asked}
     return sorted(clean(p) for p in used if p), bool(used) and None not in used
@@ -142,6 +142,6 @@ def login_log(case: Case) -> str:
 
 
 def _log(case: Case, name: str) -> str:
-    controller = case.facts.controller
+    controller = case.view.controller
     # Without ZooKeeper everything is in server.log.
-    return "the brokers' server.log" if case.facts.kraft or controller is None else f"{name} of broker {controller}"
+    return "the brokers' server.log" if case.view.kraft or controller is None else f"{name} of broker {controller}"

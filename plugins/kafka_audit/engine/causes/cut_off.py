@@ -3,32 +3,36 @@
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.engine.causes import behind, cut_off_repair, written
 from kafka_audit.engine.causes.candidates import candidates
 from kafka_audit.engine.causes.repair import connect
 from kafka_audit.engine.causes.rule import VIEW, Case, Story, bootstrap_in_vain, changed_before, evidence_of_paths
-from kafka_audit.engine.facts import Endpoint, Facts, broker_of, failed_at_network
-from kafka_audit.model.finding import Confidence, Evidence, Finding, Status
+from kafka_audit.model.finding import Confidence, Evidence, Finding, Status, broker_of
 from kafka_audit.model.text import brokers, clean, counted, fitting, listing, ranges, start_upper
+
+if TYPE_CHECKING:
+    from kafka_audit.cluster.endpoints import AdvertisedEndpoint
 
 _CODE = "KA302"
 _HEDGE = {Confidence.MEASURED: "", Confidence.INFERRED: "most likely ", Confidence.SUSPECTED: "possibly "}
 
 
-def sources(facts: Facts, root: Finding) -> tuple[int, ...]:
+def sources(view: ClusterView, root: Finding) -> tuple[int, ...]:
     """Return who cannot reach the endpoint: the controller where it is among them, else every broker whose probe failed.
 
     Where its side was not measured, it is the controller if the broker's own view is empty, or if the check names it.
     """
-    endpoint = facts.endpoint(root.resource.name)
-    paths = facts.paths_to(endpoint, "broker") if endpoint else ()
-    closed = {p.from_broker for p in paths if failed_at_network(p) and p.from_broker is not None}
+    endpoint = view.endpoints.by_resource.get(root.resource.name)
+    paths = view.probes_to(endpoint, "broker") if endpoint else ()
+    closed = {p.from_broker for p in paths if p.failed_at_network and p.from_broker is not None}
     reaches = {p.from_broker for p in paths if "tcp" in p.passed}
     told = {int(i) for i in root.evidence.get("from", "").replace(",", " ").split() if i.isdigit()}
     found = closed or told
-    controller, target = facts.controller, broker_of(root.resource.name)
-    untold = target is not None and facts.is_empty(target)
+    controller, target = view.controller, broker_of(root.resource.name)
+    untold = target is not None and view.is_empty(target)
     if controller is not None and controller not in reaches and (controller in found or not found or untold):
         return (controller,)
     return tuple(sorted(found - {b for b in reaches if b is not None}))
@@ -47,7 +51,7 @@ def cases(case: Case) -> Iterable[Case]:
         if late.roots and behind.on_its_ways(late, root):
             continue
         if root.confidence is not Confidence.SUSPECTED or broker_of(root.resource.name) not in symptoms:
-            groups[sources(case.facts, root)].append(root)
+            groups[sources(case.view, root)].append(root)
     return tuple(replace(case, roots=tuple(roots), sources=who) for who, roots in groups.items())
 
 
@@ -57,9 +61,9 @@ def views_concerned(case: Case, symptom: Finding) -> bool:
     In ZooKeeper mode a cut between two other brokers stops replication, and leaves every view as it is.
     """
     broker = broker_of(symptom.resource.name)
-    if case.facts.kraft:
+    if case.view.kraft:
         return broker in {*case.brokers, *case.sources}
-    return broker in case.brokers and (case.by_controller or case.facts.controller is None)
+    return broker in case.brokers and (case.by_controller or case.view.controller is None)
 
 
 def tell(case: Case) -> Story:
@@ -86,7 +90,7 @@ def tell(case: Case) -> Story:
 
 
 def _headline(case: Case, hedge: str) -> str:
-    who, controller = case.brokers, case.facts.controller
+    who, controller = case.brokers, case.view.controller
     one = len(who) == 1
     subject = start_upper(brokers(who))
     verb = "is" if one else "are"
@@ -114,16 +118,15 @@ def _headline(case: Case, hedge: str) -> str:
 
 
 def _impact(case: Case) -> str:
-    led = sum(row.leader in case.brokers for row in case.facts.partitions.values())
-    of = len(case.facts.partitions)
-    empty = [b for b in case.brokers if case.facts.is_empty(b)]
+    led, of = case.view.partitions.led_by(case.brokers), case.view.partitions.count.partitions
+    empty = [b for b in case.brokers if case.view.is_empty(b)]
     parts = []
     if empty:
         parts.append(bootstrap_in_vain(empty))
     if led and case.by_controller:
         theirs = "it does not know" if len(case.brokers) == 1 else "they do not know"
         parts.append(f"ZooKeeper names {brokers(case.brokers)} as leader of {led} of {of} partitions; {theirs}.")
-    if case.facts.registry is not None:
+    if case.view.zookeeper_read:
         shows = "shows nothing wrong" if _every_isr_full(case) else "does not show why"
         parts.append(f"ZooKeeper, and so `kafka-topics.sh --zookeeper`, {shows}.")
     if not case.by_controller:
@@ -161,35 +164,35 @@ def _lines(case: Case) -> Iterable[Evidence]:
 
 
 def _failing_layers(case: Case) -> set[str]:
-    paths = (p for e in case.endpoints for p in case.facts.paths_to(e, "broker"))
-    return {p.layer for p in paths if failed_at_network(p) and p.layer}
+    paths = (p for e in case.endpoints for p in case.view.probes_to(e, "broker"))
+    return {p.layer for p in paths if p.failed_at_network and p.layer}
 
 
 def _probes(case: Case) -> Iterable[Evidence]:
-    failed = [p for e in case.endpoints for p in case.facts.paths_to(e, "broker") if failed_at_network(p)]
+    failed = [p for e in case.endpoints for p in case.view.probes_to(e, "broker") if p.failed_at_network]
     failed.sort(key=lambda p: (p.from_broker not in case.sources, p.from_broker or 0, p.endpoint))
     return evidence_of_paths(failed)
 
 
 def _own_views(case: Case) -> Iterable[Evidence]:
-    facts = case.facts
-    empty = [b for b in case.brokers if facts.is_empty(b)]
+    view = case.view
+    empty = [b for b in case.brokers if view.is_empty(b)]
     if empty:
-        ids = {view.controller_id for b in empty for view in facts.views_of(b)}
+        ids = {held.controller_id for b in empty for held in view.views_of(b)}
         lists = "itself, lists" if len(empty) == 1 else "themselves, list"
         text = f"asked {lists} no broker; controller {listing(sorted(ids, key=str))}"
         yield Evidence(observer=brokers(empty), text=text)
-    full = [b for b in facts.known_brokers if b not in case.brokers and facts.views_of(b) and not facts.is_empty(b)]
+    full = [b for b in view.named_brokers if b not in case.brokers and view.views_of(b) and not view.is_empty(b)]
     if full and empty:
-        counts = sorted({view.brokers_listed for b in full for view in facts.views_of(b)})
+        counts = sorted({held.brokers_listed for b in full for held in view.views_of(b)})
         lists = "itself, lists" if len(full) == 1 else "themselves, list"
         yield Evidence(observer=brokers(full), text=f"asked {lists} {listing(counts)} brokers: the controller reaches them")
 
 
 def _registered(case: Case) -> Iterable[Evidence]:
-    if case.facts.registry is None:
+    if not case.view.zookeeper_read:
         return
-    by_listener: dict[str, list[Endpoint]] = defaultdict(list)
+    by_listener: dict[str, list[AdvertisedEndpoint]] = defaultdict(list)
     for endpoint in case.endpoints:
         by_listener[endpoint.listener].append(endpoint)
     for listener, ends in by_listener.items():
@@ -202,7 +205,7 @@ def _registered(case: Case) -> Iterable[Evidence]:
 
 def _symptoms(case: Case) -> Iterable[Evidence]:
     """Tell what shows the cut where no view is empty: stale views, and followers outside the ISR."""
-    quiet = [b for b in case.brokers if not case.facts.is_empty(b)]
+    quiet = [b for b in case.brokers if not case.view.is_empty(b)]
     told = {root.evidence.get("symptom", "none") for root in case.roots if broker_of(root.resource.name) in quiet}
     for symptom in sorted(told - {"none"})[:3]:
         yield Evidence(observer="views and ISR", text=clean(symptom))
@@ -210,7 +213,7 @@ def _symptoms(case: Case) -> Iterable[Evidence]:
 
 def _rivals(case: Case) -> Iterable[Evidence]:
     """Tell why what would look the same is not it."""
-    if not any(case.facts.is_empty(b) for b in case.brokers):
+    if not any(case.view.is_empty(b) for b in case.brokers):
         return
     if case.confidence() is Confidence.MEASURED:
         text = "a missing right (KA401) or a refused login (KA412) also empties views; ruled out: the path ends before any login"
@@ -226,34 +229,34 @@ def _changes(case: Case) -> Iterable[Evidence]:
 
 
 def _out_of_isr(case: Case) -> Iterable[Evidence]:
+    shares = {} if case.view.kraft else case.view.partitions.shares
     for broker in case.brokers[:10]:
-        theirs = [row for row in case.facts.partitions.values() if broker in row.replicas]
-        inside = sum(broker in (row.isr or ()) for row in theirs)
-        if inside < len(theirs):
-            yield Evidence(observer="zookeeper", text=f"broker {broker} is in the ISR of {inside} of {len(theirs)} partitions")
+        share = shares.get(broker)
+        if share is not None and share.in_sync < share.replicas:
+            text = f"broker {broker} is in the ISR of {share.in_sync} of {share.replicas} partitions"
+            yield Evidence(observer="zookeeper", text=text)
 
 
 def _registry_looks_whole(case: Case) -> Iterable[Evidence]:
-    rows = case.facts.partitions.values()
-    if not rows:
+    count = case.view.partitions.count
+    if case.view.kraft or not count.partitions:
         return
-    led = sum(row.leader is not None and row.leader >= 0 for row in rows)
     whole = ", every ISR full" if _every_isr_full(case) else ""
     text = (
-        f"a leader for {led} of {len(rows)} partitions{whole}; proves nothing: brokers register themselves, "
+        f"a leader for {count.led} of {count.partitions} partitions{whole}; proves nothing: brokers register themselves, "
         "and the controller writes leaders down before it tells anyone"
     )
     yield Evidence(observer="zookeeper", text=text)
 
 
 def _every_isr_full(case: Case) -> bool:
-    return all(set(row.isr or ()) >= set(row.replicas) for row in case.facts.partitions.values())
+    return not case.view.partitions.count.incomplete and not case.view.partitions.count.leaderless
 
 
 def _clients_reach(case: Case) -> Iterable[Evidence]:
     reached: dict[str, list[str]] = defaultdict(list)
     for endpoint in case.endpoints:
-        for path in case.facts.paths_to(endpoint, "client"):
+        for path in case.view.probes_to(endpoint, "client"):
             if "tcp" in path.passed:
                 reached[path.vantage].append(endpoint.address)
     for vantage, addresses in sorted(reached.items()):
@@ -266,14 +269,14 @@ def _side(case: Case) -> str:
 
 
 def _not_measured(case: Case) -> Iterable[str]:
-    known = {(p.endpoint.broker_id, p.from_broker) for p in case.facts.paths if p.role == "broker" and p.outcome != "unknown"}
+    known = {(p.endpoint.broker_id, p.from_broker) for p in case.view.probes if p.role == "broker" and p.outcome != "unknown"}
     told = written.lines(case, (_CODE,))
     known |= {(line.about_broker, line.broker_id) for line in told if line.about_broker is not None}
     open_pairs = [e for e in case.endpoints if case.sources and (e.broker_id, case.sources[0]) not in known]
     if not open_pairs:
         return
-    info = case.facts.info
-    unknown = [p for e in open_pairs for p in case.facts.paths_to(e, "broker") if p.outcome == "unknown" and p.needs]
+    info = case.view.info
+    unknown = [p for e in open_pairs for p in case.view.probes_to(e, "broker") if p.outcome == "unknown" and p.needs]
     if unknown:
         reason = f"The probe from there is not known: needs {clean(unknown[0].needs)}."
     elif info is not None and info.broker_vantages == 0:
@@ -295,8 +298,8 @@ def _not_measured(case: Case) -> Iterable[str]:
 
 
 def _next_controllers(case: Case) -> Iterable[str]:
-    others = [b for b in case.facts.known_brokers if b not in case.sources]
-    probed = {p.from_broker for e in case.endpoints for p in case.facts.paths_to(e, "broker") if p.outcome != "unknown"}
+    others = [b for b in case.view.named_brokers if b not in case.sources]
+    probed = {p.from_broker for e in case.endpoints for p in case.view.probes_to(e, "broker") if p.outcome != "unknown"}
     open_ids = [b for b in others if b not in probed]
     if case.by_controller and open_ids:
         one = len(open_ids) == 1

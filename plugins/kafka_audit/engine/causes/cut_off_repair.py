@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterable
 
+from kafka_audit.cluster.endpoints import AdvertisedEndpoint
 from kafka_audit.engine.causes.repair import advertise, connect, do_not, prove
 from kafka_audit.engine.causes.rule import Case
-from kafka_audit.engine.facts import Endpoint, failed_at_network
 from kafka_audit.model.finding import Step
 from kafka_audit.model.text import brokers, clean, word
 
@@ -37,8 +37,8 @@ def _log_lines(case: Case, controller: int) -> Iterable[str]:
     return [f'grep -E "Controller {controller}\'s connection to broker .* was unsuccessful" controller.log | tail -20']
 
 
-def _log_line(case: Case, controller: int, endpoint: Endpoint) -> str:
-    registration = case.facts.registered.get(endpoint.broker_id)
+def _log_line(case: Case, controller: int, endpoint: AdvertisedEndpoint) -> str:
+    registration = case.view.in_zookeeper.get(endpoint.broker_id)
     rack = (registration.rack if registration else None) or "null"
     line = (
         f"Controller {controller}'s connection to broker {endpoint.address} "
@@ -56,10 +56,10 @@ def _quick(case: Case) -> Step:
     for endpoint in case.endpoints[:5]:
         commands.append(f"# server.properties of broker {endpoint.broker_id}")
         commands.append(advertise(case, (endpoint, _repaired(case, endpoint))))
-    known = brokers(case.facts.known_brokers)
+    known = brokers(case.view.named_brokers)
     # In KRaft brokers fetch what the controllers know, and none of them becomes controller.
-    whom = f"all brokers ({known})" if case.facts.kraft else f"every possible controller ({known})"
-    stuck = "" if case.facts.kraft else " A broker that cannot reach its controller may not end on SIGTERM; then use SIGKILL."
+    whom = f"all brokers ({known})" if case.view.kraft else f"every possible controller ({known})"
+    stuck = "" if case.view.kraft else " A broker that cannot reach its controller may not end on SIGTERM; then use SIGKILL."
     return Step(
         kind="quick",
         text=(
@@ -74,11 +74,11 @@ def _quick(case: Case) -> Step:
     )
 
 
-def _repaired(case: Case, broken: Endpoint) -> str:
+def _repaired(case: Case, broken: AdvertisedEndpoint) -> str:
     return _worked_before(case, broken) or f"<address that clients and all brokers reach>:{broken.port}"
 
 
-def _worked_before(case: Case, endpoint: Endpoint) -> str | None:
+def _worked_before(case: Case, endpoint: AdvertisedEndpoint) -> str | None:
     here = {f"broker/{endpoint.broker_id}", f"broker/{endpoint.broker_id}/listener/{endpoint.listener}"}
     for change in case.changes:
         found = _ADDRESS.fullmatch(change.before or "") if change.kind == "endpoint" and change.resource in here else None
@@ -91,8 +91,8 @@ def _lasting(case: Case) -> Step:
     endpoint = next(iter(case.endpoints), None)
     if endpoint is None:
         return Step(kind="lasting", text="Give the brokers a listener of their own, at addresses that every broker reaches.")
-    own = case.facts.config(endpoint.broker_id, "inter.broker.listener.name")
-    if own and len(case.facts.endpoints_of(endpoint.broker_id)) > 1:
+    own = case.view.settings.get(endpoint.broker_id, "inter.broker.listener.name").value
+    if own and len(case.view.endpoints.of(endpoint.broker_id)) > 1:
         return Step(
             kind="lasting",
             text=(
@@ -111,14 +111,14 @@ def _lasting(case: Case) -> Step:
     )
 
 
-def _own_listener(case: Case, broken: Endpoint) -> Iterable[str]:
-    present = case.facts.endpoints_of(broken.broker_id)
-    names = {e.listener for e in case.facts.endpoints}
-    ports = {e.port for e in case.facts.endpoints}
+def _own_listener(case: Case, broken: AdvertisedEndpoint) -> Iterable[str]:
+    present = case.view.endpoints.of(broken.broker_id)
+    names = {e.listener for e in case.view.endpoints.known}
+    ports = {e.port for e in case.view.endpoints.known}
     name = next(n for n in ("INTERNAL", "REPLICATION", "BROKERS", "INTER_BROKER") if n not in names or n == "INTER_BROKER")
     port = next(p for p in range(9094, 65536) if p not in ports)
     protocol = broken.protocol or "PLAINTEXT"
-    bound = case.facts.config(broken.broker_id, "listeners") or ",".join(
+    bound = case.view.settings.get(broken.broker_id, "listeners").value or ",".join(
         f"{clean(e.listener)}://0.0.0.0:{e.port}" for e in present
     )
     advertised = ",".join(f"{clean(e.listener)}://{clean(e.address)}" for e in present)
@@ -131,7 +131,7 @@ def _own_listener(case: Case, broken: Endpoint) -> Iterable[str]:
     yield f"inter.broker.listener.name={name}"
 
 
-def _own_host(bound: str, broken: Endpoint) -> str:
+def _own_host(bound: str, broken: AdvertisedEndpoint) -> str:
     """Return the host that the broker binds to, where it names one: the others reach it there, past any forward."""
     found = re.search(rf"(?:^|,){re.escape(broken.listener)}://(?P<host>[A-Za-z0-9][A-Za-z0-9._-]*):\d+", bound)
     if found and found["host"] not in {"0.0.0.0", "localhost", "127.0.0.1"}:  # noqa: S104 -- compared, not bound
@@ -140,12 +140,12 @@ def _own_host(bound: str, broken: Endpoint) -> str:
 
 
 def _warnings(case: Case) -> Iterable[Step]:
-    if case.facts.registry is not None:
+    if case.view.zookeeper_read:
         yield do_not("go by `kafka-topics.sh --zookeeper` (up to Kafka 2.8): it reads ZooKeeper, and asks no broker.")
     if not case.by_controller:
         return
-    paths = [p for e in case.endpoints for p in case.facts.paths_to(e, "broker") if p.from_broker not in case.sources]
-    also = sorted({p.from_broker for p in paths if failed_at_network(p) and p.from_broker is not None})
+    paths = [p for e in case.endpoints for p in case.view.probes_to(e, "broker") if p.from_broker not in case.sources]
+    also = sorted({p.from_broker for p in paths if p.failed_at_network and p.from_broker is not None})
     reach = sorted({p.from_broker for p in paths if "tcp" in p.passed and p.from_broker is not None} - set(also))
     if also:
         yield do_not(f"move the controller to {brokers(also)}: no connection from there to these addresses either (measured).")

@@ -5,12 +5,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from kafka_audit.checks.broker_reads import STORAGE_ERROR
+from kafka_audit.cluster.broker_reads import STORAGE_ERROR
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.engine.causes import written
 from kafka_audit.engine.causes.dead_disk_repair import readers, steps, who_writes
 from kafka_audit.engine.causes.rule import CHANGES, Case, Story, evidence_of, partition_of
-from kafka_audit.engine.facts import Facts, broker_of
-from kafka_audit.model.finding import Evidence, Finding, Status
+from kafka_audit.model.finding import Evidence, Finding, Status, broker_of
 from kafka_audit.model.tables import LeadershipAnswer
 from kafka_audit.model.text import clean, counted, fitting, listing
 
@@ -40,16 +40,14 @@ def on_the_disk(case: Case, symptom: Finding) -> bool:
     key, broker = partition_of(symptom.resource.name), case.brokers[0]
     if key is None:
         return broker_of(symptom.resource.name) == broker
-    state = case.facts.states.get(key)
-    known = _loss(case.facts, broker).offline
+    state = case.view.partitions.state(*key)
+    known = _loss(case.view, broker).offline
     return state is not None and broker in state.missing and (key in known or not known)
 
 
 @lru_cache(maxsize=64)
-def _loss(facts: Facts, broker: int) -> _Loss:
-    rows = [row for row in facts.snapshot.of(LeadershipAnswer) if row.broker_id == broker and row.error == STORAGE_ERROR]
-    last = max((row.sample for row in rows), default=0)
-    rows = [row for row in rows if row.sample == last]
+def _loss(view: ClusterView, broker: int) -> _Loss:
+    rows = [row for row in view.newest(LeadershipAnswer) if row.broker_id == broker and row.error == STORAGE_ERROR]
     led = frozenset((row.topic, row.partition) for row in rows if row.preferred and row.asked_as == "former")
     return _Loss(offline={(row.topic, row.partition): row.leader for row in rows}, led=led)
 
@@ -57,7 +55,7 @@ def _loss(facts: Facts, broker: int) -> _Loss:
 def tell(case: Case) -> Story:
     """Tell which disk of which broker died, and what that means to replicas, leaders and clients."""
     (broker,) = case.brokers
-    loss = _loss(case.facts, broker)
+    loss = _loss(case.view, broker)
     paths = [root.resource.name.partition(_DIR)[2] for root in case.roots if root.code == "KA501"]
     pinned = next((root for root in case.roots if root.code == "KA506"), None)
     moved = int(pinned.evidence.get("count", "0")) if pinned else 0

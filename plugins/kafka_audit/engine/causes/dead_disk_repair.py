@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from kafka_audit.checks.reads import last_reads
 from kafka_audit.engine.causes.repair import do_not, prove
 from kafka_audit.engine.causes.rule import Case
 from kafka_audit.model.finding import Evidence, Step
@@ -17,14 +16,14 @@ def readers(case: Case, partitions: Iterable[tuple[str, int]]) -> tuple[tuple[Ev
     """Return consumer groups that read these partitions as evidence, and what is not known of consumers."""
     wanted = {f"{topic}-{number}" for topic, number in partitions}
     groups: dict[str, list[GroupMember]] = defaultdict(list)
-    for row in case.facts.snapshot.of(GroupMember):
+    for row in case.view.snapshot.of(GroupMember):
         if wanted & set(row.partitions):
             groups[row.group].append(row)
     lines = [_group(name, members, wanted) for name, members in sorted(groups.items())]
     if len(lines) > _SHOWN:
         more = Evidence(observer="count", text=f"and {len(lines) - _SHOWN} more consumer groups read what moved")
         lines[_SHOWN:] = [more]
-    failed = [r for r in last_reads(case.facts.snapshot) if r.operation == "DescribeGroups" and r.outcome == "failed"]
+    failed = [r for r in case.view.last_reads if r.operation == "DescribeGroups" and r.outcome == "failed"]
     if not failed:
         return tuple(lines), ()
     who = listing(sorted({one.observer.replace("broker:", "broker ") for one in failed}))
@@ -43,7 +42,7 @@ def _group(name: str, members: Sequence[GroupMember], wanted: set[str]) -> Evide
 
 def who_writes(case: Case, broker: int) -> str:
     """Return where to look for producers, which no API that only reads names."""
-    ports = sorted({endpoint.port for endpoint in case.facts.endpoints_of(broker)}) or [9092]
+    ports = sorted({endpoint.port for endpoint in case.view.endpoints.of(broker)}) or [9092]
     filters = " or ".join(f"sport = :{port}" for port in ports)
     return (
         f"Not known: which producers stay with broker {broker}; no API that only reads names them. To know: on its host "
@@ -54,7 +53,7 @@ def who_writes(case: Case, broker: int) -> str:
 
 def steps(case: Case, broker: int, paths: Sequence[str], *, pinned: bool, leaderless: int) -> tuple[Step, ...]:
     """Return what to do, in order."""
-    address = next((word(endpoint.address) for endpoint in case.facts.endpoints_of(broker)), "<broker>:9092")
+    address = next((word(endpoint.address) for endpoint in case.view.endpoints.of(broker)), "<broker>:9092")
     return (
         Step(
             kind="see",
@@ -93,9 +92,9 @@ def steps(case: Case, broker: int, paths: Sequence[str], *, pinned: bool, leader
 
 def _format(case: Case) -> tuple[str, ...]:
     """Return what makes a new disk fit for a KRaft broker, which does not start with an empty log dir."""
-    if not case.facts.kraft:
+    if not case.view.kraft:
         return ()
-    cluster = word(case.facts.snapshot.cluster_id)
+    cluster = word(case.view.snapshot.cluster_id)
     return (f"kafka-storage.sh format --ignore-formatted --cluster-id {cluster} --config server.properties",)
 
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from kafka_audit.checks.hosts import means_itself
+from kafka_audit.cluster.hosts import means_itself
+from kafka_audit.cluster.probes import LAYERS, ProbeResult
 from kafka_audit.engine.causes.from_vantages import Reach, split_answers
 from kafka_audit.engine.causes.repair import advertise, connect, do_not, prove
 from kafka_audit.engine.causes.rule import Case, Story, changed_before, evidence_of, evidence_of_paths
-from kafka_audit.engine.facts import LAYERS, Path, failed_at_network
 from kafka_audit.model.finding import Step
 from kafka_audit.model.text import brokers, clean, counted, fitting, listing, start_upper, word
 
@@ -19,9 +19,9 @@ def dead_for_everybody(case: Case) -> Iterable[Case]:
         root
         for root in case.roots
         if root.resource.name in inter_broker
-        and (endpoint := case.facts.endpoint(root.resource.name)) is not None
-        and not case.facts.views_of(endpoint.broker_id)
-        and any(failed_at_network(path) for path in case.facts.paths_to(endpoint, "client"))
+        and (endpoint := case.view.endpoints.by_resource.get(root.resource.name)) is not None
+        and not case.view.views_of(endpoint.broker_id)
+        and any(path.failed_at_network for path in case.view.probes_to(endpoint, "client"))
     )
     return (replace(case, roots=roots),) if roots else ()
 
@@ -29,10 +29,10 @@ def dead_for_everybody(case: Case) -> Iterable[Case]:
 def tell_dead(case: Case) -> Story:
     """Tell that nobody reaches a broker: whether it runs is not decided from outside."""
     who, one = case.brokers, len(case.brokers) == 1
-    paths = [p for e in case.endpoints for role in ("client", "broker") for p in case.facts.paths_to(e, role)]
-    layers = [layer for layer in LAYERS if any(p.layer == layer and failed_at_network(p) for p in paths)]
+    paths = [p for e in case.endpoints for role in ("client", "broker") for p in case.view.probes_to(e, role)]
+    layers = [layer for layer in LAYERS if any(p.layer == layer and p.failed_at_network for p in paths)]
     them = "it" if one else "them"
-    still = f"brokers still list {them}" if case.facts.kraft else f"ZooKeeper still has {them} registered"
+    still = f"brokers still list {them}" if case.view.kraft else f"ZooKeeper still has {them} registered"
     return Story(
         headline=f"{start_upper(brokers(who))} {'is' if one else 'are'} out of reach for everybody: "
         f"neither clients nor brokers can connect ({', '.join(layers)})",
@@ -113,15 +113,15 @@ def _means_itself(case: Case) -> bool:
     """
     if not case.endpoints or not all(means_itself(endpoint.host) for endpoint in case.endpoints):
         return False
-    others = (e for e in case.facts.endpoints if means_itself(e.host) and e not in case.endpoints)
-    return not any("tcp" in path.passed for e in others for path in case.facts.paths_to(e, "client"))
+    others = (e for e in case.view.endpoints.known if means_itself(e.host) and e not in case.endpoints)
+    return not any("tcp" in path.passed for e in others for path in case.view.probes_to(e, "client"))
 
 
 def _impact(case: Case, reach: Reach) -> str:
     if reach.everything_fails():
         return "No client there can even bootstrap."
-    led = sum(state.leader in case.brokers for state in case.facts.states.values())
-    of, by = len(case.facts.states), "the newest leader epochs" if case.facts.kraft else "ZooKeeper"
+    led = case.view.partitions.led_by(case.brokers)
+    of, by = case.view.partitions.count.partitions, "the newest leader epochs" if case.view.kraft else "ZooKeeper"
     text = f"A client there may bootstrap, then fails on every partition that {brokers(case.brokers)} " + (
         "leads" if len(case.brokers) == 1 else "lead"
     )
@@ -129,16 +129,16 @@ def _impact(case: Case, reach: Reach) -> str:
 
 
 def _never_asked(case: Case) -> Iterable[str]:
-    info = case.facts.info
+    info = case.view.info
     if info is not None and info.client_vantages <= 1:
         yield "Not known: whether clients elsewhere reach the brokers. To know: add a vantage to the cluster file."
 
 
-def _steps(case: Case, failed: Sequence[Path]) -> tuple[Step, ...]:
+def _steps(case: Case, failed: Sequence[ProbeResult]) -> tuple[Step, ...]:
     endpoints = tuple(sorted({p.endpoint for p in failed})) or case.endpoints
     dns = any(p.layer == "dns" for p in failed)
     resolve = tuple(f"getent hosts {word(e.host)}" for e in endpoints[:5]) if dns else ()
-    many = counted(len(case.facts.known_brokers), "broker")
+    many = counted(len(case.view.named_brokers), "broker")
     see = Step(kind="see", text="See it yourself from that vantage (reads only).", commands=(*resolve, *connect(endpoints, 5)))
     if _means_itself(case):
         return (see, _advertise(case), prove(case))

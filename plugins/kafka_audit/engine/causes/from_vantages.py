@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from kafka_audit.cluster.probes import LAYERS, ProbeResult
 from kafka_audit.engine.causes.rule import Case, evidence_of_paths
-from kafka_audit.engine.facts import LAYERS, Path
 from kafka_audit.model.finding import Evidence
 from kafka_audit.model.text import clean, listing
 
@@ -21,15 +21,15 @@ _TOLD = re.compile(r"(?P<addresses>\S*) ?(?:by (?P<who>.+))?")
 class Reach:
     """The client paths of each vantage, and those of them that fail at the case's endpoints."""
 
-    paths: Mapping[str, Sequence[Path]]
-    failed: Mapping[str, Sequence[Path]]
+    paths: Mapping[str, Sequence[ProbeResult]]
+    failed: Mapping[str, Sequence[ProbeResult]]
 
     @classmethod
     def of(cls, case: Case) -> "Reach":
         """Return what vantages tell of a case."""
         names = {root.resource.name for root in case.roots}
-        paths: dict[str, list[Path]] = defaultdict(list)
-        for path in case.facts.paths:
+        paths: dict[str, list[ProbeResult]] = defaultdict(list)
+        for path in case.view.probes:
             if path.role == "client":
                 paths[path.vantage].append(path)
         failed = {
@@ -45,7 +45,7 @@ class Reach:
         return tuple(sorted(v for v, own in self.failed.items() if own and {resource_of(path) for path in own} == ends))
 
     @property
-    def worst_failed(self) -> Sequence[Path]:
+    def worst_failed(self) -> Sequence[ProbeResult]:
         """What fails from the worst vantages, told by the first of them."""
         return self.failed[self.worst[0]] if self.worst else ()
 
@@ -98,17 +98,17 @@ class Reach:
                 yield Evidence(observer=f"vantage {clean(vantage)}", text=text)
 
 
-def resource_of(path: Path) -> str:
+def resource_of(path: ProbeResult) -> str:
     """Return the resource name of the endpoint that a path leads to."""
     return f"broker/{path.endpoint.broker_id}/listener/{path.endpoint.listener}"
 
 
-def _stops(failed: Iterable[Path]) -> list[str]:
+def _stops(failed: Iterable[ProbeResult]) -> list[str]:
     layers = {path.layer for path in failed}
     return [layer for layer in LAYERS if layer in layers]
 
 
-def _asked_in_vain(vantage: str, failed: Iterable[Path]) -> Iterator[Evidence]:
+def _asked_in_vain(vantage: str, failed: Iterable[ProbeResult]) -> Iterator[Evidence]:
     names: dict[tuple[str, bool], list[str]] = defaultdict(list)
     for path in failed:
         who = _answer(path)[1] if path.layer == "dns" else None
@@ -119,7 +119,7 @@ def _asked_in_vain(vantage: str, failed: Iterable[Path]) -> Iterator[Evidence]:
         yield Evidence(observer=f"vantage {clean(vantage)}", text=f"{clean(who)} {how} {listing(dict.fromkeys(asked), 3)}")
 
 
-def _answer(path: Path) -> tuple[frozenset[str], str | None]:
+def _answer(path: ProbeResult) -> tuple[frozenset[str], str | None]:
     """Return the addresses that a name has there, and who says so."""
     match = _TOLD.fullmatch(path.resolved or "")
     return (frozenset(match["addresses"].split(",")) - {""}, match["who"]) if match else (frozenset(), None)
@@ -128,7 +128,7 @@ def _answer(path: Path) -> tuple[frozenset[str], str | None]:
 def split_answers(case: Case, limit: int = 5) -> Iterator[Evidence]:
     """Yield names of the case's brokers that mean different addresses at different places."""
     answers: dict[str, dict[str, tuple[frozenset[str], str | None]]] = defaultdict(dict)
-    for path in case.facts.paths:
+    for path in case.view.probes:
         if path.endpoint.broker_id in case.brokers and path.via is None:
             addresses, who = _answer(path)
             if addresses and who:

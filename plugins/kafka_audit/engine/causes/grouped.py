@@ -4,8 +4,7 @@ import re
 
 from kafka_audit.engine.causes.repair import prove
 from kafka_audit.engine.causes.rule import Case, Story, changed_before, evidence_of, partition_of, spread
-from kafka_audit.engine.facts import broker_of
-from kafka_audit.model.finding import Step
+from kafka_audit.model.finding import Step, broker_of
 from kafka_audit.model.text import brokers, counted, fitting, start_upper
 
 

@@ -4,11 +4,11 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 
-from kafka_audit.checks.hosts import inside_of
+from kafka_audit.cluster.hosts import inside_of
+from kafka_audit.cluster.probes import ProbeResult
 from kafka_audit.engine.causes.from_vantages import UNKNOWN_NAME, Reach, resource_of, split_answers
 from kafka_audit.engine.causes.repair import do_not, prove
 from kafka_audit.engine.causes.rule import Case, Story, changed_before
-from kafka_audit.engine.facts import Path
 from kafka_audit.model.finding import Evidence, Finding, Step
 from kafka_audit.model.text import brokers, clean, counted, fitting, listing, word
 
@@ -28,14 +28,14 @@ def by_network(case: Case) -> Iterable[Case]:
                 outside[resource_of(path)].add(vantage)
     groups: dict[str, list[Finding]] = defaultdict(list)
     for root in case.roots:
-        endpoint = case.facts.endpoint(root.resource.name)
+        endpoint = case.view.endpoints.by_resource.get(root.resource.name)
         place = inside_of(endpoint.host) if endpoint is not None else None
         if place is not None and outside[root.resource.name]:
             groups[place].append(root)
     return tuple(replace(case, roots=tuple(roots)) for roots in groups.values())
 
 
-def _unresolved(path: Path) -> bool:
+def _unresolved(path: ProbeResult) -> bool:
     return path.via is None and path.layer == "dns" and path.outcome == "failed" and path.error == UNKNOWN_NAME
 
 
@@ -67,7 +67,7 @@ def tell(case: Case) -> Story:
 
 def _never_seen_inside(case: Case) -> Iterable[str]:
     names = {root.resource.name for root in case.roots}
-    if not any("dns" in path.passed for path in case.facts.paths if resource_of(path) in names):
+    if not any("dns" in path.passed for path in case.view.probes if resource_of(path) in names):
         vantage = "{command: [kubectl, exec, -i, POD, --]}"
         yield f"Not known: whether these names resolve inside. To know: a vantage there, such as {vantage} in the cluster file."
 
@@ -92,7 +92,7 @@ def _headline(case: Case, reach: Reach, listeners: str, place: str) -> str:
 
 
 def _steps(case: Case) -> tuple[Step, ...]:
-    many = counted(len(case.facts.known_brokers), "broker")
+    many = counted(len(case.view.named_brokers), "broker")
     shown = dict.fromkeys(word(endpoint.host) for endpoint in case.endpoints)
     return (
         Step(

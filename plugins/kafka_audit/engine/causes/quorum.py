@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 
-from kafka_audit.checks.reads import last_reads
 from kafka_audit.engine.causes.repair import connect_again, do_not, prove
 from kafka_audit.engine.causes.rule import Case, Story, evidence_of, evidence_of_reads
 from kafka_audit.model.finding import Finding, Step
@@ -18,18 +17,18 @@ _LOG = "grep -iE 'candidate|election|unattached|UnknownHost|Connection' server.l
 
 def failed_reads(case: Case) -> list[SourceRead]:
     """Return what was asked about the quorum, or of a controller, and not answered."""
-    failed = [read for read in last_reads(case.facts.snapshot) if read.outcome == "failed"]
+    failed = [read for read in case.view.last_reads if read.outcome == "failed"]
     return [read for read in failed if read.operation == "DescribeQuorum" or read.observer.startswith("controller")]
 
 
 def about_the_quorum(case: Case, symptom: Finding) -> bool:
     """Explain, in KRaft, a source of which only the question for the quorum was not answered, or which is a controller."""
-    if not case.facts.kraft:
+    if not case.view.kraft:
         return False
     name = symptom.resource.name
     if name.startswith("controller/"):
         return True
-    reads = [read for read in last_reads(case.facts.snapshot) if read.observer == name.replace("/", ":", 1)]
+    reads = [read for read in case.view.last_reads if read.observer == name.replace("/", ":", 1)]
     failed = [read for read in reads if read.outcome == "failed"]
     # After one time-out the connection is gone, and what would have followed fails with it.
     return bool(failed) and {read.operation for read in failed} <= _PASSED_ON
@@ -96,7 +95,7 @@ def tell_voters(case: Case) -> Story:
 
 def torn(case: Case) -> Iterable[Case]:
     """Take all that name another leader of the metadata quorum as one fault; with ZooKeeper none."""
-    return (case,) if case.facts.kraft and case.roots else ()
+    return (case,) if case.view.kraft and case.roots else ()
 
 
 def tell_torn(case: Case) -> Story:

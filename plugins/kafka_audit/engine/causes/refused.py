@@ -5,8 +5,7 @@ from collections.abc import Iterable
 from kafka_audit.engine.causes import refused_repair, written
 from kafka_audit.engine.causes.candidates import Candidate, candidates, login_log
 from kafka_audit.engine.causes.rule import Case, Story, bootstrap_in_vain, changed_before, evidence_of
-from kafka_audit.engine.facts import broker_of
-from kafka_audit.model.finding import Confidence, Evidence, Finding, Severity, Status
+from kafka_audit.model.finding import Confidence, Evidence, Finding, Severity, Status, broker_of
 from kafka_audit.model.text import brokers, clean, fitting, listing, start_upper
 
 _HEDGE = {Confidence.MEASURED: "", Confidence.INFERRED: "most likely ", Confidence.SUSPECTED: "possibly "}
@@ -62,13 +61,13 @@ def _shows(case: Case) -> bool:
 
 
 def _whom(case: Case) -> str:
-    one, controller = len(case.brokers) == 1, case.facts.controller
+    one, controller = len(case.brokers) == 1, case.view.controller
     sources = {int(i) for text in told(case, "from") for i in text.split(", ") if i.isdigit()}
     if controller is not None and (controller in sources or not sources):
         if case.brokers == (controller,):
             return "itself, its controller"
         return "its controller" if one else "their controller"
-    return "the other brokers" if case.facts.kraft or not sources else brokers(sources)
+    return "the other brokers" if case.view.kraft or not sources else brokers(sources)
 
 
 def _headline(case: Case) -> str:
@@ -84,7 +83,7 @@ def _headline(case: Case) -> str:
 
 
 def _login_headline(case: Case, subject: str, hedge: str) -> str:
-    controller, sources = case.facts.controller, told(case, "from")
+    controller, sources = case.view.controller, told(case, "from")
     ids = {int(i) for text in sources for i in text.split(", ") if i.isdigit()}
     actor = f"controller {controller}" if controller is not None and (controller in ids or not ids) else "other brokers"
     shows = f"{'is' if len(case.brokers) == 1 else 'are'} told nothing" if _shows(case) else "will be told nothing"
@@ -95,13 +94,13 @@ def _login_headline(case: Case, subject: str, hedge: str) -> str:
 
 
 def _impact(case: Case) -> str:
-    empty = [b for b in case.brokers if case.facts.is_empty(b)]
+    empty = [b for b in case.brokers if case.view.is_empty(b)]
     who, one = start_upper(brokers(case.brokers)), len(case.brokers) == 1
     if empty:
-        led = sum(row.leader in case.brokers for row in case.facts.partitions.values())
-        names = f" ZooKeeper names {brokers(case.brokers)} as leader of {led} of {len(case.facts.partitions)} partitions."
-        return bootstrap_in_vain(empty) + (names if led else "")
-    if case.facts.kraft:
+        led, of = case.view.partitions.led_by(case.brokers), case.view.partitions.count.partitions
+        names = f" ZooKeeper names {brokers(case.brokers)} as leader of {led} of {of} partitions."
+        return bootstrap_in_vain(empty) + (names if led and not case.view.kraft else "")
+    if case.view.kraft:
         return f"What {who[0].lower()}{who[1:]} {'leads' if one else 'lead'} has no other replica in sync, and is gone with it."
     if told(case, "symptom"):
         return f"{who} {'names' if one else 'name'} leaders of the past; clients that ask there are led astray."
@@ -125,15 +124,15 @@ def _why(case: Case) -> str:
 
 def _ways(case: Case) -> Iterable[Evidence]:
     """Tell on which listener, at which address, and so as whom."""
-    between, controller = case.facts.between, case.facts.controller
+    between, controller = case.view.inter_broker, case.view.controller
     for broker in case.brokers[:10]:
         source = controller if controller is not None else broker
         listener = between.listener(source) or between.listener(broker)
         if listener is None:
             continue
-        endpoint = next((e for e in case.facts.endpoints_of(broker) if e.listener == listener.name), None)
+        endpoint = next((e for e in case.view.endpoints.of(broker) if e.listener == listener.name), None)
         where = f" at {clean(endpoint.address)}" if endpoint else ""
-        who = "brokers" if case.facts.kraft or controller is None else f"controller {controller}"
+        who = "brokers" if case.view.kraft or controller is None else f"controller {controller}"
         talk = "talk" if who == "brokers" else "talks"
         principal = between.principal(source, broker)
         names = f", there as {' or '.join(map(clean, principal.names))}" if principal.names else ""
@@ -153,7 +152,7 @@ def _let_in_elsewhere(case: Case) -> Iterable[Evidence]:
 
 
 def _registry_looks_whole(case: Case) -> Iterable[Evidence]:
-    if case.facts.registry is not None and any(case.facts.is_empty(b) for b in case.brokers):
+    if case.view.zookeeper_read and any(case.view.is_empty(b) for b in case.brokers):
         text = f"{brokers(case.brokers)} registered; proves nothing: brokers register themselves, whoever they let in"
         yield Evidence(observer="zookeeper", text=text)
 

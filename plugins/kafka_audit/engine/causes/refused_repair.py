@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 
-from kafka_audit.checks.reads import last_reads
 from kafka_audit.configuration.acl_command import acl_command
 from kafka_audit.configuration.authorization import ANYBODY, CLUSTER
 from kafka_audit.configuration.principals import ANONYMOUS
@@ -26,15 +25,15 @@ def steps(case: Case) -> tuple[Step, ...]:
 
 def acl_tool(case: Case) -> str:
     """Return kafka-acls.sh pointed where it works: a broker whose view is filled, else ZooKeeper itself (not in 4.x)."""
-    facts = case.facts
-    filled = [b for b in facts.known_brokers if facts.views_of(b) and not facts.is_empty(b) and facts.endpoints_of(b)]
+    view = case.view
+    filled = [b for b in view.named_brokers if view.views_of(b) and not view.is_empty(b) and view.endpoints.of(b)]
     if filled:
         other = [b for b in filled if b not in case.brokers] or filled
         return (
-            f"kafka-acls.sh --bootstrap-server {word(facts.endpoints_of(other[0])[-1].address)} --command-config admin.properties"
+            f"kafka-acls.sh --bootstrap-server {word(view.endpoints.of(other[0])[-1].address)} --command-config admin.properties"
         )
-    asked = [read.target for read in last_reads(facts.snapshot) if read.observer == "zookeeper"]
-    if facts.registry is None and not asked:
+    asked = [read.target for read in view.last_reads if read.observer == "zookeeper"]
+    if not view.zookeeper_read and not asked:
         return "kafka-acls.sh --bootstrap-server <a broker that lists brokers> --command-config admin.properties"
     return f"kafka-acls.sh --authorizer-properties zookeeper.connect={word(asked[0]) if asked else '<zookeeper.connect>'}"
 
@@ -48,7 +47,7 @@ def principals(case: Case) -> tuple[str, ...]:
 
 
 def _see_rights(case: Case) -> Step:
-    files = "state-change.log" if not case.facts.kraft else "server.log"
+    files = "state-change.log" if not case.view.kraft else "server.log"
     return Step(
         kind="see",
         text=f"See it yourself (reads only): {rights_log(case)}, kafka-authorizer.log of {brokers(case.brokers)}, and the ACLs.",
@@ -79,11 +78,11 @@ def _give(case: Case) -> Iterable[Step]:
 
 
 def _empty(case: Case) -> bool:
-    return any(case.facts.is_empty(b) for b in case.brokers)
+    return any(case.view.is_empty(b) for b in case.brokers)
 
 
 def _take_away(case: Case) -> Iterable[Step]:
-    names, between = {*principals(case), ANYBODY}, case.facts.between
+    names, between = {*principals(case), ANYBODY}, case.view.inter_broker
     found = dict.fromkeys(
         acl
         for broker in case.brokers
@@ -106,7 +105,7 @@ def _take_away(case: Case) -> Iterable[Step]:
 def _super_users(case: Case) -> Step:
     commands = []
     for broker in case.brokers[:_FIRST]:
-        known = case.facts.between.super_users(broker)
+        known = case.view.inter_broker.super_users(broker)
         present = "<as it is now>" if known is None else ";".join(sorted(map(clean, known)))
         line = ";".join([*([present] if present else []), *map(clean, principals(case)[:_FIRST])])
         commands += [f"# server.properties of broker {broker}", f"super.users={line}"]
@@ -124,7 +123,7 @@ def _listener(case: Case) -> Iterable[Step]:
     """Offer, where everybody is ANONYMOUS, a listener on which brokers prove who they are."""
     if ANONYMOUS not in principals(case):
         return
-    own = [e for b in case.brokers for e in case.facts.endpoints_of(b) if (e.protocol or "").startswith("SASL")]
+    own = [e for b in case.brokers for e in case.view.endpoints.of(b) if (e.protocol or "").startswith("SASL")]
     name = clean(own[0].listener) if own else "<an authenticated listener>"
     yield Step(
         kind="lasting",
@@ -141,7 +140,7 @@ def _listener(case: Case) -> Iterable[Step]:
 
 def _rights_warnings(case: Case) -> Iterable[Step]:
     yield do_not("set allow.everyone.if.no.acl.found: it opens the cluster to everybody.")
-    if case.facts.registry is not None:
+    if case.view.zookeeper_read:
         yield do_not("go by `kafka-topics.sh --zookeeper` (up to Kafka 2.8): it reads ZooKeeper, and asks no broker.")
 
 

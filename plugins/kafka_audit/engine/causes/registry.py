@@ -4,12 +4,10 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from kafka_audit.checks.reads import last_reads
 from kafka_audit.engine.causes import quorum, written
 from kafka_audit.engine.causes.repair import connect_again, do_not, prove, zookeeper_shell
 from kafka_audit.engine.causes.rule import Case, Story, changed_before, evidence_of, evidence_of_reads
-from kafka_audit.engine.facts import broker_of
-from kafka_audit.model.finding import Evidence, Finding, Step
+from kafka_audit.model.finding import Evidence, Finding, Step, broker_of
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import brokers, clean, counted, fitting, start_upper, word
 
@@ -19,13 +17,13 @@ _LOGINS = frozenset({"AuthFailedError", "no login"})
 
 def zookeeper_unread(case: Case) -> Iterable[Case]:
     """Take KA001 of the cluster where it is ZooKeeper that gave nothing; a read of it that failed alone is no outage."""
-    down = case.facts.registry is None and _failed_zookeeper_reads(case)
+    down = not case.view.zookeeper_read and _failed_zookeeper_reads(case)
     roots = tuple(root for root in case.roots if root.resource.name == "cluster") if down else ()
     return (replace(case, roots=roots),) if roots else ()
 
 
 def _failed_zookeeper_reads(case: Case) -> list[SourceRead]:
-    return [r for r in last_reads(case.facts.snapshot) if r.observer == "zookeeper" and r.outcome == "failed"]
+    return [r for r in case.view.last_reads if r.observer == "zookeeper" and r.outcome == "failed"]
 
 
 def tell_zookeeper_unread(case: Case) -> Story:
@@ -67,9 +65,9 @@ def _correct_the_login(read: SourceRead) -> tuple[Step, ...]:
 
 def tell_no_controller(case: Case) -> Story:
     """Tell that nobody is controller."""
-    if case.facts.kraft:
+    if case.view.kraft:
         return quorum.tell_no_leader(case)
-    registered = sorted(case.facts.registered)
+    registered = sorted(case.view.in_zookeeper)
     return Story(
         headline="The cluster is without controller: no broker holds /controller in ZooKeeper",
         impact="No leader can move, no topic can be created, and no broker is told of changes until one becomes controller.",
@@ -104,21 +102,21 @@ def tell_gone(case: Case) -> Story:
     headline = f"{start_upper(them)} {'is' if one else 'are'} gone: {_nobody_has(case, 'it' if one else 'them')}"
     if not who:  # only their number is expected: nobody knows which one is missing
         missing = clean(case.roots[0].evidence.get("subject", "some expected brokers are"))
-        where = "listed by any broker" if case.facts.kraft else "registered in ZooKeeper"
+        where = "listed by any broker" if case.view.kraft else "registered in ZooKeeper"
         headline = fitting([f"The cluster is short of brokers: {missing} not {where}"])
     kinds = {"broker_went": "registration", "endpoint": "address", "config": "setting", "version": "version"}
-    registered = brokers(case.facts.registered) if case.facts.registered else "no broker"
-    seen = () if case.facts.kraft else (Evidence(observer="zookeeper", text=f"{registered} registered"),)
+    registered = brokers(case.view.in_zookeeper) if case.view.in_zookeeper else "no broker"
+    seen = () if case.view.kraft else (Evidence(observer="zookeeper", text=f"{registered} registered"),)
     look = zookeeper_shell(case, "ls /brokers/ids")
-    if case.facts.kraft:
+    if case.view.kraft:
         look = ("kafka-metadata-quorum.sh --bootstrap-server <broker>:9092 describe --replication",)
-    controllers = "its controllers" if case.facts.kraft else "ZooKeeper"
+    controllers = "its controllers" if case.view.kraft else "ZooKeeper"
     return Story(
         headline=headline,
         impact=_missed(case),
         confidence=case.confidence(),
         why="The other brokers were asked, and none lists it."
-        if case.facts.kraft
+        if case.view.kraft
         else "ZooKeeper was read, and the registration is absent.",
         speaks_for=(
             *evidence_of(case.roots),
@@ -141,7 +139,7 @@ def tell_gone(case: Case) -> Story:
 
 
 def _nobody_has(case: Case, them: str) -> str:
-    return f"no other broker lists {them}" if case.facts.kraft else f"ZooKeeper no longer has {them} registered"
+    return f"no other broker lists {them}" if case.view.kraft else f"ZooKeeper no longer has {them} registered"
 
 
 def at_an_address_left(case: Case, symptom: Finding) -> bool:
@@ -150,7 +148,7 @@ def at_an_address_left(case: Case, symptom: Finding) -> bool:
     Where no earlier snapshot tells its addresses, any that nobody registers now may be: a dead address beside a gone broker.
     """
     _, _, address = symptom.resource.name.partition("/")
-    if broker_of(symptom.resource.name) is not None or any(e.address == address for e in case.facts.endpoints):
+    if broker_of(symptom.resource.name) is not None or any(e.address == address for e in case.view.endpoints.known):
         return False
     before = [c.before or "" for c in case.changes if c.kind == "broker_went" and broker_of(c.resource) in case.brokers]
     return not before or any(one.rpartition("://")[2] == address for text in before for one in text.split(", "))
@@ -159,14 +157,14 @@ def at_an_address_left(case: Case, symptom: Finding) -> bool:
 def _missed(case: Case) -> str:
     """Return what the brokers that are gone leave behind."""
     gone = set(case.brokers)
-    if case.facts.kraft:  # nobody registers partitions there: what the check counted in the newest view
+    if case.view.kraft:  # nobody registers partitions there: what the check counted in the newest view
         counts = [(root.evidence.get("replicas", "0"), root.evidence.get("leaderless", "0")) for root in case.roots]
         return f"Of {counts[0][0]} partitions a replica is missing, {counts[0][1]} of them have no leader." if gone else ""
-    theirs = [row for row in case.facts.partitions.values() if set(row.replicas) & gone]
-    leaderless = sum(row.leader is None or row.leader < 0 or row.leader in gone for row in theirs)
+    held = case.view.partitions.count
+    theirs, leaderless = held.unregistered, held.unregistered_leaderless
     if not gone:
         return ""
-    impact = f"Of {counted(len(theirs), 'partition')} a replica is missing." if theirs else "No partition had a replica there."
+    impact = f"Of {counted(theirs, 'partition')} a replica is missing." if theirs else "No partition had a replica there."
     if leaderless:
         return f"Without leader: {counted(leaderless, 'partition')}; clients can neither write nor read there. {impact}"
     return impact
@@ -189,7 +187,7 @@ def tell_foreign(case: Case) -> Story:
                 commands=tuple(
                     f"kafka-cluster.sh cluster-id --bootstrap-server {word(e.address)}"
                     for b in who[:3]
-                    for e in case.facts.endpoints_of(b)[:1]
+                    for e in case.view.endpoints.of(b)[:1]
                 ),
             ),
             Step(kind="quick", text="Take the broker, or the forward that leads to it, out of this cluster's addresses."),

@@ -3,9 +3,8 @@
 import re
 from collections.abc import Iterable
 
-from kafka_audit.checks.reads import last_reads
+from kafka_audit.cluster.endpoints import AdvertisedEndpoint
 from kafka_audit.engine.causes.rule import Case
-from kafka_audit.engine.facts import Endpoint
 from kafka_audit.model.finding import Step
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import clean, listing, word
@@ -13,22 +12,22 @@ from kafka_audit.model.text import clean, listing, word
 _ADDRESSES = re.compile(r"(?<![^\s,/\[\]])\[?([^\s,/\[\]]{1,255}?)\]?:(\d{1,10})(?=[,/]|$)")
 
 
-def connect(endpoints: tuple[Endpoint, ...], limit: int = 10) -> tuple[str, ...]:
+def connect(endpoints: tuple[AdvertisedEndpoint, ...], limit: int = 10) -> tuple[str, ...]:
     """Return one `nc` a endpoint: it opens a connection, sends nothing, and says which way it failed."""
     return tuple(f"nc -vz -w 3 {word(e.host)} {e.port}" for e in endpoints[:limit])
 
 
-def advertise(case: Case, *broken: tuple[Endpoint, str]) -> str:
+def advertise(case: Case, *broken: tuple[AdvertisedEndpoint, str]) -> str:
     """Return the whole setting of one broker with addresses replaced: what Kafka does not find in it is advertised no more.
 
     Where nobody told the whole setting it is not made up: a comment says what is to be changed in it.
     """
     broker, wanted = broken[0][0].broker_id, {endpoint.listener: address for endpoint, address in broken}
-    setting = case.facts.config(broker, "advertised.listeners")
+    setting = case.view.settings.get(broker, "advertised.listeners").value
     if setting is not None:
         told = [(part.strip().partition("://")[0].upper(), part.strip()) for part in setting.split(",")]
     else:  # in KRaft nobody shows which other listeners there are
-        own = () if case.facts.kraft else case.facts.endpoints_of(broker)
+        own = () if case.view.kraft else case.view.endpoints.of(broker)
         told = [(e.listener, f"{e.listener}://{e.address}") for e in own]
     if wanted.keys() <= {name for name, _ in told}:
         parts = (f"{clean(name)}://{wanted[name]}" if name in wanted else clean(part) for name, part in told)
@@ -45,7 +44,7 @@ def connect_again(reads: Iterable[SourceRead], limit: int = 5) -> tuple[str, ...
 
 def zookeeper_shell(case: Case, *requests: str) -> tuple[str, ...]:
     """Return a command for each request, e.g. `ls /brokers/ids`, at the address (with its chroot) that the audit itself asked."""
-    asked = [read.target for read in last_reads(case.facts.snapshot) if read.observer == "zookeeper"]
+    asked = [read.target for read in case.view.last_reads if read.observer == "zookeeper"]
     address = word(asked[0]) if asked else "<zookeeper.connect>"
     return tuple(f"zookeeper-shell.sh {address} {request}" for request in requests)
 
@@ -56,7 +55,7 @@ def prove(case: Case) -> Step:
     return Step(
         kind="prove",
         text=f"Audit again: exit 0, and {listing(codes)} resolved.",
-        commands=(f"kafka-audit run {word(case.facts.snapshot.cluster)} --config clusters.yaml --out DIR --fail-on high",),
+        commands=(f"kafka-audit run {word(case.view.snapshot.cluster)} --config clusters.yaml --out DIR --fail-on high",),
     )
 
 

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 
+from kafka_audit.cluster.partitions import PartitionState
 from kafka_audit.engine.causes.repair import prove
 from kafka_audit.engine.causes.rule import Case, Story, changed_before, evidence_of, partition_of
-from kafka_audit.engine.partition_states import PartitionState
 from kafka_audit.model.finding import Confidence, Evidence, Finding, Step
 from kafka_audit.model.text import counted, fitting
 
@@ -30,20 +30,20 @@ def cases(case: Case) -> Iterable[Case]:
 
 def _state(case: Case, root: Finding) -> PartitionState | None:
     key = partition_of(root.resource.name)
-    return case.facts.states.get(key) if key else None
+    return case.view.partitions.state(*key) if key else None
 
 
 def tell(case: Case) -> Story:
     """Tell which broker is missing, in how many partitions, and what that means now."""
     (broker,) = case.sources
+    held = case.view.partitions
     keys = {key for root in case.explained if (key := partition_of(root.resource.name))}
-    states = [case.facts.states[key] for key in keys if key in case.facts.states]
+    states = [state for key in keys if (state := held.state(*key)) is not None]
     leaderless = sum(state.leader is None for state in states)
     where = counted(len(states), "partition")
     missing = f"Broker {broker} is missing in the ISR of {where}"
     lost = f", {leaderless} without a leader" if leaderless else ""
-    of = sum(broker in state.replicas for state in case.facts.states.values())
-    whole = f"Broker {broker} holds replicas of {counted(of, 'partition')}; {len(states)} of them lack it."
+    whole = f"Broker {broker} holds replicas of {counted(held.held_by(broker), 'partition')}; {len(states)} of them lack it."
     return Story(
         headline=fitting([f"{missing}{lost}; why is not decided", f"{missing}{lost}"]),
         impact=f"{_impact(case, leaderless)} {whole}".strip(),
@@ -83,7 +83,7 @@ def _impact(case: Case, leaderless: int) -> str:
 
 
 def _said_of(case: Case, broker: int) -> str:
-    views = case.facts.views_of(broker)
-    known = "registered" if broker in case.facts.registered or (case.facts.kraft and views) else "not registered"
+    views = case.view.views_of(broker)
+    known = "registered" if broker in case.view.in_zookeeper or (case.view.kraft and views) else "not registered"
     answer = f"asked itself, lists {counted(views[0].brokers_listed, 'broker')}" if views else "gave no view when it was asked"
     return f"{known}; {answer}"

@@ -5,9 +5,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from kafka_audit.checks.reads import observer_name
-from kafka_audit.engine.facts import Endpoint, Facts, Path, broker_of
-from kafka_audit.model.finding import Change, Confidence, Evidence, Finding, Step
+from kafka_audit.cluster.endpoints import AdvertisedEndpoint
+from kafka_audit.cluster.probes import ProbeResult
+from kafka_audit.cluster.reads import observer_name
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.model.finding import Change, Confidence, Evidence, Finding, Step, broker_of
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import brokers, clean, counted, listing
 
@@ -22,7 +24,7 @@ REPLICATION = ("KA503", "KA601", "KA602", "KA603", "KA604")
 class Case:
     """One fault: the findings that name it, and what they are about. `explained` is filled once symptoms were looked for."""
 
-    facts: Facts
+    view: ClusterView
     changes: Sequence[Change]
     findings: Sequence[Finding]  # all of the audit, for what they rule out
     roots: tuple[Finding, ...]
@@ -35,15 +37,15 @@ class Case:
         return tuple(sorted({b for b in (broker_of(root.resource.name) for root in self.roots) if b is not None}))
 
     @cached_property
-    def endpoints(self) -> tuple[Endpoint, ...]:
+    def endpoints(self) -> tuple[AdvertisedEndpoint, ...]:
         """Endpoints that the roots are about, in order."""
-        found = (self.facts.endpoint(root.resource.name) for root in self.roots)
+        found = (self.view.endpoints.by_resource.get(root.resource.name) for root in self.roots)
         return tuple(sorted({e for e in found if e is not None}))
 
     @property
     def by_controller(self) -> bool:
         """Tell whether it is the controller that cannot."""
-        return self.facts.controller is not None and self.sources == (self.facts.controller,)
+        return self.view.controller is not None and self.sources == (self.view.controller,)
 
     def confidence(self) -> Confidence:
         """Return the weakest confidence of the roots: a headline about three brokers holds for each of them."""
@@ -120,7 +122,7 @@ def in_partitions_of(case: Case, symptom: Finding) -> bool:
     key = partition_of(symptom.resource.name)
     if key is None:
         return at_the_broker(case, symptom)
-    state = case.facts.states.get(key)
+    state = case.view.partitions.state(*key)
     if state is None:
         return False
     theirs = set(state.replicas) & set(case.brokers)
@@ -159,7 +161,7 @@ def spread(group: Iterable[Finding]) -> str:
     return f"{counted(len(keys), 'partition')} of {of}"
 
 
-def evidence_of_paths(paths: Iterable[Path], limit: int = 10) -> tuple[Evidence, ...]:
+def evidence_of_paths(paths: Iterable[ProbeResult], limit: int = 10) -> tuple[Evidence, ...]:
     """Return paths that failed as evidence; those that failed alike from one place are told together."""
     alike: dict[tuple[str, str], list[str]] = defaultdict(list)
     for path in paths:

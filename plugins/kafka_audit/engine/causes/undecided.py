@@ -7,8 +7,7 @@ from kafka_audit.engine.causes import written
 from kafka_audit.engine.causes.candidates import Candidate, candidates
 from kafka_audit.engine.causes.repair import prove
 from kafka_audit.engine.causes.rule import Case, Story, bootstrap_in_vain, changed_before, evidence_of
-from kafka_audit.engine.facts import broker_of
-from kafka_audit.model.finding import Confidence, Evidence, Finding, Step
+from kafka_audit.model.finding import Confidence, Evidence, Finding, Step, broker_of
 from kafka_audit.model.text import brokers, fitting, start_upper
 
 LEADING = ("KA105", "KA101", "KA107", "KA102", "KA202", "KA104", "KA106", "KA108", "KA103")
@@ -38,7 +37,7 @@ def tell(case: Case) -> Story:
         headline=_headline(case, leading, left),
         impact=(
             bootstrap_in_vain(case.brokers)
-            if all(case.facts.is_empty(b) for b in case.brokers)
+            if all(case.view.is_empty(b) for b in case.brokers)
             else f"Clients that ask {brokers(case.brokers)} are told something else than the rest of the cluster tells."
         ),
         confidence=Confidence.SUSPECTED,
@@ -71,7 +70,7 @@ def tell(case: Case) -> Story:
 def _headline(case: Case, leading: str, left: Sequence[Candidate]) -> str:
     who, one = case.brokers, len(case.brokers) == 1
     subject = start_upper(brokers(who))
-    if leading == "KA105" and all(case.facts.is_empty(b) for b in who):
+    if leading == "KA105" and all(case.view.is_empty(b) for b in who):
         does = "lists no broker" if one else "list no broker"
     elif leading == "KA105":
         does = "does not list every broker" if one else "do not list every broker"
@@ -84,11 +83,11 @@ def _headline(case: Case, leading: str, left: Sequence[Candidate]) -> str:
 
 
 def _logs(case: Case) -> str:
-    return "server.log" if case.facts.kraft else "controller.log state-change.log server.log"
+    return "server.log" if case.view.kraft else "controller.log state-change.log server.log"
 
 
 def _log_place(case: Case) -> str:
-    who = "the brokers" if case.facts.kraft or case.facts.controller is None else f"broker {case.facts.controller}"
+    who = "the brokers" if case.view.kraft or case.view.controller is None else f"broker {case.view.controller}"
     return f"the newest lines of the logs of {who}"
 
 
@@ -108,4 +107,4 @@ def cases(case: Case) -> Iterable[Case]:
 
 def _of_empty_view(case: Case, finding: Finding) -> bool:
     broker = broker_of(finding.resource.name)
-    return broker is not None and case.facts.is_empty(broker)
+    return broker is not None and case.view.is_empty(broker)

@@ -5,11 +5,11 @@ import textwrap
 from collections.abc import Iterable
 from dataclasses import replace
 
-from kafka_audit.checks.reads import NOT_TRUSTED, SCRAM_FALSE, SCRAM_WEAK, last_reads, observer_name, resources, without_login
+from kafka_audit.cluster.reads import NOT_TRUSTED, SCRAM_FALSE, SCRAM_WEAK, observer_name, without_login
 from kafka_audit.engine.causes.repair import connect_again, do_not, prove
 from kafka_audit.engine.causes.rule import Case, Story, evidence_of, evidence_of_reads
 from kafka_audit.model.finding import Evidence, Finding, Step
-from kafka_audit.model.tables import SourceRead
+from kafka_audit.model.tables import BrokerView, SourceRead
 from kafka_audit.model.text import brokers, clean, fitting, listing, start_upper, word
 from kafka_audit.model.trusted_hosts import host_of, line
 
@@ -24,8 +24,8 @@ _LOGIN = re.compile(r"sasl|authentication|no login", re.IGNORECASE)  # no missin
 
 def failed_reads(case: Case, root: Finding) -> tuple[SourceRead, ...]:
     """Return the reads of a root's source that were not answered; `cluster` stands for every source that is no broker."""
-    of = resources(case.facts.snapshot)
-    failed = (read for read in last_reads(case.facts.snapshot) if read.outcome == "failed")
+    of = case.view.reads.resources
+    failed = (read for read in case.view.last_reads if read.outcome == "failed")
     return tuple(read for read in failed if of.get(read.observer, "cluster") == root.resource.name)
 
 
@@ -35,7 +35,7 @@ def _of_brokers(case: Case) -> tuple[Finding, ...]:
 
 def _without_view(case: Case, root: Finding) -> bool:
     observers = {f"broker:{root.resource.name.removeprefix('broker/')}", f"broker@{root.resource.name.removeprefix('broker/')}"}
-    return not any(observer in observers for observer, _ in case.facts.views)
+    return not any(held.observer in observers for held in case.view.newest(BrokerView))
 
 
 def untrusted(case: Case) -> Iterable[Case]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from kafka_audit.checks.log_lines import quoted
+from kafka_audit.cluster.log_lines import quoted
 from kafka_audit.engine.causes.rule import Case
 from kafka_audit.model.finding import Evidence
 from kafka_audit.model.tables import LogLine
@@ -12,7 +12,7 @@ _FIRST = 5
 
 def lines(case: Case, codes: Sequence[str]) -> tuple[LogLine, ...]:
     """Return the lines that count for one of these checks at the case's brokers."""
-    logs = case.facts.logs
+    logs = case.view.logs
     return tuple(row for broker in case.brokers for code in codes for row in logs.counting(code, broker))
 
 
@@ -23,13 +23,13 @@ def evidence(case: Case, codes: Sequence[str]) -> tuple[Evidence, ...]:
 
 def to_controllers(case: Case) -> tuple[Evidence, ...]:
     """Return what the case's brokers write of their own ways to the controllers of KRaft, where it counts."""
-    return _told(case, [row for broker in case.brokers for row in case.facts.logs.to_controllers(broker)])
+    return _told(case, [row for broker in case.brokers for row in case.view.logs.to_controllers(broker)])
 
 
 def idle(case: Case, codes: Sequence[str]) -> tuple[Evidence, ...]:
     """Return lines of the kind that do not count, and so decide nothing: of unknown time, of an earlier start, or ended."""
     counting = set(lines(case, codes))
-    logs = case.facts.logs
+    logs = case.view.logs
     rest = [row for broker in case.brokers for code in codes for row in logs.told(code, broker) if row not in counting]
     return tuple(
         Evidence(observer=one.observer, text=f"{one.text}; counts for nothing: {_why(row)}")
@@ -38,7 +38,7 @@ def idle(case: Case, codes: Sequence[str]) -> tuple[Evidence, ...]:
 
 
 def _told(case: Case, rows: Iterable[LogLine]) -> tuple[Evidence, ...]:
-    host = case.facts.logs.host
+    host = case.view.logs.host
     return tuple(Evidence(observer=f"log of {host(row.broker_id)}", text=quoted(row)) for row in [*rows][:_FIRST])
 
 

@@ -8,11 +8,11 @@ Column types: int -> bigint, float -> double, str, bool, tuple[int, ...] -> arra
 `| None` -> nullable.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from types import MappingProxyType, UnionType
-from typing import Any, ClassVar, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Protocol, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from kafka_audit.model.tables.asked import BOOTSTRAP, BrokerIdentity, Certificate, Probe, Sample, SnapshotInfo, SourceRead
 from kafka_audit.model.tables.logs import LogLine
@@ -45,6 +45,7 @@ from kafka_audit.model.tables.zookeeper import ZookeeperMember, ZookeeperNode
 __all__ = [
     "BOOTSTRAP",
     "KEY",
+    "LARGE",
     "SQL_TABLES",
     "TABLES",
     "Acl",
@@ -56,6 +57,7 @@ __all__ = [
     "BrokerView",
     "Certificate",
     "Column",
+    "Columns",
     "ControllerProbe",
     "DynamicConfig",
     "FencedBroker",
@@ -143,6 +145,9 @@ TABLES: tuple[type[Row], ...] = (
 )
 """Every table of a snapshot, in the order in which data flows."""
 
+LARGE: tuple[type[Row], ...] = (RegisteredTopic, RegisteredPartition, ViewTopic, ViewPartition, TopicConfig)
+"""Tables that grow with topics and partitions: columns from the wire to the store, and never rows in Python."""
+
 _SQL_TYPES: Mapping[Any, str] = MappingProxyType(
     {
         int: "bigint",
@@ -175,12 +180,12 @@ def columns(table: type[Row]) -> tuple[Column, ...]:
     """Return the columns of a table without `KEY`, in field order; raises KeyError for a field type without a column type."""
     hints = get_type_hints(table)
     found = []
-    for field in fields(table):
-        hint = hints[field.name]
+    for one in fields(table):
+        hint = hints[one.name]
         nullable = get_origin(hint) in {Union, UnionType}
         if nullable:
             (hint,) = (a for a in get_args(hint) if a is not type(None))
-        found.append(Column(name=field.name, sql_type=_SQL_TYPES[hint], nullable=nullable))
+        found.append(Column(name=one.name, sql_type=_SQL_TYPES[hint], nullable=nullable))
     return tuple(found)
 
 
@@ -189,25 +194,60 @@ def ddl(table: type[Row]) -> str:
     return ", ".join(f"{c.name} {c.sql_type}{'' if c.nullable else ' NOT NULL'}" for c in (*KEY, *columns(table)))
 
 
+class Columns(Protocol):
+    """What the model uses of a `pyarrow.Table`, which it does not know: one column for each field of a row."""
+
+    num_rows: int
+
+    def to_pylist(self) -> list[dict[str, Any]]: ...  # noqa: D102 -- pyarrow's
+
+
 @dataclass(frozen=True, kw_only=True)
 class Snapshot:
-    """All views and probes of one run, complete or not. `cluster_id` is Kafka's, or `unknown:<cluster>` if nobody told it."""
+    """All views and probes of one run, complete or not.
+
+    Attributes:
+        snapshot_id: names the run.
+        cluster: the name in the cluster file.
+        cluster_id: Kafka's, or `unknown:<cluster>` where it is not known.
+        rows: of all tables but those in `LARGE`.
+        large: the tables in `LARGE` as `pyarrow.Table`, without `KEY`; one that is not there is empty. A small snapshot, as in a
+            test, may hold their rows in `rows` instead.
+    """
 
     snapshot_id: str
     cluster: str
     cluster_id: str
     rows: tuple[Row, ...]
+    large: Mapping[type[Row], Columns] = field(default_factory=lambda: MappingProxyType({}))
 
     UNKNOWN_ID: ClassVar[str] = "unknown:"
 
     def of(self, table: type[_T]) -> tuple[_T, ...]:
         """Return the rows of one table."""
-        return self._by_table.get(table, ())
+        if table in self.large and table not in self._decoded:
+            self._decoded[table] = tuple(_rows(table, self.large[table]))
+        return (*self._by_table.get(table, ()), *self._decoded.get(table, ()))
 
     @cached_property
     def _by_table(self) -> dict[type[Row], tuple[Any, ...]]:
-        # Every check asks for its tables, and partitions are many: one pass over the rows serves them all.
+        # Every check asks for its tables: one pass over the rows serves them all.
         found: dict[type[Row], list[Row]] = {}
         for row in self.rows:
             found.setdefault(type(row), []).append(row)
         return {table: tuple(rows) for table, rows in found.items()}
+
+    @cached_property
+    def _decoded(self) -> dict[type[Row], tuple[Any, ...]]:
+        return {}
+
+
+def _rows(table: type[_T], columns: Columns) -> Iterator[_T]:
+    """Yield a large table's rows, each sample's on its own."""
+    for values in columns.to_pylist():
+        row = table(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})
+        if isinstance(row, RegisteredTopic | RegisteredPartition):
+            for sample in range(row.sample, row.last_sample + 1):
+                yield replace(row, sample=sample, last_sample=sample)
+        else:
+            yield row

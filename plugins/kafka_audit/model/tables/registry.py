@@ -48,7 +48,8 @@ class RegisteredEndpoint(Row):
 class RegisteredTopic(Row):
     """/brokers/topics/T. `deleting` when T is under /admin/delete_topics."""
 
-    sample: int
+    sample: int  # the first one that saw this row as it is
+    last_sample: int  # the last one: the row holds for all samples from `sample` to here
     topic: str
     topic_id: str | None  # as in the znode (base64), None before version 3 of the znode
     czxid: int
@@ -60,7 +61,8 @@ class RegisteredTopic(Row):
 class RegisteredPartition(Row):
     """Assignment from /brokers/topics/T joined with .../partitions/P/state; state columns are None where it is absent."""
 
-    sample: int
+    sample: int  # the first one that saw this row as it is
+    last_sample: int  # the last one: the row holds for all samples from `sample` to here
     topic: str
     partition: int
     replicas: tuple[int, ...]

@@ -11,7 +11,7 @@ from typing import Any
 from markupsafe import Markup
 
 from kafka_audit import __version__
-from kafka_audit.checks.reads import observer_name
+from kafka_audit.cluster.reads import observer_name
 from kafka_audit.engine.causes.rule import CHANGES
 from kafka_audit.model.text import clean
 from kafka_audit.model.trusted_hosts import host_of
@@ -23,7 +23,7 @@ from kafka_audit.report.html.templating import asset, environment
 from kafka_audit.report.views import NOT_ASKED, who
 
 STEPS: Mapping[str, str] = MappingProxyType(
-    {"see": "See it yourself (reads only)", "quick": "Quick", "lasting": "Lasting", "prove": "Prove it"}
+    {"see": "Diagnose (read-only)", "quick": "Quick fix", "lasting": "Permanent fix", "prove": "Verify"}
 )
 IN_FILE = 300
 """Findings that a self-contained file lists; with 5,000 of them it would be slow to open, and findings.json has them all."""
@@ -156,9 +156,9 @@ def _hash(text: str) -> str:
 
 def _counts(document: Mapping[str, Any]) -> str:
     counts = document["lifecycle_counts"]
-    told = ", ".join(f"{number} {name}" for name, number in counts.items() if number) or "nothing failed, now or before"
+    told = ", ".join(f"{number} {name}" for name, number in counts.items() if number) or "no failures, now or before"
     previous = document["previous_snapshot_id"]
-    return f"Compared with {clean(previous)}: {told}." if previous else f"No earlier snapshot to compare with: {told}."
+    return f"Compared with {clean(previous)}: {told}." if previous else f"There is no earlier snapshot: {told}."
 
 
 def _unknown(document: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

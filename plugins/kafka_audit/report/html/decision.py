@@ -11,7 +11,7 @@ from kafka_audit.report.sections import Section
 MOST_PLACES = 20
 """Resources that are named in a line; the others are counted."""
 
-_TONES = {"go": "ok", "as meant": "ok", "no-go": "critical", "not as meant": "critical"}
+_TONES = {"go": "ok", "as expected": "ok", "no-go": "critical", "not as expected": "critical"}
 
 
 def render(report: Mapping[str, Any], sections: Sequence[Section], *, up: str, note: str, run_link: str) -> str:

@@ -6,8 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
-from kafka_audit.engine.facts import broker_of
-from kafka_audit.model.finding import Lifecycle, Severity, Status
+from kafka_audit.model.finding import Lifecycle, Severity, Status, broker_of
 from kafka_audit.model.text import clean
 
 PER_PAGE = 100
@@ -15,9 +14,9 @@ _LONGEST_WORDS = 200
 
 CHOICES: Mapping[str, Mapping[str, str]] = {
     "status": {
-        "open": "failed or not known",
+        "open": "failed or unknown",
         Status.FAIL: "failed",
-        Status.UNKNOWN: "not known",
+        Status.UNKNOWN: "unknown",
         Status.NOT_APPLICABLE: "does not apply",
         Status.PASS: "passed",
         "all": "every result",

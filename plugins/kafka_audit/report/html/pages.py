@@ -9,9 +9,10 @@ from typing import Any
 
 from markupsafe import Markup
 
-from kafka_audit import __version__, explain
+from kafka_audit import __version__
 from kafka_audit.checks import Check
 from kafka_audit.model.text import counted
+from kafka_audit.report import explain
 from kafka_audit.report.digest import Digest
 from kafka_audit.report.html import doc_page, timeline
 from kafka_audit.report.html.templating import environment
@@ -56,19 +57,19 @@ def overview(  # noqa: PLR0913 -- what stands around the table
     of = counted(len(entries), "cluster")
     told = f"{broken} of {of} {'has' if broken == 1 else 'have'} an incident" if broken else f"No incident in {of}"
     if unjudged:
-        told += f"; {unjudged} could not be judged"
+        told += f"; {unjudged} not judged"
     return _render(
         "overview.j2",
         up=up,
         notice=notice,
         room="clusters",
-        title=title or (told if entries else "No cluster was audited yet"),
-        subtitle="The latest snapshot of each cluster, worst first." if entries else "",
+        title=title or (told if entries else "No cluster has been audited"),
+        subtitle="The newest snapshot of each cluster, sorted by severity." if entries else "",
         groups=[(group, sorted(found, key=_worst_first)) for group, found in groups if found],
         trend_title=f"Last {TREND} audits",
         trend_of=trend,
         trend_key=_KEY,
-        empty="Trigger the DAG `kafka_audit`, or run `kafka-audit run CLUSTER`: the first report appears here.",
+        empty="Trigger the DAG `kafka_audit`, or run `kafka-audit run CLUSTER`. The first report appears here.",
         problems=problems,
     )
 
@@ -99,8 +100,8 @@ def _is_later(at: datetime | None, newest: Digest | None) -> bool:
 
 def _failed(failed: Failed, newest: Digest | None) -> State:
     when = f" of {failed.at.strftime('%d %b %H:%M UTC').lstrip('0')}" if failed.at else ""
-    last = f" Last judgement: {newest.state.sentence}." if newest else " It was never judged."
-    sentence = f"Not judged: the run{when} came to no report, its task `{failed.task}` failed.{last}"
+    last = f" Last report: {newest.state.sentence}." if newest else " There is no earlier report."
+    sentence = f"Not audited: the run{when} has no report, because its task `{failed.task}` failed.{last}"
     return State(group=UNJUDGED, mark="no", word=_FAILED, note="see its log", sentence=sentence)
 
 
@@ -116,7 +117,7 @@ def _with_age(digests: Sequence[Digest], now: datetime) -> State:
     if len(gaps) < 3 or late < max(3 * gaps[len(gaps) // 2], _HOUR):  # noqa: PLR2004 -- fewer make no habit
         return newest.state
     missed = counted(int(late // max(gaps[len(gaps) // 2], 1)), "audit")
-    sentence = f"When last asked, {words(late)} ago: {newest.state.sentence}"
+    sentence = f"{words(late)} ago: {newest.state.sentence}"
     if newest.state.group == INCIDENT:  # it is open until somebody sees that it is not
         return replace(newest.state, note=f"{newest.state.note}; {missed} missed", sentence=sentence)
     return replace(newest.state, group=UNJUDGED, mark="unknown", word="stale", note=f"{missed} missed", sentence=sentence)

@@ -60,7 +60,7 @@ def rows(digests: Sequence[Digest]) -> list[Row]:
                 code=code,
                 incident=incident,
                 severity=max(lane.severity for lane in lanes),
-                label=lanes[-1].label if len(labels) == 1 or incident else f"{len(labels)} places over time",
+                label=lanes[-1].label if len(labels) == 1 or incident else f"{len(labels)} resources over time",
                 numbers=tuple(_number(digest, code, incident=incident) for digest in digests),
             )
         )
@@ -87,12 +87,12 @@ def headline(digests: Sequence[Digest]) -> str:
     if newest.state.group == INCIDENT:
         return f"Broken since {when}: {newest.state.sentence}"
     if newest.state.group == UNJUDGED:
-        return f"Not judged since {when}: too few reads answer"
+        return f"Not judged since {when}: too few reads were answered"
     return f"No incident since {when}"
 
 
 def _day(at: str | None) -> str:
-    return f"{at[:10]} {at[11:16]} UTC" if at else "a time that is not known"
+    return f"{at[:10]} {at[11:16]} UTC" if at else "an unknown time"
 
 
 def compare(before: Mapping[str, Any], after: Mapping[str, Any], chain: Sequence[Digest]) -> Comparison:
@@ -125,7 +125,7 @@ def _became(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Bec
         earlier = then.get(fingerprint)
         failed = earlier is not None and earlier["status"] == "FAIL"
         if finding["status"] == "FAIL":
-            note = "was not known before" if earlier is not None and earlier["status"] == "UNKNOWN" else ""
+            note = "unknown before" if earlier is not None and earlier["status"] == "UNKNOWN" else ""
             yield Became(lifecycle="ongoing" if failed else "new", finding=finding, note=note)
         elif failed:
             over = finding["status"] != "UNKNOWN"
@@ -151,7 +151,7 @@ def _views(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[tupl
     then, now = _by_observer(before), _by_observer(after)
     for observer in then:
         if observer in now:
-            yield f"{observer}, own view" if observer != "zookeeper" else "ZooKeeper", then[observer], now[observer]
+            yield f"{observer}, view" if observer != "zookeeper" else "ZooKeeper", then[observer], now[observer]
 
 
 def _by_observer(views: Mapping[str, Any]) -> dict[str, str]:
@@ -181,14 +181,14 @@ def _notes(
     linked = before["snapshot_id"]
     for digest in chain:
         if digest.previous_snapshot_id != linked:
-            yield "Some snapshots in between were compared with others than these, so changes may be missing from this list."
+            yield "Some snapshots in between were compared with other snapshots, so this list may be incomplete."
             break
         linked = digest.snapshot_id
     omitted = sum(digest.changes_omitted for digest in chain)
     if omitted or len(differing) > _MOST_LISTED:
         yield f"{counted(omitted + max(len(differing) - _MOST_LISTED, 0), 'more change')} are not listed here."
     if before["cluster_id"] != after["cluster_id"]:
-        yield "These are two clusters: the cluster ids differ, so findings cannot be compared."
+        yield "The cluster ids differ, so findings cannot be compared."
 
 
 def _reads(document: Mapping[str, Any]) -> str:

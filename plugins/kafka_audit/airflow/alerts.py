@@ -1,0 +1,115 @@
+"""From the end of a task to alerts: what the run audited, where to read on, and which channels get it.
+
+What was sent is kept in the store, for each channel and cluster on its own; a channel that failed gets its messages with the next
+audit.
+"""
+
+import logging
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import quote
+
+from airflow.sdk import conf
+from upath import UPath
+
+from kafka_audit.airflow import environment
+from kafka_audit.airflow.errors import GateFailed
+from kafka_audit.alerting import delivery
+from kafka_audit.alerting.channels import Channel
+from kafka_audit.alerting.conditions import AlertLimits, AuditResult
+from kafka_audit.alerting.messages import Links
+from kafka_audit.model.errors import UsageError
+from kafka_audit.model.text import without_logins
+from kafka_audit.store import Store
+
+log = logging.getLogger(__name__)
+
+ALL_CLUSTERS = "_audit"
+"""Name of the dedupe state on runs that audited no cluster; no cluster's name starts with an underscore."""
+
+
+def send(channel: Channel, context: Mapping[str, Any], *, failed: bool) -> None:
+    """Send what the end of a task calls for, if the channel is set up. The context of a killed task has no exception.
+
+    Raises:
+        UsageError: the connection lacks something; Airflow logs it with the task.
+        Exception: one of the channel's `failures`.
+    """
+    if channel.target() is None:
+        return
+    for scope, result in _results(context, failed=failed):
+        delivery.deliver(channel, scope, result, _links(context, result), limits=_limits(), store_root=environment.store_root())
+
+
+def send_to_each(channels: Iterable[Channel], context: Mapping[str, Any], *, failed: bool) -> None:
+    """Do as `send` for several channels; the first that fails must not keep the others from being tried.
+
+    Raises:
+        ExceptionGroup: of what did not go out.
+    """
+    errors: list[Exception] = []
+    for channel in channels:
+        failures: tuple[type[Exception], ...] = (UsageError, *channel.failures)
+        try:
+            send(channel, context, failed=failed)
+        except failures as error:
+            errors.append(error)
+    if errors:
+        msg = "alerts were not delivered"
+        raise ExceptionGroup(msg, errors)
+
+
+def _limits() -> AlertLimits:
+    try:
+        return AlertLimits(fail_on=environment.fail_on(), min_coverage=environment.min_coverage(), remind=environment.remind())
+    except UsageError as error:  # the gate failed for it, and says so
+        log.warning("the default limits are used: %s", error)
+        return AlertLimits()
+
+
+def _results(context: Mapping[str, Any], *, failed: bool) -> list[tuple[str, AuditResult]]:
+    """Return what was audited, by name of its dedupe state; one gate stands for all where no cluster was audited."""
+    instance, exception = context["ti"], context.get("exception")
+    why = failure_reason(context) if failed else ""
+    names = instance.xcom_pull(task_ids="clusters") if instance.task_id == "gate" else None
+    if not names:
+        return [(ALL_CLUSTERS, AuditResult(cluster=instance.dag_id, why=why))]
+    index = max(instance.map_index, 0)
+    judged = instance.xcom_pull(task_ids="report")
+    results: list[tuple[str, AuditResult]] = []
+    if index == 0:
+        results.append((ALL_CLUSTERS, AuditResult(cluster=instance.dag_id, why="" if judged or len(names) == 1 else why)))
+    if judged or len(names) == 1:
+        has_report = not failed or isinstance(exception, GateFailed)
+        document = _report((judged or {}).get(names[index])) if has_report else None
+        results.append((names[index], AuditResult(cluster=names[index], document=document, why="" if document else why)))
+    return results
+
+
+def _report(snapshot_id: str | None) -> dict[str, Any] | None:
+    return None if snapshot_id is None else Store(environment.store_root()).read_report(snapshot_id)
+
+
+def failure_reason(context: Mapping[str, Any]) -> str:
+    """Return why a task failed; logins in URLs are masked."""
+    return without_logins(_failure_reason(context))
+
+
+def _failure_reason(context: Mapping[str, Any]) -> str:
+    exception = context.get("exception")
+    if isinstance(exception, GateFailed):
+        return exception.headline.removeprefix("not audited: ")
+    if isinstance(exception, BaseException):
+        return f"task {context['ti'].task_id} failed: {exception or type(exception).__name__}"
+    return f"task {context['ti'].task_id} failed: {exception or 'its process died'}"
+
+
+def _links(context: Mapping[str, Any], result: AuditResult) -> Links:
+    instance, document = context["ti"], result.document
+    if document is None:
+        return Links(log=instance.log_url)
+    stored = UPath(environment.store_root()) / "snapshots" / document["snapshot_id"] / "findings.json"
+    base = str(conf.get("api", "base_url", fallback="") or "").rstrip("/")
+    run = f"dags/{quote(instance.dag_id, safe='')}/runs/{quote(instance.run_id, safe='')}"
+    report = f"{base}/{run}/plugin/{environment.REPORT_TAB}" if base else ""
+    return Links(report=report, log=instance.log_url, stored=str(stored))

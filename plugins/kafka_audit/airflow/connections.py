@@ -1,0 +1,36 @@
+"""Airflow connections: whether one exists, and what a cluster that names one gets from it."""
+
+import os
+
+from airflow.sdk import Connection
+from airflow.sdk.exceptions import AirflowNotFoundException
+
+from kafka_audit.model.cluster import Cluster
+from kafka_audit.model.errors import UsageError
+from kafka_audit.model.secrets import Secrets
+from kafka_audit.settings import connection as settings
+
+
+def find(conn_id: str) -> Connection | None:
+    """Return a connection, None where there is none of that id."""
+    try:
+        connection: Connection = Connection.get(conn_id)
+    except AirflowNotFoundException:
+        return None
+    return connection
+
+
+def completed(cluster: Cluster) -> tuple[Cluster, Secrets]:
+    """Return the cluster with what its `kafka_conn_id`, if it names one, says, and the passwords apart from it.
+
+    Raises:
+        UsageError: there is no such connection, or it cannot work.
+    """
+    if cluster.kafka_conn_id is None:
+        return cluster, Secrets({}, os.environ)
+    connection = find(cluster.kafka_conn_id)
+    if connection is None:
+        msg = f"{cluster.name}: the Airflow connection {cluster.kafka_conn_id!r} of kafka_conn_id does not exist"
+        raise UsageError(msg)
+    described, passwords = settings.completed(cluster, connection.extra_dejson)
+    return described, Secrets(passwords, os.environ)

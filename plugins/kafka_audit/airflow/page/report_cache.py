@@ -1,0 +1,126 @@
+"""Reports and their digests, kept in memory while their files stay the same: a timeline must not parse megabytes each time."""
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Generic, TypeVar
+
+from kafka_audit.airflow.page import errors
+from kafka_audit.model.errors import SnapshotError
+from kafka_audit.report.digest import Digest, condense, restored
+from kafka_audit.store.history import History
+
+_DIGESTS = 5000
+_DOCUMENTS = 8
+_BELIEVED_SECONDS = 60.0
+_Value = TypeVar("_Value")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Kept:
+    digest: Digest
+    written: datetime | None
+    checked: float  # time.monotonic()
+
+
+class RecentValues(Generic[_Value]):
+    """The most recently used values of a number of keys; safe between threads."""
+
+    def __init__(self, most: int) -> None:
+        """Keep at most that many."""
+        self._most = most
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[Hashable, _Value] = OrderedDict()
+
+    def get(self, key: Hashable) -> _Value | None:
+        """Return what is kept, None where nothing is."""
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+            return self._kept.get(key)
+
+    def put(self, key: Hashable, value: _Value) -> None:
+        """Keep a value, and forget the one that was not asked for the longest."""
+        with self._lock:
+            self._kept[key] = value
+            while len(self._kept) > self._most:
+                self._kept.popitem(last=False)
+
+    def forget(self, gone: Callable[[Hashable], bool]) -> None:
+        """Forget the values of those keys."""
+        with self._lock:
+            for key in [key for key in self._kept if gone(key)]:
+                del self._kept[key]
+
+
+class ReportCache:
+    """What pages read of a store."""
+
+    def __init__(self) -> None:
+        """Begin with nothing in memory."""
+        self._digests: RecentValues[_Kept] = RecentValues(_DIGESTS)
+        self._documents: RecentValues[dict[str, Any]] = RecentValues(_DOCUMENTS)
+
+    def document(self, root: str, snapshot_id: str) -> dict[str, Any] | None:
+        """Return a report, None where there is none; raises `SnapshotError` for one that cannot be shown."""
+        history = History(root)
+        key = (root, snapshot_id, history.written(snapshot_id))
+        document = self._documents.get(key)
+        if document is None:
+            document = history.report(snapshot_id)
+            if document is not None:
+                self._documents.put(key, document)
+        return document
+
+    def snapshots(self, root: str) -> Mapping[str, Sequence[str]]:
+        """Return the ids of all snapshots by cluster, the newest first, and forget digests of those that the store has not."""
+        by_cluster = History(root).snapshots()
+        stored = {snapshot_id for ids in by_cluster.values() for snapshot_id in ids}
+        self._digests.forget(lambda key: isinstance(key, tuple) and key[0] == root and key[1] not in stored)
+        return by_cluster
+
+    def digests(self, root: str, snapshot_ids: Sequence[str], most: int, min_coverage: float) -> tuple[list[Digest], list[str]]:
+        """Return digests of the first `most` judged snapshots in that order, and why others of them cannot be shown.
+
+        The time of the first report is read each time; of those behind it, one that was read less than a minute ago is believed:
+        in an object store each is a request.
+        """
+        history = History(root)
+        digests: list[Digest] = []
+        problems: list[str] = []
+        for snapshot_id in snapshot_ids:
+            if len(digests) >= most:
+                break
+            try:
+                digest = self._digest(history, (root, snapshot_id, min_coverage), believe=bool(digests))
+            except SnapshotError as error:
+                problems.append(f"Snapshot {snapshot_id}: {errors.sentence(error)}")
+            else:
+                digests += [digest] if digest else []
+        return digests, problems
+
+    def _digest(self, history: History, key: tuple[str, str, float], *, believe: bool) -> Digest | None:
+        kept = self._digests.get(key)
+        if kept is not None and believe and time.monotonic() - kept.checked < _BELIEVED_SECONDS:
+            return kept.digest
+        _, snapshot_id, min_coverage = key
+        written = history.written(snapshot_id)
+        if kept is not None and kept.written == written:
+            digest: Digest | None = kept.digest
+        else:
+            digest = _condensed(history, snapshot_id, written, min_coverage) if written else None
+        if digest is not None:
+            self._digests.put(key, _Kept(digest=digest, written=written, checked=time.monotonic()))
+        return digest
+
+
+def _condensed(history: History, snapshot_id: str, written: datetime, min_coverage: float) -> Digest | None:
+    stored = history.digest(snapshot_id, written)
+    digest = restored(stored, snapshot_id, min_coverage) if stored else None
+    if digest is not None:
+        return digest
+    document = history.report(snapshot_id)
+    return condense(document, min_coverage) if document else None

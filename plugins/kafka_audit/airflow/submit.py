@@ -1,0 +1,137 @@
+"""Submit the comparison to Spark, wherever the connection `kafka_audit_spark` says; without one, on this machine."""
+
+import importlib.util
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
+from airflow.sdk import Connection, Context
+
+from kafka_audit.airflow import connections, environment, pyfiles
+from kafka_audit.differences import class_archive
+from kafka_audit.differences.local_settings import LOCAL, PRIVATE, UMASK, java_options
+from kafka_audit.differences.parent import TASK
+from kafka_audit.differences.scratch import Scratch
+from kafka_audit.model.errors import EngineError
+from kafka_audit.model.run import run_path
+from kafka_audit.model.text import without_logins
+
+CONNECTION = "kafka_audit_spark"
+LOCAL_MASTER = '{"conn_type": "spark", "host": "local[*]"}'
+
+
+class CompareSnapshots(SparkSubmitOperator):
+    """One submission for all clusters of a run.
+
+    Differs from its parent where that would guess: a missing connection means `local[*]`, not the parent's YARN, and
+    `spark-submit` is the one of the installed pyspark unless the connection's extra `spark-binary` names another, so it
+    need not be on the worker's PATH (`airflow` called by its full path has no venv there).
+
+    Args:
+        snapshot_ids: snapshots to judge, or the XCom that holds them.
+        baseline: id of the snapshot to compare with; None: each with the previous one of its cluster.
+        application: path of `spark_jobs/diff_snapshots.py`.
+
+    Returns (as XCom):
+        The name of the run, by which `report` finds the answer.
+    """
+
+    template_fields = (*SparkSubmitOperator.template_fields, "snapshot_ids", "baseline")
+
+    def __init__(
+        self,
+        *,
+        snapshot_ids: Any,  # noqa: ANN401 -- ids, or an XComArg
+        application: str,
+        baseline: Any = None,  # noqa: ANN401 -- an id, or an XComArg
+        **kwargs: Any,  # noqa: ANN401 -- BaseOperator's own
+    ) -> None:
+        """Take what differs from run to run; the rest is the same for every submission."""
+        self.snapshot_ids = snapshot_ids
+        self.baseline = baseline
+        super().__init__(
+            application=application,
+            conn_id=CONNECTION,
+            name="kafka-audit",
+            driver_memory=environment.spark_memory(),
+            executor_memory=environment.spark_memory(),
+            **kwargs,
+        )
+
+    def execute(self, context: Context) -> str:  # type: ignore[override] # the parent returns nothing
+        """Pair the snapshots with what they are compared with, submit, wait; return the name of the run.
+
+        Raises:
+            EngineError: no `spark-submit` to be found.
+            SnapshotError: none of the snapshots can be read.
+        """
+        from kafka_audit.airflow import tasks  # noqa: PLC0415 -- not where DAG files are parsed: it imports the collector
+
+        run = tasks.request(list(self.snapshot_ids), context["run_id"], self.baseline)
+        root = without_logins(environment.store_root())  # Airflow shows arguments; a store refuses such a URL
+        self.application_args = ["--store", root, "--run", run]
+        self.py_files = f"{root}/{run_path(run, pyfiles.NAME)}"
+        connection = connections.find(CONNECTION)
+        if connection is None:
+            # The hook asks Airflow for the connection again and takes YARN when there is none; the environment of this
+            # task's own process is the public way to answer it.
+            os.environ[f"AIRFLOW_CONN_{CONNECTION.upper()}"] = LOCAL_MASTER
+        if connection is None or "spark-binary" not in connection.extra_dejson:
+            # The connection may name three binaries only, and the operator takes one before the connection is known.
+            os.environ["PATH"] = f"{own_spark_submit().parent}{os.pathsep}{os.environ.get('PATH') or os.defpath}"
+        before = os.umask(UMASK)  # spark-submit inherits it, and a driver on this machine
+        try:
+            with Scratch() as scratch:
+                self.conf, self.env_vars = settings(connection, str(scratch.path))
+                self.conf = private(environment.store_root()) | self.conf
+                super().execute(context)
+        finally:
+            os.umask(before)
+        return run
+
+
+def settings(connection: Connection | None, scratch: str | None = None) -> tuple[dict[str, str], dict[str, str] | None]:
+    """Return Spark configuration and environment for a connection; `None` is the local default.
+
+    Addresses and interpreters of this machine go only where the driver runs on it; a standalone cluster in cluster mode
+    refuses environment variables altogether. What the connection's extra says under `conf` wins. `scratch` is for what a driver
+    on this machine keeps on disk.
+    """
+    extra: dict[str, Any] = {} if connection is None else connection.extra_dejson
+    own: dict[str, str] = extra.get("conf", {})
+    conf = {"spark.ui.enabled": "false", "spark.sql.session.timeZone": "UTC", "spark.log.level": "WARN"}
+    if connection is None or (connection.host or "").startswith("local"):
+        # The archive fits the installed pyspark only.
+        archive = "" if "spark-binary" in extra else class_archive.java_options()
+        here = {
+            "spark.pyspark.python": sys.executable,
+            "spark.driver.extraJavaOptions": f"{java_options(scratch)} {archive}".rstrip(),
+        }
+        return {**conf, **LOCAL, **here, **own}, {"SPARK_LOCAL_IP": "127.0.0.1", TASK: str(os.getpid())}
+    if extra.get("deploy-mode") == "cluster":
+        return conf | own, None
+    return conf | {"spark.pyspark.driver.python": sys.executable} | own, None
+
+
+def private(root: str) -> dict[str, str]:
+    """Return Spark configuration by which executors keep what they write to a folder from other users of their machine.
+
+    An object store has rights of its own, and so has HDFS, where Spark and the worker may be users of different groups.
+    """
+    return {} if "://" in root else dict(PRIVATE)
+
+
+def own_spark_submit() -> Path:
+    """Return the path of `spark-submit` inside the installed pyspark; unlike the one in a venv's bin it needs no PATH.
+
+    Raises:
+        EngineError: pyspark is missing, or is the client alone.
+    """
+    spec = importlib.util.find_spec("pyspark")
+    binary = Path(spec.origin).parent / "bin" / "spark-submit" if spec and spec.origin else None
+    if binary is None or not binary.is_file():
+        msg = "spark-submit is not installed with Airflow (pyspark-client does not include it): pip install -r requirements.txt"
+        raise EngineError(msg)
+    return binary

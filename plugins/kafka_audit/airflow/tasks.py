@@ -1,0 +1,154 @@
+"""What the tasks of the DAG `kafka_audit` do. XComs between them are names and ids; everything else is in the store."""
+
+import logging
+import secrets
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from kafka_audit import audit, isolation, settings
+from kafka_audit.airflow import assets, callbacks, connections, environment, pyfiles
+from kafka_audit.airflow.errors import GateFailed
+from kafka_audit.airflow.page import links
+from kafka_audit.alerting.conditions import is_blind
+from kafka_audit.checks import catalogue
+from kafka_audit.collect.queues import Answer
+from kafka_audit.model.errors import EngineError, UsageError
+from kafka_audit.model.text import clean
+from kafka_audit.store import Store
+from kafka_audit.store.manifest import cluster_of
+
+log = logging.getLogger(__name__)
+
+
+def cluster_names(wanted: str | None) -> list[str]:
+    """Return the clusters of this run: all of the cluster file, or the one that was asked for.
+
+    Raises:
+        UsageError: unreadable or empty cluster file, or no such cluster in it.
+    """
+    path = environment.clusters_file()
+    known = settings.load(path, codes=catalogue())
+    if not known:
+        msg = f"{path} names no cluster"
+        raise UsageError(msg)
+    if wanted is None:
+        return list(known)
+    if wanted not in known:
+        msg = f"{path} has no cluster {wanted!r}; it has {', '.join(known)}"
+        raise UsageError(msg)
+    return [wanted]
+
+
+def collect(cluster: str, answers: Mapping[str, Answer]) -> str:
+    """Take a snapshot of one cluster and return its id; whatever the cluster does not answer becomes rows of it.
+
+    Raises:
+        UsageError: the cluster file or a connection is wrong.
+        StoreError: the store could not be written.
+    """
+    described, passwords = connections.completed(settings.load(environment.clusters_file())[cluster])
+    return audit.collect(described, _store(), log.info, secrets=passwords, answers=answers)
+
+
+def request(snapshot_ids: Iterable[str], dag_run_id: str, baseline: str | None = None) -> str:
+    """Pair each snapshot with its predecessor, and put the package beside that question to Spark.
+
+    A damaged predecessor is passed over, which the log and that cluster's report say. A snapshot that cannot be read is left
+    out, which `report` hands to that cluster's gate. Other clusters are none the worse for either. `baseline` is the snapshot
+    to compare with instead.
+
+    Returns:
+        The name of the run; a new one for each try, so that an answer to an earlier try is never taken for this one's.
+    """
+    store, run, wanted = _store(), run_name(dag_run_id), sorted(snapshot_ids)
+    asked = audit.request(
+        store,
+        wanted,
+        None if baseline is None else dict.fromkeys(wanted, baseline),
+        run,
+        damaged=lambda error: log.warning("passed over: %s", error),
+        failed=lambda snapshot_id, why: log.error("%s is left out: %s", snapshot_id, why),
+    )
+    store.write_for_spark(run, pyfiles.NAME, pyfiles.package_zip())
+    for pair in asked.pairs:
+        nothing = "nothing, what could be is damaged" if pair.passed_over else "nothing, being the first"
+        log.info("%s is compared with %s", pair.snapshot_id, pair.previous_snapshot_id or nothing)
+    return run
+
+
+def run_name(dag_run_id: str) -> str:
+    """Return a folder name for a try of a DAG run."""
+    return f"{links.run_prefix(dag_run_id)}{secrets.token_hex(3)}"
+
+
+def report(run: str, events: Any, noted: Callable[[str, str], None] | None = None) -> dict[str, str]:  # noqa: ANN401 -- Airflow's outlet_events
+    """Turn Spark's answer to this very run into a report for each cluster, and tell other DAGs which were audited.
+
+    Args:
+        run: its name.
+        events: those that this task leaves.
+        noted: gets the name of each cluster that comes to no report, and why.
+
+    Returns:
+        The judged snapshot by cluster name.
+
+    Raises:
+        EngineError: Spark's task is green, but it left no complete answer to this run.
+    """
+
+    def failed(snapshot_id: str, why: str) -> None:
+        log.error("%s comes to no report: %s", snapshot_id, why)
+        if noted is not None:
+            noted(cluster_of(snapshot_id) or snapshot_id, clean(why, callbacks.WHY_CHARS))
+
+    store = _store()
+    turns = isolation.InTurn(len(store.read_request(run).pairs))
+    documents = audit.conclude(store, run, settings.load(environment.clusters_file()), failed=failed, apart=turns)
+    judged = {document["cluster"]: document["snapshot_id"] for document in documents}
+    if not judged:
+        msg = f"run {run} has no judged snapshot in {store.root}"
+        raise EngineError(msg)
+    for document in documents:
+        if not is_blind(document):
+            assets.emit(events, assets.AUDITED, assets.audited(document["cluster"]), document)
+    return judged
+
+
+def noted(instance: Any, map_index: int, cluster: str) -> str:  # noqa: ANN401 -- Airflow's own, of which tests give another
+    """Return the reason that a failed task left in this run, "" where nothing failed or could be noted."""
+    found = [instance.xcom_pull(task_ids=task, key=callbacks.WHY) for task in ("compare", "report")]
+    own = instance.xcom_pull(task_ids="collect", key=callbacks.WHY, map_indexes=map_index)
+    unjudged = instance.xcom_pull(task_ids="report", key=callbacks.why_of(cluster))
+    return next((text for text in (own, unjudged, *found) if isinstance(text, str)), "")
+
+
+def gate(cluster: str, judged: Mapping[str, str] | None, why: str, events: Any) -> None:  # noqa: ANN401 -- see `report`
+    """Let a cluster pass, log the sentence that says so, and tell other DAGs.
+
+    Args:
+        cluster: its name.
+        judged: what `report` returned; None when the run did not get that far.
+        why: what the failed task before it said; may be empty.
+        events: those that this task leaves.
+
+    Raises:
+        GateFailed: findings at or above KAFKA_AUDIT_FAIL_ON, too little coverage, or no report on this cluster at all.
+    """
+    if judged is None or cluster not in judged:
+        nothing = "this run has no report, see its failed tasks before `report`"
+        if judged is not None:
+            nothing = "no snapshot was taken, see the log of its task `collect`"
+        raise GateFailed(cluster=cluster, headline=f"not audited: {why or nothing}")
+    snapshot_id = judged[cluster]
+    document = _store().read_report(snapshot_id)
+    if document is None:
+        raise GateFailed(cluster=cluster, headline=f"not audited: the store has no report on snapshot {snapshot_id}")
+    code, sentence = audit.gate(document, environment.fail_on(), environment.min_coverage())
+    if code != audit.CLEAN:
+        raise GateFailed(cluster=cluster, headline=sentence)
+    log.info(sentence)
+    assets.emit(events, assets.CLEAN, assets.clean(cluster), document)
+
+
+def _store() -> Store:
+    return Store(environment.store_root())

@@ -1,0 +1,99 @@
+"""Send what an audit calls for, once a channel, and keep what was sent in the store."""
+
+import logging
+import os
+import secrets
+import socket
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from kafka_audit.alerting import messages, policy, rendering
+from kafka_audit.alerting.channels import Channel
+from kafka_audit.alerting.conditions import AlertLimits, AuditResult
+from kafka_audit.alerting.dedupe_state import DedupeState
+from kafka_audit.alerting.messages import AlertMessage, Links
+from kafka_audit.model.errors import StoreError, UsageError
+from kafka_audit.model.text import clean
+from kafka_audit.store.alerts import AlertFiles
+
+log = logging.getLogger(__name__)
+
+
+def deliver(  # noqa: PLR0913 -- whom, what, and where it is kept
+    channel: Channel, scope: str, result: AuditResult, links: Links, *, limits: AlertLimits, store_root: str | os.PathLike[str]
+) -> None:
+    """Send what a channel has to be sent after an audit, and keep that it was sent.
+
+    Args:
+        channel: a channel that is set up.
+        scope: name of the dedupe state: the cluster's, or one for all clusters.
+        result: the audit.
+        links: where to read on.
+        limits: what counts, and when to remind.
+        store_root: of the store that keeps the state.
+
+    Raises:
+        UsageError: the channel's settings lack something.
+        Exception: one of the channel's `failures`: a message did not go out, and will with the next audit.
+    """
+    files = AlertFiles(store_root, channel.name)
+    before = _state(files, scope)
+    events, after = policy.decide(before, result, datetime.now(UTC), limits)
+    outgoing = messages.messages(events, result, links)
+    for number, message in enumerate(outgoing, start=1):
+        channel.send(message)
+        log.info("%s: %s", channel.name, rendering.subject(message))
+        if number < len(outgoing):  # a process that is killed here must not send this one again
+            _keep(files, scope, policy.partly_sent(before, after, events[number:]))
+    _keep(files, scope, after)
+
+
+def _keep(files: AlertFiles, scope: str, state: DedupeState) -> None:
+    try:
+        files.write(scope, state.to_json().encode())
+    except StoreError as error:
+        log.warning("the alerting state was not stored, so the message will be sent again: %s", error)
+
+
+def _state(files: AlertFiles, scope: str) -> DedupeState:
+    """Return what was sent; nothing where that cannot be read: a message too many is better than none."""
+    try:
+        text = files.read(scope)
+        return DedupeState() if text is None else DedupeState.from_json(text)
+    except (StoreError, ValueError) as error:
+        log.warning("%s: the alerting state is unknown: %s", files.place(scope), clean(error))
+        return DedupeState()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChannelTest:
+    """Result of a test message, in one line, and whether the channel has a connection, a whole one, and accepted it."""
+
+    text: str
+    configured: bool = True
+    incomplete: bool = False
+    delivered: bool = False
+
+
+def send_test_message(channel: Channel) -> ChannelTest:
+    """Send a message that says that it is a test."""
+    try:
+        target = channel.target()
+    except UsageError as error:
+        return ChannelTest(text=f"{channel.name}: {error}", incomplete=True)
+    if target is None:
+        return ChannelTest(text=f"{channel.name}: not configured, {channel.needs} does not exist", configured=False)
+    number = secrets.token_hex(3)
+    message = AlertMessage(
+        key=number,
+        first=True,
+        subject=f"[TEST] kafka-audit on {socket.gethostname()}: test alert {number}",
+        facts=("Sent by `kafka-audit alert-test`. No cluster was audited.",),
+    )
+    try:
+        channel.send(message)
+    except UsageError as error:
+        return ChannelTest(text=f"{channel.name}: {error}", incomplete=True)
+    except channel.failures as error:
+        return ChannelTest(text=f"{channel.name}: not delivered to {target}: {error or type(error).__name__}")
+    return ChannelTest(text=f"{channel.name}: test alert {number} was accepted for {target}", delivered=True)

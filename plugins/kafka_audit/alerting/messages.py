@@ -1,0 +1,162 @@
+"""Alerts as text that no channel has escaped yet: subject, facts, reasons, first command, links."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from kafka_audit.alerting.conditions import INCIDENT, AuditResult
+from kafka_audit.alerting.policy import AlertEvent, Change, moment
+from kafka_audit.model.text import clean, counted, listing
+from kafka_audit.report import terminal
+
+TEXT_WIDTH = 80
+MOST_ALERTS = 10
+"""Messages on one audit; 30 brokers that are down are 30 incidents, and nobody reads 30 mails."""
+
+MOST_LISTED = 50
+_MOST_GROUPS = 6
+"""Resources of one lifecycle that are named; the others are counted."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Links:
+    """Where to read on: addresses of pages, and the path of the report in the store; each may be empty."""
+
+    report: str = ""
+    log: str = ""
+    stored: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlertMessage:
+    """An event as text. It quotes what a cluster said: whatever shows it escapes it (`rendering`).
+
+    Attributes:
+        key: mails of one key are one thread.
+        first: whether it is the first of its key.
+        subject: the change, the cluster and the headline.
+        action: trigger, or resolve where something is over, as services that page people call them.
+        facts: one line each: how bad, since when, what is new.
+        impact: which clients suffer now; may be empty.
+        reasons: the incident as on a terminal, plain; may be empty.
+        command: the first thing to look at, as it can be typed; may be empty.
+        links: where to read on.
+        document: the report to attach; None where there is none, or nothing to read in it.
+    """
+
+    key: str
+    first: bool
+    subject: str
+    action: str = "trigger"
+    facts: tuple[str, ...] = ()
+    impact: str = ""
+    reasons: str = ""
+    command: str = ""
+    links: Links = Links()
+    document: Mapping[str, Any] | None = None
+
+
+def message(event: AlertEvent, result: AuditResult, links: Links) -> AlertMessage:
+    """Return the message on an event."""
+    document = result.document
+    incident = _incident(event, document)
+    change = event.change.value
+    if event.change is Change.STILL:
+        change = f"{change}, {duration(event.lasted)}"
+    return AlertMessage(
+        key=event.alert.key,
+        first=event.change in {Change.NEW, Change.NOT_AUDITED},
+        subject=f"[{change}] {result.cluster}: {_headline(event)}",
+        action="resolve" if event.change in {Change.RESOLVED, Change.AUDITED_AGAIN} else "trigger",
+        facts=tuple(_facts(event, document, incident)),
+        impact="" if incident is None else incident["impact"],
+        reasons="" if document is None or incident is None else terminal.reasons(document, incident, width=TEXT_WIDTH),
+        command="" if incident is None else _first_command(incident),
+        links=links,
+        document=None if incident is None else document,
+    )
+
+
+def messages(events: Sequence[AlertEvent], result: AuditResult, links: Links) -> list[AlertMessage]:
+    """Return the messages on all events of an audit; beyond the first ones, which are the worst, one lists the others."""
+    every = [message(event, result, links) for event in events]
+    if len(every) <= MOST_ALERTS:
+        return every
+    shown, rest = every[: MOST_ALERTS - 1], every[MOST_ALERTS - 1 :]
+    listed = tuple(other.subject for other in rest[:MOST_LISTED])
+    more = (f"… and {len(rest) - MOST_LISTED} more, in the report",) if len(rest) > MOST_LISTED else ()
+    subject = f"[AND MORE] {result.cluster}: {counted(len(rest), 'more message')} of the same audit"
+    return [*shown, AlertMessage(key=f"more-{rest[0].key}", first=True, subject=subject, facts=(*listed, *more), links=links)]
+
+
+def _headline(event: AlertEvent) -> str:
+    headline = event.alert.condition.headline
+    match event.change:
+        case Change.AUDITED_AGAIN:
+            return event.before
+        case Change.NOT_AUDITED:
+            return f"{headline}; {event.before}"
+        case Change.RESOLVED:
+            return f"resolved after {duration(event.lasted)}: {headline}"
+        case _:
+            return headline
+
+
+def _incident(event: AlertEvent, document: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """Return the incident of the report that an event is about; None where it is over, or there is none."""
+    if document is None or event.change in {Change.RESOLVED, Change.AUDITED_AGAIN}:
+        return None
+    same = (i for i in document["incidents"] if i["headline"] == event.alert.condition.headline)
+    return next(same, None)
+
+
+def _facts(event: AlertEvent, document: Mapping[str, Any] | None, incident: Mapping[str, Any] | None) -> Iterator[str]:
+    alert = event.alert
+    condition = alert.condition
+    if event.change in {Change.RESOLVED, Change.AUDITED_AGAIN}:
+        yield f"It lasted {duration(event.lasted)}, from {moment(alert.since)}, {counted(alert.audits, 'audit')}."
+    elif condition.kind == INCIDENT:
+        confidence = f"{incident['confidence']}, " if incident else ""
+        seen_by = counted(alert.audits, "audit")
+        yield f"{condition.severity}, {confidence}{condition.cause}. Since {moment(alert.since)}, {seen_by}."
+    else:
+        yield f"Since {moment(alert.since)}. Checks without data are unknown."
+    if event.joined:
+        yield f"Worse: also affects {listing((name.replace('/', ' ', 1) for name in event.joined), _MOST_GROUPS)}."
+    if document is None:
+        return
+    for lifecycle in ("new", "ongoing", "resolved"):
+        if groups := _groups(document, lifecycle):
+            yield f"{lifecycle.upper():<9}{groups}"
+    coverage, unknown = document["coverage"], document["counts"]["UNKNOWN"]
+    not_known = f"; {counted(unknown, 'check')} not known" if unknown else ""
+    yield f"{'COVERAGE':<9}{coverage['answered']} of {coverage['asked']} reads answered{not_known}"
+
+
+def _groups(document: Mapping[str, Any], lifecycle: str) -> str:
+    """Return `KA302 KA105 broker/3; KA606 topic/orders`: unmuted failures of that lifecycle, by broker or topic."""
+    codes: dict[str, dict[str, None]] = {}
+    for finding in document["findings"]:
+        failed = finding["status"] == "FAIL" or lifecycle == "resolved"
+        if failed and finding["lifecycle"] == lifecycle and not finding["muted"]:
+            short = "/".join(finding["resource"]["name"].split("/")[:2])
+            codes.setdefault(short, {})[finding["code"]] = None
+    groups = [f"{' '.join(grouped)} {clean(name)}" for name, grouped in codes.items()]
+    more = f" and {len(groups) - _MOST_GROUPS} more" if len(groups) > _MOST_GROUPS else ""
+    return "; ".join(groups[:_MOST_GROUPS]) + more
+
+
+def _first_command(incident: Mapping[str, Any]) -> str:
+    commands = (
+        command for step in incident["remediation"] if step["kind"] == "see" for command in step["commands"] if command[:1] != "#"
+    )
+    return next(commands, "")
+
+
+def duration(lasted: timedelta) -> str:
+    """Return `40 min`, `24 h`, `3 d`."""
+    minutes = max(int(lasted.total_seconds()) // 60, 0)
+    if minutes < 120:  # noqa: PLR2004 -- two hours read better as minutes
+        return f"{minutes} min"
+    return f"{minutes // 60} h" if minutes < 72 * 60 else f"{minutes // (24 * 60)} d"

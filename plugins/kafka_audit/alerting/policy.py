@@ -1,0 +1,191 @@
+"""Who is alerted when: one pure decision, `(state, audit, now) -> events, state`.
+
+An alert is sent when an incident is new, when it got worse, as a reminder, and when it is over; when a cluster was not audited,
+and when it is audited again. An incident is the same as long as any failure of it goes on, whatever its headline says meanwhile.
+What could not be judged is neither over nor repeated.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+from kafka_audit.alerting.conditions import AUDIT, COVERAGE, AlertLimits, AuditResult, Condition, conditions, is_over, verdict
+from kafka_audit.alerting.dedupe_state import DedupeState, OpenAlert
+from kafka_audit.model.finding import Severity
+from kafka_audit.model.text import counted
+
+
+class Change(StrEnum):
+    """The first word of a subject."""
+
+    NOT_AUDITED = "NOT AUDITED"
+    AUDITED_AGAIN = "AUDITED AGAIN"
+    NEW = "NEW"
+    WORSE = "WORSE"
+    STILL = "STILL"
+    RESOLVED = "RESOLVED"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlertEvent:
+    """One thing to send.
+
+    Attributes:
+        change: what happened.
+        alert: what it happened to, as it is kept from now on.
+        lasted: since the first alert on it.
+        joined: brokers, else topics, that are affected for the first time; only where the change is WORSE.
+        before: the last judgement before audits failed, or the first one after; only where that is the subject.
+    """
+
+    change: Change
+    alert: OpenAlert
+    lasted: timedelta
+    joined: tuple[str, ...] = ()
+    before: str = ""
+
+
+def decide(
+    state: DedupeState, result: AuditResult, now: datetime, limits: AlertLimits
+) -> tuple[tuple[AlertEvent, ...], DedupeState]:
+    """Decide what to send after an audit.
+
+    Args:
+        state: what was sent before.
+        result: the audit.
+        now: with a time zone.
+        limits: from when on a finding counts, and when to remind.
+
+    Returns:
+        The events, and the state to keep once they are sent.
+    """
+    document = result.document
+    ended = str((document or {}).get("finished_at") or "")
+    if document is not None and ended and ended <= state.newest:
+        return (), state
+    matched, unmatched = _matched(state.open_alerts, conditions(result, limits))
+    decided = [_goes_on(alert, condition, now, limits) for alert, condition in matched]
+    decided += [_begins(condition, state, now) for condition in unmatched]
+    again = {alert.key for alert, _ in matched}
+    for alert in state.open_alerts:
+        if alert.key not in again:
+            decided.extend(_absent(alert, result, now, limits))
+    blind = result.is_blind
+    kept = tuple(alert for alert, event in decided if event is None or not _ends(event))
+    judged = "audits run" if document is None else verdict([alert.condition for alert in kept])
+    after = DedupeState(
+        open_alerts=kept,
+        verdict=state.verdict if blind else judged,
+        judged_at=state.judged_at if blind else now.isoformat(timespec="seconds"),
+        failed=state.failed + 1 if blind else 0,
+        newest=ended or state.newest,
+    )
+    order = list(Change)
+    events = sorted(
+        (event for _, event in decided if event),
+        key=lambda event: (order.index(event.change), -Severity[event.alert.severity]),
+    )
+    return tuple(_with_verdict(event, judged, state.failed) for event in events), after
+
+
+def partly_sent(before: DedupeState, after: DedupeState, unsent: Iterable[AlertEvent]) -> DedupeState:
+    """Return what to keep while some of the events of an audit are not sent yet: with the next audit they will be.
+
+    Args:
+        before: the state before the audit.
+        after: what `decide` returned.
+        unsent: events that `decide` returned with it.
+    """
+    pending = {event.alert.key for event in unsent}
+    alerts = [alert for alert in after.open_alerts if alert.key not in pending]
+    return replace(before, open_alerts=(*alerts, *(alert for alert in before.open_alerts if alert.key in pending)))
+
+
+def _with_verdict(event: AlertEvent, judged: str, failed: int) -> AlertEvent:
+    if event.change is not Change.AUDITED_AGAIN:
+        return event
+    return replace(event, before=f"{judged}, after {counted(failed, 'failed audit')}")
+
+
+def _ends(event: AlertEvent) -> bool:
+    return event.change in {Change.RESOLVED, Change.AUDITED_AGAIN}
+
+
+def _matched(
+    open_alerts: Sequence[OpenAlert], current: Sequence[Condition]
+) -> tuple[list[tuple[OpenAlert, Condition]], list[Condition]]:
+    """Pair conditions with their open alerts: the same kind, and the most failures in common, the same cause first."""
+    pairs = [(alert, condition) for alert in open_alerts for condition in current if _overlap(alert.condition, condition)]
+    pairs.sort(key=lambda pair: (pair[0].condition.cause != pair[1].cause, -_overlap(pair[0].condition, pair[1]), pair[0].since))
+    matched: list[tuple[OpenAlert, Condition]] = []
+    for alert, condition in pairs:
+        if all(alert is not other and condition is not partner for other, partner in matched):
+            matched.append((alert, condition))
+    return matched, [condition for condition in current if all(condition is not partner for _, partner in matched)]
+
+
+def _overlap(before: Condition, condition: Condition) -> int:
+    if before.kind != condition.kind:
+        return 0
+    return 1 if condition.kind in {AUDIT, COVERAGE} else len(set(before.findings) & set(condition.findings))
+
+
+def _goes_on(alert: OpenAlert, condition: Condition, now: datetime, limits: AlertLimits) -> tuple[OpenAlert, AlertEvent | None]:
+    joined = tuple(name for name in condition.affected if name not in alert.affected)
+    worse = bool(joined) or Severity[condition.severity] > Severity[alert.severity]
+    due = limits.remind is not None and now - datetime.fromisoformat(alert.sent) >= limits.remind
+    after = replace(
+        alert,
+        condition=condition,
+        affected=(*alert.affected, *joined),
+        severity=max(alert.severity, condition.severity, key=lambda name: Severity[name]),
+        audits=alert.audits + 1,
+        sent=now.isoformat(timespec="seconds") if worse or due else alert.sent,
+    )
+    if not worse and not due:
+        return after, None
+    change = Change.WORSE if worse else Change.STILL
+    return after, AlertEvent(change=change, alert=after, lasted=_lasted(alert, now), joined=joined)
+
+
+def _begins(condition: Condition, state: DedupeState, now: datetime) -> tuple[OpenAlert, AlertEvent]:
+    at = now.isoformat(timespec="seconds")
+    key = hashlib.sha256(f"{condition.kind}\0{condition.cause}\0{condition.findings}\0{at}".encode()).hexdigest()[:12]
+    alert = OpenAlert(key=key, condition=condition, affected=condition.affected, severity=condition.severity, since=at, sent=at)
+    if condition.kind != AUDIT:
+        return alert, AlertEvent(change=Change.NEW, alert=alert, lasted=timedelta())
+    before = f"last audited {moment(state.judged_at)}: {state.verdict}" if state.judged_at else "no earlier audit"
+    return alert, AlertEvent(change=Change.NOT_AUDITED, alert=alert, lasted=timedelta(), before=before)
+
+
+def _absent(
+    alert: OpenAlert, result: AuditResult, now: datetime, limits: AlertLimits
+) -> Iterable[tuple[OpenAlert, AlertEvent | None]]:
+    """End an alert whose condition is no longer seen, or keep it where the audit could not see."""
+    document = result.document
+    if result.is_blind:
+        return [(alert, None)]
+    if alert.condition.kind == AUDIT:
+        return [(alert, AlertEvent(change=Change.AUDITED_AGAIN, alert=alert, lasted=_lasted(alert, now)))]
+    if document is None or not is_over(alert.condition, document, limits):
+        return [(replace(alert, audits=alert.audits + 1), None)]
+    if _muted(alert.condition, document):
+        return []  # its owner has accepted it, which is no repair
+    return [(alert, AlertEvent(change=Change.RESOLVED, alert=alert, lasted=_lasted(alert, now)))]
+
+
+def _muted(condition: Condition, document: Mapping[str, Any]) -> bool:
+    muted = {(f["code"], f["resource"]["name"]) for f in document["findings"] if f["muted"] and f["status"] == "FAIL"}
+    return any(finding in muted for finding in condition.findings)
+
+
+def moment(at: str) -> str:
+    """Return a time of ISO 8601 as people read it: 14 Sep 06:00 UTC."""
+    return datetime.fromisoformat(at).astimezone(UTC).strftime("%d %b %H:%M UTC").lstrip("0")
+
+
+def _lasted(alert: OpenAlert, now: datetime) -> timedelta:
+    return now - datetime.fromisoformat(alert.since)

@@ -1,0 +1,87 @@
+"""Messages as a subject, a mail and a Slack message: escaped for the header of a mail, for HTML and for Slack's markup.
+
+Headlines and reports quote what a cluster said, topic names and principals included.
+"""
+
+import html
+from collections.abc import Sequence
+
+from kafka_audit.alerting.messages import AlertMessage
+from kafka_audit.model.text import clean
+
+SUBJECT_CHARS = 180
+LINE_CHARS = 1_000
+MAIL_CHARS = 100_000
+
+_LINK = '<a href="{url}" style="color: #0b5fad">{name}</a>'
+_PRE = "font-family: monospace; font-size: 13px; white-space: pre-wrap"
+
+
+def subject(message: AlertMessage) -> str:
+    """Return the subject as one line without control characters, so that no text of a cluster becomes a header."""
+    return clean(message.subject, SUBJECT_CHARS)
+
+
+def plain_text(message: AlertMessage) -> str:
+    """Return the mail's plain part."""
+    parts = [[subject(message)], _facts(message), _reasons(message), [f"{name}: {link}" for name, link in _links(message)]]
+    return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
+
+
+def html_mail(message: AlertMessage) -> str:
+    """Return the mail's HTML part: inline style only, everything quoted escaped."""
+    facts = "<br>".join(map(html.escape, _facts(message)))
+    reasons = html.escape("\n".join(_reasons(message)))
+    links = "<br>".join(_anchor(name, link) for name, link in _links(message))
+    return "\n".join(
+        [
+            f'<h2 style="font-size: 18px">{html.escape(subject(message))}</h2>',
+            f'<p style="{_PRE}">{facts}</p>',
+            *([f'<pre style="{_PRE}">{reasons}</pre>'] if reasons else []),
+            *([f"<p>{links}</p>"] if links else []),
+        ]
+    )
+
+
+def slack(message: AlertMessage) -> str:
+    """Return the message in Slack's mrkdwn, short enough for a phone, everything quoted escaped."""
+    lines = [f"*{_mrkdwn(subject(message))}*"]
+    lines += [f"> {_mrkdwn(fact)}" for fact in _facts(message)]
+    if message.impact:
+        lines.append(_mrkdwn(clean(message.impact, LINE_CHARS)))
+    if message.command:
+        lines.append(f"`{_mrkdwn(clean(message.command, LINE_CHARS))}`")
+    lines += [f"<{_mrkdwn(link)}|{name}>" if _is_web(link) else f"{name}: {_mrkdwn(link)}" for name, link in _links(message)]
+    return "\n".join(lines)
+
+
+def _facts(message: AlertMessage) -> list[str]:
+    return [clean(fact, LINE_CHARS) for fact in message.facts]
+
+
+def _reasons(message: AlertMessage) -> list[str]:
+    """Return the reasons' lines, each cleaned, as many as a mail should hold."""
+    reasons = message.reasons.strip("\n")
+    lines = reasons[:MAIL_CHARS].split("\n") if reasons else []
+    rest = ["… the rest is in the report"] if len(reasons) > MAIL_CHARS else []
+    return [*(clean(line, LINE_CHARS) for line in lines), *rest]
+
+
+def _links(message: AlertMessage) -> Sequence[tuple[str, str]]:
+    links = (("Report", message.links.report), ("Log", message.links.log), ("Stored", message.links.stored))
+    return [(name, clean(link, LINE_CHARS)) for name, link in links if link]
+
+
+def _is_web(link: str) -> bool:
+    return link.startswith(("https://", "http://"))
+
+
+def _anchor(name: str, link: str) -> str:
+    if not _is_web(link):
+        return f"{name}: {html.escape(link)}"
+    return _LINK.format(url=html.escape(link), name=name)
+
+
+def _mrkdwn(quoted: str) -> str:
+    # The three escapes that Slack documents; a backtick has none, and would end the command.
+    return quoted.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("`", "'")

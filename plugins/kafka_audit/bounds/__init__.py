@@ -1,0 +1,1 @@
+"""Bounds of time and memory for what is not ours: YAML, files that somebody names, functions that may not end."""

@@ -1,0 +1,161 @@
+"""Run a function in a child process that ends by a deadline, whatever the function does.
+
+What judges text that is not ours is pure Python. A loop in it, or in a C function that holds the interpreter's lock, cannot be
+ended from within its own process, and a thread cannot be killed. The child is a fork: it starts in milliseconds and needs no copy
+of what it works on. Threads are not forked; a lock that one of them holds at that moment stays locked in the child, whose time
+ends that, too.
+"""
+
+import contextlib
+import ctypes
+import os
+import pickle
+import select
+import signal
+import struct
+import sys
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+from kafka_audit.model.errors import AuditError
+
+_T = TypeVar("_T")
+Note = Callable[[Any], None]
+"""What a child says it is at; its time starts anew."""
+
+_LENGTH = struct.Struct("!Q")
+_CHUNK = 1 << 20
+_MEGABYTE = 1 << 20
+_DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of <sys/prctl.h>
+_NOTED, _ANSWERED, _RAISED = range(3)
+
+
+class ChildError(AuditError):
+    """The child came to no answer, and the message says why; `at` is its last note, None where there was none."""
+
+    def __init__(self, message: str, at: object = None) -> None:
+        """Keep both."""
+        super().__init__(message)
+        self.at = at
+
+
+def is_possible() -> bool:
+    """Tell whether this system has `fork`."""
+    return hasattr(os, "fork")
+
+
+def run(function: Callable[[Note], _T], *, seconds: float, megabytes: int | None = None) -> _T:
+    """Return what a function returns, run in a child process.
+
+    Args:
+        function: what to run. Its answer, or what it raises, is pickled. It may call its argument with what it is at.
+        seconds: how long it may take, anew with each note.
+        megabytes: how much more memory than now it may use, None for any; where /proc tells what it uses now.
+
+    Raises:
+        ChildError: it took longer, needed more memory, or its process died.
+        Exception: what the function raised, with the child's traceback as a note.
+    """
+    reading, writing = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of Python 3.12 and later, where there are threads: see above
+        child = os.fork()
+    if not child:
+        os.close(reading)
+        _child(function, writing, megabytes)
+    os.close(writing)
+    at: object = None
+    try:
+        for kind, value in _messages(reading, seconds):
+            if kind == _ANSWERED:
+                answer: _T = value
+                return answer
+            if kind == _RAISED:
+                if isinstance(value, ChildError):
+                    value.at = at
+                raise value
+            at = value
+        message = "ended unexpectedly"
+    except TimeoutError:
+        message = f"took longer than {seconds:g} s"
+    finally:
+        os.close(reading)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    raise ChildError(message, at)
+
+
+def _messages(reading: int, seconds: float) -> Iterator[tuple[int, Any]]:
+    """Yield what the child sends up to its end; raises TimeoutError when a message is not whole in time."""
+    held, until = bytearray(), time.monotonic() + seconds
+    while True:
+        while len(held) >= _LENGTH.size and len(held) >= (whole := _LENGTH.size + _LENGTH.unpack_from(held)[0]):
+            yield pickle.loads(bytes(held[_LENGTH.size : whole]))  # noqa: S301 -- of our own child
+            del held[:whole]
+            until = time.monotonic() + seconds
+        left = until - time.monotonic()
+        if left <= 0 or not select.select([reading], [], [], left)[0]:
+            raise TimeoutError
+        chunk = os.read(reading, _CHUNK)
+        if not chunk:
+            return
+        held += chunk
+
+
+def _child(function: Callable[[Note], object], writing: int, megabytes: int | None) -> NoReturn:
+    """Run the function, send what becomes of it, and end this process without what the parent does at its end."""
+    status = 1
+    try:
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGALRM):
+            signal.signal(number, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        if sys.platform == "linux":  # a killed parent cannot kill
+            ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
+        _limit(megabytes)
+
+        def send(data: bytes) -> None:
+            with os.fdopen(os.dup(writing), "wb") as stream:
+                stream.write(_LENGTH.pack(len(data)) + data)
+
+        send(_became(function, lambda at: send(pickle.dumps((_NOTED, at))), megabytes))
+        status = 0
+    finally:
+        os._exit(status)
+
+
+def _became(function: Callable[[Note], object], note: Note, megabytes: int | None) -> bytes:
+    try:
+        return pickle.dumps((_ANSWERED, function(note)))
+    except MemoryError:
+        return pickle.dumps((_RAISED, ChildError(f"needed more than {megabytes} MB of memory")))
+    except Exception as error:  # noqa: BLE001 -- it is raised again in the parent
+        error.add_note("".join(traceback.format_exception(error)))
+        return _pickled(error)
+
+
+def _pickled(error: Exception) -> bytes:
+    """Return an error as the parent can read it."""
+    error.__cause__ = error.__context__ = None
+    try:
+        data = pickle.dumps((_RAISED, error))
+        pickle.loads(data)  # noqa: S301 -- our own
+    except Exception:  # noqa: BLE001 -- whatever an error's own class does
+        return pickle.dumps((_RAISED, ChildError(f"{type(error).__name__}: {error}")))
+    return data
+
+
+def _limit(megabytes: int | None) -> None:
+    import resource  # noqa: PLC0415 -- not where there is no fork
+
+    try:
+        pages = int(Path("/proc/self/statm").read_text("ascii").split()[0])
+    except OSError:
+        return
+    if megabytes is not None:
+        most = pages * resource.getpagesize() + megabytes * _MEGABYTE
+        resource.setrlimit(resource.RLIMIT_AS, (most, resource.getrlimit(resource.RLIMIT_AS)[1]))

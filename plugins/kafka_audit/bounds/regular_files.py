@@ -1,0 +1,52 @@
+"""Reading files whose names are not ours: regular ones only, none of the kernel's, and no more of them than is wanted."""
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+_KERNELS = ("/proc", "/sys")
+"""Files there look regular, and reading one may wait for ever, or change what it tells."""
+
+
+class FileRefusedError(ValueError):
+    """A file that is not read; the message says why, without its name."""
+
+
+def read(path: str | os.PathLike[str], most: int) -> bytes:
+    """Return the content of a regular file, links followed, as Kubernetes makes them for mounted ConfigMaps.
+
+    Args:
+        path: of the file.
+        most: bytes that it may have.
+
+    Raises:
+        FileRefusedError: it is a device, a pipe or a socket, belongs to the kernel, or is larger.
+        OSError: it is absent or cannot be read.
+    """
+    _refuse(Path(path).stat(), most)  # before it is opened: opening a device may do something
+    real = os.path.realpath(path)
+    if real.startswith(tuple(f"{folder}/" for folder in _KERNELS)):
+        message = f"is a kernel file, {real}"
+        raise FileRefusedError(message)
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    with open(descriptor, "rb") as stream:  # noqa: PTH123 -- what was opened is looked at again, whatever the name means by now
+        _refuse(os.fstat(descriptor), most)
+        data = stream.read(most + 1)
+    if len(data) > most:
+        raise FileRefusedError(_larger(most))
+    return data
+
+
+def _refuse(about: os.stat_result, most: int) -> None:
+    if stat.S_ISDIR(about.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if not stat.S_ISREG(about.st_mode):
+        message = "is not a regular file"
+        raise FileRefusedError(message)
+    if about.st_size > most:
+        raise FileRefusedError(_larger(most))
+
+
+def _larger(most: int) -> str:
+    return f"larger than {most / (1 << 20):g} MB"

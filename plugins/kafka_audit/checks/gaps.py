@@ -1,0 +1,111 @@
+"""What a check says once where it cannot judge: registrations, files, brokers, `reach`, the quorum or ZooKeeper are unknown."""
+
+from collections.abc import Collection, Iterable, Iterator
+from types import MappingProxyType
+
+from kafka_audit.cluster.broker_reads import BrokerReads
+from kafka_audit.cluster.endpoints import AdvertisedEndpoint
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.cluster.worker_probes import WorkerProbe
+from kafka_audit.model.finding import Judgement, Status
+from kafka_audit.model.tables import BrokerProperty, ZookeeperMember, ZookeeperNode
+
+MOVING = MappingProxyType(
+    {"error": "in motion", "needs": "another audit: what is registered or listed changed between looks, or is too young"}
+)
+"""Evidence of what cannot be judged because it changed between two samples."""
+
+ONCE = MappingProxyType({"error": "in motion: seen in one look", "needs": "another audit"})
+"""Evidence of what the quorum showed in one sample only."""
+
+ONCE_BY_ZOOKEEPER = MappingProxyType({"error": "in motion", "needs": "another audit: this was seen in one look"})
+"""Evidence of what ZooKeeper's servers showed in one sample only."""
+
+NO_ZOOKEEPER = "the cluster runs in KRaft mode, without ZooKeeper"
+NO_QUORUM = "the cluster keeps its metadata in ZooKeeper"
+NO_REACH = "the cluster file names no `reach`"
+
+_WORST_FIRST = (Status.FAIL, Status.UNKNOWN, Status.PASS, Status.NOT_APPLICABLE)
+
+
+def no_registrations(view: ClusterView, code: str) -> Iterator[Judgement]:
+    """Yield the judgement of a check of registrations where there are none (KRaft), or they were not read."""
+    gap = view.gap("brokers")
+    if view.kraft:
+        yield view.judge(code, "cluster", Status.NOT_APPLICABLE, who="any broker", reason=NO_ZOOKEEPER)
+    elif gap is not None and gap.whole:
+        yield view.judge(code, "cluster", Status.UNKNOWN, who="any broker", error=gap.error, needs=gap.needs)
+
+
+def no_endpoints(view: ClusterView, code: str, endpoints: Collection[AdvertisedEndpoint]) -> Iterator[Judgement]:
+    """Yield the judgement of a check of addresses where none is known; `endpoints` are those that are."""
+    if not view.kraft:
+        yield from no_registrations(view, code)
+    elif not endpoints:
+        error, needs = "no broker listed any address", "a broker that answers Metadata"
+        yield view.judge(code, "cluster", Status.UNKNOWN, who="any broker", error=error, needs=needs)
+
+
+def no_files(view: ClusterView, code: str) -> Iterator[Judgement]:
+    """Yield what a check of server.properties says where there is none, or where one was not read."""
+    failed = [read for read in view.last_reads if read.operation == "properties" and read.outcome == "failed"]
+    for read in failed:
+        name = read.observer.partition(":")[2]
+        resource = f"broker/{name}" if name.isdigit() else "cluster"
+        needs = read.needs or f"a server.properties that can be read at {read.target}"
+        who = f"broker {name}" if name.isdigit() else "every broker"
+        yield view.judge(code, resource, Status.UNKNOWN, who=who, error=read.error or "not read", needs=needs)
+    if not failed and not view.of(BrokerProperty):
+        error, needs = "no server.properties was read", "`properties` in the cluster file"
+        yield view.judge(code, "cluster", Status.UNKNOWN, who="any broker", error=error, needs=needs)
+
+
+def no_brokers(view: ClusterView, code: str) -> Iterator[Judgement]:
+    """Yield the judgement of a check of brokers where none is known."""
+    if not view.inter_broker.brokers:
+        error, needs = "no broker is known", "ZooKeeper, or a broker that answers"
+        yield view.judge(code, "cluster", Status.UNKNOWN, who="any broker", error=error, needs=needs)
+
+
+def nothing_asked(view: ClusterView, code: str, reads: BrokerReads) -> Iterator[Judgement]:
+    """Yield the judgement of a check of what brokers were asked where none was asked anything."""
+    if not reads.brokers:
+        error, needs = "no broker was asked", "a ZooKeeper that answers, or bootstrap addresses of brokers that do"
+        yield view.judge(code, "cluster", Status.UNKNOWN, who="any broker", error=error, needs=needs)
+
+
+def no_reach(view: ClusterView, code: str, probes: Collection[WorkerProbe]) -> Iterator[Judgement]:
+    """Yield the judgement of a check of `reach` where there is nothing to judge: nothing was probed, or no mapping used."""
+    if not probes:
+        error, needs = "nothing was probed", "an endpoint that ZooKeeper or a bootstrap address tells of"
+        yield view.judge(code, "cluster", Status.UNKNOWN, who="any endpoint", error=error, needs=needs)
+    elif not any(probe.via for probe in probes):
+        yield view.judge(code, "cluster", Status.NOT_APPLICABLE, who="any endpoint", reason=NO_REACH)
+
+
+def no_quorum(view: ClusterView, code: str, who: str) -> Iterator[Judgement]:
+    """Yield the judgement of a check of the quorum where there is none, or its leader is unknown."""
+    if not view.kraft:
+        yield view.judge(code, "cluster", Status.NOT_APPLICABLE, who=who, reason=NO_QUORUM)
+    elif view.quorum.now.newest is None:
+        error, needs = view.quorum.unread()
+        yield view.judge(code, "cluster", Status.UNKNOWN, who=who, error=error, needs=needs)
+
+
+def no_ensemble(view: ClusterView, code: str, table: type[ZookeeperMember | ZookeeperNode]) -> Iterator[Judgement]:
+    """Yield the judgement of a check of ZooKeeper itself where there is none, or nothing of it was read."""
+    if view.kraft:
+        yield view.judge(code, "cluster", Status.NOT_APPLICABLE, reason=NO_ZOOKEEPER)
+    elif not view.newest(table):
+        error, needs = "ZooKeeper told nothing of itself", "a ZooKeeper that answers"
+        yield view.judge(code, "cluster", Status.UNKNOWN, error=error, needs=needs)
+
+
+def worst_each(judgements: Iterable[Judgement]) -> Iterator[Judgement]:
+    """Yield one judgement for each resource, the worst: a listener without name may stand for several addresses."""
+    found: dict[str, Judgement] = {}
+    for one in judgements:
+        held = found.get(one.resource)
+        if held is None or _WORST_FIRST.index(one.status) < _WORST_FIRST.index(held.status):
+            found[one.resource] = one
+    yield from found.values()

@@ -1,0 +1,81 @@
+"""What the checks of brokers' views have in common: the status of an observer in one matter, and what words they share."""
+
+from typing import Any
+
+from kafka_audit.cluster.view import ClusterView, Disagreement, Observer
+from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.text import listing
+
+_LISTED = 9
+"""How many holders of the newest view are named where there are more than ten."""
+
+
+def judgement(  # noqa: PLR0913 -- what a judgement of a view consists of
+    view: ClusterView,
+    code: str,
+    observer: Observer,
+    difference: Disagreement | None,
+    *,
+    error: str | None,
+    needs: str | None,
+    severity: Severity | None = None,
+    **evidence: Any,  # noqa: ANN401 -- values of evidence
+) -> Judgement:
+    """Return what a check says of one observer.
+
+    It fails by a difference that is settled; one that is not settled leaves the status unknown, and so does a view that cannot be
+    compared.
+
+    Args:
+        view: the judged snapshot.
+        code: of the check.
+        observer: whose view it is.
+        difference: how the view differs in the matter of the check.
+        error: why the view cannot be compared; None where it can.
+        needs: what would let it be compared.
+        severity: of a failure, where it is not the check's own.
+        evidence: what the check's messages are made of.
+    """
+    status = Status.PASS if error is None else Status.UNKNOWN
+    if difference is not None:
+        status, error, needs = Status.UNKNOWN, difference.doubt, difference.doubt_needs
+        if difference.settled:
+            status = Status.FAIL
+    unknown = {"error": error, "needs": needs} if status is Status.UNKNOWN else {}
+    return view.judge(
+        code,
+        observer.resource,
+        status,
+        {**evidence, **unknown},
+        severity=severity if status is Status.FAIL else None,
+        who=f"broker {observer.name}",
+        broker=int(observer.name) if observer.name.isdecimal() else observer.name,
+    )
+
+
+def partition_evidence(view: ClusterView, difference: Disagreement | None, reference: str) -> dict[str, Any]:
+    """Return which partitions differ and the two sides of the first; `reference` is the key of the right side in KRaft."""
+    if difference is None:
+        return {}
+    return {
+        "count": difference.count,
+        "partitions": difference.first,
+        reference if view.kraft else "zookeeper": difference.reference,
+        "said": difference.view,
+    }
+
+
+def holders(view: ClusterView) -> str | None:
+    """Return who holds the newest view in KRaft, `brokers 0, 1 and 2`; None with ZooKeeper."""
+    names = None if view.state is None else view.state.holders
+    if names is None:
+        return None
+    if len(names) == 1:
+        return f"broker {names[0]}"
+    return f"brokers {listing(names, _LISTED) if len(names) > _LISTED + 1 else listing(names)}"
+
+
+def list_of(view: ClusterView) -> str:
+    """Return the verb after `holders`: one broker lists, several list."""
+    names = () if view.state is None else view.state.holders or ()
+    return "list" if len(names) > 1 else "lists"

@@ -1,0 +1,81 @@
+"""Run checks over one cluster view."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from weakref import WeakKeyDictionary
+
+from kafka_audit.checks import Check, catalogue
+from kafka_audit.cluster.view import ClusterView, Gap
+from kafka_audit.model.errors import EngineError
+from kafka_audit.model.finding import Judgement, Status
+
+_SAID: "WeakKeyDictionary[ClusterView, dict[str, tuple[Judgement, ...]]]" = WeakKeyDictionary()
+
+
+def judge(view: ClusterView, checks: Mapping[str, Check] | None = None, *, kind: str = "audit") -> tuple[Judgement, ...]:
+    """Return what every check of a kind says of a view. `checks` defaults to the catalogue.
+
+    Raises:
+        EngineError: a check yielded a judgement of another code or snapshot.
+        Exception: whatever a check raised, a bug in it; a note names its code.
+    """
+    wanted = catalogue() if checks is None else checks
+    return tuple(judgement for check in wanted.values() if check.kind == kind for judgement in _judged(view, check))
+
+
+def said(view: ClusterView, code: str) -> tuple[Judgement, ...]:
+    """Return what another check says of the same view; it runs once for each view."""
+    return _judged(view, catalogue()[code])
+
+
+def remember(view: ClusterView, code: str, judgements: tuple[Judgement, ...]) -> None:
+    """Let a check have said this of a view; it is not run on it any more. For tests of checks that ask others."""
+    _SAID.setdefault(view, {})[code] = judgements
+
+
+def _judged(view: ClusterView, check: Check) -> tuple[Judgement, ...]:
+    known = _SAID.setdefault(view, {})
+    if check.code not in known:
+        known[check.code] = _run(view, check)
+    return known[check.code]
+
+
+@contextmanager
+def _named(view: ClusterView, check: Check) -> Iterator[None]:
+    """Note the check's code on whatever is raised inside."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(f"raised by check {check.code} ({check.family}/{check.name}) on snapshot {view.snapshot_id}")
+        raise
+
+
+def _run(view: ClusterView, check: Check) -> tuple[Judgement, ...]:
+    with _named(view, check):
+        gaps = [gap for part in check.parts if (gap := view.gap(part)) is not None]
+        whole = [gap for gap in gaps if gap.whole]
+        if whole:
+            return (_of_gap(view, check, whole),)
+        judgements = tuple(check.function(view))
+    strangers = [j for j in judgements if (j.code, j.snapshot_id) != (check.code, view.snapshot_id)]
+    if strangers:
+        msg = f"check {check.code} judged for {strangers[0].code} of snapshot {strangers[0].snapshot_id}"
+        raise EngineError(msg)
+    return tuple(_without_pass(one, gaps[0]) for one in judgements) if gaps else judgements
+
+
+def _of_gap(view: ClusterView, check: Check, gaps: list[Gap]) -> Judgement:
+    """Return the one judgement of a check whose part of the registry was not read (rule 1: UNKNOWN is an answer)."""
+    gap = min(gaps, key=lambda gap: gap.status)  # NOT_APPLICABLE before UNKNOWN: what does not apply needs nothing
+    evidence = {"who": "any broker", "target": "any broker", "reason": gap.reason, "error": gap.error, "needs": gap.needs}
+    return view.judge(check.code, "cluster", gap.status, evidence)
+
+
+def _without_pass(judgement: Judgement, gap: Gap) -> Judgement:
+    """Let nothing pass where single znodes could not be read."""
+    if judgement.status is not Status.PASS:
+        return judgement
+    read = {key: value for key, value in judgement.evidence.items() if key not in {"error", "needs"}}
+    known = {key: value for key, value in {"error": gap.error, "needs": gap.needs}.items() if value is not None}
+    return replace(judgement, status=Status.UNKNOWN, evidence=read | known)

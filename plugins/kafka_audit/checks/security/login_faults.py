@@ -1,0 +1,118 @@
+"""What keeps a broker from logging in at another: the certificate shown there, the mechanisms offered, the users known."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kafka_audit.cluster.inter_broker import Listener
+from kafka_audit.cluster.log_lines import says
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.model.finding import Confidence
+from kafka_audit.model.tables import LogLine
+from kafka_audit.model.text import brokers
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fault:
+    """One reason for which a login from `sources` at a broker's listener fails, for a sentence; `repair` is what ends it."""
+
+    kind: str  # certificate, mechanism, credential, principal
+    text: str
+    repair: str
+    sources: tuple[int, ...]
+    confidence: Confidence = Confidence.MEASURED
+
+
+def faults(view: ClusterView, broker: int, listener: Listener) -> tuple[Fault, ...]:
+    """Return every reason that files, probes and certificates show for a login at a broker's listener to fail."""
+    found: list[Fault] = []
+    if listener.encrypted:
+        found.extend(_certificate(view, broker, listener))
+    if listener.logs_in:
+        found.extend(_mechanism(view, broker, listener))
+        found.extend(_credential(view, broker, listener))
+    found.extend(_principal(view, broker, listener))
+    return tuple(found)
+
+
+def written(line: LogLine) -> Fault:
+    """Return the fault that a line of a log tells of a login."""
+    broker, told = line.about_broker, f"{line.detail or ''} {line.text}".lower()
+    kind, repair = "credential", f"make the user and password that broker {line.broker_id} logs in with known at broker {broker}"
+    if "ssl handshake" in told or "sslauthentication" in told:
+        kind, repair = "certificate", f"give broker {broker} a certificate that broker {line.broker_id} accepts"
+    elif "mechanism" in told:
+        kind, repair = "mechanism", f"add the mechanism of broker {line.broker_id} to sasl.enabled.mechanisms of broker {broker}"
+    return Fault(kind=kind, text=says(line), repair=repair, sources=(line.broker_id,))
+
+
+def _certificate(view: ClusterView, broker: int, listener: Listener) -> Iterator[Fault]:
+    shown, now, who = (
+        view.logins.certificate(broker, listener.name),
+        view.started_ms,
+        view.inter_broker.users.get(listener.name, ()),
+    )
+    if shown is None:
+        return
+    renew = f"give broker {broker} a certificate"
+    if shown.not_after_ms < now:
+        yield Fault(kind="certificate", text="its certificate has expired", repair=f"{renew} that is valid", sources=who)
+    if shown.not_before_ms > now:
+        yield Fault(kind="certificate", text="its certificate is not valid yet", repair=f"{renew} that is valid", sources=who)
+    names = [view.logins.checks_names(one, listener.name) for one in who]
+    if not shown.name_matches and False not in names:
+        sure = bool(names) and None not in names
+        text = f"its certificate does not name {shown.host} (it names {', '.join(shown.sans) or 'nothing'})"
+        confidence = Confidence.MEASURED if sure else Confidence.INFERRED
+        repair = f"{renew} with {shown.host} among its subject alternative names"
+        yield Fault(kind="certificate", text=text, repair=repair, sources=who, confidence=confidence)
+    if shown.trusted is False and shown.not_before_ms <= now <= shown.not_after_ms:
+        text = f"its certificate is not trusted by the auditor's ca_file ({shown.error or 'no reason told'})"
+        repair = f"{renew} of the authority that the other brokers trust, or add its issuer to their truststores"
+        yield Fault(kind="certificate", text=text, repair=repair, sources=who, confidence=Confidence.INFERRED)
+
+
+def _mechanism(view: ClusterView, broker: int, listener: Listener) -> Iterator[Fault]:
+    offered = view.logins.offered_mechanisms(broker, listener.name)
+    wanted: dict[str, list[int]] = {}
+    for kind in view.inter_broker.kinds:
+        used, mechanism = view.inter_broker.listener(kind[0]), view.inter_broker.mechanism(kind[0]).value
+        if used is not None and used.name == listener.name and mechanism is not None:
+            wanted.setdefault(mechanism, []).extend(kind)
+    for mechanism, who in wanted.items() if offered else ():
+        if mechanism not in (offered or ()):
+            text = f"it offers {', '.join(sorted(offered or ()))}, not {mechanism}"
+            repair = f"add {mechanism} to sasl.enabled.mechanisms of broker {broker}"
+            # A probe heard the running broker; settings may be newer than what runs.
+            confidence = Confidence.MEASURED if view.logins.heard_mechanisms(broker, listener.name) else Confidence.INFERRED
+            yield Fault(kind="mechanism", text=text, repair=repair, sources=tuple(who), confidence=confidence)
+
+
+def _credential(view: ClusterView, broker: int, listener: Listener) -> Iterator[Fault]:
+    wrong: dict[str, list[int]] = {}
+    clients = view.inter_broker.logins.get(listener.name, {})
+    users = {one: view.logins.known_users(broker, listener.name, one) for one in {mechanism for mechanism, _, _ in clients}}
+    for (mechanism, username, digest), sources in clients.items():
+        known = users[mechanism]
+        if known is not None and username not in known:
+            wrong.setdefault(f"it does not know user {username} ({mechanism})", []).extend(sources)
+        elif known is not None and known[username] not in {None, digest}:
+            wrong.setdefault(f"it knows another password for user {username} ({mechanism})", []).extend(sources)
+    for text, sources in wrong.items():
+        yield Fault(
+            kind="credential",
+            text=text,
+            repair=f"make the user and password that the others log in with known at broker {broker}",
+            sources=tuple(sorted(set(sources))),
+        )
+
+
+def _principal(view: ClusterView, broker: int, listener: Listener) -> Iterator[Fault]:
+    """Yield what the broker's rules have no name for; the names shown by a server are taken for those of the same as a client."""
+    nameless: dict[str, list[int]] = {}
+    for kind in view.inter_broker.kinds:
+        used = view.inter_broker.listener(kind[0])
+        if used is not None and used.name == listener.name and (fails := view.inter_broker.principal(kind[0], broker).fails):
+            nameless.setdefault(fails, []).extend(kind)
+    for fails, sources in nameless.items():
+        repair = f"add a rule, or DEFAULT at the end, that names {brokers(sources)} to the rules of broker {broker}"
+        yield Fault(kind="principal", text=fails, repair=repair, sources=tuple(sources), confidence=Confidence.INFERRED)

@@ -1,0 +1,94 @@
+"""The command `class-archive`, and its start in the background of the first run."""
+
+import argparse
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import kafka_audit
+from kafka_audit.cli import console
+from kafka_audit.differences import class_archive as archives
+from kafka_audit.differences.scratch import Scratch
+from kafka_audit.model.errors import EngineError
+
+_WORKER = "kafka_audit.cli.spark_classes"
+_LONGEST_S = 1800.0  # usually half a minute; it has the lowest priority
+_LAST_NICENESS = 19
+# They append to the classpath; the JVM writes no archive with a folder on it, but accepts one whose classpath is a prefix.
+_LEFT_OUT = {"HADOOP_CONF_DIR", "YARN_CONF_DIR", "SPARK_DIST_CLASSPATH", "PYSPARK_SUBMIT_ARGS"}
+
+
+def class_archive(arguments: argparse.Namespace) -> int:
+    """Create the archive and print its path; in the background, print nothing and ignore errors."""
+    if not arguments.background:
+        path = archives.make(load, environ=environment(), wait=True, again=arguments.again)
+        console.emit(str(path))
+        return 0
+    with contextlib.suppress(OSError):
+        os.nice(_LAST_NICENESS)
+    with contextlib.suppress(EngineError):
+        archives.make(load, environ=environment(), wait=False)
+    return 0
+
+
+def begin(say: console.Progress) -> None:
+    """Start a background process that creates the archive if it is missing; return immediately, raise nothing."""
+    where = archives.place(environment())
+    if where is None or not archives.is_wanted(where):
+        return
+    command = [sys.executable, "-m", "kafka_audit.cli", "class-archive", "--background"]
+    environ = {**environment(), archives.VARIABLE: str(where.folder.parent)}  # absolute: the working directory differs
+    with contextlib.suppress(OSError):
+        # The shell exits immediately, so that the process is not our child and inherits no file, terminal or process group.
+        subprocess.run(
+            ["/bin/sh", "-c", '"$@" &', "sh", *command],
+            cwd="/",
+            env=environ,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            umask=0o077,
+            check=False,
+        )
+        say(f"creating a class archive in the background; later runs start faster ({archives.VARIABLE}=none disables it)")
+
+
+def load(path: Path) -> None:
+    """Run `_WORKER` to write an archive to `path`; raise EngineError if it fails or exceeds the time limit."""
+    with Scratch() as scratch, (scratch.path / "log").open("w+", encoding="utf-8", errors="replace") as printed:
+        process = subprocess.Popen(
+            [sys.executable, "-m", _WORKER, str(path)],
+            cwd=scratch.path,
+            env={**environment(), "TMPDIR": str(scratch.path)},
+            stdin=subprocess.PIPE,  # its end ends the worker
+            stdout=printed,
+            stderr=subprocess.STDOUT,
+            pass_fds=[scratch.lock],
+            start_new_session=True,
+            umask=0o077,
+        )
+        with process:
+            try:
+                code = process.wait(_LONGEST_S)
+                why = f"exit code {code}"
+            except subprocess.TimeoutExpired:
+                code, why = -1, f"no exit within {_LONGEST_S:g} s"
+            finally:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+        printed.seek(0)
+        lines = [line.strip() for line in printed if line.strip()]
+    if code:
+        msg = f"Spark wrote no class archive: {lines[-1] if lines else why}"
+        raise EngineError(msg)
+
+
+def environment() -> dict[str, str]:
+    """Return the environment of our processes that start Spark; they import this package from any working directory."""
+    package = str(Path(kafka_audit.__file__).resolve().parents[1])
+    paths = os.pathsep.join([package, *filter(None, [os.environ.get("PYTHONPATH")])])
+    return {**{name: value for name, value in os.environ.items() if name not in _LEFT_OUT}, "PYTHONPATH": paths}

@@ -1,0 +1,157 @@
+"""The help texts of the commands."""
+
+EXIT_CODES = """\
+exit codes:
+  0    clean
+  1    internal error, or Spark did not run
+  2    wrong usage or configuration, damaged snapshot, or unwritable store
+  3    unmuted failures at or above --fail-on
+  4    no such failure, but the share of answered reads is below --min-coverage
+  130  interrupted
+"""
+MAIN = (
+    """\
+Audit Kafka clusters. An audit collects the views of ZooKeeper, every broker and the network, and compares them.
+It only reads: nothing is created or written in an audited cluster.
+
+first steps:
+  kafka-audit demo                               break a real cluster on this host and audit it
+  cp clusters.example.yaml clusters.yaml         describe your clusters
+  kafka-audit run prod                           audit a cluster
+  kafka-audit lint server.properties             check a configuration before a broker starts
+  kafka-audit explain KA101                      describe a check and its remediation
+
+"""
+    + EXIT_CODES
+)
+RUN = (
+    """\
+Take a snapshot of a cluster, compare its views with each other and with the previous snapshot, and report failures.
+The report is printed to stdout and written to DIR/findings.json. Snapshots are stored in DIR/snapshots/; `keep` in
+the cluster file limits their number.
+
+examples:
+  kafka-audit run prod                           ./clusters.yaml, store in ./kafka-audit-store
+  kafka-audit run prod --fail-on critical        exit 3 only for failures with an immediate effect
+  kafka-audit run prod --baseline none           do not compare with a previous snapshot
+  kafka-audit run prod --format json | jq '.incidents[].headline'
+  kafka-audit run prod --format html,md          also write DIR/findings.html and DIR/findings.md
+  kafka-audit run prod --quiet > page.txt || mail -s "kafka prod" me@example.com < page.txt
+
+"""
+    + EXIT_CODES
+)
+SNAPSHOT = """\
+Take a snapshot of a cluster and store it, without running checks. The snapshot id is printed to stdout.
+
+example:
+  before=$(kafka-audit snapshot prod); ./rolling-restart.sh; after=$(kafka-audit snapshot prod)
+  kafka-audit diff "$before" "$after"
+"""
+DIFF = """\
+Check a snapshot and compare it with an earlier one: changes, and new, ongoing and resolved failures.
+The current reports in the store do not change.
+
+example:
+  kafka-audit diff 20260131T080000Z-prod-1a2b 20260131T090000Z-prod-3c4d
+"""
+REPORT = """\
+Render the report of a stored snapshot. No cluster is read. HTML, Markdown and SARIF are written to files next to the
+snapshot, and their paths are printed to stdout.
+
+examples:
+  kafka-audit report 20260131T080000Z-prod-1a2b
+  kafka-audit report 20260131T080000Z-prod-1a2b --format html,md
+"""
+LINT = """\
+Check configurations before brokers start: whether Kafka accepts each file, with its error message, what fails after the
+start, and where the brokers of a cluster differ. Files are server.properties, Kubernetes manifests, compose files or env
+files. Folders and patterns select the files in them. Files with the same ZooKeeper address or controller quorum belong to
+one cluster. No cluster is read.
+
+examples:
+  kafka-audit lint server.properties
+  kafka-audit lint conf/broker-*.properties --kafka-version 3.9.1
+  kafka-audit lint k8s/ --format sarif > lint.sarif
+  kafka-audit lint compose.yaml --fail-on medium --all
+  kafka-audit lint new/ --against prod           compare with the newest snapshot of the cluster
+
+To accept a finding, add the comment `# kafka-audit: ignore KA308 reason` to the file, or use the mute list of the cluster
+file.
+
+exit codes:
+  0    clean
+  1    internal error
+  2    wrong usage, or a file that cannot be read or contains no broker
+  3    unmuted failures at or above --fail-on
+  130  interrupted
+"""
+BEFORE = """\
+Decide whether a change can begin: take a snapshot, run the checks that the change requires, check proposed files against
+the cluster, and probe proposed addresses. If the result is go, the snapshot is kept as baseline.
+
+kinds: zookeeper-to-kraft, rolling-upgrade, listeners-or-security, new-network, moving-hosts
+
+examples:
+  kafka-audit before-migration prod --kind zookeeper-to-kraft --node-ids 3000,3001,3002
+  kafka-audit before-migration prod --kind listeners-or-security --proposed new/ --vantage clients
+  kafka-audit before-migration prod --kind new-network --vantage clients \\
+    --advertised 'CLIENT://kafka-{broker_id}.example.com:9092'     or '0: CLIENT://kafka-0.example.com:9092' for each broker
+
+exit codes:
+  0    go
+  1    internal error, or Spark did not run
+  2    wrong usage or configuration
+  3    no-go: there are blockers
+  4    not decided: a deciding check is unknown
+"""
+AFTER = """\
+Compare a cluster with its baseline after a change: take a snapshot, and list expected and unexpected changes.
+
+example:
+  kafka-audit after-migration prod
+
+exit codes:
+  0    as expected
+  1    internal error, or Spark did not run
+  2    wrong usage or configuration, or no baseline
+  3    not as expected: an unexpected change, a new failure, or a planned change that is missing
+  4    not decided: too few reads were answered, or an earlier failure is unknown now
+"""
+ALERT_TEST = """\
+Send a test message through every alert channel with an Airflow connection: `kafka_audit_smtp` sends mail,
+`kafka_audit_slack` sends to Slack. Run it on an Airflow worker, with its environment. The alerting state of the clusters
+does not change.
+
+example:
+  kafka-audit alert-test
+
+exit codes:
+  0    every channel with a connection accepted the message
+  1    internal error
+  2    no connection exists, or a setting is missing
+  3    a channel rejected the message
+"""
+CLASS_ARCHIVE = """\
+Create the class archive for the installed Java and Spark, and print its path. The archive contains the classes that Spark's JVM
+loads at each start, parsed and verified (about 180 MB). Spark starts faster with it. The first `kafka-audit run` creates it in
+the background. Use this command for images and for Airflow workers: the DAG uses an archive but does not create one.
+
+The folder is $KAFKA_AUDIT_CACHE, else $XDG_CACHE_HOME/kafka-audit, else ~/.cache/kafka-audit. KAFKA_AUDIT_CACHE=none disables
+class archives. An archive that users other than this one and root can write is ignored.
+
+example:
+  kafka-audit class-archive
+
+exit codes:
+  0    the archive exists
+  1    the archive could not be created; stderr gives the reason
+  2    wrong usage
+"""
+EXPLAIN = """\
+Describe a check by code or name: its meaning, its importance and the remediation. Without an argument, list all checks.
+
+examples:
+  kafka-audit explain KA101
+  kafka-audit explain stale_leader
+"""

@@ -1,0 +1,93 @@
+"""KRaft: the distinct lists of brokers and topics that brokers hold, and which of them is the newest.
+
+Every KRaft broker follows one log, so of two lists one is older: where they differ in a partition of the same topic id, it is the
+one with the lower leader epoch. Where no epoch tells, more brokers are newer: one that is cut off stands still, the others go on.
+Source: `org.apache.kafka.metadata.KRaftMetadataCache`, KIP-631 (one metadata log; fenced brokers are left out of Metadata).
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from kafka_audit.cluster.samples import Samples
+from kafka_audit.model.tables import BrokerIdentity, BrokerView, ViewBroker
+
+
+@dataclass(frozen=True, kw_only=True)
+class BrokerList:
+    """One list and who holds it. `place` 1 is the newest; where several share it, nothing puts them in an order."""
+
+    kafka_cluster_id: str | None
+    topics_digest: str
+    brokers: Mapping[int, ViewBroker]  # as listed on the first of the addresses
+    address: str  # the first in the order of names on which it was given
+    names: tuple[str, ...]  # of the brokers that hold it, sorted
+    place: int = 1
+
+
+def broker_lists(samples: Samples, sample: int | None, ages: Mapping[str, int]) -> tuple[BrokerList, ...]:
+    """Return the lists of one sample of a KRaft snapshot, the newest first; none where fewer than two brokers gave a view.
+
+    Empty lists are left out, and those of another cluster than most brokers are of. `ages`: the sums of leader epochs by digest
+    of topics, see `differences.tables.ListAge`.
+    """
+    views = samples.at(BrokerView, sample) if samples.kraft else ()
+    names = _names(samples, sample, views)
+    holders: dict[str | None, set[str]] = defaultdict(set)
+    for view in views:
+        holders[view.kafka_cluster_id].add(names[view.address, view.broker_id])
+    if max(map(len, holders.values()), default=0) < 2:  # noqa: PLR2004 -- one view alone has nothing beside it
+        return ()
+    most = max(holders, key=lambda cluster: (len(holders[cluster]), cluster is not None, cluster or ""))
+    listed = _listed(samples)
+    same: dict[tuple[str, frozenset[int]], list[BrokerView]] = defaultdict(list)
+    for view in views:
+        if view.kafka_cluster_id == most and view.brokers_listed > 0 and view.brokers_digest in listed:
+            same[view.topics_digest, frozenset(listed[view.brokers_digest])].append(view)
+    found = [
+        BrokerList(
+            kafka_cluster_id=most,
+            topics_digest=digest,
+            brokers=listed[min(held, key=lambda view: view.address).brokers_digest],
+            address=min(view.address for view in held),
+            names=tuple(sorted({names[view.address, view.broker_id] for view in held})),
+        )
+        for (digest, _), held in same.items()
+    ]
+    return _ranked(found, ages)
+
+
+def _ranked(lists: list[BrokerList], ages: Mapping[str, int]) -> tuple[BrokerList, ...]:
+    def rank(one: BrokerList) -> tuple[int, int]:
+        return (-ages.get(one.topics_digest, 0), -len(one.names))
+
+    ranks = [rank(one) for one in lists]
+    placed = (replace(one, place=1 + sum(other < own for other in ranks)) for one, own in zip(lists, ranks, strict=True))
+    return tuple(sorted(placed, key=lambda one: (one.place, one.address)))
+
+
+def newest(lists: tuple[BrokerList, ...]) -> tuple[BrokerList, ...]:
+    """Return the lists that share the first place."""
+    return tuple(one for one in lists if one.place == 1)
+
+
+def _names(samples: Samples, sample: int | None, views: tuple[BrokerView, ...]) -> Mapping[tuple[str, int], str]:
+    """Return who holds each view, by address and broker id: the id, or the address of a broker whose id is unknown."""
+    answered = unregistered(samples, sample)
+    found = {}
+    for view in views:
+        broker = view.broker_id if view.broker_id != -1 else answered.get(view.address)
+        found[view.address, view.broker_id] = view.address if broker is None else str(broker)
+    return found
+
+
+def unregistered(samples: Samples, sample: int | None) -> Mapping[str, int | None]:
+    """Return who answers at each address of the cluster file that no broker registered."""
+    return {row.address: row.answered_by for row in samples.at(BrokerIdentity, sample) if row.broker_id == -1}
+
+
+def _listed(samples: Samples) -> Mapping[str, Mapping[int, ViewBroker]]:
+    found: dict[str, dict[int, ViewBroker]] = defaultdict(dict)
+    for row in samples.of(ViewBroker):
+        found[row.brokers_digest][row.broker_id] = row
+    return found

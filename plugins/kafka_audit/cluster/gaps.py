@@ -1,0 +1,108 @@
+"""Why parts of the registry cannot be judged by: brokers, controller, topics; now, or in the previous snapshot."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from kafka_audit.cluster.registry import RegistrySample
+from kafka_audit.model.finding import Status
+from kafka_audit.model.tables import BrokerView, SourceRead
+
+_PARTS = (
+    ("brokers", re.compile(r"zookeeper /brokers/ids")),
+    ("topics", re.compile(r"zookeeper /(brokers/topics|admin/delete_topics)")),
+    ("controller", re.compile(r"zookeeper /controller")),
+)
+_SINGLE_ZNODE = re.compile(r"zookeeper /brokers/(ids|topics)/[^*]")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gap:
+    """Why a part of the registry (brokers, controller, topics) cannot be judged by."""
+
+    status: Status  # UNKNOWN (error, needs) or NOT_APPLICABLE (reason)
+    whole: bool  # False: only single znodes failed; what was read can fail a check, but not pass it
+    reason: str | None = None
+    error: str | None = None
+    needs: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unread:
+    """A part of ZooKeeper of which reads failed. `whole` is False where only single znodes did."""
+
+    whole: bool
+    error: str | None
+    needs: str | None
+
+
+def unread(reads: Iterable[SourceRead]) -> Mapping[str, Unread]:
+    """Return what failed to be read of each part of ZooKeeper; where more than single znodes did, that counts."""
+    found: dict[str, Unread] = {}
+    for read in reads:
+        if read.observer != "zookeeper" or read.outcome != "failed":
+            continue
+        part = next((name for name, pattern in _PARTS if pattern.match(read.operation)), None)
+        whole = not _SINGLE_ZNODE.match(read.operation)
+        if part is not None and (part not in found or (whole and not found[part].whole)):
+            found[part] = Unread(whole=whole, error=read.error, needs=read.needs)
+    return found
+
+
+def gap_now(registry: RegistrySample, *, kraft: bool, part: str) -> Gap | None:
+    """Return why a part of the newest sample cannot be judged by; `kraft`: the judged snapshot has no ZooKeeper."""
+    failed = unread(registry.samples.last_reads).get(part)
+    whole = failed is None or failed.whole
+    if kraft and part == "controller":
+        reason = "the cluster runs in KRaft mode, without ZooKeeper"
+        return Gap(status=Status.NOT_APPLICABLE, whole=whole, reason=reason)
+    if failed is None and registry.state is not None:
+        return None
+    if kraft and registry.state is None and _alone(registry):
+        return Gap(status=Status.NOT_APPLICABLE, whole=whole, reason=_ALONE)
+    if kraft:
+        return Gap(status=Status.UNKNOWN, whole=whole, error=_FEW, needs="answers of two brokers to Metadata")
+    error = f"ZooKeeper was not read: {(failed and failed.error) or 'no answer'}"
+    needs = (failed and failed.needs) or "a ZooKeeper that answers"
+    return Gap(status=Status.UNKNOWN, whole=whole, error=error, needs=needs)
+
+
+def gap_earlier(registry: RegistrySample, *, kraft: bool, part: str) -> Gap | None:
+    """Return why a part of the previous snapshot cannot be compared with; `kraft`: the judged snapshot has no ZooKeeper."""
+    if kraft and part == "controller":
+        return None
+    if registry.samples.snapshot is None:
+        return Gap(status=Status.NOT_APPLICABLE, whole=True, reason="no previous snapshot")
+    failed = unread(registry.samples.last_reads).get(part)
+    whole = failed is None or failed.whole
+    if failed is None and registry.state is not None:
+        return None
+    if kraft and registry.state is None and _alone(registry):
+        return Gap(status=Status.NOT_APPLICABLE, whole=whole, reason=_ALONE)
+    if kraft:
+        error, needs = f"in the previous snapshot {_FEW}", "two snapshots with views of two brokers"
+        return Gap(status=Status.UNKNOWN, whole=whole, error=error, needs=needs)
+    error = f"the previous snapshot has not read ZooKeeper: {(failed and failed.error) or 'no answer'}"
+    return Gap(status=Status.UNKNOWN, whole=whole, error=error, needs="two snapshots that have read it")
+
+
+def previous_gap(gaps: Iterable[Gap | None]) -> Gap | None:
+    """Return why partitions and epochs cannot be compared, of gaps of topics and controller; single znodes are passed over."""
+    whole = [gap for gap in gaps if gap is not None and gap.whole]
+    if not whole:
+        return None
+    return Gap(
+        status=min(gap.status for gap in whole),
+        whole=True,
+        reason=min((gap.reason for gap in whole if gap.reason is not None), default=None),
+        error=min((gap.error for gap in whole if gap.error is not None), default=None),
+        needs=min((gap.needs for gap in whole if gap.needs is not None), default=None),
+    )
+
+
+_FEW = "fewer than two brokers gave a view"
+_ALONE = "a single broker carries the cluster, so there is no other view"
+
+
+def _alone(registry: RegistrySample) -> bool:
+    return max((view.brokers_listed for view in registry.samples.at(BrokerView, registry.sample)), default=0) == 1

@@ -1,0 +1,140 @@
+"""The small tables that the queries over partition-sized tables are given, for one judged snapshot."""
+
+from collections.abc import Iterator, Sequence
+
+from kafka_audit.cluster.gaps import unread
+from kafka_audit.cluster.min_isr import broker_defaults, min_isr_gap
+from kafka_audit.cluster.moments import BEFORE, NOW, PREVIOUS, Moments
+from kafka_audit.cluster.registry import RegistrySample
+from kafka_audit.cluster.replication import capped, reassigned
+from kafka_audit.cluster.settings import AUTHORIZER, Settings
+from kafka_audit.cluster.views import HeldViews
+from kafka_audit.differences.tables import (
+    ChosenSample,
+    FormerLeader,
+    KnownBroker,
+    ListAge,
+    ObserverView,
+    ReferenceList,
+)
+from kafka_audit.model.tables import BrokerApi, BrokerConfig, LeadershipAnswer, Row, Snapshot
+
+_STORAGE_ERROR = 56
+_NAMES_LISTENER_ERROR = 6  # Metadata version from which on a leader without the listener is error 72
+_MINUTE_MS = 60_000
+
+
+def ages_needed(snapshot: Snapshot, previous: Snapshot | None) -> bool:
+    """Return whether brokers of a KRaft cluster hold different topics, so that `ListAge` must be asked for first.
+
+    `given` without ages names the lists that are to be compared.
+    """
+    moments = Moments(snapshot, previous, ())
+    return any(len({one.topics_digest for one in registry.lists}) > 1 for registry in moments.by_name.values())
+
+
+def given(snapshot: Snapshot, previous: Snapshot | None, ages: Sequence[ListAge]) -> tuple[Row, ...]:
+    """Return the rows of `differences.tables.GIVEN` for one judged snapshot.
+
+    Args:
+        snapshot: its small tables.
+        previous: those of the snapshot that it is compared with.
+        ages: what `ListAge` returned; empty where `ages_needed` says no.
+    """
+    moments = Moments(snapshot, previous, ages)
+    return (
+        *_chosen(moments),
+        *(row for moment, registry in moments.by_name.items() for row in _lists(registry, moment)),
+        *_views(moments.views, NOW, moments),
+        *_views(moments.views_before, BEFORE, moments),
+        *_brokers(moments),
+        *reassigned(moments.samples, moments.now.sample, NOW),
+        *reassigned(moments.samples_earlier, moments.previous.sample, PREVIOUS),
+        *_former_leaders(moments),
+    )
+
+
+def _source(registry: RegistrySample) -> str:
+    snapshot = registry.samples.snapshot
+    return "" if snapshot is None else snapshot.snapshot_id
+
+
+def _chosen(moments: Moments) -> Iterator[ChosenSample]:
+    for moment, registry in moments.by_name.items():
+        yield ChosenSample(
+            moment=moment,
+            source_id=_source(registry),
+            sample=registry.sample or 0,
+            kraft=registry.samples.kraft,
+            steady=moment == NOW and moments.steady,
+            minutes=_minutes(moments) if moment == NOW else None,
+            controller_epoch=None if registry.state is None else registry.state.controller_epoch,
+            first_zxid=None if registry.state is None else registry.state.first_zxid,
+            unread_topics="topics" in unread(registry.samples.last_reads),
+        )
+
+
+def _minutes(moments: Moments) -> float | None:
+    now, earlier = moments.samples.info, moments.samples_earlier.info
+    return None if now is None or earlier is None else (now.started_ms - earlier.started_ms) / _MINUTE_MS
+
+
+def _lists(registry: RegistrySample, moment: str) -> Iterator[ReferenceList]:
+    """Yield lists of topics once each: brokers that list other brokers may hold the same topics."""
+    places: dict[str, int] = {}
+    for one in registry.lists:  # the newest first
+        places.setdefault(one.topics_digest, one.place)
+    tied = sum(place == 1 for place in places.values())
+    for digest, place in places.items():
+        yield ReferenceList(moment=moment, source_id=_source(registry), topics_digest=digest, place=place, tied=tied)
+
+
+def _views(views: HeldViews, moment: str, moments: Moments) -> Iterator[ObserverView]:
+    source, settings = _source(moments.now), Settings(moments.samples)
+    for view in views.all:
+        if not view.foreign:
+            yield ObserverView(
+                moment=moment,
+                source_id=source,
+                name=view.name,
+                listener=view.row.listener,
+                topics_digest=view.row.topics_digest,
+                filled=view.row.brokers_listed > 0,
+                hides=not _without_authorizer(settings, view.broker_id),
+                old_metadata=view.row.metadata_version < _NAMES_LISTENER_ERROR,
+                registered_listener=view.known_listener,
+            )
+
+
+def _without_authorizer(settings: Settings, broker: int) -> bool:
+    """Return whether a broker is known to have no authorizer: its file or its own answer says so, and not by being silent."""
+    said = broker in settings.files or AUTHORIZER in settings.answers.get(broker, {})
+    return said and settings.get(broker, AUTHORIZER).state == "unset"
+
+
+def _brokers(moments: Moments) -> Iterator[KnownBroker]:
+    configs = moments.samples.of(BrokerConfig)
+    gap = min_isr_gap(moments.samples.last_reads, configs, moments.now.brokers, kraft=moments.samples.kraft)
+    known = {} if gap is not None and gap.whole else broker_defaults(configs, moments.now.brokers)
+    limited = capped(moments.samples.of(BrokerApi))
+    for moment, registry in moments.by_name.items():
+        listeners: dict[int, set[str]] = {}
+        for address in registry.addresses:
+            listeners.setdefault(address.broker_id, set()).add(address.listener)
+        for broker, row in registry.brokers.items():
+            earlier = moments.previous.brokers.get(broker)
+            yield KnownBroker(
+                moment=moment,
+                broker_id=broker,
+                rack=row.rack,
+                listeners=tuple(sorted(listeners.get(broker, ()))),
+                min_isr=known.get(broker),
+                capped=broker in limited,
+                returned=moment == NOW and (earlier is None or earlier.version != row.version),
+            )
+
+
+def _former_leaders(moments: Moments) -> Iterator[FormerLeader]:
+    for row in moments.samples.at(LeadershipAnswer, moments.now.sample):
+        if row.asked_as == "former" and row.error == _STORAGE_ERROR:
+            yield FormerLeader(broker_id=row.broker_id, topic=row.topic, partition=row.partition, preferred=row.preferred)

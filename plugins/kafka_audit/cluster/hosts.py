@@ -1,0 +1,78 @@
+"""What an advertised host means: on its own host only, inside some network, or everywhere; and whether there are other hosts."""
+
+import ipaddress
+import re
+from collections.abc import Iterable
+
+from kafka_audit.cluster.endpoints import AdvertisedEndpoint
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.model.tables import BrokerView, Probe, SourceRead
+
+_INSIDE = (
+    (re.compile(r"\.svc$|\.svc\.|\.pod\.cluster\.|\.cluster\.local$"), "Kubernetes"),
+    (re.compile(r"\.docker\.internal$|^kubernetes\.docker\.internal$"), "Docker"),
+    (re.compile(r"\.consul$|\.consul\."), "Consul"),
+    (re.compile(r"\.internal$"), "a cloud's network"),
+    (re.compile(r"\.(local|localdomain|lan|home\.arpa|intranet)$"), "a local network"),
+)
+_BROADCAST = ipaddress.IPv4Address("255.255.255.255")
+
+
+def inside_of(host: str) -> str | None:
+    """Return where alone a name resolves, judged by its form; None for addresses, and for names that may resolve anywhere."""
+    name = host.lower().rstrip(".")
+    for form, place in _INSIDE:
+        if form.search(name):
+            return place
+    return "its own network" if kind_of(host) == "a bare name without a domain" else None
+
+
+def kind_of(host: str) -> str | None:
+    """Return what is wrong with an advertised host, None for one that can mean the same everywhere."""
+    name = host.strip("[]").lower().rstrip(".")
+    try:
+        address = ipaddress.ip_address(name.partition("%")[0])
+    except ValueError:
+        if name in {"localhost", "localhost.localdomain", "ip6-localhost"}:
+            return "a loopback name"
+        if not name:
+            return "no host at all"
+        return None if "." in name else "a bare name without a domain"
+    address = getattr(address, "ipv4_mapped", None) or address
+    kinds = (
+        (address.is_loopback, "a loopback address"),
+        (address.is_unspecified, "the wildcard address"),
+        (address.is_multicast, "a multicast address"),
+        (address == _BROADCAST, "the broadcast address"),
+        (address.is_link_local, "a link-local address"),
+    )
+    return next((kind for is_one, kind in kinds if is_one), None)
+
+
+def means_itself(host: str) -> bool:
+    """Return whether a host, whoever looks it up, finds itself: a loopback name or address, or the wildcard address."""
+    return kind_of(host) in {"a loopback name", "a loopback address", "the wildcard address"}
+
+
+def dialled_hosts(view: ClusterView, endpoints: Iterable[AdvertisedEndpoint]) -> frozenset[str] | None:
+    """Return the hosts that clients or brokers live on, as far as addresses show; None where vantages alone show several."""
+    info = view.info
+    if info is not None and info.client_vantages + info.broker_vantages > 1:
+        return None
+    dialled = {view.address for view in view.of(BrokerView)}
+    dialled |= {read.target for read in view.of(SourceRead) if read.observer.startswith("broker")}
+    dialled |= {probe.via for probe in view.of(Probe) if probe.via is not None}
+    hosts = {address.rpartition(":")[0].strip("[]") for address in dialled} | {row.host for row in endpoints}
+    return frozenset(host for host in hosts if kind_of(host) not in {"a loopback name", "a loopback address", "no host at all"})
+
+
+def resolved(view: ClusterView, endpoint: AdvertisedEndpoint) -> bool:
+    """Return whether a client vantage resolved the advertised host itself."""
+    return any(
+        probe.role == "client"
+        and probe.layer == "dns"
+        and probe.outcome == "ok"
+        and probe.via is None
+        and probe.host == endpoint.host
+        for probe in view.of(Probe)
+    )

@@ -1,0 +1,268 @@
+"""Between brokers: on which listener they talk, as whom they appear there, and by which rules the other side lets them in."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from kafka_audit.cluster.principals import Ends, Principal, by_certificate, by_login, file_of
+from kafka_audit.cluster.registry import RegisteredAddress, RegistrySample
+from kafka_audit.cluster.settings import AUTHORIZER, Setting, Settings
+from kafka_audit.configuration.authorization import KAFKAS_OWN, NO_ACL, SUPER_USERS, allows_everyone, super_users
+from kafka_audit.configuration.principals import ANONYMOUS
+from kafka_audit.configuration.principals.kerberos_rules import KEY as KERBEROS_RULES
+from kafka_audit.configuration.principals.ssl_rules import KEY as SSL_RULES
+from kafka_audit.model.advertised_listeners import CONTROLLERS, INSTEAD, KEY, entries
+from kafka_audit.model.tables import (
+    Acl,
+    AclHolder,
+    BrokerView,
+    Certificate,
+    PropertyLogin,
+    SourceRead,
+)
+
+PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+TLS = frozenset({"SSL", "SASL_SSL"})
+DEFAULT_MECHANISM = "GSSAPI"
+
+_DEFAULT_BUILDER = "DefaultKafkaPrincipalBuilder"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listener:
+    """The listener that a broker uses to others and hears them on. `protocol` is None where nobody told."""
+
+    name: str
+    protocol: str | None
+    source: str = "nobody"
+
+    @property
+    def encrypted(self) -> bool:
+        """Return whether a TLS handshake comes first."""
+        return self.protocol in TLS
+
+    @property
+    def logs_in(self) -> bool:
+        """Return whether a SASL login comes before the first request."""
+        return self.protocol in {"SASL_PLAINTEXT", "SASL_SSL"}
+
+
+class InterBroker:
+    """Indexes over one snapshot; each is built when it is first asked for."""
+
+    def __init__(self, registry: RegistrySample, settings: Settings) -> None:
+        """Keep the registry of the newest sample, and what brokers are set to; nothing is read yet."""
+        self._samples = registry.samples
+        self._registry = registry
+        self.settings = settings
+        self.kraft = registry.samples.kraft
+
+    @cached_property
+    def brokers(self) -> tuple[int, ...]:
+        """Every broker that is registered, answered or has a file that was read."""
+        asked = {view.broker_id for view in self._samples.of(BrokerView)} if self.kraft else set()
+        registered = frozenset() if self.kraft else frozenset(self._registry.brokers)
+        return tuple(sorted(one for one in registered | asked | self.settings.brokers if one >= 0))
+
+    @cached_property
+    def asked(self) -> bool:
+        """Return whether a cluster was asked at all, or files alone were read."""
+        return any(read.operation.split()[0] != "properties" for read in self._samples.of(SourceRead))
+
+    @cached_property
+    def controller(self) -> int | None:
+        """The controller by ZooKeeper; None in KRaft, where brokers fetch from it and it sends nothing."""
+        return None if self._registry.state is None else self._registry.state.controller_id
+
+    @cached_property
+    def endpoints(self) -> Mapping[int, Mapping[str, RegisteredAddress]]:
+        """Registered endpoints by broker and listener; none in KRaft, where lists do not show the listener."""
+        found: dict[int, dict[str, RegisteredAddress]] = {}
+        for row in self._registry.addresses:
+            if row.listener:
+                found.setdefault(row.broker_id, {})[row.listener] = row
+        return found
+
+    def offered(self, broker: int) -> frozenset[str] | None:
+        """Return the listeners that a broker advertises, None where that is not known."""
+        if broker in self.endpoints:
+            return frozenset(self.endpoints[broker])
+        told = {key: self.settings.get(broker, key).value for key in (KEY, INSTEAD, CONTROLLERS)}
+        return frozenset(one.listener for one in entries(told)) if told[KEY] or told[INSTEAD] else None
+
+    def protocol(self, broker: int, name: str) -> str | None:
+        """Return the security protocol of a broker's listener."""
+        if name in self.endpoints.get(broker, {}):
+            return self.endpoints[broker][name].protocol
+        told = self.settings.get(broker, "listener.security.protocol.map").value or ""
+        pairs = dict(part.strip().upper().partition(":")[::2] for part in told.split(","))
+        return pairs.get(name) or (name if name in PROTOCOLS else None)
+
+    @cached_property
+    def _listeners(self) -> Mapping[int, Listener]:
+        told = {broker: listener for broker in self.brokers if (listener := self._set(broker))}
+        usual = {listener.name for listener in told.values()}
+        for broker in self.brokers:
+            offered = self.offered(broker) or frozenset()
+            only = usual if len(usual) == 1 else offered
+            if broker not in told and len(only) == 1 and only <= offered:
+                name = next(iter(only))
+                source = "what the other brokers use" if usual else "the only listener that is registered"
+                told[broker] = Listener(name=name, protocol=self.protocol(broker, name), source=source)
+        return told
+
+    def _set(self, broker: int) -> Listener | None:
+        """Return the listener by settings; the protocol key says PLAINTEXT even beside a name, so the name comes first."""
+        name = self.settings.get(broker, "inter.broker.listener.name")
+        if name.value:
+            normal = name.value.strip().upper()  # as Kafka registers it
+            return Listener(name=normal, protocol=self.protocol(broker, normal), source=name.source)
+        protocol = self.settings.get(broker, "security.inter.broker.protocol")
+        if not name.known or not protocol.known:
+            return None
+        value = protocol.value or "PLAINTEXT"
+        return Listener(name=value, protocol=self.protocol(broker, value), source=protocol.source)
+
+    def listener(self, broker: int) -> Listener | None:
+        """Return the listener on which a broker talks to others: by settings, else as all others, else the only one."""
+        return self._listeners.get(broker)
+
+    def mechanism(self, broker: int) -> Setting:
+        """Return the SASL mechanism with which a broker logs in at others."""
+        told = self.settings.get(broker, "sasl.mechanism.inter.broker.protocol")
+        return Setting(state="set", value=DEFAULT_MECHANISM, source=told.source) if told.state == "unset" else told
+
+    def principal(self, source: int, target: int) -> Principal:
+        """Return as whom `source` appears at `target`."""
+        listener = self.listener(source)
+        if listener is None or listener.protocol not in PROTOCOLS:
+            return Principal(names=(), certain=False, why="its inter-broker listener is not known", needs=file_of(source))
+        builder = self.settings.at(target, listener.name, "principal.builder.class")
+        if builder.state == "hidden" or (builder.value and not builder.value.endswith(_DEFAULT_BUILDER)):
+            why = f"broker {target} builds principals with {builder.value or 'a class that it does not tell'}"
+            return Principal(names=(), certain=False, why=why, needs=f"the authorizer's log of broker {target}")
+        if listener.protocol == "PLAINTEXT":
+            return Principal(names=(ANONYMOUS,), certain=True, why=f"listener {listener.name} is PLAINTEXT")
+        ends = Ends(source=source, target=target, listener=listener.name)
+        return self._by_login(ends, listener) if listener.logs_in else self._by_certificate(ends)
+
+    @cached_property
+    def kinds(self) -> tuple[tuple[int, ...], ...]:
+        """Brokers that appear alike wherever they appear: a thousand of them are seldom more than a few kinds."""
+        shown: dict[int, set[tuple[str, int, str]]] = {}
+        for row in self._samples.of(Certificate):
+            shown.setdefault(row.broker_id, set()).add((row.listener, row.sample, row.subject))
+        found: dict[object, list[int]] = {}
+        for broker in self.brokers:
+            listener = self.listener(broker)
+            logins = frozenset((one.listener.upper(), one.mechanism, one.username) for one in self._clients.get(broker, ()))
+            used = None if listener is None else (listener.name, listener.protocol)
+            kind = (used, self.mechanism(broker).value, logins, frozenset(shown.get(broker, ())))
+            found.setdefault(kind, []).append(broker)
+        return tuple(map(tuple, found.values()))
+
+    @cached_property
+    def users(self) -> Mapping[str, tuple[int, ...]]:
+        """Brokers by the name of the listener on which they talk to others."""
+        found: dict[str, list[int]] = {}
+        for broker in self.brokers:
+            if (used := self.listener(broker)) is not None:
+                found.setdefault(used.name, []).append(broker)
+        return {name: tuple(held) for name, held in found.items()}
+
+    @cached_property
+    def logins(self) -> Mapping[str, Mapping[tuple[str, str, str], Sequence[int]]]:
+        """By inter-broker listener: mechanism, user and password digest, and the brokers that log in with them there."""
+        found: dict[str, dict[tuple[str, str, str], list[int]]] = {}
+        for broker, logins in self._clients.items():
+            used, mechanism = self.listener(broker), self.mechanism(broker).value
+            for one in logins:
+                if used is not None and one.listener.upper() == used.name.upper() and one.mechanism == mechanism:
+                    who = found.setdefault(used.name, {}).setdefault((one.mechanism, one.username, one.password_digest), [])
+                    who.append(broker)
+        return found
+
+    @cached_property
+    def plain(self) -> frozenset[str]:
+        """Inter-broker listeners on which each user logs in with PLAIN, by a login that was read."""
+        return frozenset(
+            name
+            for name, users in self.users.items()
+            if all(self.mechanism(one).value == "PLAIN" for one in users)
+            and {one for who in self.logins.get(name, {}).values() for one in who} >= set(users)
+        )
+
+    @cached_property
+    def _clients(self) -> Mapping[int, list[PropertyLogin]]:
+        found: dict[int, list[PropertyLogin]] = {}
+        for login in self.settings.logins:
+            if login.side == "client":
+                found.setdefault(login.broker_id, []).append(login)
+        return found
+
+    def _by_login(self, ends: Ends, listener: Listener) -> Principal:
+        mechanism = self.mechanism(ends.source).value
+        own = [
+            login.username
+            for login in self._clients.get(ends.source, ())
+            if login.listener.upper() == listener.name.upper() and mechanism in {None, login.mechanism}
+        ]
+        return by_login(ends, mechanism, own, self.settings.at(ends.target, listener.name, KERBEROS_RULES))
+
+    def _by_certificate(self, ends: Ends) -> Principal:
+        shown = [row for row in self._samples.of(Certificate) if (row.broker_id, row.listener) == (ends.source, ends.listener)]
+        last = max((row.sample for row in shown), default=0)
+        asked, rules = (self.settings.at(ends.target, ends.listener, key) for key in ("ssl.client.auth", SSL_RULES))
+        return by_certificate(ends, asked, rules, (row.subject for row in shown if row.sample == last))
+
+    def authorizer(self, broker: int) -> Setting:
+        """Return a broker's authorizer class."""
+        return self.settings.get(broker, AUTHORIZER)
+
+    @staticmethod
+    def understood(authorizer: str) -> bool:
+        """Return whether an authorizer class is one of Kafka's own, which decide by ACLs and super.users."""
+        return authorizer in KAFKAS_OWN
+
+    def super_users(self, broker: int) -> frozenset[str] | None:
+        """Return a broker's super users, None where they are set and hidden, or not read: that is never "none"."""
+        told = self.settings.get(broker, SUPER_USERS)
+        if not told.known:
+            return None
+        return super_users(told.value or "")
+
+    def allows_without_acl(self, broker: int) -> bool | None:
+        """Return allow.everyone.if.no.acl.found of a broker, None where it is hidden or was not read."""
+        told = self.settings.get(broker, NO_ACL)
+        return allows_everyone(told.value or "") if told.known else None
+
+    @cached_property
+    def holders(self) -> Mapping[str, AclHolder]:
+        """Who held which ACLs when asked last, by observer."""
+        return {row.observer: row for row in sorted(self._samples.of(AclHolder), key=lambda row: row.sample)}
+
+    @cached_property
+    def _sets(self) -> Mapping[str, tuple[Acl, ...]]:
+        found: dict[str, list[Acl]] = {}
+        for row in self._samples.of(Acl):
+            found.setdefault(row.acls_digest, []).append(row)
+        return {digest: tuple(rows) for digest, rows in found.items()}
+
+    def cluster_acls(self, broker: int) -> tuple[Acl, ...] | None:
+        """Return those of a broker's ACLs that are about the cluster, None where they were not read."""
+        holder = self._holder(broker)
+        return None if holder is None else self._cluster_sets.get(holder.acls_digest, ())
+
+    @cached_property
+    def _cluster_sets(self) -> Mapping[str, tuple[Acl, ...]]:
+        return {digest: tuple(acl for acl in acls if acl.resource_type == "Cluster") for digest, acls in self._sets.items()}
+
+    def acls(self, broker: int) -> tuple[Acl, ...] | None:
+        """Return the ACLs that a broker decides by: its own word, else ZooKeeper's, in KRaft any broker's. None: not read."""
+        holder = self._holder(broker)
+        return None if holder is None else self._sets.get(holder.acls_digest, ())
+
+    def _holder(self, broker: int) -> AclHolder | None:
+        spare = [*self.holders.values()] if self.kraft else []
+        told = [self.holders.get(f"broker:{broker}"), self.holders.get("zookeeper"), *spare]
+        return next((one for one in told if one is not None), None)

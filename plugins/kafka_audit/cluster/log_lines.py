@@ -1,0 +1,117 @@
+"""Which lines of brokers' logs count, and how they are quoted.
+
+A line counts where it is newer than the registrations of the broker that wrote it and of the one that it is about; where Kafka
+repeats it for as long as the fault lasts, it must have been going on when the log was read: a start that went well leaves dozens
+of such lines, too. A line of unknown time never counts.
+"""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from functools import cached_property
+
+from kafka_audit.cluster.inter_broker import InterBroker
+from kafka_audit.cluster.samples import Samples
+from kafka_audit.model.log_signatures import BY_ID
+from kafka_audit.model.tables import LogLine
+from kafka_audit.model.text import clean, counted
+
+SOON_MS = 10_000
+"""How long ago the last of lines that are repeated many times a second may be; hosts' clocks differ by less."""
+
+_OFTEN = 3  # intervals between lines after which another one is missed
+_TWICE = 2
+_SENDS = ("controller_connection_unsuccessful", "update_refused")
+_EITHER = "controller_connection_unsuccessful"  # also written where a login is broken off in the middle
+_QUOTED = 300
+_BETWEEN = ("Controller", "ReplicaFetcher")
+
+
+class LogLines:
+    """The lines of one snapshot, by what they show."""
+
+    def __init__(self, samples: Samples, between: InterBroker) -> None:
+        """Keep the snapshot, and how its brokers talk to each other; nothing is read yet."""
+        self._samples = samples
+        self._between = between
+
+    @cached_property
+    def _rows(self) -> tuple[LogLine, ...]:
+        rows = self._samples.of(LogLine)
+        last = max((row.sample for row in rows), default=0)
+        return tuple(row for row in rows if row.sample == last)
+
+    def told(self, code: str, broker: int) -> tuple[LogLine, ...]:
+        """Return every line that shows the fault of a check at a broker, whether it counts or not."""
+        return tuple(row for row in self._rows if (row.supports, row.about_broker) == (code, broker))
+
+    def counting(self, code: str, broker: int, listener: str | None = None) -> tuple[LogLine, ...]:
+        """Return the lines that count, the controller's first; `listener` leaves out those that name another one's address."""
+        found = (row for row in self.told(code, broker) if self._counts(row) and self._concerns(row, broker, listener))
+        return tuple(sorted(found, key=lambda row: (row.broker_id != self._between.controller, row.signature == _EITHER)))
+
+    def to_controllers(self, broker: int) -> tuple[LogLine, ...]:
+        """Return the lines that count of what a broker of KRaft writes about its ways to the controllers."""
+        own = (row for row in self._rows if row.broker_id == broker and row.part and not row.part.startswith(_BETWEEN))
+        return tuple(row for row in own if row.supports in {"KA302", "KA412"} and self._counts(row))
+
+    def _counts(self, row: LogLine) -> bool:
+        if row.since_start is None or row.last_ms is None or row.last_ms > row.read_ms + SOON_MS:
+            return False
+        by_controller = row.part == "Controller" or row.signature in _SENDS
+        if by_controller and not self._between.kraft and row.broker_id != self._between.controller:
+            return False  # of its time in office
+        return _goes_on(row) if BY_ID[row.signature].repeats else row.since_start > 0
+
+    def _concerns(self, row: LogLine, broker: int, listener: str | None) -> bool:
+        """Return whether a line names an address that the broker advertises, as far as it names one."""
+        ends = self._between.endpoints.get(broker, {}).values()
+        meant = [end for end in ends if listener in {None, end.listener}]
+        if row.address is not None and meant:
+            meant = [end for end in meant if row.address in {f"{end.host}:{end.port}", f"[{end.host}]:{end.port}"}]
+            if not meant:
+                return False
+        if row.signature == _EITHER and row.supports == "KA302":
+            return bool(meant) and all(end.protocol == "PLAINTEXT" for end in meant)
+        return True
+
+    def host(self, broker: int) -> str:
+        """Return where a broker runs, as it advertises it: `broker 0 at b0`."""
+        ends = sorted(self._between.endpoints.get(broker, {}).values(), key=lambda end: end.listener)
+        return f"broker {broker}{f' at {clean(ends[0].host)}' if ends else ''}"
+
+
+def _goes_on(row: LogLine) -> bool:
+    if row.since_start is None or row.since_start < _TWICE or row.last_ms is None or row.since_ms is None:
+        return False
+    usual = (row.last_ms - row.since_ms) / (row.since_start - 1)
+    return row.read_ms - row.last_ms <= max(SOON_MS, _OFTEN * usual)
+
+
+def says(row: LogLine) -> str:
+    """Return what a line says, for a sentence: `server.log of broker 0 says Authentication failed`."""
+    what = f"{BY_ID[row.signature].means}: {row.detail}" if row.detail and BY_ID[row.signature].own else row.detail
+    what = what or BY_ID[row.signature].means
+    return f"{_log(row)} of broker {row.broker_id} says {clean(what)}"
+
+
+def quoted(row: LogLine) -> str:
+    """Return a line with its log, how often it stands there, its time, and its own words."""
+    often = counted(row.matches if row.since_start is None else row.since_start, "time")
+    since = "" if row.since_start is None else " since the start"
+    return f"{_log(row)}, {often}{since}, last {when(row)}: {clean(row.text, _QUOTED)}"
+
+
+def _log(row: LogLine) -> str:
+    return "the log" if row.log == "command" else clean(row.log)
+
+
+def when(row: LogLine) -> str:
+    """Return when the newest of these lines was written, as far as that is known."""
+    if row.last_ms is None:
+        return f"at {clean(row.written)} (zone not known)" if row.written else "at a time that it does not tell"
+    return f"{datetime.fromtimestamp(row.last_ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def reasons(rows: tuple[LogLine, ...]) -> Iterator[str]:
+    """Yield each thing that lines say, once."""
+    yield from dict.fromkeys(map(says, rows))

@@ -1,0 +1,84 @@
+"""What a login of one broker at another depends on: certificates that are shown, mechanisms on offer, users that are known."""
+
+import re
+from collections.abc import Mapping
+from functools import cached_property
+
+from kafka_audit.cluster.inter_broker import InterBroker
+from kafka_audit.cluster.samples import Samples
+from kafka_audit.model.tables import Certificate, Probe, ScramUser
+
+IDENTIFICATION = "ssl.endpoint.identification.algorithm"
+
+_SCRAM_READS = frozenset({"zookeeper /config/users", "DescribeUserScramCredentials"})
+"""What shows SCRAM users; the second, in KRaft, shows those by name that files let brokers log in as."""
+
+
+class Logins:
+    """What one snapshot shows of logins between brokers."""
+
+    def __init__(self, samples: Samples, between: InterBroker) -> None:
+        """Keep the snapshot, and how its brokers talk to each other; nothing is read yet."""
+        self._samples, self._between = samples, between
+
+    def certificate(self, broker: int, listener: str) -> Certificate | None:
+        """Return what a listener showed last."""
+        return self._shown.get((broker, listener))
+
+    @cached_property
+    def _shown(self) -> Mapping[tuple[int, str], Certificate]:
+        found: dict[tuple[int, str], Certificate] = {}
+        for row in self._samples.of(Certificate):
+            key = (row.broker_id, row.listener)
+            if key not in found or row.sample > found[key].sample:
+                found[key] = row
+        return found
+
+    def checks_names(self, broker: int, listener: str) -> bool | None:
+        """Return whether a broker, as a client on a listener, compares names with certificates; None where that is unknown."""
+        settings = self._between.settings
+        setting = settings.at(broker, listener, IDENTIFICATION)
+        if setting.state == "set":
+            return (setting.value or "").lower() == "https"
+        tables = (settings.files, settings.answers)
+        row = next((table[broker][IDENTIFICATION] for table in tables if IDENTIFICATION in table.get(broker, {})), None)
+        if row is not None and row.value is not None and not setting.value:
+            return False  # set to nothing, which turns the comparison off
+        # Unset means https since 2.0, where DescribeConfigs names the default; 1.1 has none.
+        return True if setting.state == "unset" and setting.source == "server.properties" else None
+
+    def offered_mechanisms(self, broker: int, listener: str) -> frozenset[str] | None:
+        """Return the SASL mechanisms of a broker's listener: as a probe heard, else by its settings; None where unknown."""
+        if (heard := self._heard.get((broker, listener))) is not None:
+            return frozenset(re.findall(r"[A-Z0-9-]+", heard.detail or ""))
+        enabled = self._between.settings.at(broker, listener, "sasl.enabled.mechanisms")
+        if not enabled.known:
+            return None
+        return frozenset(part.strip() for part in (enabled.value or "GSSAPI").split(",") if part.strip())
+
+    def heard_mechanisms(self, broker: int, listener: str) -> bool:
+        """Return whether a probe heard the mechanisms of the running broker; settings may be newer than what runs."""
+        return (broker, listener) in self._heard
+
+    @cached_property
+    def _heard(self) -> Mapping[tuple[int, str], Probe]:
+        found: dict[tuple[int, str], Probe] = {}
+        for row in self._samples.of(Probe):
+            key = (row.broker_id, row.listener)
+            if (row.layer, row.outcome) == ("sasl", "ok") and row.detail and (key not in found or row.sample > found[key].sample):
+                found[key] = row
+        return found
+
+    def known_users(self, broker: int, listener: str, mechanism: str) -> Mapping[str, str | None] | None:
+        """Return the users that a listener lets in, with password digests (None: only the name is known); None: not read."""
+        if mechanism.startswith("SCRAM"):
+            names = [row.user for row in self._samples.of(ScramUser) if row.mechanism == mechanism]
+            return dict.fromkeys(names) if self._scram_read or names else None
+        own = [row for row in self._between.settings.logins_of.get(broker, ()) if row.listener.upper() == listener.upper()]
+        if mechanism != "PLAIN" or not any(row.mechanism == "PLAIN" for row in own):
+            return None
+        return {row.username: row.password_digest for row in own if row.side == "server" and row.mechanism == "PLAIN"}
+
+    @cached_property
+    def _scram_read(self) -> bool:
+        return any(read.operation in _SCRAM_READS and read.outcome == "answered" for read in self._samples.last_reads)

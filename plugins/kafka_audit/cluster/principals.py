@@ -1,0 +1,109 @@
+"""As whom one broker appears at another, by the other's settings and what is known of its certificate or login."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+
+from kafka_audit.cluster.settings import Setting
+from kafka_audit.configuration import principals
+from kafka_audit.configuration.principals import ANONYMOUS, KERBEROS, MappingError, RulesError, UnsupportedError
+from kafka_audit.configuration.principals.kerberos_rules import KEY as KERBEROS_RULES
+from kafka_audit.configuration.principals.ssl_rules import KEY as SSL_RULES
+
+_REALMS = ("A", "B")  # stand for a default realm that is not known: what differs between them is not known either
+
+
+@dataclass(frozen=True, kw_only=True)
+class Principal:
+    """As whom one broker appears at another: the names that are possible (none: not known), and how that is known."""
+
+    names: tuple[str, ...]
+    certain: bool
+    why: str
+    needs: str = ""
+    fails: str = ""  # why the other's rules give it no name, which ends the connection
+    refused: str = ""  # Kafka's words against the rules themselves: the other does not start with them
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ends:
+    """Who connects to whom, and on which listener of the target."""
+
+    source: int
+    target: int
+    listener: str
+
+
+def file_of(broker: int) -> str:
+    """Return what would tell the settings of a broker."""
+    return f"server.properties of broker {broker} (`properties` in the cluster file)"
+
+
+def by_certificate(ends: Ends, asked: Setting, rules: Setting, subjects: Iterable[str]) -> Principal:
+    """Return as whom a broker appears on an SSL listener.
+
+    Args:
+        ends: source and target.
+        asked: ssl.client.auth of the target.
+        rules: ssl.principal.mapping.rules of the target.
+        subjects: those of the source's certificates, as Java writes them.
+    """
+    if asked.known and asked.value in {None, "none"}:
+        why = f"listener {ends.listener} of broker {ends.target} asks for no certificate"
+        return Principal(names=(ANONYMOUS,), certain=True, why=why)
+    why = f"the certificate of broker {ends.source} names it"
+    needs = f"the subject of broker {ends.source}'s certificate, and {SSL_RULES} of broker {ends.target}"
+    unknown = Principal(names=(), certain=False, why=why, needs=needs)
+    found = list(dict.fromkeys(subjects))
+    if not rules.known or not found:
+        return unknown
+    named = _named(ends, SSL_RULES, (partial(principals.of_certificate, one, rules.value) for one in found))
+    if not named.names:
+        return named
+    optional = () if asked.value == "required" else (ANONYMOUS,)
+    return Principal(names=(*named.names, *optional), certain=False, why=why, needs=needs)
+
+
+def by_login(ends: Ends, mechanism: str | None, users: Iterable[str], rules: Setting) -> Principal:
+    """Return as whom a broker appears on a SASL listener.
+
+    Args:
+        ends: source and target.
+        mechanism: with which the source logs in, None where that is not known.
+        users: whom the source's file names for it.
+        rules: sasl.kerberos.principal.to.local.rules of the target.
+    """
+    own = set(users)
+    if len(own) != 1 or mechanism == "OAUTHBEARER" or (mechanism == KERBEROS and not rules.known):
+        why = f"the user that broker {ends.source} logs in with is not known"
+        return Principal(names=(), certain=False, why=why, needs=file_of(ends.source))
+    user, why = own.pop(), f"the login of broker {ends.source} on {ends.listener}"
+    if mechanism != KERBEROS:
+        return Principal(names=(f"User:{user}",), certain=True, why=why)
+    # The brokers' own realm is taken for the default realm of krb5.conf, which nobody reads.
+    realms = (user.rpartition("@")[2],) if "@" in user else _REALMS
+    full = [(user if "@" in user else f"{user}@{realm}", realm) for realm in realms]
+    named = _named(
+        ends,
+        KERBEROS_RULES,
+        (partial(principals.of_login, KERBEROS, one, rules.value, realm) for one, realm in full),
+    )
+    decided = "@" in user or len(named.names) == 1
+    return named if decided else Principal(names=(), certain=False, why=why, needs="default_realm of krb5.conf")
+
+
+def _named(ends: Ends, key: str, asked: Iterable[Callable[[], str]]) -> Principal:
+    """Return all names that come of it; none where one of them fails."""
+    needs = f"the authorizer's log of broker {ends.target}"
+    try:
+        names = tuple(dict.fromkeys(one() for one in asked))
+    except MappingError as error:
+        fails = f"by its {key} the connection ends: {error}"
+        return Principal(names=(), certain=False, why=f"broker {ends.target} lets nobody in {fails}", needs=needs, fails=fails)
+    except RulesError as error:
+        why = f"broker {ends.target} refuses its {key}: {error}"
+        return Principal(names=(), certain=False, why=why, needs=f"{key} that Kafka takes", refused=str(error))
+    except UnsupportedError as error:
+        why = f"{key} of broker {ends.target} hold what is not read here: {error}"
+        return Principal(names=(), certain=False, why=why, needs=needs)
+    return Principal(names=names, certain=False, why=f"the {key} of broker {ends.target} name broker {ends.source}")

@@ -1,0 +1,129 @@
+"""How far each vantage gets on its way to each endpoint, over both samples."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from kafka_audit.cluster.endpoints import AdvertisedEndpoint
+from kafka_audit.model.tables import Probe
+
+LAYERS = ("dns", "tcp", "tls", "sasl", "api", "identity")
+"""Layers in the order in which they are probed; rank 1 is the first."""
+
+_CONNECTION = frozenset(LAYERS[:-1])  # whether the right broker answers is another question
+
+_NETWORK = 2  # rank of the last layer before any byte of Kafka's
+
+_Key = tuple[str, str, int | None, int, str]  # vantage, role, from broker, broker, listener
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layer:
+    """A layer of a probe that failed or is unknown."""
+
+    rank: int  # dns 1, tcp 2, tls 3, sasl 4, api 5
+    layer: str
+    error: str | None
+    detail: str | None
+    needs: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbeResult:
+    """How far one vantage gets on its way to one endpoint: in the newest sample, and over both samples."""
+
+    vantage: str
+    role: str
+    from_broker: int | None
+    endpoint: AdvertisedEndpoint
+    via: str | None
+    resolved: str | None  # what the name means there and who said it, as `Probe.detail` of the layer dns
+    passed: tuple[str, ...]  # layers that worked, identity among them
+    outcome: str  # ok, failed or unknown; who answers (identity) counts
+    layer: str | None  # the first that failed, or where none did the first that is unknown; with `error` and `needs`
+    error: str | None
+    needs: str | None
+    failed: Layer | None  # the first that failed, identity left aside
+    unknown: Layer | None
+    reached: int  # rank of the last layer that worked
+    state: str  # open, closed (failed in both samples, same registration), moving (in this one only), unknown
+    network: str  # the same for dns and tcp alone
+
+    @property
+    def broker_id(self) -> int:
+        """Which broker advertises the endpoint."""
+        return self.endpoint.broker_id
+
+    @property
+    def listener(self) -> str:
+        """The endpoint's listener."""
+        return self.endpoint.listener
+
+    @property
+    def failed_at_network(self) -> bool:
+        """Whether it ends, in the newest sample, before any byte of Kafka's is exchanged."""
+        return self.outcome == "failed" and self.layer in {"dns", "tcp"}
+
+
+def probe_results(now: Iterable[Probe], before: Iterable[Probe], moved: frozenset[int]) -> tuple[ProbeResult, ...]:
+    """Return one for each vantage and endpoint of the newest sample; `moved`: brokers registered differently before."""
+    first_failed: dict[_Key, int] = {}
+    for key, rows in _paths(before).items():
+        ranks = [_rank(row) for row in rows if row.outcome == "failed" and row.layer in _CONNECTION]
+        if ranks:
+            first_failed[key] = min(ranks)
+    return tuple(_result(rows, first_failed.get(key), same=key[3] not in moved) for key, rows in _paths(now).items())
+
+
+def _rank(row: Probe) -> int:
+    return LAYERS.index(row.layer) + 1
+
+
+def _paths(probes: Iterable[Probe]) -> Mapping[_Key, list[Probe]]:
+    """Return the layers of each vantage and endpoint, in their order."""
+    found: dict[_Key, list[Probe]] = {}
+    for row in probes:
+        if row.layer in LAYERS:
+            found.setdefault((row.vantage, row.role, row.from_broker, row.broker_id, row.listener), []).append(row)
+    return {key: sorted(rows, key=_rank) for key, rows in found.items()}
+
+
+def _first(rows: Iterable[Probe], outcome: str) -> Layer | None:
+    row = next((row for row in rows if row.outcome == outcome and row.layer in _CONNECTION), None)
+    if row is None:
+        return None
+    return Layer(rank=_rank(row), layer=row.layer, error=row.error, detail=row.detail, needs=row.needs)
+
+
+def _result(rows: list[Probe], failed_before: int | None, *, same: bool) -> ProbeResult:
+    failed, unknown, first = _first(rows, "failed"), _first(rows, "unknown"), rows[0]
+    reached = max((_rank(row) for row in rows if row.outcome == "ok" and row.layer in _CONNECTION), default=0)
+    if failed is not None:
+        state = "closed" if failed_before is not None and same else "moving"
+    else:
+        state = "unknown" if unknown is not None or reached < _NETWORK else "open"
+    if failed is not None and failed.rank <= _NETWORK:
+        network = "closed" if failed_before is not None and failed_before <= _NETWORK and same else "moving"
+    else:
+        network = "open" if reached >= _NETWORK else "unknown"
+    stop = next((row for row in rows if row.outcome == "failed"), None)
+    stop = stop or next((row for row in rows if row.outcome == "unknown"), None)
+    return ProbeResult(
+        vantage=first.vantage,
+        role=first.role,
+        from_broker=first.from_broker,
+        endpoint=AdvertisedEndpoint(
+            broker_id=first.broker_id, listener=first.listener, host=first.host, port=first.port, protocol=first.protocol
+        ),
+        via=max((row.via for row in rows if row.via is not None), default=None),
+        resolved=next((row.detail for row in rows if row.layer == "dns"), None),
+        passed=tuple(row.layer for row in rows if row.outcome == "ok"),
+        outcome="ok" if stop is None else stop.outcome,
+        layer=None if stop is None else stop.layer,
+        error=None if stop is None else stop.error,
+        needs=None if stop is None else stop.needs,
+        failed=failed,
+        unknown=unknown,
+        reached=reached,
+        state=state,
+        network=network,
+    )

@@ -1,0 +1,90 @@
+"""The metadata quorum as two samples show it: who leads, who follows, who lags."""
+
+from collections.abc import Mapping
+from functools import cached_property
+
+from kafka_audit.cluster.reads import is_refusal
+from kafka_audit.cluster.samples import Samples
+from kafka_audit.model.quorum import behind_ms, late
+from kafka_audit.model.tables import BrokerView, FencedBroker, QuorumReplica, QuorumView, SourceRead
+
+OPERATION = "DescribeQuorum"
+
+
+def observer_of(view: QuorumView) -> str:
+    """Return the resource that a view of the quorum belongs to: the broker or controller that was asked."""
+    kind = "controller" if view.observer.startswith("controller") else "broker"
+    name = view.observer.partition("@")[2] or view.observer.partition(":")[2]
+    return f"{kind}/{name if view.node_id is None or '@' not in view.observer else view.node_id}"
+
+
+class QuorumSample:
+    """What one sample shows of the quorum."""
+
+    def __init__(self, samples: Samples, sample: int | None) -> None:
+        """Take the rows of a sample; none where there was no such sample."""
+        self.views = samples.at(QuorumView, sample)
+        self._replicas = samples.at(QuorumReplica, sample)
+        self.fenced: Mapping[int, frozenset[int]] = _by_fenced(samples.at(FencedBroker, sample))
+        self.answering = frozenset(row.broker_id for row in samples.at(BrokerView, sample))
+
+    @cached_property
+    def newest(self) -> QuorumView | None:
+        """The newest word of a leader: the highest epoch, and there the furthest."""
+        told = [one for one in self.views if one.leader_id >= 0 and one.leader_epoch is not None]
+        return max(told, key=lambda one: (one.leader_epoch or 0, one.high_watermark or 0, one.observer), default=None)
+
+    @cached_property
+    def replicas(self) -> Mapping[int, QuorumReplica]:
+        """Voters and observers as that leader has them."""
+        if self.newest is None:
+            return {}
+        return {row.replica_id: row for row in self._replicas if row.observer == self.newest.observer}
+
+    @cached_property
+    def behind_ms(self) -> Mapping[int, int | None]:
+        """For how long each replica has not been caught up."""
+        return behind_ms(self.replicas.values())
+
+    @cached_property
+    def late(self) -> frozenset[int]:
+        """Replicas that are behind."""
+        return late(self.replicas.values())
+
+
+def _by_fenced(rows: tuple[FencedBroker, ...]) -> Mapping[int, frozenset[int]]:
+    return {one: frozenset(row.broker_id for row in rows if row.fenced_id == one) for one in {row.fenced_id for row in rows}}
+
+
+class Quorum:
+    """The quorum in the newest sample and in the one before."""
+
+    def __init__(self, samples: Samples) -> None:
+        """Keep the snapshot."""
+        self._samples = samples
+        self.now = QuorumSample(samples, samples.numbers[0])
+
+    @cached_property
+    def before(self) -> QuorumSample | None:
+        """The sample before the newest, None where there was none."""
+        number = self._samples.numbers[1]
+        return None if number is None else QuorumSample(self._samples, number)
+
+    @cached_property
+    def reads(self) -> tuple[SourceRead, ...]:
+        """How asking for the quorum ended, of each party."""
+        return tuple(read for read in self._samples.last_reads if read.operation == OPERATION)
+
+    def unread(self) -> tuple[str, str]:
+        """Return why nobody told of the quorum, and what would help."""
+        failed = [read for read in self.reads if read.outcome == "failed"]
+        refused = [read for read in failed if is_refusal(read.error)] or failed
+        if not refused:
+            return "nobody was asked for the quorum", "a broker of Kafka 3.3 or later that answers DescribeQuorum"
+        first = refused[0]
+        return f"DescribeQuorum was not answered: {first.error}", first.needs or f"an answer of {first.target} to DescribeQuorum"
+
+
+def seconds(behind: int | None) -> str:
+    """Return for how long a replica is behind, for a sentence."""
+    return "never, under this leader" if behind is None else f"{round(behind / 1000)} s ago"

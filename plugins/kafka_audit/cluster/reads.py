@@ -1,0 +1,124 @@
+"""What was asked and how it ended: whose each read was, and why it failed."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+
+from kafka_audit.cluster.samples import Samples
+from kafka_audit.model.tables import BrokerIdentity, BrokerView, RegisteredBroker, Registry, SourceRead
+from kafka_audit.model.text import clean
+
+_REFUSALS = re.compile(r"authori[sz]ation|\bnoauth|\b(29|30|31)\b", re.IGNORECASE)
+
+NOT_TRUSTED = "not trusted"
+"""The error of reads that want a login at an address where the cluster file lets no password go."""
+
+SCRAM_WEAK, SCRAM_FALSE = "weak SCRAM", "SCRAM not verified"
+"""The errors of reads where the auditor ended its login, because of what the other end sent."""
+
+LOGS = "logs:"
+"""How observers begin that are a broker's logs."""
+
+_RESTARTING = ("connection refused", "connection reset", "connection closed", "timeout", "no route to host")
+
+
+class Reads:
+    """The reads of one snapshot."""
+
+    def __init__(self, samples: Samples) -> None:
+        """Keep the snapshot; nothing is read yet."""
+        self._samples = samples
+
+    @property
+    def last(self) -> tuple[SourceRead, ...]:
+        """Every read as it ended when it was asked last."""
+        return self._samples.last_reads
+
+    @cached_property
+    def by_resource(self) -> Mapping[str, Sequence[SourceRead]]:
+        """The last reads by the resource that they are about, in its order; what is no broker's is the cluster's."""
+        reads: dict[str, list[SourceRead]] = defaultdict(list)
+        for read in self.last:
+            reads[self.resources.get(read.observer, "cluster")].append(read)
+        return dict(sorted(reads.items()))
+
+    @cached_property
+    def resources(self) -> Mapping[str, str]:
+        """The resource that each asked broker's or controller's reads are about, by observer.
+
+        An address of the cluster file that no broker registered is the broker that the socket says it is, where it says so. A
+        broker's logs are its own word, too.
+        """
+        answered = {
+            row.address: row.answered_by
+            for row in self._samples.of(BrokerIdentity)
+            if row.broker_id < 0 and row.answered_by is not None
+        }
+        found = {}
+        for read in self._samples.of(SourceRead):
+            if read.observer.startswith(("broker:", "broker@")):
+                name = read.observer[len("broker:") :]
+                found[read.observer] = f"broker/{answered.get(read.target, name)}"
+            elif read.observer.startswith(LOGS) and read.observer[len(LOGS) :].isdecimal():
+                found[read.observer] = f"broker/{read.observer[len(LOGS) :]}"
+            elif read.observer.startswith("controller@"):
+                found[read.observer] = read.observer.replace("@", "/", 1)
+        return found
+
+    @cached_property
+    def silent_brokers(self) -> frozenset[str]:
+        """Registered brokers without a view in the newest sample; where no registry was read, those that were asked."""
+        now, _ = self._samples.numbers
+        of = self.resources
+        answered = {of.get(view.observer) for view in self._samples.at(BrokerView, now)}
+        known = {f"broker/{row.broker_id}" for row in self._samples.at(RegisteredBroker, now)}
+        if all(registry.brokers_pzxid is None for registry in self._samples.at(Registry, now)):
+            known = {of[read.observer] for read in self._samples.at(SourceRead, now) if read.observer.startswith("broker:")}
+        return frozenset(known - answered)
+
+    def failed_before(self, failed: Iterable[SourceRead]) -> bool:
+        """Return whether one of these reads failed in an earlier sample too."""
+        keys = {(read.observer, read.operation, read.target): read.sample for read in failed}
+        return any(
+            read.outcome == "failed" and read.sample < keys.get((read.observer, read.operation, read.target), 0)
+            for read in self._samples.of(SourceRead)
+        )
+
+
+def observer_name(observer: str) -> str:
+    """Return an observer of the tables as people call it: `broker:2` is broker 2, `broker@b9:9092` the broker at b9:9092."""
+    return re.sub(r"^(\w+)([:@])", lambda m: f"{m[1]} {'at ' if m[2] == '@' else ''}", clean(observer))
+
+
+def source_name(resource: str, asked: Sequence[SourceRead]) -> str:
+    """Return who was asked, for a sentence: `broker 2`, else every other source by its name."""
+    if resource != "cluster":
+        return resource.replace("/", " ", 1)
+    names = {observer_name(read.observer) for read in asked}
+    return ", ".join(sorted(one for one in names if "zookeeper" not in names or not one.startswith("zookeeper at ")))
+
+
+def failed_texts(failed: Sequence[SourceRead]) -> Mapping[str, str]:
+    """Return evidence on reads that failed: which, how the first of them ended, and what it needs."""
+    first = failed[0]
+    return {
+        "reads": ", ".join(sorted({read.operation for read in failed})),
+        "error": f"{first.error}: {first.message}" if first.message else str(first.error),
+        "needs": next((read.needs for read in failed if read.needs), f"an answer of {first.target} to {first.operation}"),
+    }
+
+
+def is_refusal(error: str | None) -> bool:
+    """Return whether a read failed for lack of rights: Kafka's errors 29 to 31, ZooKeeper's NoAuth. A wrong password is none."""
+    return error is not None and _REFUSALS.search(error) is not None
+
+
+def without_login(error: str | None) -> bool:
+    """Return whether a listener was not asked because nothing lets the auditor log in there: a gap of the cluster file."""
+    return error in {"no credentials", NOT_TRUSTED}
+
+
+def port_refuses(read: SourceRead) -> bool:
+    """Return whether a read failed in a way that a restarting broker shows too."""
+    return any(words in (read.error or "").lower() for words in _RESTARTING)

@@ -1,0 +1,104 @@
+"""What a broker is set to: by its server.properties, else by DescribeConfigs. A hidden value is neither known nor unset."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from kafka_audit.cluster.samples import Samples
+from kafka_audit.model.tables import BrokerConfig, BrokerProperty, PropertyLogin
+
+AUTHORIZER = "authorizer.class.name"
+
+# Kafka does not know these keys itself, so DescribeConfigs shows them as null where they are set and leaves them out where not.
+_NULL_IS_SET = frozenset({"super.users", "allow.everyone.if.no.acl.found"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """One key of one broker. `value` is None unless `state` is "set"; `source` says who told."""
+
+    state: str  # set, unset (the default holds), hidden, unread
+    value: str | None = None
+    source: str = "nobody"
+
+    @property
+    def known(self) -> bool:
+        """Return whether the value, or that there is none, is known."""
+        return self.state in {"set", "unset"}
+
+
+_NOT_IN_FILE = Setting(state="unset", source="server.properties")
+_NOT_TOLD = Setting(state="unset", source="DescribeConfigs")
+_UNREAD = Setting(state="unread")
+
+
+class Settings:
+    """The settings of all brokers of a snapshot."""
+
+    def __init__(self, samples: Samples) -> None:
+        """Keep the snapshot; rows are indexed when first asked for."""
+        self._samples = samples
+
+    @cached_property
+    def files(self) -> Mapping[int, Mapping[str, BrokerProperty]]:
+        """Keys of each broker's server.properties; a broker without an entry has no file that was read."""
+        found: dict[int, dict[str, BrokerProperty]] = defaultdict(dict)
+        for row in self._samples.of(BrokerProperty):
+            found[row.broker_id][row.key] = row
+        return found
+
+    @cached_property
+    def answers(self) -> Mapping[int, Mapping[str, BrokerConfig]]:
+        """Keys that each broker told by DescribeConfigs."""
+        found: dict[int, dict[str, BrokerConfig]] = defaultdict(dict)
+        for row in self._samples.of(BrokerConfig):
+            found[row.broker_id][row.key] = row
+        return found
+
+    @cached_property
+    def brokers(self) -> frozenset[int]:
+        """Brokers of which any setting is known."""
+        return frozenset(self.files) | frozenset(self.answers)
+
+    @cached_property
+    def keys(self) -> frozenset[str]:
+        """Every key that any broker or file told."""
+        return frozenset(key for told in (*self.files.values(), *self.answers.values()) for key in told)
+
+    def get(self, broker: int, key: str) -> Setting:
+        """Return one setting: the file's word, else the broker's own."""
+        line = self.files.get(broker, {}).get(key)
+        if line is not None:
+            state = "hidden" if line.value is None else "set" if line.value else "unset"
+            return Setting(state=state, value=line.value or None, source="server.properties")
+        told = self.answers.get(broker, {}).get(key)
+        if told is not None and told.value:
+            return Setting(state="set", value=told.value, source="DescribeConfigs")
+        if broker in self.files:
+            return _NOT_IN_FILE
+        if told is not None and told.value is None and (told.sensitive or key in _NULL_IS_SET):
+            return Setting(state="hidden", source="DescribeConfigs")
+        return _NOT_TOLD if broker in self.answers else _UNREAD
+
+    def at(self, broker: int, listener: str, key: str) -> Setting:
+        """Return a setting as it holds for one listener: `listener.name.<listener>.<key>` before `<key>`."""
+        own = self.get(broker, f"listener.name.{listener.lower()}.{key}")
+        return self.get(broker, key) if own.state in {"unset", "unread"} else own
+
+    def first_set(self, broker: int, *keys: str) -> str:
+        """Return the first of some keys that a broker has set, the first of all where it has none: the line to look at."""
+        return next((key for key in keys if self.get(broker, key).state in {"set", "hidden"}), keys[0])
+
+    @cached_property
+    def logins(self) -> tuple[PropertyLogin, ...]:
+        """Logins in the JAAS texts of files."""
+        return self._samples.of(PropertyLogin)
+
+    @cached_property
+    def logins_of(self) -> Mapping[int, Sequence[PropertyLogin]]:
+        """Logins in the JAAS texts of files, by broker."""
+        found: defaultdict[int, list[PropertyLogin]] = defaultdict(list)
+        for row in self.logins:
+            found[row.broker_id].append(row)
+        return found

@@ -1,0 +1,412 @@
+"""`ClusterView`: what checks and incidents ask of one judged snapshot.
+
+The only place that knows which sample is the newest, who the controller is, on which listener brokers talk to each other, and
+what ZooKeeper and KRaft call the same thing.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TypeVar
+
+from kafka_audit.cluster import disagreements, endpoints, gaps, observers, probes
+from kafka_audit.cluster.disagreements import Disagreement
+from kafka_audit.cluster.endpoints import AdvertisedEndpoint, Endpoints
+from kafka_audit.cluster.gaps import Gap
+from kafka_audit.cluster.inter_broker import InterBroker
+from kafka_audit.cluster.log_lines import LogLines
+from kafka_audit.cluster.logins import Logins
+from kafka_audit.cluster.min_isr import MinIsrGap, min_isr_gap
+from kafka_audit.cluster.moments import Moments
+from kafka_audit.cluster.observers import Observer
+from kafka_audit.cluster.partitions import Partitions
+from kafka_audit.cluster.probes import Layer, ProbeResult
+from kafka_audit.cluster.quorum import Quorum
+from kafka_audit.cluster.reads import Reads
+from kafka_audit.cluster.registry import BrokerRegistration, ClusterState, RegisteredAddress
+from kafka_audit.cluster.settings import Settings
+from kafka_audit.cluster.symptoms import Symptoms
+from kafka_audit.cluster.views import HeldView
+from kafka_audit.cluster.worker_probes import WorkerProbe, worker_probes
+from kafka_audit.differences.found import Differences
+from kafka_audit.differences.tables import DIFFERENCES, ListAge, ViewDifference
+from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
+from kafka_audit.model.tables import (
+    BrokerConfig,
+    BrokerIdentity,
+    BrokerView,
+    Probe,
+    Row,
+    Snapshot,
+    SnapshotInfo,
+    SourceRead,
+    ViewBroker,
+)
+
+__all__ = [
+    "AdvertisedEndpoint",
+    "BrokerRegistration",
+    "ClusterState",
+    "ClusterView",
+    "Disagreement",
+    "Gap",
+    "HeldView",
+    "Layer",
+    "MinIsrGap",
+    "Observer",
+    "ProbeResult",
+    "RegisteredAddress",
+]
+
+_R = TypeVar("_R", bound=Row)
+_REGISTRATION = re.compile(r"zookeeper /brokers/ids/([0-9]{1,10})")
+
+
+class ClusterView:
+    """One judged snapshot. Everything is computed when first asked for, and once."""
+
+    def __init__(self, snapshot: Snapshot, previous: Snapshot | None, differences: Differences) -> None:
+        """Keep the small tables of both snapshots, and the differences: `ListAge` among them where it was asked for."""
+        self.snapshot = snapshot
+        self.previous = previous
+        self.differences = differences
+        self.snapshot_id = snapshot.snapshot_id
+        self.cluster_id = snapshot.cluster_id
+        self._moments = Moments(snapshot, previous, differences.rows.get(ListAge, ()))  # type: ignore[arg-type] # by table
+
+    @classmethod
+    def of_files(cls, snapshot: Snapshot) -> "ClusterView":
+        """Return a view of what has no partitions: files or plans alone."""
+        return cls(snapshot, None, Differences.from_rows(DIFFERENCES, ()))
+
+    def with_rows(self, rows: Iterable[Row]) -> "ClusterView":
+        """Return this view with other rows in the small tables: the cluster as it would be."""
+        return ClusterView(replace(self.snapshot, rows=tuple(rows)), self.previous, self.differences)
+
+    def of(self, table: type[_R]) -> tuple[_R, ...]:
+        """Return the rows of a small table of this snapshot, all samples."""
+        return self.snapshot.of(table)
+
+    def newest(self, table: type[_R]) -> tuple[_R, ...]:
+        """Return the rows of the newest sample."""
+        return self._moments.samples.at(table, self.samples[0])
+
+    def before(self, table: type[_R]) -> tuple[_R, ...]:
+        """Return the rows of the sample before the newest."""
+        return self._moments.samples.at(table, self.samples[1])
+
+    def earlier(self, table: type[_R]) -> tuple[_R, ...]:
+        """Return the rows of the newest sample of the previous snapshot."""
+        return self._moments.samples_earlier.at(table, self._moments.previous.sample)
+
+    @property
+    def info(self) -> SnapshotInfo | None:
+        """What was audited."""
+        return self._moments.samples.info
+
+    @property
+    def kraft(self) -> bool:
+        """Whether there is no ZooKeeper."""
+        return self._moments.samples.kraft
+
+    @property
+    def samples(self) -> tuple[int | None, int | None]:
+        """The numbers of the newest sample and of the one before."""
+        return self._moments.samples.numbers
+
+    @property
+    def state(self) -> ClusterState | None:
+        """What the registry holds now; None where it was not read (KRaft: fewer than two brokers gave a view)."""
+        return self._moments.now.state
+
+    @property
+    def state_before(self) -> ClusterState | None:
+        """The same in the sample before."""
+        return self._moments.before.state
+
+    @property
+    def state_earlier(self) -> ClusterState | None:
+        """The same in the previous snapshot."""
+        return self._moments.previous.state
+
+    @cached_property
+    def steady(self) -> bool:
+        """Whether there are two samples, and neither the controller nor the list of brokers was written in between."""
+        return self._moments.steady
+
+    @property
+    def brokers(self) -> Mapping[int, BrokerRegistration]:
+        """Registered brokers now, by id."""
+        return self._moments.now.brokers
+
+    @property
+    def in_zookeeper(self) -> Mapping[int, BrokerRegistration]:
+        """Brokers that ZooKeeper has registered now, by id; none in KRaft."""
+        return {} if self.kraft else self.brokers
+
+    @property
+    def zookeeper_read(self) -> bool:
+        """Whether ZooKeeper was read in the newest sample; never in KRaft."""
+        return not self.kraft and self.state is not None
+
+    @property
+    def controller(self) -> int | None:
+        """The controller by ZooKeeper; None in KRaft, where brokers fetch from it and Metadata names any broker."""
+        return None if self.state is None else self.state.controller_id
+
+    @property
+    def brokers_before(self) -> Mapping[int, BrokerRegistration]:
+        """The same in the sample before."""
+        return self._moments.before.brokers
+
+    @property
+    def brokers_earlier(self) -> Mapping[int, BrokerRegistration]:
+        """The same in the previous snapshot."""
+        return self._moments.previous.brokers
+
+    @property
+    def addresses(self) -> tuple[RegisteredAddress, ...]:
+        """Addresses of registered brokers now; in KRaft one of each, whose listener is nameless."""
+        return self._moments.now.addresses
+
+    @property
+    def addresses_earlier(self) -> tuple[RegisteredAddress, ...]:
+        """The same in the previous snapshot."""
+        return self._moments.previous.addresses
+
+    @property
+    def last_reads(self) -> tuple[SourceRead, ...]:
+        """Every read of this snapshot as it ended when it was asked last."""
+        return self._moments.samples.last_reads
+
+    @property
+    def last_reads_earlier(self) -> tuple[SourceRead, ...]:
+        """The same in the previous snapshot."""
+        return self._moments.samples_earlier.last_reads
+
+    def gap(self, part: str) -> Gap | None:
+        """Return why a part of the registry cannot be judged by now; None where it can."""
+        return gaps.gap_now(self._moments.now, kraft=self.kraft, part=part)
+
+    def gap_earlier(self, part: str) -> Gap | None:
+        """Return why a part of the previous snapshot's registry cannot be compared with."""
+        return gaps.gap_earlier(self._moments.previous, kraft=self.kraft, part=part)
+
+    @cached_property
+    def previous_gap(self) -> Gap | None:
+        """Why partitions and controller epochs cannot be compared with the previous snapshot (the SQL view `previous_gap`)."""
+        return gaps.previous_gap((self.gap_earlier("topics"), self.gap_earlier("controller")))
+
+    @cached_property
+    def min_isr_gap(self) -> MinIsrGap | None:
+        """Why min.insync.replicas is not known of every partition; None where it is."""
+        return min_isr_gap(self.last_reads, self.of(BrokerConfig), self.brokers, kraft=self.kraft)
+
+    @cached_property
+    def partitions(self) -> Partitions:
+        """How many partitions there are and who holds them, and those with a fault."""
+        return Partitions(self.differences)
+
+    @cached_property
+    def known_brokers(self) -> frozenset[int]:
+        """Every broker id that an assignment names, or a registration of any sample, of the previous snapshot too.
+
+        Registrations that could not be read count; in KRaft a broker that answers is not gone, though others may not list it.
+        """
+        ids = {*self.brokers, *self.brokers_before, *self.brokers_earlier, *self.partitions.assigned}
+        failed = (read.operation for read in self.last_reads if read.outcome == "failed")
+        ids |= {int(match[1]) for operation in failed if (match := _REGISTRATION.fullmatch(operation))}
+        if self.kraft:
+            ids |= {view.broker_id for view in (*self.held_views, *self.held_views_before) if view.broker_id >= 0}
+        return frozenset(ids)
+
+    @property
+    def held_views(self) -> tuple[HeldView, ...]:
+        """Views of the newest sample with who held them, those of other clusters included."""
+        return self._moments.views.all
+
+    @property
+    def held_views_before(self) -> tuple[HeldView, ...]:
+        """The same in the sample before."""
+        return self._moments.views_before.all
+
+    @cached_property
+    def observers(self) -> tuple[Observer, ...]:
+        """Every broker whose view was wanted, in the order of names."""
+        return observers.observers(self._moments.now, self._moments.views, self.differences)
+
+    def disagreement(self, name: str, matter: str) -> Disagreement | None:
+        """Return how an observer differs in a matter: what is settled, and only where nothing is, what is in doubt."""
+        found = self._about_partitions if matter in disagreements.PARTITIONS else self._about_brokers
+        return found.get((name, matter))
+
+    @cached_property
+    def _about_partitions(self) -> Mapping[tuple[str, str], Disagreement]:
+        holders = None if self.state is None else self.state.holders
+        return disagreements.of_partitions(self.differences.of(ViewDifference), steady=self.steady, holders=holders)
+
+    @cached_property
+    def _about_brokers(self) -> Mapping[tuple[str, str], Disagreement]:
+        expected = None if self.info is None else self.info.expect_cluster_id
+        return disagreements.of_claims(
+            disagreements.claims(self.held_views, self._moments.now, expected),
+            disagreements.claims(self.held_views_before, self._moments.before, expected),
+            steady=self.steady,
+        )
+
+    @cached_property
+    def advertised(self) -> tuple[AdvertisedEndpoint, ...]:
+        """Endpoints that probes are judged by: registered now, or probed where there is no registration. See `endpoints`, too."""
+        return endpoints.advertised(self._moments.now.addresses, self.newest(Probe))
+
+    @cached_property
+    def probes(self) -> tuple[ProbeResult, ...]:
+        """One for each vantage and endpoint probed in the newest sample."""
+        before = {row.broker_id: row.version for row in self._moments.before.addresses}
+        moved = {row.broker_id for row in self._moments.now.addresses if before.get(row.broker_id, row.version) != row.version}
+        return probes.probe_results(self.newest(Probe), self.before(Probe), frozenset(moved))
+
+    def probes_to(self, endpoint: AdvertisedEndpoint, role: str) -> tuple[ProbeResult, ...]:
+        """Return the probes of an endpoint from vantages of a role."""
+        return tuple(probe for probe in self.probes_of(endpoint.broker_id, endpoint.listener) if probe.role == role)
+
+    def probes_of(self, broker: int, listener: str) -> Sequence[ProbeResult]:
+        """Return the probes of a broker's listener."""
+        return self._probes_by_endpoint.get((broker, listener), ())
+
+    @cached_property
+    def _probes_by_endpoint(self) -> Mapping[tuple[int, str], list[ProbeResult]]:
+        found: dict[tuple[int, str], list[ProbeResult]] = {}
+        for probe in self.probes:
+            found.setdefault((probe.broker_id, probe.listener), []).append(probe)
+        return found
+
+    def inter_broker_endpoint(self, broker: int) -> AdvertisedEndpoint | None:
+        """Return where a broker hears the others: on its inter-broker listener, or at the only address that it advertises."""
+        own = self.endpoints.of(broker)
+        listener = self.inter_broker.listener(broker)
+        if len(own) == 1 or listener is None:
+            return own[0] if len(own) == 1 else None
+        return next((endpoint for endpoint in own if endpoint.listener == listener.name), None)
+
+    @cached_property
+    def identities(self) -> Mapping[tuple[int, str], BrokerIdentity]:
+        """Who really answered in the newest sample, by the broker and listener that the address is advertised for."""
+        return {(row.broker_id, row.listener): row for row in self.newest(BrokerIdentity)}
+
+    def views_of(self, broker: int) -> tuple[BrokerView, ...]:
+        """Return what a broker said in the newest sample when it was asked itself, one view a listener."""
+        return self._views_by_broker.get(broker, ())
+
+    @cached_property
+    def _views_by_broker(self) -> Mapping[int, tuple[BrokerView, ...]]:
+        found: dict[int, tuple[BrokerView, ...]] = {}
+        for row in self.newest(BrokerView):
+            found[row.broker_id] = (*found.get(row.broker_id, ()), row)
+        return found
+
+    def is_empty(self, broker: int) -> bool:
+        """Return whether a broker answered, and listed no broker."""
+        return any(row.brokers_listed == 0 for row in self.views_of(broker))
+
+    @cached_property
+    def listed(self) -> Mapping[str, tuple[ViewBroker, ...]]:
+        """Brokers as listed in a view, by its `brokers_digest`."""
+        found: dict[str, list[ViewBroker]] = {}
+        for row in self.of(ViewBroker):
+            found.setdefault(row.brokers_digest, []).append(row)
+        return {digest: tuple(rows) for digest, rows in found.items()}
+
+    @cached_property
+    def named_brokers(self) -> tuple[int, ...]:
+        """Every broker id that anything names now: registrations, endpoints, views, with ZooKeeper assignments. In order."""
+        ids = set(self.in_zookeeper) | set(self.endpoints.by_broker)
+        ids |= {row.broker_id for rows in self.listed.values() for row in rows}
+        ids |= set(self._views_by_broker)
+        if not self.kraft:
+            ids |= self.partitions.assigned
+        return tuple(sorted(broker for broker in ids if broker >= 0))
+
+    @cached_property
+    def worker_probes(self) -> tuple[WorkerProbe, ...]:
+        """How this worker reached each endpoint in the newest sample, directly or as `reach` has it."""
+        return worker_probes(self.newest(Probe), self.newest(BrokerIdentity))
+
+    @cached_property
+    def reads(self) -> Reads:
+        """Whose each read is."""
+        return Reads(self._moments.samples)
+
+    @cached_property
+    def settings(self) -> Settings:
+        """What brokers are set to: by their server.properties, else by DescribeConfigs."""
+        return Settings(self._moments.samples)
+
+    @cached_property
+    def inter_broker(self) -> InterBroker:
+        """On which listener brokers talk to each other, as whom they appear there, and by which rights they are let in."""
+        return InterBroker(self._moments.now, self.settings)
+
+    @cached_property
+    def endpoints(self) -> Endpoints:
+        """What brokers advertise, probed or not, as registered; in KRaft as their lists and settings say."""
+        return Endpoints(self._moments.now, self._moments.before, self.inter_broker)
+
+    @cached_property
+    def logins(self) -> Logins:
+        """What a login of one broker at another depends on."""
+        return Logins(self._moments.samples, self.inter_broker)
+
+    @cached_property
+    def logs(self) -> LogLines:
+        """What brokers wrote themselves."""
+        return LogLines(self._moments.samples, self.inter_broker)
+
+    @cached_property
+    def quorum(self) -> Quorum:
+        """The metadata quorum of KRaft."""
+        return Quorum(self._moments.samples)
+
+    @cached_property
+    def symptoms(self) -> Symptoms:
+        """What views show when a broker does not let its controller or its followers in."""
+        return Symptoms(self)
+
+    @property
+    def started_ms(self) -> int:
+        """When the snapshot began; 0 where that is unknown."""
+        return 0 if self.info is None else self.info.started_ms
+
+    @cached_property
+    def ages_ms(self) -> Mapping[int, int]:
+        """For how long each broker had been registered when the snapshot began, in milliseconds; no broker in KRaft."""
+        registered = {broker: row.registered_ms for broker, row in self.brokers.items()}
+        return {broker: self.started_ms - since for broker, since in registered.items() if since is not None}
+
+    def judge(  # noqa: PLR0913 -- what a judgement is
+        self,
+        code: str,
+        resource: str,
+        status: Status,
+        told: Mapping[str, object] | None = None,
+        *,
+        severity: Severity | None = None,
+        confidence: Confidence = Confidence.MEASURED,
+        **evidence: object,
+    ) -> Judgement:
+        """Return a judgement with the evidence of `told` and `evidence`.
+
+        Evidence that is None is left out; numbers stay numbers, lists of ids and names stay lists.
+        """
+        both = {**(told or {}), **evidence}
+        given = {key: tuple(value) if isinstance(value, list) else value for key, value in both.items() if value is not None}
+        return Judgement(
+            snapshot_id=self.snapshot_id,
+            code=code,
+            resource=resource,
+            status=status,
+            severity=severity,
+            confidence=confidence,
+            evidence=given,  # type: ignore[arg-type] # `Value`s, as the cases of checks prove
+        )

@@ -1,0 +1,62 @@
+"""Views of brokers with who held them, in one sample."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from kafka_audit.cluster.broker_lists import unregistered
+from kafka_audit.cluster.registry import RegistrySample
+from kafka_audit.model.tables import BrokerView
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeldView:
+    """A view with who held it.
+
+    `name` is the broker's id, or the address of a broker whose id is unknown. An address of the cluster file that no broker
+    registered counts as the broker that the socket says it is.
+    """
+
+    row: BrokerView
+    name: str
+    broker_id: int  # -1: unknown
+    registered: bool
+    foreign: bool  # it is of another cluster, so that comparing its topics means nothing
+    known_listener: bool  # a broker has registered the listener
+
+
+class HeldViews:
+    """The views of one sample."""
+
+    def __init__(self, registry: RegistrySample) -> None:
+        """Keep the registry of the same sample."""
+        self._registry = registry
+
+    @cached_property
+    def all(self) -> tuple[HeldView, ...]:
+        """Every view, those of other clusters included."""
+        registry = self._registry
+        answered = unregistered(registry.samples, registry.sample)
+        right = None if registry.state is None else registry.state.kafka_cluster_id
+        return tuple(self._held(row, right, answered) for row in registry.samples.at(BrokerView, registry.sample))
+
+    @cached_property
+    def by_name(self) -> Mapping[str, tuple[HeldView, ...]]:
+        """Views by who held them."""
+        found: dict[str, list[HeldView]] = {}
+        for view in self.all:
+            found.setdefault(view.name, []).append(view)
+        return {name: tuple(views) for name, views in found.items()}
+
+    def _held(self, row: BrokerView, right: str | None, answered: Mapping[str, int | None]) -> HeldView:
+        broker = row.broker_id if row.broker_id >= 0 else answered.get(row.address)
+        registered = broker in self._registry.brokers and row.kafka_cluster_id == right
+        known = row.broker_id if row.broker_id != -1 else broker if registered else None
+        return HeldView(
+            row=row,
+            name=row.observer[len("broker:") :] if known is None else str(known),
+            broker_id=-1 if known is None else known,
+            registered=registered,
+            foreign=row.kafka_cluster_id is not None and right is not None and row.kafka_cluster_id != right,
+            known_listener=row.listener in self._registry.listeners,
+        )

@@ -1,0 +1,66 @@
+"""How this worker reaches each advertised endpoint: directly, or as `reach` of the cluster file leads it."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from kafka_audit.model.tables import BrokerIdentity, Probe
+
+_WORKER = "worker"
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkerProbe:
+    """One endpoint, as this worker probed it in the newest sample."""
+
+    broker_id: int
+    listener: str
+    protocol: str
+    address: str  # advertised
+    via: str | None  # dialled instead
+    open: bool  # a connection came about
+    resolved: tuple[str, ...]  # addresses of the dialled host
+    answered_by: int | None  # who said so itself
+
+    @property
+    def resource(self) -> str:
+        """The endpoint's resource name."""
+        return f"broker/{self.broker_id}/listener/{self.listener}"
+
+    @property
+    def via_host(self) -> str:
+        """Host of `via`, without brackets."""
+        return (self.via or "").rpartition(":")[0].strip("[]").lower()
+
+
+def worker_probes(probes: Iterable[Probe], identities: Iterable[BrokerIdentity]) -> tuple[WorkerProbe, ...]:
+    """Return the worker's probes in the order of brokers and listeners, from rows of the newest sample."""
+    found: dict[tuple[int, str], list[Probe]] = defaultdict(list)
+    for row in probes:
+        if row.vantage == _WORKER:
+            found[row.broker_id, row.listener].append(row)
+    answered = {(row.broker_id, row.listener): row.answered_by for row in identities}
+    return tuple(_probe(rows, answered.get(key)) for key, rows in sorted(found.items()))
+
+
+def _probe(rows: list[Probe], answered_by: int | None) -> WorkerProbe:
+    first = rows[0]
+    told = next((row.detail for row in rows if (row.layer, row.outcome) == ("dns", "ok") and row.detail), "")
+    return WorkerProbe(
+        broker_id=first.broker_id,
+        listener=first.listener,
+        protocol=first.protocol,
+        address=f"[{first.host}]:{first.port}" if ":" in first.host else f"{first.host}:{first.port}",
+        via=first.via,
+        open=any((row.layer, row.outcome) == ("tcp", "ok") for row in rows),
+        resolved=tuple((told or "").partition(" ")[0].split(",")) if told else (),
+        answered_by=answered_by,
+    )
+
+
+def mapped_listeners(found: tuple[WorkerProbe, ...]) -> dict[str, list[WorkerProbe]]:
+    """Return the probes of each listener that `reach` leads to at all, those without a mapping included."""
+    by_listener: dict[str, list[WorkerProbe]] = defaultdict(list)
+    for probe in found:
+        by_listener[probe.listener].append(probe)
+    return {listener: own for listener, own in by_listener.items() if any(probe.via for probe in own)}

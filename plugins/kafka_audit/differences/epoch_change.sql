@@ -1,0 +1,30 @@
+-- Leader epochs that rose by 20 or more since the previous snapshot, and every ten minutes or faster, or that fell in every sample.
+WITH changed AS (
+    SELECT p.snapshot_id, p.topic, p.partition, p.replicas, p.previous_epoch, p.leader_epoch,
+           CASE WHEN p.leader_epoch < p.previous_epoch THEN 'fell' ELSE 'rose' END AS kind,
+           abs(p.leader_epoch - p.previous_epoch) AS amount
+    FROM same_partition AS p
+    JOIN chosen_sample AS s ON s.snapshot_id = p.snapshot_id AND s.moment = 'now'
+    WHERE (p.leader_epoch < p.previous_epoch AND coalesce(p.before_epoch, p.leader_epoch) < p.previous_epoch)
+        OR (p.leader_epoch - p.previous_epoch >= 20
+            AND (p.leader_epoch - p.previous_epoch) * 10 > greatest(coalesce(s.minutes, 1), 1))),
+ranked AS (
+    SELECT *, row_number() OVER (PARTITION BY snapshot_id, kind ORDER BY topic, partition) AS place FROM changed),
+counted AS (
+    SELECT snapshot_id, kind, count(*) AS partitions, max(amount) AS most,
+           sort_array(array_agg(CASE WHEN place <= 10
+               THEN struct(place, concat(topic, '-', CAST(partition AS STRING)) AS item, previous_epoch, leader_epoch) END))
+               AS items
+    FROM ranked
+    GROUP BY snapshot_id, kind),
+held AS (
+    SELECT snapshot_id, broker_id, count(*) AS share
+    FROM (SELECT snapshot_id, explode(replicas) AS broker_id FROM changed WHERE kind = 'rose')
+    GROUP BY snapshot_id, broker_id),
+most_held AS (
+    SELECT *, row_number() OVER (PARTITION BY snapshot_id ORDER BY share DESC, broker_id DESC) AS place FROM held)
+SELECT c.snapshot_id, c.kind, c.partitions, c.most, transform(c.items, x -> x.item) AS first,
+       transform(c.items, x -> x.previous_epoch) AS before, transform(c.items, x -> x.leader_epoch) AS after,
+       h.broker_id, h.share
+FROM counted AS c
+LEFT JOIN most_held AS h ON h.snapshot_id = c.snapshot_id AND h.place = 1 AND c.kind = 'rose'

@@ -1,0 +1,119 @@
+"""The `.sql` files of this room: what they read, and in which order one builds on another.
+
+A file is one SELECT in the SQL that Spark and, by sqlglot, DuckDB run. It reads large tables of snapshots, given tables and the
+shared relations of `reference/`. It returns `snapshot_id` and the columns of the dataclass in `tables` that it is named after.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from functools import cache
+from importlib.resources import files
+from types import MappingProxyType
+
+from kafka_audit.differences.tables import (
+    DeletedTopic,
+    EpochChange,
+    FormerLeaderState,
+    InternalTopic,
+    LeaderMove,
+    ListAge,
+    ListCount,
+    MovedPartition,
+    ReassignedState,
+    ReplicaFault,
+    ReplicaGap,
+    ReplicaState,
+    StateFault,
+    TopicIdDifference,
+    ViewDifference,
+)
+from kafka_audit.model.tables import LARGE, Row, columns
+
+SHARED = (
+    "topic_state",
+    "partition_state",
+    "same_partition",
+    "lacking_topic",
+    "differing_partition",
+    "faulty_partition",
+    "disagreement",
+)
+"""Relations that several files read, each after those that it reads."""
+
+_BY_MODE: Mapping[str, str] = MappingProxyType({"topic_state": "topic", "partition_state": "partition"})
+"""Those that ZooKeeper and KRaft clusters have by different files: the end of the files' names."""
+
+_RESTS_ON: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "same_partition": ("partition_state",),
+        "lacking_topic": ("observer_view", "topic_state"),
+        "differing_partition": ("observer_view", "partition_state"),
+        "faulty_partition": ("partition_state",),
+        "disagreement": ("differing_partition", "lacking_topic"),
+        ListAge.table(): ("reference_list",),
+        ListCount.table(): ("observer_view",),
+        ViewDifference.table(): ("disagreement",),
+        ReplicaGap.table(): ("partition_state",),
+        ReplicaState.table(): ("faulty_partition",),
+        ReplicaFault.table(): ("faulty_partition",),
+        InternalTopic.table(): ("partition_state",),
+        DeletedTopic.table(): ("topic_state",),
+        ReassignedState.table(): ("reassigned",),
+        LeaderMove.table(): ("same_partition",),
+        MovedPartition.table(): ("same_partition",),
+        EpochChange.table(): ("same_partition",),
+        StateFault.table(): ("partition_state",),
+        TopicIdDifference.table(): ("observer_view",),
+        FormerLeaderState.table(): ("former_leader",),
+    }
+)
+"""What has no row where none of these has one: a healthy cluster is not asked for what it cannot have."""
+
+
+@cache
+def text(name: str) -> str:
+    """Return a file's text, by its path below this folder without `.sql`."""
+    return files(__package__).joinpath(*f"{name}.sql".split("/")).read_text(encoding="utf-8")
+
+
+def shared(name: str, modes: Iterable[bool]) -> str:
+    """Return the SELECT of a shared relation.
+
+    Args:
+        name: of `SHARED`.
+        modes: whether clusters are without ZooKeeper, as far as there are such ones: the others' files cost nothing.
+    """
+    if name not in _BY_MODE:
+        return text(f"reference/{name}")
+    kinds = [kind for kind, kraft in (("zookeeper", False), ("kraft", True)) if kraft in set(modes)]
+    texts = [text(f"reference/{kind}_{_BY_MODE[name]}") for kind in kinds]
+    return "\nUNION ALL\n".join(f"SELECT * FROM (\n{one})" for one in texts)  # noqa: S608 -- our own files
+
+
+def is_empty(name: str, empty: Collection[str]) -> bool:
+    """Return whether a relation or table has no row because nothing has one that it rests on; `empty` are the names of such."""
+    return name in _RESTS_ON and all(one in empty for one in _RESTS_ON[name])
+
+
+@cache
+def stored(table: type[Row]) -> frozenset[type[Row]]:
+    """Return the large tables that a difference table rests on, of clusters of either mode."""
+    by_name = {one.table(): one for one in LARGE}
+    known, unread = set(), {table.table()}
+    while unread:
+        name = unread.pop()
+        known.add(name)
+        source = "\n".join(shared(name, [mode]) for mode in (False, True)) if name in SHARED else text(name)
+        unread |= {word for word in re.findall(r"\b(?:FROM|JOIN) (\w+)", source) if word in SHARED} - known
+        known |= {word for word in re.findall(r"\b(?:FROM|JOIN) (\w+)", source) if word in by_name}
+    return frozenset(by_name[name] for name in known if name in by_name)
+
+
+def statement(table: type[Row]) -> str:
+    """Return the SELECT of a difference table, with its columns in the order of `names`."""
+    return f"SELECT {', '.join(names(table))} FROM (\n{text(table.table())})"  # noqa: S608 -- our own file
+
+
+def names(table: type[Row]) -> tuple[str, ...]:
+    """Return the columns of a given or a difference table."""
+    return ("snapshot_id", *(column.name for column in columns(table)))

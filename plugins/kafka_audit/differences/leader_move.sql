@@ -1,0 +1,24 @@
+-- What each broker led in the previous snapshot, and what of it others lead now, over topics that are the same in both.
+WITH led AS (
+    SELECT snapshot_id, previous_leader AS broker_id, topic, partition, leader, leader IS DISTINCT FROM previous_leader AS moved
+    FROM same_partition
+    WHERE previous_leader >= 0),
+counted AS (
+    SELECT snapshot_id, broker_id, count(*) AS led, count_if(moved) AS moved,
+           collect_set(CASE WHEN moved THEN coalesce(leader, -1) END) AS leaders
+    FROM led
+    GROUP BY snapshot_id, broker_id),
+ranked AS (
+    SELECT snapshot_id, broker_id, concat(topic, '-', CAST(partition AS STRING)) AS item,
+           row_number() OVER (PARTITION BY snapshot_id, broker_id ORDER BY topic, partition) AS place
+    FROM led
+    WHERE moved),
+listed AS (
+    SELECT snapshot_id, broker_id, sort_array(array_agg(struct(place, item))) AS items
+    FROM ranked
+    WHERE place <= 10
+    GROUP BY snapshot_id, broker_id)
+SELECT c.snapshot_id, c.broker_id, c.led, c.moved, coalesce(transform(l.items, x -> x.item), array()) AS first,
+       coalesce(sort_array(c.leaders), array()) AS leaders
+FROM counted AS c
+LEFT JOIN listed AS l ON l.snapshot_id = c.snapshot_id AND l.broker_id = c.broker_id

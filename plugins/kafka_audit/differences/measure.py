@@ -1,0 +1,260 @@
+"""Run the files of this room in Spark, over stored and given tables, and return their rows."""
+
+import json
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import fields
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+from py4j.protocol import Py4JError
+from pyspark.errors import AnalysisException, PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+from kafka_audit.differences import files
+from kafka_audit.differences.alike import Alike, alike
+from kafka_audit.differences.found import Differences
+from kafka_audit.differences.local_settings import FEW_ROWS, FOR_FEW_ROWS, VERY_FEW_ROWS
+from kafka_audit.differences.tables import DIFFERENCES, GIVEN, ChosenSample, ListAge
+from kafka_audit.model.errors import EngineError
+from kafka_audit.model.tables import LARGE, Row, columns, ddl
+
+Given = Mapping[str, Sequence[Row]]
+"""Rows of the given tables by judged snapshot."""
+
+_SPARK_ERRORS = (PySparkException, Py4JError)
+"""What a query raises: the second where it fails while it runs, as for a damaged file."""
+
+
+class SparkMeasure:
+    """Measures over some snapshots of a store."""
+
+    def __init__(self, spark: SparkSession, root: str, snapshot_ids: Collection[str], *, rows: int | None = None) -> None:
+        """Keep what to measure; nothing is read yet.
+
+        Args:
+            spark: session to run on; temporary views of the tables' names are replaced.
+            root: the store's path, or its URL.
+            snapshot_ids: those that are judged and those that they are compared with.
+            rows: how many there are of the tables that the files read, roughly; None: many.
+        """
+        self._spark = spark
+        self._root = url(root)
+        self._ids = sorted(set(snapshot_ids))
+        self._rows = rows
+
+    def ages(self, given: Given) -> dict[str, tuple[ListAge, ...]]:
+        """Return how new the lists are that the `ReferenceList` rows of each snapshot name, whatever place they have there.
+
+        Raises:
+            EngineError: a query failed; names the store.
+        """
+        with self._pass(given) as run:
+            found = run.collect((ListAge,))
+        return {one: tuple(row for row in found[one] if isinstance(row, ListAge)) for one in given}
+
+    def differences(self, given: Given, *, disagreements: str | None = None) -> dict[str, Differences]:
+        """Return the differences of every judged snapshot.
+
+        Args:
+            given: the given tables of each.
+            disagreements: where to write as Parquet what views say differently from the reference, a row for each observer and
+                partition; nothing is written where they agree.
+
+        Raises:
+            EngineError: a query failed; names the store.
+        """
+        same = alike(given)
+        with self._pass(same.given) as run:
+            run.relate()
+            found = run.collect(DIFFERENCES)
+            if disagreements is not None:
+                run.write_disagreements(same, url(disagreements))
+        return {one: Differences.from_rows(DIFFERENCES, same.spread(one, found[one])) for one in given}
+
+    @cached_property
+    def _stored(self) -> dict[str, DataFrame]:
+        folders = [f"{self._root}/snapshots/{one}" for one in self._ids]
+        return {table.table(): stored(self._spark, table, folders) for table in LARGE}
+
+    @contextmanager
+    def _pass(self, given: Given) -> Iterator["_Pass"]:
+        few = self._rows is not None and self._rows <= FEW_ROWS
+        try:
+            with _set(self._spark, FOR_FEW_ROWS if few else {}):
+                run = _Pass(self._spark, few=few, literal=self._rows is not None and self._rows <= VERY_FEW_ROWS)
+                try:
+                    run.register(self._stored, given)
+                    yield run
+                finally:
+                    run.forget()
+        except _SPARK_ERRORS as error:
+            msg = f"{self._root}: the differences between snapshots cannot be computed: {_root_of(error)}"
+            raise EngineError(msg) from error
+
+
+def url(root: str) -> str:
+    """Return a store's root as Spark's file systems know it: `s3://` is `s3a://` there, a local path a `file://` URL."""
+    if root.startswith("s3://"):
+        return "s3a://" + root.removeprefix("s3://")
+    # Not Path.as_uri: Hadoop does not take percent signs for escapes.
+    return root if "://" in root else f"file://{root}"
+
+
+def stored(spark: SparkSession, table: type[Row], folders: Sequence[str]) -> DataFrame:
+    """Return a table over the snapshots in these folders; empty where none of them has it.
+
+    Raises:
+        AnalysisException: a file is there, but is no Parquet.
+    """
+    try:
+        return spark.read.schema(ddl(table)).parquet(*(f"{folder}/{table.table()}.parquet" for folder in folders))
+    except AnalysisException as error:
+        if error.getCondition() != "PATH_NOT_FOUND":
+            raise
+    if len(folders) == 1:
+        return spark.sql(f"SELECT inline(CAST(array() AS array<struct<{ddl(table)}>>))")
+    found = [stored(spark, table, [folder]) for folder in folders]
+    frame = found[0]
+    for other in found[1:]:
+        frame = frame.unionByName(other)
+    return frame
+
+
+@contextmanager
+def _set(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
+    before = {key: spark.conf.get(key) for key in settings}
+    for key, value in settings.items():
+        spark.conf.set(key, value)
+    try:
+        yield
+    finally:
+        for key, old in before.items():
+            if old is None:
+                spark.conf.unset(key)
+            else:
+                spark.conf.set(key, old)
+
+
+def _root_of(error: Exception) -> str:
+    """Return the line that says what went wrong first; Spark wraps it several times."""
+    lines = str(error).splitlines()
+    causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
+    return (causes or lines or [type(error).__name__])[-1 if causes else 0]
+
+
+class _Pass:
+    """One pass over the files: tables become known by name, shared relations are computed, rows collected."""
+
+    def __init__(self, spark: SparkSession, *, few: bool, literal: bool) -> None:
+        """Begin a pass.
+
+        Args:
+            spark: session.
+            few: everything goes into one partition: with `FOR_FEW_ROWS` no query has a shuffle then.
+            literal: what is computed becomes part of the plans that read it: Spark then drops what joins with nothing.
+        """
+        self._spark = spark
+        self._few = few
+        self._as_literal = literal
+        self._empty: set[str] = set()
+        self._kept: list[DataFrame] = []
+        self._modes: set[bool] = set()
+
+    def register(self, tables: Mapping[str, DataFrame], given: Given) -> None:
+        """Make stored and given tables known by name."""
+        for name, frame in tables.items():
+            self._name(name, frame)
+        told: dict[type[Row], list[tuple[str, Row]]] = {table: [] for table in GIVEN}
+        for snapshot_id, rows in given.items():
+            for row in rows:
+                told[type(row)].append((snapshot_id, row))
+        self._modes = {row.kraft for _, row in told[ChosenSample] if isinstance(row, ChosenSample)} or {False}
+        for table, of in told.items():
+            self._literal(table.table(), _arrow(table, of))
+
+    def relate(self) -> None:
+        """Compute the relations that several files share; they also tell which files find nothing."""
+        for name in files.SHARED:
+            frame = self._spark.sql(files.shared(name, self._modes))
+            if files.is_empty(name, self._empty):
+                self._literal(name, pa.Table.from_pylist([], pa.schema([(column, pa.null()) for column in frame.columns])), frame)
+            elif self._as_literal:
+                self._literal(name, frame.toArrow(), frame)
+            else:
+                self._keep(name, frame)
+
+    def collect(self, tables: Iterable[type[Row]]) -> dict[str, list[Row]]:
+        """Return the rows of difference tables by snapshot. They are one query: Spark plans and starts it once."""
+        wanted = {table.table(): table for table in tables if not files.is_empty(table.table(), self._empty)}
+        found: dict[str, list[Row]] = defaultdict(list)
+        if not wanted:
+            return found
+        texts = (
+            f"SELECT '{name}' AS name, to_json(struct(*)) AS row FROM (\n{files.statement(table)})"  # noqa: S608 -- our own files
+            for name, table in wanted.items()
+        )
+        frame = self._spark.sql("\nUNION ALL\n".join(texts))
+        # Each task of a stage is sent the whole of it: with little data one task is cheaper than one for each file.
+        for name, text in (frame.coalesce(1) if self._few else frame).collect():
+            raw = json.loads(text)
+            found[raw.pop("snapshot_id")].append(_row(wanted[name], raw))
+        return found
+
+    def write_disagreements(self, same: Alike, path: str) -> None:
+        """Write what views say differently, of everyone who holds such a view."""
+        if "disagreement" in self._empty:
+            return
+        names = [(*key, observer) for key, observers in same.names.items() for observer in observers]
+        columns_ = ("snapshot_id", "name", "observer")
+        self._literal("observer_alike", pa.table(dict(zip(columns_, zip(*names, strict=True), strict=True))))
+        frame = self._spark.sql(
+            "SELECT d.snapshot_id, a.observer, d.* EXCEPT (snapshot_id, name) FROM disagreement AS d"
+            " JOIN observer_alike AS a ON a.snapshot_id = d.snapshot_id AND a.name = d.name"
+        )
+        frame.write.mode("overwrite").parquet(path)
+
+    def forget(self) -> None:
+        """Give back what was kept."""
+        for frame in self._kept:
+            frame.unpersist()
+
+    def _name(self, name: str, frame: DataFrame) -> None:
+        (frame.coalesce(1) if self._few else frame).createOrReplaceTempView(name)
+
+    def _literal(self, name: str, table: pa.Table, frame: DataFrame | None = None) -> None:
+        if table.num_rows == 0:
+            self._empty.add(name)
+        self._name(name, self._spark.createDataFrame(table, None if frame is None else frame.schema))
+
+    def _keep(self, name: str, frame: DataFrame) -> None:
+        kept = frame.coalesce(1).localCheckpoint(eager=True) if self._few else frame.persist()
+        self._kept.append(kept)
+        if kept.isEmpty():
+            self._empty.add(name)
+        self._name(name, kept)
+
+
+_ARROW: Mapping[str, pa.DataType] = {
+    "bigint": pa.int64(),
+    "double": pa.float64(),
+    "string": pa.string(),
+    "boolean": pa.bool_(),
+    "array<bigint>": pa.list_(pa.int64()),
+    "array<string>": pa.list_(pa.string()),
+}
+
+
+def _arrow(table: type[Row], rows: list[tuple[str, Row]]) -> pa.Table:
+    found = {"snapshot_id": pa.array([snapshot_id for snapshot_id, _ in rows], pa.string())}
+    for column in columns(table):
+        found[column.name] = pa.array([getattr(row, column.name) for _, row in rows], _ARROW[column.sql_type])
+    return pa.table(found)
+
+
+def _row(table: type[Row], raw: Mapping[str, Any]) -> Row:
+    """Return a row as Spark wrote it: nulls are left out, arrays are lists."""
+    cells = ((field.name, raw.get(field.name)) for field in fields(table))
+    return table(**{name: tuple(value) if isinstance(value, list) else value for name, value in cells})

@@ -1,0 +1,46 @@
+-- Partitions of any kind of `ReplicaState`, now. Topics in deletion are left out.
+WITH brokers AS (
+    SELECT snapshot_id, broker_id, min_isr, capped, rack, array_agg(broker_id) OVER (PARTITION BY snapshot_id, rack) AS beside,
+           count(rack) OVER (PARTITION BY snapshot_id) AS placed
+    FROM known_broker
+    WHERE moment = 'now'),
+settings AS (
+    SELECT s.snapshot_id, c.topic, max(try_cast(c.value AS BIGINT)) AS min_isr
+    FROM chosen_sample AS s
+    JOIN topic_config AS c ON c.snapshot_id = s.source_id AND c.key = 'min.insync.replicas'
+    WHERE s.moment = 'now'
+    GROUP BY s.snapshot_id, c.topic),
+state AS (
+    SELECT n.snapshot_id, n.topic, n.partition, n.replicas, n.leader, n.isr, n.version,
+           array_except(n.replicas, coalesce(m.adding, array())) AS assigned, coalesce(c.min_isr, b.min_isr) AS needed,
+           coalesce(b.capped, false) AS capped, coalesce(size(m.adding) + size(m.removing), 0) > 0 AS moving,
+           CASE WHEN size(b.beside) < b.placed AND size(n.replicas) > 1 AND size(array_except(n.replicas, b.beside)) = 0
+                THEN b.rack END AS rack
+    FROM partition_state AS n
+    LEFT JOIN brokers AS b
+        ON b.snapshot_id = n.snapshot_id AND b.broker_id = CASE WHEN n.leader >= 0 THEN n.leader ELSE get(n.replicas, 0) END
+    LEFT JOIN settings AS c ON c.snapshot_id = n.snapshot_id AND c.topic = n.topic
+    LEFT JOIN reassigned AS m
+        ON m.snapshot_id = n.snapshot_id AND m.moment = 'now' AND m.topic = n.topic AND m.partition = n.partition
+    WHERE n.moment = 'now' AND NOT n.deleting),
+sized AS (
+    SELECT *, CASE WHEN size(assigned) = 0 THEN size(replicas) ELSE size(assigned) END AS factor,
+           coalesce(array_except(assigned, isr), array()) AS missing,
+           CASE WHEN capped AND needed > size(replicas) THEN size(replicas) ELSE needed END AS min_isr
+    FROM state
+    WHERE leader = -1 OR size(isr) < size(replicas) OR size(replicas) <= coalesce(needed, 1) OR rack IS NOT NULL),
+sorted AS (
+    SELECT *, array_compact(array(
+               CASE WHEN leader = -1 THEN 'leaderless' END,
+               CASE WHEN leader >= 0 AND size(isr) < min_isr THEN 'under_min_isr' END,
+               CASE WHEN leader >= 0 AND size(isr) = min_isr AND size(missing) > 0 THEN 'at_min_isr' END,
+               CASE WHEN leader >= 0 AND size(missing) > 0 THEN 'under_replicated' END,
+               CASE WHEN factor > 1 AND factor <= min_isr THEN 'too_few_replicas' END,
+               CASE WHEN rack IS NOT NULL THEN 'one_rack' END,
+               CASE WHEN size(replicas) = 1
+                        AND topic NOT IN ('__consumer_offsets', '__transaction_state', '__share_group_state')
+                    THEN 'single_replica' END)) AS kinds
+    FROM sized)
+SELECT snapshot_id, topic, partition, replicas, leader, isr, version, factor, missing, min_isr, rack, moving, kinds
+FROM sorted
+WHERE size(kinds) > 0

@@ -1,0 +1,25 @@
+-- Partitions of each moment of a KRaft cluster: of all that brokers say of a partition, what has the highest leader epoch.
+-- What a state rests on is that epoch. An answer with error 5 has no leader because there is none; with error 72 because the
+-- leader lacks the listener.
+WITH content AS (
+    SELECT l.snapshot_id, l.moment, l.source_id, t.topic, t.topic_digest, min(l.place) AS place
+    FROM reference_list AS l
+    JOIN view_topic AS t ON t.snapshot_id = l.source_id AND t.topics_digest = l.topics_digest
+    JOIN topic_state AS r
+        ON r.snapshot_id = l.snapshot_id AND r.moment = l.moment AND r.topic = t.topic
+        AND r.topic_id IS NOT DISTINCT FROM t.topic_id
+    GROUP BY l.snapshot_id, l.moment, l.source_id, t.topic, t.topic_digest),
+ranked AS (
+    SELECT c.snapshot_id, c.moment, v.topic, v.partition, v.replicas, v.leader, v.error, v.leader_epoch, v.isr,
+           row_number() OVER (
+               PARTITION BY c.snapshot_id, c.moment, v.topic, v.partition
+               ORDER BY coalesce(v.leader_epoch, -1) DESC, CASE WHEN v.error = 0 THEN 0 ELSE 1 END, c.place, v.topic_digest DESC
+           ) AS age
+    FROM content AS c
+    JOIN view_partition AS v ON v.snapshot_id = c.source_id AND v.topic_digest = c.topic_digest AND v.topic = c.topic)
+SELECT snapshot_id, moment, topic, partition, replicas,
+       CASE error WHEN 72 THEN NULL WHEN 5 THEN -1 ELSE leader END AS leader,
+       leader_epoch, CAST(NULL AS BIGINT) AS controller_epoch, isr, CAST(NULL AS BIGINT) AS recovery_state,
+       leader_epoch AS version, false AS deleting
+FROM ranked
+WHERE age = 1

@@ -1,0 +1,31 @@
+-- Partitions of a kind or more, now: the first ten thousand, the first kinds first.
+WITH brokers AS (
+    SELECT snapshot_id, collect_set(broker_id) AS known,
+           coalesce(collect_set(CASE WHEN returned THEN broker_id END), array()) AS returned
+    FROM known_broker
+    WHERE moment = 'now'
+    GROUP BY snapshot_id),
+ranked AS (
+    SELECT *,
+           row_number() OVER (
+               PARTITION BY snapshot_id
+               ORDER BY CASE get(kinds, 0) WHEN 'leaderless' THEN 0 WHEN 'under_min_isr' THEN 1 WHEN 'at_min_isr' THEN 2
+                            WHEN 'under_replicated' THEN 3 WHEN 'too_few_replicas' THEN 4 WHEN 'one_rack' THEN 5 ELSE 6 END,
+                        topic, partition) AS place
+    FROM faulty_partition)
+SELECT w.snapshot_id, w.topic, w.partition, w.replicas, w.leader, coalesce(w.isr, array()) AS isr, w.factor, w.missing,
+       coalesce(array_except(w.missing, k.known), array()) AS unregistered,
+       CASE WHEN p.topic IS NOT NULL
+            THEN array_except(array_intersect(w.missing, array_except(p.replicas, p.isr)), k.returned) END AS lasting,
+       w.min_isr, w.rack, w.moving,
+       s.steady AND b.topic IS NOT NULL AND b.leader IS NOT DISTINCT FROM w.leader AND b.isr IS NOT DISTINCT FROM w.isr
+           AND b.version IS NOT DISTINCT FROM w.version AS repeated,
+       w.kinds
+FROM ranked AS w
+JOIN chosen_sample AS s ON s.snapshot_id = w.snapshot_id AND s.moment = 'now'
+LEFT JOIN brokers AS k ON k.snapshot_id = w.snapshot_id
+LEFT JOIN partition_state AS b
+    ON b.snapshot_id = w.snapshot_id AND b.moment = 'before' AND b.topic = w.topic AND b.partition = w.partition
+LEFT JOIN partition_state AS p
+    ON p.snapshot_id = w.snapshot_id AND p.moment = 'previous' AND p.topic = w.topic AND p.partition = w.partition
+WHERE w.place <= 10000

@@ -1,0 +1,52 @@
+"""A Spark session: the one that spark-submit configured, or a quiet one on this machine."""
+
+from typing import Any
+
+from py4j import protocol
+from pyspark import SparkContext
+from pyspark.sql import SparkSession
+
+from kafka_audit.differences.local_settings import LOCAL, java_options
+
+_ALWAYS = {
+    "spark.sql.session.timeZone": "UTC",
+    # Dozens of small SELECTs over the same views: the text of such a plan is megabytes, and nobody reads it.
+    "spark.sql.maxPlanStringLength": "1000",
+    "spark.sql.ansi.enabled": "true",
+}
+
+
+def start(master: str | None = None, more_java_options: str = "") -> SparkSession:
+    """Return a session.
+
+    Args:
+        master: `local[*]` and the like for a session of our own on this machine; None keeps what spark-submit configured.
+        more_java_options: further JVM options of such a session.
+    """
+    _take_nothing_of_numpy()
+    builder = SparkSession.builder.appName("kafka-audit")
+    if master is not None:
+        for key, value in LOCAL.items():
+            builder = builder.config(key, value)
+        builder = builder.config("spark.driver.memory", "2g")
+        builder = builder.config("spark.driver.extraJavaOptions", f"{java_options()} {more_java_options}".rstrip())
+        builder = builder.master(master)
+    spark = builder.getOrCreate()
+    for key, value in _ALWAYS.items():
+        spark.conf.set(key, value)
+    spark.sparkContext.setLogLevel("ERROR")
+    return spark
+
+
+def end(spark: SparkSession) -> int:
+    """Stop a session that `start` started on this machine, wait until its JVM has exited, and return the exit code."""
+    gateway: Any = SparkContext._gateway  # noqa: SLF001 -- pyspark has no public interface to its JVM's process
+    spark.stop()
+    gateway.proc.stdin.close()
+    code: int = gateway.proc.wait()
+    return code
+
+
+def _take_nothing_of_numpy() -> None:
+    """Unregister pyspark's NumPy converters: the first call into the JVM asks them, and they import pandas (about 1 s)."""
+    protocol.INPUT_CONVERTER[:] = [one for one in protocol.INPUT_CONVERTER if not type(one).__name__.startswith("Numpy")]

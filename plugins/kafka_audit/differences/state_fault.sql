@@ -1,0 +1,32 @@
+-- States in ZooKeeper that were written with a controller epoch above /controller_epoch, or by a leader that was elected unclean
+-- and has not recovered.
+WITH fault AS (
+    SELECT n.snapshot_id, n.topic, n.partition, n.controller_epoch,
+           CASE WHEN n.controller_epoch > s.controller_epoch THEN 1 ELSE 0 END AS ahead,
+           CASE WHEN n.recovery_state = 1 THEN 1 ELSE 0 END AS recovering,
+           coalesce(n.version <= s.first_zxid, false) AS stood_before,
+           s.steady AND coalesce(b.version = n.version, false) AS same,
+           coalesce(b.recovery_state = 1, false) AS recovering_before
+    FROM partition_state AS n
+    JOIN chosen_sample AS s ON s.snapshot_id = n.snapshot_id AND s.moment = 'now'
+    LEFT JOIN partition_state AS b
+        ON b.snapshot_id = n.snapshot_id AND b.moment = 'before' AND b.topic = n.topic AND b.partition = n.partition
+    WHERE n.moment = 'now' AND (n.controller_epoch > s.controller_epoch OR n.recovery_state = 1)),
+kinds AS (
+    SELECT snapshot_id, 'ahead' AS kind, topic, partition, controller_epoch, stood_before OR same AS repeated
+    FROM fault
+    WHERE ahead = 1
+    UNION ALL
+    SELECT snapshot_id, 'recovering', topic, partition, NULL, same AND recovering_before FROM fault WHERE recovering = 1),
+ranked AS (
+    SELECT *, row_number() OVER (PARTITION BY snapshot_id, kind, repeated ORDER BY topic, partition) AS place FROM kinds),
+counted AS (
+    SELECT snapshot_id, kind, count(*) AS partitions, count_if(repeated) AS repeated, max(controller_epoch) AS controller_epoch,
+           coalesce(sort_array(array_agg(CASE WHEN repeated AND place <= 10
+               THEN struct(place, concat(topic, '-', CAST(partition AS STRING)) AS item, controller_epoch) END)), array())
+               AS items
+    FROM ranked
+    GROUP BY snapshot_id, kind)
+SELECT snapshot_id, kind, partitions, repeated, transform(items, x -> x.item) AS first,
+       transform(items, x -> x.controller_epoch) AS epochs, controller_epoch
+FROM counted

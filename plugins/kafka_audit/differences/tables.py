@@ -1,0 +1,390 @@
+"""The columns of the difference tables (one `.sql` file each, of the same name) and of the small tables that they are given.
+
+Each row belongs to one judged snapshot: the runner puts `snapshot_id` in front, as the store does for snapshot tables.
+`moment` is `now` (the newest sample of the snapshot), `before` (the sample before it) or `previous` (the newest sample of the
+previous snapshot). Lists of partitions hold the first ten in the order of topic and partition, as Kafka writes them ("orders-0");
+the count beside them is of all. `repeated`: the sample before shows the very same, resting on the same versions.
+"""
+
+from dataclasses import dataclass
+
+from kafka_audit.model.tables import Row
+
+LISTED = 10
+"""How many partitions or topics a row lists."""
+
+MOST_ROWS = 1000
+"""How many rows of one snapshot a table that has a row for each topic returns at most."""
+
+MOST_STATES = 10_000
+"""How many partitions with a fault are listed at most: each is a finding, and 5,000 of them are still told one by one."""
+
+
+# What the runner gives to the files: facts as large as brokers, from `cluster.facts`.
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChosenSample(Row):
+    """Which rows of the stored tables are meant by a moment. One row for each moment that there is."""
+
+    moment: str
+    source_id: str  # the snapshot that the rows are of
+    sample: int
+    kraft: bool  # that snapshot has no ZooKeeper: the reference is what `ReferenceList` names
+    steady: bool  # of `now`: neither controller nor list of brokers was written between the samples
+    minutes: float | None  # of `now`: from the start of the previous snapshot to this one's; null without a previous one
+    controller_epoch: int | None  # /controller_epoch
+    first_zxid: int | None  # ZooKeeper's newest when the sample began
+    unread_topics: bool  # the znodes of topics, or some of them, were not read in this snapshot
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReferenceList(Row):
+    """KRaft: a distinct list of topics that brokers hold. Those of place 1 are the newest: together they are the reference."""
+
+    moment: str
+    source_id: str
+    topics_digest: str
+    place: int
+    tied: int  # how many lists share place 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class ObserverView(Row):
+    """A view to compare with the reference: of this cluster, in the newest sample or the one before it."""
+
+    moment: str  # now or before
+    source_id: str
+    name: str  # the broker's id, or the address of a broker whose id is unknown
+    listener: str
+    topics_digest: str
+    filled: bool  # it lists a broker
+    hides: bool  # its broker may have an authorizer: a topic that no view lists may be one that the auditor may not describe
+    old_metadata: bool  # Metadata below v6 reports a leader without the listener as error 5
+    registered_listener: bool  # somebody advertises the listener
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnownBroker(Row):
+    """A registered broker; in KRaft one that the newest lists hold."""
+
+    moment: str
+    broker_id: int
+    rack: str | None
+    listeners: tuple[str, ...]  # advertised
+    min_isr: int | None  # what topics without a setting of their own need in sync; null where unknown
+    capped: bool  # Kafka 3.7 and later: never more than the topic has replicas
+    returned: bool  # registered anew since the previous snapshot
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reassigned(Row):
+    """A partition under reassignment."""
+
+    moment: str  # now or previous
+    topic: str
+    partition: int
+    adding: tuple[int, ...]
+    removing: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FormerLeader(Row):
+    """A partition for which a broker that does not lead it answered ListOffsets with KAFKA_STORAGE_ERROR."""
+
+    broker_id: int
+    topic: str
+    partition: int
+    preferred: bool
+
+
+# What the files return.
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListAge(Row):
+    """KRaft, where brokers hold different lists: the sum of leader epochs (+1) over topics that all lists have and differ in.
+
+    Asked before all others: which list is the newest decides what the reference is. Where it was asked, `Differences` holds its
+    rows beside the others.
+    """
+
+    moment: str
+    topics_digest: str
+    age: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartitionCount(Row):
+    """How much there is by the reference; topics in deletion are left out, but counted in `deleting`."""
+
+    moment: str  # now or previous
+    topics: int
+    partitions: int
+    led: int  # with a leader whose id is known
+    leaderless: int
+    deleting: int  # topics
+    incomplete: int  # partitions with leader whose ISR lacks a replica
+    unregistered: int  # partitions with a replica on a broker that is not registered
+    unregistered_leaderless: int  # of those: without leader, or led by a broker that is not registered
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListCount(Row):
+    """How much a list of topics of the newest sample or the one before shows, whoever holds it, in a cluster of any mode.
+
+    Also where there is no reference, as in KRaft with a single broker: `missing` is 0 then.
+    """
+
+    topics_digest: str
+    partitions: int
+    led: int  # with a leader
+    missing: int  # partitions of the reference's topics that the list lacks; those in deletion left out
+    brokers: tuple[int, ...]  # that have a replica of any, the first ten
+
+
+@dataclass(frozen=True, kw_only=True)
+class BrokerShare(Row):
+    """What a broker holds by the reference, now. Brokers that are assigned or lead anything, registered or not."""
+
+    broker_id: int
+    replicas: int  # partitions with a replica there, topics in deletion included
+    in_sync: int  # of those: with the broker in the ISR
+    leaderless: int  # of those: without leader
+    led: int
+    preferred: int  # led partitions whose first replica it is, and in whose ISR it is; topics in deletion left out
+    preferred_elsewhere: int  # of those: led by another
+
+
+@dataclass(frozen=True, kw_only=True)
+class ViewDifference(Row):
+    """What a view says differently from the reference, by observer, kind and whether the sample before shows the same.
+
+    Kinds: `leader` (another leader, of an older epoch), `leader_ahead` (its epoch is above the reference's; KRaft: not below),
+    `no_leader` (error 5 although the leader is registered), `listener_missing` (error 72: the leader lacks the listener),
+    `partition_missing`, `replicas`, `isr` (another ISR of the same leader and epoch), `topic_missing`, `topic_hidden` (in no view
+    at all, and an authorizer may hide it, or refused with error 29), `topic_disputed` (KRaft: only some of the newest lists have
+    it). `partitions` counts a topic as often as it has partitions. The reference and the view of the first one are beside it.
+    """
+
+    name: str
+    kind: str
+    repeated: bool
+    partitions: int
+    first: tuple[str, ...]  # "orders-0"; a topic's name for kinds of topics
+    brokers: tuple[int, ...]  # leaders concerned, for no_leader and listener_missing; the first ten
+    listeners: tuple[str, ...]  # on which the view was held, sorted
+    leader: int | None  # by the reference
+    leader_epoch: int | None
+    replicas: tuple[int, ...] | None
+    isr: tuple[int, ...] | None
+    view_error: int | None
+    view_leader: int | None
+    view_leader_epoch: int | None
+    view_replicas: tuple[int, ...] | None
+    view_isr: tuple[int, ...] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReplicaGap(Row):
+    """A leader and a registered follower that is missing in the ISR of partitions with that leader, now."""
+
+    leader: int
+    replica: int
+    partitions: int  # in which both are replicas
+    in_sync: int  # of those: with the follower in the ISR
+    repeated: bool
+    oldest_version: int | None  # of these states: mzxid, in KRaft the leader epoch
+    follows_others: bool  # it is in the ISR of partitions with another leader
+    leader_alone: bool  # no follower at all is in the ISR of what this leader leads
+    listed_offline: bool  # some view lists it under offline_replicas of such a partition
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReplicaState(Row):
+    """A partition of one kind or more, now. Topics in deletion are left out. At most `MOST_STATES`, the first kinds first.
+
+    Kinds, in this order: `leaderless`, `under_min_isr` (fewer in the ISR than `min_isr`), `at_min_isr` (just as many, and one is
+    missing), `under_replicated` (any is missing), `too_few_replicas` (2 to `min_isr` of them), `one_rack`, `single_replica` (of a
+    topic that is none of Kafka's own). The second to fourth are of partitions with a leader. How many there are of each kind,
+    listed or not, is in `ReplicaFault`.
+    """
+
+    topic: str
+    partition: int
+    replicas: tuple[int, ...]
+    leader: int | None  # -1: none
+    isr: tuple[int, ...]
+    factor: int  # replicas, without those that a reassignment adds
+    missing: tuple[int, ...]  # of those: out of the ISR
+    unregistered: tuple[int, ...]  # of the missing: brokers that are not registered
+    lasting: tuple[int, ...] | None  # of the missing: missing in the previous snapshot too, not registered anew; null: unknown
+    min_isr: int | None
+    rack: str | None  # the one that all replicas are on, where there are several replicas and several racks
+    moving: bool  # under reassignment
+    repeated: bool
+    kinds: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReplicaFault(Row):
+    """How many partitions there are of a kind of `ReplicaState`; no row where there is none."""
+
+    kind: str
+    partitions: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class InternalTopic(Row):
+    """One of Kafka's own topics that exist, not in deletion."""
+
+    topic: str
+    partitions: int
+    factor: int  # the fewest replicas of a partition
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeletedTopic(Row):
+    """A topic that is marked for deletion now. At most `MOST_ROWS`, those of `before` first; `PartitionCount` counts all."""
+
+    topic: str
+    before: bool  # it was marked in the previous snapshot, the same topic
+    unregistered: tuple[int, ...]  # brokers with replicas of it that are not registered
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReassignedState(Row):
+    """A partition under reassignment now, as `Reassigned` gives it."""
+
+    topic: str
+    partition: int
+    adding: tuple[int, ...]
+    removing: tuple[int, ...]
+    isr: tuple[int, ...] | None
+    repeated: bool  # the previous snapshot had the same one of the same topic, and no further replica has joined the ISR since
+    unregistered: tuple[int, ...]  # of the adding
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeaderMove(Row):
+    """Partitions that a broker led in the previous snapshot, of topics that are the same in both."""
+
+    broker_id: int
+    led: int
+    moved: int  # led by another now, or by none
+    first: tuple[str, ...]
+    leaders: tuple[int, ...]  # who leads them now, -1 for none; sorted
+
+
+@dataclass(frozen=True, kw_only=True)
+class MovedPartition(Row):
+    """A partition whose leader is another than in the previous snapshot; none at all where there are more than 200."""
+
+    topic: str
+    partition: int
+    before: int | None
+    after: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class EpochChange(Row):
+    """Leader epochs that rose by 20 or more and every ten minutes or faster (`rose`), or fell in every sample (`fell`), by kind.
+
+    Against the previous snapshot, over topics that are the same in both.
+    """
+
+    kind: str
+    partitions: int
+    most: int  # the largest change of one
+    first: tuple[str, ...]
+    before: tuple[int, ...]  # the epochs of each of the first, in the previous snapshot
+    after: tuple[int, ...]
+    broker_id: int | None  # `rose`: who has a replica of most of them
+    share: int | None  # of how many
+
+
+@dataclass(frozen=True, kw_only=True)
+class StateFault(Row):
+    """ZooKeeper: states that show a fault by themselves, by kind.
+
+    `ahead`: written with a controller epoch above /controller_epoch; `recovering`: the leader was elected unclean and has not
+    recovered. `repeated` counts those that stood before the first read or are the same in both samples.
+    """
+
+    kind: str
+    partitions: int
+    repeated: int
+    first: tuple[str, ...]  # of the repeated
+    epochs: tuple[int, ...]  # `ahead`: the controller epochs of each of the first
+    controller_epoch: int | None  # `ahead`: the highest of all
+
+
+@dataclass(frozen=True, kw_only=True)
+class TopicChange(Row):
+    """A topic that came, went or was recreated since the previous snapshot. At most `MOST_ROWS`."""
+
+    kind: str  # created, deleted, recreated
+    topic: str
+    before: str | None  # topic id, before Kafka 2.8 the znode's czxid
+    after: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TopicIdDifference(Row):
+    """How topic ids of all views compare with the reference's: one row, none where no view shows ids."""
+
+    compared: int  # topics
+    differing: int  # and the same in the sample before
+    unrepeated: int
+    other_id: bool  # one of the differing has an id in the reference, and it is another
+    first: tuple[str, ...]  # topics
+    reference_id: str | None  # of the first
+    view_id: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TopicSetting(Row):
+    """What topics set for themselves, by key."""
+
+    key: str
+    topics: int  # that set it
+    filled: int  # of those: to a value that is not empty
+    first: tuple[str, ...]  # of the filled
+
+
+@dataclass(frozen=True, kw_only=True)
+class FormerLeaderState(Row):
+    """`FormerLeader` with who led then and who leads now."""
+
+    broker_id: int
+    topic: str
+    partition: int
+    preferred: bool
+    leader_before: int | None  # in the previous snapshot, where the topic is the same
+    leader: int | None
+
+
+GIVEN: tuple[type[Row], ...] = (ChosenSample, ReferenceList, ObserverView, KnownBroker, Reassigned, FormerLeader)
+"""Small tables that the runner gives to the files."""
+
+DIFFERENCES: tuple[type[Row], ...] = (
+    PartitionCount,
+    ListCount,
+    BrokerShare,
+    ViewDifference,
+    ReplicaGap,
+    ReplicaState,
+    ReplicaFault,
+    InternalTopic,
+    DeletedTopic,
+    ReassignedState,
+    LeaderMove,
+    MovedPartition,
+    EpochChange,
+    StateFault,
+    TopicChange,
+    TopicIdDifference,
+    TopicSetting,
+    FormerLeaderState,
+)
+"""All that is computed in one pass; `ListAge` is asked for before, where it is needed."""

@@ -1,0 +1,39 @@
+-- How topic ids of all views compare with the reference's, now.
+WITH lists AS (
+    SELECT DISTINCT snapshot_id, moment, source_id, topics_digest FROM observer_view),
+compared AS (
+    SELECT l.snapshot_id, t.topic, t.topic_id AS reference_id, v.topic_id AS view_id,
+           t.topic_id IS DISTINCT FROM v.topic_id AS differs,
+           count_if(l.moment = 'before') > 0 AND t.version IS NOT NULL AS same_before
+    FROM lists AS l
+    JOIN view_topic AS v
+        ON v.snapshot_id = l.source_id AND v.topics_digest = l.topics_digest AND v.topic_id IS NOT NULL
+    JOIN topic_state AS t
+        ON t.snapshot_id = l.snapshot_id AND t.moment = l.moment AND t.topic = v.topic AND NOT t.deleting
+    GROUP BY l.snapshot_id, t.topic, t.version, t.topic_id, v.topic_id
+    HAVING count_if(l.moment = 'now') > 0),
+repeating AS (
+    SELECT c.*, s.steady AND c.same_before AS repeated
+    FROM compared AS c
+    JOIN chosen_sample AS s ON s.snapshot_id = c.snapshot_id AND s.moment = 'now'),
+counted AS (
+    SELECT snapshot_id, count(DISTINCT topic) AS compared, count_if(differs AND repeated) AS differing,
+           count_if(differs AND NOT repeated) AS unrepeated,
+           count_if(differs AND repeated AND reference_id IS NOT NULL) > 0 AS other_id
+    FROM repeating
+    GROUP BY snapshot_id),
+ranked AS (
+    SELECT snapshot_id, topic, reference_id, view_id,
+           row_number() OVER (PARTITION BY snapshot_id ORDER BY topic, reference_id NULLS FIRST, view_id) AS place
+    FROM repeating
+    WHERE differs AND repeated),
+listed AS (
+    SELECT snapshot_id, sort_array(array_agg(struct(place, topic, reference_id, view_id))) AS items
+    FROM ranked
+    WHERE place <= 10
+    GROUP BY snapshot_id)
+SELECT c.snapshot_id, c.compared, c.differing, c.unrepeated, c.other_id,
+       coalesce(transform(l.items, x -> x.topic), array()) AS first,
+       get(l.items, 0).reference_id AS reference_id, get(l.items, 0).view_id AS view_id
+FROM counted AS c
+LEFT JOIN listed AS l ON l.snapshot_id = c.snapshot_id

@@ -1,0 +1,14 @@
+-- What topics set for themselves, by key.
+WITH settings AS (
+    SELECT s.snapshot_id, c.key, c.topic, max(CASE WHEN c.value <> '' THEN 1 ELSE 0 END) AS filled
+    FROM chosen_sample AS s
+    JOIN topic_config AS c ON c.snapshot_id = s.source_id
+    WHERE s.moment = 'now'
+    GROUP BY s.snapshot_id, c.key, c.topic),
+ranked AS (
+    SELECT *, row_number() OVER (PARTITION BY snapshot_id, key ORDER BY filled DESC, topic) AS place FROM settings)
+SELECT snapshot_id, key, count(*) AS topics, sum(filled) AS filled,
+       coalesce(transform(sort_array(array_agg(CASE WHEN filled = 1 AND place <= 10 THEN struct(place, topic) END)), x -> x.topic),
+                array()) AS first
+FROM ranked
+GROUP BY snapshot_id, key

@@ -1,0 +1,25 @@
+-- What each view says of topics and partitions that the reference does not: counted by observer, kind and whether the sample before
+-- shows the same.
+WITH ranked AS (
+    SELECT *,
+           dense_rank() OVER (PARTITION BY snapshot_id, name, kind, repeated ORDER BY topic, partition) AS place,
+           row_number() OVER (PARTITION BY snapshot_id, name, kind, repeated, topic, partition
+                              ORDER BY listener, view_leader) AS copy
+    FROM disagreement)
+SELECT snapshot_id, name, kind, repeated,
+       sum(CASE WHEN copy = 1 THEN partitions ELSE 0 END) AS partitions,
+       transform(sort_array(array_agg(CASE WHEN copy = 1 AND place <= 10
+           THEN struct(place, concat_ws('-', topic, CAST(partition AS STRING)) AS item) END)), x -> x.item) AS first,
+       slice(sort_array(coalesce(collect_set(broker_id), array())), 1, 10) AS brokers,
+       sort_array(collect_set(listener)) AS listeners,
+       max(CASE WHEN place = 1 AND copy = 1 THEN leader END) AS leader,
+       max(CASE WHEN place = 1 AND copy = 1 THEN leader_epoch END) AS leader_epoch,
+       max(CASE WHEN place = 1 AND copy = 1 THEN replicas END) AS replicas,
+       max(CASE WHEN place = 1 AND copy = 1 THEN isr END) AS isr,
+       max(CASE WHEN place = 1 AND copy = 1 THEN view_error END) AS view_error,
+       max(CASE WHEN place = 1 AND copy = 1 THEN view_leader END) AS view_leader,
+       max(CASE WHEN place = 1 AND copy = 1 THEN view_leader_epoch END) AS view_leader_epoch,
+       max(CASE WHEN place = 1 AND copy = 1 THEN view_replicas END) AS view_replicas,
+       max(CASE WHEN place = 1 AND copy = 1 THEN view_isr END) AS view_isr
+FROM ranked
+GROUP BY snapshot_id, name, kind, repeated

@@ -1,0 +1,101 @@
+"""What is done for one snapshot after the other, of which none costs another one its report."""
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Protocol, TypeVar
+
+from kafka_audit.bounds import child_process
+from kafka_audit.model.errors import AuditError, EngineError, StoreError
+from kafka_audit.model.text import clean
+
+log = logging.getLogger(__name__)
+_T = TypeVar("_T")
+
+SNAPSHOT_SECONDS = 300.0
+"""That the checks of one snapshot may take, and its report. Those of 1,000 brokers take far less."""
+
+ALL_SECONDS = 1200.0
+"""That those of all snapshots of a run may take, which they share: the task itself ends after 30 minutes, for all clusters."""
+
+Failed = Callable[[str, str], None]
+"""Gets a snapshot that comes to no report: its id, and why."""
+
+
+class Apart(Protocol):
+    """Runs a function, here or in a process that can be ended."""
+
+    def __call__(self, function: Callable[[], _T], /) -> _T:
+        """Return what the function returns."""
+        ...
+
+
+def here(function: Callable[[], _T]) -> _T:
+    """Run a function in this process."""
+    return function()
+
+
+class InTurn:
+    """Gives each of `count` snapshots a child process and a share of the time: none of them costs another one its report."""
+
+    def __init__(self, count: int) -> None:
+        """Begin the time that all of them share."""
+        self._left, self._until = count, time.monotonic() + ALL_SECONDS
+
+    def __call__(self, function: Callable[[], _T], /) -> _T:
+        """Return what the function returns; raises EngineError where its process came to no end in time."""
+        share = (self._until - time.monotonic()) / max(self._left, 1)
+        self._left -= 1
+        if not child_process.is_possible():
+            return function()
+        try:
+            return child_process.run(lambda _: function(), seconds=max(1.0, min(SNAPSHOT_SECONDS, share)))
+        except child_process.ChildError as error:
+            message = f"its checks came to no end: the process that judges {error}"
+            raise EngineError(message) from None
+
+
+class Failures:
+    """Keeps why snapshots failed.
+
+    Attributes:
+        reasons: id and reason of each snapshot that failed so far.
+    """
+
+    def __init__(self, failed: Failed | None = None, *, isolate: bool = True) -> None:
+        """Keep who gets each failure; without `isolate` the first error is raised at once."""
+        self._failed = failed
+        self._isolate = isolate
+        self._first: Exception | None = None
+        self.reasons: tuple[tuple[str, str], ...] = ()
+
+    @contextmanager
+    def of(self, snapshot_id: str) -> Iterator[None]:
+        """Do one snapshot's part. The store's errors are raised: the next part meets them, too, and a retry may not."""
+        try:
+            yield
+        except (StoreError, OSError):
+            raise
+        except Exception as error:
+            if not self._isolate:
+                raise
+            log.exception("%s comes to no report", snapshot_id)
+            self._first = self._first or error
+            text = clean(str(error))
+            self._add(snapshot_id, text if isinstance(error, AuditError) else f"{type(error).__name__}: {text}")
+
+    def add(self, reasons: Iterable[tuple[str, str]]) -> None:
+        """Add what failed in an earlier step."""
+        for snapshot_id, why in reasons:
+            self._add(snapshot_id, why)
+
+    def _add(self, snapshot_id: str, why: str) -> None:
+        self.reasons = (*self.reasons, (snapshot_id, why))
+        if self._failed is not None:
+            self._failed(snapshot_id, why)
+
+    def raise_first(self) -> None:
+        """Raise the first error, where there was one."""
+        if self._first is not None:
+            raise self._first

@@ -1,0 +1,36 @@
+"""What the Spark job does, the same behind spark-submit and behind `kafka-audit run`: measure with Spark, judge in the driver."""
+
+from collections.abc import Iterable
+
+from pyspark.sql import SparkSession
+
+from kafka_audit import isolation
+from kafka_audit.comparison import compare
+from kafka_audit.differences.measure import SparkMeasure
+from kafka_audit.model.tables import LARGE
+from kafka_audit.store import Store
+
+
+def answer(spark: SparkSession, store_root: str, run_id: str) -> None:
+    """Answer the request of a run.
+
+    Args:
+        spark: session to run on.
+        store_root: the store's local path or URL, which this driver and Spark both reach.
+        run_id: whose `request.json` to read.
+
+    Raises:
+        EngineError: there is no request, or a query failed.
+        StoreError: the store could not be read or written.
+    """
+    store = Store(store_root)
+    count = len(store.read_request(run_id).pairs)
+    compare(store, run_id, lambda ids: SparkMeasure(spark, store.root, ids, rows=_rows(store, ids)), isolation.InTurn(count))
+
+
+def _rows(store: Store, snapshot_ids: Iterable[str]) -> int:
+    """Return how many rows there are for Spark to read."""
+    manifests = [store.manifest(one) for one in snapshot_ids]
+    return sum(
+        manifest.tables[table.table()].rows for manifest in manifests for table in LARGE if table.table() in manifest.tables
+    )

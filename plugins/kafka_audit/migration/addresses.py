@@ -1,0 +1,215 @@
+"""Addresses that a change gives to brokers: as a plan words them, and how far one got before anybody advertises them. Pure.
+
+The mistake that costs most is an address that resolves where it was typed and nowhere else. It can be tried before the change.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from kafka_audit.cluster.endpoints import AdvertisedEndpoint
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.migration.items import GateItem, HeadedItem
+from kafka_audit.model.errors import UsageError
+from kafka_audit.model.tables import Probe, RegisteredBroker, RegisteredEndpoint, Registry, SnapshotInfo
+from kafka_audit.model.text import clean, listing
+
+BROKER = "{broker_id}"
+"""Stands in a line for the id of each broker."""
+
+_LINE = re.compile(r"(?:(?P<broker>\d{1,10})\s*:\s+)?(?P<entries>\S.*)")
+_ENTRY = re.compile(
+    r"(?P<listener>[A-Za-z0-9_.-]{1,100})://(?P<host>\[[0-9A-Fa-f:.%]+\]|(?:[A-Za-z0-9_.-]|\{broker_id\}){1,255}):(?P<port>\d{1,5})"
+)
+_LAST_PORT = 65535
+_FORM = f"N: LISTENER://HOST:PORT, or LISTENER://HOST:PORT for every broker, with {BROKER} in the host"
+SOURCE = "proposed addresses"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wording:
+    """One address of one line; `broker_id` is None where the line is about every broker."""
+
+    broker_id: int | None
+    listener: str
+    host: str
+    port: int
+
+
+def parse(lines: Iterable[str]) -> tuple[Wording, ...]:
+    """Return the addresses of lines like `0: CLIENT://kafka-0.example.com:9092`.
+
+    Raises:
+        UsageError: a line that is none of these, or one that gives all brokers the same address.
+    """
+    found: list[Wording] = []
+    for number, line in enumerate(lines, 1):
+        text = line.strip()
+        if text:
+            found += _parsed(text, f"advertised addresses, line {number}: {clean(text, 160)!r}")
+    for (broker, listener), times in Counter((one.broker_id, one.listener) for one in found).items():
+        if times > 1:
+            whose = "every broker" if broker is None else f"broker {broker}"
+            msg = f"advertised addresses: {whose} has two addresses for listener {listener}"
+            raise UsageError(msg)
+    return tuple(found)
+
+
+def _parsed(text: str, where: str) -> Iterator[Wording]:
+    line = _LINE.fullmatch(text)
+    for entry in (line["entries"] if line else "").split(","):
+        match = _ENTRY.fullmatch(entry.strip())
+        if line is None or match is None or not 0 < int(match["port"]) <= _LAST_PORT:
+            msg = f"{where} must have the form {_FORM}"
+            raise UsageError(msg)
+        if line["broker"] is None and BROKER not in match["host"]:
+            msg = f"{where} sets one address for all brokers; begin with a broker id (0: …), or use {BROKER} in the host"
+            raise UsageError(msg)
+        broker = None if line["broker"] is None else int(line["broker"])
+        host = match["host"].strip("[]")
+        yield Wording(broker_id=broker, listener=match["listener"].upper(), host=host, port=int(match["port"]))
+
+
+def endpoints(wordings: Iterable[Wording], view: ClusterView) -> tuple[RegisteredEndpoint, ...]:
+    """Return what each broker would advertise; a line about one broker counts more than one about all."""
+    between = view.inter_broker
+    found: dict[tuple[int, str], RegisteredEndpoint] = {}
+    for one in sorted(wordings, key=lambda wording: wording.broker_id is not None):
+        for broker in between.brokers if one.broker_id is None else [one.broker_id]:
+            found[broker, one.listener] = RegisteredEndpoint(
+                sample=0,
+                broker_id=broker,
+                listener=one.listener,
+                protocol=between.protocol(broker, one.listener) or "",
+                host=one.host.replace(BROKER, str(broker)),
+                port=one.port,
+            )
+    return tuple(found[key] for key in sorted(found))
+
+
+def new(proposed: Iterable[RegisteredEndpoint], view: ClusterView) -> tuple[RegisteredEndpoint, ...]:
+    """Return those that are not known to be advertised."""
+    now = held(view)
+    return tuple(one for one in proposed if not _is_held(one, now))
+
+
+def _is_held(one: RegisteredEndpoint, now: Mapping[int, tuple[AdvertisedEndpoint, ...]]) -> bool | None:
+    """Tell whether a broker advertises an address; None where nobody told what it does."""
+    told = now.get(one.broker_id)
+    return None if told is None else place(one) in {place(other) for other in told if other.listener == one.listener}
+
+
+def place(one: RegisteredEndpoint | AdvertisedEndpoint) -> tuple[int, str, int]:
+    """Return what makes an address the same: names of hosts have no case."""
+    return one.broker_id, one.host.lower().strip("[]"), one.port
+
+
+def held(view: ClusterView) -> Mapping[int, tuple[AdvertisedEndpoint, ...]]:
+    """Return what each broker advertises: as registered, in KRaft (nobody shows registrations) as its settings say."""
+    if view.kraft:
+        return view.endpoints.by_settings
+    found: dict[int, tuple[AdvertisedEndpoint, ...]] = {}
+    for one in view.endpoints.all:
+        found[one.broker_id] = (*found.get(one.broker_id, ()), one)
+    return found
+
+
+def advertised(proposed: Iterable[RegisteredEndpoint], trials: Iterable[Probe], view: ClusterView) -> ClusterView:
+    """Return the cluster as registrations would be, with what was seen on the way to the new ones.
+
+    In KRaft, where nobody shows registrations, it becomes a cluster with registrations: what is proposed is told as they are.
+    """
+    between, (now, before) = view.inter_broker, view.samples
+    added = {(one.broker_id, one.listener): one for one in proposed}
+    stay = [_registered_as(one) for one in view.endpoints.all if (one.broker_id, one.listener) not in added]
+    walks = [replace(row, sample=now or 0) for row in trials]
+    rows = [row for row in view.snapshot.rows if not (isinstance(row, RegisteredEndpoint) and row.sample == now)]
+    if between.kraft:
+        there = {*between.brokers, *(one.broker_id for one in (*stay, *added.values()))}
+        rows = [replace(row, mode="zookeeper") if isinstance(row, SnapshotInfo) else row for row in rows]
+        rows += [row for sample in {now or 0, before or 0} for row in _registered(there, sample)]
+    return view.with_rows((*rows, *walks, *(replace(one, sample=now or 0) for one in (*stay, *added.values()))))
+
+
+def _registered_as(one: AdvertisedEndpoint) -> RegisteredEndpoint:
+    return RegisteredEndpoint(
+        sample=0, broker_id=one.broker_id, listener=one.listener, protocol=one.protocol or "", host=one.host, port=one.port
+    )
+
+
+def _registered(brokers: Iterable[int], sample: int) -> list[Registry | RegisteredBroker]:
+    registry = Registry(
+        sample=sample,
+        kafka_cluster_id=None,
+        controller_id=None,
+        controller_epoch=None,
+        controller_mzxid=None,
+        brokers_pzxid=None,
+        zxid_before=0,
+        zxid_after=0,
+    )
+    return [
+        registry,
+        *(
+            RegisteredBroker(sample=sample, broker_id=one, rack=None, ephemeral_owner=0, registered_ms=0, czxid=0, mzxid=0)
+            for one in brokers
+        ),
+    ]
+
+
+def afterwards(proposed: Iterable[RegisteredEndpoint], view: ClusterView) -> tuple[list[str], list[dict[str, str]]]:
+    """Return a sentence for each address that was to be advertised and is not, and a finding for each of which nobody told."""
+    now = held(view)
+    not_done, not_known = [], []
+    for one in proposed:
+        is_held, meant = _is_held(one, now), f"{clean(one.listener)}://{written(one)}"
+        if is_held is None:
+            message = f"Not known: whether broker {one.broker_id} advertises the proposed {meant}"
+            remedy = f"To know: DescribeConfigs on Cluster at broker {one.broker_id}"
+            words = {"code": "KA301", "resource": resource(one), "severity": "HIGH", "message": message, "remedy": remedy}
+            not_known.append(words)
+        elif not is_held:
+            not_done.append(f"Broker {one.broker_id} does not advertise the proposed {meant}.")
+    return not_done, not_known
+
+
+def misplaced(told: Iterable[RegisteredEndpoint], view: ClusterView) -> Iterator[HeadedItem]:
+    """Yield addresses of lines for brokers that are not there, and for listeners that a broker does not have."""
+    between = view.inter_broker
+    for one in told:
+        offered = between.offered(one.broker_id) or {one.listener}
+        if one.broker_id not in between.brokers:
+            message = f"Broker {one.broker_id} is not in the cluster and cannot advertise {written(one)}"
+            remedy = f"The cluster has brokers {listing(between.brokers, 6)}"
+        elif one.listener not in offered:
+            known = listing(sorted(offered), 6)
+            message = f"Broker {one.broker_id} advertises {known}, not {one.listener}; its file must define that listener first"
+            remedy = "Propose its complete server.properties, because advertised.listeners must be a subset of listeners"
+        else:
+            continue
+        item = GateItem(source=SOURCE, code="KA310", resource=f"broker/{one.broker_id}", message=message, remedy=remedy)
+        yield HeadedItem("blockers", item)
+
+
+def contradictions(proposed: Iterable[RegisteredEndpoint]) -> Iterator[HeadedItem]:
+    """Yield listeners of a broker that lines and files give different addresses."""
+    found: dict[tuple[int, str], dict[tuple[int, str, int], RegisteredEndpoint]] = {}
+    for one in proposed:
+        found.setdefault((one.broker_id, one.listener), {})[place(one)] = one
+    for (broker, listener), own in found.items():
+        if len(own) > 1:
+            message = f"Broker {broker} has {len(own)} addresses for {listener}: {listing(map(written, own.values()), 4)}"
+            remedy = "Use one line or one file for each listener of a broker"
+            name = f"broker/{broker}/listener/{listener}"
+            yield HeadedItem("blockers", GateItem(source=SOURCE, code="KA310", resource=name, message=message, remedy=remedy))
+
+
+def resource(one: RegisteredEndpoint) -> str:
+    """Return the name that findings have for an endpoint."""
+    return f"broker/{one.broker_id}/listener/{one.listener}"
+
+
+def written(one: RegisteredEndpoint) -> str:
+    """Return HOST:PORT, an IPv6 address in brackets."""
+    return f"[{one.host}]:{one.port}" if ":" in one.host else f"{clean(one.host)}:{one.port}"

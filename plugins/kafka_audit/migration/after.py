@@ -1,0 +1,136 @@
+"""What changed since the baseline: what was meant to, what was not, and what was meant to and did not."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from kafka_audit import audit
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.migration import addresses
+from kafka_audit.migration.plan import TITLES, Kind, Plan
+from kafka_audit.model.finding import Severity, Status
+from kafka_audit.model.tables import RegisteredEndpoint, Snapshot, SnapshotInfo
+from kafka_audit.model.text import clean, counted
+
+AS_EXPECTED, NOT_AS_EXPECTED, NOT_DECIDED = "as expected", "not as expected", "not decided"
+EXIT_CODES = {AS_EXPECTED: audit.CLEAN, NOT_AS_EXPECTED: audit.FAILED, NOT_DECIDED: audit.UNCOVERED}
+
+_ALWAYS = frozenset({"leader_moved", "controller"})
+"""What every restart brings along."""
+
+_MEANT: Mapping[Kind, frozenset[str]] = {
+    Kind.ZOOKEEPER_TO_KRAFT: frozenset({"mode"}),
+    Kind.ROLLING_UPGRADE: frozenset({"version"}),
+    Kind.LISTENERS: frozenset({"endpoint"}),
+    Kind.EXPOSURE: frozenset({"endpoint"}),
+    Kind.HOSTS: frozenset({"endpoint", "broker_came", "broker_went"}),
+}
+_ADDRESSES = ("listeners", "advertised.", "listener.", "inter.broker.listener", "control.plane.listener")
+_SECURITY = ("security.", "sasl.", "ssl.", "authorizer.", "super.users", "principal.", "allow.everyone")
+_KRAFT = (
+    "process.roles", "node.id", "broker.id", "controller.", "zookeeper.", "metadata.", "authorizer.", "inter.broker.protocol",
+    "control.plane.", "early.start.listeners", "listeners", "listener.security.protocol.map",
+)  # fmt: skip
+_KEYS: Mapping[Kind, tuple[str, ...]] = {
+    Kind.ZOOKEEPER_TO_KRAFT: _KRAFT,
+    Kind.ROLLING_UPGRADE: ("inter.broker.protocol.version", "log.message.format.version"),
+    Kind.LISTENERS: (*_ADDRESSES, *_SECURITY),
+    Kind.EXPOSURE: _ADDRESSES,
+    Kind.HOSTS: (*_ADDRESSES, "log.dir", "broker.rack"),
+}
+"""Settings that a kind of change means to change, by how their names begin."""
+
+
+def compare(
+    document: Mapping[str, Any], before: Snapshot, after: Snapshot, baseline: Mapping[str, Any], now: datetime
+) -> dict[str, Any]:
+    """Return the report after a change.
+
+    Args:
+        document: the audit's report on `after`, compared with `before`.
+        before: the baseline.
+        after: the cluster as it is now.
+        baseline: the gate's report, as it was kept: what was to be done.
+        now: with a time zone.
+    """
+    changes = [*_modes(before, after), *document["changes"]]
+    plan = Plan.from_dict(baseline["plan"])
+    proposed = tuple(RegisteredEndpoint(**one) for one in baseline.get("advertised", ()))
+    not_advertised, untold = addresses.afterwards(proposed, ClusterView.of_files(after))
+    meant = [one for one in changes if _is_meant(one, plan, proposed)]
+    not_meant = [one for one in changes if not _is_meant(one, plan, proposed)]
+    not_done = [*_not_done(after, plan), *not_advertised]
+    least = audit.severity(plan.strict)
+    new = [one for one in document["findings"] if audit.counts(one, least) and one["lifecycle"] != "ongoing"]
+    lost = [
+        one
+        for one in document["findings"]
+        if one["lifecycle"] == "incomparable" and not one["muted"] and Severity[one["severity"]] >= least
+    ]
+    coverage = document["coverage"]
+    wrong = bool(not_meant or not_done or new)
+    complete = coverage["answered"] >= coverage["asked"] > 0 and not lost and not untold and not document["changes_omitted"]
+    verdict = NOT_AS_EXPECTED if wrong else AS_EXPECTED if complete else NOT_DECIDED
+    parts = [
+        *([counted(len(new), "new failure")] if new else []),
+        *([f"{counted(len(not_done), 'planned change')} missing"] if not_done else []),
+        *([f"{counted(len(not_meant), 'unexpected change')}"] if not_meant else []),
+        f"{counted(len(meant), 'expected change')}" if changes else "no changes",
+    ]
+    return {
+        "schema_version": 1,
+        "cluster": document["cluster"],
+        "baseline": before.snapshot_id,
+        "snapshot_id": after.snapshot_id,
+        "compared_at": now.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+        "plan": plan.as_dict(),
+        "verdict": verdict,
+        "headline": f"{verdict.upper()} for {clean(document['cluster'])}, {TITLES[plan.kind]}: {', '.join(parts)}",
+        "coverage": {"asked": coverage["asked"], "answered": coverage["answered"]},
+        "meant": meant,
+        "not_meant": not_meant,
+        "not_done": not_done,
+        "new": [_brief(one) for one in new],
+        "resolved": [_brief(one) for one in document["findings"] if one["lifecycle"] == "resolved"],
+        "not_known": [*(_brief(one) for one in lost), *untold],
+    }
+
+
+def _brief(one: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        "code": one["code"],
+        "resource": one["resource"]["name"],
+        "severity": one["severity"],
+        "message": one["message"],
+        "remedy": one["remediation"] if one["status"] != Status.PASS else "",
+    }
+
+
+def _mode(snapshot: Snapshot) -> str:
+    return next((info.mode for info in snapshot.of(SnapshotInfo)), "not known")
+
+
+def _modes(before: Snapshot, after: Snapshot) -> Iterator[dict[str, Any]]:
+    if _mode(before) != _mode(after):
+        yield {"kind": "mode", "resource": "cluster", "before": _mode(before), "after": _mode(after)}
+
+
+def _place(change: Mapping[str, Any]) -> tuple[int, str, int]:
+    """Return an endpoint as it is now, as `addresses.place` does."""
+    host, _, port = str(change["after"]).rpartition("://")[2].rpartition(":")
+    return int(str(change["resource"]).split("/")[1]), host.lower().strip("[]"), int(port)
+
+
+def _is_meant(change: Mapping[str, Any], plan: Plan, proposed: Sequence[RegisteredEndpoint]) -> bool:
+    kind = change["kind"]
+    if kind == "endpoint" and proposed and change["after"] is not None:
+        return _place(change) in {addresses.place(one) for one in proposed}
+    if kind == "config":
+        return str(change["resource"]).partition("/config/")[2].startswith(_KEYS[plan.kind])
+    return kind in _ALWAYS or kind in _MEANT[plan.kind]
+
+
+def _not_done(after: Snapshot, plan: Plan) -> Iterator[str]:
+    if plan.kind is Kind.ZOOKEEPER_TO_KRAFT and _mode(after) != "kraft":
+        way_out = "Remove `zookeeper` from the cluster file after the migration"
+        yield f"The migration is not complete: the mode of this audit is {_mode(after)}. {way_out}."

@@ -1,0 +1,42 @@
+"""The text of the question whether a change may begin: Markdown, as the UI of Airflow shows it, and short."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from kafka_audit.migration import sections
+from kafka_audit.model.text import counted, listing
+from kafka_audit.report import markdown
+from kafka_audit.report.sections import Line, Section
+
+_MOST = 6
+"""Lines of a section, and resources of a line; the page of the run has all of them."""
+
+_LONGEST = 400
+
+
+def body(report: Mapping[str, Any]) -> str:
+    """Return the report of the gate, blockers first."""
+    parts = [text for section in sections.before(report) if section.lines for text in _section(section)]
+    whole = "The tab **Kafka audit** of this run contains the complete report."
+    return "\n".join([*(parts or ["There are no blockers and no open points.", ""]), whole])
+
+
+def _section(section: Section) -> Iterator[str]:
+    yield f"**{section.title} ({section.number})**"
+    yield ""
+    for line in section.lines[:_MOST]:
+        yield f"- {_line(line)}"
+    if len(section.lines) > _MOST:
+        yield f"- and {counted(len(section.lines) - _MOST, 'more check')}: {_rest(section.lines[_MOST:])}"
+    yield ""
+
+
+def _line(line: Line) -> str:
+    source = f" ({markdown.text(line.source)})" if line.source else ""
+    sentence = markdown.text(line.text, _LONGEST).rstrip(".")
+    also = f" Also: {markdown.text(listing(line.places[1:], _MOST), _LONGEST)}." if len(line.places) > 1 else ""
+    return f"**{line.code}**{source} {sentence}.{also} {markdown.prose(line.remedy)}".rstrip()
+
+
+def _rest(lines: tuple[Line, ...]) -> str:
+    return markdown.text(", ".join(dict.fromkeys(line.code for line in lines)), _LONGEST)

@@ -1,0 +1,61 @@
+"""The reports before and after a change as plain text: the verdict first, then what speaks against it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from kafka_audit.model.text import clean
+from kafka_audit.report.text import prose, wrap
+
+_INDENT = " " * 6
+_MOST = 50
+"""Lines of one section that are shown; the JSON has all."""
+
+
+def before(report: Mapping[str, Any], *, width: int) -> str:
+    """Return the report of the gate."""
+    lines = [
+        *wrap(clean(report["headline"], 500), width),
+        "",
+        f"Snapshot {clean(report['snapshot_id'])}, the baseline for the comparison.",
+    ]
+    sections = ("BLOCKERS", "blockers"), ("WARNINGS", "warnings"), ("NOT KNOWN", "not_known"), ("NOTES", "information")
+    for title, key in sections:
+        lines += _section(title, [_item(item, width) for item in report[key]])
+    return "\n".join(lines) + "\n"
+
+
+def after(report: Mapping[str, Any], *, width: int) -> str:
+    """Return the comparison with the baseline."""
+    lines = [*wrap(clean(report["headline"], 500), width), "", f"{clean(report['baseline'])} -> {clean(report['snapshot_id'])}"]
+    lines += _section("NOT EXPECTED", [_change(change, width) for change in report["not_meant"]])
+    lines += _section("MISSING", [list(wrap(prose(sentence), width, "    ")) for sentence in report["not_done"]])
+    lines += _section("NEW FAILURES", [_item({"source": "audit", **item}, width) for item in report["new"]])
+    lines += _section("UNKNOWN NOW", [_item({"source": "audit", **item}, width) for item in report["not_known"]])
+    lines += _section("EXPECTED", [_change(change, width) for change in report["meant"]])
+    lines += _section("RESOLVED", [_item({"source": "audit", **item, "remedy": ""}, width) for item in report["resolved"]])
+    return "\n".join(lines) + "\n"
+
+
+def _section(title: str, items: Sequence[Sequence[str]]) -> list[str]:
+    if not items:
+        return []
+    shown = [line for item in items[:_MOST] for line in item]
+    more = [f"    and {len(items) - _MOST} more, in the JSON"] if len(items) > _MOST else []
+    return ["", f"{title} ({len(items)})", *shown, *more]
+
+
+def _item(item: Mapping[str, str], width: int) -> list[str]:
+    source = "" if item["source"] == "audit" else f" [{clean(item['source'])}]"
+    sentence = f"{item['code']} {clean(item['resource'])}{source}: {clean(item['message'], 1000)}"
+    return [*wrap(sentence, width, "    "), *_remedy(item["remedy"], width)]
+
+
+def _remedy(text: str, width: int) -> Iterator[str]:
+    if text:
+        yield from wrap(prose(text), width, _INDENT)
+
+
+def _change(change: Mapping[str, Any], width: int) -> list[str]:
+    before, after = (("-" if change[side] is None else clean(change[side])) for side in ("before", "after"))
+    kind = clean(change["kind"]).replace("_", " ")
+    return list(wrap(f"{kind} {clean(change['resource'])}: {before} -> {after}", width, "    "))

@@ -1,0 +1,115 @@
+"""What is to be done to a cluster."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+from kafka_audit.audit import severity
+from kafka_audit.configuration.starts import known
+from kafka_audit.migration import addresses
+from kafka_audit.model.errors import UsageError
+from kafka_audit.model.text import did_you_mean
+
+
+class Kind(StrEnum):
+    """Kinds of changes."""
+
+    ZOOKEEPER_TO_KRAFT = "zookeeper-to-kraft"
+    ROLLING_UPGRADE = "rolling-upgrade"
+    LISTENERS = "listeners-or-security"
+    EXPOSURE = "new-network"
+    HOSTS = "moving-hosts"
+
+
+TITLES = {
+    Kind.ZOOKEEPER_TO_KRAFT: "ZooKeeper to KRaft",
+    Kind.ROLLING_UPGRADE: "rolling upgrade",
+    Kind.LISTENERS: "listener or security change",
+    Kind.EXPOSURE: "exposing to a new network",
+    Kind.HOSTS: "moving hosts",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """A change, as its planner describes it.
+
+    Attributes:
+        kind: which kind.
+        node_ids: of the KRaft controllers to be.
+        proposed: paths of the server.properties that brokers are to run with, as `lint` takes them.
+        advertised: addresses that brokers are to advertise, a line each, as `addresses.parse` takes them.
+        version: the release that brokers are to run, by which proposed files are judged.
+        vantages: names in the cluster file from which every broker must be reached.
+        strict: from which severity on a finding of the audit or of proposed files is a blocker.
+    """
+
+    kind: Kind
+    node_ids: tuple[int, ...] = ()
+    proposed: tuple[str, ...] = ()
+    advertised: tuple[str, ...] = ()
+    version: str | None = None
+    vantages: tuple[str, ...] = ()
+    strict: str = "high"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the plan for JSON."""
+        plain: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        return plain
+
+    @classmethod
+    def from_dict(cls, raw: dict[str, Any]) -> "Plan":
+        """Read what `as_dict` returned."""
+        return plan(
+            raw["kind"],
+            node_ids=raw["node_ids"],
+            proposed=raw["proposed"],
+            advertised=raw.get("advertised", ()),
+            version=raw["version"],
+            vantages=raw["vantages"],
+            strict=raw["strict"],
+        )
+
+
+def plan(  # noqa: PLR0913 -- what a form asks
+    kind: str,
+    *,
+    node_ids: Iterable[int | str] = (),
+    proposed: Iterable[str] = (),
+    advertised: Iterable[str] = (),
+    version: str | None = None,
+    vantages: Iterable[str] = (),
+    strict: str = "high",
+) -> Plan:
+    """Return a plan that makes sense.
+
+    Raises:
+        UsageError: an unknown kind, severity or release, a node id that is no number, or an address that is none.
+    """
+    addresses.parse(lines := tuple(advertised))
+    kinds = [str(known_kind) for known_kind in Kind]
+    if kind not in kinds:
+        msg = f"{kind!r} is not a kind of change; choose {', '.join(kinds)}{did_you_mean(kind, kinds)}"
+        raise UsageError(msg)
+    severity(strict)
+    try:
+        numbers = tuple(int(node_id) for node_id in node_ids)
+    except ValueError as error:
+        msg = f"node ids: {error}"
+        raise UsageError(msg) from None
+    if version is not None:
+        try:
+            known(version)
+        except ValueError as error:
+            raise UsageError(str(error)) from error
+    return Plan(
+        kind=Kind(kind),
+        node_ids=numbers,
+        proposed=tuple(proposed),
+        advertised=lines,
+        version=version,
+        vantages=tuple(vantages),
+        strict=strict.lower(),
+    )

@@ -1,0 +1,82 @@
+"""Try what a plan would let brokers advertise, before any of them does."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from kafka_audit.checks import catalogue
+from kafka_audit.cluster.inter_broker import InterBroker
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.collect import trials
+from kafka_audit.collect.probes import WORKER
+from kafka_audit.lint import files, reading
+from kafka_audit.lint.against import endpoints
+from kafka_audit.lint.members import Member
+from kafka_audit.migration import addresses
+from kafka_audit.migration.plan import Plan
+from kafka_audit.model.cluster import Cluster
+from kafka_audit.model.errors import UsageError
+from kafka_audit.model.tables import Probe, RegisteredEndpoint
+from kafka_audit.model.text import counted, did_you_mean
+
+_BETWEEN = ("inter.broker.listener.name", "control.plane.listener.name")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProposedListeners:
+    """Addresses that a plan gives to brokers.
+
+    Attributes:
+        by_lines: those of its lines.
+        proposed: those, and those of its files.
+        new: what of them nobody advertises yet, each listener of a broker once.
+        probes: the walks to what is new.
+        between: brokers and their listeners on which other brokers and the controller are to come to them.
+    """
+
+    by_lines: tuple[RegisteredEndpoint, ...] = ()
+    proposed: tuple[RegisteredEndpoint, ...] = ()
+    new: tuple[RegisteredEndpoint, ...] = ()
+    probes: tuple[Probe, ...] = ()
+    between: frozenset[tuple[int, str]] = frozenset()
+
+
+def check_plan(plan: Plan, cluster: Cluster) -> None:
+    """Raise `UsageError` for what would be found out only after an audit: an unknown vantage, a file that is not there."""
+    known = [WORKER, *(one.name for one in cluster.vantages)]
+    for name in plan.vantages:
+        if name not in known:
+            msg = (
+                f"{cluster.name}: vantage {name!r} does not exist; the vantages are {', '.join(known)}{did_you_mean(name, known)}"
+            )
+            raise UsageError(msg)
+    reading.targets(plan.proposed)
+
+
+def probe_proposed_listeners(
+    plan: Plan, view: ClusterView, cluster: Cluster, secrets: Mapping[str, str], say: Callable[[str], None]
+) -> ProposedListeners:
+    """Walk to every address that is new, from this worker and from the vantages of the plan.
+
+    Raises:
+        UsageError: a proposed file is not there.
+    """
+    between, members = view.inter_broker, files.serving(plan.proposed, catalogue())
+    by_lines = addresses.endpoints(addresses.parse(plan.advertised), view)
+    proposed = (*(one for member in members for one in endpoints(member, 0) if one.host), *by_lines)
+    new = addresses.new({(one.broker_id, one.listener): one for one in proposed}.values(), view)
+    walked: tuple[Probe, ...] = ()
+    if new:
+        say(f"probing {counted(len(new), 'proposed address', 'proposed addresses')} …")
+        walked = trials.walk(cluster, new, plan.vantages, between.brokers, secrets)
+    return ProposedListeners(
+        by_lines=by_lines, proposed=proposed, new=new, probes=walked, between=frozenset(_between(between, members))
+    )
+
+
+def _between(between: InterBroker, members: Sequence[Member]) -> Iterator[tuple[int, str]]:
+    """Yield the listeners between brokers, as they are and as files say that they will be."""
+    for broker in between.brokers:
+        used, control = between.listener(broker), between.settings.get(broker, _BETWEEN[1]).value
+        yield from ((broker, name) for name in (used.name if used else "", (control or "").strip().upper()) if name)
+    for member in members:
+        yield from ((member.broker_id, name.upper()) for key in _BETWEEN if (name := member.value(key)))

@@ -1,0 +1,48 @@
+"""The reports before and after a change as sections, worst first; what one check says of many resources is one line."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kafka_audit.report.sections import Line, Section
+
+
+def before(report: Mapping[str, Any]) -> list[Section]:
+    """Return the report of the gate."""
+    return [
+        Section(title="Blockers", mark="no", lines=_items(report["blockers"])),
+        Section(title="Warnings", mark="medium", lines=_items(report["warnings"])),
+        Section(title="Not known", mark="unknown", lines=_items(report["not_known"])),
+        Section(title="Notes", mark="na", lines=_items(report["information"])),
+    ]
+
+
+def after(report: Mapping[str, Any]) -> list[Section]:
+    """Return the comparison with the baseline."""
+    return [
+        Section(title="Not expected", mark="no", lines=tuple(map(_change, report["not_meant"]))),
+        Section(title="Missing", mark="no", lines=tuple(Line(code="", text=sentence) for sentence in report["not_done"])),
+        Section(title="New failures", mark="no", lines=_items(report["new"])),
+        Section(title="Unknown now", mark="unknown", lines=_items(report["not_known"])),
+        Section(title="Expected", mark="ok", lines=tuple(map(_change, report["meant"]))),
+        Section(title="Resolved", mark="ok", lines=_items(report["resolved"])),
+    ]
+
+
+def _items(items: Sequence[Mapping[str, str]]) -> tuple[Line, ...]:
+    groups: dict[tuple[str, str], list[Mapping[str, str]]] = {}
+    for item in items:
+        source = item.get("source", "audit")
+        groups.setdefault((item["code"], "" if source in {"audit", "gate"} else source), []).append(item)
+    return tuple(_group(code, source, group) for (code, source), group in groups.items())
+
+
+def _group(code: str, source: str, items: Sequence[Mapping[str, str]]) -> Line:
+    first = items[0]
+    places = tuple(item["resource"] for item in items)
+    return Line(code=code, source=source, places=places, text=first["message"], remedy=first["remedy"])
+
+
+def _change(change: Mapping[str, Any]) -> Line:
+    kind = str(change["kind"]).replace("_", " ")
+    sides = " → ".join("none" if change[side] is None else str(change[side]) for side in ("before", "after"))
+    return Line(code="", text=f"{kind} {change['resource']}: {sides}", places=(change["resource"],))

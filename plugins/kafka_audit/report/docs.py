@@ -1,0 +1,114 @@
+"""Pages that the code writes itself: `python -m kafka_audit.report.docs FOLDER`.
+
+FOLDER/checks gets a Markdown page for each check and an index, FOLDER/tables.md says what a snapshot holds, FOLDER/logs.md which
+lines of brokers' logs are known.
+"""
+
+import inspect
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from kafka_audit.checks import Check, catalogue
+from kafka_audit.model import log_signatures, tables
+from kafka_audit.model.log_signatures import SIGNATURES
+from kafka_audit.model.tables import TABLES, Row
+from kafka_audit.report import explain
+
+HOW_LINES_COUNT = """`logs` of the cluster file says where they are: paths, or a command that prints them.
+An audit reads the end of each (2 MiB of a file, 4 MiB of a command) and keeps these lines alone, with secrets masked.
+
+A line counts where it is newer than the registrations of the broker that wrote it and of the one that it is about; one that is
+written for as long as the fault lasts must go on when the log is read, for a start that goes well leaves dozens of them. Then a
+cause that was inferred is measured, and the line is quoted. The zone of a host is told by the line about its registration, by the
+file's own time, or by a line that is written between two readings; where nothing tells it, the line is shown and decides nothing.
+Clocks of brokers and of the auditor may differ by ten seconds."""
+
+
+def page(check: Check) -> str:
+    """Return the page of one check: its docstring, what it is judged from, and the first failing case of its tests."""
+    parts = [
+        f"# {check.code} {check.name}",
+        f"{check.severity.name} · {check.family.replace('_', ' ')} · since {check.since}",
+        inspect.cleandoc(check.doc),
+        "## Judged from",
+        ", ".join(f"`{table.table()}`" for table in check.needs),
+    ]
+    terms = explain.words(parts[2])
+    if terms:
+        parts += ["## Words", "\n".join(f"- {term}" for term in terms)]
+    example = explain.first_failing_case(check)
+    if example:
+        parts += ["## Example that fails", f"```yaml\n{example}\n```"]
+    return "\n\n".join(parts) + "\n"
+
+
+def index(checks: Mapping[str, Check]) -> str:
+    """Return the table of all checks."""
+    rows = []
+    for check in checks.values():
+        fault = _cell(explain.summary(check))
+        rows.append(f"| [{check.code}]({check.code}.md) | {check.name} | {check.severity.name} | {fault} |")
+    return "\n".join(["# Checks", "", "| Code | Name | Severity | Fault |", "|---|---|---|---|", *rows]) + "\n"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def tables_page() -> str:
+    """Return the page of all snapshot tables, from their docstrings and the comments of their columns."""
+    how = inspect.cleandoc(tables.__doc__ or "").partition("\n\n")[2]
+    parts = ["# Tables of a snapshot", f"`snapshots/<id>/<table>.parquet`. {how}", *map(_table, TABLES)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _table(table: type[Row]) -> str:
+    comments = dict(re.findall(r"^    (\w+): [^#\n]*# (.*)$", inspect.getsource(table), re.MULTILINE))
+    rows = [
+        f"| `{c.name}` | {c.sql_type}{' or null' if c.nullable else ''} | {_cell(comments.get(c.name, ''))} |"
+        for c in tables.columns(table)
+    ]
+    head = [f"## {table.table()}", "", inspect.cleandoc(table.__doc__ or ""), "", "| column | type | meaning |", "|---|---|---|"]
+    return "\n".join([*head, *rows])
+
+
+def logs_page() -> str:
+    """Return the page of all lines of brokers' logs that an audit knows."""
+    parts = ["# Lines of brokers' logs", inspect.cleandoc(log_signatures.__doc__ or ""), HOW_LINES_COUNT]
+    rows = []
+    for one in SIGNATURES:
+        codes = dict.fromkeys([*([one.supports] if one.supports else []), *(code for _, code in one.by_reason)])
+        ends = "while it lasts" if one.repeats else "once"
+        cells = (f"`{one.marker.strip()}`", one.log, one.versions, one.means, ends, ", ".join(codes))
+        rows.append(f"| {' | '.join(map(_cell, cells))} |")
+    head = ["| words | log | Kafka | what they say of a broker | written | shows |", "|---|---|---|---|---|---|"]
+    return "\n\n".join([*parts, "\n".join([*head, *rows])]) + "\n"
+
+
+def write(folder: Path) -> int:
+    """Write all pages into a folder, where those of checks that are gone vanish; return how many checks there are."""
+    found, checks = catalogue(), folder / "checks"
+    checks.mkdir(parents=True, exist_ok=True)
+    for old in checks.glob("KA*.md"):
+        old.unlink()
+    for check in found.values():
+        (checks / f"{check.code}.md").write_text(page(check), encoding="utf-8")
+    (checks / "index.md").write_text(index(found), encoding="utf-8")
+    (folder / "tables.md").write_text(tables_page(), encoding="utf-8")
+    (folder / "logs.md").write_text(logs_page(), encoding="utf-8")
+    return len(found)
+
+
+def main(argv: Sequence[str]) -> int:
+    """Write the pages into the folder that is named."""
+    if len(argv) != 1:
+        sys.stderr.write("usage: python -m kafka_audit.report.docs FOLDER\n")
+        return 2
+    sys.stdout.write(f"{write(Path(argv[0]))} checks in {argv[0]}/checks, {len(TABLES)} tables in {argv[0]}/tables.md\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

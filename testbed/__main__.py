@@ -1,0 +1,112 @@
+"""Start a cluster with a fault in it: ``python -m testbed --fault 000:2 -- kafka-audit run bed``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from testbed import presets
+from testbed.bed import Bed
+from testbed.cluster import Cluster
+from testbed.errors import BedError
+from testbed.faults import FAULTS, put_fault, spread
+from testbed.jars import RELEASES, release
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from testbed.brokers import BaseCluster
+
+SECURITY = """security (instead of one open PLAINTEXT listener; brokers log in as kafka, the bed as admin, an audit as auditor):
+  004                one broker, PLAINTEXT and SASL_PLAINTEXT, an authorizer, ANONYMOUS between brokers: incident 004
+  scram              SASL_PLAINTEXT with SCRAM everywhere, an authorizer; nothing wrong, but the auditor has no rights
+  split              listeners CLIENT and INTERNAL, both PLAINTEXT; nothing wrong
+  no-super-user:2    as scram, but kafka is no super user on broker 2
+  wrong-san:2  expired:2  foreign-issuer:2   SSL everywhere, broker 2 shows a certificate that is not accepted
+  unknown-password:2 SASL_PLAINTEXT with PLAIN everywhere, broker 2 does not know kafka
+The command finds the auditor's password in KAFKA_AUDIT_PASSWORD, as clusters.yaml says."""
+
+
+def say(step: str) -> None:
+    """Tell a step on standard error, which leaves standard output to the command."""
+    sys.stderr.write(f"bed: {step}\n")
+    sys.stderr.flush()
+
+
+def controller_of(cluster: BaseCluster) -> str:
+    """Say who the controller is, where ZooKeeper tells."""
+    return f"controller is broker {cluster.controller_id()}; " if isinstance(cluster, Cluster) else ""
+
+
+def start(bed: Bed, options: argparse.Namespace, wanted: presets.Preset) -> BaseCluster:
+    """Start a cluster with or without ZooKeeper, as its version has it."""
+    if release(options.version).zookeeper:
+        return bed.cluster(options.version, chroot=options.chroot, **wanted)
+    return bed.kraft(options.version, **wanted)
+
+
+def run(options: argparse.Namespace, folder: Path) -> int:
+    """Start the cluster, put the faults in, run the command or wait for Ctrl-C; return the command's exit code."""
+    with Bed(folder, say=say) as bed:
+        wanted: presets.Preset = presets.named(options.security) if options.security else {}
+        wanted.setdefault("brokers", options.brokers)
+        cluster = start(bed, options, wanted)
+        # Where the only broker knows nothing there are no leaders to wait for.
+        if wanted.get("settle") != ():
+            for name, assignment in spread(options.topics, 3, list(cluster.brokers)).items():
+                cluster.create_topic(name, assignment)
+            cluster.await_settled(wanted.get("settle"))
+        for fault in options.fault:
+            put_fault(bed, cluster, fault)
+        config = bed.folder / "clusters.yaml"
+        config.write_text(cluster.clusters_yaml("bed"))
+        bed.say(f"ready: cluster «bed» in {config}; {controller_of(cluster)}logs below {bed.folder}")
+        if options.command:
+            environment = {**os.environ, "KAFKA_AUDIT_BED": str(bed.folder)}
+            environment |= cluster.secured.audit_environment() if cluster.secured else {}
+            # Ctrl-C is for the command, the bed ends after it. SIG_IGN would be inherited by the command, a handler is not.
+            signal.signal(signal.SIGINT, lambda *_: None)
+            return bed.worker.popen(options.command, env=environment, stdin=None).wait()
+        bed.say("run a command on the worker host: " + " ".join([*bed.worker.enter, "COMMAND …"]))
+        bed.say("Ctrl-C ends the bed")
+        signal.pause()
+    return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Read the command line and run."""
+    parser = argparse.ArgumentParser(
+        prog="python -m testbed",
+        description=__doc__,
+        epilog=f"{SECURITY}\n\n{FAULTS}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", default="3.9.1", choices=sorted(RELEASES), help="Kafka version (default 3.9.1)")
+    parser.add_argument("--brokers", type=int, default=3, help="how many (default 3)")
+    parser.add_argument("--chroot", default="", help="path in ZooKeeper, such as /kafka")
+    parser.add_argument("--topics", type=int, default=2, help="topics to create, three partitions each (default 2)")
+    parser.add_argument("--security", metavar="PRESET", help="how the cluster is secured, see below")
+    parser.add_argument("--fault", action="append", default=[], help="what to break, see below")
+    parser.add_argument("--folder", type=Path, help="folder for clusters.yaml, data and logs (default: a temporary one, removed)")
+    parser.add_argument("command", nargs="*", metavar="-- COMMAND", help="run this on the worker host, then end")
+    options = parser.parse_args(arguments)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    try:
+        if options.folder:
+            return run(options, options.folder)
+        with tempfile.TemporaryDirectory(prefix="kafka-audit-bed-", ignore_cleanup_errors=True) as folder:
+            return run(options, Path(folder))
+    except BedError as error:
+        say("\n".join([str(error), *getattr(error, "__notes__", [])]))
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

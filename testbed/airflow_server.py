@@ -1,0 +1,146 @@
+"""A real `airflow standalone`, for a browser of this machine: its own ports, users with known passwords."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from testbed import forwarder
+from testbed.errors import BedError
+from testbed.hosts import release_process
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import TracebackType
+
+    from testbed.hosts import Host
+
+USERS = {"admin": "admin", "viewer": "viewer"}
+"""Password and role of each are its name."""
+
+START_SECONDS = 240
+STOP_SECONDS = 30
+TAIL_LINES = 40
+
+# A SIGTERM to `airflow standalone` alone leaves its parts behind: the whole group ends when the owner closes the pipe, or dies.
+_WATCH = 'trap : TERM; "$@" </dev/null & read -r _; kill -TERM 0; sleep 5; kill -KILL 0'
+
+
+class AirflowServer:
+    """Airflow's UI over an AIRFLOW_HOME, from entering the context to leaving it.
+
+    Attributes:
+        url: where the UI is, base path included, without a slash at its end.
+    """
+
+    def __init__(self, folder: Path, environment: Mapping[str, str], *, base_path: str = "", host: Host | None = None) -> None:
+        """Choose ports.
+
+        Args:
+            folder: the AIRFLOW_HOME, whose database exists.
+            environment: complete, as `AirflowHome.environment`.
+            base_path: what the UI is served below, e.g. `/tools/airflow`.
+            host: where it runs, None for this machine; from here it is reached at the same address either way.
+        """
+        ports = _free_ports(3)
+        self._folder = folder
+        self._host = host
+        self._port = ports[0]
+        self._door: subprocess.Popen[str] | None = None
+        self._process: subprocess.Popen[str] | None = None
+        self.url = f"http://127.0.0.1:{ports[0]}{base_path}"
+        passwords = folder / "passwords.json"
+        passwords.write_text(json.dumps({name: name for name in USERS}))
+        self._environment = {
+            **environment,
+            "AIRFLOW__API__HOST": "127.0.0.1",
+            "AIRFLOW__API__PORT": str(ports[0]),
+            "AIRFLOW__API__BASE_URL": self.url,
+            "AIRFLOW__API__WORKERS": "1",
+            "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"{self.url}/execution/",
+            "AIRFLOW__CORE__PARALLELISM": "2",
+            "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS": ",".join(f"{name}:{role}" for name, role in USERS.items()),
+            "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE": str(passwords),
+            "AIRFLOW__LOGGING__WORKER_LOG_SERVER_PORT": str(ports[1]),
+            "AIRFLOW__LOGGING__TRIGGER_LOG_SERVER_PORT": str(ports[2]),
+            # standalone starts its parts as `airflow`, which need not be on anybody's PATH.
+            "PATH": f"{os.path.dirname(sys.executable)}:{environment.get('PATH', '')}",  # noqa: PTH120 -- one name, no path work
+        }
+
+    def __enter__(self) -> Self:
+        """Start it and wait until it answers; raises `BedError` with the log's end if it does not."""
+        start = subprocess.Popen if self._host is None else self._host.popen
+        with (self._folder / "standalone.log").open("wb") as log:
+            self._process = start(
+                ["bash", "-c", _WATCH, "watch", sys.executable, "-m", "airflow", "standalone"],
+                cwd=self._folder,
+                env=self._environment,
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                text=True,
+            )
+        self._open_door()
+        deadline = time.monotonic() + START_SECONDS
+        while not self._answers():
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                self.__exit__(None, None, None)
+                tail = "\n".join((self._folder / "standalone.log").read_text(errors="replace").splitlines()[-TAIL_LINES:])
+                message = f"airflow standalone did not answer at {self.url}:\n{tail}"
+                raise BedError(message)
+            time.sleep(1)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """End all its processes."""
+        if self._door is not None:
+            self._door.terminate()
+            release_process(self._door)
+        process, self._process = self._process, None
+        if process is None or process.stdin is None:
+            return
+        process.stdin.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(STOP_SECONDS)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+    def _open_door(self) -> None:
+        """Lead this machine's loopback to the host's: a socket of here is served by a process there."""
+        if self._host is None:
+            return
+        with socket.create_server(("127.0.0.1", self._port)) as here:
+            command = [sys.executable, str(Path(forwarder.__file__)), forwarder.INHERITED, str(here.fileno())]
+            self._door = self._host.popen([*command, "127.0.0.1", str(self._port)], pass_fds=[here.fileno()])
+
+    def _answers(self) -> bool:
+        # Airflow 3.3 builds the API for tasks when it is asked for the first time, and answers nobody meanwhile: 5 s alone, over
+        # 30 s on a busy machine, by which time the first task has given up.
+        return self._is_up("api/v2/monitor/health", 5) and self._is_up("execution/health", START_SECONDS)
+
+    def _is_up(self, path: str, seconds: float) -> bool:
+        try:
+            with urllib.request.urlopen(f"{self.url}/{path}", timeout=seconds) as answer:  # noqa: S310 -- our own server
+                return bool(answer.status == 200)  # noqa: PLR2004 -- OK
+        except (urllib.error.URLError, OSError, ValueError):
+            return False
+
+
+def _free_ports(number: int) -> list[int]:
+    """Return ports that nobody listens on at this moment; all are held until the last is found, so that they differ."""
+    with contextlib.ExitStack() as held:
+        sockets = [held.enter_context(socket.socket()) for _ in range(number)]
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [one.getsockname()[1] for one in sockets]

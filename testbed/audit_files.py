@@ -1,0 +1,55 @@
+"""Files that let an audit on the worker host know a cluster of the bed."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from testbed.brokers import BaseCluster, Broker
+
+
+def write_on_broker(folder: Path, brokers: Iterable[Broker]) -> Path:
+    """Write the script ``on-broker ID COMMAND…``, which runs a command on that broker's host, and return its path.
+
+    It is for the worker host: from there no user namespace has to be entered, whoever made the bed.
+    """
+    cases = "".join(f'  {broker.id}) shift; exec nsenter -t {broker.host.holder.pid} -n -m -- "$@" ;;\n' for broker in brokers)
+    script = folder / "on-broker"
+    script.write_text(
+        "#!/bin/sh\n# on-broker ID COMMAND…: run a command on that broker's host\n"
+        f'case "$1" in\n{cases}  *) echo "no broker $1" >&2; exit 2 ;;\nesac\n'
+    )
+    script.chmod(0o755)
+    return script
+
+
+def clusters_yaml(cluster: BaseCluster, name: str) -> str:
+    """Return the text of a clusters.yaml with this cluster under a name; secured ones are audited as the user auditor."""
+    folder = cluster.folder / "broker-{broker_id}"
+    logs = [str(folder / "logs" / f"{log}.log*") for log in ("controller", "state-change", "server")]
+    zookeeper: object = cluster.zookeeper_connect
+    if zookeeper and cluster.secured:
+        zookeeper = cluster.secured.audit_zookeeper(str(zookeeper))
+    security = cluster.secured.audit_settings() if cluster.secured else None
+    return (
+        f"clusters:\n  {name}:\n"
+        + (f"    zookeeper: {json.dumps(zookeeper)}\n" if zookeeper else "")
+        + f"    bootstrap: {json.dumps([broker.address for broker in cluster.brokers.values()])}\n"
+        + (f"    security: {json.dumps(security)}\n" if security else "")
+        + (f"    trusted_hosts: {json.dumps(_hosts(cluster))}\n" if security else "")
+        + (f"    controllers: {json.dumps(cluster.controller_addresses)}\n" if cluster.controller_addresses else "")
+        + ("    listeners: {CONTROLLER: {protocol: PLAINTEXT}}\n" if cluster.controller_addresses and security else "")
+        + f"    vantages:\n      brokers: {{command: {json.dumps(cluster.vantage_command())}, role: broker}}\n"
+        f"    properties: {json.dumps([str(folder / 'server.properties')])}\n"
+        f"    logs: {{paths: {json.dumps(logs)}}}\n"
+        f"    expect: {{brokers: {len(cluster.brokers)}}}\n"
+    )
+
+
+def _hosts(cluster: BaseCluster) -> list[str]:
+    """Return the brokers' hosts: their further listeners stand nowhere in the file."""
+    return [broker.host.address for broker in cluster.brokers.values()]

@@ -1,0 +1,105 @@
+"""Ask KafkaConfig and ourselves about the same configurations, and tell where we differ."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import kafka_audit.configuration.definitions
+from kafka_audit.configuration.starts import refusal
+from testbed.oracle import ask
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_ORACLE = "KafkaConfigOracle"
+_PARTS = re.compile(r"[^\s,()\[\]]+")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference:
+    """One configuration about which we and Kafka do not say the same; None for "accepted"."""
+
+    properties: Mapping[str, str]
+    kafka: str | None
+    ours: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """How far we agree, and the release's definitions as Kafka told them now.
+
+    `reordered` counts messages that list the same things in another order; `said` Kafka's messages by their beginnings.
+    """
+
+    cases: int
+    accepted: int
+    verdicts: tuple[Difference, ...]
+    messages: tuple[Difference, ...]
+    reordered: int
+    said: Counter[str]
+    definitions: str
+
+    @property
+    def refused(self) -> int:
+        """How many Kafka refused."""
+        return self.cases - self.accepted
+
+    def agreement(self) -> float:
+        """Return the share of equal verdicts."""
+        return 1 - len(self.verdicts) / max(1, self.cases)
+
+    def wording(self) -> float:
+        """Return the share of Kafka's refusals for which we have Kafka's message, the order of lists aside."""
+        wrong = len(self.messages) + sum(one.kafka is not None for one in self.verdicts)
+        return 1 - wrong / max(1, self.refused)
+
+
+def compare(version: str, cases: Sequence[Mapping[str, str]]) -> Outcome:
+    """Judge configurations by a release's KafkaConfig and by our rules."""
+    verdicts, messages, reordered, accepted = [], [], 0, 0
+    said: Counter[str] = Counter()
+    told = ask(_ORACLE, version, cases)
+    count = len(told) - len(cases)
+    for properties, kafka in zip(cases, told[count:], strict=True):
+        found = refusal(properties, version)
+        ours = found.message if found else None
+        accepted += kafka is None
+        said[shape(kafka)] += kafka is not None
+        if kafka == ours:
+            continue
+        one = Difference(properties=properties, kafka=kafka, ours=ours)
+        if kafka is None or ours is None:
+            verdicts.append(one)
+        elif sorted(_PARTS.findall(kafka)) == sorted(_PARTS.findall(ours)):
+            reordered += 1
+        else:
+            messages.append(one)
+    return Outcome(
+        cases=len(cases),
+        accepted=accepted,
+        verdicts=tuple(verdicts),
+        messages=tuple(messages),
+        reordered=reordered,
+        said=+said,
+        definitions=_definitions(told[:count]),
+    )
+
+
+def shape(message: str | None) -> str:
+    """Return the beginning of a message without its values, to count by."""
+    return re.sub(r"'[^']*'|[0-9]+|\[[^\]]*\]", "…", message or "")[:70]
+
+
+def _definitions(told: Sequence[object]) -> str:
+    lines = (json.dumps(one, ensure_ascii=False, separators=(",", ":")) for one in told)
+    return "[\n" + ",\n".join(lines) + "\n]\n"
+
+
+def definitions_file(version: str) -> Path:
+    """Return where a release's definitions are kept."""
+    return Path(kafka_audit.configuration.definitions.__file__).with_name(f"kafka-{version}.json")

@@ -1,0 +1,206 @@
+"""Faults that are put into a running cluster, by name for the command line and by function for tests."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from testbed.acls import auditor_grants
+from testbed.brokers import STEP_SECONDS, BaseCluster
+from testbed.cluster import Cluster
+from testbed.disks import dead_disk
+from testbed.errors import BedError
+from testbed.kraft import KraftCluster
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from testbed.bed import Bed
+    from testbed.hosts import Host
+
+FAULTS = """faults (may be given several times, put in one after the other):
+  000            all brokers advertise an address that only clients reach
+  000:2  000:0,1 only these brokers; 000:controller only the controller, which stays it
+  controller:1   broker 1 becomes the controller
+  cut:1:2        broker 1 reaches the services of broker 2 no more (zk for ZooKeeper, worker for the client side,
+                 200 for the first KRaft controller)
+  topic:late     create topic late now; a topic made after 000 keeps its full ISR in ZooKeeper
+  stop:1  kill:1  suspend:1   the broker gets SIGTERM, SIGKILL, SIGSTOP
+  stale:2        broker 2 goes on leading moved/0, which the controller gave to another broker behind a cut to 2
+  quorum:2       KRaft: broker 2 reaches neither controllers nor other brokers, and they do not reach it
+  disk:0         broker 0 gets a second disk of 40 MB, leads topic disks there, and the disk is filled until it is offline
+  disk-ro:0      the same, but the disk becomes read-only
+  crossed:1:2    the forwards of brokers 1 and 2 lead to each other; needs --security split
+  grant:auditor  the user gets what an audit asks for; needs an authorizer"""
+
+
+class Step(NamedTuple):
+    """A moment of a rolling restart.
+
+    Attributes:
+        broker: who is being restarted.
+        what: ``stopped`` (still registered, if killed), ``started`` (registered, views may lag) or ``settled``.
+    """
+
+    broker: int
+    what: str
+
+
+def rolling_restart(cluster: BaseCluster, *, hard: bool = False) -> Iterator[Step]:
+    """Restart one broker after the other, by SIGTERM or SIGKILL, and pause after each step for the caller to look."""
+    for broker in cluster.brokers.values():
+        broker.stop(hard=hard)
+        yield Step(broker.id, "stopped")
+        broker.start()
+        yield Step(broker.id, "started")
+        cluster.await_settled()
+        yield Step(broker.id, "settled")
+
+
+def stale_leader(bed: Bed, cluster: Cluster, stale: int, topic: str = "moved") -> int:
+    """Make a broker go on leading a partition that the controller has given to another: it is never told.
+
+    A topic of one partition is created, its preferred leader restarted so that `stale` leads it, the way from the
+    controller to `stale` is cut, and the preferred leader elected. Everything else keeps working, `stale`'s own requests
+    too. Undo with ``bed.heal(controller, stale)`` and a restart of `stale`.
+
+    Args:
+        bed: for the cut.
+        cluster: of at least three brokers, whole.
+        stale: who shall be wrong.
+        topic: a new topic's name.
+
+    Returns:
+        The broker that leads ``<topic>/0`` for everybody else; the remaining one is the controller.
+    """
+    leader, controller = [one for one in cluster.brokers if one != stale][:2]
+    cluster.make_controller(controller)
+    cluster.create_topic(topic, {0: [leader, stale, controller]})
+    cluster.brokers[leader].stop()
+    cluster.await_led_by_others([f"{topic}/0"], [leader, controller])
+    cluster.brokers[leader].start()
+    cluster.await_settled()
+    cluster.await_in_sync(f"{topic}/0", leader)
+    bed.cut(cluster.brokers[controller].host, cluster.brokers[stale].host)
+    cluster.elect_preferred([(topic, 0)])
+    cluster.await_led_by_others([f"{topic}/0"], [stale])
+    cluster.await_settled([leader, controller])
+    return leader
+
+
+def cut_from_quorum(bed: Bed, cluster: KraftCluster, broker: int) -> None:
+    """Cut every way between a broker and the rest, controllers included, and wait until the others list it no more.
+
+    The worker reaches it as before; its view stands still. Undo with `heal_quorum`, it then catches up by itself.
+
+    Raises:
+        BedError: the others go on listing it.
+    """
+    for source, target in _ways(cluster, broker):
+        bed.cut(source, target)
+    others = [one for one in cluster.brokers if one != broker]
+    deadline = time.monotonic() + STEP_SECONDS
+    while any(broker in view.brokers for view in cluster.views(others).values()):
+        if time.monotonic() > deadline:
+            message = f"broker {broker} is still listed {STEP_SECONDS:.0f} s after the cut; logs in {cluster.folder}"
+            raise BedError(message)
+        time.sleep(LOOK_SECONDS)
+
+
+def heal_quorum(bed: Bed, cluster: KraftCluster, broker: int) -> None:
+    """Undo `cut_from_quorum` and wait until all views are complete."""
+    for source, target in _ways(cluster, broker):
+        bed.heal(source, target)
+    cluster.await_settled()
+
+
+def _ways(cluster: KraftCluster, broker: int) -> list[tuple[Host, Host]]:
+    hosts = cluster.hosts()
+    mine = hosts.pop(str(broker))
+    return [pair for other in hosts.values() for pair in ((mine, other), (other, mine))]
+
+
+def cross_forwards(bed: Bed, cluster: Cluster, one: int, other: int, label: str = "CLIENT") -> None:
+    """Let two brokers advertise a forward on a client listener, each forward wired to the other broker.
+
+    Brokers keep reaching each other by their inter-broker listener, which must be another one. Both are restarted.
+    """
+    port = {listener.label: listener.port for listener in cluster.listeners}.get(label)
+    if port is None:
+        message = f"the cluster has no listener {label} (presets.split has)"
+        raise BedError(message)
+    for broker, wrong in ((one, other), (other, one)):
+        bed.forward(cluster.forward_address(broker), port, cluster.brokers[wrong].host.address, port)
+    cluster.restart_brokers({broker: {"advertised.listeners": cluster.advertised(broker, {label})} for broker in (one, other)})
+    cluster.await_settled(seconds=STEP_SECONDS)
+
+
+def put_fault(bed: Bed, cluster: BaseCluster, fault: str) -> None:
+    """Put a fault, written as in FAULTS, into a cluster.
+
+    Raises:
+        BedError: there is no such fault or broker.
+    """
+    kind, _, rest = fault.partition(":")
+    try:
+        if kind in _ANYWHERE:
+            _put_anywhere(bed, cluster, kind, rest)
+        else:
+            _put_with_zookeeper(bed, cluster, kind, rest)
+    except (KeyError, TypeError, ValueError) as error:
+        message = f"cannot read fault {fault!r} ({error})\n{FAULTS}"
+        raise BedError(message) from error
+
+
+LOOK_SECONDS = 0.5
+_ANYWHERE = ("cut", "stop", "kill", "suspend", "topic", "disk", "disk-ro")
+
+
+def _put_anywhere(bed: Bed, cluster: BaseCluster, kind: str, rest: str) -> None:
+    match kind:
+        case "cut":
+            hosts = cluster.hosts() | {"worker": bed.worker}
+            source, target = rest.split(":")
+            bed.cut(hosts[source], hosts[target])
+        case "topic":
+            cluster.create_topic(rest, next(iter(spread(1, 3, list(cluster.brokers)).values())))
+        case "disk" | "disk-ro":
+            dead_disk(cluster, int(rest), read_only=kind == "disk-ro")
+        case "suspend":
+            cluster.brokers[int(rest)].suspend()
+        case _:
+            cluster.brokers[int(rest)].stop(hard=kind == "kill")
+
+
+def _put_with_zookeeper(bed: Bed, cluster: BaseCluster, kind: str, rest: str) -> None:
+    if kind == "quorum" and isinstance(cluster, KraftCluster):
+        cut_from_quorum(bed, cluster, int(rest))
+        return
+    if not isinstance(cluster, Cluster):
+        message = "a cluster without ZooKeeper has none such"
+        raise TypeError(message)
+    match kind:
+        case "000":
+            ids = [cluster.controller_id() or 0] if rest == "controller" else [int(one) for one in rest.split(",") if one]
+            cluster.advertise_through_forward(ids or None)
+        case "controller":
+            cluster.make_controller(int(rest))
+        case "stale":
+            stale_leader(bed, cluster, int(rest))
+        case "crossed":
+            one, other = rest.split(":")
+            cross_forwards(bed, cluster, int(one), int(other))
+        case "grant":
+            cluster.put_acls(auditor_grants(f"User:{rest}"))
+        case _:
+            message = "no such fault"
+            raise ValueError(message)
+
+
+def spread(topics: int, partitions: int, ids: Sequence[int]) -> dict[str, dict[int, list[int]]]:
+    """Return assignments for topics ``topic-0``, … with leaders dealt out in turn and up to three replicas."""
+    ring, width = len(ids), min(3, len(ids))
+    return {
+        f"topic-{topic}": {one: [ids[(topic + one + step) % ring] for step in range(width)] for one in range(partitions)}
+        for topic in range(topics)
+    }

@@ -1,0 +1,211 @@
+"""Jars of a Kafka release, resolved once into the user's cache by Maven or by the Ivy that pyspark brings along."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from testbed.errors import BedError
+
+RESOLVE_SECONDS = 600
+COMPLETE = "COMPLETE"  # marker: one jar name a line, written last
+
+
+@dataclass(frozen=True, kw_only=True)
+class Release:
+    """A Kafka release whose jars the bed gets.
+
+    Attributes:
+        scala: Scala version in the artifact's name.
+        extra: further ``group:artifact:version`` coordinates. Kafka's pom leaves the choice of a logging back end
+            open (slf4j-api alone), and ``kafka.utils.Log4jController`` wants the log4j 1 classes: reload4j has both.
+        zookeeper: whether the bed starts it with ZooKeeper.
+        kraft: whether the bed starts it without.
+        topic_ids: whether topic znodes carry an id (KIP-516, 2.8).
+        without: ``group:artifact`` of dependencies that no server of the bed needs, left out because their registry lacks them.
+    """
+
+    scala: str = "2.13"
+    extra: tuple[str, ...] = ("org.slf4j:slf4j-reload4j:1.7.36",)
+    zookeeper: bool = True
+    kraft: bool = False
+    topic_ids: bool = True
+    without: tuple[str, ...] = ()
+
+
+RELEASES: dict[str, Release] = {
+    "1.1.1": Release(scala="2.12", topic_ids=False),
+    "2.8.2": Release(),
+    "3.9.1": Release(kraft=True),
+    "4.3.0": Release(zookeeper=False, kraft=True),
+    "4.4.0": Release(zookeeper=False, kraft=True, without=("org.apache.kafka:kafka-tools-api",)),
+}
+
+
+def release(version: str) -> Release:
+    """Return what the bed knows of a Kafka version.
+
+    Raises:
+        BedError: the bed does not know this version.
+    """
+    try:
+        return RELEASES[version]
+    except KeyError:
+        known = ", ".join(sorted(RELEASES))
+        message = f"the test bed has no Kafka {version}; it knows {known}"
+        raise BedError(message) from None
+
+
+def java() -> str:
+    """Return the path of ``java``, from JAVA_HOME or PATH.
+
+    Raises:
+        BedError: there is none.
+    """
+    home = os.environ.get("JAVA_HOME")
+    if home and (candidate := Path(home, "bin", "java")).is_file():
+        return str(candidate)
+    found = shutil.which("java")
+    if found is None:
+        message = "no java on PATH nor in JAVA_HOME: install a Java 17 runtime (Debian: openjdk-17-jre-headless)"
+        raise BedError(message)
+    return found
+
+
+def cache_dir() -> Path:
+    """Return the folder that keeps resolved releases, outside of any checkout."""
+    base = os.environ.get("XDG_CACHE_HOME")
+    return Path(base) / "kafka-audit" if base else Path.home() / ".cache" / "kafka-audit"
+
+
+def kafka_jars(version: str) -> Path:
+    """Return a folder with all jars that ZooKeeper and a broker of this version need.
+
+    The folder is published whole or not at all, so two processes may resolve at the same time.
+
+    Args:
+        version: a key of `RELEASES`.
+
+    Raises:
+        BedError: unknown version, or neither Maven nor Ivy could resolve it.
+    """
+    wanted = release(version)
+    target = cache_dir() / f"kafka-{version}"
+    if _is_complete(target):
+        return target
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        work = Path(tempfile.mkdtemp(prefix=f".kafka-{version}.", dir=target.parent))
+    except OSError as error:
+        message = f"cannot write to the cache {target.parent} ({error.strerror}): set XDG_CACHE_HOME"
+        raise BedError(message) from error
+    try:
+        jars = work / "jars"
+        coordinates = (f"org.apache.kafka:kafka_{wanted.scala}:{version}", *wanted.extra)
+        _resolve(coordinates, wanted.without, work, jars)
+        _publish(jars, target)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    return target
+
+
+def _is_complete(folder: Path) -> bool:
+    try:
+        names = (folder / COMPLETE).read_text().split()
+    except OSError:
+        return False
+    return all((folder / name).is_file() for name in names)
+
+
+def _publish(jars: Path, target: Path) -> None:
+    """Move a finished folder to its place; whoever comes second keeps what is there."""
+    names = sorted(jar.name for jar in jars.glob("*.jar"))
+    if not any(name.startswith("kafka_") for name in names):
+        message = f"resolving {target.name} brought no broker jar"
+        raise BedError(message)
+    (jars / COMPLETE).write_text("\n".join(names) + "\n")
+    if target.exists() and not _is_complete(target):
+        shutil.rmtree(target)
+    try:
+        jars.rename(target)
+    except OSError:
+        if not _is_complete(target):
+            raise
+
+
+def _resolve(coordinates: tuple[str, ...], without: tuple[str, ...], work: Path, jars: Path) -> None:
+    maven = shutil.which("mvn")
+    command = _maven(maven, coordinates, without, work, jars) if maven else _ivy(coordinates, without, work, jars)
+    tool = "Maven" if maven else "Ivy"
+    try:
+        done = subprocess.run(command, cwd=work, capture_output=True, text=True, timeout=RESOLVE_SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        message = f"{tool} did not resolve {coordinates[0]} within {RESOLVE_SECONDS} s: is its repository reachable?"
+        raise BedError(message) from None
+    if done.returncode:
+        said = "\n".join((done.stdout + done.stderr).strip().splitlines()[-15:])
+        message = f"{tool} could not resolve {coordinates[0]}: is its repository reachable?\n{said}"
+        raise BedError(message)
+
+
+def _maven(maven: str, coordinates: tuple[str, ...], without: tuple[str, ...], work: Path, jars: Path) -> list[str]:
+    left_out = "".join(
+        f"<exclusion><groupId>{group}</groupId><artifactId>{artifact}</artifactId></exclusion>"
+        for group, artifact in (one.split(":") for one in without)
+    )
+    dependencies = "".join(
+        f"<dependency><groupId>{group}</groupId><artifactId>{artifact}</artifactId><version>{version}</version>"
+        f"<exclusions>{left_out}</exclusions></dependency>"
+        for group, artifact, version in (one.split(":") for one in coordinates)
+    )
+    (work / "pom.xml").write_text(
+        '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>'
+        "<groupId>bed</groupId><artifactId>jars</artifactId><version>1</version>"
+        f"<dependencies>{dependencies}</dependencies></project>"
+    )
+    return [maven, "-q", "-B", "dependency:copy-dependencies", "-DincludeScope=runtime", f"-DoutputDirectory={jars}"]
+
+
+def _ivy(coordinates: tuple[str, ...], without: tuple[str, ...], work: Path, jars: Path) -> list[str]:
+    """Call the Ivy among pyspark's jars, which is what ``spark-submit --packages`` calls."""
+    spec = importlib.util.find_spec("pyspark")
+    home = Path(spec.origin).parent if spec and spec.origin else None
+    ivy = next(iter(sorted((home / "jars").glob("ivy-*.jar"))), None) if home else None
+    if ivy is None:
+        message = "no mvn on PATH and no pyspark to borrow Ivy from: install Maven (Debian: maven) or pip install pyspark"
+        raise BedError(message)
+    dependencies = "".join(
+        f'<dependency org="{org}" name="{name}" rev="{rev}" conf="default->runtime(*),master(*)"/>'
+        for org, name, rev in (one.split(":") for one in coordinates)
+    )
+    left_out = "".join(f'<exclude org="{org}" module="{name}"/>' for org, name in (one.split(":") for one in without))
+    (work / "ivy.xml").write_text(
+        '<ivy-module version="2.0"><info organisation="bed" module="jars"/>'
+        '<configurations><conf name="default"/></configurations>'
+        f"<dependencies>{dependencies}{left_out}</dependencies></ivy-module>"
+    )
+    settings = Path.home() / ".ivy2" / "ivysettings.xml"  # where a site keeps the address of its own mirror
+    chosen = ["-settings", str(settings)] if settings.is_file() else []
+    pattern = f"{jars}/[artifact]-[revision](-[classifier]).[ext]"
+    return [
+        java(),
+        "-jar",
+        str(ivy),
+        *chosen,
+        "-ivy",
+        str(work / "ivy.xml"),
+        "-cache",
+        str(work / "ivy-cache"),
+        "-retrieve",
+        pattern,
+        "-types",
+        "jar",
+        "bundle",
+        "-confs",
+        "default",
+    ]

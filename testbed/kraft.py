@@ -1,0 +1,173 @@
+"""A cluster without ZooKeeper: controllers on hosts of their own, or brokers that are controllers too."""
+
+from __future__ import annotations
+
+import base64
+import shutil
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from testbed.brokers import START_SECONDS, STEP_SECONDS, BaseCluster, Broker, Plan
+from testbed.clients import Clients
+from testbed.errors import BedError
+from testbed.security import scram_argument
+from testbed.servers import Server, common_properties, merged
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from testbed.bed import Bed
+    from testbed.hosts import Host
+
+FIRST_CONTROLLER = 200  # above the ids of brokers, so that addresses follow the same rule
+CONTROLLER_PORT = 9093
+AUTHORIZER = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
+
+
+class KraftCluster(BaseCluster):
+    """Brokers and their controllers, which speak PLAINTEXT to each other whatever the brokers' listeners speak.
+
+    Attributes:
+        cluster_id: as storage was formatted.
+        controllers: the controllers' servers by node id, empty where brokers are controllers too.
+    """
+
+    def __init__(self, bed: Bed, plan: Plan, jars: Path) -> None:
+        """Make hosts and servers, not yet started; use `Bed.kraft`.
+
+        Raises:
+            BedError: an authorizer where brokers are controllers too: it would have to let ANONYMOUS in.
+        """
+        super().__init__(bed, plan)
+        if plan.security and plan.security.authorizer and not plan.controllers:
+            message = "an authorizer in KRaft needs controllers of their own"
+            raise BedError(message)
+        self.cluster_id = _random_id()
+        voters = range(FIRST_CONTROLLER, FIRST_CONTROLLER + plan.controllers) if plan.controllers else plan.ids
+        self._voters = ",".join(f"{node}@{self._address(node)}:{CONTROLLER_PORT}" for node in voters)
+        self.controller_addresses = tuple(f"{self._address(node)}:{CONTROLLER_PORT}" for node in voters)
+        self.controllers = {node: self._controller(node, jars) for node in voters if plan.controllers}
+        self.brokers = {broker: self._broker(broker, jars) for broker in plan.ids}
+        self._clients = Clients(worker=bed.worker, folder=self.folder, one_controller=False)
+        self._write_vantage()
+
+    def _address(self, node: int) -> str:
+        return f"10.99.{self.plan.number}.{10 + node}"
+
+    def _host(self, name: str, node: int) -> Host:
+        return self._bed.hosts.add(f"{self.plan.name}-{name}", self._address(node))
+
+    def _quorum(self, node: int, roles: str) -> dict[str, str]:
+        security = self.plan.security
+        names = [f"{one.label}:{one.protocol}" for one in self.listeners]
+        return {
+            "process.roles": roles,
+            "node.id": str(node),
+            "controller.quorum.voters": self._voters,
+            "controller.listener.names": "CONTROLLER",
+            "listener.security.protocol.map": ",".join(["CONTROLLER:PLAINTEXT", *names]),
+            **({"authorizer.class.name": AUTHORIZER} if security and security.authorizer else {}),
+        }
+
+    def _controller(self, node: int, jars: Path) -> Server:
+        name = f"controller-{node}"
+        folder, host = self.folder / name, self._host(name, node)
+        folder.mkdir(parents=True, exist_ok=True)
+        properties = self._quorum(node, "controller")
+        properties |= {"listeners": f"CONTROLLER://{host.address}:{CONTROLLER_PORT}", "log.dirs": str(folder / "data")}
+        if self.plan.security and self.plan.security.authorizer:
+            properties["super.users"] = ";".join([*self.plan.security.super_users, "User:ANONYMOUS"])
+        return Server(name=name, host=host, folder=folder, jars=jars, main_class="kafka.Kafka", properties=properties)
+
+    def _broker(self, broker: int, jars: Path) -> Broker:
+        host = self._host(f"broker-{broker}", broker)
+        common = common_properties(host, self.folder / f"broker-{broker}", brokers=len(self.plan.ids))
+        roles = "broker" if self.plan.controllers else "broker,controller"
+        made = self._make_broker(broker, jars, host, merged(self._quorum(broker, roles), common))
+        # Kafka wants the controllers' listener in the map, and of brokers that are controllers too among the listeners.
+        mine = {"listener.security.protocol.map": self._quorum(broker, roles)["listener.security.protocol.map"]}
+        if not self.plan.controllers:
+            mine["listeners"] = f"{made.server.properties['listeners']},CONTROLLER://{host.address}:{CONTROLLER_PORT}"
+        made.server.properties = merged(made.server.properties, mine)
+        return made
+
+    def hosts(self) -> dict[str, Host]:
+        """Return brokers' and controllers' hosts by id."""
+        return super().hosts() | {str(node): server.host for node, server in self.controllers.items()}
+
+    def _servers(self) -> list[Server]:
+        return [*self.controllers.values(), *(broker.server for broker in self.brokers.values())]
+
+    def start(self) -> None:
+        """Format storage, start all servers side by side and wait until every broker lists all, or as `Plan.settle` has it."""
+        self._bed.say(f"Kafka {self.plan.version}: starting {len(self.controllers)} controller(s), {len(self.brokers)} broker(s)")
+        self._format()
+        for server in self._servers():
+            server.launch()
+        self._await_up(self.brokers)
+        self._settle()
+
+    def _format(self) -> None:
+        """Format one server's storage with Kafka's tool; the others' differs in the node alone, which saves a JVM each."""
+        first, *others = self._servers()
+        first.write_config()
+        security = self.plan.security
+        users = security.users if security else {}
+        mechanisms = security.scram_mechanisms if security else []
+        scram = [scram_argument(mechanism, user, users[user]) for mechanism in mechanisms for user in users]
+        command = [*first.java(), "kafka.tools.StorageTool", "format", "--cluster-id", self.cluster_id]
+        command += ["--config", str(first.config_file), *(part for one in scram for part in ("--add-scram", one))]
+        first.host.demand(command, cwd=first.folder)
+        formatted = Path(first.properties["log.dirs"])
+        for server in others:
+            data = Path(server.properties["log.dirs"])
+            data.mkdir(parents=True, exist_ok=True)
+            _copy_records(formatted, data, votes="controller" in server.properties["process.roles"])
+            _write_meta(data, {"cluster.id": self.cluster_id, "node.id": server.properties["node.id"]})
+
+    def create_topic(self, name: str, assignment: Mapping[int, Sequence[int]]) -> None:
+        """Create a topic by a request to the first broker that runs; views follow within moments.
+
+        Args:
+            name: topic name.
+            assignment: replicas by partition, the preferred leader first.
+        """
+        self._bed.say(f"creating topic {name} with {len(assignment)} partition(s)")
+        asked = next(iter(self._addresses(None).values()))
+        self._clients.create_topic(asked, name, assignment, self._options("admin"))
+
+    def format_disk(self, broker: int, path: Path) -> None:
+        """Write what `kafka-storage.sh format --ignore-formatted` writes: a KRaft broker refuses to start with an empty dir."""
+        text = _meta({"cluster.id": self.cluster_id, "node.id": str(broker)})
+        self.brokers[broker].host.demand(["tee", f"{path}/meta.properties"], input=text)
+
+    def _await_gone(self, ids: Sequence[int]) -> None:
+        """Do nothing: a KRaft broker repeats its registration until an earlier one has expired."""
+
+    def _await_up(self, ids: Iterable[int]) -> None:
+        watched = [*self.controllers.values(), *(self.brokers[broker].server for broker in ids)]
+        self._clients.await_ports(self._addresses(ids), seconds=START_SECONDS + STEP_SECONDS, watched=watched)
+
+
+def _copy_records(formatted: Path, data: Path, *, votes: bool) -> None:
+    """Copy what `format` wrote beside meta.properties: a file for every node; since 4.4 the log's first snapshot, for voters."""
+    checkpoint, log = formatted / "bootstrap.checkpoint", formatted / "__cluster_metadata-0"
+    if checkpoint.is_file():
+        shutil.copy(checkpoint, data)
+    if votes and log.is_dir():
+        shutil.copytree(log, data / log.name, dirs_exist_ok=True)
+
+
+def _random_id() -> str:
+    # Kafka never takes an id that begins with "-", which command lines would read as an option.
+    return base64.urlsafe_b64encode(b"\x01" + uuid.uuid4().bytes[1:]).decode().rstrip("=")
+
+
+def _write_meta(data: Path, properties: Mapping[str, str]) -> None:
+    (data / "meta.properties").write_text(_meta(properties))
+
+
+def _meta(properties: Mapping[str, str]) -> str:
+    lines = [f"{key}={value}" for key, value in {"version": "1", **properties, "directory.id": _random_id()}.items()]
+    return "\n".join(lines) + "\n"

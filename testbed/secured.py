@@ -1,0 +1,198 @@
+"""A cluster's `Security` made real: its certificate files, and what servers and clients are told."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from testbed.certificates import OWNER_ONLY, Authority, KeyPair
+from testbed.security import ADMIN, AUDITOR, BROKER, Security, digest_jaas
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from testbed.servers import Server
+
+ZOOKEEPER_TLS_PORT = 2182
+PASSWORD_VARIABLE = "KAFKA_AUDIT_PASSWORD"  # noqa: S105 - the variable's name
+
+
+@dataclass(kw_only=True)
+class Secured:
+    """The security of one cluster.
+
+    Attributes:
+        security: what was wanted.
+        folder: of the cluster; certificates go to ``tls`` below it.
+        parties: certificates issued so far, by common name.
+    """
+
+    security: Security
+    folder: Path
+    parties: dict[str, KeyPair] = field(default_factory=dict)
+    _authority: Authority | None = None
+
+    @property
+    def authority(self) -> Authority:
+        """The certificate authority that all parties trust."""
+        self._authority = self._authority or Authority(self.folder / "tls")
+        return self._authority
+
+    def party(self, name: str, address: str = "", broker: int | None = None) -> KeyPair:
+        """Return the certificate of a party, issued at the first call.
+
+        Args:
+            name: common name, such as ``broker-0`` or a client's.
+            address: of its host; clients need none.
+            broker: its id, by which `Security.certificates` may make it a faulty one.
+        """
+        if name not in self.parties:
+            wanted = self.security.certificates.get(broker) if broker is not None else None
+            self.parties[name] = self.authority.issue(name, (address,) if address else (), wanted)
+        return self.parties[name]
+
+    def listener_properties(self, address: str) -> dict[str, str]:
+        """Return ``listeners``, ``advertised.listeners`` at an address and, where names are no protocols, the map."""
+        listeners = self.security.listeners
+        where = ",".join(f"{one.label}://{address}:{one.port}" for one in listeners)
+        result = {"listeners": where, "advertised.listeners": where}
+        if any(one.label != one.protocol for one in listeners):
+            result["listener.security.protocol.map"] = ",".join(f"{one.label}:{one.protocol}" for one in listeners)
+        return result
+
+    def broker_properties(self, broker: int, address: str) -> dict[str, str]:
+        """Return all that security adds to a broker's properties, ZooKeeper's side and the authorizer's class apart."""
+        result = self.listener_properties(address) | self.security.properties(broker)
+        if self.security.tls:
+            pair = self.party(f"broker-{broker}", address, broker)
+            result |= _stores("", pair)
+            if self.security.client_auth != "none":
+                result["ssl.client.auth"] = self.security.client_auth
+        return result
+
+    def right_properties(self, broker: int, address: str) -> dict[str, str]:
+        """Return a broker's properties without any of the faults; its certificate is issued again."""
+        self.security = replace(
+            self.security,
+            certificates={one: wanted for one, wanted in self.security.certificates.items() if one != broker},
+            forgets={one: users for one, users in self.security.forgets.items() if one != broker},
+            mistypes=tuple(one for one in self.security.mistypes if one != broker),
+        )
+        self.parties.pop(f"broker-{broker}", None)
+        return self.broker_properties(broker, address)
+
+    def client_options(self, user: str = ADMIN, label: str | None = None) -> dict[str, object]:
+        """Return kafka-python's options for a user of a listener (None: the one the bed asks).
+
+        For SSL the user is the common name of a client certificate. Passwords are in it: pass it on by standard input.
+        """
+        listener = self.security.listener(label)
+        result: dict[str, object] = {"security_protocol": listener.protocol}
+        if listener.sasl:
+            result |= {"sasl_mechanism": listener.mechanisms[0], "sasl_plain_username": user}
+            result["sasl_plain_password"] = self.security.users[user]
+        if listener.tls:
+            # The bed wants an answer from a broker whose certificate is wrong, too.
+            result["trust_anybody"] = True
+            if not listener.sasl:
+                pair = self.party(user)
+                result |= {"ssl_certfile": str(pair.certificate), "ssl_keyfile": str(pair.key)}
+        return result
+
+    def audit_settings(self, user: str = AUDITOR, label: str | None = None) -> dict[str, object]:
+        """Return the ``security`` of a clusters.yaml for a user; its password is expected in `PASSWORD_VARIABLE`."""
+        listener = self.security.listener(label)
+        result: dict[str, object] = {"protocol": listener.protocol}
+        if listener.sasl:
+            result |= {"mechanism": listener.mechanisms[0], "username": user, "password_env": PASSWORD_VARIABLE}
+        if listener.tls:
+            result["ca_file"] = str(self.authority.ca_file)
+            if not listener.sasl:
+                pair = self.party(user)
+                result |= {"cert_file": str(pair.certificate), "key_file": str(pair.key)}
+        return result
+
+    def audit_environment(self, user: str = AUDITOR) -> dict[str, str]:
+        """Return the environment that `audit_settings` counts on."""
+        return {PASSWORD_VARIABLE: self.security.users[user]}
+
+    def audit_zookeeper(self, connect: str, user: str = AUDITOR) -> object:
+        """Return the ``zookeeper`` of a clusters.yaml for a user."""
+        match self.security.zookeeper:
+            case "sasl":
+                return {"connect": connect, "sasl": {"username": user, "password_env": PASSWORD_VARIABLE}}
+            case "tls":
+                pair = self.party(user)
+                files = {"cert_file": str(pair.certificate), "key_file": str(pair.key)}
+                return {"connect": connect, "tls": {"ca_file": str(self.authority.ca_file), **files}}
+            case _:
+                return connect
+
+    def secure_zookeeper(self, server: Server) -> None:
+        """Give the ZooKeeper server what it needs for SASL or TLS."""
+        if self.security.zookeeper == "sasl":
+            users = {f"user_{user}": password for user, password in self.security.users.items()}
+            server.properties["authProvider.1"] = "org.apache.zookeeper.server.auth.SASLAuthenticationProvider"
+            server.jvm = [
+                f"-Djava.security.auth.login.config={self._private('zookeeper.jaas', digest_jaas('Server', users))}",
+                f"-Dzookeeper.DigestAuthenticationProvider.superDigest={_super_digest(self._super_password)}",
+            ]
+        elif self.security.zookeeper == "tls":
+            address = server.properties.pop("clientPortAddress")
+            server.properties.pop("clientPort")
+            server.properties |= {"secureClientPort": str(ZOOKEEPER_TLS_PORT), "secureClientPortAddress": address}
+            server.properties["serverCnxnFactory"] = "org.apache.zookeeper.server.NettyServerCnxnFactory"
+            pair = self.party("zookeeper", address)
+            server.properties |= {"ssl.keyStore.location": str(pair.keystore), "ssl.trustStore.location": str(pair.truststore)}
+
+    def secure_zookeeper_client(self, server: Server, broker: int) -> None:
+        """Give a broker what it needs to speak to that ZooKeeper."""
+        if self.security.zookeeper == "sasl":
+            options = {"username": BROKER, "password": self.security.users[BROKER]}
+            path = self._private("broker.jaas", digest_jaas("Client", options))
+            server.jvm = [f"-Djava.security.auth.login.config={path}"]
+            server.properties["zookeeper.set.acl"] = "true"
+        elif self.security.zookeeper == "tls":
+            server.properties["zookeeper.ssl.client.enable"] = "true"
+            server.properties["zookeeper.clientCnxnSocket"] = "org.apache.zookeeper.ClientCnxnSocketNetty"
+            server.properties |= _stores("zookeeper.", self.party(f"broker-{broker}", server.host.address, broker))
+
+    def zookeeper_options(self) -> dict[str, object]:
+        """Return how the bed itself enters ZooKeeper: kazoo's options, with ``super`` and ``owner`` for `zookeeper_client`."""
+        match self.security.zookeeper:
+            case "sasl":
+                return {"super": self._super_password, "owner": BROKER}
+            case "tls":
+                pair = self.party("bed")
+                files = {"ca": str(self.authority.ca_file), "certfile": str(pair.certificate), "keyfile": str(pair.key)}
+                return {"use_ssl": True, **files}
+            case _:
+                return {}
+
+    @property
+    def _super_password(self) -> str:
+        return hashlib.sha256("".join(self.security.users.values()).encode()).hexdigest()
+
+    def _private(self, name: str, text: str) -> Path:
+        path = self.folder / name
+        path.touch(OWNER_ONLY)
+        path.chmod(OWNER_ONLY)
+        path.write_text(text)
+        return path
+
+
+def _stores(prefix: str, pair: KeyPair) -> dict[str, str]:
+    return {
+        f"{prefix}ssl.keystore.type": "PEM",
+        f"{prefix}ssl.keystore.location": str(pair.keystore),
+        f"{prefix}ssl.truststore.type": "PEM",
+        f"{prefix}ssl.truststore.location": str(pair.truststore),
+    }
+
+
+def _super_digest(password: str) -> str:
+    # SHA-1 is what ZooKeeper's digest scheme asks for.
+    digest = hashlib.sha1(f"super:{password}".encode(), usedforsecurity=False).digest()
+    return f"super:{base64.b64encode(digest).decode()}"

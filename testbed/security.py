@@ -1,0 +1,193 @@
+"""How a cluster of the bed is secured: listeners, users, certificates, authorizer, and what of it is wrong on which broker."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import secrets
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from testbed.servers import BROKER_PORT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from testbed.acls import Acl
+    from testbed.certificates import Certificate
+
+ADMIN, BROKER, AUDITOR = "admin", "kafka", "auditor"
+SCRAM_ITERATIONS = 4096
+SCRAM_HASHES = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
+PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+_MODULES = {
+    "PLAIN": "org.apache.kafka.common.security.plain.PlainLoginModule",
+    **dict.fromkeys(SCRAM_HASHES, "org.apache.kafka.common.security.scram.ScramLoginModule"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listener:
+    """One listener that every broker has, at the broker's own address.
+
+    Attributes:
+        protocol: one of `PROTOCOLS`.
+        name: the listener's name; empty for the name of its protocol.
+        port: TCP.
+        mechanisms: SASL mechanisms, the inter-broker one first.
+    """
+
+    protocol: str = "PLAINTEXT"
+    name: str = ""
+    port: int = BROKER_PORT
+    mechanisms: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """The listener's name."""
+        return self.name or self.protocol
+
+    @property
+    def sasl(self) -> bool:
+        """Whether clients log in."""
+        return self.protocol.startswith("SASL_")
+
+    @property
+    def tls(self) -> bool:
+        """Whether the connection is encrypted."""
+        return self.protocol.endswith("SSL")
+
+
+def passwords(*users: str) -> dict[str, str]:
+    """Return a random password for each user."""
+    return {user: secrets.token_urlsafe(12) for user in users}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Security:
+    """The security of a cluster; everything is right unless said otherwise.
+
+    Attributes:
+        listeners: of every broker.
+        inter_broker: label of the inter-broker listener; None leaves inter.broker.listener.name out, which means PLAINTEXT.
+        asked: label of the listener that the bed itself asks; None for the first with a login, else the first.
+        users: password by user; `BROKER` is who brokers log in as, `ADMIN` who the bed logs in as.
+        authorizer: whether there is one. Without an ACL it then denies everybody but super users.
+        super_users: principals, on every broker (``per_broker`` of `Bed.cluster` changes ``super.users`` on one).
+        acls: put in before brokers start.
+        client_auth: ssl.client.auth of SSL listeners: ``none``, ``requested`` or ``required``.
+        certificates: brokers whose certificate is out of the ordinary.
+        forgets: broker -> users that its own PLAIN listeners do not know.
+        mistypes: brokers that log in to others with a wrong password.
+        zookeeper: ``plain``; ``sasl``: DIGEST-MD5 for the same users and zookeeper.set.acl; ``tls``: only a TLS port, for
+            which clients need a certificate.
+    """
+
+    listeners: tuple[Listener, ...] = (Listener(),)
+    inter_broker: str | None = None
+    asked: str | None = None
+    users: Mapping[str, str] = field(default_factory=lambda: passwords(ADMIN, BROKER, AUDITOR))
+    authorizer: bool = False
+    super_users: tuple[str, ...] = (f"User:{ADMIN}", f"User:{BROKER}")
+    acls: tuple[Acl, ...] = ()
+    client_auth: Literal["none", "requested", "required"] = "none"
+    certificates: Mapping[int, Certificate] = field(default_factory=dict)
+    forgets: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    mistypes: tuple[int, ...] = ()
+    zookeeper: Literal["plain", "sasl", "tls"] = "plain"
+
+    def listener(self, label: str | None = None) -> Listener:
+        """Return a listener by its label; without one, the listener that the bed asks.
+
+        Raises:
+            KeyError: there is no such listener.
+        """
+        label = label or self.asked
+        if label is None:
+            return next((one for one in self.listeners if one.sasl), self.listeners[0])
+        return {one.label: one for one in self.listeners}[label]
+
+    @property
+    def tls(self) -> bool:
+        """Whether brokers need certificates."""
+        return self.zookeeper == "tls" or any(one.tls for one in self.listeners)
+
+    @property
+    def scram_mechanisms(self) -> list[str]:
+        """SCRAM mechanisms of any listener."""
+        return sorted({name for one in self.listeners for name in one.mechanisms if name in SCRAM_HASHES})
+
+    def scram_configs(self) -> dict[str, dict[str, str]]:
+        """Return /config/users's entries, user -> mechanism -> credential, for the SCRAM mechanisms in use."""
+        if not self.scram_mechanisms:
+            return {}
+        return {
+            user: {one: scram_credential(one, password) for one in self.scram_mechanisms} for user, password in self.users.items()
+        }
+
+    def properties(self, broker: int) -> dict[str, str]:
+        """Return a broker's properties for SASL and the authorizer; addresses and certificates are the cluster's matter."""
+        result = {}
+        if self.inter_broker is not None:
+            result["inter.broker.listener.name"] = self.inter_broker
+            if mechanisms := self.listener(self.inter_broker).mechanisms:
+                result["sasl.mechanism.inter.broker.protocol"] = mechanisms[0]
+        logins = [one for one in self.listeners if one.sasl]
+        alike = len({one.mechanisms for one in logins}) == 1
+        for one in logins:
+            prefix = f"listener.name.{one.label.lower()}."
+            result[f"{'' if alike else prefix}sasl.enabled.mechanisms"] = ",".join(one.mechanisms)
+            for mechanism in one.mechanisms:
+                result[f"{prefix}{mechanism.lower()}.sasl.jaas.config"] = self._jaas(mechanism, broker)
+        if self.authorizer:
+            result["super.users"] = ";".join(self.super_users)
+        return result
+
+    def _jaas(self, mechanism: str, broker: int) -> str:
+        password = "mistyped" if broker in self.mistypes else self.users[BROKER]
+        options = {"username": BROKER, "password": password}
+        if mechanism == "PLAIN":
+            forgotten = self.forgets.get(broker, ())
+            options |= {f"user_{user}": known for user, known in self.users.items() if user not in forgotten}
+        return f"{_MODULES[mechanism]} required {_quoted(options)};"
+
+
+def without_super_user(security: Security, user: str = BROKER) -> dict[str, str | None]:
+    """Return the properties, for ``per_broker``, of a broker whose super.users lacks a user."""
+    return {"super.users": ";".join(one for one in security.super_users if one != f"User:{user}")}
+
+
+def scram_credential(mechanism: str, password: str, salt: bytes | None = None) -> str:
+    """Return a SCRAM credential as Kafka stores it (RFC 5802, section 3).
+
+    Args:
+        mechanism: a key of `SCRAM_HASHES`.
+        password: ASCII, for which SASLprep changes nothing.
+        salt: random unless given.
+    """
+    algorithm = SCRAM_HASHES[mechanism]
+    salt = salt or secrets.token_bytes(16)
+    salted = hashlib.pbkdf2_hmac(algorithm, password.encode(), salt, SCRAM_ITERATIONS)
+    stored = hashlib.new(algorithm, hmac.digest(salted, b"Client Key", algorithm)).digest()
+    server = hmac.digest(salted, b"Server Key", algorithm)
+    salt64, stored64, server64 = (base64.b64encode(one).decode() for one in (salt, stored, server))
+    return f"salt={salt64},stored_key={stored64},server_key={server64},iterations={SCRAM_ITERATIONS}"
+
+
+def scram_argument(mechanism: str, user: str, password: str) -> str:
+    """Return the value of StorageTool's ``--add-scram`` for a user; the password itself is not in it."""
+    salt = secrets.token_bytes(16)
+    salted = hashlib.pbkdf2_hmac(SCRAM_HASHES[mechanism], password.encode(), salt, SCRAM_ITERATIONS)
+    salt64, salted64 = (base64.b64encode(one).decode() for one in (salt, salted))
+    return f'{mechanism}=[name="{user}",iterations={SCRAM_ITERATIONS},salt="{salt64}",saltedpassword="{salted64}"]'
+
+
+def digest_jaas(section: str, options: Mapping[str, str]) -> str:
+    """Return a JAAS file's section for SASL with ZooKeeper (DIGEST-MD5)."""
+    module = "org.apache.zookeeper.server.auth.DigestLoginModule"
+    return f"{section} {{\n  {module} required\n  {_quoted(options)};\n}};\n"
+
+
+def _quoted(options: Mapping[str, str]) -> str:
+    return " ".join(f'{key}="{value}"' for key, value in options.items())

@@ -1,0 +1,75 @@
+"""What operators do with the topics of a running cluster, by Kafka's own API: with ZooKeeper from 2.4 on, and in KRaft."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from testbed.brokers import STEP_SECONDS
+from testbed.cluster import Cluster
+from testbed.errors import BedError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from testbed.brokers import BaseCluster
+
+LOOK_SECONDS = 0.5
+SLOWEST = "1"  # bytes a second
+
+
+def _ask(cluster: BaseCluster, command: str, **arguments: object) -> Any:  # noqa: ANN401 - JSON
+    """Ask the controller, whom alone brokers with ZooKeeper let do this; in KRaft any broker passes it on."""
+    controller = cluster.controller_id() if isinstance(cluster, Cluster) else None
+    return cluster.ask_topics(command, at=controller, **arguments)
+
+
+def _demand(refused: str | None, what: str) -> None:
+    if refused is not None:
+        message = f"{what} was refused: {refused}"
+        raise BedError(message)
+
+
+def reassign(cluster: BaseCluster, topic: str, partition: int, replicas: Sequence[int]) -> None:
+    """Begin to move a partition; returns at once."""
+    _demand(_ask(cluster, "reassign", moves=[[topic, partition, list(replicas)]]), f"the reassignment of {topic}-{partition}")
+
+
+def cancel_reassignment(cluster: BaseCluster, topic: str, partition: int) -> None:
+    """Take a reassignment that is under way back."""
+    _demand(_ask(cluster, "reassign", moves=[[topic, partition, None]]), f"the end of the reassignment of {topic}-{partition}")
+
+
+def await_reassigned(cluster: BaseCluster, seconds: float = STEP_SECONDS) -> None:
+    """Wait until nothing is being reassigned any more.
+
+    Raises:
+        BedError: something still is.
+    """
+    deadline = time.monotonic() + seconds
+    while left := _ask(cluster, "reassigning"):
+        if time.monotonic() > deadline:
+            message = f"still being reassigned after {seconds:.0f} s: {left}; logs in {cluster.folder}"
+            raise BedError(message)
+        time.sleep(LOOK_SECONDS)
+
+
+def configure_topic(cluster: BaseCluster, topic: str, keys: Mapping[str, str | None]) -> None:
+    """Set what a topic sets for itself; None takes a key away."""
+    _demand(_ask(cluster, "configure", topic=topic, broker=-1, keys=dict(keys)), f"the configuration of {topic}")
+
+
+def throttle(cluster: BaseCluster, broker: int, rate: str | None = SLOWEST) -> None:
+    """Let a broker follow throttled replicas at that many bytes a second; None ends it."""
+    keys = {"follower.replication.throttled.rate": rate}
+    _demand(cluster.ask_topics("configure", at=broker, topic=None, broker=broker, keys=keys), f"the throttle of broker {broker}")
+
+
+def delete(cluster: BaseCluster, topic: str) -> None:
+    """Ask for the deletion of a topic; with ZooKeeper it waits for all brokers that have replicas of it."""
+    _demand(_ask(cluster, "delete", topic=topic), f"the deletion of {topic}")
+
+
+def elect_preferred(cluster: BaseCluster) -> None:
+    """Give every partition its preferred leader."""
+    _demand(_ask(cluster, "elect"), "the preferred election")

@@ -1,0 +1,100 @@
+"""What the bed does with topics through Kafka's own API: ``topics_client.py COMMAND``, the answer as JSON.
+
+Run as a script inside the worker host. Standard input is a JSON object of ``options`` (kafka-python's) and the command's
+``arguments``. The bed changes what an audit only reads: reassignments, settings of topics and brokers, deletions, elections.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from typing import TYPE_CHECKING, Any
+
+from kafka.protocol.admin import (
+    AlterPartitionReassignmentsRequest,
+    DeleteTopicsRequest,
+    ElectLeadersRequest,
+    IncrementalAlterConfigsRequest,
+    ListPartitionReassignmentsRequest,
+)
+
+from testbed.broker_client import REQUEST_MS, send
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+BROKER, TOPIC = 4, 2
+SET, DELETE = 0, 1
+ELECTION_NOT_NEEDED = 84
+
+
+def refusal(answers: list[Any], *harmless: int) -> str | None:
+    """Return the first error among answers, None where there is none."""
+    return next((f"error {one.error_code} {one.error_message}" for one in answers if one.error_code not in {0, *harmless}), None)
+
+
+def reassign(options: dict[str, Any], *, address: str, moves: list[list[Any]]) -> str | None:
+    """Ask for replicas of [topic, partition, replicas (null: take the reassignment back)]; return a refusal."""
+    kind = AlterPartitionReassignmentsRequest.ReassignableTopic
+    topics = [
+        kind(name=topic, partitions=[kind.ReassignablePartition(partition_index=partition, replicas=replicas)])
+        for topic, partition, replicas in moves
+    ]
+    answer = send(address, options, AlterPartitionReassignmentsRequest(timeout_ms=REQUEST_MS, topics=topics))
+    return refusal([answer]) or refusal([one for topic in answer.responses for one in topic.partitions])
+
+
+def reassigning(options: dict[str, Any], *, address: str) -> list[list[Any]]:
+    """Return [topic, partition] of what is being reassigned."""
+    answer = send(address, options, ListPartitionReassignmentsRequest(version=0, timeout_ms=REQUEST_MS, topics=None))
+    return [[topic.name, one.partition_index] for topic in answer.topics for one in topic.partitions]
+
+
+def configure(
+    options: dict[str, Any], *, address: str, topic: str | None, broker: int, keys: Mapping[str, str | None]
+) -> str | None:
+    """Set keys of a topic, or of a broker where no topic is named; null takes one away. Return a refusal."""
+    kind = IncrementalAlterConfigsRequest.AlterConfigsResource
+    changes = [
+        kind.AlterableConfig(name=key, config_operation=DELETE if value is None else SET, value=value)
+        for key, value in keys.items()
+    ]
+    name = str(broker) if topic is None else topic
+    resource = kind(resource_type=BROKER if topic is None else TOPIC, resource_name=name, configs=changes)
+    answer = send(address, options, IncrementalAlterConfigsRequest(resources=[resource], validate_only=False))
+    return refusal(list(answer.responses))
+
+
+def delete(options: dict[str, Any], *, address: str, topic: str) -> str | None:
+    """Have a topic deleted; return a refusal. That a deletion takes longer than the request waits is none."""
+    answer = send(address, options, DeleteTopicsRequest(version=1, topic_names=[topic], timeout_ms=1000))
+    code = answer.responses[0].error_code
+    return f"error {code}" if code not in {0, 7} else None
+
+
+def elect(options: dict[str, Any], *, address: str) -> str | None:
+    """Elect the preferred leaders of all partitions; return a refusal."""
+    answer = send(address, options, ElectLeadersRequest(version=1, election_type=0, topic_partitions=None, timeout_ms=REQUEST_MS))
+    found = [one for topic in answer.replica_election_results for one in topic.partition_result]
+    return f"error {answer.error_code}" if answer.error_code else refusal(found, ELECTION_NOT_NEEDED)
+
+
+COMMANDS: dict[str, Callable[..., object]] = {
+    "reassign": reassign,
+    "reassigning": reassigning,
+    "configure": configure,
+    "delete": delete,
+    "elect": elect,
+}
+
+
+def main() -> None:
+    """Run one command."""
+    logging.disable(logging.CRITICAL)
+    told = json.load(sys.stdin)
+    sys.stdout.write(json.dumps(COMMANDS[sys.argv[1]](told["options"], **told["arguments"])))
+
+
+if __name__ == "__main__":
+    main()

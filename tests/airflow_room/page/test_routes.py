@@ -1,0 +1,184 @@
+"""What the pages show of a store, and what of one that is damaged, old or empty."""
+
+import json
+import re
+
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+
+from airflow_page import BROKEN, QUIET, RUN, of_run
+from kafka_audit.airflow import tasks
+from kafka_audit.airflow.page import links
+from kafka_audit.airflow.page.routes import app
+
+HEADLINE = "Broker 2 is cut off: controller 0 cannot reach the address it advertises"
+
+
+def test_the_overview_leads_to_every_cluster_and_names_those_never_audited(viewer):
+    page = viewer.get("/").text
+    assert "1 of 3 clusters has an incident; 1 not judged" in page
+    assert HEADLINE in page
+    assert 'href="clusters/quiet.eu"' in page
+    assert page.index("unasked") < page.index("clusters/quiet.eu")
+
+
+def test_a_cluster_shows_its_newest_report(viewer):
+    page = viewer.get("/clusters/prod").text
+    assert f'<h1 id="headline"><bdi>{HEADLINE}' in page
+    assert f"../snapshots/{BROKEN[1]}/findings.json" in page
+    assert "This is an old report" not in page
+
+
+def test_an_old_report_says_that_it_is_old(viewer):
+    assert "This is an old report" in viewer.get(f"/snapshots/{BROKEN[0]}").text
+    assert "This is an old report" not in viewer.get(f"/snapshots/{BROKEN[1]}").text
+
+
+def test_the_server_filters_and_keeps_the_filter_in_its_links(viewer):
+    page = viewer.get("/clusters/prod", params={"code": "KA302", "mode": "reach"}).text
+    table = page[page.index('id="list"') :]
+    assert ">KA302<" in table
+    assert ">KA105<" not in table
+    assert "mode=view&amp;code=KA302" in page
+    assert '<input type="hidden" name="mode" value="reach">' in page
+
+
+def test_the_timeline_compares_the_last_two_unless_others_are_chosen(viewer):
+    page = viewer.get("/clusters/prod/timeline").text
+    assert "Changes between" in page
+    assert re.search(rf'name="a" value="{BROKEN[0]}"[^>]*checked', page)
+    assert re.search(rf'name="b" value="{BROKEN[1]}"[^>]*checked', page)
+    turned = viewer.get("/clusters/prod/timeline", params={"a": BROKEN[1], "b": BROKEN[0]}).text
+    assert re.search(rf'name="a" value="{BROKEN[0]}"[^>]*checked', turned)
+    one = viewer.get("/clusters/quiet.eu/timeline").text
+    assert "Changes between" not in one
+    older = viewer.get("/clusters/prod/timeline", params={"before": BROKEN[1]}).text
+    assert BROKEN[0] in older
+    assert f'value="{BROKEN[1]}" aria' not in older
+    across = viewer.get("/clusters/prod/timeline", params={"before": BROKEN[1], "a": BROKEN[0], "b": BROKEN[1]}).text
+    assert f'<input type="hidden" name="b" value="{BROKEN[1]}">' in across
+    assert "Changes between 14 Sep 18:00 and 14 Sep 18:00" in across
+    strange = viewer.get("/clusters/prod/timeline", params={"a": BROKEN[0], "b": "20260914T180000Z-quiet.eu-0003"})
+    assert strange.status_code == 200
+
+
+@pytest.mark.parametrize(("form", "media"), [("json", "application/json"), ("md", "text/markdown"), ("html", "text/html")])
+def test_a_report_comes_as_a_file(viewer, form, media):
+    answer = viewer.get(f"/snapshots/{BROKEN[0]}/findings.{form}")
+    assert answer.headers["content-type"].startswith(media)
+    assert answer.headers["content-disposition"] == f'attachment; filename="{BROKEN[0]}.{form}"'
+    assert HEADLINE in answer.text
+
+
+def test_a_run_leads_straight_to_its_report(viewer):
+    answer = viewer.get(of_run(cluster="prod"), follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (303, links.relative(BROKEN[1], RUN))
+    page = viewer.get(of_run(cluster="prod")).text
+    assert HEADLINE in page
+    assert "/dags/kafka_audit/runs/manual__2026-09-14T18%3A00%3A00%2B00%3A00" in page
+
+
+def test_a_run_of_several_clusters_shows_them_all(viewer):
+    page = viewer.get(of_run()).text
+    assert "In this run 1 of 2 clusters had an incident" in page
+    assert links.relative(QUIET, RUN).replace("&", "&amp;") in page
+
+
+def test_a_run_of_another_dag_or_without_a_report_says_so(viewer):
+    assert "This run is not a Kafka audit" in viewer.get("/run", params={"dag": "etl", "run": RUN}).text
+    assert "This run has no report" in viewer.get("/run", params={"dag": "kafka_audit", "run": "another"}).text
+
+
+def test_a_run_is_found_by_the_name_that_its_task_gave_it():
+    assert tasks.run_name(RUN).startswith(links.run_prefix(RUN))
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/clusters/nobody", "/snapshots/20260914T170000Z-prod-ffff", "/snapshots/..%2F..%2Fclusters", "/checks/KA999", "/x",
+     f"/snapshots/{BROKEN[0]}/findings.exe", "/clusters/..%2f..%2fetc/timeline", "/clusters/nobody/timeline"],
+)  # fmt: skip
+def test_what_is_not_there_is_told_in_a_sentence(viewer, path):
+    answer = viewer.get(path)
+    assert answer.status_code == 404
+    assert "<h1>" in answer.text
+    assert "Traceback" not in answer.text
+
+
+def test_a_damaged_report_is_told_and_the_others_are_shown(viewer, tmp_path):
+    (tmp_path / "store" / "snapshots" / BROKEN[1] / "findings.json").write_text("{")
+    overview = viewer.get("/").text
+    assert "is not valid for this version" in overview
+    assert HEADLINE in overview  # of the report before
+    answer = viewer.get(f"/snapshots/{BROKEN[1]}")
+    assert answer.status_code == 404
+    assert "is not valid for this version" in answer.text
+
+
+def test_a_report_without_its_head_is_none(viewer, store):
+    document = store.read_report(BROKEN[1])
+    del document["matrix"]
+    store.write_report(BROKEN[1], document)
+    assert "is not valid for this version" in viewer.get(f"/snapshots/{BROKEN[1]}").text
+
+
+def test_a_report_that_is_written_anew_is_shown_anew(viewer, store):
+    assert viewer.get("/clusters/prod").status_code == 200
+    document = store.read_report(BROKEN[1])
+    document["incidents"][0]["headline"] = "Another headline"
+    store.write_report(BROKEN[1], document)
+    assert "Another headline" in viewer.get("/clusters/prod").text
+    assert "Another headline" in viewer.get("/").text
+
+
+def test_an_empty_store_says_what_to_do(viewer, tmp_path, monkeypatch):
+    monkeypatch.setenv("KAFKA_AUDIT_STORE", str(tmp_path / "elsewhere"))
+    monkeypatch.setenv("KAFKA_AUDIT_CLUSTERS", str(tmp_path / "none.yaml"))
+    page = viewer.get("/").text
+    assert "No cluster has been audited" in page
+    assert "kafka-audit run CLUSTER" in page
+    assert "Clusters without a report are not listed" in page
+
+
+def test_a_wrong_setting_is_one_sentence(viewer, monkeypatch, caplog):
+    monkeypatch.setenv("KAFKA_AUDIT_MIN_COVERAGE", "most")
+    answer = viewer.get("/")
+    assert answer.status_code == 500
+    assert "A setting of this deployment" in answer.text
+    assert "KAFKA_AUDIT_MIN_COVERAGE" in caplog.text
+
+
+@pytest.mark.usefixtures("viewer")
+def test_it_works_below_a_base_path():
+    """All links are relative, and none leaves the pages by a slash too many."""
+    outer = FastAPI()
+    outer.mount("/tools/airflow/kafka-audit", app)
+    client = TestClient(outer, root_path="")
+    for start in (
+        "",
+        "clusters/prod",
+        "clusters/prod/timeline",
+        f"snapshots/{BROKEN[0]}",
+        "checks",
+        "checks/KA302",
+        "nothing/there",
+    ):
+        base = f"/tools/airflow/kafka-audit/{start}"
+        page = client.get(base).text
+        found = sorted({*re.findall(r'(?:href|src)="([^"#?]+)', page)})
+        for link in [link for link in found if not re.search("checks/KA(?!302)", link)]:
+            target = client.get(base.rpartition("/")[0] + "/" + link)
+            assert target.status_code == 200, (base, link)
+
+
+def test_the_link_at_the_gate_leads_to_the_run(monkeypatch):
+    monkeypatch.setenv("AIRFLOW__API__BASE_URL", "https://example.com/airflow/")
+    operator = type("Gate", (), {"op_kwargs": {"cluster": "prod"}})()
+    instance = type("Ti", (), {"run_id": RUN})()
+    link = links.AuditReport().get_link(operator, ti_key=instance)
+    assert link == f"https://example.com/airflow/kafka-audit{of_run(cluster='prod')}"
+
+
+def test_the_json_is_the_report(viewer):
+    assert json.loads(viewer.get(f"/snapshots/{QUIET}/findings.json").text)["snapshot_id"] == QUIET

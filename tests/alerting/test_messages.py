@@ -1,0 +1,172 @@
+"""What an alert says, and that nothing a cluster says is obeyed by whoever shows it."""
+
+import dataclasses
+from datetime import timedelta
+
+import pytest
+
+from audit_history import History, cut_off
+from kafka_audit.alerting import messages, policy, rendering
+from kafka_audit.alerting.conditions import AlertLimits, AuditResult, Condition
+from kafka_audit.alerting.dedupe_state import DedupeState, OpenAlert
+from kafka_audit.alerting.messages import AlertMessage, Links
+from kafka_audit.alerting.policy import AlertEvent, Change
+
+AT = "2026-09-14T06:00:00+00:00"
+LINKS = Links(report="https://airflow.example/dags/a/plugin/findings", log="http://airflow/log", stored="/store/findings.json")
+MESSAGE = AlertMessage(
+    key="k1",
+    first=True,
+    subject="[NEW] prod: controller 0 cannot reach broker 2",
+    facts=("CRITICAL, KA302. Since 14 Sep 06:00 UTC, 1 audit.",),
+    reasons="  WHY\n    + evidence",
+    command="nc -vz -w 3 10.99.0.12 9092",
+    links=LINKS,
+)
+
+
+@pytest.fixture
+def story():
+    """Messages of a channel that hears each audit."""
+    history, state = History(), DedupeState()
+
+    def run(*failures, why="", **more):
+        nonlocal state
+        result = AuditResult(cluster="prod", document=None if why else history.audit(*failures, **more), why=why)
+        events, state = policy.decide(state, result, history.now, AlertLimits())
+        return [messages.message(event, result, LINKS) for event in events]
+
+    return run
+
+
+def test_a_new_incident_says_what_why_and_what_to_do(story):
+    (alert,) = story(*cut_off(1))
+    told = rendering.plain_text(alert)
+    lines = told.splitlines()
+    assert lines[0] == rendering.subject(alert)
+    assert lines[0].startswith("[NEW] prod: Broker 1 is cut off")
+    assert "CRITICAL, measured, KA302. Since 14 Sep 06:00 UTC, 1 audit." in lines
+    assert "NEW      KA105 KA302 broker/1" in lines
+    assert any(line.startswith("COVERAGE 4 of 4 reads answered") for line in lines)
+    assert {"  WHY", "  DO"} <= set(lines)
+    assert lines[-3:] == [
+        "Report: https://airflow.example/dags/a/plugin/findings",
+        "Log: http://airflow/log",
+        "Stored: /store/findings.json",
+    ]
+    assert max(len(line) for line in lines if not line.startswith(("[", " "))) <= 80
+
+
+def test_what_is_worse_ongoing_and_over_is_told_apart(story):
+    story(*cut_off(1))
+    (worse,) = story(*cut_off(1, 3))
+    assert worse.subject.startswith("[WORSE] prod: Brokers 1 and 3 are cut off")
+    assert worse.facts == (
+        "CRITICAL, measured, KA302. Since 14 Sep 06:00 UTC, 2 audits.",
+        "Worse: also affects broker 3.",
+        "NEW      KA105 KA302 broker/3",
+        "ONGOING  KA105 KA302 broker/1",
+        "COVERAGE 4 of 4 reads answered",
+    )
+    assert not worse.first
+    (over,) = story()
+    assert over.subject.startswith("[RESOLVED] prod: resolved after 12 h: Brokers 1 and 3 are cut off")
+    assert over.facts[:2] == (
+        "It lasted 12 h, from 14 Sep 06:00 UTC, 2 audits.",
+        "RESOLVED KA105 KA302 broker/1; KA105 KA302 broker/3",
+    )
+    assert (over.reasons, over.command) == ("", "")
+    assert over.key == worse.key
+
+
+def test_a_reminder_says_for_how_long(story):
+    story(*cut_off(1))
+    (still,) = story(*cut_off(1), after=timedelta(hours=24))
+    assert still.subject.startswith("[STILL, 24 h] prod: Broker 1 is cut off")
+
+
+def test_a_failed_audit_says_what_was_known_before_and_when_it_works_again(story):
+    story()
+    (failed,) = story(why="no snapshot was taken")
+    assert failed.subject == "[NOT AUDITED] prod: no snapshot was taken; last audited 14 Sep 06:00 UTC: no incident"
+    assert failed.facts == ("Since 14 Sep 06:00 UTC. Checks without data are unknown.",)
+    (again,) = story()
+    assert again.subject == "[AUDITED AGAIN] prod: no incident, after 1 failed audit"
+
+
+@pytest.mark.parametrize(
+    ("minutes", "told"), [(-1, "0 min"), (0, "0 min"), (119, "119 min"), (120, "2 h"), (24 * 60, "24 h"), (72 * 60, "3 d")]
+)
+def test_a_duration_is_as_short_as_people_say_it(minutes, told):
+    assert messages.duration(timedelta(minutes=minutes)) == told
+
+
+def test_a_subject_is_one_line_and_short():
+    hostile = dataclasses.replace(MESSAGE, subject="[NEW] prod: a\r\nBcc: everyone@example.com\n\n\x1b[2J\u202e" + "x" * 500)
+    subject = rendering.subject(hostile)
+    assert subject.isprintable()
+    assert len(subject) <= rendering.SUBJECT_CHARS
+
+
+def test_a_mail_shows_html_instead_of_obeying_it():
+    hostile = dataclasses.replace(
+        MESSAGE,
+        subject="[NEW] prod: <img src=x onerror=alert(1)>",
+        facts=("NEW KA606 topic/<script>alert(1)</script>&",),
+        reasons="topic <b>bold</b>&\x1b[31m\nnext \u202e line",
+        links=Links(report="https://airflow/'\"><script>", stored="javascript:alert(1)"),
+    )
+    shown = rendering.html_mail(hostile)
+    assert not [tag for tag in ("<script", "<img", "<b>", "\x1b", "\u202e", 'href="javascript') if tag in shown]
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;&amp;" in shown
+    assert "topic &lt;b&gt;bold&lt;/b&gt;&amp;\\u001b[31m\nnext \\u202e line" in shown
+    assert shown.startswith('<h2 style="font-size: 18px">[NEW] prod: &lt;img')
+
+
+def test_slack_mentions_nobody_and_keeps_commands_whole():
+    hostile = dataclasses.replace(
+        MESSAGE,
+        subject="[NEW] prod: <!channel>",
+        facts=("NEW KA606 topic/<@U1>",),
+        impact="```*bold* & <http://evil|kafka>```\nnext",
+        command="`rm`",
+        links=Links(report="https://a/<!here>", log="http://airflow/log"),
+    )
+    assert rendering.slack(hostile) == (
+        "*[NEW] prod: &lt;!channel&gt;*\n> NEW KA606 topic/&lt;@U1&gt;\n"
+        "'''*bold* &amp; &lt;http://evil|kafka&gt;'''\\u000anext\n`'rm'`\n"
+        "<https://a/&lt;!here&gt;|Report>\n<http://airflow/log|Log>"
+    )
+
+
+def test_a_long_report_is_cut_where_it_says_so():
+    long = dataclasses.replace(MESSAGE, reasons="line of a report\n" * 10_000, impact="i" * 64_000, command="x" * 64_000)
+    assert len(rendering.slack(long)) < 3 * rendering.LINE_CHARS
+    for shown in (rendering.plain_text(long), rendering.html_mail(long)):
+        assert "… the rest is in the report" in shown
+        assert len(shown) < rendering.MAIL_CHARS + 2_000
+
+
+def test_without_a_report_neither_block_nor_place_is_left_behind():
+    bare = AlertMessage(key="k", first=True, subject="[NOT AUDITED] prod: no snapshot", links=Links(log="http://airflow/log"))
+    assert rendering.slack(bare) == "*[NOT AUDITED] prod: no snapshot*\n<http://airflow/log|Log>"
+    assert rendering.plain_text(bare) == "[NOT AUDITED] prod: no snapshot\n\nLog: http://airflow/log\n"
+    assert "<pre" not in rendering.html_mail(bare)
+
+
+def test_of_very_many_incidents_the_worst_are_told_and_the_others_listed():
+    conditions = [
+        Condition(kind="incident", headline=f"Broker {number} is gone", findings=(("KA113", f"broker/{number}"),))
+        for number in range(70)
+    ]
+    alerts = [
+        OpenAlert(key=str(number), condition=condition, affected=(), severity="HIGH", since=AT, sent=AT)
+        for number, condition in enumerate(conditions)
+    ]
+    events = [AlertEvent(change=Change.NEW, alert=alert, lasted=timedelta()) for alert in alerts]
+    shown = messages.messages(events, AuditResult(cluster="prod"), LINKS)
+    assert len(shown) == messages.MOST_ALERTS
+    assert shown[-1].subject == "[AND MORE] prod: 61 more messages of the same audit"
+    assert shown[-1].facts[0] == "[NEW] prod: Broker 9 is gone"
+    assert shown[-1].facts[-1] == "… and 11 more, in the report"
+    assert len(messages.messages(events[:10], AuditResult(cluster="prod"), LINKS)) == 10

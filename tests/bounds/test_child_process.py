@@ -1,0 +1,103 @@
+"""What runs in a child process ends there, and its answer or error comes back."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from kafka_audit.bounds import child_process
+from kafka_audit.bounds.child_process import ChildError
+from kafka_audit.model.errors import UsageError
+
+
+class Unpicklable(Exception):  # noqa: N818 -- stands for any
+    def __init__(self, one, two):
+        super().__init__(one + two)
+
+
+def children():
+    return Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_left():
+    files, others = len(list(Path("/proc/self/fd").iterdir())), children()  # other tests' Spark may be a child of this process
+    yield
+    assert (len(list(Path("/proc/self/fd").iterdir())), children()) == (files, others)
+
+
+def test_an_answer_comes_back_whole():
+    assert child_process.run(lambda _: ("x" * 5_000_000, os.getpid()), seconds=20)[0] == "x" * 5_000_000
+    assert child_process.run(lambda _: os.getpid(), seconds=20) != os.getpid()
+
+
+def test_an_error_comes_back_as_it_is_with_where_it_was_raised():
+    def fail(_):
+        message = "clusters.yaml:3: wrong"
+        raise UsageError(message)
+
+    with pytest.raises(UsageError, match=re.escape("clusters.yaml:3: wrong")) as told:
+        child_process.run(fail, seconds=20)
+    assert "in fail" in told.value.__notes__[0]
+
+
+def test_an_error_that_cannot_travel_comes_back_in_words():
+    def fail(_):
+        raise Unpicklable(*"ab")
+
+    with pytest.raises(ChildError, match="Unpicklable: ab"):
+        child_process.run(fail, seconds=20)
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "loop", ["while True: pass", "import re; re.fullmatch('(.|..)*#', 'a' * 400)", "import time; time.sleep(600)"]
+)
+def test_what_takes_longer_is_ended(loop):
+    started = time.monotonic()
+    with pytest.raises(ChildError, match=re.escape("took longer than 0.5 s")):
+        child_process.run(lambda _: exec(loop), seconds=0.5)  # noqa: S102 -- of the test
+    assert time.monotonic() - started < 10
+
+
+def test_each_note_gives_it_its_time_anew_and_the_last_one_is_told():
+    def slow(note):
+        for number in range(6):
+            note(number)
+            time.sleep(0.3)
+        time.sleep(60)
+
+    with pytest.raises(ChildError) as told:
+        child_process.run(slow, seconds=1.0)
+    assert told.value.at == 5
+
+
+def test_memory_is_bounded():
+    with pytest.raises(ChildError, match="needed more than 100 MB"):
+        child_process.run(lambda _: len(bytearray(400_000_000)), seconds=60, megabytes=100)
+    assert child_process.run(lambda _: len(bytearray(10_000_000)), seconds=60, megabytes=100) == 10_000_000
+
+
+def test_a_child_that_dies_is_told():
+    with pytest.raises(ChildError, match="ended unexpectedly"):
+        child_process.run(lambda _: os.kill(os.getpid(), signal.SIGKILL), seconds=20)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="prctl is Linux's")
+def test_a_killed_parent_leaves_no_child():
+    code = (
+        "import os, time\nfrom kafka_audit.bounds import child_process\n"
+        "child_process.run(lambda _: (print(os.getpid(), flush=True), time.sleep(300)), seconds=300)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as parent:
+        child = int(parent.stdout.readline())
+        parent.kill()
+    until = time.monotonic() + 10
+    while time.monotonic() < until and Path(f"/proc/{child}/cmdline").exists() and Path(f"/proc/{child}/cmdline").read_bytes():
+        time.sleep(0.05)
+    assert time.monotonic() < until

@@ -1,0 +1,113 @@
+"""What the parts of a cluster view say: endpoints, probes, reads, logins, symptoms."""
+
+import pytest
+
+import small_cluster
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.differences.found import Differences
+from kafka_audit.differences.tables import DIFFERENCES, ReplicaGap
+
+LISTENERS = {0: {"CLIENT": "a:9092", "INTERNAL": "a:9094"}, 1: "b:9092"}
+KRAFT = {"mode": "kraft", "zookeeper": False}
+
+
+def view(**spec) -> ClusterView:
+    return ClusterView.of_files(small_cluster.snapshot(spec))
+
+
+def shown(endpoints):
+    return [(one.broker_id, one.listener, one.address, one.protocol) for one in endpoints]
+
+
+def test_endpoints_are_what_is_registered():
+    assert shown(view(brokers=LISTENERS).endpoints.all) == [
+        (0, "CLIENT", "a:9092", "CLIENT"),
+        (0, "INTERNAL", "a:9094", "INTERNAL"),
+        (1, "PLAINTEXT", "b:9092", "PLAINTEXT"),
+    ]
+
+
+def test_in_kraft_endpoints_are_what_brokers_list_and_set():
+    setting = {"advertised.listeners": "PLAINTEXT://b:9092,INTERNAL://b:9094"}
+    held = view(brokers={0: "a:9092", 1: "b:9092"}, views={0: "full", 1: "full"}, configs={1: setting}, **KRAFT)
+    assert shown(held.endpoints.all) == [
+        (0, "PLAINTEXT", "a:9092", "PLAINTEXT"),
+        (1, "INTERNAL", "b:9094", None),
+        (1, "PLAINTEXT", "b:9092", "PLAINTEXT"),
+    ]
+    assert list(held.endpoints.by_settings) == [1]
+
+
+def test_without_zookeeper_s_word_endpoints_are_known_by_lists_alone():
+    silent = view(brokers={0: "a:9092", 1: "b:9092"}, views={0: "full"}, zookeeper=False)
+    assert silent.endpoints.all == ()
+    assert [one.address for one in silent.endpoints.known] == ["a:9092", "b:9092"]
+    assert silent.endpoints.by_resource["broker/1/listener/PLAINTEXT"].port == 9092
+    assert silent.named_brokers == (0, 1)
+    assert (silent.in_zookeeper, silent.zookeeper_read, silent.controller) == ({}, False, None)
+
+
+def test_an_address_of_ipv6_is_written_in_brackets():
+    assert shown(view(brokers={0: "fe80::1:9092"}).endpoints.all)[0][2] == "[fe80::1]:9092"
+
+
+def test_brokers_hear_others_on_the_listener_by_its_name_or_on_the_only_one():
+    named = view(brokers=LISTENERS, configs={0: {"inter.broker.listener.name": "INTERNAL"}})
+    assert named.inter_broker_endpoint(0).address == "a:9094"
+    assert named.inter_broker_endpoint(1).address == "b:9092"
+    assert view(brokers=LISTENERS).inter_broker_endpoint(0) is None
+
+
+def test_a_probe_says_what_passed_and_where_it_ends():
+    probes = [
+        {"to": 1, "vantage": "worker", "fails": "api", "error": "timeout", "resolved": "10.0.0.1 by nameserver 10.0.0.2"},
+        {"to": 1, "from": 0, "fails": "tcp", "error": "connection refused"},
+    ]
+    held = view(brokers={0: "a:9092", 1: "b:9092"}, probes=probes)
+    (endpoint,) = held.endpoints.of(1)
+    (client,) = held.probes_to(endpoint, "client")
+    assert (client.passed, client.outcome, client.layer, client.error) == (("dns", "tcp"), "failed", "api", "timeout")
+    assert (client.failed_at_network, client.resolved) == (False, "10.0.0.1 by nameserver 10.0.0.2")
+    (broker,) = held.probes_to(endpoint, "broker")
+    assert (broker.failed_at_network, broker.from_broker, broker.network) == (True, 0, "moving")
+    assert [(probe.address, probe.open) for probe in held.worker_probes] == [("b:9092", True)]
+
+
+def test_reads_belong_to_the_broker_that_answers_at_an_address():
+    identities = {-1: {"answered_by": 2, "address": "x:9092"}}
+    reads = [
+        {"observer": "broker@x:9092", "target": "x:9092", "outcome": "failed", "error": "timeout"},
+        {"observer": "broker:0"},
+        {"observer": "controller@c:9093", "operation": "DescribeQuorum"},
+        {"observer": "zookeeper", "operation": "zookeeper /brokers/ids"},
+    ]
+    held = view(brokers={0: "a:9092"}, views={0: "full"}, reads=reads, identities=identities)
+    assert sorted(held.reads.by_resource) == ["broker/0", "broker/2", "cluster", "controller/c:9093"]
+    assert held.reads.silent_brokers == frozenset()
+    assert view(brokers={0: "a:9092"}).reads.silent_brokers == {"broker/0"}
+
+
+def test_without_a_controller_no_view_is_a_symptom():
+    empty = {"brokers": {0: "a:9092", 1: "b:9092"}, "views": {0: "full", 1: "empty"}}
+    assert view(**empty).symptoms.passing(1)
+    assert view(**empty).symptoms.lasting(1) is None  # seen in one sample
+    assert view(**empty, controller="absent").symptoms.accepted(0) is None
+    assert view(**empty).symptoms.accepted(0) == "broker 0 has accepted what controller 0 sends: its view is filled"
+    assert view(brokers={0: "a:9092"}).symptoms.silent(0)
+
+
+@pytest.mark.parametrize(("change", "alone"), [({}, True), ({"repeated": False}, False), ({"follows_others": False}, False)])
+def test_in_kraft_a_leader_is_alone_that_no_follower_of_others_is_in_sync_with(change, alone):
+    row = {"leader": 1, "replica": 0, "partitions": 2, "in_sync": 0, "repeated": True, "oldest_version": 3}
+    row |= {"follows_others": True, "leader_alone": True, "listed_offline": False}
+    snapshot = small_cluster.snapshot({"brokers": {0: "a:9092", 1: "b:9092"}, "views": {0: "full", 1: "full"}, **KRAFT})
+    held = ClusterView(snapshot, None, Differences.from_rows(DIFFERENCES, [ReplicaGap(**(row | change))]))
+    assert (held.symptoms.lasting(1) is not None) is alone
+
+
+def test_certificates_and_mechanisms_are_those_of_the_last_sample_that_showed_them():
+    held = view(brokers={0: "a:9092"}, configs={0: {"sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256"}})
+    assert held.logins.certificate(0, "PLAINTEXT") is None
+    assert held.logins.offered_mechanisms(0, "PLAINTEXT") == {"PLAIN", "SCRAM-SHA-256"}
+    assert held.logins.offered_mechanisms(1, "PLAINTEXT") is None
+    assert held.logins.known_users(0, "PLAINTEXT", "SCRAM-SHA-256") is None

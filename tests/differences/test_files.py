@@ -1,0 +1,75 @@
+"""What every `.sql` file keeps to, whatever it computes."""
+
+import re
+
+import pytest
+import sqlglot
+from sqlglot import exp
+
+from differences import in_duckdb
+from kafka_audit.differences import files
+from kafka_audit.differences.tables import DIFFERENCES, GIVEN, ListAge
+from kafka_audit.model.finding import Confidence, Severity, Status
+from kafka_audit.model.tables import LARGE, columns
+
+TABLES = (ListAge, *DIFFERENCES)
+FOLDER = files.files("kafka_audit.differences")
+PATHS = sorted(
+    [entry for entry in FOLDER.iterdir() if entry.name.endswith(".sql")] + [*FOLDER.joinpath("reference").iterdir()],
+    key=lambda entry: entry.name,
+)
+JUDGING = {word.lower() for words in (Status, Severity, Confidence) for word in words.__members__} | {
+    "severity",
+    "status",
+    "finding",
+}
+"""No file may know one of these."""
+
+
+def bare(text: str) -> str:
+    """Return a file without its comments."""
+    return re.sub(r"--[^\n]*", "", text)
+
+
+@pytest.fixture(scope="module")
+def empty():
+    """A connection with all tables, and no row in them."""
+    with in_duckdb.connected([], {}) as connection:
+        for name in files.SHARED:
+            connection.execute(f"CREATE TABLE {name} AS {in_duckdb.in_duckdb(files.shared(name, {False, True}))}")
+        yield connection
+
+
+def test_a_file_for_every_table_and_none_more():
+    assert {entry.name.removesuffix(".sql") for entry in FOLDER.iterdir() if entry.name.endswith(".sql")} == {
+        table.table() for table in TABLES
+    }
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.table())
+def test_its_columns_are_those_of_the_dataclass(empty, table):
+    empty.execute(in_duckdb.in_duckdb(files.text(table.table())))
+    assert [column[0] for column in empty.description] == ["snapshot_id", *(column.name for column in columns(table))]
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.name)
+def test_it_begins_with_what_it_is(path):
+    first = path.read_text().splitlines()[0]
+    assert re.match(r"-- [A-Z].{20,}", first)
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.name)
+def test_it_neither_judges_nor_talks(path):
+    text = bare(path.read_text())
+    words = set(re.findall(r"[a-z_]+", text.lower()))
+    assert not words & JUDGING
+    sentences = [one for one in re.findall(r"'([^']*)'", text) if " " in one.strip()]
+    assert not sentences
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.name)
+def test_it_reads_partition_sized_given_and_shared_tables_alone(path):
+    tree = sqlglot.parse_one(path.read_text(), read="spark")
+    own = {one.alias for one in tree.find_all(exp.CTE)}
+    known = {table.table() for table in (*LARGE, *GIVEN)} | set(files.SHARED)
+    assert {one.name for one in tree.find_all(exp.Table)} - own <= known

@@ -1,0 +1,175 @@
+"""The whole job: a store with a request, real Spark, the answer. DuckDB runs the same files: both must say the very same."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+import cluster_views
+from engine.stores import put, snapshot_id
+from kafka_audit import job
+from kafka_audit.differences import measure
+from kafka_audit.differences.local_settings import FOR_FEW_ROWS
+from kafka_audit.model.errors import EngineError
+from kafka_audit.model.finding import Change, Confidence, Severity, Status
+
+EMPTY = {"brokers": "none", "topics": "none", "controller_id": -1}
+WORLDS = {
+    "cut": {"now": {"views": {2: EMPTY}}},
+    "whole": {"previous": {}},
+    "changed": {
+        "now": {
+            "zookeeper": {"controller_id": 1, "controller_epoch": 4},
+            "brokers": {
+                1: {"listeners": {"PLAINTEXT": "PLAINTEXT://10.0.0.111:9092"}},
+                2: "absent",
+                3: {"listeners": {"PLAINTEXT": "PLAINTEXT://10.0.0.13:9092"}, "czxid": 130, "mzxid": 130},
+            },
+            "topics": {
+                "payments": {"topic_id": "another-id"},
+                "orders": {"partitions": {2: {"leader": 0, "leader_epoch": 6}}},
+                "new": {"topic_id": "new-id", "czxid": 900, "mzxid": 900, "partitions": {}},
+            },
+            "configs": {"num.io.threads": "8", 0: {"log.retention.hours": "24"}},
+        },
+        "previous": {
+            "topics": {"old": {"topic_id": None, "czxid": 77, "mzxid": 77, "partitions": {}}},
+            "configs": {"num.io.threads": "8", 0: {"log.retention.hours": "168", "ssl.keystore.password": "hidden"}},
+        },
+    },
+    "kraft": {
+        "world": {"info": {"mode": "kraft"}, "zookeeper": "none"},
+        "now": {
+            "topics": {"orders": {"partitions": {2: {"leader": 0, "leader_epoch": 6}}}},
+            "views": {
+                0: {"brokers": {2: "absent"}},
+                1: {"brokers": {2: "absent"}},
+                2: {"controller_id": 1, "topics": {"orders": {"partitions": {2: {"leader": 2, "leader_epoch": 5}}}}},
+            },
+        },
+        "previous": {},
+    },
+    "migrated": {
+        "now": {
+            "info": {"mode": "kraft"},
+            "zookeeper": "none",
+            "views": {one: {"brokers": {1: {"host": "10.0.0.111"}}} for one in range(3)},
+        },
+        "previous": {},
+    },
+    "blind": {"now": {"zookeeper": "none"}, "previous": {}},
+    "moved": {
+        "now": {"topics": {"logs": {"partitions": {number: {"leader": 1} for number in range(201)}}}},
+        "previous": {},
+        "world": {
+            "topics": {
+                "logs": {
+                    "topic_id": "logs-id",
+                    "czxid": 400,
+                    "mzxid": 400,
+                    "partitions": {
+                        number: {
+                            "replicas": [0, 1],
+                            "leader": 0,
+                            "leader_epoch": 1,
+                            "controller_epoch": 3,
+                            "isr": [0, 1],
+                            "state_mzxid": 410,
+                        }
+                        for number in range(201)
+                    },
+                }
+            }
+        },
+    },
+}
+
+
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(measure.FEW_ROWS, id="few"), pytest.param(0, id="many", marks=pytest.mark.scenario)],
+)
+def store(request, spark, tmp_path_factory):
+    """Few rows are measured in one partition, many as Spark likes: it makes no difference."""
+    store = put(tmp_path_factory.mktemp("a store with spaces"), "r1", WORLDS)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(measure, "FEW_ROWS", request.param)
+        job.answer(spark, store.root, "r1")
+    return store
+
+
+pytestmark = pytest.mark.spark
+
+
+def judged(store, name):
+    return store.read_judged("r1", snapshot_id(name))
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_spark_and_duckdb_say_the_same(store, name):
+    store.write_request(replace(store.read_request("r1"), run_id="r2"))
+    cluster_views.answer(store, "r2")
+    in_spark, in_duckdb = judged(store, name), store.read_judged("r2", snapshot_id(name))
+    assert {one for one in in_spark.differences if in_spark.differences[one]}
+    for table, rows in in_duckdb.differences.items():
+        assert sorted(map(json.dumps, in_spark.differences[table])) == sorted(map(json.dumps, rows)), table
+    assert set(map(repr, in_spark.judgements)) == set(map(repr, in_duckdb.judgements))
+    assert in_spark.changes == in_duckdb.changes
+
+
+def test_every_pair_of_the_run_is_judged(store):
+    answer = store.read_answer("r1")
+    assert (set(answer.judged), answer.failed) == ({snapshot_id(name) for name in WORLDS}, ())
+    found = {(name, one.code, one.resource): one for name in WORLDS for one in judged(store, name).judgements}
+    empty = found["cut", "KA105", "broker/2"]
+    assert (empty.status, empty.severity or Severity.CRITICAL) == (Status.FAIL, Severity.CRITICAL)
+    assert found["whole", "KA105", "broker/2"].status is Status.PASS
+    assert found["blind", "KA105", "cluster"].evidence["error"] == "ZooKeeper was not read: connection refused"
+    cut = found["cut", "KA302", "broker/2/listener/PLAINTEXT"]
+    assert (cut.status, cut.confidence) == (Status.FAIL, Confidence.INFERRED)
+
+
+def test_changes(store):
+    assert {change for change in judged(store, "changed").changes if change.kind.startswith("topic")} == {
+        Change(kind="topic_created", resource="topic/new", before=None, after="new-id"),
+        Change(kind="topic_deleted", resource="topic/old", before="77", after=None),
+        Change(kind="topic_recreated", resource="topic/payments", before="payments-id", after="another-id"),
+    }
+    assert judged(store, "whole").changes == ()
+
+
+def test_another_try_replaces_the_answer(spark, store):
+    before = store.read_judged("r1", snapshot_id("cut"))
+    job.answer(spark, store.root, "r1")
+    assert store.read_judged("r1", snapshot_id("cut")) == before
+
+
+def test_the_session_is_left_as_it_was(spark, store):
+    before = {name: spark.conf.get(name, None) for name in FOR_FEW_ROWS}
+    job.answer(spark, store.root, "r1")
+    assert {name: spark.conf.get(name, None) for name in FOR_FEW_ROWS} == before
+
+
+def test_a_request_that_is_not_there(spark, tmp_path):
+    with pytest.raises(EngineError, match=r"r9/request\.json: does not exist"):
+        job.answer(spark, str(tmp_path), "r9")
+
+
+def test_a_table_that_spark_cannot_read_is_named(spark, tmp_path):
+    store = put(tmp_path, "r1", {"cut": WORLDS["cut"]})
+    (tmp_path / "snapshots" / snapshot_id("cut") / "view_partition.parquet").write_bytes(b"no parquet")
+    with pytest.raises(EngineError, match=r"cannot be computed: .*view_partition\.parquet"):
+        job.answer(spark, store.root, "r1")
+
+
+@pytest.mark.parametrize(
+    ("root", "expected"),
+    [
+        ("/var/kafka audit", "file:///var/kafka audit"),
+        ("s3://bucket/audit", "s3a://bucket/audit"),
+        ("abfs://c@a.dfs.core.windows.net/audit", "abfs://c@a.dfs.core.windows.net/audit"),
+        ("file:///var/audit", "file:///var/audit"),
+    ],
+)
+def test_roots_as_spark_knows_them(root, expected):
+    assert measure.url(root) == expected

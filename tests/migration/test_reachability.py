@@ -1,0 +1,115 @@
+"""What the walks to proposed addresses say."""
+
+import re
+
+import pytest
+
+from kafka_audit.migration import reachability
+from kafka_audit.model.tables import Probe, RegisteredEndpoint
+
+INTERNAL = frozenset({(0, "INTERNAL")})
+
+
+def end(listener="CLIENT", protocol="PLAINTEXT"):
+    return RegisteredEndpoint(sample=0, broker_id=0, listener=listener, protocol=protocol, host="new", port=9092)
+
+
+def probe(layer, outcome, *, listener="CLIENT", vantage="dmz", start=None, **more):
+    more = {"error": None, "detail": None, "needs": None} | more
+    return Probe(
+        sample=0,
+        vantage=vantage,
+        role="client" if start is None else "broker",
+        from_broker=start,
+        broker_id=0,
+        listener=listener,
+        protocol="PLAINTEXT",
+        host="new",
+        port=9092,
+        via=None,
+        layer=layer,
+        outcome=outcome,
+        **more,
+    )
+
+
+WAYS = {
+    "no_name": (
+        [probe("dns", "failed", error="no such name")],
+        "blockers",
+        "KA301",
+        "dmz does not reach new:9092, .*: dns, no such",
+    ),
+    "no_way": ([probe("dns", "ok"), probe("tcp", "failed", error="timeout")], "blockers", "KA301", "dmz does not reach .*: tcp"),
+    "nothing_yet": (
+        [probe("tcp", "failed", error="connection refused")],
+        "warnings",
+        "KA301",
+        "No process listens yet at new:9092",
+    ),
+    "another": ([probe("identity", "ok", detail="2")], "blockers", "KA111", "new:9092, .* leads dmz to broker 2"),
+    "itself": (
+        [probe("identity", "ok", detail="0")],
+        "information",
+        "KA301",
+        "dmz reaches new:9092, .*, and that broker answers",
+    ),
+    "no_right": (
+        [probe("identity", "unknown", error="not allowed")],
+        "warnings",
+        "KA301",
+        "the broker that answers is not known$",
+    ),
+    "login": ([probe("sasl", "ok"), probe("api", "ok")], "warnings", "KA301", "the broker that answers is not known$"),
+    "not_run": ([probe("dns", "unknown", error="timeout", needs="ssh")], "not_known", "KA301", "Not known: whether dmz reaches"),
+    "not_trusted": (
+        [probe("tcp", "ok"), probe("tls", "unknown", needs="a ca_file"), probe("api", "ok")],
+        "not_known",
+        "KA301",
+        "Not known: whether dmz reaches new:9092, .*: tls, not decided",
+    ),
+}
+
+
+@pytest.mark.parametrize(("way", "heading", "code", "message"), WAYS.values(), ids=WAYS)
+def test_the_first_layer_that_does_not_work_decides(way, heading, code, message):
+    (one,) = reachability.items([end()], way, ["dmz"], ())
+    assert (one.heading, one.item.code, one.item.resource) == (heading, code, "broker/0/listener/CLIENT")
+    assert re.search(message, one.item.message)
+
+
+def test_behind_tcp_nothing_was_asked_where_the_protocol_is_not_known():
+    (one,) = reachability.items([end(protocol="")], [probe("tcp", "ok")], ["dmz"], ())
+    assert one.heading == "not_known"
+
+
+def test_who_was_to_reach_it_and_did_not_try_is_an_open_question():
+    (one,) = reachability.items([end()], [], ["dmz"], ())
+    assert (one.heading, one.item.source) == ("not_known", "vantage dmz")
+    (one,) = reachability.items([end()], [], [], ())
+    assert (one.heading, one.item.source) == ("not_known", "proposed addresses")
+
+
+def test_the_worker_need_not_reach_what_others_must():
+    way = [probe("dns", "failed", vantage="worker", error="name or service not known"), probe("identity", "ok", detail="0")]
+    assert {one.heading for one in reachability.items([end()], way, ["dmz"], ())} == {"warnings", "information"}
+    assert [one.heading for one in reachability.items([end()], way[:1], [], ())] == ["blockers"]
+    another = [probe("identity", "ok", vantage="worker", detail="2"), way[1]]
+    assert [one.heading for one in reachability.items([end()], another, ["dmz"], ())] == ["blockers", "information"]
+
+
+def test_an_address_between_brokers_is_tried_from_brokers():
+    """The controller that cannot reach what a broker advertises is the dearest of all mistakes, and no client sees it."""
+    worker = probe("identity", "ok", listener="INTERNAL", vantage="worker", detail="0")
+    reached, unknown = reachability.items([end("INTERNAL")], [worker], [], INTERNAL)
+    assert (reached.heading, unknown.heading) == ("information", "not_known")
+    assert unknown.item.message.startswith("Not known: whether the other brokers reach new:9092")
+    cut = probe("tcp", "failed", listener="INTERNAL", vantage="hosts", start=1, error="no route to host")
+    _, one = reachability.items([end("INTERNAL")], [worker, cut], ["hosts"], INTERNAL)
+    assert (one.heading, one.item.message.split(" does")[0]) == ("blockers", "broker 1")
+
+
+def test_brokers_need_not_reach_an_address_for_clients():
+    worker = probe("identity", "ok", vantage="worker", detail="0")
+    cut = probe("tcp", "failed", vantage="hosts", start=1, error="no route to host")
+    assert [one.heading for one in reachability.items([end()], [worker, cut], ["hosts"], INTERNAL)] == ["information"]

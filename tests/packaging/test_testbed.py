@@ -1,0 +1,103 @@
+"""The test bed is in the repository alone: not in the wheel, not in Spark's zip, not in Airflow's plugins folder."""
+
+import io
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import PurePosixPath
+
+import pytest
+
+from airflow_environment import ROOT
+from kafka_audit.airflow import pyfiles
+
+BUILD = "from setuptools import build_meta; print('WHEEL', build_meta.build_wheel('.'))"
+
+
+def of_the_bed(names):
+    """Return those file names that belong to the test bed: by their folder, or Java sources, which it alone has."""
+    return [name for name in names if "testbed" in PurePosixPath(name).parts or name.endswith(".java")]
+
+
+def demo(package, folder, *arguments):
+    """Run `kafka-audit demo` in a folder, with the package that lies in another one."""
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "kafka_audit.cli", "demo", *arguments],
+        cwd=folder,
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(package)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """The wheel of this checkout, built from a copy of it."""
+    copy = tmp_path_factory.mktemp("checkout")
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, copy)
+    for name in ("plugins", "testbed"):
+        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+    done = subprocess.run([sys.executable, "-c", BUILD], cwd=copy, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    (line,) = (line for line in done.stdout.splitlines() if line.startswith("WHEEL "))
+    return copy / line.removeprefix("WHEEL ")
+
+
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory):
+    """A folder that holds what the wheel installs."""
+    folder = tmp_path_factory.mktemp("installed") / "lib" / "site-packages"
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder)
+    return folder
+
+
+def test_the_wheel_holds_the_package_and_no_test_bed(wheel):
+    names = zipfile.ZipFile(wheel).namelist()
+    assert "kafka_audit/cli/demo.py" in names
+    assert of_the_bed(names) == []
+    assert {name.partition("/")[0] for name in names if ".dist-info/" not in name} == {"kafka_audit"}
+
+
+def test_the_wheel_holds_every_file_that_the_checkout_gives_to_spark(wheel):
+    """No kind of file that the package reads is left out of `package-data`."""
+    ours = zipfile.ZipFile(io.BytesIO(pyfiles.package_zip())).namelist()
+    assert set(ours) <= set(zipfile.ZipFile(wheel).namelist())
+
+
+def test_the_zip_for_spark_holds_no_test_bed():
+    assert of_the_bed(zipfile.ZipFile(io.BytesIO(pyfiles.package_zip())).namelist()) == []
+
+
+def test_the_plugins_folder_holds_no_test_bed():
+    files = [path.relative_to(ROOT) for path in (ROOT / "plugins").rglob("*") if path.is_file() and path.suffix != ".pyc"]
+    assert of_the_bed(path.as_posix() for path in files) == []
+
+
+def test_the_demo_of_an_installed_wheel_asks_for_a_clone_in_one_line(installed, tmp_path):
+    for arguments in ((), ("--help",), ("--kafka-version", "2.8.2")):
+        done = demo(installed, tmp_path, *arguments)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == (
+            "kafka-audit: the demo requires a clone of the repository, because the test bed is not installed; "
+            "run `make demo` in a clone\n"
+        )
+
+
+def test_no_other_package_of_that_name_is_run(installed, tmp_path):
+    """A module `testbed` in the working directory or on the path is somebody else's."""
+    stranger = tmp_path / "testbed"
+    stranger.mkdir()
+    (stranger / "__init__.py").touch()
+    (stranger / "demo.py").write_text("raise SystemExit('a stranger')")
+    assert demo(f"{installed}{os.pathsep}{tmp_path}", tmp_path).returncode == 2
+
+
+def test_the_demo_of_a_clone_is_found_from_any_folder(tmp_path):
+    done = demo(ROOT / "plugins", tmp_path, "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("usage: kafka-audit demo [-h] [--kafka-version")
