@@ -25,10 +25,10 @@ audit: needs-java $(INSTALLED) ## audit a cluster: make audit CLUSTER=prod [CLUS
 	@$(BIN)/kafka-audit run "$(CLUSTER)" --config "$(CLUSTERS)"
 
 test: needs-namespaces needs-java $(INSTALLED) ## run all tests except the long scenarios (under 15 minutes on two cores)
-	@$(BIN)/pytest -m "not scenario" --durations=15
+	@$(BIN)/pytest -m "not scenario" --timeout=300 --durations=15
 
 scenarios: needs-namespaces needs-java $(INSTALLED) ## reproduce and repair every incident on real clusters
-	@$(BIN)/pytest -m scenario
+	@$(BIN)/pytest -m scenario --timeout=1800
 
 kills: needs-java $(INSTALLED) ## kill audits at random points and check for leftovers [KILLS=50] [SEED=7]
 	@$(BIN)/pytest tests/scenarios/test_kills.py -s --kills $(or $(KILLS),50) --kills-seed $(or $(SEED),7)

@@ -6,6 +6,7 @@ Run as a script inside the worker host. Standard input is a JSON object of ``opt
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import logging
 import sys
@@ -19,7 +20,7 @@ from kafka.protocol.admin import (
     ListPartitionReassignmentsRequest,
 )
 
-from testbed.broker_client import REQUEST_MS, send
+from testbed.broker_client import HANG_SECONDS, REQUEST_MS, send
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -92,6 +93,7 @@ COMMANDS: dict[str, Callable[..., object]] = {
 def main() -> None:
     """Run one command."""
     logging.disable(logging.CRITICAL)
+    faulthandler.dump_traceback_later(HANG_SECONDS, exit=True)
     told = json.load(sys.stdin)
     sys.stdout.write(json.dumps(COMMANDS[sys.argv[1]](told["options"], **told["arguments"])))
 

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import faulthandler
 import hashlib
 import json
 import socket
 import sys
+import threading
 import time
 import uuid
 from functools import partial
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from kazoo.security import ACL
 
 POLL_S = 0.05
+STOP_SECONDS = 5
+HANG_SECONDS = 60  # past the command's own deadline it shows where it hangs, and ends
 CONTROLLER = "/controller"
 
 
@@ -236,6 +240,7 @@ COMMANDS: dict[str, Callable[..., object]] = {
 def main() -> None:
     """Run one command: COMMAND CONNECT SECONDS, the rest by standard input."""
     command, connect, seconds = sys.argv[1:4]
+    faulthandler.dump_traceback_later(float(seconds) + HANG_SECONDS, exit=True)
     told = json.load(sys.stdin)
     options: dict[str, Any] = told["options"]
     password = options.pop("super", None)
@@ -250,9 +255,12 @@ def main() -> None:
         sys.exit(f"ZooKeeper at {connect} does not answer")
     try:
         sys.stdout.write(json.dumps(COMMANDS[command](client, deadline, **told["arguments"])))
+        sys.stdout.flush()
     finally:
-        client.stop()
-        client.close()
+        # kazoo's stop() can wait for ever where the connection breaks at that moment; the session then ends by itself.
+        stopping = threading.Thread(target=client.stop, daemon=True)
+        stopping.start()
+        stopping.join(STOP_SECONDS)
 
 
 if __name__ == "__main__":

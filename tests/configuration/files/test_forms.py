@@ -183,7 +183,7 @@ BROKEN = {
     "not UTF-8": ("a.yaml", b"a: b\nc: \xff", "line 2: is not UTF-8 text"),
     "control character": ("a.yaml", b"a: \x01", "not YAML: "),
     "brackets without end": ("a.yaml", b"[" * 100_000, "line 1: is nested too deeply"),
-    "a template": ("a.properties", b"broker.id=1\n{% if x %}\nlog.dirs=a\n", "line 2: is a template"),
+    "a template": ("a.properties", b"broker.id=1\n{% if x %}\nlog.dirs=a\n", "line 2: is an unrendered template"),
     "a bad escape": ("a.properties", b"broker.id=\\u12", "line 1: a "),
 }
 
