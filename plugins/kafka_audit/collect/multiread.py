@@ -35,7 +35,7 @@ BATCH_PATHS = 500  # measured: 100, 500 and 2,000 paths a request gave 80,000, 1
 BATCH_BYTES = 256 * 1024  # a quarter of the default jute.maxbuffer, above which a server drops the connection
 WORTH_IT = 64  # below this pipelined reads take milliseconds, and an old server is spared the unknown request
 _HAS_MULTI = (3, 6)
-_HEADER = struct.Struct("!i?i")  # type, done, error
+_HEADER = struct.Struct("!iBi")  # type, done, error
 _ZXIDS = np.dtype([("czxid", ">i8"), ("mzxid", ">i8")])
 WINDOW = 8  # multiRead requests under way
 SINGLE_WINDOW = 100
@@ -129,7 +129,7 @@ class MultiReadContents(MultiRead):
         stats: list[int] = []
         while True:
             (kind, done, _), offset = _HEADER.unpack_from(buffer, offset), offset + _HEADER.size
-            if done:
+            if done == 1:  # as kazoo reads it
                 break
             if kind == GET_DATA:
                 content, offset = read_buffer(buffer, offset)
