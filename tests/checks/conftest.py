@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+import kafka_audit.checks
 from checks.world import World, row_judgements, snapshots
 from cluster_views import cluster_views
 from kafka_audit.checks import Check, catalogue, run
@@ -17,6 +18,7 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status, as_text
 
 HERE = Path(__file__).parent
+CHECKS = Path(kafka_audit.checks.__file__).parent
 
 
 @cache
@@ -27,7 +29,7 @@ def base() -> World:
 @cache
 def case_files() -> dict[str, Path]:
     """Return the case file of each check by its code."""
-    return {yaml.safe_load(path.read_text())["check"]: path for path in sorted(HERE.glob("*/*.yaml"))}
+    return {yaml.safe_load(path.read_text())["check"]: path for path in sorted(CHECKS.glob("*/*.yaml"))}
 
 
 @cache

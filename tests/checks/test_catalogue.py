@@ -4,10 +4,11 @@ import inspect
 import re
 import string
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
-from checks.conftest import BLIND, HERE, case_files, cases, severity
+from checks.conftest import BLIND, case_files, cases, severity
 from kafka_audit.checks import Check, catalogue
 from kafka_audit.checks.run import judge
 from kafka_audit.cluster.view import ClusterView
@@ -68,8 +69,8 @@ def test_module_is_named_after_the_fault(check):
 
 
 @every_check
-def test_case_file_lies_where_the_check_lies(check):
-    assert case_files()[check.code] == HERE / check.family / f"{check.name}.yaml"
+def test_case_file_lies_beside_the_module(check):
+    assert case_files()[check.code] == Path(inspect.getfile(check.function)).with_suffix(".yaml")
 
 
 @every_check

@@ -12,6 +12,8 @@ import pytest
 
 from airflow_environment import ROOT
 from kafka_audit.airflow import pyfiles
+from kafka_audit.checks import catalogue
+from kafka_audit.report import explain
 
 BUILD = "from setuptools import build_meta; print('WHEEL', build_meta.build_wheel('.'))"
 
@@ -67,6 +69,22 @@ def test_the_wheel_holds_every_file_that_the_checkout_gives_to_spark(wheel):
     """No kind of file that the package reads is left out of `package-data`."""
     ours = zipfile.ZipFile(io.BytesIO(pyfiles.package_zip())).namelist()
     assert set(ours) <= set(zipfile.ZipFile(wheel).namelist())
+
+
+def test_an_installed_wheel_explains_with_the_cases_of_the_checkout(installed, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "kafka_audit.cli", "explain", "KA304"],
+        cwd=tmp_path,
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(installed)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    example = explain.first_failing_case(catalogue()["KA304"])
+    assert example.startswith("two_brokers_behind_one_forward:")
+    assert [line.strip() for line in done.stdout.partition("Example that fails\n")[2].splitlines()] == [
+        line.strip() for line in example.splitlines()
+    ]
 
 
 def test_the_zip_for_spark_holds_no_test_bed():

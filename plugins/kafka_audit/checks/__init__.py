@@ -1,4 +1,4 @@
-"""The catalogue: one module, one check, one YAML case file under `tests/checks/`.
+"""The catalogue: one module, one check, with its cases in a YAML file beside it, which tests run and `explain` shows.
 
 A check is a pure function of a `ClusterView`: it yields judgements, each of one resource. `@gate_check` functions are checks that
 no audit runs: the gate before a change does, over a view that also holds the plan (`PlannedNode`) and what the audit said

@@ -27,7 +27,7 @@ Clocks of brokers and of the auditor may differ by ten seconds."""
 
 
 def page(check: Check) -> str:
-    """Return the page of one check: its docstring, what it is judged from, and the first failing case of its tests."""
+    """Return the page of one check: its docstring, what it is judged from, and the first of its cases that fails."""
     parts = [
         f"# {check.code} {check.name}",
         f"{check.severity.name} · {check.family.replace('_', ' ')} · since {check.since}",

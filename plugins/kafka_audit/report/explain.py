@@ -1,10 +1,11 @@
-"""The page of a check: its docstring for a terminal, with the first failing case of its tests where they are at hand."""
+"""The page of a check: its docstring for a terminal, with the first of its cases that fails."""
 
 import inspect
 import re
 import textwrap
 from collections.abc import Iterator, Mapping
-from pathlib import Path
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Any
 
 import yaml
@@ -14,8 +15,7 @@ from kafka_audit.model.errors import UsageError
 from kafka_audit.model.text import did_you_mean
 from kafka_audit.report.text import wrap
 
-# An editable install and a checkout have the cases; a wheel does not.
-_CASES = Path(__file__).resolve().parents[3] / "tests" / "checks"
+_CASES = files("kafka_audit.checks")
 _WORDS = {
     "look": "everybody asked once; what differs is asked again `limits.settle_s` seconds later, and counts if it still does",
     "view": "what one broker answers when it is asked itself",
@@ -54,7 +54,7 @@ def summary(check: Check) -> str:
     return " ".join(inspect.cleandoc(check.doc).split("\n\n")[0].split())
 
 
-def page(check: Check, *, width: int, color: bool, cases: Path = _CASES) -> str:
+def page(check: Check, *, width: int, color: bool, cases: Traversable = _CASES) -> str:
     """Return the page of one check for a terminal."""
     title = f"{check.code} {check.name}"
     facts = f"{check.severity.name}, {check.family.replace('_', ' ')}, since {check.since}"
@@ -96,8 +96,8 @@ def _rendered(doc: str, width: int, *, color: bool) -> Iterator[str]:
             yield from wrap(" ".join(item.split()), width, indent, hanging)
 
 
-def first_failing_case(check: Check, folder: Path = _CASES) -> str:
-    """Return the first case that fails as its author wrote it: what is seen, what is found. Nothing without case files."""
+def first_failing_case(check: Check, folder: Traversable = _CASES) -> str:
+    """Return the first case that fails as its author wrote it: what is seen, what is found. Nothing without a file."""
     path = folder / check.family / f"{check.name}.yaml"
     if not path.is_file():
         return ""
