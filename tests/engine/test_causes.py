@@ -142,6 +142,12 @@ def test_a_storm_that_a_dead_broker_explains_stays_with_it():
     assert len(incident.findings) == 5001
 
 
+def test_a_broker_that_is_gone_does_not_explain_a_source_of_the_whole_cluster():
+    findings = [small_cluster.finding("KA113", "broker/2", severity="CRITICAL"), small_cluster.finding("KA001", "cluster")]
+    found = storm({"brokers": {0: "a:9092", 2: "c:9092"}, "not_registered": [2]}, findings)
+    assert [incident.cause for incident in found] == ["KA113", "KA001"]
+
+
 def test_incidents_come_by_severity_and_then_by_what_they_explain():
     findings = [
         small_cluster.finding("KA704", "broker/0"),

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from kafka_audit import audit
-from kafka_audit.model.finding import Lifecycle, Severity, Status
+from kafka_audit.model.finding import Lifecycle, Resource, Severity, Status
 from kafka_audit.model.tables import Snapshot
 from kafka_audit.model.text import counted
 
@@ -104,15 +104,15 @@ def _incident(headline: str, cause: str, failed: Sequence[Mapping[str, Any]]) ->
         cause=cause,
         severity=max((f["severity"] for f in failed), key=lambda name: Severity[name]),
         findings=tuple((f["code"], f["resource"]["name"]) for f in failed),
-        affected=_affected(f["resource"]["name"] for f in failed),
+        affected=_affected(Resource.from_dict(f["resource"]) for f in failed),
     )
 
 
-def _affected(resources: Iterable[str]) -> tuple[str, ...]:
+def _affected(resources: Iterable[Resource]) -> tuple[str, ...]:
     """Return brokers, else topics; partitions come and go by the thousand while the same broker is down."""
-    short = dict.fromkeys("/".join(name.split("/")[:2]) for name in resources)
-    brokers = tuple(sorted(name for name in short if name.startswith("broker/")))
-    return brokers or tuple(sorted(short))
+    roots = {resource.root: resource for resource in resources}
+    brokers = sorted(root for root, resource in roots.items() if resource.is_of_broker)
+    return tuple(brokers or sorted(roots))
 
 
 def is_blind(document: Mapping[str, Any]) -> bool:
@@ -142,12 +142,8 @@ def _has_ended(
             return not audit.counts(current, least)
         # Where there is a report before this one, an earlier failure that is not known now is marked as such.
         return current["lifecycle"] != Lifecycle.INCOMPARABLE and (current["status"] != Status.UNKNOWN or compared)
-    unknown = (f["resource"]["name"] for f in now.values() if f["code"] == code and f["status"] == Status.UNKNOWN)
-    return compared or not any(_concerns(other, resource) for other in unknown)
-
-
-def _concerns(other: str, resource: str) -> bool:
-    return other == "cluster" or resource.startswith(f"{other}/") or other.startswith(f"{resource}/")
+    unknown = (f["resource"] for f in now.values() if f["code"] == code and f["status"] == Status.UNKNOWN)
+    return compared or not any(Resource.from_dict(other).concerns(Resource.of(resource)) for other in unknown)
 
 
 def verdict(open_conditions: Sequence[Condition]) -> str:

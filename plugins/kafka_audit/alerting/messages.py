@@ -7,6 +7,7 @@ from typing import Any
 
 from kafka_audit.alerting.conditions import INCIDENT, AuditResult
 from kafka_audit.alerting.policy import AlertEvent, Change, moment
+from kafka_audit.model.finding import Resource
 from kafka_audit.model.text import clean, counted, listing
 from kafka_audit.report import terminal
 
@@ -140,7 +141,7 @@ def _groups(document: Mapping[str, Any], lifecycle: str) -> str:
     for finding in document["findings"]:
         failed = finding["status"] == "FAIL" or lifecycle == "resolved"
         if failed and finding["lifecycle"] == lifecycle and not finding["muted"]:
-            short = "/".join(finding["resource"]["name"].split("/")[:2])
+            short = Resource.from_dict(finding["resource"]).root
             codes.setdefault(short, {})[finding["code"]] = None
     groups = [f"{' '.join(grouped)} {clean(name)}" for name, grouped in codes.items()]
     more = f" and {len(groups) - _MOST_GROUPS} more" if len(groups) > _MOST_GROUPS else ""

@@ -255,9 +255,7 @@ def _why_not_judged(view: ClusterView, resource: str, now: Sequence[Finding], ch
     if check is None or not now:
         return "the check did not run"
     for finding in now:
-        other = finding.resource.name
-        about = other == "cluster" or resource.startswith(f"{other}/") or other.startswith(f"{resource}/")
-        if finding.status is Status.UNKNOWN and about:
+        if finding.status is Status.UNKNOWN and finding.resource.concerns(Resource.of(resource)):
             return finding.message.rstrip(".")
     failed = failed_inputs(view, check.needs, resource)
     if failed:

@@ -8,7 +8,7 @@ from kafka_audit.checks.run import judge
 from kafka_audit.cluster.hosts import means_itself
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.advertised_listeners import INSTEAD, KEY
-from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.finding import Judgement, Resource, Severity, Status
 from kafka_audit.model.tables import Snapshot, SnapshotInfo
 
 CHECKS = ("KA303", "KA304")
@@ -28,8 +28,9 @@ def judgements(snapshot: Snapshot, checks: Mapping[str, Check]) -> Iterator[Judg
     view = ClusterView.of_files(replace(snapshot, rows=tuple(rows)))
     for one in judge(view, {code: checks[code] for code in CHECKS}):
         evidence = dict(one.evidence)
-        if one.resource.startswith("broker/"):
-            evidence["key"] = view.settings.first_set(int(one.resource.split("/")[1]), KEY, INSTEAD)
+        broker = Resource.of(one.resource).broker
+        if broker is not None:
+            evidence["key"] = view.settings.first_set(broker, KEY, INSTEAD)
         else:
             evidence |= {"error": "no file sets it", "needs": f"`{KEY}` in the files"}
         severity = one.severity

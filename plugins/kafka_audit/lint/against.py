@@ -13,7 +13,7 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.lint import members
 from kafka_audit.lint.members import Member
 from kafka_audit.model.advertised_listeners import CONTROLLERS, INSTEAD, KEY, entries
-from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.finding import Judgement, Resource, Severity, Status
 from kafka_audit.model.tables import (
     BrokerConfig,
     BrokerProperty,
@@ -58,7 +58,7 @@ def judgements(view: ClusterView, proposed: Sequence[Member], checks: Mapping[st
 def _told(judgement: Judgement, when: str, changed: set[str]) -> Judgement:
     """Return a judgement that says at which step it holds; what a broker without a new file lacks is told at what asks for it."""
     evidence = dict(judgement.evidence)
-    if "/".join(judgement.resource.split("/")[:2]) not in changed:
+    if Resource.of(judgement.resource).root not in changed:
         evidence["key"] = "inter.broker.listener.name"
     for word in ("fault", "why", "others"):
         if word in evidence:

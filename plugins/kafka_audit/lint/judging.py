@@ -128,7 +128,7 @@ def _about(group: Group, found: Iterable[Finding]) -> Mapping[int, list[Finding]
     by_name = {f"broker/{one.broker_id}": one.broker_id for one in group}
     about: dict[int, list[Finding]] = {one.broker_id: [] for one in group}
     for finding in found:
-        broker = "/".join(finding.resource.name.split("/", 2)[:2])
+        broker = finding.resource.root
         about[by_name.get(broker, group[0].broker_id)].append(finding)
     return about
 

@@ -8,7 +8,7 @@ from kafka_audit import audit
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.migration import addresses
 from kafka_audit.migration.plan import TITLES, Kind, Plan
-from kafka_audit.model.finding import Severity, Status
+from kafka_audit.model.finding import Resource, Severity, Status
 from kafka_audit.model.tables import RegisteredEndpoint, Snapshot, SnapshotInfo
 from kafka_audit.model.text import clean, counted
 
@@ -115,10 +115,10 @@ def _modes(before: Snapshot, after: Snapshot) -> Iterator[dict[str, Any]]:
         yield {"kind": "mode", "resource": "cluster", "before": _mode(before), "after": _mode(after)}
 
 
-def _place(change: Mapping[str, Any]) -> tuple[int, str, int]:
+def _place(change: Mapping[str, Any]) -> tuple[int | None, str, int]:
     """Return an endpoint as it is now, as `addresses.place` does."""
     host, _, port = str(change["after"]).rpartition("://")[2].rpartition(":")
-    return int(str(change["resource"]).split("/")[1]), host.lower().strip("[]"), int(port)
+    return Resource.of(change["resource"]).broker, host.lower().strip("[]"), int(port)
 
 
 def _is_meant(change: Mapping[str, Any], plan: Plan, proposed: Sequence[RegisteredEndpoint]) -> bool:
@@ -126,7 +126,7 @@ def _is_meant(change: Mapping[str, Any], plan: Plan, proposed: Sequence[Register
     if kind == "endpoint" and proposed and change["after"] is not None:
         return _place(change) in {addresses.place(one) for one in proposed}
     if kind == "config":
-        return str(change["resource"]).partition("/config/")[2].startswith(_KEYS[plan.kind])
+        return (Resource.of(change["resource"]).key or "").startswith(_KEYS[plan.kind])
     return kind in _ALWAYS or kind in _MEANT[plan.kind]
 
 

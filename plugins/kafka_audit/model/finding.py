@@ -1,10 +1,11 @@
 """Findings and incidents: what checks conclude and how it is told (JSON: `report/findings.schema.json`)."""
 
 import hashlib
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
+from types import MappingProxyType
+from typing import Any
 
 
 class Severity(IntEnum):
@@ -45,26 +46,79 @@ class Lifecycle(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Resource:
-    """What a finding is about. `name` is the whole path, e.g. `broker/2/listener/PLAINTEXT`; `type` its kind."""
+    """What a finding is about: `name` is the whole path, e.g. `broker/2/listener/PLAINTEXT`, and `type` its kind.
+
+    The other fields are the parts of the path. Names come from the cluster: a part that is not there or malformed is None.
+    """
 
     type: str
     name: str
+    broker: int | None = None
+    address: str | None = None  # of a broker whose id is unknown
+    controller: str | None = None  # address of a controller
+    listener: str | None = None
+    log_dir: str | None = None
+    key: str | None = None  # of a setting
+    topic: str | None = None
+    partition: int | None = None
 
     @classmethod
     def of(cls, name: str) -> "Resource":
-        """Derive the type from the path: `broker/2/listener/X` is a `listener`, `cluster` is a `cluster`."""
-        parts = name.split("/")
-        if parts[0] == "broker":
-            return cls(type=parts[2] if len(parts) > 2 else "broker", name=name)  # noqa: PLR2004 -- broker/ID/<type>
-        if parts[0] == "topic":
-            return cls(type="partition" if name.rpartition("/")[0].endswith("/partition") else "topic", name=name)
-        return cls(type=parts[0], name=name)
+        """Return the resource with that path: `broker/2/listener/X` is a `listener`, `cluster` is a `cluster`."""
+        kind, _, rest = name.partition("/")
+        if kind == "broker":
+            owner, _, below = rest.partition("/")
+            part, _, value = below.partition("/")
+            broker = _number(owner)
+            parts: dict[str, Any] = {_PARTS[part]: value} if part in _PARTS else {}
+            return cls(type=part or kind, name=name, broker=broker, address=owner if broker is None else None, **parts)
+        if kind == "controller":
+            return cls(type=kind, name=name, controller=rest)
+        if kind != "topic":
+            return cls(type=kind, name=name)
+        topic, found, text = rest.rpartition("/partition/")
+        partition = _number(text) if found else None
+        if partition is None:
+            return cls(type="topic", name=name, topic=rest)
+        return cls(type="partition", name=name, topic=topic, partition=partition)
+
+    @classmethod
+    def from_dict(cls, raw: Mapping[str, Any]) -> "Resource":
+        """Return the resource that a document names as `{type, name}`."""
+        return cls.of(raw["name"])
+
+    @property
+    def root(self) -> str:
+        """The broker, controller or topic that it is or belongs to, e.g. `broker/2`; else the whole name."""
+        if self.topic is not None:
+            return f"topic/{self.topic}"
+        return f"broker/{self.address if self.broker is None else self.broker}" if self.is_of_broker else self.name
+
+    @property
+    def is_of_broker(self) -> bool:
+        """Tell whether it is a broker or a part of one."""
+        return self.broker is not None or self.address is not None
+
+    @property
+    def topic_partition(self) -> tuple[str, int] | None:
+        """Topic and number of a partition, None for any other resource."""
+        return None if self.topic is None or self.partition is None else (self.topic, self.partition)
+
+    def concerns(self, other: "Resource") -> bool:
+        """Tell whether a statement on this resource concerns the other: it is the cluster, or one is a part of the other."""
+        if self.name in {"cluster", other.name}:
+            return True
+        return other.name.startswith(f"{self.name}/") or self.name.startswith(f"{other.name}/")
 
 
-def broker_of(resource: str) -> int | None:
-    """Return the broker that a resource name starts with, e.g. 2 for `broker/2/listener/PLAINTEXT`."""
-    match = re.match(r"broker/(\d+)(?:/|$)", resource)
-    return int(match[1]) if match else None
+_PARTS = MappingProxyType({"listener": "listener", "logdir": "log_dir", "config": "key"})
+"""The field of `Resource` for each kind of part that a broker's path can name."""
+
+_LONGEST_NUMBER = 10
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= _LONGEST_NUMBER else None
 
 
 Value = str | int | float | bool | tuple[int, ...] | tuple[str, ...]

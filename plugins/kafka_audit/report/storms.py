@@ -5,8 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.engine.causes.rule import partition_of
-from kafka_audit.model.finding import Finding, Incident, broker_of
+from kafka_audit.model.finding import Finding, Incident, Resource
 
 FIRST = 10
 """Resources that are named; all of them are among the findings."""
@@ -36,15 +35,14 @@ def groups(incident: Incident, findings: Sequence[Finding], view: ClusterView) -
 
 
 def _count(group: Iterable[Finding], view: ClusterView) -> Counter[int]:
-    return Counter(broker for finding in group for broker in _brokers(finding.resource.name, view))
+    return Counter(broker for finding in group for broker in _brokers(finding.resource, view))
 
 
-def _brokers(resource: str, view: ClusterView) -> Iterable[int]:
-    broker = broker_of(resource)
-    if broker is not None:
-        return (broker,)
-    key = partition_of(resource)
-    state = view.partitions.state(*key) if key else None
+def _brokers(resource: Resource, view: ClusterView) -> Iterable[int]:
+    if resource.broker is not None:
+        return (resource.broker,)
+    partition = resource.topic_partition
+    state = view.partitions.state(*partition) if partition else None
     if state is None:
         return ()
     return state.missing or (() if state.leader is None else (state.leader,))

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from kafka_audit.engine.causes.rule import CHANGES
-from kafka_audit.model.finding import Severity
+from kafka_audit.model.finding import Resource, Severity
 from kafka_audit.report import matrix, reach, unknowns
 from kafka_audit.report.text import LIFECYCLE, Paint, clean, counted, prose, wrap
 
@@ -169,7 +169,7 @@ class _Page:
                 text = f"{code} {LIFECYCLE[finding['lifecycle']]}  {place}: {clean(finding['message'], 1000)}"
                 yield from self.labelled(severity, text)
             if len(group) > len(shown):
-                topics = {f["resource"]["name"].split("/")[1] for f in group if f["resource"]["type"] == "partition"}
+                topics = {resource.topic for f in group if (resource := Resource.from_dict(f["resource"])).partition is not None}
                 of = f" of {counted(len(topics), 'topic')}" if topics else ""
                 yield f"{_INDENT}and {len(group) - len(shown)} more of {code}{of}, in findings.json"
         if self.muted:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from kafka_audit.cluster.endpoints import AdvertisedEndpoint
 from kafka_audit.engine.causes.repair import connect
 from kafka_audit.engine.causes.rule import Case
-from kafka_audit.model.finding import Status, broker_of
+from kafka_audit.model.finding import Status
 from kafka_audit.model.text import brokers, clean, listing, word
 
 
@@ -30,11 +30,7 @@ def candidates(case: Case) -> tuple[Candidate, ...]:
 
 def _already_judged(case: Case, code: str) -> str | None:
     """Return why a candidate is ruled out where its own check passed, or does not apply, for every broker concerned."""
-    judged = [
-        f
-        for f in case.findings
-        if f.code == code and (broker_of(f.resource.name) in case.brokers or f.resource.name == "cluster")
-    ]
+    judged = [f for f in case.findings if f.code == code and (f.resource.broker in case.brokers or f.resource.name == "cluster")]
     if judged and all(f.status in {Status.PASS, Status.NOT_APPLICABLE} for f in judged):
         return f"{code} says {judged[0].message}"
     return None

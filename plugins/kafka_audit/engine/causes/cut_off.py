@@ -10,7 +10,7 @@ from kafka_audit.engine.causes import behind, cut_off_repair, written
 from kafka_audit.engine.causes.candidates import candidates
 from kafka_audit.engine.causes.repair import connect
 from kafka_audit.engine.causes.rule import VIEW, Case, Story, bootstrap_in_vain, changed_before, evidence_of_paths
-from kafka_audit.model.finding import Confidence, Evidence, Finding, Status, broker_of
+from kafka_audit.model.finding import Confidence, Evidence, Finding, Status
 from kafka_audit.model.text import brokers, clean, counted, fitting, listing, ranges, start_upper
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def sources(view: ClusterView, root: Finding) -> tuple[int, ...]:
     reaches = {p.from_broker for p in paths if "tcp" in p.passed}
     told = {int(i) for i in root.evidence.get("from", "").replace(",", " ").split() if i.isdigit()}
     found = closed or told
-    controller, target = view.controller, broker_of(root.resource.name)
+    controller, target = view.controller, root.resource.broker
     untold = target is not None and view.is_empty(target)
     if controller is not None and controller not in reaches and (controller in found or not found or untold):
         return (controller,)
@@ -45,12 +45,12 @@ def cases(case: Case) -> Iterable[Case]:
     that follows its controllers no more is the greater fault, and its cut from the others a part of it.
     """
     late = behind.followed_no_more(case)
-    symptoms = {broker_of(f.resource.name) for f in case.findings if f.code in VIEW and f.status is Status.FAIL and not f.muted}
+    symptoms = {f.resource.broker for f in case.findings if f.code in VIEW and f.status is Status.FAIL and not f.muted}
     groups: dict[tuple[int, ...], list[Finding]] = defaultdict(list)
     for root in case.roots:
         if late.roots and behind.on_its_ways(late, root):
             continue
-        if root.confidence is not Confidence.SUSPECTED or broker_of(root.resource.name) not in symptoms:
+        if root.confidence is not Confidence.SUSPECTED or root.resource.broker not in symptoms:
             groups[sources(case.view, root)].append(root)
     return tuple(replace(case, roots=tuple(roots), sources=who) for who, roots in groups.items())
 
@@ -60,7 +60,7 @@ def views_concerned(case: Case, symptom: Finding) -> bool:
 
     In ZooKeeper mode a cut between two other brokers stops replication, and leaves every view as it is.
     """
-    broker = broker_of(symptom.resource.name)
+    broker = symptom.resource.broker
     if case.view.kraft:
         return broker in {*case.brokers, *case.sources}
     return broker in case.brokers and (case.by_controller or case.view.controller is None)
@@ -206,7 +206,7 @@ def _registered(case: Case) -> Iterable[Evidence]:
 def _symptoms(case: Case) -> Iterable[Evidence]:
     """Tell what shows the cut where no view is empty: stale views, and followers outside the ISR."""
     quiet = [b for b in case.brokers if not case.view.is_empty(b)]
-    told = {root.evidence.get("symptom", "none") for root in case.roots if broker_of(root.resource.name) in quiet}
+    told = {root.evidence.get("symptom", "none") for root in case.roots if root.resource.broker in quiet}
     for symptom in sorted(told - {"none"})[:3]:
         yield Evidence(observer="views and ISR", text=clean(symptom))
 

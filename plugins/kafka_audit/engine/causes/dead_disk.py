@@ -9,15 +9,13 @@ from kafka_audit.cluster.broker_reads import STORAGE_ERROR
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.engine.causes import written
 from kafka_audit.engine.causes.dead_disk_repair import readers, steps, who_writes
-from kafka_audit.engine.causes.rule import CHANGES, Case, Story, evidence_of, partition_of
-from kafka_audit.model.finding import Evidence, Finding, Status, broker_of
+from kafka_audit.engine.causes.rule import CHANGES, Case, Story, evidence_of
+from kafka_audit.model.finding import Evidence, Finding, Resource, Status
 from kafka_audit.model.tables import LeadershipAnswer
 from kafka_audit.model.text import clean, counted, fitting, listing
 
 CODES = ("KA501", "KA503", "KA506")
 """What a dead disk shows at its broker, the one that names the incident first."""
-
-_DIR = "/logdir/"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,16 +28,16 @@ class _Loss:
 
 def cases(case: Case) -> Iterable[Case]:
     """Split by broker."""
-    for broker in sorted({found for root in case.roots if (found := broker_of(root.resource.name)) is not None}):
-        mine = [root for root in case.roots if broker_of(root.resource.name) == broker]
+    for broker in case.brokers:
+        mine = [root for root in case.roots if root.resource.broker == broker]
         yield replace(case, roots=tuple(sorted(mine, key=lambda root: (CODES.index(root.code), root.resource.name))))
 
 
 def on_the_disk(case: Case, symptom: Finding) -> bool:
     """Explain a partition that has a replica on the dead disk, out of the ISR or without leader."""
-    key, broker = partition_of(symptom.resource.name), case.brokers[0]
+    key, broker = symptom.resource.topic_partition, case.brokers[0]
     if key is None:
-        return broker_of(symptom.resource.name) == broker
+        return symptom.resource.broker == broker
     state = case.view.partitions.state(*key)
     known = _loss(case.view, broker).offline
     return state is not None and broker in state.missing and (key in known or not known)
@@ -56,7 +54,7 @@ def tell(case: Case) -> Story:
     """Tell which disk of which broker died, and what that means to replicas, leaders and clients."""
     (broker,) = case.brokers
     loss = _loss(case.view, broker)
-    paths = [root.resource.name.partition(_DIR)[2] for root in case.roots if root.code == "KA501"]
+    paths = [root.resource.log_dir or "" for root in case.roots if root.code == "KA501"]
     pinned = next((root for root in case.roots if root.code == "KA506"), None)
     moved = int(pinned.evidence.get("count", "0")) if pinned else 0
     leaderless = sum(leader is None or leader < 0 for leader in loss.offline.values())
@@ -109,7 +107,9 @@ def _moved_partitions(case: Case, broker: int, loss: _Loss) -> frozenset[tuple[s
     told = {
         key
         for change in case.changes
-        if change.kind == "leader_moved" and change.before == str(broker) and (key := partition_of(change.resource))
+        if change.kind == "leader_moved"
+        and change.before == str(broker)
+        and (key := Resource.of(change.resource).topic_partition)
     }
     return frozenset(told & loss.offline.keys()) or loss.led
 
@@ -122,7 +122,7 @@ def _leaders_moved(case: Case, broker: int, limit: int = 10) -> tuple[Evidence, 
     moves = [
         f"leader of {clean(key[0])}-{key[1]}: {clean(one.before or 'none')} -> {clean(one.after or 'none')}"
         for one in case.changes
-        if one.kind == "leader_moved" and one.before == str(broker) and (key := partition_of(one.resource))
+        if one.kind == "leader_moved" and one.before == str(broker) and (key := Resource.of(one.resource).topic_partition)
     ]
     lines = [Evidence(observer=CHANGES, text=text) for text in moves[:limit]]
     if len(moves) > limit:

@@ -3,8 +3,8 @@
 import re
 
 from kafka_audit.engine.causes.repair import prove
-from kafka_audit.engine.causes.rule import Case, Story, changed_before, evidence_of, partition_of, spread
-from kafka_audit.model.finding import Step, broker_of
+from kafka_audit.engine.causes.rule import Case, Story, changed_before, evidence_of, spread
+from kafka_audit.model.finding import Step
 from kafka_audit.model.text import brokers, counted, fitting, start_upper
 
 
@@ -33,9 +33,9 @@ def _headline(case: Case) -> str:
 
 def _whom(case: Case) -> str:
     names = [root.resource.name for root in case.roots]
-    if all(broker_of(name) is not None for name in names):
+    if all(root.resource.broker is not None for root in case.roots):
         per_broker = "" if len(names) == len(case.brokers) else f", {len(names)} places"
         return brokers(case.brokers) + per_broker
-    if all(partition_of(name) for name in names):
+    if all(root.resource.partition is not None for root in case.roots):
         return spread(case.roots)
     return counted(len(names), "resource")

@@ -25,10 +25,9 @@ def about_the_quorum(case: Case, symptom: Finding) -> bool:
     """Explain, in KRaft, a source of which only the question for the quorum was not answered, or which is a controller."""
     if not case.view.kraft:
         return False
-    name = symptom.resource.name
-    if name.startswith("controller/"):
+    if symptom.resource.controller is not None:
         return True
-    reads = [read for read in case.view.last_reads if read.observer == name.replace("/", ":", 1)]
+    reads = [read for read in case.view.last_reads if read.observer == f"broker:{symptom.resource.broker}"]
     failed = [read for read in reads if read.outcome == "failed"]
     # After one time-out the connection is gone, and what would have followed fails with it.
     return bool(failed) and {read.operation for read in failed} <= _PASSED_ON
@@ -36,7 +35,7 @@ def about_the_quorum(case: Case, symptom: Finding) -> bool:
 
 def at_a_controller(_case: Case, symptom: Finding) -> bool:
     """Explain what is about an address of a controller."""
-    return symptom.resource.name.startswith("controller/")
+    return symptom.resource.controller is not None
 
 
 def tell_no_leader(case: Case) -> Story:
@@ -64,7 +63,7 @@ def tell_no_leader(case: Case) -> Story:
 def tell_voters(case: Case) -> Story:
     """Tell which controllers do not follow, or do not answer."""
     down = next((root.evidence for root in case.roots if root.code == "KA209"), None)
-    addresses = sorted(root.resource.name.partition("/")[2] for root in case.roots if root.code == "KA211")
+    addresses = sorted(root.resource.controller or "" for root in case.roots if root.code == "KA211")
     at = f"the controller{'' if len(addresses) == 1 else 's'} at {listing(addresses, 2)}"
     silent = f"{at[0].upper()}{at[1:]} {'does' if len(addresses) == 1 else 'do'} not answer this worker"
     lost = f"The metadata quorum lacks {down.get('down')} of its {down.get('total')} controllers" if down else silent

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from kafka_audit.engine.causes import refused_repair, written
 from kafka_audit.engine.causes.candidates import Candidate, candidates, login_log
 from kafka_audit.engine.causes.rule import Case, Story, bootstrap_in_vain, changed_before, evidence_of
-from kafka_audit.model.finding import Confidence, Evidence, Finding, Severity, Status, broker_of
+from kafka_audit.model.finding import Confidence, Evidence, Finding, Severity, Status
 from kafka_audit.model.text import brokers, clean, fitting, listing, start_upper
 
 _HEDGE = {Confidence.MEASURED: "", Confidence.INFERRED: "most likely ", Confidence.SUSPECTED: "possibly "}
@@ -146,7 +146,7 @@ def _ways(case: Case) -> Iterable[Evidence]:
 def _let_in_elsewhere(case: Case) -> Iterable[Evidence]:
     code = case.roots[0].code
     passed = [f for f in case.findings if f.code == code and f.status is Status.PASS]
-    ids = sorted({b for f in passed if (b := broker_of(f.resource.name)) is not None} - set(case.brokers))
+    ids = sorted({f.resource.broker for f in passed if f.resource.broker is not None} - set(case.brokers))
     if ids:
         yield Evidence(observer=brokers(ids), text=f"{code} passes there, for example: {clean(passed[0].message)}")
 
@@ -177,10 +177,6 @@ def _not_known(case: Case, rivals: Iterable[Candidate]) -> Iterable[str]:
         files = f"server.properties of {brokers(case.brokers)} and of the others"
         where = f"`Authentication failed` or `SSL handshake failed` in {login_log(case)}"
         yield f"Not known: whether it is the certificate, the mechanism, the user or the password. To know: {files}, or {where}."
-    hidden = [b for root in case.roots if "hidden" in root.evidence.get("why", "") and (b := _id(root)) is not None]
+    hidden = [b for root in case.roots if "hidden" in root.evidence.get("why", "") and (b := root.resource.broker) is not None]
     if hidden:
         yield f"Not known: what super.users of {brokers(hidden)} says; DescribeConfigs hides it. To know: its server.properties."
-
-
-def _id(root: Finding) -> int | None:
-    return broker_of(root.resource.name)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from kafka_audit.engine.causes import quorum, written
 from kafka_audit.engine.causes.repair import connect_again, do_not, prove, zookeeper_shell
 from kafka_audit.engine.causes.rule import Case, Story, changed_before, evidence_of, evidence_of_reads
-from kafka_audit.model.finding import Evidence, Finding, Step, broker_of
+from kafka_audit.model.finding import Evidence, Finding, Resource, Step
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import brokers, clean, counted, fitting, start_upper, word
 
@@ -147,10 +147,10 @@ def at_an_address_left(case: Case, symptom: Finding) -> bool:
 
     Where no earlier snapshot tells its addresses, any that nobody registers now may be: a dead address beside a gone broker.
     """
-    _, _, address = symptom.resource.name.partition("/")
-    if broker_of(symptom.resource.name) is not None or any(e.address == address for e in case.view.endpoints.known):
+    address = symptom.resource.address
+    if address is None or any(endpoint.address == address for endpoint in case.view.endpoints.known):
         return False
-    before = [c.before or "" for c in case.changes if c.kind == "broker_went" and broker_of(c.resource) in case.brokers]
+    before = [c.before or "" for c in case.changes if c.kind == "broker_went" and Resource.of(c.resource).broker in case.brokers]
     return not before or any(one.rpartition("://")[2] == address for text in before for one in text.split(", "))
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from kafka_audit.cluster.partitions import PartitionState
 from kafka_audit.engine.causes.repair import prove
-from kafka_audit.engine.causes.rule import Case, Story, changed_before, evidence_of, partition_of
+from kafka_audit.engine.causes.rule import Case, Story, changed_before, evidence_of
 from kafka_audit.model.finding import Confidence, Evidence, Finding, Step
 from kafka_audit.model.text import counted, fitting
 
@@ -29,7 +29,7 @@ def cases(case: Case) -> Iterable[Case]:
 
 
 def _state(case: Case, root: Finding) -> PartitionState | None:
-    key = partition_of(root.resource.name)
+    key = root.resource.topic_partition
     return case.view.partitions.state(*key) if key else None
 
 
@@ -37,7 +37,7 @@ def tell(case: Case) -> Story:
     """Tell which broker is missing, in how many partitions, and what that means now."""
     (broker,) = case.sources
     held = case.view.partitions
-    keys = {key for root in case.explained if (key := partition_of(root.resource.name))}
+    keys = {key for root in case.explained if (key := root.resource.topic_partition)}
     states = [state for key in keys if (state := held.state(*key)) is not None]
     leaderless = sum(state.leader is None for state in states)
     where = counted(len(states), "partition")

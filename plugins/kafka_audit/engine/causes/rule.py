@@ -9,7 +9,7 @@ from kafka_audit.cluster.endpoints import AdvertisedEndpoint
 from kafka_audit.cluster.probes import ProbeResult
 from kafka_audit.cluster.reads import observer_name
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Change, Confidence, Evidence, Finding, Step, broker_of
+from kafka_audit.model.finding import Change, Confidence, Evidence, Finding, Resource, Step
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import brokers, clean, counted, listing
 
@@ -34,7 +34,7 @@ class Case:
     @cached_property
     def brokers(self) -> tuple[int, ...]:
         """Brokers that the roots are about, in order."""
-        return tuple(sorted({b for b in (broker_of(root.resource.name) for root in self.roots) if b is not None}))
+        return tuple(sorted({root.resource.broker for root in self.roots if root.resource.broker is not None}))
 
     @cached_property
     def endpoints(self) -> tuple[AdvertisedEndpoint, ...]:
@@ -102,7 +102,7 @@ def everywhere(_case: Case, _symptom: Finding) -> bool:
 
 def at_the_broker(case: Case, symptom: Finding) -> bool:
     """Explain what is about the case's brokers, their listeners included."""
-    return broker_of(symptom.resource.name) in case.brokers
+    return symptom.resource.broker in case.brokers
 
 
 def at_the_endpoint(case: Case, symptom: Finding) -> bool:
@@ -110,16 +110,9 @@ def at_the_endpoint(case: Case, symptom: Finding) -> bool:
     return any(symptom.resource.name == root.resource.name for root in case.roots)
 
 
-def partition_of(resource: str) -> tuple[str, int] | None:
-    """Return the topic and number that `topic/<name>/partition/<number>` names; None for any other resource."""
-    kind, _, rest = resource.partition("/")
-    topic, _, number = rest.rpartition("/partition/")
-    return (topic, int(number)) if kind == "topic" and number.isascii() and number.isdigit() else None
-
-
 def in_partitions_of(case: Case, symptom: Finding) -> bool:
     """Explain a partition that misses one of the case's brokers: led by it, without leader, or out of the ISR."""
-    key = partition_of(symptom.resource.name)
+    key = symptom.resource.topic_partition
     if key is None:
         return at_the_broker(case, symptom)
     state = case.view.partitions.state(*key)
@@ -137,7 +130,7 @@ def evidence_of(findings: Iterable[Finding], limit: int = 10) -> tuple[Evidence,
     """Return findings as evidence: many partitions with the same fault in one line, and at most `limit` lines in all."""
     alike: dict[object, list[Finding]] = defaultdict(list)
     for finding in findings:
-        single = partition_of(finding.resource.name) is None
+        single = finding.resource.partition is None
         alike[finding.fingerprint if single else (finding.code, finding.name)].append(finding)
     lines = [line for group in alike.values() for line in _evidence_of_group(group, limit)]
     if len(lines) > limit:
@@ -148,14 +141,14 @@ def evidence_of(findings: Iterable[Finding], limit: int = 10) -> tuple[Evidence,
 def _evidence_of_group(group: Sequence[Finding], limit: int) -> Iterable[Evidence]:
     if len(group) <= _TOLD_ALONE:
         return [Evidence(observer=one.code, text=one.message) for one in group]
-    names = (f"{topic}-{number}" for topic, number in filter(None, (partition_of(one.resource.name) for one in group)))
+    names = (f"{topic}-{number}" for topic, number in filter(None, (finding.resource.topic_partition for finding in group)))
     what = f"{spread(group)}: {group[0].name.replace('_', ' ')}"
     return [Evidence(observer=group[0].code, text=f"{what}: {listing(names, limit)}")]
 
 
 def spread(group: Iterable[Finding]) -> str:
     """Return over how many partitions of how many topics findings spread: `5000 partitions of 50 topics`."""
-    keys = [key for one in group if (key := partition_of(one.resource.name))]
+    keys = [partition for finding in group if (partition := finding.resource.topic_partition)]
     topics = {topic for topic, _ in keys}
     of = f"topic {clean(next(iter(topics)), 40)}" if len(topics) == 1 else counted(len(topics), "topic")
     return f"{counted(len(keys), 'partition')} of {of}"
@@ -202,7 +195,7 @@ CHANGES = "changes"
 
 def changed_before(case: Case, kinds: Mapping[str, str], limit: int = 10) -> tuple[Evidence, ...]:
     """Return changes since the previous snapshot that are about the case's brokers; `kinds` names each kind for the reader."""
-    about = [c for c in case.changes if c.kind in kinds and broker_of(c.resource) in case.brokers]
+    about = [c for c in case.changes if c.kind in kinds and Resource.of(c.resource).broker in case.brokers]
     lines = [
         Evidence(
             observer=CHANGES,
@@ -217,5 +210,6 @@ def changed_before(case: Case, kinds: Mapping[str, str], limit: int = 10) -> tup
 
 def _place(resource: str) -> str:
     """Return `broker 2, listener PLAINTEXT` for `broker/2/listener/PLAINTEXT`."""
-    parts = resource.split("/", 3)
-    return clean(", ".join(" ".join(pair) for pair in (parts[:2], parts[2:]) if pair))
+    place = Resource.of(resource)
+    part = resource.removeprefix(f"{place.root}/") if resource != place.root else ""
+    return clean(", ".join(text.replace("/", " ", 1) for text in (place.root, part) if text))

@@ -7,7 +7,7 @@ from kafka_audit.engine.causes import written
 from kafka_audit.engine.causes.candidates import Candidate, candidates
 from kafka_audit.engine.causes.repair import prove
 from kafka_audit.engine.causes.rule import Case, Story, bootstrap_in_vain, changed_before, evidence_of
-from kafka_audit.model.finding import Confidence, Evidence, Finding, Step, broker_of
+from kafka_audit.model.finding import Confidence, Evidence, Finding, Step
 from kafka_audit.model.text import brokers, fitting, start_upper
 
 LEADING = ("KA105", "KA101", "KA107", "KA102", "KA202", "KA104", "KA106", "KA108", "KA103")
@@ -106,5 +106,5 @@ def cases(case: Case) -> Iterable[Case]:
 
 
 def _of_empty_view(case: Case, finding: Finding) -> bool:
-    broker = broker_of(finding.resource.name)
+    broker = finding.resource.broker
     return broker is not None and case.view.is_empty(broker)

@@ -30,11 +30,11 @@ def failed_reads(case: Case, root: Finding) -> tuple[SourceRead, ...]:
 
 
 def _of_brokers(case: Case) -> tuple[Finding, ...]:
-    return tuple(root for root in case.roots if root.resource.name.startswith("broker/"))
+    return tuple(root for root in case.roots if root.resource.is_of_broker)
 
 
 def _without_view(case: Case, root: Finding) -> bool:
-    observers = {f"broker:{root.resource.name.removeprefix('broker/')}", f"broker@{root.resource.name.removeprefix('broker/')}"}
+    observers = {f"broker:{root.resource.broker}", f"broker@{root.resource.address}"}
     return not any(held.observer in observers for held in case.view.newest(BrokerView))
 
 
@@ -79,12 +79,12 @@ def silent(case: Case) -> Iterable[Case]:
 
 
 def _who(case: Case) -> str:
-    names = sorted(root.resource.name.removeprefix("broker/") for root in case.roots)
-    if all(name.isdigit() for name in names):
-        return brokers(int(name) for name in names)
-    if len(names) > _NAMED and not any(name.isdigit() for name in names):
-        return f"{len(names)} addresses of the cluster file"  # a headline has room for one or two
-    return listing([f"broker {name}" if name.isdigit() else f"the broker at {name}" for name in names], 3)
+    addresses = sorted(root.resource.address for root in case.roots if root.resource.address is not None)
+    if not addresses:
+        return brokers(case.brokers)
+    if len(addresses) > _NAMED and not case.brokers:
+        return f"{len(addresses)} addresses of the cluster file"  # a headline has room for one or two
+    return listing([*(f"broker {broker}" for broker in case.brokers), *(f"the broker at {text}" for text in addresses)], 3)
 
 
 def tell_untrusted(case: Case) -> Story:

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
-from kafka_audit.model.finding import Lifecycle, Severity, Status, broker_of
+from kafka_audit.model.finding import Lifecycle, Resource, Severity, Status
 from kafka_audit.model.text import clean
 
 PER_PAGE = 100
@@ -102,7 +102,7 @@ def offered(findings: Iterable[Mapping[str, Any]]) -> tuple[list[tuple[str, str]
     findings = list(findings)
     codes = Counter((finding["code"], finding["name"]) for finding in findings)
     told = [(code, f"{code} {name.replace('_', ' ')} ({number})") for (code, name), number in sorted(codes.items())]
-    brokers = {broker_of(finding["resource"]["name"]) for finding in findings}
+    brokers = {Resource.from_dict(finding["resource"]).broker for finding in findings}
     return told, sorted(broker for broker in brokers if broker is not None)
 
 
@@ -120,7 +120,7 @@ def _tests(finding: Mapping[str, Any], wanted: Wanted) -> Iterator[bool]:
     yield wanted.lifecycle in {"", finding["lifecycle"]}
     yield wanted.muted in {"", "yes" if finding["muted"] else "no"}
     if wanted.broker:
-        yield str(broker_of(finding["resource"]["name"])) == wanted.broker
+        yield str(Resource.from_dict(finding["resource"]).broker) == wanted.broker
     if wanted.words:
         yield _says(finding, wanted.words.lower().split())
 
