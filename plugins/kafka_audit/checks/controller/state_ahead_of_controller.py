@@ -42,8 +42,9 @@ def state_ahead_of_controller(view: ClusterView) -> Iterator[Judgement]:
 
     ## What to do
     As for KA204: stop changes, find out who wrote to ZooKeeper, and look at what else was rolled back. Only then let the
-    controller move until `/controller_epoch` is above {written}, which ends the refusals: each
-    `zookeeper-shell.sh <zookeeper.connect> delete /controller` raises it by one.
+    controller move until `/controller_epoch` is above {written}, which ends the refusals: each restart of the broker that is
+    controller raises it by one. Delete no znode by hand: during a migration to KRaft (KA909) to delete `/controller` is a step
+    back to ZooKeeper.
 
     ## References
     `StaleControllerEpochException`, error 11 STALE_CONTROLLER_EPOCH.

@@ -49,8 +49,9 @@ def stale_leader(view: ClusterView) -> Iterator[Judgement]:
     `grep '(id: {broker} rack.*unsuccessful' controller.log` and `grep CLUSTER_AUTHORIZATION_FAILED state-change.log`.
     KA302 (no way there), KA401 (no right) and KA412 (no login) tell these apart. Repair that cause first.
 
-    Until then keep clients off this broker. `zookeeper-shell.sh <zookeeper.connect> delete /controller` moves the controller, and
-    the new one sends everything again; that helps only if it can reach this broker.
+    Until then keep clients off this broker. A restart of the broker that is controller moves the controller, and the new one
+    sends everything again; that helps only if the new one can reach this broker. Do not delete `/controller` by hand: during a
+    migration to KRaft (KA909) that is a step back to ZooKeeper.
 
     In KRaft mode the broker fetches no metadata any more: `grep -iE 'controller|registration|fenced' server.log | tail` on broker
     {broker}, and `nc -vz <controller> 9093` from its host.

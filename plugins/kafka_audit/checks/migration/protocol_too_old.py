@@ -10,7 +10,8 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerApi, BrokerConfig, BrokerProperty
 
-_LEAST = (3, 4)
+_BEGINS, _DOCUMENTED = (3, 6), (3, 9)
+"""Below 3.6-IV1 the KRaft controller does not begin the migration; the documentation of 3.9 asks for 3.9."""
 
 
 @gate_check(
@@ -28,22 +29,24 @@ def protocol_too_old(view: ClusterView) -> Iterator[Judgement]:
     """Brokers are of a version, or speak a protocol, that cannot migrate to KRaft, or they are of several versions.
 
     ## Why it matters
-    The migration needs inter-broker protocol 3.4 at least; a broker below it refuses to start with
-    `zookeeper.metadata.migration.enable`. Kafka's documentation asks for the last release of the 3 line (3.9) on all brokers
-    first, and for its protocol.
+    Kafka's documentation asks for software and inter-broker protocol 3.9 on all brokers before the migration. Below 3.6-IV1 the
+    KRaft controller does not begin it, below 3.4 a broker refuses to start with `zookeeper.metadata.migration.enable`, and the
+    protocol may not change while the migration runs. A low protocol leaves things behind: SCRAM users need 3.5-IV2, delegation
+    tokens 3.6-IV2.
 
     ## Fails when
-    `inter.broker.protocol.version` in effect is below 3.4, or a broker offers other APIs than most: an upgrade is half done.
+    `inter.broker.protocol.version` in effect is below 3.9 (HIGH; MEDIUM from 3.6 on, where the documentation of that release
+    allows it), or a broker offers other APIs than most: an upgrade is half done.
 
     ## Not known when
     A broker did not tell its protocol version, or no broker is known.
 
     ## Passes only when
-    The protocol in effect was read and is 3.4 or later, and the APIs are those of the others. It does not apply in KRaft mode.
+    The protocol in effect was read and is 3.9, and the APIs are those of the others. It does not apply in KRaft mode.
 
     ## What to do
-    Upgrade all brokers to 3.9 a broker at a time, then set `inter.broker.protocol.version=3.9` on all (broker {broker}:
-    {fault}), a broker at a time again. There is no way back to older software after that.
+    Upgrade all brokers to 3.9 a broker at a time. After `inter.broker.protocol.version=3.9` there is no way back to older
+    software: set it on all (broker {broker}: {fault}), a broker at a time again, only when all run well.
 
     ## References
     KIP-866; Kafka 3.9 documentation, "ZooKeeper to KRaft Migration", "Preparing for migration".
@@ -59,13 +62,16 @@ def protocol_too_old(view: ClusterView) -> Iterator[Judgement]:
         if not effective.told(broker):
             continue
         words = {"broker": broker, "who": f"broker {broker}", "version": found.text or "of its software"}
-        faults = []
-        if found.known and found.text and _numbers(found.text) < _LEAST:
-            faults.append(f"its {KEY} is {found.text}, below 3.4")
+        faults, severity = [], Severity.MEDIUM
+        if found.known and found.text and _numbers(found.text) < _DOCUMENTED:
+            begins = _numbers(found.text) >= _BEGINS and found.text != "3.6-IV0"
+            faults.append(f"its {KEY} is {found.text}, below {'3.9' if begins else '3.6-IV1'}")
+            severity = Severity.MEDIUM if begins else Severity.HIGH
         if broker in offers and offers[broker] != usual:
             faults.append(unlike(dict(offers[broker]), dict(usual)))
+            severity = Severity.HIGH
         if faults:
-            yield view.judge("KA901", f"broker/{broker}", Status.FAIL, words, fault=" and ".join(faults))
+            yield view.judge("KA901", f"broker/{broker}", Status.FAIL, words, severity=severity, fault=" and ".join(faults))
         elif not found.known or not found.text:
             gap = {"error": f"{KEY} was not told", "needs": f"DescribeConfigs on Cluster, answered by broker {broker}"}
             yield view.judge("KA901", f"broker/{broker}", Status.UNKNOWN, words | gap)

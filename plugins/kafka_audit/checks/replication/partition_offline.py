@@ -25,8 +25,8 @@ def partition_offline(view: ClusterView) -> Iterator[Judgement]:
     """A partition has no leader.
 
     ## Why it matters
-    Producers and consumers of the partition fail, whatever they are configured to do. Nothing is lost yet: what is acknowledged
-    lies on the replicas in sync, which are all away.
+    Producers and consumers of the partition fail, whatever they are configured to do. The acknowledged records lie on the last
+    replicas in sync, which are all away; they are safe as long as the disks of these brokers are.
 
     ## Fails when
     ZooKeeper's `state` (KRaft: the newest view) names no leader in two looks, unchanged in between, while no broker came or went.
@@ -39,13 +39,21 @@ def partition_offline(view: ClusterView) -> Iterator[Judgement]:
     Every partition has a leader. Topics in deletion are left out.
 
     ## What to do
-    Bring back one of the brokers that were in sync ({isr}): the first that returns becomes the leader, and nothing is lost. Look
-    at that broker's `server.log`, its disks (KA501) and its registration (KA113).
+    Bring back one of the brokers that were in sync ({isr}), with its disk: the first that returns becomes the leader. Look at
+    that broker's `server.log`, its disks (KA501) and its registration (KA113).
 
-    Only if none of them will ever return, and the loss of records is accepted:
+    Do not start it with an empty disk. It would lead an empty log, and the followers truncate to it: every record of the
+    partition is lost. Save its files first, or let another replica lead (below).
+
+    With eligible leader replicas (KIP-966; Kafka 4.0, on in new clusters from 4.1) the ISR may be empty while an eligible replica
+    holds every acknowledged record: `kafka-topics.sh --bootstrap-server <broker>:9092 --describe --topic <topic>` prints `Elr`
+    and `LastKnownElr`. Bring back a broker in `Elr` before any other.
+
+    An unclean election loses every record that the new leader does not hold. Only if no broker of the ISR or the ELR will ever
+    return, and that loss is accepted:
     `kafka-leader-election.sh --bootstrap-server <broker>:9092 --election-type unclean --topic <topic> --partition <number>`.
 
     ## References
-    Kafka documentation, "Unclean leader election: What if they all die?"; metric `OfflinePartitionsCount`.
+    KIP-966; Kafka documentation, "Unclean leader election: What if they all die?"; metric `OfflinePartitionsCount`.
     """
     yield from judge_partitions(view, "KA601", "leaderless")

@@ -38,8 +38,14 @@ def open_without_acl(view: ClusterView) -> Iterator[Judgement]:
     It is false by server.properties, or DescribeConfigs leaves it out, which says that the default (false) holds.
 
     ## What to do
-    Before you set it to false: write down who uses what (`kafka-authorizer.log` at INFO), add those ACLs, see that the brokers'
-    own user is in `super.users` or has ClusterAction (KA401). Then set it on broker {broker} and restart it.
+    Before you set it to false, write down who uses what. `kafka-authorizer.log` at INFO names denials only; allowed requests are
+    logged at DEBUG, with the principal, the operation and the resource. Set `kafka.authorizer.logger` to DEBUG on every broker
+    for as long as the rarest job needs to run once: in its log4j file, or until its restart (Kafka 2.4 and later) by
+    `kafka-configs.sh --bootstrap-server <broker>:9092 --alter --entity-type broker-loggers --entity-name {broker} --add-config
+    kafka.authorizer.logger=DEBUG`. The log grows with every request.
+
+    Add the ACLs that it shows, and see that the brokers' own principal is in `super.users` or has ClusterAction (KA401). Then set
+    the key to false on broker {broker} and restart it: from then on a client without an ACL is locked out.
 
     ## References
     Kafka documentation, "Authorization and ACLs".

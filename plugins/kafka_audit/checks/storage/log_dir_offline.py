@@ -42,11 +42,19 @@ def log_dir_offline(view: ClusterView) -> Iterator[Judgement]:
     ## What to do
     On the host of broker {broker}: `grep -A3 'Error while .* in dir {path}' server.log | tail`, `df -h {path}`,
     `dmesg | grep -i 'i/o error' | tail`, `findmnt -no OPTIONS -T {path}` (`ro`: the kernel gave the disk up).
-    Replace the disk, or make room on it, mount it at {path}, then restart broker {broker}: it fetches the replicas anew. In KRaft
-    an empty disk is formatted before: `kafka-storage.sh format --ignore-formatted --cluster-id <id> --config server.properties`.
-    Watch `kafka-topics.sh --bootstrap-server <broker>:9092 --describe --under-replicated-partitions` until it lists nothing, then
-    `kafka-leader-election.sh --bootstrap-server <broker>:9092 --election-type preferred --all-topic-partitions`.
-    Without a new disk: take {path} out of `log.dirs` and restart; the other dirs must have room for what is fetched.
+
+    Before an empty disk goes in, list the partitions without a leader:
+    `kafka-topics.sh --bootstrap-server <broker>:9092 --describe --unavailable-partitions`. Where broker {broker} is the only
+    replica in the ISR, a replication factor of 1 included, its records are lost: the broker comes back as leader of an empty log,
+    and the followers truncate to it. Copy the files out of {path} first, or bring back another replica that holds the records.
+
+    Then replace the disk, or make room on it, mount it at {path} and restart broker {broker}: it fetches the replicas from their
+    leaders. In KRaft an empty disk is formatted before: `kafka-storage.sh format --ignore-formatted --cluster-id <id> --config
+    server.properties`; a controller without `controller.quorum.voters` (Kafka 3.9 and later) takes `--no-initial-controllers` as
+    well. Watch `kafka-topics.sh --bootstrap-server <broker>:9092 --describe --under-replicated-partitions` until it lists
+    nothing, then `kafka-leader-election.sh --bootstrap-server <broker>:9092 --election-type preferred --all-topic-partitions`.
+    Without a new disk: take {path} out of `log.dirs` and restart; the other dirs must have room for what is fetched, and the same
+    records are lost.
 
     ## References
     KIP-112 (disk failure of JBOD), KIP-858 (JBOD in KRaft); `kafka.server.ReplicaManager.handleLogDirFailure`.

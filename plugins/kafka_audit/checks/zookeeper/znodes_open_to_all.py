@@ -41,9 +41,15 @@ def znodes_open_to_all(view: ClusterView) -> Iterator[Judgement]:
     Each znode that was asked allows the world to read at most.
 
     ## What to do
-    Let only brokers reach ZooKeeper. Then let them log in to it (SASL or TLS, `zookeeper.set.acl=true`), restart them one by one,
-    and close what is there: `zookeeper-security-migration.sh --zookeeper.acl=secure --zookeeper.connect=<zookeeper>:2181`. Old
-    tools that talk to ZooKeeper directly stop working by that.
+    Let only brokers reach ZooKeeper. To close the znodes takes two rolling restarts of all brokers:
+
+    1. Let every broker log in to ZooKeeper (SASL or TLS), and restart them one by one. `zookeeper.set.acl` stays false.
+    2. Only when every broker logs in: set `zookeeper.set.acl=true`, and restart them one by one again. Set together with the
+       first
+       step, it locks out every broker that is not restarted yet.
+    3. Close what is there: `zookeeper-security-migration.sh --zookeeper.acl=secure --zookeeper.connect=<zookeeper>:2181`.
+
+    Tools that talk to ZooKeeper without a login can no longer write, and no longer read what is secret.
 
     ## References
     Kafka documentation, "ZooKeeper Authentication"; KIP-38.

@@ -65,12 +65,13 @@ def steps(case: Case, broker: int, paths: Sequence[str], *, pinned: bool, leader
             ),
         ),
         *(_free_the_clients(broker) if pinned else ()),
+        *(_save_first(broker, address, leaderless) if leaderless else ()),
         Step(
             kind="quick" if not pinned else "lasting",
             text=f"Replace the disk, or make room on it, mount it where it was, and restart broker {broker}: it fetches the "
-            "replicas anew. Then move the leaders back.",
+            "replicas from their leaders. Then move the leaders back.",
             commands=(
-                *_format(case),
+                *_format(case, broker),
                 f"kafka-leader-election.sh --bootstrap-server {address} --election-type preferred --all-topic-partitions",
             ),
             cost=f"A restart of broker {broker}, and the copy of its replicas over the network.",
@@ -81,21 +82,35 @@ def steps(case: Case, broker: int, paths: Sequence[str], *, pinned: bool, leader
             else ()
         ),
         prove(case),
-        *(
-            (do_not(f"give broker {broker} an empty disk before {counted(leaderless, 'partition')} without leader are saved: "
-                    "the only copies that are in sync lie on the dead one."),)
-            if leaderless
-            else ()
+    )
+
+
+def _save_first(broker: int, address: str, leaderless: int) -> tuple[Step, ...]:
+    """Return what comes before an empty disk where the dead one holds the only replicas in sync."""
+    lost = f"the records of {counted(leaderless, 'partition')} without leader are lost"
+    return (
+        do_not(
+            f"start broker {broker} with an empty disk before these are saved: {lost}. The broker leads an empty log, and the "
+            "followers truncate to it."
         ),
-    )  # fmt: skip
+        Step(
+            kind="quick",
+            text="Copy their folders from the dead disk, or bring back another broker that was in sync.",
+            commands=(f"kafka-topics.sh --bootstrap-server {address} --describe --unavailable-partitions",),
+        ),
+    )
 
 
-def _format(case: Case) -> tuple[str, ...]:
+def _format(case: Case, broker: int) -> tuple[str, ...]:
     """Return what makes a new disk fit for a KRaft broker, which does not start with an empty log dir."""
     if not case.view.kraft:
         return ()
+    settings = case.view.settings
+    roles, voters = settings.get(broker, "process.roles"), settings.get(broker, "controller.quorum.voters")
+    dynamic = "controller" in (roles.value or "") and voters.state == "unset"
+    flag = " --no-initial-controllers" if dynamic else ""
     cluster = word(case.view.snapshot.cluster_id)
-    return (f"kafka-storage.sh format --ignore-formatted --cluster-id {cluster} --config server.properties",)
+    return (f"kafka-storage.sh format --ignore-formatted{flag} --cluster-id {cluster} --config server.properties",)
 
 
 def _free_the_clients(broker: int) -> tuple[Step, ...]:

@@ -134,6 +134,10 @@ def tell_gone(case: Case) -> Story:
             ),
             prove(case),
             do_not("turn on unclean.leader.election.enable to get leaders back: it drops records."),
+            do_not(
+                f"start {them} with an empty disk while partitions are without leader: the last replica in sync would lead an "
+                "empty log, and the followers truncate to it."
+            ),
         ),
     )
 
