@@ -24,8 +24,12 @@ audit: needs-java $(INSTALLED) ## audit a cluster: make audit CLUSTER=prod [CLUS
 	@test -n "$(CLUSTER)" || { echo "make audit: CLUSTER is not set: make audit CLUSTER=prod [CLUSTERS=clusters.yaml]" >&2; exit 2; }
 	@$(BIN)/kafka-audit run "$(CLUSTER)" --config "$(CLUSTERS)"
 
-test: needs-namespaces needs-java $(INSTALLED) ## run all tests except the long scenarios (under 15 minutes on two cores)
-	@$(BIN)/pytest -m "not scenario" --timeout=300 --durations=15
+# What starts servers or Spark takes both cores by itself; everything else runs side by side.
+STARTS_SERVERS := bed or spark or airflow
+
+test: needs-namespaces needs-java $(INSTALLED) ## run all tests except the long scenarios (about ten minutes on two cores)
+	@$(BIN)/pytest -n auto --maxprocesses 4 --dist loadfile --timeout=300 -m "not scenario and not ($(STARTS_SERVERS))"
+	@$(BIN)/pytest --timeout=300 --durations=15 -m "not scenario and ($(STARTS_SERVERS))"
 
 scenarios: needs-namespaces needs-java $(INSTALLED) ## reproduce and repair every incident on real clusters
 	@$(BIN)/pytest -m scenario --timeout=1800

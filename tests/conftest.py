@@ -9,6 +9,7 @@ import time
 import pytest
 
 os.environ["KAFKA_AUDIT_CACHE"] = "none"
+os.environ.pop("COLUMNS", None)  # pytest-xdist sets it: texts would break elsewhere with it than without
 
 _BEGAN = time.monotonic()
 
