@@ -13,6 +13,7 @@ from kafka.protocol.admin import (
     DescribeClusterResponse,
     DescribeConfigsRequest,
     DescribeConfigsResponse,
+    DescribeGroupsRequest,
     DescribeGroupsResponse,
     DescribeLogDirsResponse,
     ListGroupsResponse,
@@ -24,6 +25,8 @@ from kazoo.exceptions import NoNodeError
 from kazoo.protocol.serialization import int_struct, stat_struct, write_buffer
 from kazoo.protocol.states import ZnodeStat
 from kazoo.security import ACL, Id
+
+from kafka_audit.collect.schemas import ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse
 
 TOPIC = 2
 NO_ACCESS, NO_AUTHORIZER = 31, 54
@@ -292,20 +295,25 @@ class FakeBroker:
 
 
 class Serving(FakeBroker):
-    """Answers ListOffsets by `errors`, ListGroups and DescribeGroups by `groups` (name -> (error, members))."""
+    """Answers ListOffsets by `errors`, ListGroups and DescribeGroups by `groups` (name -> (error, members)).
+
+    `new_groups` (name -> (error, [(client, {topic: partitions})])) are of the consumer protocol: ConsumerGroupDescribe has them,
+    and DescribeGroups does not find them.
+    """
 
     def __init__(self, broker_id):
         super().__init__(broker_id)
-        self.apis |= {2: (0, 7), 15: (0, 5), 16: (0, 4)}
+        self.apis |= {2: (0, 7), 15: (0, 5), 16: (0, 5)}
         self.errors = {}
         self.epochs = {}
         self.pages = []
         self.groups = {}
         self.groups_error = 0
+        self.new_groups = {}
 
     def _answer(self, connection, request):
         key, version, correlation = struct.unpack_from("!hhi", request)
-        answers = {2: self._offsets, 15: self._describe_groups, 16: self._list_groups}
+        answers = {2: self._offsets, 15: self._describe_groups, 16: self._list_groups, 69: self._describe_new_groups}
         if key not in answers or key in self.mute:
             super()._answer(connection, request)
             return
@@ -336,9 +344,64 @@ class Serving(FakeBroker):
             )
             for name, (_, kind, _) in self.groups.items()
         ]
+        listed += [
+            ListGroupsResponse.ListedGroup(
+                version=version, group_id=name, protocol_type="consumer", group_state="Stable", group_type="consumer"
+            )
+            for name in self.new_groups
+        ]
         return ListGroupsResponse(version=version, throttle_time_ms=0, error_code=self.groups_error, groups=listed)
 
-    def _describe_groups(self, version, _request):
+    def _describe_new_groups(self, version, request):
+        asked = ConsumerGroupDescribeRequest.decode(request, version=version, header=True).group_ids
+        group = ConsumerGroupDescribeResponse.DescribedGroup
+        member, topics = group.Member, group.Member.Assignment.TopicPartitions
+        own = {"version": version}
+        return ConsumerGroupDescribeResponse(
+            **own,
+            throttle_time_ms=0,
+            groups=[
+                group(
+                    **own,
+                    error_code=self.new_groups[name][0],
+                    error_message=None,
+                    group_id=name,
+                    group_state="Stable",
+                    group_epoch=1,
+                    assignment_epoch=1,
+                    assignor_name="uniform",
+                    members=[
+                        member(
+                            **own,
+                            member_id="m",
+                            instance_id=None,
+                            rack_id=None,
+                            member_epoch=1,
+                            client_id=client,
+                            client_host="/10.1.1.1",
+                            subscribed_topic_names=[],
+                            subscribed_topic_regex=None,
+                            assignment=member.Assignment(
+                                **own,
+                                topic_partitions=[
+                                    topics(**own, topic_id=uuid.UUID(int=0), topic_name=topic, partitions=numbers)
+                                    for topic, numbers in assigned.items()
+                                ],
+                            ),
+                            target_assignment=member.Assignment(**own, topic_partitions=[]),
+                            member_type=1,
+                        )
+                        for client, assigned in self.new_groups[name][1]
+                    ],
+                    authorized_operations=-(2**31),
+                )
+                for name in asked
+            ],
+        )
+
+    def _describe_groups(self, version, request):
+        asked = DescribeGroupsRequest.decode(request, version=version, header=True).groups
+        missing = [name for name in asked if name in self.new_groups]
         group = DescribeGroupsResponse.DescribedGroup
         told = [
             group(
@@ -365,6 +428,7 @@ class Serving(FakeBroker):
             for name, (error, kind, members) in self.groups.items()
             if kind == "consumer"
         ]
+        told += [group(version=version, error_code=69, group_id=name, members=[]) for name in missing]
         return DescribeGroupsResponse(version=version, throttle_time_ms=0, groups=told)
 
 

@@ -264,6 +264,32 @@ def test_members_of_groups_are_told_while_a_disk_is_dead(broker, version):
     assert not [key for key, _, _ in broker.requests if key == 10], "FindCoordinator creates a topic"
 
 
+@pytest.mark.parametrize("version", range(2))
+def test_members_of_groups_of_the_new_protocol_are_told(broker, version):
+    broker.apis[69] = (0, version)
+    broker.groups = {"billing": (0, "consumer", [("c-1", assignment("a", 1))])}
+    broker.new_groups = {"orders": (0, [("c-2", {"a": [0, 2], "b": [1]})]), "gone": (69, [])}
+    rows = ask(broker, [], disks_fail=True)
+    assert [(row.group, row.client_id, row.host, row.partitions) for row in of(rows, GroupMember)] == [
+        ("billing", "c-1", "10.1.1.1", ("a-1",)),
+        ("orders", "c-2", "10.1.1.1", ("a-0", "a-2", "b-1")),
+    ]
+    assert reads(rows) == {GROUPS: ("answered", None, None)}
+
+
+def test_a_group_without_the_right_leaves_the_others(broker):
+    broker.apis[69] = (0, 1)
+    broker.new_groups = {"a": (30, []), "b": (0, [("c", {})])}
+    rows = ask(broker, [], disks_fail=True)
+    assert [row.group for row in of(rows, GroupMember)] == ["b"]
+    assert reads(rows) == {GROUPS: ("failed", "GROUP_AUTHORIZATION_FAILED", MAY_DESCRIBE_GROUPS)}
+
+
+def test_groups_of_the_new_protocol_without_its_api_are_a_failed_read(broker):
+    broker.new_groups = {"orders": (0, [])}
+    assert reads(ask(broker, [], disks_fail=True)) == {GROUPS: ("failed", "not supported", None)}
+
+
 @pytest.mark.parametrize("told", [b"\0", b"\0\0\xff\xff\xff\xff", b"\0\1" + b"\x7f" * 40])
 def test_an_assignment_in_no_known_form_is_none(broker, told):
     broker.groups = {"billing": (0, "consumer", [("c-1", told)])}

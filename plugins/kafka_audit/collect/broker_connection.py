@@ -37,6 +37,7 @@ MOST_BYTES: Mapping[int, int] = MappingProxyType(
         35: 8 * _MIB,  # DescribeLogDirs: 100,000 replicas on one broker, 60 bytes each with the topics' names
         36: _MIB // 4,  # SaslAuthenticate: a Kerberos ticket is 64 KB at most
         46: 8 * _MIB,  # ListPartitionReassignments: 100,000 partitions that move, 80 bytes each
+        69: 16 * _MIB,  # ConsumerGroupDescribe, as DescribeGroups
     }
 )
 """Largest answer taken, by API key; that of Metadata is `receive_message_max_bytes`."""
