@@ -3,9 +3,9 @@
 from kafka.protocol.api_message import ApiMessage
 
 
-class ConsumerGroupDescribeRequest(ApiMessage, load_json=__name__):  # type: ignore[call-arg] # kafka-python is untyped
+class ConsumerGroupDescribeRequest(ApiMessage, load_json=__name__):  # type: ignore[misc, call-arg] # kafka-python is untyped
     """API 69: groups of the consumer protocol (KIP-848), which DescribeGroups does not know."""
 
 
-class ConsumerGroupDescribeResponse(ApiMessage, load_json=__name__):  # type: ignore[call-arg] # see above
+class ConsumerGroupDescribeResponse(ApiMessage, load_json=__name__):  # type: ignore[misc, call-arg] # see above
     """Its answer, which registers itself with kafka-python's parser."""
