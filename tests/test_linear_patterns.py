@@ -258,7 +258,7 @@ def test_there_are_patterns_and_those_that_were_slow_are_among_them():
         "masking._PAIR",
         "znodes._ENDPOINT",
         "log_signatures.SIGNATURES",
-        "zookeeper_members._LINE",
+        "zookeeper.ensemble._LINE",
     ):
         assert one in names
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.collect import snapshot as collector
-from kafka_audit.collect.queues import Answer
+from kafka_audit.collect.queue_vantages import Answer
 from kafka_audit.differences.found import Differences
 from kafka_audit.engine import causes, findings
 from kafka_audit.isolation import Apart, Failed, Failures, here

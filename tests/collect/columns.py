@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
-from kafka_audit.collect.collected import Collected
-from kafka_audit.collect.columns import NONE
-from kafka_audit.collect.metadata import read_topics
+from kafka_audit.collect.brokers.metadata import read_topics
+from kafka_audit.collect.rows.collected import Collected
+from kafka_audit.collect.rows.columns import NONE
 from kafka_audit.model.tables import LARGE
 from kafka_audit.store import parquet
 

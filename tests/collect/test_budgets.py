@@ -19,20 +19,24 @@ from hostile_parties.broker import HostileBroker
 from hostile_parties.cluster import HostileCluster
 from hostile_parties.party import announce, hang
 from hostile_parties.zookeeper import HostileZookeeper, kafka_tree, registration
-from kafka_audit.collect import brokers, choice, sampling, vantages
-from kafka_audit.collect.acls import AclBook
-from kafka_audit.collect.brokers import BrokerAsker
-from kafka_audit.collect.budget import GRACE_S, OVER_LIMIT, Budget
-from kafka_audit.collect.groups import GroupReads
-from kafka_audit.collect.metadata import MetadataError, weight
-from kafka_audit.collect.protected import ProtectedReads
-from kafka_audit.collect.reads import UNREADABLE, Asking, ReadError
-from kafka_audit.collect.security import Logins
+from kafka_audit.collect.brokers import broker_view
+from kafka_audit.collect.brokers.acls import AclBook
+from kafka_audit.collect.brokers.broker_view import BrokerAsker
+from kafka_audit.collect.brokers.consumer_groups import GroupReads
+from kafka_audit.collect.brokers.metadata import MetadataError, weight
+from kafka_audit.collect.brokers.privileged_reads import ProtectedReads
+from kafka_audit.collect.brokers.views import ViewBook
+from kafka_audit.collect.connections import priorities
+from kafka_audit.collect.connections.budget import GRACE_S, OVER_LIMIT, Budget
+from kafka_audit.collect.connections.conversation import ClientOptions, Conversation
+from kafka_audit.collect.connections.credentials import Logins
+from kafka_audit.collect.connections.targets import Target, named_addresses
+from kafka_audit.collect.probes import command_vantages
+from kafka_audit.collect.rows.source_reads import UNREADABLE, Asking, ReadError
+from kafka_audit.collect.sampling import sample_again
 from kafka_audit.collect.snapshot import take
-from kafka_audit.collect.targets import Target, named_addresses
-from kafka_audit.collect.views import ViewBook
-from kafka_audit.collect.wire import ClientOptions, Conversation
-from kafka_audit.collect.znodes import broker as decoded
+from kafka_audit.collect.zookeeper.registered import by_priority
+from kafka_audit.collect.zookeeper.znodes import broker as decoded
 from kafka_audit.model.cluster import Cluster, Limits, Vantage, ZookeeperAccess
 from kafka_audit.model.tables import BrokerConfig, BrokerView, GroupMember, Probe, RegisteredBroker, SourceRead
 
@@ -270,33 +274,33 @@ def test_a_flood_of_brokers_does_not_push_out_those_that_were_there():
     flood = registrations(range(5000, 9000), czxid=lambda broker: 10**6 + broker) | registrations(
         range(1000), czxid=lambda _: 10**6
     )
-    assert choice.brokers(flood | honest, (), ())[:3] == [1001, 1002, 1003], "registered longest"
+    assert by_priority(flood | honest, (), ())[:3] == [1001, 1002, 1003], "registered longest"
     restarted = registrations([1002], czxid=lambda _: 10**9)
-    assert choice.brokers(flood | honest | restarted, (), {1002})[0] == 1002, "it holds partitions"
+    assert by_priority(flood | honest | restarted, (), {1002})[0] == 1002, "it holds partitions"
     named = {("10.0.0.1", 9092 + 7)}
-    assert choice.brokers(registrations(range(100), czxid=lambda broker: -broker), named, ())[0] == 7, "the cluster file names it"
+    assert by_priority(registrations(range(100), czxid=lambda broker: -broker), named, ())[0] == 7, "the cluster file names it"
 
 
 def test_each_broker_has_one_address_before_any_has_two():
     listed = {broker: [target(("h", 1), broker, f"L{n}") for n in range(1 if broker else 100)] for broker in range(5)}
-    kept = choice.targets(listed, (), 10, 7)
+    kept = priorities.targets(listed, (), 10, 7)
     assert {broker: len(some) for broker, some in kept.items()} == {0: 3, 1: 1, 2: 1, 3: 1, 4: 1}
-    assert choice.targets(listed, {("h", 1)}, 3, 1000) == {broker: listed[broker] for broker in range(3)}
+    assert priorities.targets(listed, {("h", 1)}, 3, 1000) == {broker: listed[broker] for broker in range(3)}
     named = [target(("named", 9), 4)]
-    assert [*choice.targets({**listed, 4: named}, {("named", 9)}, 2, 1000)] == [4, 0], "the cluster file names it"
+    assert [*priorities.targets({**listed, 4: named}, {("named", 9)}, 2, 1000)] == [4, 0], "the cluster file names it"
 
 
 def test_a_thousand_brokers_with_three_listeners_are_asked_whole():
     listed = {broker: [target(("h", 1), broker, f"L{n}") for n in range(3)] for broker in range(1000)}
     limits = Limits()
-    assert choice.targets(listed, (), limits.brokers, limits.endpoints) == listed
+    assert priorities.targets(listed, (), limits.brokers, limits.endpoints) == listed
 
 
 def commanded(count, limits, role="broker", listeners=1):
     command = Vantage(name="v", role=role, command=("ssh", "kafka-{broker_id}"))
     cluster = Cluster(name="c", vantages=(command,), limits=limits)
     targets = [target(("h", 1), broker, f"L{n}") for broker in range(count) for n in range(listeners)]
-    return vantages.runs(cluster, 1, targets, range(count), Logins(cluster, {}), Budget(cluster))
+    return command_vantages.runs(cluster, 1, targets, range(count), Logins(cluster, {}), Budget(cluster))
 
 
 def test_pairs_of_a_thousand_brokers_fit_by_default():
@@ -414,7 +418,7 @@ def test_a_registration_of_a_thousand_endpoints_is_cut_and_told():
         place = (parties.brokers[0].host, parties.brokers[0].port)
         parties.zookeeper.znodes["/brokers/ids/0"] = registration({f"L{n}": ("UNKNOWN", *place) for n in range(1000)})
         snapshot = snap(Cluster(name="c", zookeeper=ZookeeperAccess(connect=parties.zookeeper.address), limits=QUICK))
-    assert len({row.listener for row in snapshot.of(Probe)}) == choice.MOST_OF_ONE
+    assert len({row.listener for row in snapshot.of(Probe)}) == priorities.MOST_OF_ONE
     assert "1000 endpoints, more than 100" in {row.message for row in snapshot.of(SourceRead)}
 
 
@@ -428,7 +432,7 @@ def test_a_socket_of_an_audit_that_is_over_is_closed():
 
 
 def test_names_below_a_znode_are_bounded(monkeypatch):
-    monkeypatch.setattr("kafka_audit.collect.zookeeper_look.MOST_CHILDREN", 5)
+    monkeypatch.setattr("kafka_audit.collect.zookeeper.zookeeper_view.znode_sample.MOST_CHILDREN", 5)
     with HostileCluster(brokers=1) as parties:
         for number in range(6):
             parties.zookeeper.znodes[f"/config/users/u{number}"] = b'{"config":{}}'
@@ -565,7 +569,7 @@ def test_the_same_acls_of_all_brokers_count_once():
 def test_settings_of_a_thousand_brokers_fit_beside_the_largest_views():
     budget = Budget(Cluster(name="c"))
     budget.add_rows(3 * 1_200_000)
-    for _ in range(sampling.MOST_SAMPLES):
+    for _ in range(sample_again.MOST_SAMPLES):
         budget.add_rows(1_000 * 300 + 1_000 * 20)
     budget.add_rows(100_000)
 
@@ -581,7 +585,7 @@ def test_large_answers_are_objects_a_few_at_a_time(monkeypatch):
             time.sleep(0.1)
             return rows
 
-    monkeypatch.setattr(brokers, "ProtectedReads", Counted)
+    monkeypatch.setattr(broker_view, "ProtectedReads", Counted)
     with HostileCluster(brokers=4) as parties:
         for broker in parties.brokers:
             broker.log_dirs = futures(4000)

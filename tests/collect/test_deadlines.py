@@ -13,15 +13,16 @@ from hostile_parties.broker import HostileBroker, changed
 from hostile_parties.cluster import HostileCluster
 from hostile_parties.party import announce, drip, hang, raw
 from hostile_parties.zookeeper import GET_CHILDREN2, GET_DATA, MULTI_READ, HostileZookeeper, kafka_tree
-from kafka_audit.collect import queues, sampling
-from kafka_audit.collect.brokers import BrokerAsker
-from kafka_audit.collect.budget import GRACE_S, Budget
-from kafka_audit.collect.reads import ReadError
-from kafka_audit.collect.security import Logins
+from kafka_audit.collect import queue_vantages
+from kafka_audit.collect.brokers.broker_view import BrokerAsker
+from kafka_audit.collect.brokers.views import ViewBook
+from kafka_audit.collect.connections.budget import GRACE_S, Budget
+from kafka_audit.collect.connections.conversation import THROTTLED, ClientOptions, Conversation
+from kafka_audit.collect.connections.credentials import Logins
+from kafka_audit.collect.connections.targets import Target
+from kafka_audit.collect.rows.source_reads import ReadError
+from kafka_audit.collect.sampling import sample_again
 from kafka_audit.collect.snapshot import take
-from kafka_audit.collect.targets import Target
-from kafka_audit.collect.views import ViewBook
-from kafka_audit.collect.wire import THROTTLED, ClientOptions, Conversation
 from kafka_audit.model.cluster import Cluster, Limits, Logs, Security, Vantage, ZookeeperAccess
 from kafka_audit.model.tables import BrokerConfig, BrokerView, Probe, RegisteredBroker, RegisteredTopic, SourceRead
 from testbed.certificates import Authority
@@ -209,9 +210,9 @@ def test_a_session_time_that_no_broker_has_is_not_waited_for(told):
     config = BrokerConfig(
         observer="broker:1", broker_id=1, key="broker.session.timeout.ms", value=told, source=4, sensitive=False
     )
-    assert sampling.session_wait(collected([refused, config])) <= sampling.MOST_SESSION_S + sampling.TICK_S
+    assert sample_again.session_wait(collected([refused, config])) <= sample_again.MOST_SESSION_S + sample_again.TICK_S
     honest = replace(config, value="40000")
-    assert sampling.session_wait(collected([refused, honest])) == 40 + sampling.TICK_S
+    assert sample_again.session_wait(collected([refused, honest])) == 40 + sample_again.TICK_S
 
 
 def test_one_cluster_whose_endpoints_hang_does_not_delay_the_errand_of_another():
@@ -222,7 +223,7 @@ def test_one_cluster_whose_endpoints_hang_does_not_delay_the_errand_of_another()
     with HostileBroker(0) as silent, server(FakeBroker(1)) as healthy:
         silent.script["accept"] = hang
         started = time.monotonic()
-        looks = queues.run({"slow": errand((silent.host, silent.port), 500), "quick": errand(healthy, 1)})
+        looks = queue_vantages.run({"slow": errand((silent.host, silent.port), 500), "quick": errand(healthy, 1)})
         assert time.monotonic() - started < 3.5
         before = silent.connections
         time.sleep(1.2)

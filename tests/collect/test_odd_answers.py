@@ -17,27 +17,19 @@ from hostile_parties.broker import changed, null_arrays, undecodable_text
 from hostile_parties.cluster import HostileCluster
 from hostile_parties.party import cut
 from hostile_parties.zookeeper import GET_CHILDREN2
-from kafka_audit.collect import (
-    acls,
-    certificates,
-    leadership,
-    list_offsets,
-    metadata,
-    partition_states,
-    vantages,
-    znodes,
-    zookeeper_members,
-)
-from kafka_audit.collect.cursor import WireError
-from kafka_audit.collect.groups import GroupReads
+from kafka_audit.collect.brokers import acls, leader_questions, list_offsets, metadata
+from kafka_audit.collect.brokers.consumer_groups import GroupReads
+from kafka_audit.collect.brokers.metadata import MetadataError
+from kafka_audit.collect.brokers.quorum import quorum
+from kafka_audit.collect.connections.protocol_types import WireError
 from kafka_audit.collect.logs.lines import scan
-from kafka_audit.collect.metadata import MetadataError
+from kafka_audit.collect.probes import certificates, command_vantages
 from kafka_audit.collect.properties import sources
-from kafka_audit.collect.queues import Answer
-from kafka_audit.collect.quorum import quorum
-from kafka_audit.collect.reads import UNREADABLE, Asking, ReadError, any_answer
+from kafka_audit.collect.queue_vantages import Answer
+from kafka_audit.collect.rows.source_reads import UNREADABLE, Asking, ReadError, any_answer
 from kafka_audit.collect.snapshot import take
-from kafka_audit.collect.znodes import ZnodeError
+from kafka_audit.collect.zookeeper import ensemble, partition_states, znodes
+from kafka_audit.collect.zookeeper.znodes import ZnodeError
 from kafka_audit.model.cluster import Cluster, Limits, Vantage, ZookeeperAccess
 from kafka_audit.model.tables import (
     BrokerApi,
@@ -244,7 +236,7 @@ def test_names_that_are_no_utf_8_are_a_failed_row(cluster, tmp_path):
     cluster.zookeeper.script[GET_CHILDREN2] = odd_users
     (read,) = failed(snap(cluster, tmp_path))
     assert (read.operation, read.error) == ("zookeeper /config/users", UNREADABLE)
-    assert re.fullmatch(r"UnicodeDecodeError at collect/\w+\.py:\d+", read.message)
+    assert re.fullmatch(r"UnicodeDecodeError at collect/[\w/]+\.py:\d+", read.message)
 
 
 def test_an_error_that_no_zookeeper_knows_is_a_failed_row(cluster, tmp_path):
@@ -268,13 +260,13 @@ def test_a_zxid_that_no_column_holds_is_a_failed_row(cluster, tmp_path):
 @pytest.mark.parametrize("latency", ["0/0.4/7", "0/0/0", "0/1.5E7/30000000", "0/0.3333333333333333/1"])
 def test_numbers_as_zookeeper_writes_them_are_no_odd_ones(latency):
     text = f"Latency min/avg/max: {latency}\nZxid: 0x7fffffffffffffff\nOutstanding: 0\nMode: leader\n"
-    assert zookeeper_members.odd_parts(text) == []
-    assert zookeeper_members.parse(text, 1, "zk").latency_avg_ms == float(latency.split("/")[1])
+    assert ensemble.odd_parts(text) == []
+    assert ensemble.parse(text, 1, "zk").latency_avg_ms == float(latency.split("/")[1])
 
 
 @pytest.mark.parametrize("latency", ["nan/nan/nan", "0/1e999/1", "0/-1/1", "x"])
 def test_a_latency_that_is_no_number_is_told(latency):
-    assert zookeeper_members.odd_parts(f"Latency min/avg/max: {latency}\n") == [f"Latency min/avg/max is {latency}"]
+    assert ensemble.odd_parts(f"Latency min/avg/max: {latency}\n") == [f"Latency min/avg/max is {latency}"]
 
 
 def test_what_nobody_expected_is_told_by_kind_and_place_alone(caplog):
@@ -283,7 +275,7 @@ def test_what_nobody_expected_is_told_by_kind_and_place_alone(caplog):
     assert asking.read(rows, "Metadata", lambda: json.loads('{"password":"hunter2"}')["user"]) is None
     (row,) = rows
     assert (row.outcome, row.error) == ("failed", UNREADABLE)
-    assert row.message.startswith("KeyError at collect/reads.py:")
+    assert row.message.startswith("KeyError at collect/rows/source_reads.py:")
     assert "hunter2" not in f"{row}{caplog.text}"
     assert len(caplog.records) == 1
 
@@ -299,8 +291,8 @@ def test_rows_of_one_answer_that_do_not_fit_their_table_fail_the_read():
 
 
 BYTES = st.binary(max_size=400)
-ASKED = leadership.Questions(
-    topics=["t"], **dict.fromkeys(leadership.Questions.__dataclass_fields__.keys() - {"topics"}, np.zeros(1, np.int64))
+ASKED = leader_questions.Questions(
+    topics=["t"], **dict.fromkeys(leader_questions.Questions.__dataclass_fields__.keys() - {"topics"}, np.zeros(1, np.int64))
 )
 SHORT = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
@@ -389,9 +381,9 @@ def test_states_that_are_decoded_together_are_what_each_is_alone(contents):
 @SHORT
 @given(st.text(max_size=300), st.binary(max_size=300))
 def test_texts_from_anywhere_are_read_or_left_out(text, data):
-    zookeeper_members.parse(text, 1, "zk")
-    zookeeper_members.odd_parts(text)
-    vantages.parse(text, [])
+    ensemble.parse(text, 1, "zk")
+    ensemble.odd_parts(text)
+    command_vantages.parse(text, [])
     znodes.broker_id(text)
     certificates.read(data.hex(), "host")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from collect.test_collect_real import HERE, PLUGINS, ended, failed, told
-from kafka_audit.collect.offsets import MAY_DESCRIBE_TOPICS
+from kafka_audit.collect.brokers.leader_reads import MAY_DESCRIBE_TOPICS
 from testbed import Bed
 from testbed.acls import Acl, auditor_grants
 from testbed.security import ADMIN, BROKER, Listener, Security

@@ -28,47 +28,39 @@ from fuzz.talk import Talk, instead
 from hostile_parties.zookeeper import kafka_tree
 from kafka_audit import settings
 from kafka_audit.checks import catalogue
-from kafka_audit.collect import (
+from kafka_audit.collect.brokers import (
     acls,
-    brokers,
-    certificates,
-    leadership,
+    broker_view,
+    leader_questions,
     list_offsets,
     metadata,
-    migration,
-    partition_states,
-    probe_script,
     quorum,
-    reads,
-    sasl,
-    scram,
-    secret_keys,
-    security_znodes,
-    subjects,
-    topic_settings,
-    vantages,
-    znodes,
-    zookeeper_members,
+    scram_users,
+    topic_configs,
 )
-from kafka_audit.collect.broker_connection import _Parser
-from kafka_audit.collect.budget import Budget
-from kafka_audit.collect.collected import Collected
-from kafka_audit.collect.cursor import WireError
-from kafka_audit.collect.groups import GroupReads
+from kafka_audit.collect.brokers.consumer_groups import GroupReads
+from kafka_audit.collect.brokers.views import ViewBook
+from kafka_audit.collect.connections import sasl
+from kafka_audit.collect.connections.broker_connection import _Parser
+from kafka_audit.collect.connections.budget import Budget
+from kafka_audit.collect.connections.conversation import ClientOptions
+from kafka_audit.collect.connections.kafka_errors import UNDECODABLE
+from kafka_audit.collect.connections.protocol_types import WireError
+from kafka_audit.collect.connections.sockets import Failure
+from kafka_audit.collect.connections.targets import Target
 from kafka_audit.collect.logs import lines as log_lines
 from kafka_audit.collect.logs import rows as log_rows
-from kafka_audit.collect.masking import masked
-from kafka_audit.collect.multiread import MultiRead, MultiReadContents, Znode
-from kafka_audit.collect.probe_sockets import Failure
+from kafka_audit.collect.probes import certificate_names, certificates, command_vantages, probe_script
 from kafka_audit.collect.properties import rows as property_rows
-from kafka_audit.collect.reads import Asking, ReadError
-from kafka_audit.collect.targets import Target
-from kafka_audit.collect.views import ViewBook
-from kafka_audit.collect.wire import ClientOptions
-from kafka_audit.collect.wire_errors import UNDECODABLE
-from kafka_audit.collect.zookeeper_look import Look
-from kafka_audit.collect.zookeeper_replication import reassignments, topic_configs
-from kafka_audit.collect.zookeeper_session import Session
+from kafka_audit.collect.rows import acl_sets, secret_keys, source_reads, topic_config_columns
+from kafka_audit.collect.rows.collected import Collected
+from kafka_audit.collect.rows.masking import masked
+from kafka_audit.collect.rows.source_reads import Asking, ReadError
+from kafka_audit.collect.zookeeper import ensemble, migration, partition_states, security_znodes, znodes
+from kafka_audit.collect.zookeeper.multi_read import MultiRead, MultiReadContents, Znode
+from kafka_audit.collect.zookeeper.replication import decode_topic_configs, reassignments
+from kafka_audit.collect.zookeeper.session import Session
+from kafka_audit.collect.zookeeper.znode_sample import Look
 from kafka_audit.configuration.definitions import VERSIONS
 from kafka_audit.configuration.files import forms, jaas, java
 from kafka_audit.configuration.files.described import described
@@ -105,11 +97,11 @@ class Reader:
 
     def read(self, data):
         """Read an input outside of the boundary that would make any error a failed row, "otherwise report this line as a bug"."""
-        boundary, reads.unreadable = reads.unreadable, _unforeseen
+        boundary, source_reads.unreadable = source_reads.unreadable, _unforeseen
         try:
             return self.function(data)
         finally:
-            reads.unreadable = boundary
+            source_reads.unreadable = boundary
 
 
 READERS: dict[str, Reader] = {}
@@ -170,7 +162,7 @@ def wire_acls(data):
 @_reader(WireError)
 def wire_offsets(data):
     none = np.zeros(2, np.int64)
-    asked = leadership.Questions(
+    asked = leader_questions.Questions(
         topics=["orders"],
         topic=none,
         partition=np.arange(2),
@@ -192,8 +184,8 @@ def wire_broker(data):
     key, newest = _ASKED[data[0] % len(_ASKED)] if data else _ASKED[0]
     talk = Talk(key, data[1] % (newest + 1) if len(data) > 1 else 0, data[2:])
     book = ViewBook()
-    asker = brokers.BrokerAsker([_HERE], 1, ClientOptions(read_s=1), book)
-    with instead(brokers, talk):
+    asker = broker_view.BrokerAsker([_HERE], 1, ClientOptions(read_s=1), book)
+    with instead(broker_view, talk):
         asker._converse(Asking(sample=1, observer="broker:0", target="b0:9092"), _HERE, ClientOptions(read_s=1))
     _stored(asker._rows)
 
@@ -215,12 +207,12 @@ def wire_controller(data):
 
 @_reader(ReadError)
 def wire_scram_users(data):
-    _stored(scram._describe(Talk(50, 0, data), ["kafka"]))
+    _stored(scram_users._describe(Talk(50, 0, data), ["kafka"]))
 
 
 @_reader(ReadError)
 def wire_topic_configs(data):
-    settings = topic_settings.ask(Talk(32, data[0] % 5 if data else 0, data[1:]), _HERE, ["orders", "payments"])
+    settings = topic_configs.ask(Talk(32, data[0] % 5 if data else 0, data[1:]), _HERE, ["orders", "payments"])
     _stored(parquet.rows_of(TopicConfig, settings))
 
 
@@ -312,14 +304,14 @@ def znode_security(data):
     held = Znode(content, _STAT)
     match which:
         case 0:
-            acls.digest(security_znodes.acls("Topic", _text(name), "LITERAL", held))
+            acl_sets.digest(security_znodes.acls("Topic", _text(name), "LITERAL", held))
         case 1:
             _stored(security_znodes.broker_configs(_text(name), held))
         case 2:
             _stored(security_znodes.scram_users(_text(name), held))
         case 3:
-            settings = topic_settings.TopicConfigs("zookeeper")
-            for key, value in topic_configs(content):
+            settings = topic_config_columns.TopicConfigs("zookeeper")
+            for key, value in decode_topic_configs(content):
                 settings.add(_text(name), key, value)
             _stored(parquet.rows_of(TopicConfig, settings.table()))
         case _:
@@ -335,8 +327,8 @@ def znode_multiread(data):
 
 @_reader(words=words.SRVR)
 def zookeeper_srvr(data):
-    _stored([zookeeper_members.parse(_text(data), 1, "z1:2181")])
-    zookeeper_members.members(_text(data))
+    _stored([ensemble.parse(_text(data), 1, "z1:2181")])
+    ensemble.members(_text(data))
 
 
 @functools.cache
@@ -475,9 +467,9 @@ def secret_filter(data):
 
 @_reader(words=words.VANTAGES)
 def vantage_output(data):
-    text = vantages.Output(text=_text(data), status=0)
+    text = command_vantages.Output(text=_text(data), status=0)
     text.first_line()
-    for steps in vantages.parse(text.text, _TARGETS).values():
+    for steps in command_vantages.parse(text.text, _TARGETS).values():
         for one in steps:
             struct.pack("!q", one.elapsed_ms)
 
@@ -491,4 +483,4 @@ def certificate(data):
 
 @_reader(ValueError)
 def certificate_name(data):
-    subjects.java_name(data).encode()
+    certificate_names.java_name(data).encode()

@@ -15,7 +15,7 @@ from collect.fakes import metadata
 from fuzz import talk, watch
 from fuzz.readers import _ASKED, READERS, _honest_znodes
 from hostile_parties.zookeeper import kafka_tree
-from kafka_audit.collect import sasl
+from kafka_audit.collect.connections import sasl
 
 _BROKERS = {0: ("b0.example.com", 9092), 1: ("b1.example.com", 9092)}
 _TOPICS = {"orders": {0: (0, [0, 1]), 1: (1, [1, 0])}}

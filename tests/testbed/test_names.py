@@ -4,9 +4,9 @@ import sys
 
 import pytest
 
-from kafka_audit.collect import vantages
-from kafka_audit.collect.security import Logins
-from kafka_audit.collect.targets import Target
+from kafka_audit.collect.connections.credentials import Logins
+from kafka_audit.collect.connections.targets import Target
+from kafka_audit.collect.probes import command_vantages
 from kafka_audit.model.cluster import Cluster
 from testbed import Bed
 from testbed.errors import BedError
@@ -42,11 +42,11 @@ def walked(host, name):
     target = Target(broker_id=0, listener="L", protocol="PLAINTEXT", host=name, port=1, via=None)
     found = []
     for command, script in (
-        (["python3", "-"], vantages.python_text([target], 3.0, NOBODY)),
-        (["bash", "-s"], vantages.bash_text([target], 3.0)),
+        (["python3", "-"], command_vantages.python_text([target], 3.0, NOBODY)),
+        (["bash", "-s"], command_vantages.bash_text([target], 3.0)),
     ):
         said = host.run(command, input=script, cwd="/").stdout
-        step = vantages.parse(said, [target])[0][0]
+        step = command_vantages.parse(said, [target])[0][0]
         found.append((step.layer, step.outcome, step.error, step.detail))
     return found
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from kafka_audit import settings
 from kafka_audit.airflow import connections, environment, internals, vantage_queues
-from kafka_audit.collect import queues
-from kafka_audit.collect.lanes import side_by_side
-from kafka_audit.collect.queues import Answer, Json
-from kafka_audit.collect.reads import ReadError
+from kafka_audit.collect import queue_vantages
+from kafka_audit.collect.connections.parallel import side_by_side
+from kafka_audit.collect.queue_vantages import Answer, Json
+from kafka_audit.collect.rows.source_reads import ReadError
 
 log = logging.getLogger(__name__)
 _MOST_AT_ONCE = 64
@@ -30,7 +30,7 @@ def errands(clusters: Iterable[str]) -> dict[str, Json]:
         if any(vantage.queue is not None for vantage in known[name].vantages)
     }
     # Side by side: a cluster whose parties hang costs itself a minute, and no other anything.
-    jobs = [partial(queues.errand, described, passwords) for described, passwords in asked.values()]
+    jobs = [partial(queue_vantages.errand, described, passwords) for described, passwords in asked.values()]
     until = time.monotonic() + max((described.limits.audit_s for described, _ in asked.values()), default=0.0)
     by_cluster = {}
     for name, errand in zip(asked, side_by_side(jobs, _MOST_AT_ONCE, until), strict=True):
@@ -47,7 +47,7 @@ def probe(queue: str, asked: Mapping[str, Json]) -> dict[str, list[str]] | None:
     if internals.runs_in_one_process():
         log.warning("this is a test run in one process and no worker of queue %s, so nothing is probed", queue)
         return None
-    return queues.run(asked)
+    return queue_vantages.run(asked)
 
 
 def pulled(instance: Any, cluster: str) -> dict[str, Answer]:  # noqa: ANN401 -- Airflow's own, of which tests give another

@@ -11,7 +11,7 @@ from kafka_audit.airflow.errors import GateFailed
 from kafka_audit.airflow.page import links
 from kafka_audit.alerting.conditions import is_blind
 from kafka_audit.checks import catalogue
-from kafka_audit.collect.queues import Answer
+from kafka_audit.collect.queue_vantages import Answer
 from kafka_audit.model.errors import EngineError, UsageError
 from kafka_audit.model.text import clean
 from kafka_audit.store import Store

@@ -7,19 +7,23 @@ from functools import partial
 from itertools import zip_longest
 from types import MappingProxyType
 
-from kafka_audit.collect import brokers, choice, leadership, offsets, queues, scram, vantages, zookeeper
-from kafka_audit.collect.brokers import BrokerAsker
-from kafka_audit.collect.budget import Budget, out_of_time, over_limit
-from kafka_audit.collect.collected import Collected, together
-from kafka_audit.collect.discovery import discover
-from kafka_audit.collect.lanes import side_by_side
-from kafka_audit.collect.migration import without_zookeeper
-from kafka_audit.collect.quorum import ControllerAsker, controllers
-from kafka_audit.collect.reads import Asking, ReadError, any_answer, clean, now_ms
-from kafka_audit.collect.security import Logins
-from kafka_audit.collect.targets import Target, bootstrap_targets, flat, registered_targets
-from kafka_audit.collect.views import ViewBook
-from kafka_audit.collect.wire import ClientOptions, quiet
+from kafka_audit.collect import queue_vantages
+from kafka_audit.collect.brokers import broker_view, leader_questions, leader_reads, scram_users
+from kafka_audit.collect.brokers.broker_view import BrokerAsker
+from kafka_audit.collect.brokers.discovery import discover
+from kafka_audit.collect.brokers.quorum import ControllerAsker, controllers
+from kafka_audit.collect.brokers.views import ViewBook
+from kafka_audit.collect.connections import priorities
+from kafka_audit.collect.connections.budget import Budget, out_of_time, over_limit
+from kafka_audit.collect.connections.conversation import ClientOptions, quiet
+from kafka_audit.collect.connections.credentials import Logins
+from kafka_audit.collect.connections.parallel import side_by_side
+from kafka_audit.collect.connections.targets import Target, bootstrap_targets, flat, registered_targets
+from kafka_audit.collect.probes import command_vantages
+from kafka_audit.collect.rows.collected import Collected, together
+from kafka_audit.collect.rows.source_reads import Asking, ReadError, any_answer, clean, now_ms
+from kafka_audit.collect.zookeeper import zookeeper_view
+from kafka_audit.collect.zookeeper.migration import without_zookeeper
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.tables import Migration, RegisteredEndpoint, Registry, Row, Sample
 from kafka_audit.model.text import counted
@@ -51,7 +55,7 @@ class Sampler:
         say: Callable[[str], None],
         secrets: Mapping[str, str],
         budget: Budget,
-        answers: Mapping[str, queues.Answer] = MappingProxyType({}),
+        answers: Mapping[str, queue_vantages.Answer] = MappingProxyType({}),
     ) -> None:
         """Take the cluster, the book for its views, the audit's budget and what queues answered.
 
@@ -96,7 +100,7 @@ class Sampler:
     def ask_scram_users(self, rows: Iterable[Row], number: int, budget: Budget) -> tuple[Row, ...]:
         """Return the SCRAM credentials of users that the files among these rows let brokers log in as, in KRaft."""
         with quiet():
-            return scram.read(rows, self._cluster.security.protocol, number, replace(self._options(), budget=budget))
+            return scram_users.read(rows, self._cluster.security.protocol, number, replace(self._options(), budget=budget))
 
     def _ask_zookeeper(self, number: int) -> Collected:
         access = self._cluster.zookeeper
@@ -105,7 +109,7 @@ class Sampler:
         self._say(f"reading ZooKeeper at {clean(access.connect)} …")
         # Half of what is left: a ZooKeeper that drips costs the brokers nothing.
         until = time.monotonic() + self._budget.left() / 2
-        return zookeeper.read(access, number, self._secrets, read_s=self._read_s(), deadline=until, budget=self._budget)
+        return zookeeper_view.read(access, number, self._secrets, read_s=self._read_s(), deadline=until, budget=self._budget)
 
     def _endpoints(self, number: int, rows: Iterable[Row]) -> tuple[RegisteredEndpoint, ...]:
         """Return what ZooKeeper has registered; where nobody could tell, what the bootstrap addresses list."""
@@ -133,8 +137,10 @@ class Sampler:
         """Return the addresses to ask by broker, in the order of asking, and rows for those over `limits`."""
         limits = self._cluster.limits
         listed = registered_targets(endpoints, self._cluster)
-        order = choice.order(listed, found.rows, found.assigned()) if len(listed) > LANES else [*listed]
-        kept = choice.targets({broker: listed[broker] for broker in order}, self._budget.named, limits.brokers, limits.endpoints)
+        order = priorities.order(listed, found.rows, found.assigned()) if len(listed) > LANES else [*listed]
+        kept = priorities.targets(
+            {broker: listed[broker] for broker in order}, self._budget.named, limits.brokers, limits.endpoints
+        )
         asking = Asking(sample=number, observer="limits", target=self._cluster.name)
         brokers_left, left = len(listed) - len(kept), len(flat(listed)) - len(flat(kept))
         if not left:
@@ -158,7 +164,7 @@ class Sampler:
             name = clean(targets[0].observer.replace("broker:", "broker "))
             self._say(f"asking {name} at {', '.join(clean(one.address) for one in targets)} …")
             jobs.append(_Job(run=partial(self._ask_broker, number, targets), without=partial(_unanswered, number, targets)))
-        runs = vantages.runs(self._cluster, number, flat(registered), registered, self._logins, self._budget)
+        runs = command_vantages.runs(self._cluster, number, flat(registered), registered, self._logins, self._budget)
         first, rest = jobs[:LANES], jobs[LANES:]
         walks = []
         for run in runs:
@@ -175,8 +181,8 @@ class Sampler:
 
     def _jobs_on_leaders(self, number: int, registered: Mapping[int, Sequence[Target]], found: Collected) -> list[_Job]:
         """Return what can only be asked once it is known who is said to lead."""
-        plan = leadership.plan(found, self._book)
-        askers = offsets.askers(found.rows, flat(registered), number, self._options(), plan)
+        plan = leader_questions.plan(found, self._book)
+        askers = leader_reads.askers(found.rows, flat(registered), number, self._options(), plan)
         return [_Job(run=one.ask, without=one.unanswered) for one in askers]
 
     def _from_queues(self, number: int, registered: Mapping[int, Sequence[Target]], rows: Sequence[Row]) -> Iterator[Row]:
@@ -188,11 +194,11 @@ class Sampler:
                     with any_answer():
                         seen = self._answers[vantage.name].rows(vantage, number, targets, rows, self._logins)
                 except ReadError as error:
-                    nothing = queues.Answer(endpoints=(), error=error.error, needs=error.needs)
+                    nothing = queue_vantages.Answer(endpoints=(), error=error.error, needs=error.needs)
                     seen = nothing.rows(vantage, number, targets, rows, self._logins)
                 yield from seen
             elif vantage.queue is not None:
-                yield from queues.without_queues(vantage, number, targets)
+                yield from queue_vantages.without_queues(vantage, number, targets)
 
     def _read_s(self) -> float:
         return max(0.1, min(self._cluster.limits.read_s, self._budget.left()))
@@ -204,4 +210,4 @@ class Sampler:
 def _unanswered(number: int, targets: Sequence[Target], error: ReadError) -> tuple[Row, ...]:
     """Return the rows of a broker that gave none."""
     askings = [Asking(sample=number, observer=one.observer, target=one.address) for one in targets]
-    return tuple(asking.failed(operation, error) for asking in askings for operation in brokers.PLANNED)
+    return tuple(asking.failed(operation, error) for asking in askings for operation in broker_view.PLANNED)

@@ -12,29 +12,29 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_audit import __version__
-from kafka_audit.collect import sampling
-from kafka_audit.collect.brokers import API_VERSIONS, CONFIGS
-from kafka_audit.collect.budget import GRACE_S, Budget
-from kafka_audit.collect.collected import Collected, together
-from kafka_audit.collect.columns import empty
-from kafka_audit.collect.groups import GROUPS
-from kafka_audit.collect.last_filter import filtered
-from kafka_audit.collect.listener_names import named
+from kafka_audit.collect.brokers.broker_view import API_VERSIONS, CONFIGS
+from kafka_audit.collect.brokers.consumer_groups import GROUPS
+from kafka_audit.collect.brokers.listener_names import named
+from kafka_audit.collect.brokers.privileged_reads import LOG_DIRS, REASSIGNMENTS
+from kafka_audit.collect.brokers.topic_configs import TOPIC_CONFIGS
+from kafka_audit.collect.brokers.views import ViewBook
+from kafka_audit.collect.connections.budget import GRACE_S, Budget
+from kafka_audit.collect.connections.credentials import Logins
+from kafka_audit.collect.connections.targets import behind_proxies
 from kafka_audit.collect.logs import sources as logs
-from kafka_audit.collect.migration import runs_without_zookeeper
-from kafka_audit.collect.probes import WORKER
+from kafka_audit.collect.probes.endpoint_probes import WORKER
 from kafka_audit.collect.properties import sources as properties
-from kafka_audit.collect.protected import LOG_DIRS, REASSIGNMENTS
-from kafka_audit.collect.queues import Answer
-from kafka_audit.collect.reads import now_ms
+from kafka_audit.collect.queue_vantages import Answer
+from kafka_audit.collect.rows.collected import Collected, together
+from kafka_audit.collect.rows.columns import empty
+from kafka_audit.collect.rows.secret_filter import filtered
+from kafka_audit.collect.rows.source_reads import now_ms
 from kafka_audit.collect.sample import Sampler
-from kafka_audit.collect.security import Logins
-from kafka_audit.collect.shared_rows import shared
-from kafka_audit.collect.targets import behind_proxies
-from kafka_audit.collect.topic_settings import TOPIC_CONFIGS
-from kafka_audit.collect.views import ViewBook
-from kafka_audit.collect.zookeeper_replication import TOPIC_CONFIGS as ZOOKEEPER_TOPICS
-from kafka_audit.collect.zookeeper_security import BROKER_CONFIGS, USERS, ZOOKEEPER
+from kafka_audit.collect.sampling import sample_again
+from kafka_audit.collect.sampling.shared_rows import shared
+from kafka_audit.collect.zookeeper.migration import runs_without_zookeeper
+from kafka_audit.collect.zookeeper.replication import TOPIC_CONFIGS as ZOOKEEPER_TOPICS
+from kafka_audit.collect.zookeeper.security import BROKER_CONFIGS, USERS, ZOOKEEPER
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.tables import (
@@ -183,14 +183,14 @@ class _Samples:
     def _why_again(self) -> str | None:
         newest = self._whole(self.taken[-1])
         if len(self.taken) == 1:
-            return sampling.why_again(newest, self._expect_brokers)
-        if len(self.taken) == sampling.MOST_SAMPLES:
+            return sample_again.why_again(newest, self._expect_brokers)
+        if len(self.taken) == sample_again.MOST_SAMPLES:
             return None
-        return sampling.why_once_more(self._whole(self.taken[-2]), newest, self._expect_brokers)
+        return sample_again.why_once_more(self._whole(self.taken[-2]), newest, self._expect_brokers)
 
     def _wait(self, reason: str, lasted: float) -> bool:
         """Let some time pass before the next look; return whether there is enough of it left."""
-        seconds = max(self._limits.settle_s, sampling.session_wait(self.taken[-1]))
+        seconds = max(self._limits.settle_s, sample_again.session_wait(self.taken[-1]))
         number = len(self.taken) + 1
         if time.monotonic() + seconds + lasted > self._deadline:
             self._say(f"no sample {number}, limits.audit_s leaves no time for it, although {reason}")

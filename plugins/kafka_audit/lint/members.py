@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 from kafka_audit import __version__
 from kafka_audit.collect.properties import rows
-from kafka_audit.collect.reads import Asking, ReadError
+from kafka_audit.collect.rows.source_reads import Asking, ReadError
 from kafka_audit.configuration.files.described import Described
 from kafka_audit.lint.reading import Source
 from kafka_audit.model.tables import BrokerProperty, Row, Snapshot, SnapshotInfo

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from kafka_audit.checks import catalogue
 from kafka_audit.cluster.inter_broker import InterBroker
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.collect import trials
-from kafka_audit.collect.probes import WORKER
+from kafka_audit.collect.probes import proposed_endpoints
+from kafka_audit.collect.probes.endpoint_probes import WORKER
 from kafka_audit.lint import files, reading
 from kafka_audit.lint.against import endpoints
 from kafka_audit.lint.members import Member
@@ -67,7 +67,7 @@ def probe_proposed_listeners(
     walked: tuple[Probe, ...] = ()
     if new:
         say(f"probing {counted(len(new), 'proposed address', 'proposed addresses')} …")
-        walked = trials.walk(cluster, new, plan.vantages, between.brokers, secrets)
+        walked = proposed_endpoints.walk(cluster, new, plan.vantages, between.brokers, secrets)
     return ProposedListeners(
         by_lines=by_lines, proposed=proposed, new=new, probes=walked, between=frozenset(_between(between, members))
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from kafka_audit.collect.probes import WORKER
+from kafka_audit.collect.probes.endpoint_probes import WORKER
 from kafka_audit.migration.addresses import SOURCE, resource, written
 from kafka_audit.migration.items import GateItem, HeadedItem
 from kafka_audit.model.tables import Probe, RegisteredEndpoint

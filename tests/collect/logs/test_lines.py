@@ -8,8 +8,8 @@ import yaml
 
 from kafka_audit.collect.logs.lines import scan, stamp
 from kafka_audit.collect.logs.rows import LONGEST
-from kafka_audit.collect.masking import masked
-from kafka_audit.collect.reads import clean
+from kafka_audit.collect.rows.masking import masked
+from kafka_audit.collect.rows.source_reads import clean
 
 AT = "[2026-11-22 01:02:03,456] "
 SAID = yaml.safe_load((Path(__file__).parent / "said.yaml").read_text())

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kafka_audit.collect.logs.lines import Match, Scan, Stamp
-from kafka_audit.collect.masking import masked
-from kafka_audit.collect.reads import clean
+from kafka_audit.collect.rows.masking import masked
+from kafka_audit.collect.rows.source_reads import clean
 from kafka_audit.model.tables import LogLine, RegisteredBroker
 
 LONGEST = 400

@@ -5,12 +5,12 @@ import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 
-from kafka_audit.collect import vantages
-from kafka_audit.collect.lanes import side_by_side
+from kafka_audit.collect.connections.parallel import side_by_side
 from kafka_audit.collect.logs import rows, tails
 from kafka_audit.collect.logs.rows import Tail
 from kafka_audit.collect.logs.tails import Place
-from kafka_audit.collect.reads import Asking, ReadError, clean
+from kafka_audit.collect.probes import command_vantages
+from kafka_audit.collect.rows.source_reads import Asking, ReadError, clean
 from kafka_audit.model.cluster import Cluster, Logs
 from kafka_audit.model.tables import RegisteredBroker, Row
 
@@ -48,7 +48,7 @@ def read(  # noqa: PLR0913, PLR0917 -- where, whose, until when, and what to kee
     """
     if cluster.logs is None:
         return ()
-    reader = _Reader(cluster, deadline, vantages.without_secrets(os.environ, cluster, passwords))
+    reader = _Reader(cluster, deadline, command_vantages.without_secrets(os.environ, cluster, passwords))
     places, failed = _places(cluster.logs, sorted(brokers))
     found: list[Row] = [_asking(place, sample).failed(operation(place), error) for place, error in failed]
     answers = reader.read(places)
@@ -96,7 +96,7 @@ class _Reader:
 
     def read(self, places: Sequence[Place]) -> list[_Answer]:
         turns = 1 + len(places) // _LANES
-        until = min(self._deadline, time.monotonic() + (self._read_s + vantages.START_S) * turns)
+        until = min(self._deadline, time.monotonic() + (self._read_s + command_vantages.START_S) * turns)
         answers = side_by_side([partial(self._one, place, until) for place in places], _LANES, until)
         return [
             ReadError("timeout", f"{place.target}: not read in time", f"{place.target} within limits.read_s")

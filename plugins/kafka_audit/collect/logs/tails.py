@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from upath import UPath
 
-from kafka_audit.collect import vantages
 from kafka_audit.collect.logs.lines import scan
 from kafka_audit.collect.logs.rows import Tail
+from kafka_audit.collect.probes import command_vantages
 from kafka_audit.collect.properties.sources import may_be_raised, words_of
-from kafka_audit.collect.reads import ReadError, clean, now_ms
+from kafka_audit.collect.rows.source_reads import ReadError, clean, now_ms
 
 MOST_BYTES = 2 * 1024 * 1024
 """Of one log: at Kafka's usual 150 bytes a line some 14,000 lines."""
@@ -54,7 +54,7 @@ def read(place: Place, seconds: float, environment: Mapping[str, str]) -> tuple[
 
 
 def _of_command(place: Place, seconds: float, environment: Mapping[str, str]) -> tuple[Tail, ...]:
-    output = vantages.run(place.command, "", seconds, environment, last=True)
+    output = command_vantages.run(place.command, "", seconds, environment, last=True)
     if output.status != 0:
         message = f"{place.target}: {output.first_line()}"
         raise ReadError(output.error() if output.status is None else _FAILED, message, f"a log on the stdout of {place.target}")

@@ -5,8 +5,8 @@ import hmac
 import re
 from collections.abc import Iterator, Mapping
 
-from kafka_audit.collect.reads import ReadError, clean
-from kafka_audit.collect.secret_keys import is_secret
+from kafka_audit.collect.rows.secret_keys import is_secret
+from kafka_audit.collect.rows.source_reads import ReadError, clean
 from kafka_audit.configuration.files import jaas
 from kafka_audit.configuration.files.jaas import JaasError, Module
 from kafka_audit.configuration.files.java import Property

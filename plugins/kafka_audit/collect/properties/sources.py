@@ -13,9 +13,9 @@ from upath import UPath
 
 from kafka_audit.bounds import regular_files
 from kafka_audit.bounds.regular_files import FileRefusedError
-from kafka_audit.collect.lanes import side_by_side
+from kafka_audit.collect.connections.parallel import side_by_side
 from kafka_audit.collect.properties import rows
-from kafka_audit.collect.reads import Asking, ReadError, any_answer
+from kafka_audit.collect.rows.source_reads import Asking, ReadError, any_answer
 from kafka_audit.configuration.files import java
 from kafka_audit.configuration.files.java import PropertiesError, Property
 from kafka_audit.model.tables import Row

@@ -1,0 +1,61 @@
+"""What kafka-python decodes, checked: an array that is null, a name that is missing or a number out of range is no answer.
+
+None of these is nullable where it is asked for here (the `*Response.json` of Kafka). An empty array means that there is none of
+something, a null one means nothing: the read fails.
+"""
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, NoReturn
+
+from kafka_audit.collect.rows.source_reads import UNREADABLE, ReadError
+
+_INT32 = 2**31
+
+
+def refuse(words: str) -> NoReturn:
+    """Raise ReadError for an answer that makes no sense, with what is wrong in it."""
+    raise ReadError(UNREADABLE, words, "an answer as Kafka gives it")
+
+
+def each(array: Sequence[Any] | None, what: str) -> Sequence[Any]:
+    """Return an array; raises ReadError where it is null."""
+    if array is None:
+        refuse(f"{what}: null instead of a list")
+    return array
+
+
+def text(found: object, what: str) -> str:
+    """Return a text, which may be empty; raises ReadError where it is missing."""
+    if not isinstance(found, str):
+        refuse(f"{what}: null instead of a text")
+    return found
+
+
+def name(found: object, what: str) -> str:
+    """Return a text that is not empty; raises ReadError."""
+    if not isinstance(found, str) or not found:
+        refuse(f"{what} without a name")
+    return found
+
+
+def at_least(lowest: int, number: int, what: str) -> int:
+    """Return a number; raises ReadError where it is below what Kafka has for it."""
+    if number < lowest:
+        refuse(f"{what}: {number}")
+    return number
+
+
+def int32(number: int, what: str) -> int:
+    """Return an id; raises ReadError where it is below zero or has more than 31 bits."""
+    if not 0 <= number < _INT32:
+        refuse(f"{what}: {number}")
+    return number
+
+
+def once(keys: Iterable[Hashable], what: str) -> None:
+    """Raise ReadError where the same thing is told twice: which of them holds nobody can tell."""
+    known: set[Hashable] = set()
+    for key in keys:
+        if key in known:
+            refuse(f"{what} is told twice")
+        known.add(key)

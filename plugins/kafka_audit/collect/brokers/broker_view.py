@@ -1,0 +1,313 @@
+"""Ask one broker itself, at every address it advertises: one connection at a time, a deadline for every read.
+
+What ApiVersions does not offer is not asked. What the broker, the network or a missing right refuses is a `SourceRead` row.
+"""
+
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from kafka.protocol.admin import DescribeClusterRequest, DescribeConfigsRequest, DescribeQuorumRequest
+from kafka.protocol.metadata import MetadataRequest
+
+from kafka_audit.collect.brokers import answers, topic_configs
+from kafka_audit.collect.brokers.metadata import VERSIONS, MetadataError
+from kafka_audit.collect.brokers.privileged_reads import ProtectedReads
+from kafka_audit.collect.brokers.quorum import FENCED_FROM, fenced
+from kafka_audit.collect.brokers.topic_configs import TOPIC_CONFIGS
+from kafka_audit.collect.brokers.views import View, ViewBook
+from kafka_audit.collect.connections.conversation import UNSUPPORTED, ClientOptions, Conversation, demand, error_name
+from kafka_audit.collect.connections.credentials import NotAsked
+from kafka_audit.collect.connections.targets import PLAINTEXT, UNREGISTERED, Target
+from kafka_audit.collect.probes import endpoint_probes
+from kafka_audit.collect.probes.endpoint_probes import Step
+from kafka_audit.collect.rows.collected import Collected
+from kafka_audit.collect.rows.secret_keys import LONGEST_KEY, is_secret
+from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED, Asking, ReadError, any_answer
+from kafka_audit.model.tables import BrokerApi, BrokerConfig, BrokerIdentity, BrokerView, Row, SourceRead, TopicConfig
+
+API_VERSIONS, METADATA, CLUSTER = "ApiVersions", "Metadata", "DescribeCluster"
+CONFIGS, IDENTITY = "DescribeConfigs BROKER", "DescribeConfigs identity"
+PLANNED = (API_VERSIONS, METADATA, IDENTITY)
+"""What every address is asked for; each broker is asked for its configuration as well, once."""
+
+MAY_DESCRIBE_CONFIGS = "DescribeConfigs on Cluster"
+MOST_SETTINGS, MOST_SETTINGS_TEXT = 10_000, 1024 * 1024
+"""Settings of one broker that are taken, and characters of all their names and values: Kafka's 300 have 20,000 together, and each
+listener adds 50 of its own."""
+
+_BROKER_RESOURCE = 4
+_NOBODY = "2147483647"  # no broker has this id, and error 42 names the id of the one that was asked
+_EXPECTED = re.compile(r"expected (\d{1,10}) or empty")
+_DESCRIBE_CONFIGS_OPERATION = 10
+_DEFAULT_SOURCE, _STATIC_SOURCE = 5, 4
+_MOST_APIS = 1000
+_UNEXPECTED, _UNREADABLE, _TOO_LARGE = "unexpected answer", "unreadable", "too large"
+_NO_COMMON_VERSION = "no version of Metadata is spoken by both sides"
+
+
+class BrokerAsker:
+    """Asks one broker at its addresses, one after the other; each address tells its view, the first that answers the rest."""
+
+    def __init__(self, targets: Sequence[Target], sample: int, options: ClientOptions, book: ViewBook) -> None:
+        """Take the addresses of one broker; `options.read_s` bounds every read, the contents of views go into the book."""
+        # As ANONYMOUS an auditor may less than as itself: what is asked once is asked where it logs in.
+        self._targets = sorted(targets, key=lambda target: target.protocol == PLAINTEXT)
+        self._sample = sample
+        self._options = options
+        self._book = book
+        self._rows: list[Row] = []
+        self._of_topics = Collected()
+        self._told = False  # what is the same at every address: APIs, rights, configuration
+        self._unreached: tuple[Asking, ReadError] | None = None
+        self._may_describe_configs = True
+        self._operations: frozenset[int] | None = None  # own rights on the cluster, None where the broker did not tell them
+        self._answered_by: int | None = None
+
+    def ask(self) -> Collected:
+        """Ask at every address; a broker that does not answer is rows, never an exception."""
+        for target in self._targets:
+            asking = Asking(sample=self._sample, observer=target.observer, target=target.address)
+            steps = endpoint_probes.walk_from_here(target, self._options.read_s, self._options.logins, self._options.budget)
+            try:
+                self._options.logins.demand_known(target)
+                if steps[-1].outcome != "ok":
+                    raise endpoint_probes.as_read_error(steps[-1], target.address)
+                with any_answer():
+                    steps += self._converse(asking, target, self._options.at(target))
+            except NotAsked as told:
+                self._rows.append(asking.failed(METADATA, told))
+            except ReadError as told:  # also between the probe and the conversation
+                self._fail_all(asking, target, told)
+            if target.broker_id != UNREGISTERED:
+                self._rows += endpoint_probes.worker_rows(self._sample, target, steps, self._options.logins)
+        if self._unreached is not None and not self._told:
+            asking, error = self._unreached
+            self._rows.append(asking.failed(CONFIGS, error))
+        return replace(self._of_topics, rows=tuple(self._rows))
+
+    def _fail_all(self, asking: Asking, target: Target, error: ReadError) -> None:
+        """Give a row to every read that would have been asked, had the connection come about."""
+        self._rows += [asking.failed(operation, error) for operation in PLANNED]
+        if target.broker_id != UNREGISTERED and self._unreached is None:
+            self._unreached = (asking, error)
+
+    def _converse(self, asking: Asking, target: Target, options: ClientOptions) -> list[Step]:
+        """Open the one connection and ask everything; return the probe's step for the identity. Raises ReadError."""
+        host, port = target.dialled
+        started = time.monotonic()
+        with Conversation(host, port, options) as talk:
+            apis = asking.read(self._rows, API_VERSIONS, lambda: self._apis(target, talk), started)
+            view = self._ask_metadata(asking, talk, target)
+            first, self._told = not self._told, True
+            if first:
+                self._rows += apis or ()
+                self._ask_rights(asking, talk)
+                self._ask_configs(asking, talk, target)
+            if not first and not self._is_let_in_alike(talk, target):
+                return []
+            steps = self._ask_identity(asking, talk, target, None if view is None else view.kafka_cluster_id)
+            if first and target.broker_id != UNREGISTERED:
+                self._ask_protected(asking, talk, target, view)
+            return steps
+
+    def _ask_metadata(self, asking: Asking, talk: Conversation, target: Target) -> View | None:
+        view = asking.read(self._rows, METADATA, lambda: self._view(talk, target))
+        if view is not None:
+            self._rows.append(
+                BrokerView(
+                    sample=self._sample,
+                    observer=target.observer,
+                    broker_id=target.broker_id,
+                    listener=target.listener,
+                    address=target.address,
+                    kafka_cluster_id=view.kafka_cluster_id,
+                    controller_id=view.controller_id,
+                    brokers_listed=view.brokers_listed,
+                    topics_listed=view.topics_listed,
+                    brokers_digest=view.brokers_digest,
+                    topics_digest=view.topics_digest,
+                    metadata_version=view.version,
+                )
+            )
+        return view
+
+    def _view(self, talk: Conversation, target: Target) -> View:
+        version = min(talk.version(MetadataRequest, VERSIONS[0]) or 0, VERSIONS[1])
+        if not version:
+            raise ReadError(UNSUPPORTED, _NO_COMMON_VERSION)
+        try:
+            view = self._book.add(talk.ask_metadata(version), version, target.dialled, self._options.budget)
+        except MetadataError as error:
+            raise ReadError(_UNREADABLE, str(error)) from error
+        if view.error:
+            raise ReadError(error_name(view.error))
+        return view
+
+    @staticmethod
+    def _apis(target: Target, talk: Conversation) -> tuple[BrokerApi, ...]:
+        """Return the ranges that the broker offers; raises ReadError for ranges that are none."""
+        if len(talk.apis) > _MOST_APIS:
+            answers.refuse(f"{len(talk.apis)} APIs, where Kafka has fewer than a hundred")
+        for key, (lowest, highest) in talk.apis.items():
+            if not 0 <= lowest <= highest:
+                answers.refuse(f"API {key} in versions {lowest} to {highest}")
+        return tuple(
+            BrokerApi(observer=target.observer, broker_id=target.broker_id, api_key=key, min_version=lowest, max_version=highest)
+            for key, (lowest, highest) in sorted(talk.apis.items())
+        )
+
+    def _ask_rights(self, asking: Asking, talk: Conversation) -> None:
+        """Ask for the auditor's own rights first: what they do not allow is not tried, for the broker logs each refusal."""
+        version = talk.version(DescribeClusterRequest)
+        if version is None:
+            return
+        all_of_them = {"include_fenced_brokers": True} if version >= FENCED_FROM else {}
+        request = DescribeClusterRequest(version=version, include_cluster_authorized_operations=True, **all_of_them)
+        self._rows += (
+            asking.read(self._rows, CLUSTER, lambda: self._rights(talk, _checked(talk.ask(request)), asking.observer)) or ()
+        )
+
+    def _rights(self, talk: Conversation, answer: Any, observer: str) -> tuple[Row, ...]:  # noqa: ANN401 -- see _describe
+        """Keep the auditor's own rights; return the brokers that are fenced."""
+        talk.add_rows(sum(bool(getattr(one, "is_fenced", False)) for one in answers.each(answer.brokers, "brokers")))
+        found = tuple(fenced(answer, self._sample, observer, self._targets[0].broker_id))
+        self._operations = frozenset(answer.authorized_operations or ())
+        # An empty set means that Describe is missing, which says nothing about DescribeConfigs.
+        self._may_describe_configs = not self._operations or _DESCRIBE_CONFIGS_OPERATION in self._operations
+        return found
+
+    def _is_let_in_alike(self, talk: Conversation, target: Target) -> bool:
+        """Tell whether a further listener may be asked who answers there.
+
+        Where the auditor logs in elsewhere and is ANONYMOUS here, nobody should have to grant ANONYMOUS anything for an audit: it
+        is asked where that has the right anyway, and else not at all.
+        """
+        if target.protocol != PLAINTEXT or self._targets[0].protocol == PLAINTEXT or not self._operations:
+            return True
+        version = talk.version(DescribeClusterRequest)
+        try:
+            answer = talk.ask(DescribeClusterRequest(version=version, include_cluster_authorized_operations=True))
+        except ReadError:  # the question that follows will say so
+            return True
+        return _DESCRIBE_CONFIGS_OPERATION in (answer.authorized_operations or ())
+
+    def _ask_configs(self, asking: Asking, talk: Conversation, target: Target) -> None:
+        if target.broker_id == UNREGISTERED or talk.version(DescribeConfigsRequest) is None:
+            return
+        self._rows += asking.read(self._rows, CONFIGS, lambda: self._configs(talk, target)) or ()
+
+    def _configs(self, talk: Conversation, target: Target) -> tuple[BrokerConfig, ...]:
+        """Return the broker's settings; raises ReadError. One without a name may be any, so then none of them is known."""
+        entries = answers.each(self._describe(talk, str(target.broker_id)).configs, "settings")
+        answers.once((answers.name(entry.name, "a setting") for entry in entries), "a setting")
+        _demand_honest_size(entries)
+        talk.add_rows(len(entries))
+        return tuple(self._config(target, entry) for entry in entries)
+
+    def _config(self, target: Target, entry: Any) -> BrokerConfig:  # noqa: ANN401 -- see _describe
+        self._options.budget.demand_time()  # values are read for secrets
+        return _config(target, entry)
+
+    def _describe(self, talk: Conversation, name: str) -> Any:  # noqa: ANN401 -- kafka-python's messages are untyped
+        """Ask for the configuration of the broker of that name; raises ReadError."""
+        if not self._may_describe_configs:
+            raise ReadError(CLUSTER_DENIED, "not tried: DescribeCluster lists the own rights without it", MAY_DESCRIBE_CONFIGS)
+        resource = DescribeConfigsRequest.DescribeConfigsResource(
+            resource_type=_BROKER_RESOURCE, resource_name=name, configuration_keys=None
+        )
+        version = talk.version(DescribeConfigsRequest)
+        results = answers.each(talk.ask(DescribeConfigsRequest(version=version, resources=[resource])).results, "results")
+        if len(results) != 1:
+            raise ReadError(_UNEXPECTED, f"{len(results)} results for one broker")
+        return _checked(results[0])
+
+    def _ask_identity(self, asking: Asking, talk: Conversation, target: Target, cluster_id: str | None) -> list[Step]:
+        """Ask for a broker that does not exist: the refusal names the one at the other end of the socket."""
+        if talk.version(DescribeConfigsRequest) is None:
+            return []
+        reads: list[Row] = []
+        found = asking.read(reads, IDENTITY, lambda: self._refused_as(talk))
+        self._rows += reads
+        (read,) = (row for row in reads if isinstance(row, SourceRead))
+        if found is None:
+            outcome = "unknown" if talk.lost is None else "failed"
+            step = Step("identity", outcome, read.error, None, read.needs, read.elapsed_ms)
+        else:
+            self._answered_by = found
+            step = Step("identity", "ok", None, str(found), None, read.elapsed_ms)
+        self._rows.append(
+            BrokerIdentity(
+                sample=self._sample,
+                broker_id=target.broker_id,
+                listener=target.listener,
+                address=target.address,
+                answered_by=found,
+                kafka_cluster_id=cluster_id,
+            )
+        )
+        return [step]
+
+    def _ask_protected(self, asking: Asking, talk: Conversation, target: Target, view: View | None) -> None:
+        """Ask what needs rights, last, for one of these may take long; nothing is noted of a broker that is another."""
+        reads = ProtectedReads(talk, target, self._sample, partial(asking.read, self._rows), self._options.read_s)
+        if self._answered_by not in {None, target.broker_id}:
+            words = f"broker {self._answered_by} answers at {target.address}"
+            reads.refuse(ReadError(_UNEXPECTED, words, f"an address at which broker {target.broker_id} answers"))
+            return
+        asked = None
+        if view is not None:  # in KRaft any broker passes the question on to the controller, so one of them is enough
+            listed = self._book.listed(view.brokers_digest)
+            asked = view.controller_id if talk.apis.get(DescribeQuorumRequest.API_KEY) is None else min(listed, default=None)
+        reads.ask(self._operations, self._book.acls, lists_reassignments=asked == target.broker_id)
+        self._rows += reads.rows
+        if view is not None and asked == target.broker_id and DescribeQuorumRequest.API_KEY in talk.apis:  # else ZooKeeper tells
+            topics = self._book.topics(view.topics_digest)
+            settings = asking.read(self._rows, TOPIC_CONFIGS, lambda: topic_configs.ask(talk, target, topics))
+            self._of_topics = Collected(large={} if settings is None else {TopicConfig: settings})
+        self._rows += reads.ask_quorum()
+
+    def _refused_as(self, talk: Conversation) -> int:
+        """Return the id in the refusal; raises ReadError for any other answer."""
+        try:
+            self._describe(talk, _NOBODY)
+        except ReadError as error:
+            match = _EXPECTED.search(error.message or "") if error.error == "INVALID_REQUEST" else None
+            if match is None:
+                raise
+            return answers.int32(int(match[1]), "the broker's id")
+        raise ReadError(_UNEXPECTED, f"there is a broker {_NOBODY}")
+
+
+def _checked(message: Any) -> Any:  # noqa: ANN401 -- see BrokerAsker._describe
+    """Return an answer without error; raises ReadError with Kafka's name of the error and the missing right."""
+    demand(message.error_code, message.error_message, {CLUSTER_DENIED: MAY_DESCRIBE_CONFIGS})
+    return message
+
+
+def _demand_honest_size(entries: Sequence[Any]) -> None:
+    """Raise ReadError for settings that no broker has, before any of them is read."""
+    longest = max((len(entry.name) for entry in entries), default=0)
+    if longest > LONGEST_KEY:
+        answers.refuse(f"a setting with a name of {longest} characters")
+    size = sum(len(entry.name) + len(entry.value or "") for entry in entries)
+    if len(entries) > MOST_SETTINGS or size > MOST_SETTINGS_TEXT:
+        message = f"{len(entries)} settings of {size} characters, more than {MOST_SETTINGS} or {MOST_SETTINGS_TEXT}"
+        raise ReadError(_TOO_LARGE, message, "fewer and shorter settings of this broker")
+
+
+def _config(target: Target, entry: Any) -> BrokerConfig:  # noqa: ANN401 -- see BrokerAsker._describe
+    """Return a setting's row. What a broker calls harmless may be a secret all the same: by its key, or as its value shows."""
+    default = bool(getattr(entry, "is_default", False))
+    sensitive = bool(entry.is_sensitive) or is_secret(entry.name, entry.value or "")
+    return BrokerConfig(
+        observer=target.observer,
+        broker_id=target.broker_id,
+        key=entry.name,
+        value=None if sensitive else entry.value,
+        source=entry.config_source if entry.config_source >= 0 else _DEFAULT_SOURCE if default else _STATIC_SOURCE,
+        sensitive=sensitive,
+    )

@@ -1,0 +1,142 @@
+"""Consumer groups, from each coordinator itself, never by FindCoordinator, which creates a topic.
+
+ListGroups names them. DescribeGroups describes the classic ones, ConsumerGroupDescribe those of the consumer protocol (KIP-848),
+which DescribeGroups answers with GROUP_ID_NOT_FOUND.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from kafka.protocol.admin import DescribeGroupsRequest, ListGroupsRequest
+from kafka.protocol.consumer.metadata import ConsumerProtocolAssignment
+
+from kafka_audit.collect.brokers import answers
+from kafka_audit.collect.brokers.schemas import ConsumerGroupDescribeRequest
+from kafka_audit.collect.connections.conversation import Conversation, demand
+from kafka_audit.collect.connections.kafka_errors import UNDECODABLE
+from kafka_audit.collect.connections.targets import Target
+from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED, NOT_SUPPORTED, Asking, ReadError, any_answer
+from kafka_audit.model.tables import GroupMember, Row
+
+LIST_GROUPS, GROUPS = "ListGroups", "DescribeGroups"
+MAY_DESCRIBE_GROUPS = "Describe on Group '*'"
+PAGE = 100
+"""Groups of one request."""
+
+_LONGEST_TOPIC = 255  # characters; Kafka's own bound is 249
+_NAME_BYTES, _ROW_BYTES = 64, 1024  # what a name takes besides its letters, and what a row takes
+_CONSUMERS = "consumer"  # other protocols share groups for other ends: Kafka Connect, schema registries
+_NEW_PROTOCOL = "consumer"  # the group's type since ListGroups v5; "classic" is the other
+_GONE = 69  # GROUP_ID_NOT_FOUND: deleted since ListGroups named it
+_NEEDS = dict.fromkeys(("GROUP_AUTHORIZATION_FAILED", CLUSTER_DENIED), MAY_DESCRIBE_GROUPS)
+_NEEDS |= {"TOPIC_AUTHORIZATION_FAILED": "Describe on Topic '*'"}
+
+
+class GroupReads:
+    """Asks one broker for the groups that it coordinates."""
+
+    def __init__(self, talk: Conversation, target: Target, asking: Asking) -> None:
+        """Take the conversation, the broker it is with, and whose reads these are."""
+        self._talk = talk
+        self._target = target
+        self._asking = asking
+
+    def rows(self) -> list[Row]:
+        """Return members of groups; what failed is a row of the read."""
+        if self._talk.version(ListGroupsRequest) is None or self._talk.version(DescribeGroupsRequest) is None:
+            return []
+        started = time.monotonic()
+        rows: list[Row] = []
+        try:
+            with any_answer():
+                classic, new = self._names()
+                for start in range(0, len(classic), PAGE):
+                    rows += self._members(self._described(classic[start : start + PAGE]), _assigned)
+                for start in range(0, len(new), PAGE):
+                    rows += self._members(self._described_by_new(new[start : start + PAGE]), _assigned_by_new)
+        except ReadError as error:
+            return [*rows, self._asking.failed(GROUPS, error, started)]
+        return [*rows, self._asking.answered(GROUPS, started)]
+
+    def _names(self) -> tuple[Sequence[str], Sequence[str]]:
+        """Return the consumer groups of the classic protocol, and those of the new one."""
+        version = self._talk.version(ListGroupsRequest)
+        answer = self._talk.ask(ListGroupsRequest(version=version, states_filter=[], types_filter=[]))
+        demand(answer.error_code, None, _NEEDS)
+        consumers = [one for one in answers.each(answer.groups, "groups") if one.protocol_type == _CONSUMERS]
+        names: dict[bool, list[str]] = {False: [], True: []}
+        for one in consumers:
+            new = (getattr(one, "group_type", None) or "").lower() == _NEW_PROTOCOL
+            names[new].append(answers.text(one.group_id, "a group"))
+        return sorted(names[False]), sorted(names[True])
+
+    def _described(self, names: Sequence[str]) -> Sequence[Any]:
+        version = self._talk.version(DescribeGroupsRequest)
+        answer = self._talk.ask(DescribeGroupsRequest(version=version, groups=[*names], include_authorized_operations=False))
+        return answers.each(answer.groups, "groups")
+
+    def _described_by_new(self, names: Sequence[str]) -> Sequence[Any]:
+        version = self._talk.version(ConsumerGroupDescribeRequest)
+        if version is None:
+            raise ReadError(NOT_SUPPORTED, "groups of the consumer protocol are listed, and ConsumerGroupDescribe is not offered")
+        question = ConsumerGroupDescribeRequest(version=version, group_ids=[*names], include_authorized_operations=False)
+        return answers.each(self._talk.ask(question).groups, "groups")
+
+    def _members(self, groups: Sequence[Any], assigned: "_Reader") -> Iterator[GroupMember]:
+        """Yield the members of groups; raises ReadError for the first that was refused, after the others."""
+        refused: ReadError | None = None
+        for group in groups:
+            if group.error_code == _GONE:
+                continue
+            try:
+                demand(group.error_code, None, _NEEDS)
+            except ReadError as error:
+                refused = refused or error
+                continue
+            members = answers.each(group.members, "members of a group")
+            self._talk.add_rows(len(members))
+            for member in members:
+                yield GroupMember(
+                    sample=self._asking.sample,
+                    observer=self._target.observer,
+                    broker_id=self._target.broker_id,
+                    group=answers.text(group.group_id, "a group"),
+                    state=group.group_state or "",
+                    client_id=member.client_id or "",
+                    host=(member.client_host or "").removeprefix("/"),
+                    partitions=assigned(member, self._talk.add_rows),
+                )
+        if refused is not None:
+            raise refused
+
+
+_Reader = Callable[[Any, Callable[[int], None]], tuple[str, ...]]
+
+
+def _assigned(member: Any, add_rows: Callable[[int], None]) -> tuple[str, ...]:  # noqa: ANN401 -- kafka-python is untyped
+    """Return assigned partitions; none where the bytes, which clients write, are in no form."""
+    told = member.member_assignment
+    try:
+        found = ConsumerProtocolAssignment.decode(told) if isinstance(told, bytes) and told else told
+        return _partitions([(one.topic, one.partitions) for one in getattr(found, "assigned_partitions", ())], add_rows)
+    except (*UNDECODABLE, AttributeError):
+        return ()
+
+
+def _assigned_by_new(member: Any, add_rows: Callable[[int], None]) -> tuple[str, ...]:  # noqa: ANN401 -- see above
+    """Return assigned partitions as the coordinator holds them."""
+    found = answers.each(member.assignment.topic_partitions, "assigned topics")
+    topics = [(answers.text(one.topic_name, "a topic"), answers.each(one.partitions, "partitions")) for one in found]
+    return _partitions(topics, add_rows)
+
+
+def _partitions(topics: Sequence[tuple[str, Sequence[int]]], add_rows: Callable[[int], None]) -> tuple[str, ...]:
+    """Return names of partitions, counted by their lengths.
+
+    Four bytes of a partition stand for a whole name: 16 MB could become gigabytes.
+    """
+    if any(len(topic) > _LONGEST_TOPIC for topic, _ in topics):
+        return ()
+    add_rows(sum((len(topic) + _NAME_BYTES) * len(numbers) for topic, numbers in topics) // _ROW_BYTES)
+    return tuple(sorted(f"{topic}-{number}" for topic, numbers in topics for number in numbers))

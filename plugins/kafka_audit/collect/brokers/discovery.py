@@ -1,0 +1,64 @@
+"""Brokers without ZooKeeper: those that the bootstrap addresses list. A minimum: listeners' names stay unknown."""
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from functools import partial
+
+from kafka.protocol.metadata import MetadataRequest
+
+from kafka_audit.collect.brokers.metadata import VERSIONS, ListedBroker, MetadataError, read_answer
+from kafka_audit.collect.brokers.views import MOST_LISTED, as_advertised
+from kafka_audit.collect.connections.conversation import ClientOptions, Conversation
+from kafka_audit.collect.connections.parallel import side_by_side
+from kafka_audit.collect.connections.targets import Target, behind_proxies, bootstrap_targets, listed_endpoints
+from kafka_audit.collect.probes import endpoint_probes
+from kafka_audit.collect.rows.source_reads import ReadError
+from kafka_audit.model.cluster import Cluster
+from kafka_audit.model.tables import RegisteredEndpoint
+
+_LANES = 16
+
+
+def discover(
+    cluster: Cluster, sample: int, options: ClientOptions, deadline: float, also: Iterable[Target] = ()
+) -> tuple[RegisteredEndpoint, ...]:
+    """Return the brokers that any bootstrap address, or any of `also`, lists, as endpoints of a listener without name.
+
+    An address that does not answer is asked again with all others later, and gets its rows there.
+
+    Args:
+        cluster: its bootstrap addresses are asked.
+        sample: number of this look.
+        options: how to ask.
+        deadline: seconds of `time.monotonic()`.
+        also: further addresses to ask.
+    """
+    behind = behind_proxies(cluster)
+    jobs = [
+        partial(_listed_by, target, options, behind if target.dialled in behind else {})
+        for target in (*bootstrap_targets(cluster, ()), *also)
+    ]
+    # Half of what is left at the most: to learn who is there must not cost what there is to ask of them.
+    until = time.monotonic() + max(0.0, deadline - time.monotonic()) / 2
+    found = [answer for answer in side_by_side(jobs, _LANES, until) if not isinstance(answer, ReadError)]
+    # A broker that many list comes before one that a single answer names.
+    listed = Counter(place for answer in found for place in {(one.broker_id, one.host, one.port) for one in answer or ()})
+    return listed_endpoints(sorted(listed, key=lambda one: (-listed[one], one)), sample, cluster.security.protocol)
+
+
+def _listed_by(
+    target: Target, options: ClientOptions, behind: Mapping[tuple[str, int], tuple[str, int]]
+) -> tuple[ListedBroker, ...]:
+    if endpoint_probes.walk_from_here(target, options.read_s, options.logins, options.budget)[-1].outcome != "ok":
+        return ()
+    try:
+        with Conversation(*target.dialled, options.at(target)) as talk:
+            version = min(talk.version(MetadataRequest, VERSIONS[0]) or 0, VERSIONS[1])
+            if not version:
+                return ()
+            most = MOST_LISTED * options.budget.limits.brokers
+            listed = read_answer(talk.ask_metadata(version, topics=[]), version, most_brokers=most).brokers
+            return tuple(as_advertised(one, behind) for one in listed)
+    except (ReadError, MetadataError):
+        return ()

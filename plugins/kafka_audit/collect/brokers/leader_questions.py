@@ -1,0 +1,238 @@
+"""Whom to ask by ListOffsets, and about what: who is said to lead, and who may have led. Pure.
+
+A broker that is said to lead and denies it serves nobody. One that does not lead any more answers 6 NOT_LEADER_OR_FOLLOWER, at
+which every client looks for the leader anew; from a dead disk it answers 56 KAFKA_STORAGE_ERROR instead, at which not all do.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kafka_audit.collect.brokers.views import ViewBook
+from kafka_audit.collect.rows.collected import Collected
+from kafka_audit.collect.rows.columns import NONE, Flags, Ints, Lists, numbers, positions, texts
+from kafka_audit.model.tables import (
+    BrokerView,
+    LogDir,
+    RegisteredPartition,
+    RegisteredTopic,
+    Registry,
+    ViewPartition,
+)
+
+_SHIFT = 32  # partitions and brokers are Java's ints
+
+
+class Question(NamedTuple):
+    """One partition that a broker is asked about; `leader` and `leader_epoch` are the reference's."""
+
+    topic: str
+    partition: int
+    as_leader: bool
+    leader: int | None
+    leader_epoch: int | None
+    preferred: bool
+    listed_offline: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Questions:
+    """What one broker is asked about, topic by topic, as columns; a leader or an epoch that is not known is `NONE`."""
+
+    topics: Sequence[str]
+    topic: Ints  # place in `topics`
+    partition: Ints
+    as_leader: Flags
+    leader: Ints
+    leader_epoch: Ints
+    preferred: Flags
+    listed_offline: Flags
+
+    def __len__(self) -> int:
+        """How many partitions there are."""
+        return len(self.topic)
+
+    def part(self, start: int, end: int) -> "Questions":
+        """Return some of them."""
+        places = slice(start, end)
+        return Questions(
+            topics=self.topics,
+            topic=self.topic[places],
+            partition=self.partition[places],
+            as_leader=self.as_leader[places],
+            leader=self.leader[places],
+            leader_epoch=self.leader_epoch[places],
+            preferred=self.preferred[places],
+            listed_offline=self.listed_offline[places],
+        )
+
+    def runs(self) -> Iterator[tuple[str, int, int]]:
+        """Yield each topic with where its partitions begin and end."""
+        if len(self):
+            begins = np.concatenate(([0], np.flatnonzero(np.diff(self.topic)) + 1, [len(self)]))
+            for start, end in zip(begins[:-1].tolist(), begins[1:].tolist(), strict=True):
+                yield self.topics[self.topic[start]], start, end
+
+    def one(self, place: int) -> Question:
+        """Return one of them."""
+        leader, epoch = int(self.leader[place]), int(self.leader_epoch[place])
+        return Question(
+            topic=self.topics[self.topic[place]],
+            partition=int(self.partition[place]),
+            as_leader=bool(self.as_leader[place]),
+            leader=None if leader == NONE else leader,
+            leader_epoch=None if epoch == NONE else epoch,
+            preferred=bool(self.preferred[place]),
+            listed_offline=bool(self.listed_offline[place]),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What to ask whom.
+
+    Attributes:
+        questions: by broker id, as many as it holds partitions at most.
+        offline: how many partitions some view lists each broker as offline for.
+        disks_fail: whether a broker that answers has a failed log dir, or some view lists its replicas as offline.
+    """
+
+    questions: Mapping[int, Questions]
+    offline: Mapping[int, int]
+    disks_fail: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Reference:
+    """Who leads what, as far as is known; each partition has replicas."""
+
+    topics: pa.StringArray
+    topic: Ints
+    partition: Ints
+    replicas: Lists
+    leader: Ints
+    leader_epoch: Ints
+
+
+def plan(found: Collected, book: ViewBook) -> Plan:
+    """Return what to ask after everything else of a sample was read.
+
+    Args:
+        found: what the sample gave so far.
+        book: holds the contents of its views.
+    """
+    views = _of_one_cluster([row for row in found.rows if isinstance(row, BrokerView)])
+    listed = book.large({view.topics_digest for view in views})[ViewPartition]
+    failed = {row.broker_id for row in found.rows if isinstance(row, LogDir) and row.error}
+    with_zookeeper = any(isinstance(row, Registry) for row in found.rows)
+    reference = _registered(found) if with_zookeeper else _newest(listed)
+    offline = _offline(listed)
+    # One row for each replica of each partition.
+    replicas = reference.replicas
+    owner, broker = replicas.owners(), replicas.flat()
+    as_leader = broker == reference.leader[owner]
+    preferred = broker == replicas.values[replicas.offsets[:-1]][owner]
+    listed_offline = _are_offline(reference, owner, broker, offline)
+    asked = np.flatnonzero(as_leader | preferred | listed_offline | np.isin(broker, [*failed]))
+    asked = asked[np.lexsort((reference.topic[owner[asked]], broker[asked]))]
+    owner, broker = owner[asked], broker[asked]
+    everything = Questions(
+        topics=reference.topics.to_pylist(),
+        topic=reference.topic[owner],
+        partition=reference.partition[owner],
+        as_leader=as_leader[asked],
+        leader=reference.leader[owner],
+        leader_epoch=reference.leader_epoch[owner],
+        preferred=preferred[asked],
+        listed_offline=listed_offline[asked],
+    )
+    begins = [*np.flatnonzero(np.diff(broker, prepend=broker[:1] - 1)).tolist(), len(broker)]
+    questions = {int(broker[one]): everything.part(one, end) for one, end in pairwise(begins)}
+    counts = dict(zip(*(one.tolist() for one in np.unique(offline.broker, return_counts=True)), strict=True))
+    answering = {view.broker_id for view in views}
+    return Plan(questions=questions, offline=counts, disks_fail=bool(answering & (failed | counts.keys())))
+
+
+def _of_one_cluster(views: list[BrokerView]) -> list[BrokerView]:
+    """Leave out views of another cluster: a broker that strayed there tells nothing of this one."""
+    most = Counter(view.kafka_cluster_id for view in views).most_common(1)
+    return [view for view in views if view.kafka_cluster_id == most[0][0]]
+
+
+def _registered(found: Collected) -> _Reference:
+    topics, partitions = found.columns(RegisteredTopic), found.columns(RegisteredPartition)
+    deleting = texts(topics, "topic").filter(topics.column("deleting").combine_chunks())
+    partitions = partitions.filter(pc.invert(pc.is_in(partitions.column("topic"), value_set=deleting)))
+    return _with_replicas(partitions)
+
+
+def _with_replicas(partitions: pa.Table) -> _Reference:
+    partitions = partitions.filter(pc.greater(pc.list_value_length(partitions.column("replicas")), 0))
+    topics = pc.unique(texts(partitions, "topic"))
+    return _Reference(
+        topics=topics,
+        topic=positions(texts(partitions, "topic"), topics),
+        partition=numbers(partitions, "partition"),
+        replicas=Lists.column(partitions, "replicas"),
+        leader=numbers(partitions, "leader"),
+        leader_epoch=numbers(partitions, "leader_epoch"),
+    )
+
+
+def _newest(listed: pa.Table) -> _Reference:
+    """Return each partition as the view of its highest leader epoch has it."""
+    whole = _with_replicas(listed)
+    epoch = np.where(whole.leader_epoch == NONE, -1, whole.leader_epoch)
+    order = np.lexsort((-epoch, whole.partition, whole.topic))  # stable: of equal epochs the first counts
+    same = (np.diff(whole.topic[order], prepend=-1) == 0) & (np.diff(whole.partition[order], prepend=-1) == 0)
+    first = order[~same]
+    return _Reference(
+        topics=whole.topics,
+        topic=whole.topic[first],
+        partition=whole.partition[first],
+        replicas=whole.replicas.take(first),
+        leader=whole.leader[first],
+        leader_epoch=whole.leader_epoch[first],
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Offline:
+    """Replicas that some view lists as offline, each once."""
+
+    topics: pa.StringArray
+    topic: Ints
+    partition: Ints
+    broker: Ints
+
+
+def _offline(listed: pa.Table) -> _Offline:
+    some = listed.filter(pc.greater(pc.list_value_length(listed.column("offline_replicas")), 0))
+    topics, replicas = pc.unique(texts(some, "topic")), Lists.column(some, "offline_replicas")
+    owner = replicas.owners()
+    topic = positions(texts(some, "topic"), topics)[owner]
+    distinct = np.unique(np.stack((topic, numbers(some, "partition")[owner], replicas.flat())), axis=1)
+    return _Offline(topics=topics, topic=distinct[0], partition=distinct[1], broker=distinct[2])
+
+
+def _are_offline(reference: _Reference, owner: Ints, broker: Ints, offline: _Offline) -> Flags:
+    """Return which replicas of the reference some view lists as offline."""
+    if not len(offline.topic):
+        return np.zeros(len(owner), np.bool_)
+    topic = positions(offline.topics, reference.topics)[offline.topic]
+    wanted = (topic << _SHIFT | offline.partition)[topic >= 0]
+    partitions, place = np.unique(wanted, return_inverse=True)
+    own = reference.topic << _SHIFT | reference.partition
+    at = np.searchsorted(partitions, own)
+    there = (at < len(partitions)) & (partitions[np.minimum(at, len(partitions) - 1)] == own) if len(partitions) else own < 0
+    candidates = np.flatnonzero(there[owner])
+    pairs = (at[owner[candidates]] << _SHIFT) + broker[candidates]
+    found = np.zeros(len(owner), np.bool_)
+    found[candidates] = np.isin(pairs, (place << _SHIFT) + offline.broker[topic >= 0])
+    return found

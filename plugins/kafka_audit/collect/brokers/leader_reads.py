@@ -1,0 +1,145 @@
+"""Ask a broker by ListOffsets, which only reads, whether it serves partitions; a page at a time, a deadline for each.
+
+The earliest offset is asked for: a leader that has just been elected cannot tell the latest one yet.
+"""
+
+import time
+from collections.abc import Sequence
+
+import numpy as np
+from kafka.protocol.consumer import ListOffsetsRequest
+
+from kafka_audit.collect.brokers import list_offsets
+from kafka_audit.collect.brokers.consumer_groups import GroupReads
+from kafka_audit.collect.brokers.leader_questions import Plan, Question, Questions
+from kafka_audit.collect.connections.conversation import ClientOptions, Conversation
+from kafka_audit.collect.connections.protocol_types import WireError
+from kafka_audit.collect.connections.targets import Target
+from kafka_audit.collect.rows.columns import Ints
+from kafka_audit.collect.rows.source_reads import Asking, ReadError, any_answer
+from kafka_audit.model.tables import BrokerIdentity, BrokerView, LeadershipAnswer, LeadershipAsked, Row
+
+LIST_OFFSETS = "ListOffsets"
+MAY_DESCRIBE_TOPICS = "Describe on Topic '*'"
+PAGE = 2000
+"""Partitions of one request."""
+
+_NOT_LEADER, _TOPIC_DENIED = 6, 29
+_UNEXPECTED, _UNREADABLE = "unexpected answer", "unreadable"
+
+
+class LeadershipAsker:
+    """Asks one broker what it makes of the partitions that it is said to lead, or may have led."""
+
+    def __init__(self, target: Target, sample: int, options: ClientOptions, plan: Plan) -> None:
+        """Take the address at which the broker answered, and what is asked of all."""
+        self._target = target
+        self._sample = sample
+        self._options = options
+        self._questions = plan.questions.get(target.broker_id)
+        self._listed_offline = plan.offline.get(target.broker_id, 0)
+        self._asks_groups = plan.disks_fail
+        self._asking = Asking(sample=sample, observer=target.observer, target=target.address)
+
+    def ask(self) -> tuple[Row, ...]:
+        """Return answers that nobody would expect, how many were asked, and consumers while replicas are offline."""
+        if not self._questions and not self._asks_groups:
+            return ()
+        started = time.monotonic()
+        try:
+            with Conversation(*self._target.dialled, self._options.at(self._target)) as talk:
+                rows = self._asked(talk, self._questions)
+                if self._asks_groups:
+                    rows += GroupReads(talk, self._target, self._asking).rows()
+                return tuple(rows)
+        except ReadError as error:
+            return (self._asking.failed(LIST_OFFSETS, error, started),)
+
+    def unanswered(self, error: ReadError) -> tuple[Row, ...]:
+        """Return the row for when no answer came, or none that makes sense."""
+        return (self._asking.failed(LIST_OFFSETS, error),)
+
+    def _asked(self, talk: Conversation, questions: Questions | None) -> list[Row]:
+        if questions is None or not talk.version(ListOffsetsRequest, list_offsets.LOWEST):
+            return []
+        return self._leadership(talk, questions)
+
+    def _leadership(self, talk: Conversation, questions: Questions) -> list[Row]:
+        started = time.monotonic()
+        rows: list[Row] = []
+        refused = 0
+        try:
+            with any_answer():
+                for start in range(0, len(questions), PAGE):
+                    page = questions.part(start, start + PAGE)
+                    errors = self._page(talk, page)
+                    refused += int(np.count_nonzero(errors == _TOPIC_DENIED))
+                    expected = np.where(page.as_leader, 0, _NOT_LEADER)
+                    for place in np.flatnonzero((errors != _TOPIC_DENIED) & (errors != expected)).tolist():
+                        talk.add_rows(1)
+                        rows.append(self._row(page.one(place), int(errors[place])))
+        except ReadError as error:
+            return [*rows, self._asking.failed(LIST_OFFSETS, error, started)]
+        if refused:
+            words = f"refused for {refused} of {len(questions)} partitions"
+            denied = ReadError("TOPIC_AUTHORIZATION_FAILED", words, MAY_DESCRIBE_TOPICS)
+            return [*rows, self._asking.failed(LIST_OFFSETS, denied, started)]
+        leading = int(np.count_nonzero(questions.as_leader))
+        asked = LeadershipAsked(
+            sample=self._sample,
+            observer=self._target.observer,
+            broker_id=self._target.broker_id,
+            as_leader=leading,
+            as_former=len(questions) - leading,
+            listed_offline=self._listed_offline,
+        )
+        return [*rows, asked, self._asking.answered(LIST_OFFSETS, started)]
+
+    @staticmethod
+    def _page(talk: Conversation, page: Questions) -> Ints:
+        """Ask about some partitions; return the error code of each. Raises ReadError."""
+        version = min(talk.version(ListOffsetsRequest, list_offsets.LOWEST) or list_offsets.LOWEST, list_offsets.HIGHEST)
+        body: bytes = talk.ask(list_offsets.request(page, version))
+        try:
+            errors = list_offsets.errors(body, version, page)
+        except WireError as error:
+            raise ReadError(_UNREADABLE, str(error)) from error
+        for place in np.flatnonzero(errors == list_offsets.NO_ANSWER)[:1].tolist():
+            question = page.one(place)
+            raise ReadError(_UNEXPECTED, f"no answer about partition {question.partition} of {question.topic}")
+        return errors
+
+    def _row(self, question: Question, error: int) -> LeadershipAnswer:
+        return LeadershipAnswer(
+            sample=self._sample,
+            observer=self._target.observer,
+            broker_id=self._target.broker_id,
+            topic=question.topic,
+            partition=question.partition,
+            asked_as="leader" if question.as_leader else "former",
+            error=error,
+            leader=question.leader,
+            leader_epoch=question.leader_epoch,
+            preferred=question.preferred,
+            listed_offline=question.listed_offline,
+        )
+
+
+def askers(
+    rows: Sequence[Row], targets: Sequence[Target], sample: int, options: ClientOptions, plan: Plan
+) -> list[LeadershipAsker]:
+    """Return one asker for each registered broker that gave a view, at the address where it did.
+
+    A broker at whose address another one answers is not asked: whatever that says is about its own partitions.
+    """
+    gave = {(row.broker_id, row.address) for row in rows if isinstance(row, BrokerView)}
+    others = {
+        (row.broker_id, row.address)
+        for row in rows
+        if isinstance(row, BrokerIdentity) and row.answered_by not in {None, row.broker_id}
+    }
+    first: dict[int, Target] = {}
+    for target in targets:
+        if (target.broker_id, target.address) in gave - others:
+            first.setdefault(target.broker_id, target)
+    return [LeadershipAsker(target, sample, options, plan) for target in first.values()]

@@ -1,0 +1,213 @@
+"""What a broker tells only to those who may Describe the cluster: ACLs, log directories, reassignments, the quorum.
+
+A refusal of DescribeAcls or ListPartitionReassignments is an ERROR in the broker's log, so these are asked only where the right
+is known to be there: by the own operations of DescribeCluster, and where a broker has no such API (before 2.8) by
+DescribeLogDirs, which refuses without a word.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol, TypeVar
+
+from kafka.protocol.admin import (
+    DescribeAclsRequest,
+    DescribeAclsResponse,
+    DescribeLogDirsRequest,
+    DescribeQuorumRequest,
+    ListPartitionReassignmentsRequest,
+)
+
+from kafka_audit.collect.brokers import answers
+from kafka_audit.collect.brokers.acls import AclBook, Refusal
+from kafka_audit.collect.brokers.quorum import QUORUM, quorum
+from kafka_audit.collect.connections.conversation import Conversation, demand
+from kafka_audit.collect.connections.protocol_types import WireError
+from kafka_audit.collect.connections.raw_requests import RawRequest
+from kafka_audit.collect.connections.targets import Target
+from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED, MAY_DESCRIBE, ReadError
+from kafka_audit.model.tables import AclHolder, LogDir, LogDirReplica, Reassignment, Row
+
+ACLS, LOG_DIRS, REASSIGNMENTS = "DescribeAcls", "DescribeLogDirs", "ListPartitionReassignments"
+
+_DESCRIBE_OPERATION = 8
+_ANY = 1
+_SECURITY_DISABLED = 54
+_TOP_ERROR, _SIZES = 3, 4  # versions of DescribeLogDirs from which it tells a refusal, and sizes
+_UNREADABLE = "unreadable"
+_REPLICAS_OF_A_ROW = 32
+_UNKNOWN = -1  # what Kafka says of sizes and lags that it does not know
+_NEEDS = {CLUSTER_DENIED: MAY_DESCRIBE, "NOT_CONTROLLER": "an answer of the controller"}
+_T = TypeVar("_T")
+
+
+class Read(Protocol):
+    """Asks one question, whose outcome becomes a row."""
+
+    def __call__(self, operation: str, question: Callable[[], _T]) -> _T | None: ...  # noqa: D102 -- see above
+
+
+class ProtectedReads:
+    """Asks one broker, at the connection that is open."""
+
+    def __init__(self, talk: Conversation, target: Target, sample: int, read: Read, timeout_s: float) -> None:
+        """Take the conversation; `read` notes what each question gave, `timeout_s` is told to the broker as well."""
+        self._talk = talk
+        self._target = target
+        self._sample = sample
+        self._read = read
+        self._timeout_s = timeout_s
+        self._stop: ReadError | None = None
+        self.rows: list[Row] = []
+
+    def ask(self, operations: frozenset[int] | None, book: AclBook, *, lists_reassignments: bool) -> None:
+        """Ask what the own rights allow; the rest are failed reads.
+
+        Args:
+            operations: own operations on the cluster (empty: not even Describe), None where the broker did not tell them.
+            book: where sets of ACLs go.
+            lists_reassignments: whether this is the broker to ask for reassignments.
+        """
+        if operations is not None and _DESCRIBE_OPERATION not in operations:
+            self._stop = ReadError(CLUSTER_DENIED, "not tried: DescribeCluster lists the own rights without it", MAY_DESCRIBE)
+        if self._talk.version(DescribeLogDirsRequest) is not None:
+            found = self._read(LOG_DIRS, self._log_dirs)
+            self.rows += found or ()
+            if operations is None and found is None:
+                words = "not tried: without DescribeLogDirs it is not known whether the own rights allow it"
+                self._stop = self._stop or ReadError(CLUSTER_DENIED, words, MAY_DESCRIBE)
+        elif operations is None:
+            self._stop = ReadError(CLUSTER_DENIED, "not tried: this version does not tell the own rights", MAY_DESCRIBE)
+        if self._talk.version(DescribeAclsRequest) is not None:
+            self.rows += self._read(ACLS, lambda: self._acls(book)) or ()
+        if lists_reassignments and self._talk.version(ListPartitionReassignmentsRequest) is not None:
+            self.rows += self._read(REASSIGNMENTS, self._reassignments) or ()
+
+    def ask_quorum(self) -> tuple[Row, ...]:
+        """Ask for the metadata quorum, after all else: a broker that is cut from its controllers answers too late."""
+        return self._read(QUORUM, self._quorum) or () if self._talk.version(DescribeQuorumRequest) is not None else ()
+
+    def refuse(self, error: ReadError) -> None:
+        """Give every read of an offered API the same failed row."""
+        self._stop = error
+        offered = {LOG_DIRS: DescribeLogDirsRequest, ACLS: DescribeAclsRequest, QUORUM: DescribeQuorumRequest}
+        for operation, request in offered.items():
+            if self._talk.version(request) is not None:
+                self._read(operation, self._go_on)
+
+    def _go_on(self) -> None:
+        if self._stop is not None:
+            raise self._stop
+
+    def _quorum(self) -> tuple[Row, ...]:
+        self._go_on()
+        return quorum(self._talk, self._sample, self._target.observer, self._target.broker_id)
+
+    def _log_dirs(self) -> tuple[Row, ...]:
+        self._go_on()
+        version = self._talk.version(DescribeLogDirsRequest) or 0
+        answer = self._talk.ask(DescribeLogDirsRequest(version=version, topics=None))
+        if version >= _TOP_ERROR:
+            demand(answer.error_code, None, _NEEDS)
+        if not answer.results:  # a broker without a directory does not run
+            raise ReadError(CLUSTER_DENIED, "an empty list, which is how this version refuses", MAY_DESCRIBE)
+        answers.once((answers.name(one.log_dir, "a log dir") for one in answer.results), "a log dir")
+        futures = (bool(partition.is_future_key) for one in answer.results for _, partition in _partitions(one))
+        self._talk.add_rows(len(answer.results) + sum(futures))
+        moving = (row for one in answer.results for row in self._future_replicas(one))
+        return (*(self._log_dir(one, sizes=version >= _SIZES) for one in answer.results), *moving)
+
+    def _log_dir(self, one: Any, *, sizes: bool) -> LogDir:  # noqa: ANN401 -- kafka-python's messages are untyped
+        return LogDir(
+            sample=self._sample,
+            observer=self._target.observer,
+            broker_id=self._target.broker_id,
+            path=one.log_dir,
+            error=one.error_code,
+            total_bytes=_known(one.total_bytes, "bytes of a log dir") if sizes else None,
+            usable_bytes=_known(one.usable_bytes, "usable bytes of a log dir") if sizes else None,
+            replicas=sum(not partition.is_future_key for _, partition in _partitions(one)),
+        )
+
+    def _future_replicas(self, one: Any) -> Iterator[LogDirReplica]:  # noqa: ANN401 -- see above
+        for topic, partition in _partitions(one):
+            if partition.is_future_key:
+                yield LogDirReplica(
+                    sample=self._sample,
+                    observer=self._target.observer,
+                    broker_id=self._target.broker_id,
+                    path=one.log_dir,
+                    topic=topic,
+                    partition=answers.at_least(0, partition.partition_index, f"a partition of {topic}"),
+                    size_bytes=answers.at_least(_UNKNOWN, partition.partition_size, f"bytes of a replica of {topic}"),
+                    offset_lag=answers.at_least(_UNKNOWN, partition.offset_lag, f"offsets that a replica of {topic} is behind"),
+                )
+
+    def _acls(self, book: AclBook) -> tuple[Row, ...]:
+        self._go_on()
+        version = self._talk.version(DescribeAclsRequest) or 0
+        request = DescribeAclsRequest(
+            version=version,
+            resource_type_filter=_ANY,
+            resource_name_filter=None,
+            pattern_type_filter=_ANY,
+            principal_filter=None,
+            host_filter=None,
+            operation=_ANY,
+            permission_type=_ANY,
+        )
+        body: bytes = self._talk.ask(RawRequest(request, DescribeAclsResponse, DescribeAclsRequest.API_KEY, version))
+        try:
+            found = book.add(body, version, self._talk.budget)
+        except WireError as error:
+            raise ReadError(_UNREADABLE, str(error)) from error
+        if isinstance(found, Refusal):
+            if found.code == _SECURITY_DISABLED:
+                return ()  # a definite no: this broker has no authorizer
+            demand(found.code, found.message, _NEEDS)
+            return ()
+        named, count = found
+        observer, broker = self._target.observer, self._target.broker_id
+        return (AclHolder(sample=self._sample, observer=observer, broker_id=broker, acls_digest=named, acls=count),)
+
+    def _reassignments(self) -> tuple[Row, ...]:
+        self._go_on()
+        timeout_ms = round(self._timeout_s * 1000)
+        answer = self._talk.ask(ListPartitionReassignmentsRequest(version=0, timeout_ms=timeout_ms, topics=None))
+        demand(answer.error_code, answer.error_message, _NEEDS)
+        self._talk.add_rows(sum(map(_weight, _moves(answer))))
+        return tuple(
+            Reassignment(
+                sample=self._sample,
+                observer=self._target.observer,
+                topic=answers.name(topic.name, "a topic"),
+                partition=answers.at_least(0, one.partition_index, f"a partition of {topic.name}"),
+                replicas=tuple(answers.each(one.replicas, f"replicas of {topic.name}")),
+                adding=tuple(answers.each(one.adding_replicas, f"replicas that {topic.name} gets")),
+                removing=tuple(answers.each(one.removing_replicas, f"replicas that {topic.name} loses")),
+            )
+            for topic, one in _moves(answer)
+        )
+
+
+def _moves(answer: Any) -> Iterator[tuple[Any, Any]]:  # noqa: ANN401 -- kafka-python's messages are untyped
+    """Yield the partitions that are reassigned, each behind its topic."""
+    for topic in answers.each(answer.topics, "topics that are reassigned"):
+        for one in answers.each(topic.partitions, "partitions that are reassigned"):
+            yield topic, one
+
+
+def _weight(move: tuple[Any, Any]) -> int:
+    """Return how many rows a reassignment counts as: one, and more where it lists more replicas than any."""
+    _, one = move
+    return 1 + sum(len(some or ()) for some in (one.replicas, one.adding_replicas, one.removing_replicas)) // _REPLICAS_OF_A_ROW
+
+
+def _partitions(one: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 -- kafka-python's messages are untyped
+    """Yield the replicas in a log dir, each with its topic."""
+    for topic in answers.each(one.topics, "topics in a log dir"):
+        for partition in answers.each(topic.partitions, "partitions in a log dir"):
+            yield answers.name(topic.name, "a topic"), partition
+
+
+def _known(number: int, what: str) -> int | None:
+    """Return a size, None where the broker does not know it."""
+    return None if number == _UNKNOWN else answers.at_least(0, number, what)

@@ -1,0 +1,202 @@
+"""Ask for the metadata quorum: brokers pass the question on to its leader, controllers in the cluster file answer themselves."""
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from kafka.protocol.admin import DescribeClusterRequest, DescribeQuorumRequest
+
+from kafka_audit.collect.brokers import answers
+from kafka_audit.collect.connections.conversation import ClientOptions, Conversation, demand
+from kafka_audit.collect.connections.credentials import NotAsked
+from kafka_audit.collect.connections.targets import UNREGISTERED, Target, joined, split_address, ways
+from kafka_audit.collect.probes import endpoint_probes
+from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED, MAY_DESCRIBE, Asking, ReadError, any_answer
+from kafka_audit.model.cluster import Cluster
+from kafka_audit.model.tables import ControllerProbe, FencedBroker, QuorumReplica, QuorumView, Row
+from kafka_audit.model.trusted_hosts import normal_host
+
+QUORUM, CLUSTER, API_VERSIONS = "DescribeQuorum", "DescribeCluster", "ApiVersions"
+PLANNED = (API_VERSIONS, CLUSTER, QUORUM)
+"""What every controller of the cluster file is asked for."""
+
+LISTENER = "CONTROLLER"
+"""How the cluster file names the controllers' listener where it is spoken to otherwise than `security` says."""
+
+FENCED_FROM = 2
+"""Version of DescribeCluster from which it tells who is fenced (KIP-1073)."""
+
+_TOPIC = "__cluster_metadata"
+_NOT_LEADER = 6
+_CONTROLLERS, _TYPES_FROM = 2, 1  # DescribeCluster's endpoint type, and the version from which it has one (KIP-919)
+_NEEDS = {CLUSTER_DENIED: MAY_DESCRIBE}
+_ELSE = "a leader of the metadata quorum"
+
+
+def quorum(talk: Conversation, sample: int, observer: str, node_id: int | None) -> tuple[Row, ...]:
+    """Return what the other end says of the quorum, nothing where it is a controller that does not lead.
+
+    Raises:
+        ReadError: it did not answer, or refused.
+    """
+    kind = DescribeQuorumRequest.TopicData
+    topic = kind(topic_name=_TOPIC, partitions=[kind.PartitionData(partition_index=0)])
+    answer = talk.ask(DescribeQuorumRequest(version=talk.version(DescribeQuorumRequest), topics=[topic]))
+    demand(answer.error_code, getattr(answer, "error_message", None), _NEEDS, _ELSE)
+    topics = answers.each(answer.topics, "topics")
+    told = [one for topic in topics for one in answers.each(topic.partitions, f"partitions of {_TOPIC}")]
+    if len(told) != 1:
+        words = "unexpected answer"
+        raise ReadError(words, f"{len(told)} partitions of {_TOPIC}")
+    (one,) = told
+    if one.error_code == _NOT_LEADER:
+        return ()
+    demand(one.error_code, getattr(one, "error_message", None), _NEEDS, _ELSE)
+    view = QuorumView(
+        sample=sample,
+        observer=observer,
+        node_id=node_id,
+        leader_id=answers.at_least(-1, one.leader_id, "the leader's id"),
+        leader_epoch=one.leader_epoch,
+        high_watermark=one.high_watermark,
+    )
+    voters, observers = answers.each(one.current_voters, "voters"), answers.each(one.observers, "observers")
+    talk.add_rows(1 + len(voters) + len(observers))
+    return (
+        view,
+        *(_replica(row, sample, observer, voter=True) for row in voters),
+        *(_replica(row, sample, observer, voter=False) for row in observers),
+    )
+
+
+def _replica(row: Any, sample: int, observer: str, *, voter: bool) -> QuorumReplica:  # noqa: ANN401 -- kafka-python is untyped
+    return QuorumReplica(
+        sample=sample,
+        observer=observer,
+        replica_id=answers.int32(row.replica_id, "the id of a node of the quorum"),
+        voter=voter,
+        log_end_offset=_known(row.log_end_offset),
+        last_fetch_ms=_known(getattr(row, "last_fetch_timestamp", None)),
+        last_caught_up_ms=_known(getattr(row, "last_caught_up_timestamp", None)),
+    )
+
+
+def _known(number: int | None) -> int | None:
+    return None if number is None or number < 0 else number
+
+
+def fenced(answer: Any, sample: int, observer: str, broker_id: int) -> Iterator[FencedBroker]:  # noqa: ANN401 -- see above
+    """Yield the brokers that an answer to DescribeCluster, asked to include them, calls fenced."""
+    for one in answers.each(answer.brokers, "brokers"):
+        if getattr(one, "is_fenced", False):
+            yield FencedBroker(
+                sample=sample,
+                observer=observer,
+                broker_id=broker_id,
+                fenced_id=answers.int32(one.broker_id, "the id of a broker"),
+            )
+
+
+def controllers(cluster: Cluster) -> tuple[Target, ...]:
+    """Return the addresses of `controllers`; none where the cluster file skips their listener.
+
+    Raises:
+        UsageError: an address cannot be read.
+    """
+    named = cluster.listeners.get(LISTENER)
+    if LISTENER in cluster.listeners and named is None:
+        return ()
+    protocol = (named or cluster.security).protocol
+    found = []
+    for text in dict.fromkeys(cluster.controllers):
+        host, port = split_address(text, f"clusters.{cluster.name}.controllers")
+        way = ways(cluster).get((normal_host(host), port))
+        found.append(Target(broker_id=UNREGISTERED, listener=LISTENER, protocol=protocol, host=host, port=port, via=way))
+    return tuple(found)
+
+
+def observer(target: Target) -> str:
+    """Return the observer's name of a controller: its address, which is known also where it does not answer."""
+    return f"controller@{target.advertised}"
+
+
+class ControllerAsker:
+    """Asks one controller at its address: whom it takes for the leader, and where it leads, who follows."""
+
+    def __init__(self, target: Target, sample: int, options: ClientOptions) -> None:
+        """Take the address; `options.read_s` bounds every read."""
+        self._target = target
+        self._sample = sample
+        self._options = options
+        self._asking = Asking(sample=sample, observer=observer(target), target=target.address)
+        self._rows: list[Row] = []
+
+    def ask(self) -> tuple[Row, ...]:
+        """Ask; a controller that does not answer is rows, never an exception."""
+        target, options = self._target, self._options
+        steps = endpoint_probes.walk_from_here(target, options.read_s, options.logins, options.budget)
+        node: int | None = None
+        try:
+            options.logins.demand_known(target)
+            if steps[-1].outcome != "ok":
+                raise endpoint_probes.as_read_error(steps[-1], target.address)
+            with any_answer():
+                node = self._converse()
+        except NotAsked as told:
+            self._rows.append(self._asking.failed(API_VERSIONS, told))
+        except ReadError as told:
+            self._rows += [self._asking.failed(operation, told) for operation in PLANNED]
+        last = next((one for one in steps if one.outcome != "ok"), steps[-1])
+        probe = ControllerProbe(
+            sample=self._sample,
+            address=target.advertised,
+            node_id=node,
+            layer=last.layer,
+            outcome=last.outcome,
+            error=last.error,
+            needs=last.needs,
+        )
+        return (*self._rows, probe)
+
+    def unanswered(self, error: ReadError) -> tuple[Row, ...]:
+        """Return the rows of a controller that gave none."""
+        return tuple(self._asking.failed(operation, error) for operation in PLANNED)
+
+    def _converse(self) -> int | None:
+        """Ask at one connection; return the controller's node id, None where nothing told it. Raises ReadError."""
+        started = time.monotonic()
+        host, port = self._target.dialled
+        with Conversation(host, port, self._options.at(self._target)) as talk:
+            self._rows.append(self._asking.answered(API_VERSIONS, started))
+            node, leader = self._asking.read(self._rows, CLUSTER, lambda: self._cluster(talk)) or (None, None)
+            if talk.version(DescribeQuorumRequest) is None:
+                return node
+            told = self._asking.read(self._rows, QUORUM, lambda: quorum(talk, self._sample, self._asking.observer, node))
+            if told or leader is None:
+                self._rows += told or ()
+            else:
+                self._rows.append(self._follower(node, leader))
+            return node if node is not None else next((one.leader_id for one in told or () if isinstance(one, QuorumView)), None)
+
+    def _follower(self, node: int | None, leader: int) -> QuorumView:
+        """Return the view of a controller that named its leader and knows no more."""
+        return QuorumView(
+            sample=self._sample,
+            observer=self._asking.observer,
+            node_id=node,
+            leader_id=leader,
+            leader_epoch=None,
+            high_watermark=None,
+        )
+
+    def _cluster(self, talk: Conversation) -> tuple[int | None, int | None]:
+        """Return the node id behind the address and the leader's, None for what this version does not tell."""
+        version = talk.version(DescribeClusterRequest, _TYPES_FROM)
+        if version is None:
+            return None, None
+        answer = talk.ask(DescribeClusterRequest(version=version, endpoint_type=_CONTROLLERS))
+        demand(answer.error_code, answer.error_message, _NEEDS, _ELSE)
+        listed = answers.each(answer.brokers, "controllers")
+        mine = {one.broker_id for one in listed if joined(answers.name(one.host, "a host"), one.port) == self._target.advertised}
+        node = answers.int32(min(mine), "the controller's id") if len(mine) == 1 else None
+        return node, answers.at_least(-1, answer.controller_id, "the leader's id")

@@ -1,0 +1,79 @@
+"""SCRAM users where there is no ZooKeeper to list them: those that brokers log in as, asked for by name at one broker.
+
+Never all users: DescribeUserScramCredentials without names ends in a NullPointerException and a time-out (3.9.1, 4.3.0).
+"""
+
+from collections.abc import Iterable, Sequence
+
+from kafka.protocol.admin import DescribeUserScramCredentialsRequest
+
+from kafka_audit.collect.brokers import answers
+from kafka_audit.collect.connections.conversation import ClientOptions, Conversation, demand
+from kafka_audit.collect.connections.targets import Target
+from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED, MAY_DESCRIBE, Asking, ReadError
+from kafka_audit.model.tables import BrokerView, PropertyLogin, QuorumView, Row, ScramUser
+
+OPERATION = "DescribeUserScramCredentials"
+
+_NOT_FOUND = 91  # RESOURCE_NOT_FOUND: the user has no credential
+_MECHANISMS = {1: "SCRAM-SHA-256", 2: "SCRAM-SHA-512"}
+_MOST = 100
+_NEEDS = {CLUSTER_DENIED: MAY_DESCRIBE}
+
+
+def read(rows: Iterable[Row], protocol: str, sample: int, options: ClientOptions) -> tuple[Row, ...]:
+    """Return the credentials of those users, and how asking ended; nothing where files name no such login or nobody leads.
+
+    Args:
+        rows: of the snapshot, server.properties included.
+        protocol: of the listener where brokers were asked.
+        sample: number of the newest look.
+        options: how to ask.
+    """
+    found = list(rows)
+    logins = [one for one in found if isinstance(one, PropertyLogin) and one.side == "client"]
+    users = sorted({one.username for one in logins if one.mechanism.startswith("SCRAM-")})[:_MOST]
+    target = _target(found, protocol, sample)
+    if not users or target is None:
+        return ()
+    asking = Asking(sample=sample, observer=target.observer, target=target.address)
+    reads: list[Row] = []
+    told = asking.read(reads, OPERATION, lambda: _ask(target, users, options))
+    return (*reads, *(told or ()))
+
+
+def _ask(target: Target, users: Sequence[str], options: ClientOptions) -> tuple[ScramUser, ...]:
+    with Conversation(*target.dialled, options.at(target)) as talk:
+        return _describe(talk, users)
+
+
+def _target(rows: Sequence[Row], protocol: str, sample: int) -> Target | None:
+    """Return the address of a broker that told of the quorum: the right to ask is the same, so it logs no refusal."""
+    may = {one.observer for one in rows if isinstance(one, QuorumView) and one.sample == sample}
+    views = [one for one in rows if isinstance(one, BrokerView) and one.sample == sample and one.observer in may]
+    for view in sorted(views, key=lambda one: one.broker_id):
+        host, _, port = view.address.rpartition(":")  # a view came from there, so it can be dialled
+        listener, host = view.listener, host.removeprefix("[").removesuffix("]")
+        return Target(broker_id=view.broker_id, listener=listener, protocol=protocol, host=host, port=int(port), via=None)
+    return None
+
+
+def _describe(talk: Conversation, users: Sequence[str]) -> tuple[ScramUser, ...]:
+    if talk.version(DescribeUserScramCredentialsRequest) is None:
+        words = "not supported"
+        raise ReadError(words, None, "Kafka 2.7 or later")
+    kind = DescribeUserScramCredentialsRequest.UserName
+    answer = talk.ask(DescribeUserScramCredentialsRequest(version=0, users=[kind(name=one) for one in users]))
+    demand(answer.error_code, answer.error_message, _NEEDS)
+    results = answers.each(answer.results, "results")
+    for one in results:
+        if one.error_code != _NOT_FOUND:
+            demand(one.error_code, one.error_message, _NEEDS)
+    talk.add_rows(sum(len(answers.each(one.credential_infos, "credentials")) for one in results if one.error_code != _NOT_FOUND))
+    return tuple(
+        ScramUser(user=answers.name(one.user, "a user"), mechanism=_MECHANISMS[info.mechanism])
+        for one in results
+        if one.error_code != _NOT_FOUND
+        for info in answers.each(one.credential_infos, "credentials")
+        if info.mechanism in _MECHANISMS
+    )

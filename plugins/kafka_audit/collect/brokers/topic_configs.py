@@ -1,0 +1,58 @@
+"""What topics set for themselves, in KRaft mode: DescribeConfigs of all topics, a page at a time, from one broker."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+from kafka.protocol.admin import DescribeConfigsRequest
+
+from kafka_audit.collect.brokers import answers
+from kafka_audit.collect.connections.conversation import Conversation, error_name
+from kafka_audit.collect.connections.targets import Target
+from kafka_audit.collect.rows.source_reads import ReadError
+from kafka_audit.collect.rows.topic_config_columns import KEYS, TopicConfigs
+
+TOPIC_CONFIGS = "DescribeConfigs TOPIC"
+MAY_DESCRIBE_CONFIGS = "DescribeConfigs on Topic"
+_TOPIC_RESOURCE = 2
+_DYNAMIC_TOPIC_CONFIG = 1
+_PAGE = 500
+_GONE = "UNKNOWN_TOPIC_OR_PARTITION"
+
+
+def ask(talk: Conversation, target: Target, topics: Sequence[str]) -> pa.Table:
+    """Ask the broker at the open connection what these topics set for themselves; raises ReadError where one does not tell."""
+    settings = TopicConfigs(target.observer)
+    refused: list[str] = []
+    for start in range(0, len(topics), _PAGE):
+        for result in _page(talk, topics[start : start + _PAGE]):
+            error = error_name(result.error_code) if result.error_code else None
+            if error is None:
+                own = [*_own(result)]
+                talk.add_rows(len(own))
+                for key, value in own:
+                    settings.add(result.resource_name, key, value)
+            elif error != _GONE:  # it was deleted since it was listed
+                refused.append(error)
+    if refused:
+        message = f"{len(refused)} of {len(topics)} topics do not tell their configuration"
+        raise ReadError(refused[0], message, MAY_DESCRIBE_CONFIGS)
+    return settings.table()
+
+
+def _page(talk: Conversation, topics: Sequence[str]) -> Sequence[Any]:
+    kind = DescribeConfigsRequest.DescribeConfigsResource
+    resources = [kind(resource_type=_TOPIC_RESOURCE, resource_name=one, configuration_keys=list(KEYS)) for one in topics]
+    version = talk.version(DescribeConfigsRequest)
+    found = answers.each(talk.ask(DescribeConfigsRequest(version=version, resources=resources)).results, "results")
+    answers.once((answers.name(one.resource_name, "a topic") for one in found), "a topic")
+    if missing := len({*topics} - {one.resource_name for one in found}):
+        answers.refuse(f"nothing about {missing} of {len(topics)} topics")
+    return found
+
+
+def _own(result: Any) -> Iterator[tuple[str, object]]:  # noqa: ANN401 -- kafka-python's messages are untyped
+    """Yield keys and values that the topic sets itself."""
+    for one in answers.each(result.configs, f"settings of topic {result.resource_name}"):
+        if one.config_source == _DYNAMIC_TOPIC_CONFIG and one.name in KEYS and one.value is not None:
+            yield one.name, one.value

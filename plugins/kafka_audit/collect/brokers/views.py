@@ -1,0 +1,250 @@
+"""Views of many brokers, each distinct content held once. Pure: bytes in, rows and columns out.
+
+Bodies of equal views are byte-equal only until a broker restarts; then the same content comes in another order. So a digest
+is taken of sorted content: equal views have equal digests, whatever order they came in.
+"""
+
+import hashlib
+import threading
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kafka_audit.collect.brokers.acls import AclBook
+from kafka_audit.collect.brokers.metadata import ListedBroker, MetadataError, Topics, head, read_answer, read_topics, weight
+from kafka_audit.collect.connections.budget import Budget, out_of_time
+from kafka_audit.collect.rows.collected import Large
+from kafka_audit.collect.rows.columns import Ints, empty, nullable, table
+from kafka_audit.model.tables import ViewBroker, ViewPartition, ViewTopic
+
+MOST_LISTED = 10
+"""How many times `limits.brokers` an answer may list: brokers that were honest list those that were registered by others."""
+
+_BATCH = 50_000  # rows that are decoded at a time
+_ORDERS = 3  # of a topic's partitions that are known again: brokers have them in different orders
+
+_Listed = tuple[str, str | None, str, int]  # name, topic id, topic digest, error
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """One answer to Metadata, reduced to what tells it from others."""
+
+    kafka_cluster_id: str | None
+    controller_id: int  # not part of a digest: it is compared on its own
+    brokers_listed: int
+    topics_listed: int
+    brokers_digest: str
+    topics_digest: str
+    version: int
+    error: int
+
+
+class ViewBook:
+    """Takes answers from any thread; knows each distinct list of brokers, list of topics and topic once."""
+
+    def __init__(self, behind: Mapping[tuple[str, int], tuple[str, int]] = MappingProxyType({})) -> None:
+        """Start empty; `acls` is the book of the sets of ACLs that brokers hold.
+
+        Args:
+            behind: advertised address by the address that a proxy tells instead, see `targets.behind_proxies`.
+        """
+        self._behind = behind
+        self.acls = AclBook()
+        self._lock = threading.Lock()
+        self._bodies: dict[tuple[int, bool, bytes], View] = {}
+        self._known: defaultdict[int, _Known] = defaultdict(_Known)  # by version
+        self._brokers: dict[str, tuple[ListedBroker, ...]] = {}
+        self._listed: dict[_Listed, int] = {}  # each distinct entry of a list of topics, and its number
+        self._entries: list[_Listed] = []  # by number
+        self._topics: dict[str, Ints] = {}  # numbers of entries, by the name of the topic
+        self._digests: dict[bytes, str] = {}  # of lists of topics, by the numbers of their entries
+        self._contents: set[str] = set()
+        self._partitions: list[pa.Table] = []
+
+    def add(self, body: bytes, version: int, dialled: tuple[str, int] | None = None, budget: Budget | None = None) -> View:
+        """Take the body of a Metadata response of that version; raises metadata.MetadataError, and ReadError over the budget.
+
+        Args:
+            body: the response.
+            version: its version.
+            dialled: where it came from; one that came through a proxy may hold the proxy's own addresses.
+            budget: the audit's: rows of all different views together, and time.
+        """
+        budget = budget or Budget()
+        proxied = dialled is not None and (dialled[0].lower(), dialled[1]) in self._behind
+        key = (version, proxied, hashlib.blake2b(body, digest_size=16).digest())
+        if not self._lock.acquire(timeout=budget.demand_time()):
+            raise out_of_time()
+        try:
+            if key not in self._bodies:
+                self._bodies[key] = self._read(body, version, self._behind if proxied else {}, budget)
+            return self._bodies[key]
+        finally:
+            self._lock.release()
+
+    def listed(self, brokers_digest: str) -> tuple[int, ...]:
+        """Return the ids in a list of brokers, sorted."""
+        return tuple(one.broker_id for one in self._brokers[brokers_digest])
+
+    def topics(self, topics_digest: str) -> tuple[str, ...]:
+        """Return the names in a list of topics, sorted; those that were refused are left out."""
+        return tuple(name for name, _, _, error in self._list(topics_digest) if not error)
+
+    def rows(self, brokers_digests: Iterable[str]) -> Iterator[ViewBroker]:
+        """Yield the brokers of these lists, each list once."""
+        for digest in sorted(set(brokers_digests)):
+            for broker in self._brokers[digest]:
+                yield ViewBroker(
+                    brokers_digest=digest, broker_id=broker.broker_id, host=broker.host, port=broker.port, rack=broker.rack
+                )
+
+    def large(self, topics_digests: Iterable[str]) -> Large:
+        """Return the topics and partitions of these lists, each distinct content of a topic once."""
+        lists = [empty(ViewTopic)]
+        for digest in sorted(set(topics_digests)):
+            names, ids, contents, errors = zip(*self._list(digest), strict=True) if len(self._topics[digest]) else ([],) * 4
+            of = pa.repeat(digest, len(names))
+            lists.append(table(ViewTopic, topics_digest=of, topic=names, topic_id=ids, topic_digest=contents, error=errors))
+        topics = pa.concat_tables(lists)
+        partitions = pa.concat_tables([empty(ViewPartition), *self._partitions])
+        wanted = pc.is_in(partitions.column("topic_digest"), value_set=pc.unique(topics.column("topic_digest")))
+        return MappingProxyType({ViewTopic: topics, ViewPartition: partitions.filter(wanted)})
+
+    def _list(self, topics_digest: str) -> list[_Listed]:
+        return [self._entries[one] for one in self._topics[topics_digest].tolist()]
+
+    def _read(self, body: bytes, version: int, behind: Mapping[tuple[str, int], tuple[str, int]], budget: Budget) -> View:
+        def check(count: int) -> None:
+            budget.demand_time()
+            budget.demand_rows(count)
+
+        most = MOST_LISTED * budget.limits.brokers
+        known = self._known[version]
+        answer = read_answer(body, version, known.by_head, most_brokers=most, check=check)
+        brokers = tuple(sorted((as_advertised(one, behind) for one in answer.brokers), key=lambda one: one.broker_id))
+        entries = self._read_topics(answer.topics, version, budget)
+        topics_digest = self._list_digest(entries, version, budget)
+        brokers_digest = _digest(brokers)
+        if brokers_digest not in self._brokers:
+            budget.add_rows(len(brokers))
+        self._brokers[brokers_digest] = brokers
+        return View(
+            kafka_cluster_id=answer.cluster_id,
+            controller_id=answer.controller_id,
+            brokers_listed=len(brokers),
+            topics_listed=len(entries),
+            brokers_digest=brokers_digest,
+            topics_digest=topics_digest,
+            version=version,
+            error=answer.error,
+        )
+
+    def _read_topics(self, topics: Sequence[bytes], version: int, budget: Budget) -> Ints:
+        """Return the numbers of an answer's topics, those decoded that are not known yet; raises ReadError over the budget."""
+        known = self._known[version].entries
+        found = [known.get(data, -1) for data in topics]
+        batch: list[int] = []
+        rows = 0
+        for place in [place for place, entry in enumerate(found) if entry < 0]:
+            weighs = weight(topics[place], version)
+            if batch and rows + weighs > _BATCH:
+                self._decode(topics, batch, rows, version, budget, found)
+                batch, rows = [], 0
+            batch.append(place)
+            rows += weighs
+        if batch:
+            self._decode(topics, batch, rows, version, budget, found)
+        return np.array(found, np.int64)
+
+    def _decode(  # noqa: PLR0913, PLR0917 -- a part of the above
+        self, topics: Sequence[bytes], places: Sequence[int], rows: int, version: int, budget: Budget, found: list[int]
+    ) -> None:
+        """Decode some topics of an answer, keep those of a content that is new, and note the numbers of all."""
+        budget.demand_time()
+        if rows > _BATCH:  # a single topic
+            budget.demand_rows(rows)
+        pieces = [topics[place] for place in places]
+        decoded = read_topics(pieces, version)
+        fresh = {digest: place for place, digest in enumerate(decoded.digests) if digest not in self._contents}
+        budget.add_rows(sum(weight(pieces[place], version) for place in fresh.values()))
+        if fresh:
+            self._partitions.append(_partitions(decoded, np.array([*fresh.values()], np.int64)))
+            self._contents.update(fresh)
+        listed = zip(decoded.names, decoded.topic_ids, decoded.digests, decoded.errors, strict=True)
+        for place, piece, entry in zip(places, pieces, listed, strict=True):
+            if entry not in self._listed:
+                self._listed[entry] = len(self._entries)
+                self._entries.append(entry)
+            found[place] = self._listed[entry]
+            self._known[version].add(piece, found[place], version)
+
+    def _list_digest(self, entries: Ints, version: int, budget: Budget) -> str:
+        """Return the digest of a list of topics, which the book knows from then on; raises MetadataError and ReadError."""
+        key = np.sort(entries).tobytes()
+        if key not in self._digests:
+            listed = sorted(entries.tolist(), key=lambda one: self._entries[one][0])
+            if len({self._entries[one][0] for one in listed}) != len(listed):
+                msg = f"no Metadata answer of version {version}: a topic is listed twice"
+                raise MetadataError(msg)
+            digest = _digest(tuple(self._entries[one] for one in listed))
+            if digest not in self._topics:  # the same in another order is the same
+                budget.add_rows(len(listed))
+            self._topics[digest] = np.array(listed, np.int64)
+            self._digests[key] = digest
+        return self._digests[key]
+
+
+class _Known:
+    """Topics of answers of one version that were decoded before, by their bytes."""
+
+    def __init__(self) -> None:
+        self.by_head: dict[bytes, tuple[bytes, ...]] = {}
+        self.entries: dict[bytes, int] = {}
+
+    def add(self, data: bytes, entry: int, version: int) -> None:
+        """Know a topic again, in as many orders as are kept of each."""
+        if data in self.entries:  # listed twice in one answer
+            return
+        begins = head(data, version)
+        orders = (data, *self.by_head.get(begins, ()))
+        self.by_head[begins] = orders[:_ORDERS]
+        self.entries[data] = entry
+        for one in orders[_ORDERS:]:
+            del self.entries[one]
+
+
+def _partitions(topics: Topics, places: Ints) -> pa.Table:
+    """Return the partitions of some of these topics."""
+    lengths = np.diff(topics.bounds)[places]
+    begins = np.concatenate(([0], np.cumsum(lengths)[:-1]))
+    at = np.repeat(topics.bounds[:-1][places] - begins, lengths) + np.arange(lengths.sum())
+    topic = pa.array(np.repeat(places, lengths))
+    return table(
+        ViewPartition,
+        topic_digest=pa.array(topics.digests, pa.string()).take(topic),
+        topic=pa.array(topics.names, pa.string()).take(topic),
+        partition=topics.partition[at],
+        error=topics.error[at],
+        leader=topics.leader[at],
+        leader_epoch=nullable(topics.leader_epoch[at]),
+        replicas=topics.replicas.take(at),
+        isr=topics.isr.take(at),
+        offline_replicas=topics.offline_replicas.take(at),
+    )
+
+
+def as_advertised(broker: ListedBroker, behind: Mapping[tuple[str, int], tuple[str, int]]) -> ListedBroker:
+    """Return a listed broker with the address that it advertises, where a proxy put one of its own in its place."""
+    host, port = behind.get((broker.host.lower(), broker.port), (broker.host, broker.port))
+    return broker._replace(host=host, port=port)
+
+
+def _digest(content: object) -> str:
+    """Return 32 hex digits over the text of nested tuples of strings, numbers and None, which is one-to-one."""
+    return hashlib.blake2b(repr(content).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

@@ -1,0 +1,1 @@
+"""How parties are reached: addresses, deadlines and budgets, sockets, credentials, and Kafka's protocol."""

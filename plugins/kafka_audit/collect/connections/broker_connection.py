@@ -1,0 +1,341 @@
+"""kafka-python's connection, within bounds: it dials what was resolved before, ends on time, and holds what has arrived.
+
+As it comes, kafka-python resolves names on its own and without a bound, waits for a TLS handshake for ever, reads for as long as
+bytes come, and takes the memory that four bytes of a header announce.
+"""
+
+import mmap
+import socket
+import ssl
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from types import MappingProxyType
+from typing import Any
+
+from kafka.errors import CorrelationIdError, InvalidReceiveError, KafkaConnectionError, KafkaError
+from kafka.net.connection import KafkaConnection
+from kafka.net.inet import KafkaNetSocket
+from kafka.net.manager import KafkaConnectionManager
+from kafka.net.transport import KafkaSSLTransport, KafkaTCPTransport
+from kafka.protocol.metadata import MetadataRequest
+from kafka.protocol.parser import KafkaProtocol
+from kafka.protocol.sasl import SaslAuthenticateRequest
+
+from kafka_audit.collect.connections.budget import Budget, end
+from kafka_audit.collect.connections.kafka_errors import UNDECODABLE
+from kafka_audit.collect.rows.source_reads import ReadError
+
+_MIB = 1024 * 1024
+MOST_BYTES: Mapping[int, int] = MappingProxyType(
+    {
+        15: 16 * _MIB,  # DescribeGroups: 100 groups of 50 members, each with 2 KB of assignment, are 10 MB
+        16: 8 * _MIB,  # ListGroups: 100,000 groups of 60 bytes
+        17: _MIB // 16,  # SaslHandshake: a few names
+        29: 16 * _MIB,  # DescribeAcls: 100,000 ACLs of 100 bytes
+        32: 8 * _MIB,  # DescribeConfigs: 300 keys of a broker, or 4 of each of 500 topics with lists of throttled replicas
+        35: 8 * _MIB,  # DescribeLogDirs: 100,000 replicas on one broker, 60 bytes each with the topics' names
+        36: _MIB // 4,  # SaslAuthenticate: a Kerberos ticket is 64 KB at most
+        46: 8 * _MIB,  # ListPartitionReassignments: 100,000 partitions that move, 80 bytes each
+        69: 16 * _MIB,  # ConsumerGroupDescribe, as DescribeGroups
+    }
+)
+"""Largest answer taken, by API key; that of Metadata is `receive_message_max_bytes`."""
+
+MOST_OTHER = _MIB
+"""Largest answer of every other API: ApiVersions, DescribeCluster, DescribeQuorum and ListOffsets take a tenth of it."""
+
+LARGE_ANSWER = 64 * 1024
+"""Bytes from which few answers are objects at a time."""
+
+_THROTTLED_BY_CLIENTS = (2, 0)  # the version of brokers from which clients do the waiting (KIP-219)
+_SMALL, _LARGE = 256 * 1024, 4 * _MIB
+_AT_ONCE = 64 * 1024
+_MOST_AT_ONCE = _MIB  # then time-outs have their turn
+
+Addresses = Sequence[tuple[int, tuple[Any, ...]]]
+"""Address families and addresses, resolved and allowed."""
+
+
+class _Frame:
+    """An answer as it arrives: it grows with the bytes, whatever the header announced, and what it took is given back whole.
+
+    Large ones lie in maps of their own: buffers that grow on many threads would leave the process several times as large.
+    """
+
+    def __init__(self) -> None:
+        self._parts: list[bytearray | mmap.mmap] = [bytearray()]
+        self._filled = 0  # of the last part, where that is a map
+        self._size = self._at = 0
+
+    def __len__(self) -> int:
+        return self._size
+
+    def write(self, data: bytes) -> None:
+        """Add bytes."""
+        self._size += len(data)
+        first, last = self._parts[0], self._parts[-1]
+        if isinstance(first, bytearray) and first is last and self._size <= _SMALL:
+            first += data
+            return
+        view = memoryview(data)
+        while view:
+            if isinstance(self._parts[-1], bytearray) or self._filled == _LARGE:
+                self._parts.append(mmap.mmap(-1, _LARGE))
+                self._filled = 0
+            part = view[: _LARGE - self._filled]
+            self._parts[-1][self._filled : self._filled + len(part)] = part
+            self._filled += len(part)
+            view = view[len(part) :]
+
+    def seek(self, at: int) -> None:
+        """Go on reading there."""
+        self._at = at
+
+    def tell(self) -> int:
+        """Return where reading goes on."""
+        return self._at
+
+    def read(self, size: int | None = None) -> bytes:
+        """Return the next bytes, all that are left by default, fewer at the end."""
+        start, stop = self._at, self._size if size is None else min(self._size, self._at + size)
+        self._at = stop
+        found, begins = [], 0
+        for part in self._parts:
+            ends = min(self._size, begins + len(part))
+            if ends > start and begins < stop:
+                found.append(part[max(0, start - begins) : min(ends, stop) - begins])
+            begins = ends
+        return bytes(found[0]) if len(found) == 1 else b"".join(found)
+
+
+class _Parser(KafkaProtocol):  # type: ignore[misc] # see above
+    """Puts answers together, counting what has arrived in the audit's budget."""
+
+    _receiving: bool
+
+    def __init__(self, budget: Budget, **config: Any) -> None:  # noqa: ANN401 -- kafka-python's own
+        super().__init__(**config)
+        self._budget = budget
+        self._size = 0  # announced
+        self._counted = 0
+        self._large = False  # the last answer was, and may be objects still
+
+    def receive_bytes(self, data: bytes) -> list[tuple[int, Any]]:
+        """Take bytes; return whole answers with their correlation ids. Raises KafkaError, and ReadError over the budget."""
+        answers = []
+        at = 0
+        while at < len(data):
+            if not self._receiving:
+                part = data[at : at + 4 - self._header.tell()]
+                self._header.write(part)
+                at += len(part)
+                if self._header.tell() < 4:  # noqa: PLR2004 -- a length is four bytes
+                    break
+                self._size = int.from_bytes(self._header[:4], signed=True)
+                self._demand_expected(self._size)
+                self._rbuffer, self._receiving = _Frame(), True
+            part = data[at : at + self._size - len(self._rbuffer)]
+            self._budget.receive(len(part))
+            self._counted += len(part)
+            self._rbuffer.write(part)
+            at += len(part)
+            if len(self._rbuffer) == self._size:
+                self._rbuffer.seek(0)
+                try:
+                    self._take_turn()
+                    answers.append(self._process_response(self._rbuffer))
+                finally:
+                    self.forget()
+        return answers
+
+    def _demand_expected(self, size: int) -> None:
+        if not self.in_flight_requests:
+            msg = "an answer to no question"
+            raise CorrelationIdError(msg)
+        asked = self.in_flight_requests[0]  # kafka-python's header, ours, or none of both: a login without frames of its own
+        key = getattr(asked, "request_api_key", None) or getattr(asked, "api_key", SaslAuthenticateRequest.API_KEY)
+        most = self._max_frame_size if key == MetadataRequest.API_KEY else MOST_BYTES.get(key, MOST_OTHER)
+        if not 0 <= size <= min(most, self._max_frame_size):
+            msg = f"Invalid frame length: {size}"
+            raise InvalidReceiveError(msg)
+
+    def _take_turn(self) -> None:
+        self.give_turn()
+        raw = not hasattr(self.in_flight_requests[0], "request_api_key")  # see `raw`: stays bytes
+        if self._size > LARGE_ANSWER and not raw:
+            self._budget.take_large()
+            self._large = True
+
+    def give_turn(self) -> None:
+        """Say that whoever asked has made rows of the last answer."""
+        if self._large:
+            self._large = False
+            self._budget.give_large()
+
+    def forget(self) -> None:
+        """Hold the bytes of this connection no longer, and count them no longer."""
+        self._reset_buffer()
+        self._budget.release(self._counted)
+        self._counted = 0
+
+
+class _Connection(KafkaConnection):  # type: ignore[misc] # see above
+    """Parses with `_Parser`.
+
+    Attributes:
+        throttled_ms: how long the last throttle of the broker is, in milliseconds; 0 where there was none.
+        throttled_until: when it ends, of `time.monotonic()`.
+    """
+
+    def __init__(self, budget: Budget, net: Any, **config: Any) -> None:  # noqa: ANN401 -- see above
+        super().__init__(net, **config)
+        self._budget = budget
+        self.throttled_ms = 0
+        self.throttled_until = 0.0
+
+    def connection_made(self, transport: Any) -> None:  # noqa: ANN401 -- see above
+        """Take the transport."""
+        super().connection_made(transport)
+        self.parser = _Parser(
+            self._budget, client_id=self.config["client_id"], receive_message_max_bytes=self.config["receive_message_max_bytes"]
+        )
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes; what is over the audit's budget, or makes no sense, ends the connection with that reason."""
+        try:
+            super().data_received(data)
+        except (ReadError, KafkaError, *UNDECODABLE) as error:
+            self.close(error)
+
+    def _maybe_throttle(self, response: Any) -> None:  # noqa: ANN401 -- see above
+        """Note a throttle; kafka-python would fail every request until it ends, whoever asks has to wait."""
+        found = getattr(response, "throttle_time_ms", 0) or 0
+        until = time.monotonic() + found / 1000
+        before_2_0 = self.broker_version is not None and self.broker_version < _THROTTLED_BY_CLIENTS  # the answer waited there
+        if found > 0 and not before_2_0 and until > self.throttled_until:
+            self.throttled_ms, self.throttled_until = found, until
+
+    def answered(self) -> None:
+        """Note that nothing is left of the last answer but rows."""
+        if self.parser is not None:
+            self.parser.give_turn()
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """Note the end."""
+        if self.parser is not None:
+            self.parser.forget()
+            self.parser.give_turn()
+        super().connection_lost(exc)
+
+
+class Manager(KafkaConnectionManager):  # type: ignore[misc] # see above
+    """Makes the one connection of a conversation."""
+
+    def __init__(self, net: Any, budget: Budget, **config: Any) -> None:  # noqa: ANN401 -- see above
+        """Take the audit's budget; `take` takes where to dial."""
+        super().__init__(net, **config)
+        self._addresses: Addresses = ()
+        self._budget = budget
+        self._socket: socket.socket | None = None
+
+    def take(self, addresses: Addresses) -> None:
+        """Take where to dial: of all addresses the first that takes a connection."""
+        self._addresses = addresses
+
+    def get_connection(self, node_id: str, timeout_ms: float, **_: Any) -> _Connection:  # noqa: ANN401 -- see above
+        """Return a connection that is being made, within so many milliseconds."""
+        node = self.cluster.broker_metadata(node_id)
+        connection = _Connection(self._budget, self._net, node_id=node_id, **self.config)
+        self._conns[node_id] = connection
+        timeout_at = time.monotonic() + timeout_ms / 1000
+        self._net.call_soon(lambda: self._connect(node, connection, timeout_at=timeout_at))
+        return connection
+
+    async def _build_transport(self, node: Any, timeout_at: float | None = None) -> Any:  # noqa: ANN401 -- see above
+        self._socket = await self._dial(timeout_at)
+        if self.ssl_enabled:
+            settings = {key: value for key, value in self.config.items() if key.startswith("ssl_")}
+            try:
+                transport = KafkaSSLTransport(self._net, self._socket, host=node.host, **settings)
+                self._keep(transport._sock)  # noqa: SLF001 -- there is no other place
+                await self._shake_hands(transport, timeout_at)
+            except (OSError, ValueError) as error:
+                msg = f"Handshake failed: {error}"
+                raise KafkaConnectionError(msg) from error
+        else:
+            transport = KafkaTCPTransport(self._net, self._socket, host=node.host)
+        transport._sock_recv = _Receive(transport._sock)  # noqa: SLF001 -- see above
+        return transport
+
+    async def _dial(self, timeout_at: float | None) -> socket.socket:
+        problem: Exception = KafkaConnectionError("no address")
+        for family, address in self._addresses:
+            connection = socket.socket(family, socket.SOCK_STREAM)
+            self._keep(connection)
+            try:
+                connection.settimeout(0)
+                for option in self.config["socket_options"]:
+                    connection.setsockopt(*option)
+                await KafkaNetSocket().sock_connect(self._net, connection, address, timeout_at=timeout_at)
+            except (KafkaConnectionError, OSError) as error:
+                connection.close()
+                problem = KafkaConnectionError(f"unable to connect: {error}") if isinstance(error, OSError) else error
+            else:
+                return connection
+        raise problem
+
+    async def _shake_hands(self, transport: Any, timeout_at: float | None) -> None:  # noqa: ANN401 -- see above
+        """Shake hands as the transport does, but not for ever."""
+        while True:
+            try:
+                transport._sock.do_handshake()  # noqa: SLF001 -- see above
+            except ssl.SSLWantReadError:
+                await self._net.wait_read(transport._sock, timeout_at=timeout_at)  # noqa: SLF001
+            except ssl.SSLWantWriteError:
+                await self._net.wait_write(transport._sock, timeout_at=timeout_at)  # noqa: SLF001
+            else:
+                return
+
+    def _keep(self, connection: socket.socket) -> None:
+        if self._socket is not None:
+            self._budget.closed(self._socket)
+        self._socket = connection
+        self._budget.opened(connection)
+
+    def close(self, node_id: str | None = None, timeout_ms: float | None = None) -> None:
+        """Close the connection."""
+        super().close(node_id, timeout_ms)
+        if self._socket is not None:
+            self._budget.closed(self._socket)
+            end(self._socket)
+            with suppress(OSError):
+                self._socket.close()
+
+
+class _Receive:
+    """What a transport has received, in the place of its own method.
+
+    kafka-python reads for as long as bytes come, and drops what it has read when the end of the stream comes along with it, but
+    a broker that refuses a login says why and hangs up at once. Here the end waits for the next call.
+    """
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._socket = connection
+
+    def __call__(self) -> tuple[bytes, Exception | None]:
+        parts: list[bytes] = []
+        size = 0
+        # What TLS has unpacked already would wake nobody up again.
+        while size < _MOST_AT_ONCE or (isinstance(self._socket, ssl.SSLSocket) and self._socket.pending()):
+            try:
+                part = self._socket.recv(_AT_ONCE)
+            except (BlockingIOError, InterruptedError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
+                break
+            except (OSError, ValueError) as error:
+                return b"".join(parts), None if parts else KafkaConnectionError(error)
+            if not part:
+                return b"".join(parts), None if parts else KafkaConnectionError("socket disconnected")
+            parts.append(part)
+            size += len(part)
+        return b"".join(parts), None

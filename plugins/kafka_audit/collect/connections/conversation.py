@@ -1,0 +1,276 @@
+"""One connection to one address, in the dialect of whoever answers there.
+
+One kafka-python connection manager per address: a manager keeps the first broker's API versions for all its connections, and a
+mixed-version cluster would be asked in the wrong dialect. Nothing higher up is used: KafkaAdminClient refuses to start where
+Metadata lists no brokers, which is the very fault to be seen, and then asks any node it likes.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from types import TracebackType
+from typing import Any, Self
+
+from kafka.errors import for_code
+from kafka.net.selector import NetworkSelector
+from kafka.protocol.metadata import MetadataRequest, MetadataResponse
+
+from kafka_audit import __version__
+from kafka_audit.collect.connections import varints
+from kafka_audit.collect.connections.broker_connection import Manager
+from kafka_audit.collect.connections.budget import Budget
+from kafka_audit.collect.connections.credentials import Logins, Way
+from kafka_audit.collect.connections.kafka_errors import UNSUPPORTED, as_read_error
+from kafka_audit.collect.connections.raw_requests import RawRequest
+from kafka_audit.collect.connections.sasl import register
+from kafka_audit.collect.connections.sockets import Failure, allowed, resolve
+from kafka_audit.collect.connections.targets import Target, joined
+from kafka_audit.collect.rows.source_reads import ReadError
+from kafka_audit.model.cluster import Cluster
+
+__all__ = ["CLIENT", "MAX_BYTES", "THROTTLED", "UNSUPPORTED", "ClientOptions", "Conversation", "demand", "error_name", "quiet"]
+
+varints.bound()
+
+CLIENT = "kafka-audit"
+THROTTLED = "throttled"
+"""Error of a read that the broker's request quota leaves no time for."""
+
+MAX_BYTES = 128 * 1024 * 1024
+"""Largest answer taken: Metadata of nearly three million partitions.
+
+A TLS alert, read as a size, is 352 MB and so is refused at once."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClientOptions:
+    """How to speak: `way` to one address; `at` finds it among the cluster's `logins`. `budget` bounds all that is asked."""
+
+    read_s: float
+    max_bytes: int = MAX_BYTES
+    budget: Budget = field(default_factory=Budget, repr=False)
+    logins: Logins = field(default_factory=lambda: Logins(Cluster(name="none"), {}), repr=False)
+    way: Way = field(default_factory=Way)
+
+    def at(self, target: Target) -> "ClientOptions":
+        """Return how to speak to a target; raises ReadError where the cluster file does not let us."""
+        return replace(self, way=self.logins.way(target))
+
+    def part(self, seconds: float) -> "ClientOptions":
+        """Return the same with an earlier end."""
+        return replace(self, budget=self.budget.part(seconds))
+
+
+class Conversation:
+    """A connection to one address; a context manager.
+
+    Attributes:
+        apis: offered range of versions by API key, as ApiVersions says.
+        lost: why the connection is gone, None while it holds.
+    """
+
+    def __init__(self, host: str, port: int, options: ClientOptions) -> None:
+        """Prepare; `__enter__` connects."""
+        self.apis: dict[int, tuple[int, int]] = {}
+        self.lost: ReadError | None = None
+        self._options = options
+        self._place = host, port
+        with _unlogged():
+            self._net = NetworkSelector(client_id=CLIENT, slow_task_threshold_secs=0)
+            self._manager = Manager(
+                self._net,
+                options.budget,
+                bootstrap_servers=[joined(host, port)],
+                client_id=CLIENT,
+                client_software_name=CLIENT,
+                client_software_version=__version__,
+                receive_message_max_bytes=options.max_bytes,
+                request_timeout_ms=round(options.read_s * 1000),
+                **options.way.kafka,
+            )
+        self._connection: Any = None
+
+    def __enter__(self) -> Self:
+        """Resolve, connect, ask for ApiVersions, log in where `way` says so; raises ReadError."""
+        way = self._options.way
+        try:
+            seconds = self._options.budget.demand_time(self._options.read_s)
+            with way.attempt(seconds), _unlogged(), as_read_error(way):
+                self._manager.take(self._resolved())
+                self._manager.run(self._connect)
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def _resolved(self) -> list[tuple[int, tuple[Any, ...]]]:
+        """Return the addresses to dial: those that were looked at, so that no other answer of a name server comes after."""
+        host, port = self._place
+        try:
+            found = resolve(host, port, self._options.budget.demand_time(self._options.read_s))
+            return allowed(found, named=self._options.budget.excepts(host, port))
+        except Failure as failure:
+            _, error, _, needs = failure.step
+            raise ReadError(error or "no address", f"{joined(host, port)}: {error}", needs) from None
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Close the connection and its selector."""
+        with _unlogged():
+            if self._connection is not None:
+                self._connection.answered()
+            self._manager.close()
+            self._net.close()
+
+    async def _connect(self) -> None:
+        timeout_ms = self._options.budget.demand_time(self._options.read_s) * 1000
+        self._connection = self._manager.get_connection("bootstrap-0", timeout_ms=timeout_ms)
+        await self._connection
+        self.apis = dict(self._connection.broker_version_data.api_versions)
+
+    def version(self, request: type, lowest: int = 0) -> int | None:
+        """Return the highest version of a request that both sides speak, None if there is none from `lowest` on."""
+        offered = self.apis.get(request.API_KEY)  # type: ignore[attr-defined] # kafka-python makes its classes from JSON
+        if offered is None:
+            return None
+        highest = min(offered[1], request.max_version)  # type: ignore[attr-defined] # see above
+        return highest if highest >= max(offered[0], lowest) else None
+
+    def ask(self, request: Any) -> Any:  # noqa: ANN401 -- kafka-python's messages are untyped
+        """Send a request and return its answer, after the throttle that an earlier answer announced.
+
+        Raises:
+            ReadError: no answer; once the connection is gone, at once and with the same words. While a throttle lasts that is
+                longer than this read may take, at once, too; the connection stays.
+        """
+        if self.lost is not None:
+            raise self.lost
+        self._connection.answered()
+        try:
+            timeout_ms = self._wait_out_throttle(self._options.budget.demand_time(self._options.read_s)) * 1000
+            with _unlogged(), as_read_error(self._options.way):
+                return self._manager.run(self._connection.send_request, request, timeout_ms)
+        except ReadError as error:
+            if self._connection.closed:
+                self.lost = error
+            raise
+
+    def add_rows(self, count: int) -> None:
+        """Count rows that an answer becomes, before they are made; raises ReadError over `limits.rows`."""
+        self._options.budget.add_rows(count)
+
+    @property
+    def budget(self) -> Budget:
+        """The audit's."""
+        return self._options.budget
+
+    def _wait_out_throttle(self, seconds: float) -> float:
+        """Wait until the broker takes requests again; return what is left of so many seconds. Raises ReadError if none is."""
+        wait = float(self._connection.throttled_until) - time.monotonic()
+        if wait <= 0:
+            return seconds
+        if wait >= seconds:
+            message = f"throttled by the broker for {self._connection.throttled_ms} ms"
+            raise ReadError(THROTTLED, message, "a higher request quota for the auditor's user or client id")
+        time.sleep(wait)
+        return seconds - wait
+
+    def ask_metadata(self, version: int, topics: list[str] | None = None) -> bytes:
+        """Return the body of a Metadata answer undecoded, for all topics (None) or these; raises ReadError.
+
+        Topics are never created by asking: allow_auto_topic_creation is False, always.
+        """
+        request = MetadataRequest(version=version, topics=topics, allow_auto_topic_creation=False)
+        raw = RawRequest(request, MetadataResponse, MetadataRequest.API_KEY, version)
+        if topics is not None:
+            some: bytes = self.ask(raw)
+            return some
+        with self._options.budget.turn():
+            body: bytes = self.ask(raw)
+        self._options.budget.note_answer(len(body))
+        return body
+
+
+def error_name(code: int) -> str:
+    """Return Kafka's name of an error code, e.g. CLUSTER_AUTHORIZATION_FAILED."""
+    name = getattr(for_code(code), "message", None)
+    return f"error {code}" if name in {None, "UNKNOWN"} else str(name)
+
+
+def demand(code: int, message: str | None, needs: Mapping[str, str], otherwise: str | None = None) -> None:
+    """Raise ReadError for an error code, with Kafka's name of it and what is missing: by that name in `needs`, or `otherwise`."""
+    if code:
+        name = error_name(code)
+        raise ReadError(name, message, needs.get(name, otherwise))
+
+
+class _Talking(threading.local):
+    """How many of `_unlogged` this thread is in."""
+
+    depth = 0
+
+
+_talking = _Talking()
+
+
+class _NotOurs(logging.Filter):
+    """Drops what kafka-python logs of our connections: what a login sends, and what the other end repeats of it."""
+
+    def filter(self, record: logging.LogRecord) -> bool:  # noqa: ARG002 -- whatever it says
+        return not _talking.depth
+
+
+@contextmanager
+def _unlogged() -> Iterator[None]:
+    """Let kafka-python log nothing on this thread, whatever level anyone gave to one of its loggers.
+
+    `quiet` ends with a sample, and a connection that hung in it may be refused only later.
+    """
+    _talking.depth += 1
+    try:
+        yield
+    finally:
+        _talking.depth -= 1
+
+
+def _filter_logs() -> None:
+    """Put the filter on each of kafka-python's loggers: one on the logger above them would not hear what they log."""
+    ours = _NotOurs()
+    for name in [one for one in logging.root.manager.loggerDict if one.partition(".")[0] == "kafka"]:
+        logging.getLogger(name).addFilter(ours)
+
+
+register(CLIENT)
+_filter_logs()
+
+
+class _Quiet:
+    """State of `quiet`, which several audits of one process may hold at a time."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.logger = logging.getLogger("kafka")
+        self.level = self.logger.level
+        self.holders = 0
+
+
+_quiet = _Quiet()
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep kafka-python's own log lines away: failures become rows, and an undecodable answer would be logged in full."""
+    with _quiet.lock:
+        _quiet.holders += 1
+        if _quiet.holders == 1:
+            _quiet.level = _quiet.logger.level
+            _quiet.logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        with _quiet.lock:
+            _quiet.holders -= 1
+            if not _quiet.holders:
+                _quiet.logger.setLevel(_quiet.level)

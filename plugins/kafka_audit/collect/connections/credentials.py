@@ -1,0 +1,333 @@
+"""Which listener is spoken to in which way, and as whom: credentials are taken out here, at the moment of connecting.
+
+Rules: the cluster file names a listener's security, or its protocol is that of `security`. A password, a SCRAM proof or a token
+goes only to an address that the file names as host:port, or whose host matches `trusted_hosts`: what the cluster lists, anyone
+may have written who can write a znode or answers Metadata. The port counts, for behind another port of the same host another
+process may listen. In clear text a secret goes only to an address that the file names: a name or a network alone proves nothing
+where no certificate is shown. It goes only to an address that answered ApiVersions (kafka-python asks before it logs in). A
+login that was refused is not tried at every other address, for that is how accounts get locked (`attempts`).
+
+What counts is where the bytes go, which is the dialled address: `reach` names it, and TLS checks the advertised name, which is
+the key of `reach`, so the file names both.
+"""
+
+import base64
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from kafka.net.sasl.oauth import AbstractTokenProvider
+
+from kafka_audit.collect.connections.login_attempts import Attempts, Place
+from kafka_audit.collect.connections.sockets import context
+from kafka_audit.collect.connections.targets import PLAINTEXT, Target, joined, split_address, ways
+from kafka_audit.collect.rows.source_reads import MECHANISM_REFUSED, NO_CREDENTIALS, NOT_SUPPORTED, NOT_TRUSTED, ReadError, clean
+from kafka_audit.model.cluster import Cluster, Security, Tls
+from kafka_audit.model.errors import UsageError
+from kafka_audit.model.trusted_hosts import is_host, line, normal_host, parse
+
+_PROTOCOLS_DIFFER = "protocols differ"
+IN_CLEAR_TEXT = frozenset({"PLAIN", "OAUTHBEARER"})
+"""Mechanisms that hand the secret itself over; SCRAM sends a proof."""
+
+_PASSWORDS = IN_CLEAR_TEXT | {"SCRAM-SHA-256", "SCRAM-SHA-512"}
+"""Mechanisms after which the other end has the secret, or what it can be computed from.
+
+GSSAPI is none: a ticket is made for one service on one host (kafka/HOST), and no other can use it. Nor is a client certificate:
+its key never leaves this machine, and the name in it is public.
+"""
+
+_REFUSALS = {"PLAIN": 2}
+"""How many refusals without any success end a listener's logins, where more than one: each broker has its own list for PLAIN."""
+
+
+class NotAsked(ReadError):  # noqa: N818 -- ReadError's own name
+    """The cluster file says nothing of how to speak to a listener, so one read stands for all."""
+
+
+_HIDDEN = "***"
+_PROOF = re.compile(r"[A-Za-z0-9+/=_-]{40,}")  # 44 characters of base64 from SHA-256, 64 of hexadecimal digits
+
+
+def _anyhow(_seconds: float) -> AbstractContextManager[None]:
+    return nullcontext()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Way:
+    """How one address is spoken to. `kafka` goes to kafka-python as it is; `hidden` is never to be shown."""
+
+    kafka: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    hidden: tuple[str, ...] = field(default=(), repr=False)
+    proves: bool = False  # SCRAM: a long token in the other end's words may be the proof that it was sent
+    attempt: Callable[[float], AbstractContextManager[None]] = field(default=_anyhow, repr=False)
+    needs: str | None = None  # what would help where the login is refused
+
+    def hide(self, text: str | None) -> str | None:
+        """Return a party's own words without the password or proof, should it echo it, also encoded."""
+        if not text:
+            return text
+        for secret in self.hidden:
+            text = text.replace(secret, _HIDDEN)
+        return _PROOF.sub(_HIDDEN, text) if self.proves else text
+
+
+class Logins:
+    """The ways of one cluster, for one audit: it remembers what was refused."""
+
+    def __init__(self, cluster: Cluster, secrets: Mapping[str, str]) -> None:
+        """Take the cluster and where passwords are looked up.
+
+        Raises:
+            UsageError: a file of certificates cannot be read.
+        """
+        self._cluster = cluster
+        self._secrets = secrets
+        self._attempts: dict[Security, Attempts] = {}
+        self._offered: dict[str, str] = {}
+        named = {f"listeners.{name}": one for name, one in cluster.listeners.items() if one is not None}
+        for key, one in {"security": cluster.security, **named}.items():
+            if one.protocol.endswith("SSL"):
+                demand_files(one.tls, f"clusters.{cluster.name}.{key}")
+        if cluster.zookeeper is not None:
+            demand_files(cluster.zookeeper.tls, f"clusters.{cluster.name}.zookeeper.tls")
+        self._named = _named(cluster)
+        self._trusted = tuple(parse(one) for one in cluster.trusted_hosts)
+
+    def security(self, target: Target) -> Security | None:
+        """Return what the cluster file says of a listener, None where it says nothing."""
+        named = self._cluster.listeners.get(target.listener)
+        if named is not None:
+            return named
+        return self._cluster.security if self._cluster.security.protocol == target.protocol else None
+
+    def tls(self, target: Target) -> tuple[str, str | None, tuple[str, str] | None]:
+        """Return what `probe_sockets.secure` takes: the name to be shown, whom to trust, and our own certificate's files."""
+        security = self.security(target)
+        if security is None or not security.protocol.endswith("SSL"):
+            return target.host, None, None
+        files = None  # shown to whom the cluster lists, too: see _PASSWORDS
+        if security.tls and security.tls.cert_file:
+            files = (security.tls.cert_file, security.tls.key_file or security.tls.cert_file)
+        return target.host, _authorities(security.tls), files
+
+    def mechanism(self, target: Target) -> str:
+        """Return the mechanism to name when asking which there are."""
+        security = self.security(target)
+        return (security and security.mechanism) or "PLAIN"
+
+    def judges(self, target: Target) -> bool:
+        """Tell whether a `ca_file` says whom to trust."""
+        security = self.security(target)
+        return bool(security and security.tls and security.tls.ca_file)
+
+    def offers(self, target: Target, mechanisms: str) -> None:
+        """Keep what a listener offers, so that no login is tried that cannot succeed."""
+        self._offered[target.address] = clean(mechanisms)
+
+    def passwords(self) -> frozenset[str]:
+        """Return every password that the cluster file names, as far as they are there."""
+        zookeeper = self._cluster.zookeeper
+        securities = [self._cluster.security, *(one for one in self._cluster.listeners.values() if one is not None)]
+        names = {one.password_env for one in securities} | {zookeeper.password_env if zookeeper else None}
+        return frozenset(filter(None, (self._secrets.get(name) for name in names if name)))
+
+    def names(self, target: Target) -> bool:
+        """Tell whether the cluster file names the address that is dialled, as host:port."""
+        return _compared(*target.dialled) in self._named
+
+    def _matches(self, target: Target) -> bool:
+        return any(one.matches(*target.dialled) for one in self._trusted)
+
+    def demand_known(self, target: Target) -> Security:
+        """Return how a listener is spoken to; raises NotAsked where the cluster file does not say it or says otherwise."""
+        security = self.security(target)
+        if security is None and target.protocol == PLAINTEXT:
+            return Security()
+        if security is None:
+            raise NotAsked(NO_CREDENTIALS, f"{_name(target)} is {target.protocol}", _wanted(target))
+        if security.protocol != target.protocol:
+            message = f"the cluster file says {security.protocol}, the cluster says {target.protocol}"
+            raise NotAsked(_PROTOCOLS_DIFFER, message, _wanted(target))
+        return security
+
+    def way(self, target: Target) -> Way:
+        """Return how to speak to a target; raises ReadError where there is none."""
+        security = self.demand_known(target)
+        if security.protocol == PLAINTEXT:
+            return Way()
+        options: dict[str, Any] = {"security_protocol": security.protocol}
+        if security.protocol.endswith("SSL"):
+            name, trust, files = self.tls(target)
+            options["ssl_context"] = _Named(context(trust, True, files), name)  # noqa: FBT003 -- a function for vantages
+        if security.mechanism is None:
+            return Way(kafka=options)
+        return self._login(target, security, options)
+
+    def _login(self, target: Target, security: Security, options: dict[str, Any]) -> Way:
+        mechanism = security.mechanism or ""
+        self._demand_trusted(target, security)
+        self._demand_offered(target, security)
+        options["sasl_mechanism"] = mechanism
+        place = Place(
+            address=joined(*_compared(*target.dialled)),
+            listener=target.listener,
+            host=None if self.names(target) else normal_host(target.dialled[0]),
+        )
+        attempts = self._attempts.setdefault(security, Attempts(_REFUSALS.get(mechanism, 1)))
+        attempt = partial(attempts.at, place)
+        if mechanism == "GSSAPI":
+            if find_spec("gssapi") is None:
+                raise ReadError(
+                    NOT_SUPPORTED, f"{_name(target)} is to be entered with GSSAPI", "the Python package gssapi on this worker"
+                )
+            return Way(kafka=options, attempt=attempt, needs="a Kerberos ticket of this worker's user (kinit)")
+        password = self._secrets.get(security.password_env or "")
+        if not password:
+            raise ReadError(NO_CREDENTIALS, None, f"the environment variable {security.password_env}")
+        if mechanism == "OAUTHBEARER":
+            options["sasl_oauth_token_provider"] = _Token(password)
+            needs = f"a token in {security.password_env} that listener {_name(target)} accepts"
+        else:
+            options |= {"sasl_plain_username": security.username, "sasl_plain_password": password}
+            needs = f"a user and password that listener {_name(target)} accepts ({security.username}, {security.password_env})"
+        proves = mechanism not in IN_CLEAR_TEXT
+        return Way(kafka=options, hidden=tuple(_encoded(password)), proves=proves, attempt=attempt, needs=needs)
+
+    def _demand_trusted(self, target: Target, security: Security) -> None:
+        """Raise ReadError where a password would go to an address that the cluster file neither names nor trusts."""
+        mechanism = security.mechanism or ""
+        if mechanism not in _PASSWORDS or self.names(target):
+            return
+        if not security.protocol.endswith("SSL") and mechanism in IN_CLEAR_TEXT:
+            where = f"{clean(target.address)} is not in the cluster file"
+            raise ReadError(
+                NOT_TRUSTED,
+                f"not tried: {mechanism} without TLS hands the password over, and {where}",
+                f"{clean(target.advertised)} in bootstrap of the cluster file, or a listener with TLS or SCRAM",
+            )
+        if not self._matches(target):
+            message = f"not tried: {clean(target.address)} is neither in the cluster file nor in its trusted_hosts"
+            raise ReadError(NOT_TRUSTED, message, trusting(target.host))
+
+    def _demand_offered(self, target: Target, security: Security) -> None:
+        """Raise ReadError where the listener does not offer the mechanism, so that no login can succeed."""
+        mechanism, offered = security.mechanism or "", self._offered.get(target.address)
+        if offered is None or mechanism in offered.split(","):
+            return
+        message = f"not tried: {mechanism} is not enabled on {_name(target)}, which offers {offered or 'none'}"
+        # Nobody is to be talked out of a proof and into handing the password over.
+        instead = [one for one in offered.split(",") if mechanism in IN_CLEAR_TEXT or one not in IN_CLEAR_TEXT]
+        wanted = f"mechanism: {','.join(instead) or '…'} for {_name(target)} in the cluster file"
+        enabled = f"{mechanism} in sasl.enabled.mechanisms of listener {_name(target)}"
+        raise ReadError(MECHANISM_REFUSED, message, wanted if instead else enabled)
+
+
+class _Token(AbstractTokenProvider):  # type: ignore[misc] # kafka-python has no types
+    """A token from the environment."""
+
+    def __init__(self, token: str) -> None:
+        super().__init__()
+        self._token = token
+
+    def token(self) -> str:
+        """Return the token."""
+        return self._token
+
+
+@dataclass(frozen=True)
+class _Named:
+    """A TLS context that shows and checks the advertised name, also where `reach` dials another address."""
+
+    context: Any
+    name: str
+
+    def wrap_socket(self, sock: Any, *, server_hostname: str | None, do_handshake_on_connect: bool) -> Any:  # noqa: ANN401, ARG002 -- kafka-python's call
+        """Return the socket inside TLS."""
+        return self.context.wrap_socket(sock, server_hostname=self.name, do_handshake_on_connect=do_handshake_on_connect)
+
+
+def demand_files(tls: Tls | None, key: str) -> None:
+    """Raise UsageError where files of certificates cannot be used, with the key of the cluster file that names them."""
+    if tls is None:
+        return
+    for name, path in (("ca_file", tls.ca_file), ("cert_file", tls.cert_file), ("key_file", tls.key_file)):
+        if path is None:
+            continue
+        try:
+            Path(path).expanduser().read_bytes()
+        except OSError as error:
+            msg = f"{key}.{name}: {path} cannot be read: {error.strerror}"
+            raise UsageError(msg) from None
+    try:
+        context(_authorities(tls), True, None)  # noqa: FBT003 -- a function for vantages
+    except (OSError, ValueError):
+        msg = f"{key}.ca_file: {tls.ca_file} holds no certificate in PEM form"
+        raise UsageError(msg) from None
+    try:
+        files = (tls.cert_file, tls.key_file or tls.cert_file) if tls.cert_file else None
+        context(None, False, files)  # noqa: FBT003 -- a function for vantages
+    except (OSError, ValueError):
+        msg = f"{key}.cert_file: {tls.cert_file} and its key_file are no certificate and key, in PEM form and without a password"
+        raise UsageError(msg) from None
+
+
+def _authorities(tls: Tls | None) -> str:
+    """Return the text of `ca_file`, "" for this machine's own authorities."""
+    return Path(tls.ca_file).expanduser().read_text(encoding="ascii", errors="ignore") if tls and tls.ca_file else ""
+
+
+def _named(cluster: Cluster) -> set[tuple[str, int]]:
+    """Return the addresses that a cluster file lets this machine dial; where `reach` leads elsewhere, that counts."""
+    instead = ways(cluster)
+    found = set(instead.values())
+    for key, addresses in (("bootstrap", cluster.bootstrap), ("controllers", cluster.controllers)):
+        for address in addresses:
+            host, port = split_address(address, f"clusters.{cluster.name}.{key}")
+            found.add(instead.get((normal_host(host), port), address))
+    return {_compared(*split_address(one, "reach")) for one in found}
+
+
+def _compared(host: str, port: int) -> tuple[str, int]:
+    return normal_host(host), port
+
+
+def trusting(host: str) -> str:
+    """Return what lets a password go to a host that the cluster lists: the line to add, where it is a host at all."""
+    return line([host]) if is_host(host) else "an address that is a host name or an IP address"
+
+
+def _encoded(secret: str) -> Iterable[str]:
+    """Yield a secret as another party may repeat it: as it is, in base64, in hexadecimal digits, as in a URL."""
+    raw = secret.encode("utf-8", "surrogateescape")
+    found = {raw.hex(), raw.hex().upper(), quote(raw, safe=""), repr(secret)[1:-1], json.dumps(secret)[1:-1]}
+    for before in range(3):  # base64 of a longer text holds one of three, by where the secret begins in it
+        text = base64.b64encode(b"\0" * before + raw).decode()
+        found.add(text[(0, 2, 3)[before] : len(text) - (0, 3, 2)[(len(raw) + before) % 3]])
+    return sorted({secret, *(one for one in found if len(one) >= _SHORTEST)}, key=len, reverse=True)
+
+
+_SHORTEST = 4  # characters: fewer are parts of words
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
+
+
+def _name(target: Target) -> str:
+    """Return a listener's name for people and for a line of YAML: it comes from the cluster."""
+    name = clean(target.listener)
+    return name if _PLAIN_NAME.fullmatch(name) else json.dumps(name, ensure_ascii=False)
+
+
+def _wanted(target: Target) -> str:
+    what = (
+        "protocol: SSL, ca_file: …"
+        if target.protocol == "SSL"
+        else f"protocol: {clean(target.protocol)}, mechanism: …, username: …, password_env: …"
+    )
+    return f"listeners: {{{_name(target)}: {{{what}}}}} in the cluster file"

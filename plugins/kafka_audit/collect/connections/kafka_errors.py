@@ -1,0 +1,97 @@
+"""What kafka-python raises, in our words: the same failure has the same name whoever met it."""
+
+import importlib
+import re
+import struct
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+
+from kafka.errors import (
+    IncompatibleBrokerVersion,
+    KafkaError,
+    KafkaProtocolError,
+    KafkaTimeoutError,
+    RequestTimedOutError,
+    SaslAuthenticationFailedError,
+    UnsupportedSaslMechanismError,
+)
+
+from kafka_audit.collect.connections.credentials import Way
+from kafka_audit.collect.connections.sasl import ScramError
+from kafka_audit.collect.connections.sockets import CLIENT_REFUSED, CLIENT_WANTED, MISTRUST, tls_words
+from kafka_audit.collect.rows.source_reads import LOGIN_REFUSED, MECHANISM_REFUSED, ReadError, os_words
+
+UNSUPPORTED, TIMEOUT, _NOT_KAFKA = "UNSUPPORTED_VERSION", "timeout", "not a Kafka answer"
+# What kafka-python lets through when an answer is well framed and makes no sense inside.
+UNDECODABLE = (
+    *(ValueError, LookupError, TypeError, ArithmeticError, AttributeError, AssertionError),
+    *(RuntimeError, EOFError, MemoryError, struct.error),
+)
+_ERRNO = re.compile(r"\b(\d{1,5}) E[A-Z]+\b")
+_PREFIX = re.compile(r"^(\[Error \d+\] )?(\w+Error: )*")
+
+
+def _ticket_errors() -> tuple[type[Exception], ...]:
+    """Return what GSSAPI raises for want of a ticket, where that package is installed at all."""
+    return (importlib.import_module("gssapi.exceptions").GSSError,) if find_spec("gssapi") else ()
+
+
+_TICKET_ERRORS = _ticket_errors()
+
+
+@contextmanager
+def as_read_error(way: Way) -> Iterator[None]:
+    """Turn whatever kafka-python raises inside into ReadError, without the secrets of the way."""
+    started = time.monotonic()
+    try:
+        yield
+    except (KafkaError, *UNDECODABLE, *_TICKET_ERRORS, OSError) as error:
+        found = _read_error(error, time.monotonic() - started, way)
+        # Not `from error`: the text of the cause may hold what was hidden in ours.
+        raise ReadError(found.error, way.hide(found.message), found.needs) from None
+
+
+def _read_error(error: Exception, seconds: float, way: Way) -> ReadError:
+    text = str(error)
+    if isinstance(error, KafkaTimeoutError | RequestTimedOutError):
+        return ReadError(TIMEOUT, f"no answer for {seconds:.1f} s")
+    if isinstance(error, ScramError) and error.error is not None:
+        return ReadError(error.error, error.words, error.needs)
+    if isinstance(error, (SaslAuthenticationFailedError, *_TICKET_ERRORS)):
+        return ReadError(LOGIN_REFUSED, _PREFIX.sub("", text), way.needs)
+    if isinstance(error, KafkaError):
+        return _kafka_error(error, text, way)
+    if isinstance(error, UNDECODABLE):
+        return ReadError(_NOT_KAFKA, f"{type(error).__name__}: {text}")
+    return ReadError(os_words(getattr(error, "errno", None), "connection failed"), text)
+
+
+def _kafka_error(error: KafkaError, text: str, way: Way) -> ReadError:
+    if isinstance(error, UnsupportedSaslMechanismError):
+        return ReadError(MECHANISM_REFUSED, _PREFIX.sub("", text), "a mechanism that the listener has enabled")
+    if isinstance(error, IncompatibleBrokerVersion | KafkaProtocolError):
+        return ReadError(UNSUPPORTED if isinstance(error, IncompatibleBrokerVersion) else _NOT_KAFKA, text)
+    if "[SSL" in text or "certificate" in text:
+        return _tls_error(text, way)
+    return ReadError(_words(text, error), text or None)
+
+
+def _tls_error(text: str, way: Way) -> ReadError:
+    words = tls_words(text)
+    if words == CLIENT_WANTED:
+        return ReadError(words, text, "cert_file and key_file for this listener in the cluster file")
+    if words == CLIENT_REFUSED:
+        return ReadError(words, text, "a client certificate that the brokers' trust store accepts")
+    return ReadError(words, text, "a ca_file and an advertised name that fit the certificate" if words in MISTRUST else way.needs)
+
+
+def _words(text: str, error: KafkaError) -> str:
+    number = _ERRNO.search(text)
+    if number:
+        return os_words(int(number[1]), "connection failed")
+    for part, words in (("timed out", "timeout"), ("DNS", "name or service not known"), ("disconnected", "connection closed")):
+        if part in text:
+            return words
+    return str(getattr(error, "message", None) or type(error).__name__)

@@ -1,0 +1,51 @@
+"""Which brokers and addresses are asked first, and at all where more are listed than `limits` allow. Pure.
+
+Whoever may write a znode or answers as a broker may list as many as they like, with any id. So an id says nothing. First come
+those that the cluster file names, then those that hold partitions, then those that are registered longest: what floods the list
+comes after what was there.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from itertools import zip_longest
+
+from kafka_audit.collect.connections.targets import Target
+from kafka_audit.model.tables import RegisteredBroker, Row
+from kafka_audit.model.trusted_hosts import normal_host
+
+MOST_OF_ONE = 100
+"""Endpoints of one broker that are taken: it has as many listeners, and 10 are many."""
+
+Named = Collection[tuple[str, int]]
+
+
+def order(listed: Collection[int], rows: Iterable[Row], assigned: Collection[int] = ()) -> list[int]:
+    """Return these brokers, those first to which ZooKeeper assigns partitions, then those that it has registered longest."""
+    since = {row.broker_id: row.czxid for row in rows if isinstance(row, RegisteredBroker)}
+    return sorted(listed, key=lambda broker: (broker not in assigned, since.get(broker, 0)))
+
+
+def targets(by_broker: Mapping[int, list[Target]], named: Named, most_brokers: int, most_targets: int) -> dict[int, list[Target]]:
+    """Return the targets of as many brokers as may be asked: each has one before any has two.
+
+    Args:
+        by_broker: targets by broker, in the order of `brokers`; those that the cluster file names come first all the same.
+        named: addresses in the cluster file, hosts in small letters.
+        most_brokers: how many brokers.
+        most_targets: how many targets of all of them.
+    """
+    known = frozenset(named)
+
+    def in_file(one: Target) -> bool:
+        return (normal_host(one.host), one.port) in known or (normal_host(one.dialled[0]), one.dialled[1]) in known
+
+    order = sorted(by_broker, key=lambda broker: not any(map(in_file, by_broker[broker])))[:most_brokers]
+    if sum(len(by_broker[broker]) for broker in order) <= most_targets:
+        return {broker: by_broker[broker] for broker in order}
+    found: dict[int, list[Target]] = {}
+    for one in _in_turn(sorted(by_broker[broker], key=lambda one: not in_file(one)) for broker in order)[:most_targets]:
+        found.setdefault(one.broker_id, []).append(one)
+    return found
+
+
+def _in_turn(lists: Iterable[list[Target]]) -> list[Target]:
+    return [one for layer in zip_longest(*lists) for one in layer if one is not None]

@@ -1,0 +1,266 @@
+"""Names, TCP and TLS, the first layers of a probe of an endpoint.
+
+`collect/probes/probe_script.py` goes to vantages by stdin with this module's text in front of it. So, as there: standard
+library only, nothing of the package, syntax of Python 3.6, annotations in quotes, and no credential.
+"""
+
+import base64
+import errno
+import ipaddress
+import re
+import socket
+import ssl
+import threading
+import time
+from typing import Callable  # noqa: UP035 -- Python 3.6
+
+WORDS = {
+    errno.ECONNREFUSED: "connection refused",
+    errno.EHOSTUNREACH: "no route to host",
+    errno.ENETUNREACH: "network is unreachable",
+    errno.ETIMEDOUT: "timeout",
+    errno.ECONNRESET: "connection reset",
+    errno.EPIPE: "connection closed",
+}
+TIMEOUT, CLOSED = "timeout", "connection closed"
+EXPIRED, OTHER_NAME = "certificate expired", "certificate for another name"
+UNKNOWN_ISSUER, NOT_ACCEPTED = "certificate of an unknown issuer", "certificate not accepted"
+MISTRUST = (EXPIRED, "certificate not yet valid", OTHER_NAME, UNKNOWN_ISSUER, NOT_ACCEPTED)
+CLIENT_WANTED, CLIENT_REFUSED = "client certificate required", "client certificate refused"
+NO_TLS, HANDSHAKE_REFUSED = "no TLS spoken there", "TLS handshake refused"
+# What OpenSSL says, in small letters, from the most special to the most general.
+TLS_WORDS = (
+    ("certificate has expired", EXPIRED),
+    ("not yet valid", "certificate not yet valid"),
+    ("hostname mismatch", OTHER_NAME),
+    ("ip address mismatch", OTHER_NAME),
+    ("doesn't match", OTHER_NAME),
+    ("self signed", UNKNOWN_ISSUER),
+    ("self-signed", UNKNOWN_ISSUER),
+    ("unable to get", UNKNOWN_ISSUER),
+    ("unable to verify the first", UNKNOWN_ISSUER),
+    ("certificate verify failed", NOT_ACCEPTED),
+    ("certificate required", CLIENT_WANTED),
+    ("bad certificate", CLIENT_WANTED),
+    ("unknown ca", CLIENT_REFUSED),
+    ("certificate unknown", CLIENT_REFUSED),
+    ("certificate expired", CLIENT_REFUSED),
+    ("wrong version number", NO_TLS),
+    ("record layer failure", NO_TLS),
+    ("packet length too long", NO_TLS),
+    ("unknown protocol", NO_TLS),
+    ("eof occurred", CLOSED),
+    ("unexpected eof", CLOSED),
+    ("timed out", TIMEOUT),
+)
+
+
+NUMBER = re.compile(r"^([0-9.]+|[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*)$")
+HOSTS, RESOLV_CONF = "/etc/hosts", "/etc/resolv.conf"
+MOST_READ = 1 << 20
+MOST_SERVERS = 3  # more than glibc asks
+
+
+NOT_DIALLED = "not dialled: "
+MEANT = "an address that clients reach, or this one in bootstrap or reach of the cluster file"
+# Where a listed address would lead to something that is no broker: to the machine itself, to all of a network, or to the service
+# that hands out a cloud machine's credentials.
+NEVER = tuple(
+    (ipaddress.ip_network(network), kind)
+    for network, kind in (
+        ("169.254.0.0/16", "link-local address"),
+        ("fe80::/10", "link-local address"),
+        ("224.0.0.0/4", "multicast address"),
+        ("ff00::/8", "multicast address"),
+        ("0.0.0.0/8", "unspecified address"),
+        ("::/128", "unspecified address"),
+        ("255.255.255.255/32", "broadcast address"),
+        ("100.100.100.200/32", "cloud metadata address"),
+        ("168.63.129.16/32", "cloud metadata address"),
+        ("192.0.0.192/32", "cloud metadata address"),
+        ("fd00:ec2::254/128", "cloud metadata address"),
+        ("fd20:ce::254/128", "cloud metadata address"),
+    )
+)
+# Where IPv6 addresses hold an IPv4 one, at which bit of the 128 it ends: mapped, compatible, NAT64, 6to4.
+HOLDING = tuple(
+    (ipaddress.ip_network(network), shift)
+    for network, shift in (("::ffff:0:0/96", 0), ("::/96", 0), ("64:ff9b::/96", 0), ("2002::/16", 80))
+)
+
+
+class Failure(Exception):  # noqa: N818 -- a layer that does not work is a result, no error
+    """A layer that does not work."""
+
+    def __init__(
+        self, error: "str | None", outcome: str = "failed", needs: "str | None" = None, detail: "str | None" = None
+    ) -> None:
+        """Keep the parts of the row to be."""
+        Exception.__init__(self, error)
+        self.step = (outcome, error, detail, needs)
+
+
+def tls_words(text: str) -> str:
+    """Return our words for what OpenSSL says of a handshake."""
+    said = text.lower()
+    return next((words for part, words in TLS_WORDS if part in said), HANDSHAKE_REFUSED)
+
+
+def words(error: Exception) -> str:
+    """Return our word for an error of the operating system or of TLS."""
+    if isinstance(error, socket.timeout):
+        return TIMEOUT
+    if isinstance(error, (ssl.SSLError, ssl.CertificateError)):
+        return tls_words(str(error))
+    number, text = getattr(error, "errno", None), getattr(error, "strerror", None)
+    return WORDS.get(number or 0) or (text or type(error).__name__).lower()
+
+
+def lines_of(path: str) -> "list[list[str]]":
+    """Return the words of each line of a file of the resolver's, comments left out; nothing where it cannot be read."""
+    try:
+        with open(path, errors="replace") as file:  # noqa: PTH123 -- Python 3.6 of a vantage
+            return [line.partition("#")[0].lower().split() for line in file.read(MOST_READ).splitlines()]
+    except OSError:
+        return []
+
+
+def resolver(host: str) -> "str | None":
+    """Return who tells this machine what a name means: its hosts file, or the nameservers set up; None for an address."""
+    if re.match(r"^[0-9.]+$", host) or ":" in host:
+        return None
+    if any(host.lower().rstrip(".") in line[1:] for line in lines_of(HOSTS)):
+        return "by hosts file"
+    servers = [line[1] for line in lines_of(RESOLV_CONF) if len(line) > 1 and line[0] == "nameserver"]
+    servers = [one for one in servers if re.match(r"^[0-9a-f.:%]+$", one)]
+    return "by nameserver " + ",".join(servers[:MOST_SERVERS]) if servers else "by no nameserver"
+
+
+def resolve(host: str, port: int, seconds: float) -> "list[tuple[int, tuple[str, int]]]":
+    """Return (family, address) pairs of a name; a resolver that hangs is left behind on a thread of its own."""
+    if NUMBER.match(host):  # nobody is asked, so nobody hangs
+        try:
+            return [(one[0], one[4]) for one in socket.getaddrinfo(host, port, 0, socket.SOCK_STREAM, 0, socket.AI_NUMERICHOST)]  # type: ignore[misc] # as below
+        except (OSError, UnicodeError):
+            pass
+    found: list[list[tuple[int, tuple[str, int]]]] = []
+    failed: list[str] = []
+
+    def look_up() -> None:
+        try:
+            found.append([(one[0], one[4]) for one in socket.getaddrinfo(host, port, 0, socket.SOCK_STREAM)])  # type: ignore[misc] # IPv6 addresses have four parts
+        except socket.gaierror as error:
+            absent = error.errno in (socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME))
+            failed.append("name or service not known" if absent else (error.strerror or "name lookup failed").lower())
+        except (OSError, UnicodeError):
+            failed.append("name or service not known")
+
+    thread = threading.Thread(target=look_up, daemon=True)
+    thread.start()
+    thread.join(max(0.0, seconds))
+    if found:
+        return found[0]
+    raise Failure(failed[0] if failed else TIMEOUT, detail=resolver(host))
+
+
+def never_dialled(address: str) -> "str | None":
+    """Return what kind of address it is that is never dialled, None for any other; an address as getaddrinfo gives it."""
+    try:
+        found = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return "no address"
+    forms = [found]
+    if found.version == 6:  # noqa: PLR2004 -- IPv6
+        held = [shift for network, shift in HOLDING if found in network and int(found) > 1]
+        forms += [ipaddress.ip_address((int(found) >> shift) & 0xFFFFFFFF) for shift in held]
+    return next((kind for one in forms for network, kind in NEVER if one in network), None)
+
+
+def allowed(addresses: "list[tuple[int, tuple[str, int]]]", named: bool) -> "list[tuple[int, tuple[str, int]]]":  # noqa: FBT001 -- goes to vantages
+    """Return the addresses that may be dialled; all of them where the cluster file names the one that was given.
+
+    Raises Failure where none is left. What is dialled is what was looked at here: nothing is resolved again.
+    """
+    kinds = [None if named else never_dialled(one[1][0]) for one in addresses]
+    left = [one for one, kind in zip(addresses, kinds) if kind is None]  # noqa: B905 -- Python 3.6
+    if not left:
+        raise Failure(NOT_DIALLED + str(kinds[0] if kinds else "no address"), "unknown", MEANT)
+    return left
+
+
+def connect(
+    addresses: "list[tuple[int, tuple[str, int]]]", end: float, opened: "Callable[[socket.socket], None] | None" = None
+) -> socket.socket:
+    """Return a connection to the first address that takes one; raises Failure with the last one's error.
+
+    opened: gets each socket before it is used, and raises OSError where none may be any more.
+    """
+    last = "timeout"
+    for family, address in addresses:
+        left = end - time.monotonic()
+        if left <= 0:
+            raise Failure(TIMEOUT)
+        sock = socket.socket(family, socket.SOCK_STREAM)
+        sock.settimeout(left)
+        try:
+            if opened is not None:
+                opened(sock)
+            sock.connect(address)
+        except OSError as error:
+            sock.close()
+            last = words(error)
+        else:
+            return sock
+    raise Failure(last)
+
+
+def context(trust: "str | None", named: bool, files: "tuple[str, str] | None") -> ssl.SSLContext:  # noqa: FBT001 -- goes to vantages
+    """Return a client's side of TLS.
+
+    trust: PEM text of authorities, "" for this machine's, None to accept anybody. files: certificate and key of a client.
+    """
+    made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    made.check_hostname = named and trust is not None
+    if trust is None:
+        made.verify_mode = ssl.CERT_NONE
+    elif trust:
+        made.load_verify_locations(cadata=trust)
+    else:
+        made.load_default_certs()
+    if files:
+        made.load_cert_chain(files[0], files[1], "")  # without a password OpenSSL would ask for it on the terminal
+    return made
+
+
+def secure(
+    sock: socket.socket,
+    addresses: "list[tuple[int, tuple[str, int]]]",
+    tls: "tuple[str, str | None, tuple[str, str] | None]",
+    end: float,
+    opened: "Callable[[socket.socket], None] | None" = None,
+) -> "tuple[ssl.SSLSocket, str | None, tuple[str, str | None, str]]":
+    """Return a connection inside TLS, why it is not to be trusted, and (outcome, error, certificate) of the verification.
+
+    Where verification fails, another handshake without it gets the certificate all the same. outcome is about the issuer and
+    the dates alone, "unknown" where nothing was verified; tls is the name to be shown, and trust and files of `context`.
+    Raises Failure where there is no handshake.
+    """
+    name, trust, files = tls
+    error = None
+    for trusted, named in [(trust, True), (trust, False), (None, False)]:
+        if named is False and trusted is not None and error != OTHER_NAME:
+            continue
+        try:
+            sock.settimeout(max(0.001, end - time.monotonic()))
+            secured = context(trusted, named, files).wrap_socket(sock, server_hostname=name)
+        except (OSError, ValueError) as problem:
+            sock.close()
+            said = words(problem)
+            if said not in MISTRUST:
+                raise Failure(error or said)  # noqa: B904 -- the text is all that travels
+            error = error or said
+            sock = connect(addresses, end, opened)
+            continue
+        shown = base64.b64encode(secured.getpeercert(binary_form=True) or b"").decode()
+        return secured, error, ("unknown" if trust is None else "failed" if trusted is None else "ok", error, shown)
+    raise Failure(error)

@@ -1,0 +1,1 @@
+"""Probes of endpoints: from this worker, and from the hosts that command vantages name."""

@@ -1,0 +1,82 @@
+"""What a TLS endpoint presented, read from its DER form. The bytes may come from anybody."""
+
+import base64
+import ipaddress
+from datetime import datetime
+
+from cryptography import x509
+from cryptography.x509.oid import NameOID
+
+from kafka_audit.collect.probes.certificate_names import java_name
+from kafka_audit.collect.rows.source_reads import clean
+from kafka_audit.model.tables import Certificate
+
+_MOST_NAMES = 100
+
+
+def read(shown: str, host: str) -> dict[str, object] | None:
+    """Return the fields of a `Certificate` row that the certificate itself tells, None where it cannot be read.
+
+    Args:
+        shown: the certificate, DER in base64.
+        host: the advertised host that its names are compared with.
+    """
+    try:
+        found = x509.load_der_x509_certificate(base64.b64decode(shown, validate=True))
+        names, addresses = _names(found)
+        subject, issuer = java_name(found.subject.public_bytes()), found.issuer.rfc4514_string()
+        common = [str(one.value) for one in found.subject.get_attributes_for_oid(NameOID.COMMON_NAME)]
+        dates = {"not_before_ms": _ms(found.not_valid_before_utc), "not_after_ms": _ms(found.not_valid_after_utc)}
+    # TypeError: an attribute of a name whose type is not its own, e.g. a country as a string of bits.
+    except (ValueError, TypeError, x509.DuplicateExtension, x509.UnsupportedGeneralNameType, x509.InvalidVersion):
+        return None
+    return {
+        "subject": clean(subject),
+        "issuer": clean(issuer),
+        "sans": tuple(sorted(clean(one) for one in (names + addresses)[:_MOST_NAMES])),
+        **dates,
+        "name_matches": matches(host, names or common, addresses),
+    }
+
+
+def matches(host: str, names: list[str], addresses: list[str]) -> bool:
+    """Tell whether a certificate's names cover a host: addresses exactly, names in any case and with one `*` label in front."""
+    try:
+        return str(ipaddress.ip_address(host.partition("%")[0])) in addresses
+    except ValueError:
+        wanted = host.rstrip(".").lower()
+    _, _, parent = wanted.partition(".")
+    given = {one.rstrip(".").lower() for one in names}
+    return wanted in given or ("." in parent and f"*.{parent}" in given)
+
+
+def row(  # noqa: PLR0913 -- one argument a column
+    shown: str,
+    *,
+    sample: int,
+    vantage: str,
+    broker_id: int,
+    listener: str,
+    host: str,
+    port: int,
+    trusted: bool | None,
+    error: str | None,
+) -> Certificate | None:
+    """Return the row of what was shown, None where it is no certificate."""
+    told = read(shown, host)
+    if told is None:
+        return None
+    where = {"sample": sample, "vantage": vantage, "broker_id": broker_id, "listener": listener, "host": host, "port": port}
+    return Certificate(**where, **told, trusted=trusted, error=error)  # type: ignore[arg-type] # columns by name, see `read`
+
+
+def _names(found: x509.Certificate) -> tuple[list[str], list[str]]:
+    try:
+        sans = found.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    except x509.ExtensionNotFound:
+        return [], []
+    return sans.get_values_for_type(x509.DNSName), [str(one) for one in sans.get_values_for_type(x509.IPAddress)]
+
+
+def _ms(moment: datetime) -> int:
+    return round(moment.timestamp() * 1000)

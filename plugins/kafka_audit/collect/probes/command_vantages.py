@@ -1,0 +1,366 @@
+"""Command vantages: send a script by stdin, read one tab-separated line per layer back.
+
+Nothing is installed there, and no credential travels: the script holds addresses, names of mechanisms and the certificates of
+`ca_file`. Environment variables that hold one of the cluster's passwords, or are Airflow's or our own, are kept from the command.
+"""
+
+import importlib.resources
+import json
+import os
+import re
+import selectors
+import shlex
+import signal
+import subprocess
+import tempfile
+import time
+from collections import deque
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from kafka_audit.collect.connections.budget import Budget, over_limit
+from kafka_audit.collect.connections.credentials import Logins
+from kafka_audit.collect.connections.targets import Target
+from kafka_audit.collect.probes import endpoint_probes, probe_script
+from kafka_audit.collect.probes.endpoint_probes import LAYERS, Origin, Step
+from kafka_audit.collect.probes.probe_script import CERTIFICATE
+from kafka_audit.collect.rows.source_reads import Asking, ReadError, clean
+from kafka_audit.model.cluster import Cluster, Vantage
+from kafka_audit.model.tables import Row
+from kafka_audit.model.trusted_hosts import normal_host
+
+START_S = 10.0
+"""Time for ssh, kubectl or docker to get the script going, on top of the walk itself."""
+
+_MOST_UNSEEN = 200  # targets of which each has a row of its own when a broker's host saw none of them
+_MOST_OUTPUT = 4 * 1024 * 1024
+_OUTCOMES = frozenset({"ok", "failed", "unknown"})
+_END_S = 1.0
+_FIELDS = 8  # tag, index, layer, outcome, error, detail, needs, milliseconds
+_NEEDS = "a command that runs python3 or bash on the vantage, with the script on its stdin"
+_CANNOT_RUN = "cannot run"
+_BASH_LACKS = ("tls", "sasl")
+_OUR_OWN = ("AIRFLOW_CONN_", "AIRFLOW_VAR_", "AIRFLOW__", "KAFKA_AUDIT_")
+_IMPORT = re.compile(r"^from kafka_audit\.[^\n(]*(\([^)]*\))?\n", re.MULTILINE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """What a command wrote (both streams) and how it ended; `status` is None when it was still running at its deadline."""
+
+    text: str
+    status: int | None
+
+    def first_line(self) -> str:
+        """Return the first line that is not ours, with the way the command ended."""
+        line = next((one for one in self.text.splitlines() if one.strip() and not one.startswith(probe_script.TAG + "\t")), "")
+        ending = "still running at its deadline" if self.status is None else f"exit status {self.status}"
+        return f"{clean(line, 160)} ({ending})" if line else ending
+
+    def error(self) -> str:
+        """Return in short why this is not what was wanted."""
+        if self.status is None:
+            return "timeout"
+        return f"exit status {self.status}" if self.status else "unreadable output"
+
+
+def runs(  # noqa: PLR0913, PLR0917 -- what, where, to whom, for how long
+    cluster: Cluster,
+    sample: int,
+    targets: Sequence[Target],
+    brokers: Iterable[int],
+    logins: Logins | None = None,
+    budget: Budget | None = None,
+) -> list["Run"]:
+    """Return what to run for the command vantages of the cluster file: once for role client, once per broker for role broker.
+
+    Args:
+        cluster: its vantages; `limits.probes` bounds the pairs of a run and a target.
+        sample: number of this look.
+        targets: where to go.
+        brokers: ids, in the order in which their hosts are to have their turn.
+        logins: whom the cluster file trusts.
+        budget: the audit's.
+    """
+    logins, budget = logins or Logins(cluster, {}), budget or Budget(cluster)
+    ids = [*brokers]
+    origins = [
+        (vantage, Origin.of(vantage, broker))
+        for role in ("client", "broker")  # of few clients each sees all that it may
+        for vantage in cluster.vantages
+        if vantage.command is not None and vantage.role == role
+        for broker in (ids if role == "broker" else [None])
+    ]
+    found, left = [], cluster.limits.probes
+    for number, (vantage, origin) in enumerate(origins):
+        share = min(len(targets), max(1, left // (len(origins) - number)) if left else 0)
+        left -= share
+        if share == len(targets):
+            found.append(Run(cluster, vantage, origin, sample, targets, logins, budget))
+            continue
+        # Each run begins where the one before ended, so that every target has about as many probes.
+        start = number * share % max(1, len(targets))
+        turned = [*targets[start:], *targets[:start]]
+        found.append(Run(cluster, vantage, origin, sample, turned[:share], logins, budget, turned[share:]))
+    return found
+
+
+class Run:
+    """One vantage, on one host, to all targets."""
+
+    def __init__(  # noqa: PLR0913, PLR0917 -- what, where, to whom, for how long
+        self,
+        cluster: Cluster,
+        vantage: Vantage,
+        origin: Origin,
+        sample: int,
+        targets: Sequence[Target],
+        logins: Logins,
+        budget: Budget,
+        left_out: Sequence[Target] = (),
+    ) -> None:
+        """Take a vantage, where on it to run, and which targets `limits.probes` leaves out; `rows` runs."""
+        self._logins = logins
+        self._cluster = cluster
+        self._vantage = vantage
+        self._origin = origin
+        self._sample = sample
+        self._targets = targets
+        self._budget = budget
+        self._left_out = left_out
+
+    @property
+    def vantage(self) -> str:
+        """The vantage's name in the cluster file."""
+        return self._vantage.name
+
+    @property
+    def name(self) -> str:
+        """Where it runs, in words."""
+        place = "" if self._origin.from_broker is None else f" on broker {self._origin.from_broker}"
+        return clean(self._vantage.name) + place
+
+    def _command(self) -> list[str]:
+        return [part.replace("{broker_id}", str(self._origin.from_broker)) for part in self._vantage.command or ()]
+
+    def _asking(self) -> Asking:
+        observer = f"vantage:{self._vantage.name}"
+        return Asking(sample=self._sample, observer=observer, target=clean(shlex.join(self._command())))
+
+    def unanswered(self, error: ReadError) -> tuple[Row, ...]:
+        """Return the rows of a run that gave none, e.g. because it did not end with the audit."""
+        return (self._asking().failed(f"probe {self._vantage.name}", error), *self._unseen(self._targets, error))
+
+    def _unseen(self, targets: Sequence[Target], error: ReadError) -> tuple[Row, ...]:
+        """Return the rows of targets that were not seen.
+
+        From a broker's host there is none where these are many: a pair without a row was not measured, which is what its row
+        would say, and a list of brokers that is none would fill the table with pairs that nobody probed.
+        """
+        many = len(self._targets) + len(self._left_out) > _MOST_UNSEEN
+        if many and self._origin.from_broker is not None:
+            return ()
+        return endpoint_probes.unknown(self._sample, self._origin, targets, error.error, error.needs)
+
+    def rows(self) -> tuple[Row, ...]:
+        """Run the command and return `Probe` rows for every target, and one `SourceRead` row for the run."""
+        command, asking, operation = self._command(), self._asking(), f"probe {self._vantage.name}"
+        sent = [one for one in self._targets if endpoint_probes.not_probed(one.host, one.port) is None]
+        rows: list[Row] = []
+        for one in self._targets:
+            impossible = endpoint_probes.not_probed(one.host, one.port)
+            if impossible is not None:
+                rows += endpoint_probes.rows(self._sample, self._origin, one, [impossible])
+        if self._left_out:
+            message = f"{len(self._left_out)} of {len(self._left_out) + len(self._targets)} endpoints were not probed"
+            error = over_limit(f"{message} from {self.name}", "probes")
+            rows += [asking.failed(f"{operation} (rest)", error), *self._unseen(self._left_out, error)]
+        try:
+            paths = self._walk(command, sent) if sent else {}
+        except ReadError as error:
+            return (asking.failed(operation, error), *rows, *self._unseen(sent, error))
+        for index, steps in sorted(paths.items()):
+            rows += endpoint_probes.rows(self._sample, self._origin, sent[index], steps, judges=self._logins.judges(sent[index]))
+        return (asking.answered(operation), *rows)
+
+    def _walk(self, command: list[str], targets: Sequence[Target]) -> dict[int, list[Step]]:
+        """Return the steps to every target, with Python there or else with bash; raises ReadError when neither tells all."""
+        read_s = self._cluster.limits.read_s
+        wanted_s = START_S + read_s * -(-len(targets) // probe_script.SIDE_BY_SIDE)
+        named = self._budget.excepted
+        environment = without_secrets(os.environ, self._cluster, self._logins.passwords())
+        said = []
+        for program, script in (
+            (["python3", "-"], python_text(targets, read_s, self._logins, named)),
+            (["bash", "-s"], bash_text(targets, read_s, named)),
+        ):
+            output = run([*command, *program], script, self._budget.demand_time(wanted_s), environment)
+            paths = parse(output.text, targets)
+            if len(paths) == len(targets):
+                return paths if program[0] == "python3" else {at: without_python(targets[at], one) for at, one in paths.items()}
+            said.append(f"{program[0]}: {output.first_line()}")
+            if paths or output.status is None:
+                break  # it did run there: another try would tell no more
+        raise ReadError(output.error(), "; ".join(said), _NEEDS)
+
+
+Named = Collection[tuple[str, int]]
+"""Addresses that the cluster file gives as such, which may be dialled whatever they are."""
+
+
+def python_text(targets: Sequence[Target], seconds: float, logins: Logins, named: Named = ()) -> str:
+    """Return the script for a vantage with Python: this package's own modules, and a call with the targets as JSON text."""
+    folder = importlib.resources.files("kafka_audit.collect")
+    modules = ("connections/sockets.py", "probes/probe_script.py")
+    source = "\n".join(folder.joinpath(module).read_text(encoding="utf-8") for module in modules)
+    what = json.dumps(asked(targets, logins, named))
+    return f"{_IMPORT.sub('', source)}\n\nmain({what!r}, {seconds!r})\n"
+
+
+def asked(targets: Sequence[Target], logins: Logins, named: Named = ()) -> dict[str, Any]:
+    """Return what a walk from elsewhere is given, as JSON: addresses, names and certificates of `ca_file`."""
+    trust: dict[str, str] = {}
+    listed = []
+    for one in targets:
+        name, pem, _ = logins.tls(one)
+        key = None
+        if pem:  # a vantage's own store of authorities is not ours, so without a ca_file nothing is verified there
+            key = trust.setdefault(pem, str(len(trust)))
+        known = (normal_host(one.host), one.port) in named
+        listed.append([one.host, one.port, list(endpoint_probes.layers(one)), name, key, logins.mechanism(one), known])
+    return {"targets": listed, "trust": {key: pem for pem, key in trust.items()}}
+
+
+def without_python(target: Target, steps: list[Step]) -> list[Step]:
+    """Return the steps that bash gave with the one that it cannot take, where the way went that far."""
+    lacking = next((layer for layer in endpoint_probes.layers(target) if layer in _BASH_LACKS), None)
+    before = LAYERS.index(lacking) if lacking else 0
+    if lacking is None or any(one.outcome != "ok" for one in steps if LAYERS.index(one.layer) < before):
+        return steps
+    return sorted([*steps, Step(lacking, "unknown", None, None, "python3", 0)], key=lambda one: LAYERS.index(one.layer))
+
+
+def bash_text(targets: Sequence[Target], seconds: float, named: Named = ()) -> str:
+    """Return the script for a vantage with bash alone; requests travel as octal escapes for printf, hosts quoted."""
+    source = (
+        importlib.resources.files("kafka_audit.collect.probes.endpoint_probes")
+        .joinpath("probe_script.sh")
+        .read_text(encoding="utf-8")
+    )
+    settings = [
+        f"SECONDS_EACH={max(1, round(seconds))}",
+        f"API_VERSIONS={_octal(probe_script.api_versions_request())}",
+        f"IDENTITY_0={_octal(probe_script.identity_request(0))}",
+        f"IDENTITY_1={_octal(probe_script.identity_request(1))}",
+    ]
+    calls = []
+    for index, one in enumerate(targets):
+        walked = endpoint_probes.layers(one)
+        if "tls" in walked:
+            walked = ("dns", "tcp")
+        known = " named" if (normal_host(one.host), one.port) in named else ""
+        calls.append(f"  probe {index} {shlex.quote(one.host)} {one.port} {','.join(walked)}{known} &")
+        if (index + 1) % probe_script.SIDE_BY_SIDE == 0:
+            calls.append("  wait")
+    # In a function and without stdin: a child that read from it would eat the rest of this very script.
+    return "\n".join([source, *settings, "main() {", *calls, "  wait", "}", "main </dev/null", "exit 0", ""])
+
+
+def _octal(request: bytes) -> str:
+    return shlex.quote("".join(f"\\{byte:03o}" for byte in request))
+
+
+def without_secrets(environment: Mapping[str, str], cluster: Cluster, passwords: Collection[str] = ()) -> dict[str, str]:
+    """Return the environment for a vantage's command: without this cluster's passwords, and what is Airflow's or ours."""
+    securities = [cluster.security, *(one for one in cluster.listeners.values() if one is not None)]
+    names = {one.password_env for one in securities} | {cluster.zookeeper.password_env if cluster.zookeeper else None}
+    return {
+        name: value
+        for name, value in environment.items()
+        if name not in names and not name.startswith(_OUR_OWN) and not any(one in value for one in passwords)
+    }
+
+
+def run(command: Sequence[str], script: str, seconds: float, environment: Mapping[str, str], *, last: bool = False) -> Output:
+    """Run a command with the script on its stdin, in a session of its own, and end all of it at the deadline.
+
+    Of much output the beginning is kept and the command ended; with `last` the end is kept, for a log.
+
+    Raises:
+        ReadError: the command itself cannot be started here.
+    """
+    with tempfile.TemporaryFile() as stdin:
+        stdin.write(script.encode())
+        stdin.seek(0)
+        try:
+            process = subprocess.Popen(
+                list(command),
+                stdin=stdin,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                env=dict(environment),
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise ReadError(_CANNOT_RUN, f"{command[0]}: {error.strerror}", f"{command[0]} on this worker") from error
+        try:
+            text = _output(process, time.monotonic() + seconds, last=last)
+            return Output(text=text, status=process.poll())
+        finally:
+            _end(process)
+
+
+def _output(process: subprocess.Popen[bytes], deadline: float, *, last: bool) -> str:
+    """Read until the command ends, the deadline, or more than a vantage has to say; with `last` go on and forget the oldest."""
+    parts: deque[bytes] = deque()
+    stream = process.stdout
+    with selectors.DefaultSelector() as selector:
+        if stream is None:
+            return ""
+        selector.register(stream, selectors.EVENT_READ)
+        size = 0
+        while (last or size < _MOST_OUTPUT) and selector.select(max(0.0, deadline - time.monotonic())):
+            part = os.read(stream.fileno(), 65536)
+            if not part:
+                break
+            parts.append(part)
+            size += len(part)
+            while size > _MOST_OUTPUT + len(parts[0]):
+                size -= len(parts.popleft())
+    with suppress(subprocess.TimeoutExpired):  # Output.status None says so
+        process.wait(max(0.0, min(1.0, deadline - time.monotonic())))
+    return b"".join(parts).decode(errors="replace")
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    if process.stdout is not None:
+        process.stdout.close()
+    with suppress(subprocess.TimeoutExpired):  # killed, and in the kernel's hands
+        process.wait(_END_S)
+
+
+def parse(text: str, targets: Sequence[Target]) -> dict[int, list[Step]]:
+    """Return the steps by index of the target; lines that are not ours, or make no sense, are left out."""
+    paths: dict[int, list[Step]] = {}
+    for line in text.splitlines():
+        fields = line.split("\t")
+        if len(fields) != _FIELDS or fields[0] != probe_script.TAG:
+            continue
+        _, index, layer, outcome, error, detail, needs, elapsed = fields
+        if not (re.fullmatch(r"[0-9]{1,6}", index) and re.fullmatch(r"[0-9]{1,9}", elapsed)) or int(index) >= len(targets):
+            continue
+        steps = paths.setdefault(int(index), [])
+        known = {*endpoint_probes.layers(targets[int(index)]), CERTIFICATE}
+        if layer in known and outcome in _OUTCOMES and layer not in {one.layer for one in steps}:
+            steps.append(Step(layer, outcome, error or None, detail or None, needs or None, int(elapsed)))
+    return {index: sorted(steps, key=_rank) for index, steps in paths.items() if any(one.layer != CERTIFICATE for one in steps)}
+
+
+def _rank(step: Step) -> int:
+    """Return a step's place on the way; the certificate is shown just before tls is done."""
+    return 2 * LAYERS.index("tls" if step.layer == CERTIFICATE else step.layer) - (step.layer == CERTIFICATE)

@@ -1,0 +1,190 @@
+"""Probes: how far one gets to each advertised endpoint, from this worker and from command vantages.
+
+Rows only. A vantage that could not run gives `unknown`, never `failed`: nothing was seen from there.
+"""
+
+import re
+import socket
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from kafka_audit.collect.connections.budget import Budget
+from kafka_audit.collect.connections.credentials import Logins
+from kafka_audit.collect.connections.sockets import CLIENT_WANTED
+from kafka_audit.collect.connections.targets import PLAINTEXT, Target
+from kafka_audit.collect.probes import certificates, probe_script
+from kafka_audit.collect.probes.probe_script import CERTIFICATE
+from kafka_audit.collect.rows.masking import masked
+from kafka_audit.collect.rows.source_reads import ReadError, clean
+from kafka_audit.model.cluster import Vantage
+from kafka_audit.model.tables import Certificate, Probe
+
+WORKER = "worker"
+LAYERS = ("dns", "tcp", "tls", "sasl", "api", "identity")
+_WALKED = {
+    PLAINTEXT: ("dns", "tcp", "api", "identity"),
+    "SSL": ("dns", "tcp", "tls", "api", "identity"),
+    # ApiVersions and the offered mechanisms are told before the login.
+    "SASL_PLAINTEXT": ("dns", "tcp", "sasl", "api"),
+    "SASL_SSL": ("dns", "tcp", "tls", "sasl", "api"),
+}
+_LAST_PORT = 65535
+# Characters that Kafka lets an advertised host have. Anything else comes from no Kafka and goes into no script.
+_HOST = re.compile(r"[0-9A-Za-z_.:%\-]{1,255}")
+
+
+class Step(NamedTuple):
+    """One layer of one path."""
+
+    layer: str
+    outcome: str  # ok, failed, unknown
+    error: str | None
+    detail: str | None
+    needs: str | None
+    elapsed_ms: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Origin:
+    """Where a probe starts."""
+
+    vantage: str
+    role: str
+    from_broker: int | None = None
+
+    @classmethod
+    def of(cls, vantage: Vantage, broker_id: int | None) -> "Origin":
+        """Return the origin of a vantage of the cluster file, on that broker's host where it has role broker."""
+        return cls(vantage=vantage.name, role=vantage.role, from_broker=broker_id if vantage.role == "broker" else None)
+
+
+FROM_WORKER = Origin(vantage=WORKER, role="client")
+
+
+def layers(target: Target) -> tuple[str, ...]:
+    """Return the layers to walk to a target, in order."""
+    return _WALKED.get(target.protocol, ("dns", "tcp"))
+
+
+def not_probed(host: str, port: int) -> Step | None:
+    """Return the only step to something that Kafka could not have advertised: it is neither resolved nor put into a script."""
+    if _HOST.fullmatch(host) is None:
+        return Step("dns", "failed", "no host name", None, None, 0)
+    if not 0 < port <= _LAST_PORT:
+        return Step("dns", "failed", "no port number", None, None, 0)
+    return None
+
+
+def walk_from_here(target: Target, seconds: float, logins: Logins, budget: Budget | None = None) -> list[Step]:
+    """Walk to a target from this process, up to ApiVersions; the identity is asked in the conversation that follows.
+
+    No credential but a client certificate is used. With TLS a step `CERTIFICATE` stands before that of the layer.
+
+    Args:
+        target: an endpoint; `reach` is applied.
+        seconds: bound of the whole walk.
+        logins: whom the cluster file trusts, and which mechanism it names.
+        budget: the audit's.
+    """
+    steps = walk(target, [layer for layer in layers(target) if layer != "identity"], seconds, logins, budget or Budget())
+    for step in steps:
+        if step.layer == "sasl" and step.outcome == "ok":
+            logins.offers(target, step.detail or "")
+    mine = f"cert_file and key_file for {clean(target.listener)} in the cluster file"
+    return [step._replace(needs=mine) if step.error == CLIENT_WANTED else step for step in steps]
+
+
+def walk(target: Target, wanted: Sequence[str], seconds: float, logins: Logins, budget: Budget) -> list[Step]:
+    """Walk these layers to a target from this process, within the audit's time, and return the steps as they were taken."""
+    host, port = target.dialled
+    impossible = not_probed(host, port)
+    if impossible is not None:
+        return [impossible]
+    try:
+        bound = budget.demand_time(seconds)
+    except ReadError as error:
+        return [Step("dns", "unknown", error.error, None, error.needs, 0)]
+    opened: list[socket.socket] = []
+
+    def keep(connection: socket.socket) -> None:
+        budget.opened(connection)
+        opened.append(connection)
+
+    named = budget.excepts(host, port)
+    way = probe_script.Walk(host, port, logins.tls(target), logins.mechanism(target), named, keep)
+    try:
+        way.go(list(wanted), bound)
+    finally:
+        for one in opened:
+            budget.closed(one)
+    return [Step(*step) for step in way.steps]
+
+
+def as_read_error(step: Step, address: str) -> ReadError:
+    """Return what a failed step means for the reads that would have followed."""
+    wants = {
+        "dns": f"a name that this worker resolves for {address}",
+        "tcp": f"a way from this worker to {address}",
+        "tls": f"a certificate at {address} that ca_file of the cluster file and the advertised name accept",
+        "api": f"a Kafka broker that answers at {address} within limits.read_s",
+    }
+    return ReadError(step.error or step.outcome, f"{step.layer} to {address}: {step.error}", step.needs or wants.get(step.layer))
+
+
+def worker_rows(sample: int, target: Target, steps: Sequence[Step], logins: Logins) -> tuple[Probe | Certificate, ...]:
+    """Return this worker's rows of one path."""
+    return rows(sample, FROM_WORKER, target, steps, via=target.via, judges=logins.judges(target))
+
+
+def rows(  # noqa: PLR0913 -- two of them only where the worker itself walked
+    sample: int, origin: Origin, target: Target, steps: Iterable[Step], *, via: str | None = None, judges: bool = False
+) -> tuple[Probe | Certificate, ...]:
+    """Return one row per layer, and one for the certificate that was shown; `judges`: it was verified against a `ca_file`."""
+    walked = [*steps]
+    shown = (_certificate(sample, origin, target, one, judges=judges) for one in walked if one.layer == CERTIFICATE)
+    layer_rows = (
+        Probe(
+            sample=sample,
+            vantage=origin.vantage,
+            role=origin.role,
+            from_broker=origin.from_broker,
+            broker_id=target.broker_id,
+            listener=target.listener,
+            protocol=target.protocol,
+            host=target.host,
+            port=target.port,
+            via=via,
+            layer=step.layer,
+            outcome=step.outcome,
+            error=None if step.error is None else clean(masked(step.error)),
+            detail=None if step.detail is None else clean(masked(step.detail)),
+            needs=step.needs,
+            elapsed_ms=step.elapsed_ms,
+        )
+        for step in walked
+        if step.layer != CERTIFICATE
+    )
+    return (*layer_rows, *(one for one in shown if one is not None))
+
+
+def _certificate(sample: int, origin: Origin, target: Target, step: Step, *, judges: bool) -> Certificate | None:
+    return certificates.row(
+        step.detail or "",
+        sample=sample,
+        vantage=origin.vantage,
+        broker_id=target.broker_id,
+        listener=target.listener,
+        host=target.host,
+        port=target.port,
+        trusted=step.outcome == "ok" if judges and step.outcome != "unknown" else None,
+        error=None if step.error is None else clean(masked(step.error)),
+    )
+
+
+def unknown(
+    sample: int, origin: Origin, targets: Iterable[Target], error: str | None, needs: str | None
+) -> tuple[Probe | Certificate, ...]:
+    """Return the rows of a vantage from which nothing was seen: the first layer of each path, unknown."""
+    step = Step("dns", "unknown", error, None, needs, 0)
+    return tuple(row for target in targets for row in rows(sample, origin, target, [step]))

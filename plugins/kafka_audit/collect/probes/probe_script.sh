@@ -1,0 +1,288 @@
+# What collect/probes/probe_script.py does, for vantages with bash alone: dns, tcp, and api and identity as raw bytes.
+# Prints the same tab-separated lines. Nothing is written but standard output; bash 4 or newer, with /dev/tcp.
+LC_ALL=C
+TAG=kafka-audit
+MEANT='an address that clients reach, or this one in bootstrap or reach of the cluster file'
+shopt -s extglob
+
+now() { # -> NOW, milliseconds
+  if [[ -n ${EPOCHREALTIME-} ]]; then
+    NOW=${EPOCHREALTIME/[.,]/}
+    NOW=${NOW%???}
+  else
+    NOW=$((SECONDS * 1000))
+  fi
+}
+
+words() { # TEXT -> WORDS, our word for what bash said
+  case $1 in
+    *'Name or service not known'* | *'No address associated'* | *'nodename nor servname'*) WORDS='name or service not known' ;;
+    *'emporary failure in name resolution'*) WORDS='temporary failure in name resolution' ;;
+    *'Connection refused'*) WORDS='connection refused' ;;
+    *'No route to host'*) WORDS='no route to host' ;;
+    *'Network is unreachable'*) WORDS='network is unreachable' ;;
+    *'timed out'*) WORDS='timeout' ;;
+    *'reset by peer'*) WORDS='connection reset' ;;
+    *'roken pipe'*) WORDS='connection closed' ;;
+    *) WORDS=${1##*: } WORDS=${WORDS,,} ;;
+  esac
+}
+
+take() { # COUNT -> BYTES, numbers read from the connection; fails at its end
+  local at byte code
+  BYTES=()
+  for ((at = 0; at < $1; at++)); do
+    IFS= read -r -d '' -n 1 -u 3 byte || return 1
+    code=0
+    [[ -z $byte ]] || printf -v code %d "'$byte"
+    BYTES[at]=$((code & 255))
+  done
+}
+
+short() { # OFFSET -> VALUE
+  VALUE=$(((BYTES[$1] << 8) | BYTES[$1 + 1]))
+  ((VALUE < 32768)) || VALUE=$((VALUE - 65536))
+}
+
+long() { # OFFSET -> VALUE, 32 bits without sign
+  VALUE=$(((BYTES[$1] << 24) | (BYTES[$1 + 1] << 16) | (BYTES[$1 + 2] << 8) | BYTES[$1 + 3]))
+}
+
+exchange() { # REQUEST, as a format of printf -> BYTES, the answer
+  # shellcheck disable=SC2059
+  printf "$1" >&3 || return 1
+  take 4 || return 1
+  long 0
+  if ((VALUE < 4 || VALUE > 1048576)); then
+    echo 'step failed|not a Kafka broker||'
+    exit
+  fi
+  take "$VALUE"
+}
+
+ask_versions() { # -> DETAIL, LOWEST and HIGHEST offered of DescribeConfigs; ends the walk with a line otherwise
+  local at count
+  exchange "$API_VERSIONS" || return 1
+  short 4
+  if ((VALUE)); then
+    echo "step failed|error $VALUE||"
+    exit
+  fi
+  long 6
+  count=$VALUE LOWEST=9 HIGHEST=-1
+  if ((${#BYTES[@]} < 10 + 6 * count)); then
+    echo 'step failed|not a Kafka broker||'
+    exit
+  fi
+  for ((at = 10; at < 10 + 6 * count; at += 6)); do
+    short "$at"
+    ((VALUE == 32)) || continue
+    short $((at + 2))
+    LOWEST=$VALUE
+    short $((at + 4))
+    HIGHEST=$VALUE
+  done
+  DETAIL="$count APIs"
+}
+
+ask_identity() { # -> DETAIL, the id of the broker at the other end
+  local at length error text='' octal letter
+  if ((HIGHEST > 0)); then exchange "$IDENTITY_1" || return 1; else exchange "$IDENTITY_0" || return 1; fi
+  short 12
+  error=$VALUE
+  if ((error == 31)); then
+    echo 'step unknown|CLUSTER_AUTHORIZATION_FAILED||DescribeConfigs on Cluster'
+    exit
+  fi
+  short 14
+  length=$VALUE
+  for ((at = 16; at < 16 + length && at < ${#BYTES[@]}; at++)); do
+    printf -v octal %03o "${BYTES[at]}"
+    printf -v letter "\\$octal"
+    text+=$letter
+  done
+  if ((error != 42)) || ! [[ $text =~ expected\ ([0-9]{1,10})\ or\ empty ]]; then
+    echo "step unknown|error $error||"
+    exit
+  fi
+  DETAIL=${BASH_REMATCH[1]}
+}
+
+resolver() { # HOST -> RESOLVER, who tells this machine what a name means
+  local address line rest servers=
+  RESOLVER=
+  [[ ! $1 =~ ^[0-9.]+$ && $1 != *:* ]] || return
+  local name=${1,,}
+  name=${name%.}
+  RESOLVER='by hosts file'
+  while read -r address line; do
+    line=${line%%#*}
+    [[ $address == \#* || " ${line//$'\t'/ } " != *" $name "* ]] || return
+  done < <(lower /etc/hosts)
+  while read -r line address rest; do
+    [[ $line == nameserver && $address =~ ^[0-9a-f.:%]+$ && ${servers//[!,]/} != ,, ]] && servers+=${servers:+,}$address
+  done < <(lower /etc/resolv.conf)
+  RESOLVER="by ${servers:+nameserver }${servers:-no nameserver}"
+}
+
+lower() { # FILE, one of the resolver's, in small letters
+  local line
+  [[ -r $1 ]] || return
+  while read -r line || [[ -n $line ]]; do printf '%s\n' "${line,,}"; done <"$1"
+}
+
+addresses() { # HOST -> FOUND, in the order in which to try them, and DETAIL; fails where nobody knows, 2 where nobody can be asked
+  local address kind rest part
+  FOUND=() DETAIL=
+  if [[ $1 =~ ^(0|[1-9][0-9]{0,2})(\.(0|[1-9][0-9]{0,2})){3}$ ]]; then
+    for part in ${1//./ }; do ((part < 256)) || return 1; done
+    FOUND=("$1") DETAIL=$1
+    return
+  fi
+  # Other ways to write an address, and there are many, mean what the resolver makes of them.
+  type -P getent >/dev/null || return 2
+  while read -r address kind rest; do
+    [[ $kind == STREAM && " ${FOUND[*]} " != *" $address "* ]] && FOUND+=("$address")
+  done < <(getent -- ahosts "$1" 2>/dev/null)
+  ((${#FOUND[@]})) || return 1
+  while read -r address; do DETAIL+=${DETAIL:+,}$address; done < <(printf '%s\n' "${FOUND[@]}" | sort)
+  resolver "$1"
+  DETAIL+=${RESOLVER:+ }$RESOLVER
+}
+
+unresolved() { # HOST that getent does not find: prints whether there is no such name, or no nameserver that tells
+  # getent keeps the reason to itself, bash says it. To open /dev/udp resolves a name and sends nothing to what it means.
+  case $({ : 3<>"/dev/udp/$1/9"; } 2>&1) in
+    *'not known'* | *'No address'*) echo 'name or service not known' ;;
+    *) echo 'temporary failure in name resolution' ;;
+  esac
+}
+
+never() { # ADDRESS, as the resolver writes it -> KIND of those that are never dialled; fails for any other
+  local address=${1%%%*}
+  case $address in
+    ::ffff:*.*) address=${address#::ffff:} ;;
+    ::*.*) address=${address#::} ;;
+  esac
+  case $address in
+    169.254.* | fe[89ab][0-9a-f]:* | 64:ff9b::a9fe:* | 2002:a9fe:*) KIND='link-local address' ;;
+    22[4-9].* | 23[0-9].* | ff[0-9a-f][0-9a-f]:* | 64:ff9b::e[0-9a-f][0-9a-f][0-9a-f]:* | 2002:e[0-9a-f][0-9a-f][0-9a-f]:*)
+      KIND='multicast address'
+      ;;
+    0.* | :: | 64:ff9b:: | 64:ff9b::?([0-9a-f])?([0-9a-f])[0-9a-f] | 64:ff9b::?([0-9a-f])[0-9a-f]:* | 2002::* | 2002:?([0-9a-f])[0-9a-f]:*)
+      KIND='unspecified address'
+      ;;
+    255.255.255.255 | 64:ff9b::ffff:ffff | 2002:ffff:ffff:*) KIND='broadcast address' ;;
+    100.100.100.200 | 64:ff9b::6464:64c8 | 2002:6464:64c8:* | 168.63.129.16 | 64:ff9b::a83f:8110 | 2002:a83f:8110:* | 192.0.0.192 | \
+      64:ff9b::c000:c0 | 2002:c000:c0:* | fd00:ec2::254 | fd20:ce::254) KIND='cloud metadata address' ;;
+    *) return 1 ;;
+  esac
+}
+
+walk() { # HOST PORT LAYERS NAMED: prints "layer NAME" before each layer and "step OUTCOME|ERROR|DETAIL|NEEDS" after it
+  local address status kind='' open='' places=()
+  echo "pid $BASHPID"
+  echo 'layer dns'
+  addresses "$1"
+  status=$?
+  if ((status)); then
+    resolver "$1"
+    if ((status == 2)); then
+      echo "step unknown||$RESOLVER|getent or python3"
+    else
+      echo "step failed|$(unresolved "$1")|$RESOLVER|"
+    fi
+    exit
+  fi
+  echo "step ok||$DETAIL|"
+  echo 'layer tcp'
+  for address in "${FOUND[@]}"; do
+    if [[ -z $4 ]] && never "$address"; then
+      kind=${kind:-$KIND}
+    else
+      places+=("$address")
+    fi
+  done
+  if ((! ${#places[@]})); then
+    echo "step unknown|not dialled: $kind||$MEANT"
+    exit
+  fi
+  for address in "${places[@]}"; do # what was looked at above, and not the name, which may mean another address by now
+    if exec 3<>"/dev/tcp/$address/$2"; then
+      open=1
+      break
+    fi
+  done
+  if [[ -z $open ]]; then
+    echo refused
+    exit
+  fi
+  echo 'step ok|||'
+  [[ $3 == *api* ]] || exit
+  echo 'layer api'
+  ask_versions || { echo closed; exit; }
+  echo "step ok||$DETAIL|"
+  [[ $3 == *identity* ]] && ((LOWEST <= 1 && HIGHEST >= LOWEST)) || exit
+  echo 'layer identity'
+  ask_identity || { echo closed; exit; }
+  echo "step ok||$DETAIL|"
+}
+
+tell() { # INDEX LAYER OUTCOME ERROR DETAIL NEEDS
+  now
+  printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$TAG" "$1" "$2" "$3" "$4" "$5" "$6" $((NOW - BEGAN))
+  BEGAN=$NOW
+}
+
+probe() { # INDEX HOST PORT LAYERS [NAMED]: walks in a process of its own, so that a connection which hangs can be ended
+  local line word layer=dns text='' walker='' deadline left open='' part status
+  now
+  BEGAN=$NOW
+  deadline=$((NOW + SECONDS_EACH * 1000))
+  exec 4< <(walk "$2" "$3" "$4" "${5-}" 2>&1)
+  while :; do
+    now
+    left=$((deadline - NOW))
+    ((left > 0)) || left=1
+    printf -v part '%d.%03d' $((left / 1000)) $((left % 1000))
+    IFS= read -r -t "$part" -u 4 line
+    status=$?
+    if ((status > 128)); then
+      RESOLVER=
+      [[ $layer != dns ]] || resolver "$2"
+      tell "$1" "$layer" failed timeout "$RESOLVER" ''
+      [[ -z $walker ]] || kill -9 "$walker" 2>/dev/null
+      return
+    fi
+    ((status == 0)) || break
+    word=${line%% *}
+    case $word in
+      pid) walker=${line#* } ;;
+      layer) layer=${line#* } open=1 ;;
+      step) IFS='|' read -r outcome error detail needs <<<"${line#* }"; tell "$1" "$layer" "$outcome" "$error" "$detail" "$needs"; open= ;;
+      refused) not_connected "$1" "$layer" "$text" "$2"; open= ;;
+      closed) end_of "$1" "$layer" "$text"; open= ;;
+      *) text+="$line " ;;
+    esac
+  done
+  [[ -z $open ]] || end_of "$1" "$layer" "$text"
+}
+
+not_connected() { # INDEX LAYER TEXT HOST
+  words "$3"
+  resolver "$4"
+  case $WORDS in
+    *'name '*) tell "$1" dns failed "$WORDS" "$RESOLVER" '' ;;
+    *'no such file'*) tell "$1" "$2" unknown 'bash without /dev/tcp' '' python3 ;;
+    *)
+      [[ $2 != dns ]] || tell "$1" dns ok '' "$RESOLVER" ''
+      tell "$1" tcp failed "$WORDS" '' ''
+      ;;
+  esac
+}
+
+end_of() { # INDEX LAYER TEXT
+  WORDS='connection closed'
+  [[ $3 != *'reset by peer'* ]] || words "$3"
+  tell "$1" "$2" failed "$WORDS" '' ''
+}

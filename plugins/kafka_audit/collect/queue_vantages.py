@@ -1,0 +1,153 @@
+"""Queue vantages: what a worker of another Airflow queue is asked to probe, what it says, and the rows this becomes.
+
+An errand and its answer are JSON and go through XCom: addresses, names of mechanisms and the certificates of `ca_file`, nothing
+that opens a door. The worker there looks twice, `settle_s` apart; the snapshot's first look gets the first, every later one the
+second. An endpoint that was registered anew since is not judged by what was seen of the one before.
+"""
+
+import io
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from kafka_audit.collect.brokers.discovery import discover
+from kafka_audit.collect.connections import priorities
+from kafka_audit.collect.connections.budget import Budget
+from kafka_audit.collect.connections.conversation import ClientOptions, quiet
+from kafka_audit.collect.connections.credentials import Logins
+from kafka_audit.collect.connections.parallel import side_by_side
+from kafka_audit.collect.connections.targets import Target, flat, registered_targets
+from kafka_audit.collect.probes import command_vantages, endpoint_probes, probe_script
+from kafka_audit.collect.probes.endpoint_probes import Origin
+from kafka_audit.collect.rows.source_reads import Asking, ReadError
+from kafka_audit.collect.zookeeper import zookeeper_view
+from kafka_audit.model.cluster import Cluster, Limits, Vantage
+from kafka_audit.model.tables import RegisteredBroker, RegisteredEndpoint, Row
+
+Json = Mapping[str, Any]
+NEEDS_QUEUES = "an Airflow executor with queues"
+LOOKS = 2
+ERRAND_READS = 6
+"""How many times `read_s` it may take to learn what is registered, before the audit itself begins."""
+
+_GRACE_S = 0.5
+
+
+def errand(cluster: Cluster, secrets: Mapping[str, str]) -> Json:
+    """Return what the queues of a cluster are to probe: what is registered now; no endpoint where nobody tells.
+
+    Args:
+        cluster: an entry of the cluster file.
+        secrets: where variables named by `password_env` are looked up; none of them goes into the errand.
+    """
+    limits, read_s = cluster.limits, cluster.limits.read_s
+    logins = Logins(cluster, secrets)
+    budget = Budget(cluster).part(read_s * ERRAND_READS)
+    rows: Sequence[Row] = ()
+    try:
+        with quiet():
+            if cluster.zookeeper is not None:
+                rows = zookeeper_view.registrations(
+                    cluster.zookeeper, secrets, read_s=read_s, budget=budget.part(budget.left() / 2)
+                )
+            if not rows and cluster.bootstrap:
+                rows = discover(cluster, 1, ClientOptions(read_s=read_s, logins=logins, budget=budget), budget.deadline)
+    finally:
+        budget.close()
+    listed = registered_targets([row for row in rows if isinstance(row, RegisteredEndpoint)], cluster)
+    order = {broker: listed[broker] for broker in priorities.order(listed, rows)}
+    kept = priorities.targets(order, budget.named, limits.brokers, min(limits.endpoints, limits.probes))
+    targets = [one for one in flat(kept) if _walkable(one)]
+    written = _written(rows)
+    return {
+        "read_s": read_s,
+        "settle_s": limits.settle_s,
+        "audit_s": limits.audit_s,
+        "endpoints": [[*_key(one), written.get(one.broker_id)] for one in targets],
+        "script": command_vantages.asked(targets, logins, budget.excepted),
+    }
+
+
+def run(errands: Mapping[str, Json]) -> dict[str, list[str]]:
+    """Walk twice from here to the endpoints of each cluster; return by cluster what each look saw, a line a layer.
+
+    Clusters are walked to side by side, each within its own `audit_s`: none waits for another's.
+    """
+    clusters = [*errands]
+    until = time.monotonic() + max((_audit_s(one) for one in errands.values()), default=0.0)
+    looks = side_by_side([partial(_looks, errands[cluster]) for cluster in clusters], len(clusters), until + _GRACE_S)
+    return {cluster: found if isinstance(found, list) else [] for cluster, found in zip(clusters, looks, strict=True)}
+
+
+def _audit_s(one: Json) -> float:
+    """Return how long a cluster's errand may take; one of an older version does not say it."""
+    return float(one.get("audit_s", Limits().audit_s))
+
+
+def _looks(one: Json) -> list[str]:
+    """Walk twice to the endpoints of one cluster; each look has half of the time."""
+    seconds = max(0.0, _audit_s(one) - one["settle_s"]) / LOOKS
+    looks = []
+    for number in range(LOOKS):
+        if number:
+            time.sleep(min(one["settle_s"], _audit_s(one)))
+        told = io.StringIO()
+        probe_script.walk_all(one["script"], one["read_s"], told, seconds)
+        looks.append(told.getvalue())
+    return looks
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What came back from a queue: the endpoints that it was asked for, and `looks`; without looks, why there are none."""
+
+    endpoints: Sequence[Sequence[Any]]
+    looks: Sequence[str] = ()
+    error: str | None = None
+    needs: str | None = None
+
+    def rows(
+        self, vantage: Vantage, sample: int, targets: Sequence[Target], registered: Iterable[Row], logins: Logins
+    ) -> tuple[Row, ...]:
+        """Return the rows of one look; what the worker did not see is unknown, with what would let it see."""
+        origin = Origin.of(vantage, None)
+        asking = Asking(sample=sample, observer=f"vantage:{vantage.name}", target=f"queue {vantage.queue}")
+        operation = f"probe {vantage.name}"
+        if len(self.looks) != LOOKS:
+            error = ReadError(self.error or "no answer", needs=self.needs or f"a worker of queue {vantage.queue}")
+            return (asking.failed(operation, error), *endpoint_probes.unknown(sample, origin, targets, error.error, error.needs))
+        probed = [
+            Target(broker_id=b, listener=n, protocol=p, host=h, port=port, via=None) for b, n, p, h, port, _ in self.endpoints
+        ]
+        at_that_time = {
+            _key(one): (number, zxid) for number, (one, (*_, zxid)) in enumerate(zip(probed, self.endpoints, strict=True))
+        }
+        seen, written = command_vantages.parse(self.looks[min(sample, LOOKS) - 1], probed), _written(registered)
+        rows: list[Row] = [asking.answered(operation)]
+        for one in targets:
+            number, zxid = at_that_time.get(_key(one), (-1, None))
+            if number in seen and zxid == written.get(one.broker_id):
+                rows += endpoint_probes.rows(sample, origin, one, seen[number], judges=logins.judges(one))
+            else:
+                rows += endpoint_probes.unknown(sample, origin, [one], "registered anew since, or not probed", "another audit")
+        return tuple(rows)
+
+
+def without_queues(vantage: Vantage, sample: int, targets: Sequence[Target]) -> tuple[Row, ...]:
+    """Return the rows of a queue vantage that nobody sent an errand to: in `kafka-audit run`, or without such an executor."""
+    return endpoint_probes.unknown(sample, Origin.of(vantage, None), targets, None, NEEDS_QUEUES)
+
+
+def _walkable(target: Target) -> bool:
+    return endpoint_probes.not_probed(target.host, target.port) is None
+
+
+def _key(target: Target) -> tuple[int, str, str, str, int]:
+    return (target.broker_id, target.listener, target.protocol, target.host, target.port)
+
+
+def _written(rows: Iterable[Row]) -> dict[int, int]:
+    """Return the zxid of each broker's registration."""
+    return {row.broker_id: row.mzxid for row in rows if isinstance(row, RegisteredBroker)}

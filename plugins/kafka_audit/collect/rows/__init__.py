@@ -1,0 +1,1 @@
+"""What is collected, as rows and columns, without secrets."""

@@ -1,0 +1,47 @@
+"""Free text, e.g. a line of a log or a party's own words about an error, without what must not leave it. Pure."""
+
+import re
+
+from kafka_audit.collect.rows.secret_keys import REST, TOKEN, USERINFO, is_secret, is_secret_key
+
+MASK = "[masked]"
+MOST = 8000
+"""Characters of a text that are looked at; all that is shown of one is far shorter."""
+
+_PAIR = re.compile(
+    r"(?<![\w.\-])([\w.\-]++)(\"?\s{0,3}+(?:=|:(?!//))\s{0,3}+)(\"(?:[^\"\\]|\\.)*+\"?|'[^']*+'?|[^\s,;)}\]\"']++)", re.DOTALL
+)
+_INVALID, _FOR = "Invalid value ", " for configuration "
+_KEY = re.compile(r"[\w.\-]*+")
+_LONG = 1000  # characters of a value behind which the key was cut off
+
+
+def masked(text: str) -> str:
+    """Return a text without values of secret keys, tokens, logins in addresses and JAAS texts.
+
+    To be cut afterwards, never before: half a token is none that could be told by its form.
+    """
+    line = text[:MOST]
+    rest = REST.search(line)
+    shown = line if rest is None else line[: rest.start()] + MASK
+    shown = TOKEN.sub(MASK, USERINFO.sub(f"{MASK}@", _without_refused_value(shown)))
+    return _PAIR.sub(_pair, shown)
+
+
+def _pair(match: re.Match[str]) -> str:
+    key, between, value = match.groups()
+    # "password: Authentication failed" is prose; what a configuration calls by such a key is not.
+    return f"{key}{between}{MASK}" if is_secret(key, value) else match[0]
+
+
+def _without_refused_value(text: str) -> str:
+    """Return Kafka's `Invalid value X for configuration K` without X, where K is a secret or X shows that it is one.
+
+    X may be any text, these very words too: all between the first and the last of them goes where any key is a secret.
+    """
+    before, found, after = text.partition(_INVALID)
+    value, *behind = after.split(_FOR)
+    keys = [match[0].rstrip(".") for match in map(_KEY.match, behind) if match]
+    if not found or not (is_secret("", value) or any(map(is_secret_key, keys)) or (not keys and len(value) > _LONG)):
+        return text
+    return f"{before}{_INVALID}{MASK}" + (f"{_FOR}{behind[-1]}" if behind else "")

@@ -1,0 +1,44 @@
+"""Topic configurations as columns: what topics set for themselves, from a broker or from ZooKeeper."""
+
+import pyarrow as pa
+
+from kafka_audit.collect.rows.columns import table
+from kafka_audit.collect.rows.source_reads import UNREADABLE, ReadError
+from kafka_audit.model.tables import TopicConfig
+from kafka_audit.model.tables.fitting import MOST_TEXT
+
+KEYS = (
+    "follower.replication.throttled.replicas",
+    "leader.replication.throttled.replicas",
+    "min.insync.replicas",
+    "unclean.leader.election.enable",
+)
+"""What checks judge by; a topic's other settings are nobody's business here."""
+
+MOST = 1000
+"""Characters of a value that are kept: a list of throttled replicas names each of them."""
+
+
+class TopicConfigs:
+    """What topics set for themselves, as columns that grow."""
+
+    def __init__(self, observer: str) -> None:
+        """Start without any; `observer` reports them."""
+        self._observer = observer
+        self._topics: list[str] = []
+        self._keys: list[str] = []
+        self._values: list[str] = []
+
+    def add(self, topic: str, key: str, value: object) -> None:
+        """Add one key, its value cut after `MOST` characters."""
+        self._topics.append(topic)
+        self._keys.append(key)
+        self._values.append(str(value)[:MOST])
+
+    def table(self) -> pa.Table:
+        """Return them; raises ReadError where a text is none that a table can hold."""
+        observers = pa.repeat(self._observer, len(self._topics))
+        found = table(TopicConfig, observer=observers, topic=self._topics, key=self._keys, value=self._values)
+        if max(map(len, self._topics), default=0) > MOST_TEXT:
+            raise ReadError(UNREADABLE, "a topic's name of more characters than a text may have")
+        return found

@@ -1,0 +1,32 @@
+"""Partitions that a look shows without leader, or with replicas out of the ISR: another look tells what lasts. Pure."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kafka_audit.collect.rows.columns import Lists, numbers, texts
+from kafka_audit.collect.sampling.partition_differences import Partitions, partition_names
+from kafka_audit.model.text import counted
+
+_NO_LEADER = -1
+
+
+def gaps(registered: pa.Table, listed: pa.Table, reasons: list[str]) -> Partitions:
+    """Return what is wrong with partitions, with a reason for each kind; `listed` counts where nothing is registered.
+
+    The ISR is a part of the name: one that goes on changing has not settled.
+    """
+    rows = registered if registered.num_rows else listed
+    topics, partitions = texts(rows, "topic"), numbers(rows, "partition")
+    isr, replicas = Lists.column(rows, "isr"), Lists.column(rows, "replicas")
+    short = np.flatnonzero((isr.lengths < replicas.lengths) & (True if isr.null is None else ~isr.null))
+    leaderless = np.flatnonzero(numbers(rows, "leader") == _NO_LEADER)
+    in_sync = pc.binary_join(isr.take(short).arrow().cast(pa.list_(pa.string())), ",")
+    names = []
+    for at, more, words in ((leaderless, (), "has no leader"), (short, (in_sync,), "has replicas out of the ISR")):
+        found = Partitions(partition_names(topics.take(pa.array(at)), partitions[at], *more))
+        if len(found):
+            what = words if len(found) == 1 else words.replace("has", "have", 1)
+            reasons.append(f"{counted(len(found), 'partition')} {what}")
+        names.append(found.names)
+    return Partitions(pa.concat_arrays(names))

@@ -1,0 +1,122 @@
+"""Whether one look is enough, and when to look again. Pure: rows of samples in, words and seconds out.
+
+A difference counts only when it is there in two looks and nothing that it rests on changed in between. So a second look is
+taken when the first one shows a difference, and further ones while the ground moves.
+"""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kafka_audit.collect.probes.endpoint_probes import WORKER
+from kafka_audit.collect.rows.collected import Collected
+from kafka_audit.collect.rows.columns import numbers, positions, texts
+from kafka_audit.collect.rows.source_reads import CONTRADICTS_ZOOKEEPER, clean
+from kafka_audit.collect.sampling import sample_differences
+from kafka_audit.collect.sampling.partition_differences import partition_names
+from kafka_audit.collect.sampling.sample_differences import Differences, Tables
+from kafka_audit.collect.zookeeper.security import ZOOKEEPER
+from kafka_audit.model.tables import BrokerConfig, Probe, RegisteredBroker, RegisteredPartition, SourceRead
+
+MOST_SAMPLES = 4
+SESSION_S = 18.0
+"""Kafka's default zookeeper.session.timeout.ms since 2.5, for where no broker tells its own."""
+
+TICK_S = 3.0
+"""ZooKeeper ends sessions at its ticks, so up to a default tickTime late."""
+
+LEASE_S = 9.0
+"""Kafka's default broker.session.timeout.ms: for so long a KRaft controller believes in a broker that it does not hear."""
+
+MOST_SESSION_S = 60.0
+"""Longest session that is waited for: ZooKeeper grants 40 s by default, whatever a broker asks for."""
+
+_DIGITS = 9
+_SESSION_KEY, _LEASE_KEY = "zookeeper.session.timeout.ms", "broker.session.timeout.ms"
+_REASONS = 3
+
+
+def why_again(sample: Collected, expect_brokers: int | None = None) -> str | None:
+    """Return in words why the first sample needs a second, None if it does not.
+
+    Args:
+        sample: everything of one, view tables included.
+        expect_brokers: how many the cluster file says there are.
+    """
+    return _told(sample_differences.find(Tables(sample), expect_brokers))
+
+
+def why_once_more(before: Collected, now: Collected, expect_brokers: int | None = None) -> str | None:
+    """Return in words why a look after these two is needed, None when there is no difference or it has settled.
+
+    Args:
+        before: everything of the sample before the newest, view tables included.
+        now: everything of the newest sample.
+        expect_brokers: how many the cluster file says there are.
+    """
+    old, new = Tables(before), Tables(now)
+    found = sample_differences.find(new, expect_brokers)
+    reason = _told(found)
+    if reason is None:
+        return None
+    return _moved(old, new, found) or (reason if found.has_more_than(sample_differences.find(old, expect_brokers)) else None)
+
+
+def session_wait(sample: Collected) -> float:
+    """Return how many seconds a broker that is registered but refuses connections needs to be gone; 0 where none is like that.
+
+    A killed broker stays registered until its ZooKeeper session ends, and is listed until its KRaft controller fences it: before
+    that it cannot be told from one whose port is closed by a firewall. Restarted in KRaft mode, it contradicts ZooKeeper until
+    its session ends.
+    """
+    tables = Tables(sample)
+    with_zookeeper = any(one.observer == ZOOKEEPER for one in tables.of(SourceRead)) or tables.registry() is not None
+    registered = {one.broker_id for one in (tables.of(RegisteredBroker) if with_zookeeper else tables.of(Probe))}
+    key, default_s = (_SESSION_KEY, SESSION_S) if with_zookeeper else (_LEASE_KEY, LEASE_S)
+    tried = [one for one in tables.of(Probe) if one.vantage == WORKER and one.layer == "tcp"]
+    refusing = {one.broker_id for one in tried if one.error == "connection refused"}
+    contradicts = any(one.error == CONTRADICTS_ZOOKEEPER for one in tables.of(SourceRead))
+    if not registered & refusing and not contradicts:
+        return 0.0
+    values = [one.value for one in tables.of(BrokerConfig) if one.key == key and one.value and one.value.isdecimal()]
+    told = [int(one) for one in values if len(one) <= _DIGITS]
+    return min(max(told) / 1000 if told else default_s, MOST_SESSION_S) + TICK_S
+
+
+def _told(found: Differences) -> str | None:
+    if not found.reasons:
+        return None
+    more = len(found.reasons) - _REASONS
+    return "; ".join(found.reasons[:_REASONS]) + (f"; and {more} more" if more > 0 else "")
+
+
+def _moved(old: Tables, new: Tables, found: Differences) -> str | None:
+    """Return what changed in ZooKeeper under the differences of the newest sample."""
+    before, now = old.registry(), new.registry()
+    if before is None or now is None:
+        return None
+    if before.brokers_pzxid != now.brokers_pzxid:
+        return "brokers came or went since the sample before"
+    if before.controller_mzxid != now.controller_mzxid:
+        return "the controller changed since the sample before"
+    topics = pa.array([key[1] for key in found.all() if key[0] == "topic"], pa.string())
+    answers = [(str(key[1]), int(str(key[2]))) for key in found.all() if key[0] == "partition"]
+    names, numbers_of = pa.array([name for name, _ in answers], pa.string()), np.array([one for _, one in answers], np.int64)
+    of_views = [partitions.names for view, partitions in found.partitions.items() if view is not None]
+    partitions = pa.concat_arrays([partition_names(names, numbers_of), *of_views])
+    if not len(topics) and not len(partitions):
+        return None
+    earlier, later = old.columns(RegisteredPartition), new.columns(RegisteredPartition)
+    there, here = _named(earlier), _named(later)
+    rests = pc.or_(pc.is_in(texts(later, "topic"), value_set=topics), pc.is_in(here, value_set=partitions))
+    at = np.flatnonzero(rests.to_numpy(zero_copy_only=False))
+    known = positions(here.take(pa.array(at)), there)
+    at, known = at[known >= 0], known[known >= 0]
+    for one in at[numbers(earlier, "state_mzxid")[known] != numbers(later, "state_mzxid")[at]][:1]:
+        topic, partition = texts(later, "topic")[one].as_py(), numbers(later, "partition")[one]
+        return f"the state of {clean(topic, 60)}-{partition} changed since the sample before"
+    return None
+
+
+def _named(partitions: pa.Table) -> pa.StringArray:
+    return partition_names(texts(partitions, "topic"), numbers(partitions, "partition"))

@@ -1,0 +1,291 @@
+"""What the rows of one sample do not agree on. Pure; finds differences, judges none.
+
+Views are compared with ZooKeeper once per distinct content, so the cost grows with disagreement, not with brokers times
+partitions. Partitions that differ are columns, however many they are.
+"""
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TypeVar
+
+import pyarrow as pa
+
+from kafka_audit.collect.connections.targets import UNREGISTERED
+from kafka_audit.collect.rows.collected import Collected
+from kafka_audit.collect.rows.source_reads import CONTRADICTS_ZOOKEEPER, LASTING, clean
+from kafka_audit.collect.sampling import ensemble_differences, quorum_differences, replication_gaps
+from kafka_audit.collect.sampling.partition_differences import Partitions, TopicLists
+from kafka_audit.model.tables import (
+    BOOTSTRAP,
+    AclHolder,
+    BrokerIdentity,
+    BrokerView,
+    LeadershipAnswer,
+    Migration,
+    Probe,
+    RegisteredBroker,
+    RegisteredEndpoint,
+    RegisteredPartition,
+    RegisteredTopic,
+    Registry,
+    Row,
+    SourceRead,
+    ViewBroker,
+    ViewPartition,
+    ViewTopic,
+    ZookeeperMember,
+    ZookeeperNode,
+)
+
+_REGISTRATION = "zookeeper /brokers/ids/"  # the read of one broker's own znode
+_PARTIES = ("broker:", "broker@", "controller@")
+Key = tuple[Hashable, ...]
+View = tuple[str, str]  # observer, listener
+_T = TypeVar("_T", bound=Row)
+
+
+class Tables:
+    """Rows by table, and large tables as they are."""
+
+    def __init__(self, collected: Collected) -> None:
+        """Sort rows into their tables."""
+        self._collected = collected
+        self._rows: defaultdict[type[Row], list[Row]] = defaultdict(list)
+        for row in collected.rows:
+            self._rows[type(row)].append(row)
+
+    def of(self, table: type[_T]) -> list[_T]:
+        """Return the rows of one table."""
+        return self._rows[table]  # type: ignore[return-value] # rows are filed under their own type
+
+    def columns(self, table: type[Row]) -> pa.Table:
+        """Return a table in `LARGE`."""
+        return self._collected.columns(table)
+
+    def assigned(self) -> set[int]:
+        """Return the brokers to which ZooKeeper assigns partitions."""
+        return self._collected.assigned()
+
+    def registry(self) -> Registry | None:
+        """Return what ZooKeeper holds about the cluster, None where it was not read."""
+        return next(iter(self.of(Registry)), None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Differences:
+    """What differs, by view and apart from views, with a reason in words for each group.
+
+    Attributes:
+        of_views: brokers, topics and the controller that a view has otherwise than ZooKeeper.
+        partitions: partitions that a view has otherwise; with None for the view, those without leader or out of the ISR.
+        others: what belongs to no view.
+        reasons: in words.
+    """
+
+    of_views: Mapping[View, frozenset[Key]]
+    others: frozenset[Key]
+    reasons: tuple[str, ...]
+    partitions: Mapping[View | None, Partitions] = field(default_factory=lambda: MappingProxyType({}))
+
+    def all(self) -> Iterator[Key]:
+        """Yield every difference but those of partitions that are columns; a topic that many views lack comes once for each."""
+        yield from self.others
+        for keys in self.of_views.values():
+            yield from keys
+
+    def has_more_than(self, earlier: "Differences") -> bool:
+        """Tell whether there is one here that was not there earlier."""
+        return (
+            not self.others <= earlier.others
+            or any(not keys <= earlier.of_views.get(view, frozenset()) for view, keys in self.of_views.items())
+            or any(found.has_more_than(earlier.partitions.get(view)) for view, found in self.partitions.items())
+        )
+
+
+def find(tables: Tables, expect_brokers: int | None = None) -> Differences:
+    """Compare everything in one sample with everything else, and with the number of brokers that the cluster's owner expects."""
+    of_views: dict[View, frozenset[Key]] = {}
+    partitions: dict[View | None, Partitions] = {}
+    others: set[Key] = set()
+    reasons: list[str] = []
+    registry = tables.registry()
+    if registry is not None:
+        if registry.controller_id is None and not any(one.kraft_controller_id is not None for one in tables.of(Migration)):
+            others.add(("no controller",))
+            reasons.append("ZooKeeper has no /controller")
+        of_views, partitions = _against_zookeeper(tables, registry, reasons)
+        others |= _absent(tables, registry, expect_brokers, reasons)
+    by_parties = (_among_brokers, _shared_addresses, _acls, _reads, _identities, _probes)
+    for keys in (*by_parties, quorum_differences.find, _leadership):
+        others |= keys(tables, reasons)
+    partitions[None] = replication_gaps.gaps(tables.columns(RegisteredPartition), tables.columns(ViewPartition), reasons)
+    others |= _ensemble(tables, reasons)
+    return Differences(of_views=of_views, others=frozenset(others), reasons=tuple(dict.fromkeys(reasons)), partitions=partitions)
+
+
+def _ensemble(tables: Tables, reasons: list[str]) -> set[Key]:
+    return ensemble_differences.find(tables.of(ZookeeperMember), tables.of(ZookeeperNode), reasons)
+
+
+def _names(observers: Iterable[str]) -> str:
+    found = [clean(one.replace("broker:", "broker "), 60) for one in dict.fromkeys(observers)]
+    return ", ".join(found[:3]) + (f" and {len(found) - 3} more" if len(found) > 3 else "")  # noqa: PLR2004 -- the same three
+
+
+def _against_zookeeper(
+    tables: Tables, registry: Registry, reasons: list[str]
+) -> tuple[dict[View, frozenset[Key]], dict[View | None, Partitions]]:
+    """Return what each view has otherwise than ZooKeeper, and which partitions; equal views are compared once."""
+    brokers = _BrokerLists(tables)
+    topics = TopicLists(*map(tables.columns, (RegisteredTopic, RegisteredPartition, ViewTopic, ViewPartition)))
+    of_views: dict[View, frozenset[Key]] = {}
+    of_partitions: dict[View | None, Partitions] = {}
+    holders: defaultdict[tuple[frozenset[Key], Partitions, int | None], list[str]] = defaultdict(list)
+    for view in tables.of(BrokerView):
+        names, partitions = topics.compare(view.topics_digest)
+        keys = brokers.compare(view.brokers_digest, view.listener) | names
+        if registry.controller_id is not None and view.controller_id != registry.controller_id:
+            keys |= {("controller", view.controller_id)}
+        if keys or partitions:
+            of_views[view.observer, view.listener] = keys
+            of_partitions[view.observer, view.listener] = partitions
+            holders[keys, partitions, view.controller_id].append(view.observer)
+    for (keys, partitions, controller), observers in holders.items():
+        reasons.append(f"{_names(observers)} and ZooKeeper differ: {_counted(keys, partitions, controller, registry)}")
+    return of_views, of_partitions
+
+
+def _absent(tables: Tables, registry: Registry, expected: int | None, reasons: list[str]) -> set[Key]:
+    """Return the brokers that assignments or the owner know and ZooKeeper does not: gone, or between two registrations."""
+    if registry.brokers_pzxid is None:
+        return set()  # not read, so nobody is known to be absent
+    registered = {one.broker_id for one in tables.of(RegisteredBroker)}
+    failed = (one.operation.removeprefix(_REGISTRATION) for one in tables.of(SourceRead) if one.outcome == "failed")
+    unreadable = {int(name) for name in failed if name.isascii() and name.isdigit()}  # there, whatever it says
+    found: set[Key] = set()
+    assigned = tables.assigned() - registered - unreadable
+    if assigned:
+        found |= {("absent", one) for one in assigned}
+        reasons.append(
+            f"replicas are assigned to {_names(f'broker {one}' for one in sorted(assigned))}, not registered in ZooKeeper"
+        )
+    there = len(registered | unreadable)
+    if expected is not None and there < expected:
+        found.add(("fewer brokers than expected", there))
+        reasons.append(f"{there} brokers are registered, {expected} are expected")
+    return found
+
+
+def _counted(keys: frozenset[Key], partitions: Partitions, controller: int | None, registry: Registry) -> str:
+    kinds = {kind: sum(key[0] == kind for key in keys) for kind in ("broker", "topic")} | {"partition": len(partitions)}
+    parts = [f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in kinds.items() if count]
+    if any(key[0] == "controller" for key in keys):
+        parts.append(f"controller {controller} instead of {registry.controller_id}")
+    return ", ".join(parts)
+
+
+class _BrokerLists:
+    """Lists of brokers against the registrations, per listener."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._registered: defaultdict[str, dict[int, tuple[str, int] | None]] = defaultdict(dict)
+        for one in tables.of(RegisteredEndpoint):
+            self._registered[one.listener][one.broker_id] = (one.host, one.port)
+        # Through which listener an unregistered address leads is not known, so only ids can be compared.
+        self._registered[BOOTSTRAP] = dict.fromkeys(one.broker_id for one in tables.of(RegisteredBroker))
+        self._listed: defaultdict[str, dict[int, tuple[str, int]]] = defaultdict(dict)
+        for listed in tables.of(ViewBroker):
+            self._listed[listed.brokers_digest][listed.broker_id] = (listed.host, listed.port)
+        self._known: dict[tuple[str, str], frozenset[Key]] = {}
+
+    def compare(self, digest: str, listener: str) -> frozenset[Key]:
+        if (digest, listener) not in self._known:
+            registered, listed = self._registered[listener], self._listed[digest]
+            differ = registered.keys() ^ listed.keys()
+            differ |= {one for one, address in registered.items() if address is not None and listed.get(one) != address}
+            self._known[digest, listener] = frozenset(("broker", one) for one in differ)
+        return self._known[digest, listener]
+
+
+def _among_brokers(tables: Tables, reasons: list[str]) -> set[Key]:
+    """Return the listeners on which brokers do not show the same; answers of different versions have different columns."""
+    groups: defaultdict[tuple[str, int], defaultdict[tuple[str, str], list[str]]] = defaultdict(lambda: defaultdict(list))
+    for view in tables.of(BrokerView):
+        groups[view.listener, view.metadata_version][view.brokers_digest, view.topics_digest].append(view.observer)
+    found: set[Key] = set()
+    # Without a registry nothing else tells whether the ground moves: then views that changed are another difference.
+    among_themselves = tables.registry() is None
+    for (listener, version), views in groups.items():
+        if len(views) > 1:
+            found.add(("views", listener, version, frozenset(views) if among_themselves else None))
+            fewest = min(views.values(), key=len)
+            reasons.append(f"on {clean(listener, 60)} {_names(fewest)} and the other brokers show different views")
+    return found
+
+
+def _acls(tables: Tables, reasons: list[str]) -> set[Key]:
+    """Return the brokers that hold other ACLs than ZooKeeper: one that hears of a change a moment later is no finding."""
+    held = {one.observer: one.acls_digest for one in tables.of(AclHolder)}
+    zookeeper = held.pop("zookeeper", None)
+    differ = sorted(observer for observer, digest in held.items() if zookeeper not in {None, digest})
+    if differ:
+        reasons.append(f"{_names(differ)} and ZooKeeper hold different ACLs")
+    return {("acls", observer, held[observer], zookeeper) for observer in differ}
+
+
+def _reads(tables: Tables, reasons: list[str]) -> set[Key]:
+    found: set[Key] = set()
+    for read in tables.of(SourceRead):
+        # `broker@…` too: a broker that is down for a restart has no registration, so nobody knows whose address it is.
+        if read.outcome == "failed" and read.observer.startswith(_PARTIES) and read.error not in LASTING:
+            found.add(("read", read.observer, read.operation, read.target))
+            unnamed = "a controller" if read.observer.startswith("controller") else "a bootstrap address"
+            who = _names([read.observer]) if read.observer.startswith("broker:") else unnamed
+            if read.error == CONTRADICTS_ZOOKEEPER:
+                reasons.append(f"{who} at {clean(read.target, 80)} {read.error}")
+            else:
+                reasons.append(f"{who} did not answer at {clean(read.target, 80)} ({read.error})")
+    return found
+
+
+def _identities(tables: Tables, reasons: list[str]) -> set[Key]:
+    found: set[Key] = set()
+    for one in tables.of(BrokerIdentity):
+        if one.broker_id != UNREGISTERED and one.answered_by not in {None, one.broker_id}:
+            found.add(("identity", one.broker_id, one.listener, one.answered_by))
+            reasons.append(f"broker {one.answered_by} answers at {clean(one.address, 80)}, advertised for {one.broker_id}")
+    return found
+
+
+def _shared_addresses(tables: Tables, reasons: list[str]) -> set[Key]:
+    """Return addresses under which a list names two brokers: one of them may just have taken the other's place."""
+    held: defaultdict[tuple[str, str, int], set[int]] = defaultdict(set)
+    for one in tables.of(ViewBroker):
+        held[one.brokers_digest, one.host.lower(), one.port].add(one.broker_id)
+    shared = {(host, port, tuple(sorted(ids))) for (_, host, port), ids in held.items() if len(ids) > 1}
+    for host, port, ids in sorted(shared):
+        reasons.append(f"brokers {', '.join(map(str, ids))} are listed at {clean(host, 60)}:{port}")
+    return {("shared address", *one) for one in shared}
+
+
+def _probes(tables: Tables, reasons: list[str]) -> set[Key]:
+    found: set[Key] = set()
+    for one in tables.of(Probe):
+        if one.outcome == "failed":
+            found.add(("probe", one.vantage, one.from_broker, one.broker_id, one.listener, one.layer))
+            place = one.vantage if one.from_broker is None else f"broker {one.from_broker}"
+            reasons.append(f"from {clean(place, 60)} {one.layer} to broker {one.broker_id} failed ({one.error})")
+    return found
+
+
+def _leadership(tables: Tables, reasons: list[str]) -> set[Key]:
+    """Return partitions that a broker denies to lead, or cannot serve: the reference was read a moment earlier."""
+    found: set[Key] = set()
+    counts: defaultdict[tuple[int, int], int] = defaultdict(int)
+    for one in tables.of(LeadershipAnswer):
+        found.add(("partition", one.topic, one.partition, one.broker_id, one.error))
+        counts[one.broker_id, one.error] += 1
+    reasons.extend(f"broker {broker} answers {error} for {count} partitions" for (broker, error), count in counts.items())
+    return found

@@ -1,0 +1,51 @@
+"""Rows that two successive samples have in common: stored once, with the later sample as their last. Pure."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kafka_audit.collect.rows.columns import Flags, Ints, Lists, numbers, positions, texts
+from kafka_audit.collect.sampling.partition_differences import partition_names
+
+_SAMPLES = frozenset({"sample", "last_sample"})
+_PARTITION = "partition"
+
+
+def shared(earlier: pa.Table, later: pa.Table) -> pa.Table:
+    """Return registered topics or partitions of both samples; a row of the later one that is as it was is not repeated."""
+    at = _places(later, earlier)
+    known = np.flatnonzero(at >= 0)
+    same = np.zeros(later.num_rows, np.bool_)
+    same[known] = _equal(earlier.take(pa.array(at[known])), later.take(pa.array(known)))
+    last = numbers(earlier, "last_sample").copy()
+    last[at[same]] = numbers(later, "last_sample")[same]
+    place = earlier.column_names.index("last_sample")
+    return pa.concat_tables([earlier.set_column(place, earlier.field(place), pa.array(last)), later.filter(pa.array(~same))])
+
+
+def _places(later: pa.Table, earlier: pa.Table) -> Ints:
+    """Return where the topic or partition of each later row stands among the earlier ones, -1 for nowhere."""
+    keys = [name for name in ("topic", _PARTITION) if name in later.column_names]
+    if all(later.column(name).equals(earlier.column(name)) for name in keys):  # as it is nearly always
+        return np.arange(later.num_rows)
+    return positions(_keys(later), _keys(earlier))
+
+
+def _keys(data: pa.Table) -> pa.StringArray:
+    topics = texts(data, "topic")
+    return partition_names(topics, numbers(data, _PARTITION)) if _PARTITION in data.column_names else topics
+
+
+def _equal(one: pa.Table, two: pa.Table) -> Flags:
+    """Return which rows are equal, place by place, whatever samples they are of."""
+    same = np.ones(one.num_rows, np.bool_)
+    for field in one.schema:
+        if field.name in _SAMPLES:
+            continue
+        if pa.types.is_list(field.type):
+            same &= Lists.column(one, field.name).equal(Lists.column(two, field.name))
+        else:
+            left, right = one.column(field.name), two.column(field.name)
+            equal = pc.fill_null(pc.equal(left, right), pc.and_(pc.is_null(left), pc.is_null(right)))
+            same &= equal.to_numpy()
+    return same

@@ -1,0 +1,1 @@
+"""ZooKeeper's view: the ensemble, and the znodes that Kafka keeps there."""

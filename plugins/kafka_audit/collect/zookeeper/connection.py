@@ -1,0 +1,155 @@
+"""kazoo's connection, within bounds: it dials what may be dialled, takes frames up to a size and a time, and can be ended.
+
+As it comes, kazoo takes the memory that four bytes announce, waits anew for every byte of a frame, and joins its threads for as
+long as they take.
+"""
+
+import errno
+import socket
+import ssl
+import threading
+import time
+from contextlib import suppress
+from typing import Any
+
+from kazoo.client import KazooClient
+from kazoo.exceptions import ConnectionDropped, KazooException
+from kazoo.handlers.threading import KazooTimeoutError, SequentialThreadingHandler
+from kazoo.handlers.utils import create_tcp_connection
+from kazoo.protocol.connection import ConnectionHandler
+
+from kafka_audit.collect.connections.budget import Budget, end
+from kafka_audit.collect.connections.sockets import Failure, allowed
+from kafka_audit.collect.rows.source_reads import ReadError, any_answer
+
+MOST_FRAME = 64 * 1024 * 1024
+"""Largest answer taken. The names of 1,000,000 topics of 40 letters are 44 MB; a server's own bound for one znode
+(jute.maxbuffer) is 1 to 4 MB, and 500 assignments of 2,000 partitions each (40 KB), which come in one answer, are 20 MB."""
+
+_AT_ONCE = 64 * 1024
+_POLITE_S, _JOIN_S = 0.5, 0.3
+
+
+class Handler(SequentialThreadingHandler):  # type: ignore[misc] # kazoo has no types
+    """Dials within the audit's budget."""
+
+    def __init__(self, budget: Budget) -> None:
+        """Take the audit's budget."""
+        super().__init__()
+        self._budget = budget
+        self.ended = False
+
+    def create_socket_pair(self) -> tuple[socket.socket, socket.socket]:
+        """Return the pipe by which kazoo's thread is woken; a request that finds it full fails at once instead of waiting."""
+        read, write = super().create_socket_pair()
+        write.settimeout(0)
+        return read, write
+
+    def create_connection(self, address: tuple[str, int], *args: Any, **options: Any) -> socket.socket:  # noqa: ANN401 -- kazoo's
+        """Return a connection to an address that was resolved already; raises OSError."""
+        seconds = 0.0 if self.ended else self._budget.left()
+        if seconds <= 0:
+            raise TimeoutError(errno.ETIMEDOUT, "the audit is over")
+        try:
+            allowed([(socket.AF_UNSPEC, address)], named=self._budget.excepts(address[0], address[1]))
+        except Failure as failure:
+            raise PermissionError(errno.EACCES, str(failure)) from None
+        options["timeout"] = min(options.get("timeout") or seconds, seconds)
+        connection: socket.socket = create_tcp_connection(socket, address, *args, **options)
+        if self.ended:
+            connection.close()
+            raise TimeoutError(errno.ETIMEDOUT, "the audit is over")
+        self._budget.opened(connection)
+        return connection
+
+
+class Connection(ConnectionHandler):  # type: ignore[misc] # see above
+    """Reads frames within bounds.
+
+    Attributes:
+        refused: why a frame was not taken or could not be read, None while all were.
+    """
+
+    def __init__(self, client: KazooClient, budget: Budget, frame_s: float, sasl_options: dict[str, str] | None) -> None:
+        """Take a client whose connection this becomes; a frame takes `frame_s` seconds at the most."""
+        super().__init__(client, client._conn_retry.copy(), logger=client.logger, sasl_options=sasl_options)  # noqa: SLF001
+        self._budget = budget
+        self._frame_s = frame_s
+        self.refused: ReadError | None = None
+
+    def zk_loop(self) -> None:
+        """Run kazoo's own; what an odd answer makes it raise ends the session and becomes `refused`, no trace on stderr."""
+        try:
+            with any_answer():
+                super().zk_loop()
+        except ReadError as error:
+            self.refused = self.refused or error
+
+    def _read(self, length: int, timeout: float) -> bytes:
+        """Return so many bytes; the time is for all of them together."""
+        if not 0 <= length <= MOST_FRAME:
+            self.refused = ReadError("too large", f"an answer of {length} bytes, more than {MOST_FRAME}")
+            msg = "an answer is too large"
+            raise ConnectionDropped(msg)
+        end = time.monotonic() + min(timeout, self._frame_s, self._budget.left())
+        parts: list[bytes] = []
+        size = 0
+        try:
+            with self._socket_error_handling():
+                while size < length:
+                    part = self._some(length - size, end)
+                    self._count(len(part))
+                    size += len(part)
+                    parts.append(part)
+        finally:
+            self._budget.release(size)
+        return b"".join(parts)
+
+    def _count(self, size: int) -> None:
+        try:
+            self._budget.receive(size)
+        except ReadError as error:
+            self.refused = error
+            msg = "the budget is used up"
+            raise ConnectionDropped(msg) from None
+
+    def _some(self, size: int, end: float) -> bytes:
+        """Return what comes next, at most so many bytes."""
+        while True:
+            left = end - time.monotonic()
+            pending = isinstance(self._socket, ssl.SSLSocket) and self._socket.pending()
+            if left <= 0 or not (pending or self.handler.select([self._socket], [], [], left)[0]):
+                msg = "socket time-out during read"
+                raise KazooTimeoutError(msg)
+            try:
+                part: bytes = self._socket.recv(min(size, _AT_ONCE))
+            except (ssl.SSLWantReadError, ssl.SSLWantWriteError, BlockingIOError):
+                continue
+            if not part:
+                msg = "socket connection broken"
+                raise ConnectionDropped(msg)
+            return part
+
+
+def stop(client: KazooClient, budget: Budget) -> None:
+    """End a session within a second, whatever its server does; a thread of kazoo's that hangs sends nothing after that.
+
+    A server that answers is told, so that it forgets the session at once.
+    """
+    polite = threading.Thread(target=_stop, args=(client,), daemon=True)
+    polite.start()
+    polite.join(_POLITE_S)
+    client.handler.ended = True
+    connection = client._connection._socket  # noqa: SLF001 -- there is no other place
+    if connection is not None:
+        budget.closed(connection)
+    if polite.is_alive() and connection is not None:
+        end(connection)
+        polite.join(_JOIN_S)
+
+
+def _stop(client: KazooClient) -> None:
+    # Its thread hangs, or the sockets by which it is woken are gone: there is nobody to tell.
+    with suppress(KazooException, OSError, AttributeError, RuntimeError):
+        client.stop()
+        client.close()

@@ -1,0 +1,218 @@
+"""Ask each server of the ensemble by itself with a four-letter word: a plain connection, one word, one answer."""
+
+import re
+import socket
+import ssl
+import time
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from kafka_audit.collect.connections.budget import Budget
+from kafka_audit.collect.connections.parallel import side_by_side
+from kafka_audit.collect.connections.sockets import Failure, allowed, connect, resolve
+from kafka_audit.collect.rows.source_reads import UNREADABLE, Asking, ReadError, clean, os_words
+from kafka_audit.model.cluster import ZookeeperAccess
+from kafka_audit.model.tables import Row, ZookeeperMember
+
+WORD = "srvr"  # the only one that is allowed by default since ZooKeeper 3.5
+WHITELIST = "4lw.commands.whitelist"
+_PORT = 2181
+_LANES = 16
+_MOST_BYTES = 64 * 1024
+_NOT_ALLOWED, _CLOSED = "NoAuth", "closed"
+_ADDRESS = re.compile(r"\[?([^\[\]]+?)\]?(?::(\d{1,5}))?")
+_LINE = re.compile(r"^([A-Za-z /]{1,40}): (.{1,300})$", re.MULTILINE)
+_DECIMAL = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,20})?(?:E[0-9]{1,2})?", re.ASCII)  # as Java writes a double
+_LATENCY = "Latency min/avg/max"
+_LONG, _HEXADECIMAL, _MOST_DIGITS = 2**63, 16, 19
+
+
+def members(connect: str) -> tuple[tuple[str, int], ...]:
+    """Return host and port of each server of a connection string."""
+    found = []
+    for text in connect.partition("/")[0].split(","):
+        match = _ADDRESS.fullmatch(text.strip())
+        if match is not None:
+            found.append((match[1], int(match[2] or _PORT)))
+    return tuple(dict.fromkeys(found))
+
+
+def read(access: ZookeeperAccess, sample: int, read_s: float, *, known: bool, budget: Budget | None = None) -> tuple[Row, ...]:
+    """Return a `ZookeeperMember` and a `SourceRead` row for each server.
+
+    That a server gives no connection is an answer to the question whether it serves, where the ensemble is known to be there;
+    that it may not be asked is none.
+
+    Args:
+        access: connection string and TLS.
+        sample: number of this look.
+        read_s: bound of each server, in seconds.
+        known: a session with one of them was had.
+        budget: bound of all.
+    """
+    places = members(access.connect)
+    own = (budget or Budget()).part((read_s + 1) * (1 + len(places) // _LANES))
+    jobs = [partial(_member, access, sample, (host, port), read_s, own) for host, port in places]
+    rows: list[Row] = []
+    for (host, port), answer in zip(places, side_by_side(jobs, _LANES, own.deadline), strict=True):
+        name = f"{host}:{port}"
+        if isinstance(answer, ReadError):
+            rows.append(Asking(sample=sample, observer=f"zookeeper@{clean(name)}", target=clean(name)).failed(WORD, answer))
+            continue
+        member, odd = answer or (_down(sample, name, "timeout"), [])
+        rows += [member, _asked(member, odd, known=known)]
+    return tuple(rows)
+
+
+def _asked(member: ZookeeperMember, odd: Sequence[str], *, known: bool) -> Row:
+    asking = Asking(sample=member.sample, observer=f"zookeeper@{clean(member.member)}", target=clean(member.member))
+    if member.state == _CLOSED:
+        needs = f"{WORD} in {WHITELIST} of {clean(member.member)}"
+        return asking.failed(WORD, ReadError(_NOT_ALLOWED, member.error, needs))
+    if member.state == "down" and not known:
+        needs = f"a ZooKeeper server that answers at {clean(member.member)}"
+        return asking.failed(WORD, ReadError(member.error or "timeout", None, needs))
+    if odd:
+        needs = f"a ZooKeeper server that answers {WORD} at {clean(member.member)}"
+        return asking.failed(WORD, ReadError(UNREADABLE, "; ".join(odd), needs))
+    return asking.answered(WORD)
+
+
+def _member(
+    access: ZookeeperAccess, sample: int, place: tuple[str, int], read_s: float, budget: Budget
+) -> tuple[ZookeeperMember, Sequence[str]]:
+    """Return a server's row, and what of its answer is not what ZooKeeper writes."""
+    name = "{}:{}".format(*place)
+    try:
+        text = _ask(access, *place, budget.part(read_s))
+    except (Failure, TimeoutError) as error:
+        return _down(sample, name, str(error) if isinstance(error, Failure) else "timeout"), ()
+    except OSError as error:
+        return _down(sample, name, _words(error)), ()
+    except (UnicodeError, OverflowError):
+        return _down(sample, name, "no address"), ()
+    return _answering(text, sample, name)
+
+
+def _answering(text: str, sample: int, name: str) -> tuple[ZookeeperMember, Sequence[str]]:
+    if "not in the whitelist" in text:
+        return _down(sample, name, f"{WORD} is not in its {WHITELIST}", _CLOSED), ()
+    if "not currently serving requests" in text:
+        return _down(sample, name, "it is not serving requests", "idle"), ()
+    if "Mode:" not in text:
+        return _down(sample, name, "no answer that ZooKeeper gives"), ()
+    return parse(text, sample, name), odd_parts(text)
+
+
+def _words(error: OSError) -> str:
+    if isinstance(error, socket.gaierror):
+        return "name or service not known"
+    return os_words(error.errno, "TLS failed" if isinstance(error, ssl.SSLError) else type(error).__name__)
+
+
+def _ask(access: ZookeeperAccess, host: str, port: int, budget: Budget) -> str:
+    deadline = budget.deadline
+    addresses = allowed(resolve(host, port, budget.left()), named=budget.excepts(host, port))
+    plain = connect(addresses, deadline, budget.opened)
+    try:
+        return _answer(access, host, plain, deadline)
+    finally:
+        budget.closed(plain)
+
+
+def _answer(access: ZookeeperAccess, host: str, plain: socket.socket, deadline: float) -> str:
+    parts: list[bytes] = []
+    plain.settimeout(_left(deadline))
+    with plain, _wrapped(access, plain, host) as connection:
+        connection.sendall(WORD.encode())
+        while sum(map(len, parts)) < _MOST_BYTES:
+            if time.monotonic() > deadline:
+                raise TimeoutError
+            connection.settimeout(_left(deadline))
+            part = connection.recv(4096)
+            if not part:
+                break
+            parts.append(part)
+    return b"".join(parts).decode(errors="replace")
+
+
+def _left(deadline: float) -> float:
+    return max(0.05, deadline - time.monotonic())
+
+
+def _wrapped(access: ZookeeperAccess, plain: socket.socket, host: str) -> socket.socket:
+    if access.tls is None:
+        return plain
+    context = ssl.create_default_context(cafile=access.tls.ca_file)
+    if access.tls.cert_file:
+        # Without a password for a key that wants one, OpenSSL would ask for it on the terminal.
+        context.load_cert_chain(access.tls.cert_file, access.tls.key_file or access.tls.cert_file, password="")
+    return context.wrap_socket(plain, server_hostname=host)
+
+
+def parse(text: str, sample: int, member: str) -> ZookeeperMember:
+    """Return what an answer to srvr says; what of it cannot be read is None."""
+    told = _told(text)
+    latency = _latency(told)
+    return ZookeeperMember(
+        sample=sample,
+        member=member,
+        state="serving",
+        error=None,
+        mode=clean(told.get("Mode", ""), 40) or None,
+        zxid=_whole(told.get("Zxid", ""), 16),
+        outstanding=_whole(told.get("Outstanding", "")),
+        latency_avg_ms=_number(latency[1]),
+        latency_max_ms=_number(latency[2]),
+        connections=_whole(told.get("Connections", "")),
+        znodes=_whole(told.get("Node count", "")),
+        version=clean(told.get("Zookeeper version", "").partition("-")[0].partition(",")[0], 40) or None,
+    )
+
+
+def odd_parts(text: str) -> list[str]:
+    """Return the numbers of an answer to srvr that no ZooKeeper writes, each with its name."""
+    told = _told(text)
+    numbers = {name: told[name] for name in ("Zxid", "Outstanding", "Connections", "Node count") if name in told}
+    odd: list[str] = [name for name, number in numbers.items() if _whole(number, 16 if name == "Zxid" else 10) is None]
+    if _LATENCY in told and None in map(_number, _latency(told)):
+        odd.append(_LATENCY)
+    return [f"{name} is {clean(told[name], 40)}" for name in odd]
+
+
+def _told(text: str) -> dict[str, str]:
+    return dict(_LINE.findall(text))
+
+
+def _latency(told: Mapping[str, str]) -> list[str]:
+    return (told.get(_LATENCY, "").split("/") + [""] * 3)[:3]
+
+
+def _whole(text: str, base: int = 10) -> int | None:
+    """Return a number that a column holds; a zxid is a Java long, and none was ever below zero."""
+    digits, number = "0123456789abcdef"[:base], text.removeprefix("0x") if base == _HEXADECIMAL else text
+    if not 0 < len(number) <= _MOST_DIGITS or not all(one in digits for one in number.lower()):
+        return None
+    value = int(number, base)
+    return value if value < _LONG else None
+
+
+def _number(text: str) -> float | None:
+    return float(text) if _DECIMAL.fullmatch(text) else None
+
+
+def _down(sample: int, member: str, error: str, state: str = "down") -> ZookeeperMember:
+    return ZookeeperMember(
+        sample=sample,
+        member=member,
+        state=state,
+        error=error,
+        mode=None,
+        zxid=None,
+        outstanding=None,
+        latency_avg_ms=None,
+        latency_max_ms=None,
+        connections=None,
+        znodes=None,
+        version=None,
+    )

@@ -1,0 +1,163 @@
+"""A migration from ZooKeeper to KRaft: its traces in ZooKeeper, and from when on ZooKeeper is no party any more.
+
+KRaft controllers that migrate claim /controller with their node id and a `kraftControllerEpoch`, and write topics and states back
+to ZooKeeper. Brokers that already run without it register with the controllers alone. Source: KIP-866, `kafka.zk.KafkaZkClient`
+(`registerKRaftControllerAsMigrating`), `kafka.zk.MigrationZNode`.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from kafka.protocol.admin import DescribeQuorumRequest
+
+from kafka_audit.collect.rows.collected import Collected
+from kafka_audit.collect.rows.source_reads import CONTRADICTS_ZOOKEEPER
+from kafka_audit.collect.zookeeper.znodes import ZnodeError, read_object
+from kafka_audit.model.tables import (
+    AclHolder,
+    BrokerApi,
+    BrokerIdentity,
+    DynamicConfig,
+    Migration,
+    QuorumReplica,
+    QuorumView,
+    RegisteredBroker,
+    RegisteredEndpoint,
+    RegisteredPartition,
+    RegisteredTopic,
+    Registry,
+    Row,
+    ScramUser,
+    SourceRead,
+)
+
+MIGRATION = "/migration"
+
+_EPOCH = "kraftControllerEpoch"
+_IDS = "zookeeper /brokers/ids"
+_QUORUM_API = DescribeQuorumRequest.API_KEY
+_DIGITS = 10  # of a broker's id
+_OF_ZOOKEEPER = (Registry, RegisteredBroker, RegisteredEndpoint, DynamicConfig, ScramUser)
+_LARGE_OF_ZOOKEEPER = frozenset({RegisteredTopic, RegisteredPartition})
+
+
+def claimed(controller: bytes) -> bool:
+    """Tell whether /controller names a KRaft controller; raises ZnodeError."""
+    epoch = read_object(controller).get(_EPOCH, -1)
+    return isinstance(epoch, int) and epoch >= 0
+
+
+def row(sample: int, controller: bytes | None, migration: bytes | None) -> Migration | None:
+    """Return the traces in the content of /controller and /migration, None where there are none; raises ZnodeError."""
+    claim = read_object(controller) if controller is not None and claimed(controller) else {}
+    state = read_object(migration) if migration is not None else {}
+    if not claim and migration is None:
+        return None
+    return Migration(
+        sample=sample,
+        begun=migration is not None,
+        kraft_controller_id=_number(claim.get("brokerid")),
+        kraft_controller_epoch=_number(claim.get(_EPOCH)),
+        metadata_offset=_number(state.get("kraft_metadata_offset")),
+        metadata_epoch=_number(state.get("kraft_metadata_epoch")),
+    )
+
+
+def _number(value: object) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or abs(value) >= 2**63:
+        msg = "a number was expected"
+        raise ZnodeError(msg)
+    return value
+
+
+def runs_without_zookeeper(rows: Iterable[Row]) -> bool:
+    """Tell whether brokers run without ZooKeeper, as far as what all parties say in one sample fits together.
+
+    A broker says it by what it offers, and one may lie. ZooKeeper must agree: the broker is not registered there, and either a
+    KRaft controller has claimed /controller, or no broker holds a session. Where ZooKeeper was not read, all brokers must agree.
+    """
+    return _without(_Sample(rows))
+
+
+def without_zookeeper(collected: Collected) -> Collected:
+    """Return what a sample gave; where brokers run without ZooKeeper, nothing that ZooKeeper holds is compared with it.
+
+    What is left there is written back by the controllers, and is nobody's reference: no such broker registers in it. A broker
+    that offers KRaft's DescribeQuorum while ZooKeeper holds a session of it, or remains the reference, contradicts ZooKeeper: its
+    answer to ApiVersions becomes a failed read, and what it says of KRaft is left out.
+    """
+    sample = _Sample(collected.rows)
+    found, left_out = sample.rows, _without(sample)
+    contradict = sample.contradict(left_out=left_out)
+    if contradict:
+        found = [_believed(one, contradict) for one in found if not _claim_of(one, contradict)]
+    if not left_out:
+        return replace(collected, rows=tuple(found))
+    return Collected(
+        rows=tuple(one for one in found if not isinstance(one, _OF_ZOOKEEPER) and not _acls_of_zookeeper(one)),
+        large={table: data for table, data in collected.large.items() if table not in _LARGE_OF_ZOOKEEPER},
+    )
+
+
+class _Sample:
+    """Who offers what in one sample, and who is registered in ZooKeeper."""
+
+    def __init__(self, rows: Iterable[Row]) -> None:
+        self.rows = list(rows)
+        registered = [one for one in self.rows if isinstance(one, RegisteredBroker)]
+        failed = {one.operation for one in self.rows if isinstance(one, SourceRead) and one.outcome == "failed"}
+        self.registry = next((one for one in self.rows if isinstance(one, Registry)), None)
+        self.is_read = self.registry is not None and self.registry.brokers_pzxid is not None and _IDS not in failed
+        # A registration that cannot be read may be a session's.
+        unread = {operation.removeprefix(f"{_IDS}/") for operation in failed if operation.startswith(f"{_IDS}/")}
+        unread_ids = {int(one) for one in unread if one.isdecimal() and len(one) <= _DIGITS}
+        self.live = {one.broker_id for one in registered if one.ephemeral_owner} | unread_ids
+        self.registered = {one.broker_id for one in registered} | unread_ids
+        self.claimed = any(isinstance(one, Migration) and one.kraft_controller_id is not None for one in self.rows)
+        self.asked = {one.observer: one.broker_id for one in self.rows if isinstance(one, BrokerApi)}
+        self._identify()
+        self.offering = {one.observer for one in self.rows if isinstance(one, BrokerApi) and one.api_key == _QUORUM_API}
+
+    def _identify(self) -> None:
+        """Take an address of the cluster file that no broker registered as the broker that answers there."""
+        names = {one.address: one.answered_by for one in self.rows if isinstance(one, BrokerIdentity) and one.broker_id < 0}
+        for read in self.rows:
+            if isinstance(read, SourceRead) and self.asked.get(read.observer, 0) < 0 and names.get(read.target) is not None:
+                self.asked[read.observer] = names[read.target] or 0
+
+    def contradict(self, *, left_out: bool) -> set[str]:
+        """Return the observers that offer what only KRaft has, against ZooKeeper's word."""
+        if not left_out and self.is_read:
+            return self.offering
+        return {one for one in self.offering if self.asked[one] in self.live}
+
+
+def _without(sample: _Sample) -> bool:
+    if all(sample.asked[one] in sample.registered for one in sample.offering):
+        return False
+    if sample.claimed:
+        return True
+    if sample.registry is None:
+        return sample.offering == sample.asked.keys()
+    return sample.is_read and not sample.live
+
+
+def _claim_of(one: Row, observers: set[str]) -> bool:
+    return isinstance(one, BrokerApi | QuorumView | QuorumReplica) and one.observer in observers
+
+
+def _believed(one: Row, contradict: set[str]) -> Row:
+    """Return a read as it is, failed where it is the answer that contradicts ZooKeeper."""
+    if not isinstance(one, SourceRead) or one.operation != "ApiVersions" or one.observer not in contradict:
+        return one
+    if one.outcome == "failed":
+        return one
+    message = "it offers DescribeQuorum, as brokers in KRaft mode do, and ZooKeeper says that brokers run with it"
+    needs = "a broker that either runs in KRaft mode or is registered in ZooKeeper; find out which process answers there"
+    return replace(one, outcome="failed", error=CONTRADICTS_ZOOKEEPER, message=message, needs=needs)
+
+
+def _acls_of_zookeeper(one: Row) -> bool:
+    return isinstance(one, AclHolder) and one.broker_id is None

@@ -1,0 +1,70 @@
+"""Kafka's znodes about security, decoded: what is secret ends here. Pure functions from bytes to rows."""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import unquote
+
+from kafka_audit.collect.rows.acl_sets import Entry
+from kafka_audit.collect.rows.secret_keys import is_secret
+from kafka_audit.collect.zookeeper.multi_read import Znode
+from kafka_audit.collect.zookeeper.znodes import ZnodeError, broker_id, read_object
+from kafka_audit.model.tables import DynamicConfig, ScramUser
+
+MOST_BYTES = 1024 * 1024
+"""What Kafka's own ZooKeeper client takes (jute.maxbuffer) unless told otherwise."""
+
+_DEFAULT = "<default>"
+_MECHANISMS = ("SCRAM-SHA-256", "SCRAM-SHA-512")
+
+
+def _object(znode: Znode) -> dict[str, Any]:
+    if len(znode.data) > MOST_BYTES:
+        msg = f"{len(znode.data)} bytes, more than the {MOST_BYTES} that Kafka's ZooKeeper client takes"
+        raise ZnodeError(msg)
+    return read_object(znode.data)
+
+
+def acls(resource_type: str, name: str, pattern: str, znode: Znode) -> tuple[Entry, ...]:
+    """Decode the ACLs of one resource; raises ZnodeError."""
+    found = _object(znode).get("acls")
+    if not isinstance(found, list):
+        msg = "acls is no list"
+        raise ZnodeError(msg)
+    return tuple(_entry(resource_type, name, pattern, one) for one in found)
+
+
+def _entry(resource_type: str, name: str, pattern: str, one: object) -> Entry:
+    parts = one if isinstance(one, dict) else {}
+    principal, host, operation, permission = (parts.get(key) for key in ("principal", "host", "operation", "permissionType"))
+    if not (isinstance(principal, str) and isinstance(host, str) and isinstance(operation, str) and isinstance(permission, str)):
+        msg = "an entry of acls has no principal, host, operation or permissionType"
+        raise ZnodeError(msg)
+    return Entry(resource_type, name, pattern, principal, host, operation, permission.upper())
+
+
+def _config(znode: Znode) -> Mapping[str, Any]:
+    found = _object(znode).get("config")
+    if not isinstance(found, dict):
+        msg = "config is no object"
+        raise ZnodeError(msg)
+    return found
+
+
+def broker_configs(name: str, znode: Znode) -> tuple[DynamicConfig, ...]:
+    """Decode /config/brokers/<name>, a broker's id or the default of all; raises ZnodeError."""
+    broker = None if name == _DEFAULT else broker_id(name)
+    if name != _DEFAULT and broker is None:
+        msg = "neither a broker id nor <default>"
+        raise ZnodeError(msg)
+    rows = []
+    for key, value in sorted(_config(znode).items()):
+        text = value if isinstance(value, str) else str(value)
+        secret = is_secret(key, text)
+        rows.append(DynamicConfig(broker_id=broker, key=key, value=None if secret else text, secret=secret))
+    return tuple(rows)
+
+
+def scram_users(name: str, znode: Znode) -> tuple[ScramUser, ...]:
+    """Decode /config/users/<name>: which SCRAM credentials there are, and nothing of them; raises ZnodeError."""
+    config = _config(znode)
+    return tuple(ScramUser(user=unquote(name), mechanism=one) for one in _MECHANISMS if one in config)

@@ -1,0 +1,159 @@
+"""One ZooKeeper session with a deadline, whose failures are told in the servers' own words."""
+
+import logging
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
+
+from kazoo.client import KazooClient
+from kazoo.exceptions import AuthFailedError, KazooException, NoAuthError
+from kazoo.handlers.threading import KazooTimeoutError
+from kazoo.retry import KazooRetry
+
+from kafka_audit.collect.connections.budget import Budget
+from kafka_audit.collect.connections.sockets import NOT_DIALLED, tls_words
+from kafka_audit.collect.rows.source_reads import ReadError
+from kafka_audit.collect.zookeeper import connection
+from kafka_audit.model.cluster import ZookeeperAccess
+from kafka_audit.model.errors import UsageError
+
+_ROUNDS = 4  # refusals per server, about a second and a half, before we stop waiting for a server that restarts
+_REFUSED, _NO_LOGIN = "AuthFailedError", "no login"
+_LAST_WORDS = (
+    ("refused", "connection refused"),
+    ("No route", "no route to host"),
+    ("unreachable", "network is unreachable"),
+    ("Cannot resolve", "name or service not known"),
+    ("broken", "connection closed"),
+    ("reset", "connection reset"),
+)
+
+
+class _LastWords(logging.Handler):
+    """Keeps what kazoo says about its connection attempts, which its exceptions do not carry."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(record.getMessage())
+
+    @property
+    def refusals(self) -> int:
+        return sum("dropped" in line or "Cannot resolve" in line for line in self.lines)
+
+    def read_error(self, access: ZookeeperAccess) -> ReadError:
+        line = next((one for one in reversed(self.lines) if "dropped" in one or "Cannot resolve" in one), None)
+        if line and "[SSL" in line:
+            needs = "zookeeper.tls in the cluster file with a ca_file, cert_file and key_file that fit the server"
+            return ReadError(tls_words(line), line, needs)
+        if line and NOT_DIALLED in line:
+            named = f"{access.connect} with an address of its own in zookeeper of the cluster file, if it is meant"
+            return ReadError(line[line.index(NOT_DIALLED) :], line, named)
+        error = next((words for part, words in _LAST_WORDS if line and part in line), "timeout")
+        return ReadError(error, line, f"a ZooKeeper server that answers at {access.connect}{_perhaps_tls(access, error)}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Session:
+    """A connected client."""
+
+    client: KazooClient
+    access: ZookeeperAccess
+
+    def as_read_error(self, error: Exception, path: str | None = None) -> ReadError:
+        """Return the row's parts for what kazoo raised."""
+        if isinstance(error, NoAuthError):
+            whom = f" for sasl:{self.access.username}" if self.access.username else ""
+            return ReadError("NoAuthError", None, f"read permission on {path} in ZooKeeper{whom}")
+        if isinstance(error, AuthFailedError):
+            return _refused(self.access)
+        refused = getattr(getattr(self.client, "_connection", None), "refused", None)
+        if isinstance(refused, ReadError):
+            return refused
+        if isinstance(error, KazooTimeoutError):
+            return ReadError("timeout", str(error) or None, f"an answer of {self.access.connect} within limits.read_s")
+        needs = f"a ZooKeeper session at {self.access.connect}" if isinstance(error, KazooException) else None
+        return ReadError(type(error).__name__, str(error) or None, needs)
+
+
+@contextmanager
+def open_session(access: ZookeeperAccess, read_s: float, secrets: Mapping[str, str], budget: Budget) -> Iterator[Session]:
+    """Connect within `read_s` seconds and the budget's time, close at the end.
+
+    Raises:
+        ReadError: no server answers in time, or it refuses the login.
+        UsageError: the connection string cannot be read.
+    """
+    words = _LastWords()
+    bound = budget.demand_time(read_s)
+    client = _client(access, bound, secrets, words, budget)
+    try:
+        _start(client, words, access, time.monotonic() + bound)
+        yield Session(client=client, access=access)
+    finally:
+        connection.stop(client, budget)
+
+
+def _start(client: KazooClient, words: _LastWords, access: ZookeeperAccess, deadline: float) -> None:
+    connected = client.start_async()
+    patience = _ROUNDS * len(client.hosts)
+    while not connected.wait(0.02):
+        if client.client_state == "AUTH_FAILED":
+            raise _refused(access)
+        if time.monotonic() > deadline or words.refusals >= patience:
+            raise words.read_error(access)
+
+
+def _refused(access: ZookeeperAccess) -> ReadError:
+    """Return what a refused login is; ZooKeeper says nothing of it, it hangs up."""
+    needs = f"a user and password that {access.connect} accepts ({access.username}, {access.password_env})"
+    return ReadError(_REFUSED, f"the login of {access.username} was refused", needs)
+
+
+def _perhaps_tls(access: ZookeeperAccess, error: str) -> str:
+    """Return a hint where the server may speak TLS: it hangs up on who does not."""
+    return ", or zookeeper.tls in the cluster file if that port speaks TLS" if access.tls is None and "clos" in error else ""
+
+
+def _client(access: ZookeeperAccess, read_s: float, secrets: Mapping[str, str], words: _LastWords, budget: Budget) -> KazooClient:
+    # A logger of its own, in no hierarchy: failures become rows, not log lines.
+    logger = logging.Logger("zookeeper", logging.WARNING)  # noqa: LOG001
+    logger.addHandler(words)
+    servers = access.connect.partition("/")[0].count(",") + 1
+    options: dict[str, Any] = {}
+    if access.tls is not None:
+        tls = access.tls
+        options |= {"use_ssl": True, "verify_certs": True, "check_hostname": True, "ca": tls.ca_file}
+        # Without a password for a key that wants one, OpenSSL would ask for it on the terminal.
+        options |= {"certfile": tls.cert_file, "keyfile": tls.key_file or tls.cert_file, "keyfile_password": ""}
+    if access.username is not None:
+        options["sasl_options"] = {"mechanism": "DIGEST-MD5", "username": access.username, "password": _password(access, secrets)}
+    try:
+        client = KazooClient(
+            handler=connection.Handler(budget),
+            hosts=access.connect,
+            # Also the bound of each connection attempt: a server that drops packets must leave time for the next one.
+            timeout=max(1.0, read_s / servers),
+            connection_retry=KazooRetry(max_tries=-1, delay=0.1, max_delay=0.5),
+            logger=logger,
+            **options,
+        )
+    except ValueError as error:
+        msg = f"zookeeper {access.connect}: {error}"
+        raise UsageError(msg) from error
+    client._connection = connection.Connection(client, budget, read_s, options.get("sasl_options"))  # noqa: SLF001 -- there is no other place
+    return client
+
+
+def _password(access: ZookeeperAccess, secrets: Mapping[str, str]) -> str:
+    if find_spec("puresasl") is None:
+        raise ReadError(_NO_LOGIN, None, "the package pure-sasl, with which kazoo logs in")
+    password = secrets.get(access.password_env or "")
+    if password is None:
+        raise ReadError(_NO_LOGIN, None, f"the environment variable {access.password_env}")
+    return password

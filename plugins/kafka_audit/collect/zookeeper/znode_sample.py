@@ -1,0 +1,356 @@
+"""One pass over a cluster's znodes: no transaction, so the zxid before and after is noted and what moved is read again."""
+
+import heapq
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from typing import Any, TypeVar
+
+import numpy as np
+from kazoo.exceptions import ConnectionClosedError, ConnectionLoss, KazooException, NoNodeError, SessionExpiredError
+from kazoo.handlers.threading import KazooTimeoutError
+
+from kafka_audit.collect.connections.budget import Budget, over_limit
+from kafka_audit.collect.connections.priorities import MOST_OF_ONE
+from kafka_audit.collect.rows.collected import Collected
+from kafka_audit.collect.rows.columns import Ints
+from kafka_audit.collect.rows.source_reads import Asking, ReadError, any_answer, clean, fitting
+from kafka_audit.collect.zookeeper import migration, znode_health, znodes
+from kafka_audit.collect.zookeeper.multi_read import Contents, Result, Znode, ZnodeReader
+from kafka_audit.collect.zookeeper.partition_states import States, decoded
+from kafka_audit.collect.zookeeper.registered import Registered, Topics, by_priority
+from kafka_audit.collect.zookeeper.replication import PLANNED as REPLICATION
+from kafka_audit.collect.zookeeper.replication import ReplicationLook
+from kafka_audit.collect.zookeeper.security import PLANNED as SECURITY
+from kafka_audit.collect.zookeeper.security import SecurityLook
+from kafka_audit.collect.zookeeper.session import Session
+from kafka_audit.collect.zookeeper.znodes import Registration, State, ZnodeError
+from kafka_audit.model.tables import Migration, Row, SourceRead, TopicConfig
+
+IDS, TOPICS, DELETING = "/brokers/ids", "/brokers/topics", "/admin/delete_topics"
+CONTROLLER, CONTROLLER_EPOCH, CLUSTER_ID = "/controller", "/controller_epoch", "/cluster/id"
+STATES = "/brokers/topics/*/partitions/*/state"
+PLANNED = (
+    IDS,
+    CONTROLLER,
+    CONTROLLER_EPOCH,
+    CLUSTER_ID,
+    DELETING,
+    TOPICS,
+    STATES,
+    *REPLICATION,
+    *SECURITY,
+    znode_health.HEALTH,
+)
+"""The sets that every look asks for; each has one `SourceRead` row, and each znode that could not be read one of its own."""
+
+_KNOWN = (KazooException, KazooTimeoutError, ZnodeError)
+_LONGEST_SHOWN = 200  # characters of a path in a message
+_LONGEST_TOPIC = 255  # characters; Kafka's own bound is 249
+MOST_CHILDREN = 1_000_000
+"""Names below one znode that are taken. 200,000 topics are a large cluster's, and more than ZooKeeper lists by default (1 MB)."""
+
+SMALL_SHARE = 0.125
+"""Of `limits.bytes` for a set other than topics and states: 100,000 ACLs are 10 MB, the settings of 200,000 topics 30 MB."""
+
+_TOO_LARGE = "too large"
+_STAT_BYTES = 80  # what a znode takes in an answer besides its data
+_R = TypeVar("_R")
+_T = TypeVar("_T")
+
+
+class Look:
+    """Reads one cluster once."""
+
+    def __init__(self, session: Session, asking: Asking, read_s: float, deadline: float, budget: Budget | None = None) -> None:
+        """Take a connected session; `read_s` bounds each request, `deadline` (of `time.monotonic()`) the look."""
+        self._deadline = deadline
+        self._budget = budget or Budget()
+        self._session = session
+        self._asking = asking
+        self._read_s = read_s
+        self._reads: dict[str, SourceRead] = {}
+        self._lost: KazooException | KazooTimeoutError | None = None
+        self._found = Registered()
+        self._migration: Migration | None = None
+        self._znodes = ZnodeReader(session.client, read_s, deadline)
+        self._sizes: dict[str, int] = {}
+        self._bytes = 0
+        self._health: list[Row] = []
+
+    def take(self) -> Collected:
+        """Read all sets, read again what moved meanwhile, and return what they hold."""
+        before = self._sync()
+        steps: Sequence[tuple[str, Callable[[], None]]] = (
+            (IDS, self._read_brokers),
+            (CONTROLLER, self._read_controller),
+            (CONTROLLER_EPOCH, self._read_controller_epoch),
+            (CLUSTER_ID, self._read_cluster_id),
+            (DELETING, self._read_deleting),
+            (TOPICS, self._read_topics),
+            (STATES, self._read_states),
+        )
+        replication, security = ReplicationLook(self, self._asking.sample), SecurityLook(self, self._asking.sample)
+        last = (
+            lambda: replication.read_topic_configs(self._found.topics.names),
+            replication.read_reassignments,
+            security.read_acls,
+            security.read_broker_configs,
+            security.read_users,
+        )
+        for path, step in (*steps, *zip((*REPLICATION, *SECURITY), last, strict=True)):
+            self._note(path, step)
+        self._note(znode_health.HEALTH, self._read_health)
+        self._read_again(before)
+        after = self._sync()
+        self._leave_out()
+        return Collected(
+            rows=(
+                *self._reads.values(),
+                *self._found.rows(self._asking.sample, before, after),
+                *replication.rows,
+                *security.rows,
+                *self._health,
+                *((self._migration,) if self._migration else ()),
+            ),
+            large={**self._found.large(self._asking.sample), TopicConfig: replication.settings.table()},
+        )
+
+    def registrations(self) -> tuple[Row, ...]:
+        """Return brokers and their endpoints, nothing where they could not be read."""
+        self._note(IDS, self._read_brokers)
+        self._leave_out()
+        return tuple(row for one in self._found.brokers.values() for row in (one.broker, *one.endpoints))
+
+    def _read_health(self) -> None:
+        sample, lists = self._asking.sample, {TOPICS: self._found.topics.names}
+        nodes = znode_health.read(self._session.client, sample, self._left)
+        self._health = [*nodes, *znode_health.largest(self._sizes, lists, sample)]
+
+    def _sync(self) -> int:
+        """Let a follower catch up with the leader, so that it is not older than the brokers; return the last zxid seen."""
+        if self._lost is None:
+            with suppress(KazooException, KazooTimeoutError, ReadError), any_answer():  # then the sets fail as well, and say why
+                self._session.client.sync_async(IDS).get(timeout=self._left())
+        return int(self._session.client.last_zxid or 0)
+
+    def _note(self, path: str, step: Callable[[], None]) -> None:
+        started = time.monotonic()
+        operation = f"zookeeper {path}"
+        try:
+            if self._lost is not None:
+                raise self._lost
+            with any_answer(*_KNOWN):
+                step()
+        except (KazooException, KazooTimeoutError) as error:
+            if isinstance(error, KazooTimeoutError | ConnectionLoss | ConnectionClosedError | SessionExpiredError):
+                self._lost = error  # one deadline is enough: what is left would only wait for the same server
+            self._reads[operation] = self._asking.failed(operation, self._session.as_read_error(error, path), started)
+        except ZnodeError as error:
+            self._reads[operation] = self._asking.failed(operation, _broken(path, error), started)
+        except ReadError as error:
+            self._reads[operation] = self._asking.failed(operation, error, started)
+        else:
+            self._reads[operation] = self._asking.answered(operation, started)
+
+    def _read_again(self, before: int) -> None:
+        """Read once more what was written since `before`; what moves even then is left to the next sample."""
+        found = self._found
+        again: list[Callable[[], None]] = []
+        if self._lost is not None:
+            return
+        if (found.brokers_pzxid or 0) > before or any(one.broker.mzxid > before for one in found.brokers.values()):
+            again.append(self._read_brokers)
+        if (found.controller_mzxid or 0) > before:
+            again += [self._read_controller, self._read_controller_epoch]
+        if len(moved := found.states.moved_since(before)):
+            again.append(lambda: self._take_states(moved))
+        for step in again:
+            with suppress(*_KNOWN, ReadError), any_answer(*_KNOWN):  # the first reading stays, and its row
+                step()
+
+    def _get(self, path: str) -> Znode | None:
+        """Return one znode, None where it does not exist."""
+        try:
+            return Znode(*self._session.client.get_async(path).get(timeout=self._left()))
+        except NoNodeError:
+            return None
+
+    def get_many(self, paths: Sequence[str]) -> dict[str, Result]:
+        """Return content or error per path; raises what loses the session, and ReadError over a small set's share of bytes."""
+        found = self._znodes.get_many(paths, round(self._budget.limits.bytes * SMALL_SHARE))
+        self._note_sizes((path, len(one.data)) for path, one in found.items() if isinstance(one, Znode))
+        return found
+
+    def each(self, count: int, path: Callable[[int], str], *, small: bool = False) -> Iterator[tuple[int, Contents]]:
+        """Yield what many znodes hold, batch by batch with the number of its first one; raises as `get_many`.
+
+        Args:
+            count: how many znodes.
+            path: the path of the one of a number.
+            small: whether the set has a small set's share of `limits.bytes`, or all that is left.
+        """
+        most = round(self._budget.limits.bytes * SMALL_SHARE) if small else self._budget.limits.bytes - self._bytes
+        for first, contents in self._znodes.each(count, path):
+            sizes = [*map(len, contents.data)]
+            most -= sum(sizes)
+            if most < 0:
+                message = "the znodes that are read hold more than limits.bytes"
+                raise over_limit(message, "bytes")
+            if not small:
+                self._bytes += sum(sizes) + _STAT_BYTES * (len(contents) - len(contents.errors))
+            floor = min(self._sizes.values()) if len(self._sizes) >= znode_health.LARGEST else 0
+            self._note_sizes(
+                (path(first + at), size) for at, size in enumerate(sizes) if size >= floor and at not in contents.errors
+            )
+            yield first, contents
+
+    def _note_sizes(self, sizes: Iterable[tuple[str, int]]) -> None:
+        """Keep the largest znodes that were read."""
+        found = self._sizes | dict(sizes)
+        self._sizes = dict(heapq.nsmallest(znode_health.LARGEST, found.items(), key=lambda one: (-one[1], one[0])))
+
+    def children(self, path: str) -> tuple[list[str], Any]:
+        """Return sorted names and stat; raises NoNodeError and what loses the session."""
+        names, stat = self._session.client.get_children_async(path, include_data=True).get(timeout=self._left())
+        if len(names) > MOST_CHILDREN:
+            raise ReadError(_TOO_LARGE, f"{len(names)} znodes below {path}, more than {MOST_CHILDREN}")
+        return sorted(names), stat
+
+    def _left(self) -> float:
+        """Return how long to wait for an answer, in seconds."""
+        return max(0.01, min(self._read_s, self._deadline - time.monotonic()))
+
+    def decode(self, path: str, result: _R | KazooException, decode: Callable[[_R], _T]) -> _T | None:
+        """Return one znode of a set decoded; a failure is a row of its own and leaves the rest of the set alone."""
+        if isinstance(result, NoNodeError):
+            return None  # it went away after its parent was listed
+        self._budget.demand_time()
+        try:
+            if isinstance(result, KazooException):
+                raise self._session.as_read_error(result, path)
+            with any_answer(*_KNOWN):
+                return fitting(decode(result))
+        except ZnodeError as error:
+            self._fail(path, _broken(path, error))
+        except ReadError as error:
+            self._fail(path, error)
+        return None
+
+    def _fail(self, path: str, error: ReadError) -> None:
+        operation = f"zookeeper {clean(path)}"
+        self._reads[operation] = self._asking.failed(operation, error, time.monotonic())
+
+    def _read_brokers(self) -> None:
+        names, stat = self.children(IDS)
+        told = {name: znodes.broker_id(name) for name in names}
+        for name in (name for name, broker in told.items() if broker is None):
+            shown = clean(f"{IDS}/{name}", _LONGEST_SHOWN)
+            self._fail(f"{IDS}/{name}", ReadError("unreadable", f"{shown}: no broker id", f"no such znode below {IDS}"))
+        ids = sorted(broker for broker in told.values() if broker is not None)
+        brokers: dict[int, Registration] = {}
+        for path, result in self.get_many([f"{IDS}/{broker}" for broker in ids]).items():
+            broker = int(path.rpartition("/")[2])
+            found = self.decode(path, result, partial(self._registration, broker))
+            if found is not None:
+                brokers[broker] = found
+                if found.unreadable:  # one row a znode, whatever it holds
+                    entry = found.unreadable[0]
+                    self._fail(path, ReadError("unreadable endpoint", entry, f"an endpoint in {path} that names host and port"))
+                if len(found.endpoints) > MOST_OF_ONE:
+                    self._fail(path, ReadError(_TOO_LARGE, f"{len(found.endpoints)} endpoints, more than {MOST_OF_ONE}"))
+                    brokers[broker] = replace(found, endpoints=found.endpoints[:MOST_OF_ONE])
+        self._found.brokers, self._found.brokers_pzxid = brokers, stat.pzxid
+
+    def _leave_out(self) -> None:
+        """Leave out brokers over `limits.brokers`; then the set counts as not read, for who is missing in it is not known."""
+        found, most = self._found, self._budget.limits.brokers
+        if len(found.brokers) <= most:
+            return
+        kept = by_priority(found.brokers, self._budget.named, found.topics.assigned())[:most]
+        message = f"{len(found.brokers) - most} of {len(found.brokers)} registered brokers are left out"
+        operation = f"zookeeper {IDS}"
+        self._reads[operation] = self._asking.failed(operation, over_limit(message, "brokers"))
+        found.brokers = {broker: found.brokers[broker] for broker in sorted(kept)}
+
+    def _registration(self, broker: int, znode: Znode) -> Registration:
+        return znodes.broker(self._asking.sample, broker, znode.data, znode.stat)
+
+    def _read_controller(self) -> None:
+        znode = self._get(CONTROLLER)
+        moving = self._get(migration.MIGRATION)
+        self._migration = migration.row(self._asking.sample, znode.data if znode else None, moving.data if moving else None)
+        # A KRaft controller that migrates claims the znode with its node id, which is no broker's.
+        mine = znode is not None and not migration.claimed(znode.data)
+        self._found.controller = znodes.controller(znode.data) if znode is not None and mine else None
+        self._found.controller_mzxid = None if znode is None else znode.stat.mzxid
+
+    def _read_controller_epoch(self) -> None:
+        znode = self._get(CONTROLLER_EPOCH)
+        self._found.controller_epoch = None if znode is None else znodes.read_int(znode.data)
+
+    def _read_cluster_id(self) -> None:
+        znode = self._get(CLUSTER_ID)
+        self._found.cluster_id = None if znode is None else znodes.cluster_id(znode.data)
+
+    def _read_deleting(self) -> None:
+        with suppress(NoNodeError):
+            self._found.deleting = frozenset(self.children(DELETING)[0])
+
+    def _read_topics(self) -> None:
+        names: list[str] = []
+        with suppress(NoNodeError):  # no topic was ever created
+            names, _ = self.children(TOPICS)
+        for name in (name for name in names if len(name) > _LONGEST_TOPIC):
+            words = f"a topic's name of {len(name)} characters below {TOPICS}"
+            self._fail(f"{TOPICS}/{name}", ReadError("unreadable", words, f"no such znode below {TOPICS}"))
+        kept = [name for name in names if len(name) <= _LONGEST_TOPIC]
+        topics, most = Topics(), self._budget.limits.rows - len(names)
+        for first, contents in self.each(len(kept), lambda place: f"{TOPICS}/{kept[place]}"):
+            found = zip(kept[first:], contents.data, contents.czxid.tolist(), contents.mzxid.tolist(), strict=False)
+            for at, (name, data, czxid, mzxid) in enumerate(found):
+                assignment = self.decode(f"{TOPICS}/{name}", contents.errors.get(at, data), znodes.assignment)
+                if assignment is None:
+                    continue
+                if len(topics) + len(assignment.partitions) > most:
+                    message = f"the topics in ZooKeeper have more than {self._budget.limits.rows} partitions"
+                    raise over_limit(message, "rows")
+                topics.add(name, assignment, czxid, mzxid)
+        self._found.topics = topics
+
+    def _read_states(self) -> None:
+        self._take_states(np.arange(len(self._found.topics)))
+
+    def _take_states(self, places: Ints) -> None:
+        """Read the states of the partitions at these places."""
+        found: list[tuple[Ints, States]] = []  # all or nothing: what was read of a set that failed is not kept
+        for first, contents in self.each(len(places), lambda one: self._found.topics.state_path(places[one], TOPICS)):
+            self._budget.demand_time()
+            here, good = places[first : first + len(contents)], contents.good()
+            states = decoded([contents.data[at] for at in good], contents.mzxid[good])
+            if states is None:
+                good, states = self._one_by_one(here, contents)
+            found.append((here[good], states))
+            absent = [at for at, error in contents.errors.items() if isinstance(error, NoNodeError)]
+            found.append((here[absent], States.of([None] * len(absent), [0] * len(absent))))
+            for at, error in contents.errors.items():
+                self.decode(self._found.topics.state_path(here[at], TOPICS), error, znodes.state)
+        for one in found:
+            self._found.states.add(*one)
+
+    def _one_by_one(self, places: Ints, contents: Contents) -> tuple[Ints, States]:
+        """Decode states of which one is odd; return which of the batch make sense, and what they hold."""
+        found: dict[int, State] = {}
+        for at in contents.good().tolist():
+            state = self.decode(self._found.topics.state_path(places[at], TOPICS), contents.data[at], znodes.state)
+            if state is not None:
+                found[at] = state
+        good = np.array([*found], np.int64)
+        return good, States.of([*found.values()], contents.mzxid[good].tolist())
+
+
+def _broken(path: str, error: ZnodeError) -> ReadError:
+    shown = clean(path, _LONGEST_SHOWN)
+    return ReadError("unreadable", f"{shown}: {error}", f"a {shown} that Kafka can read")

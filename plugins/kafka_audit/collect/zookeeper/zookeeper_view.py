@@ -1,0 +1,96 @@
+"""Ask ZooKeeper: registrations, controller, topics and partition states, each set of znodes with a deadline."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+
+from kazoo.client import KazooClient
+from kazoo.exceptions import KazooException
+from kazoo.handlers.threading import KazooTimeoutError
+
+from kafka_audit.collect.connections.budget import Budget
+from kafka_audit.collect.rows.collected import Collected
+from kafka_audit.collect.rows.source_reads import Asking, ReadError, any_answer, clean
+from kafka_audit.collect.zookeeper import ensemble
+from kafka_audit.collect.zookeeper.session import Session, open_session
+from kafka_audit.collect.zookeeper.znode_sample import IDS, PLANNED, Look
+from kafka_audit.model.cluster import ZookeeperAccess
+from kafka_audit.model.errors import UsageError
+from kafka_audit.model.tables import Registry, Row
+
+_SESSION_SHARE = 0.8
+_HINTS = 50  # children of / that are looked into for a Kafka when the chroot is wrong
+
+
+def read(  # noqa: PLR0913 -- one of them where there is an audit
+    access: ZookeeperAccess,
+    sample: int,
+    secrets: Mapping[str, str],
+    *,
+    read_s: float,
+    deadline: float,
+    budget: Budget | None = None,
+) -> Collected:
+    """Return everything that ZooKeeper tells, and a `SourceRead` row for each set of znodes and each failure.
+
+    Args:
+        access: connection string, with chroot.
+        sample: number of this look.
+        secrets: environment that holds the password named by `access`.
+        read_s: bound of the connection and of each request, in seconds.
+        deadline: bound of the whole look, its last question to each server included, of `time.monotonic()`.
+        budget: the audit's.
+
+    Raises:
+        UsageError: ZooKeeper answers, but there is no /brokers/ids below the chroot.
+    """
+    asking = Asking(sample=sample, observer="zookeeper", target=access.connect)
+    whole = (budget or Budget()).part(max(0.0, deadline - time.monotonic()))
+    # The servers are asked one by one afterwards: some of the time is theirs, whatever the session took.
+    own = whole.part(max(whole.left() - read_s - 1, whole.left() * _SESSION_SHARE))
+    try:
+        with any_answer(), open_session(access, read_s, secrets, own) as session:
+            _demand_kafka(session, access, own.demand_time(read_s))
+            found = Look(session, asking, read_s, own.deadline, own).take()
+    except ReadError as error:
+        found = Collected(rows=tuple(asking.failed(f"zookeeper {path}", error) for path in PLANNED))
+    known = any(isinstance(row, Registry) for row in found.rows)
+    members = ensemble.read(access, sample, read_s, known=known, budget=whole)
+    return replace(found, rows=(*found.rows, *members))
+
+
+def registrations(access: ZookeeperAccess, secrets: Mapping[str, str], *, read_s: float, budget: Budget) -> tuple[Row, ...]:
+    """Return what brokers have registered and nothing else; nothing where ZooKeeper does not tell. Arguments as for `read`."""
+    asking = Asking(sample=1, observer="zookeeper", target=access.connect)
+    try:
+        with any_answer(), open_session(access, read_s, secrets, budget) as session:
+            return Look(session, asking, read_s, budget.deadline, budget).registrations()
+    except ReadError:  # the look that follows says so
+        return ()
+
+
+def _demand_kafka(session: Session, access: ZookeeperAccess, read_s: float) -> None:
+    """Raise UsageError where no Kafka has ever registered: a wrong chroot looks like a cluster without brokers."""
+    client = session.client
+    try:
+        if client.exists_async(IDS).get(timeout=read_s) is not None:
+            return
+    except (KazooException, KazooTimeoutError) as error:
+        raise session.as_read_error(error, IDS) from error
+    chroot = client.chroot or "/"
+    hint = _kafkas(client, access.connect.partition("/")[0], read_s)
+    msg = f"zookeeper {access.connect}: there is no {IDS} below the chroot {chroot}{hint}"
+    raise UsageError(msg)
+
+
+def _kafkas(client: KazooClient, hosts: str, read_s: float) -> str:
+    """Name the chroots, at most one level deep, that do hold a Kafka."""
+    client.chroot, until = "", time.monotonic() + read_s
+    try:
+        roots = ["", *(f"/{name}" for name in sorted(client.get_children_async("/").get(timeout=read_s))[:_HINTS])]
+        found = [
+            root for root in roots if client.exists_async(root + IDS).get(timeout=max(0.01, until - time.monotonic())) is not None
+        ]
+    except (KazooException, KazooTimeoutError):
+        return ""  # the hint is a courtesy
+    return f"; did you mean {' or '.join(clean(hosts + root) for root in found)}?" if found else ""

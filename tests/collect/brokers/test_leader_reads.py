@@ -1,0 +1,352 @@
+"""Who is asked by ListOffsets about what, and what becomes of the answers; consumer groups while a disk is dead."""
+
+import struct
+import threading
+
+import numpy as np
+import pytest
+from kafka.protocol.consumer import ListOffsetsResponse
+
+from collect.columns import collected
+from collect.fakes import Serving, metadata, server
+from kafka_audit.collect.brokers import leader_questions, leader_reads, list_offsets
+from kafka_audit.collect.brokers.consumer_groups import GROUPS, MAY_DESCRIBE_GROUPS
+from kafka_audit.collect.brokers.leader_questions import Plan, Question, Questions
+from kafka_audit.collect.brokers.leader_reads import LIST_OFFSETS, MAY_DESCRIBE_TOPICS, LeadershipAsker
+from kafka_audit.collect.brokers.views import ViewBook
+from kafka_audit.collect.connections.conversation import ClientOptions
+from kafka_audit.collect.connections.protocol_types import WireError
+from kafka_audit.collect.connections.targets import Target
+from kafka_audit.collect.rows.source_reads import ReadError
+from kafka_audit.collect.sampling import sample_differences
+from kafka_audit.collect.sampling.sample_differences import Tables
+from kafka_audit.model.tables import (
+    BrokerIdentity,
+    BrokerView,
+    GroupMember,
+    LeadershipAnswer,
+    LeadershipAsked,
+    LogDir,
+    RegisteredPartition,
+    RegisteredTopic,
+    Registry,
+    SourceRead,
+)
+
+
+def view_of(book, topics, broker=0, cluster="c", offline=()):
+    """Put a view into the book; `offline` are (topic, partition, broker)."""
+    answer = metadata(8, {0: ("h", 1)}, topics, cluster_id=cluster)
+    for topic in answer.topics:
+        for one in topic.partitions:
+            one.offline_replicas = [b for name, number, b in offline if (name, number) == (topic.name, one.partition_index)]
+    body = answer.encode(framed=False, header=False)
+    view = book.add(bytes(body), 8)
+    return BrokerView(
+        sample=1,
+        observer=f"broker:{broker}",
+        broker_id=broker,
+        listener="PLAINTEXT",
+        address="h:1",
+        kafka_cluster_id=cluster,
+        controller_id=0,
+        brokers_listed=1,
+        topics_listed=len(topics),
+        brokers_digest=view.brokers_digest,
+        topics_digest=view.topics_digest,
+        metadata_version=8,
+    )
+
+
+def registered(topic, partition, replicas, leader, epoch=3):
+    rest = {"controller_epoch": 1, "isr": replicas, "leader_recovery_state": 0, "state_mzxid": 1}
+    return RegisteredPartition(
+        sample=1, last_sample=1, topic=topic, partition=partition, replicas=replicas, leader=leader, leader_epoch=epoch, **rest
+    )
+
+
+def registry():
+    zxids = {"controller_mzxid": 1, "brokers_pzxid": 1, "zxid_before": 1, "zxid_after": 1}
+    return Registry(sample=1, kafka_cluster_id="c", controller_id=0, controller_epoch=1, **zxids)
+
+
+def questions(plan, broker):
+    found = plan.questions.get(broker, ())
+    return [found.one(place) for place in range(len(found))]
+
+
+def asked(plan, broker):
+    return {(one.topic, one.partition, one.as_leader, one.listed_offline) for one in questions(plan, broker)}
+
+
+def plan_of(rows, book):
+    return leader_questions.plan(collected(rows), book)
+
+
+def test_leaders_are_asked_and_preferred_leaders_that_do_not_lead():
+    book = ViewBook()
+    rows = [registry(), view_of(book, {}), registered("a", 0, (0, 1), 0), registered("a", 1, (0, 1), 1)]
+    plan = plan_of(rows, book)
+    assert asked(plan, 0) == {("a", 0, True, False), ("a", 1, False, False)}
+    assert asked(plan, 1) == {("a", 1, True, False)}
+    assert not plan.disks_fail
+
+
+def test_who_is_listed_as_offline_is_asked_as_well():
+    book = ViewBook()
+    view = view_of(book, {"a": {0: (1, [1, 0]), 1: (1, [1, 0])}}, offline=[("a", 1, 0)])
+    plan = plan_of([registry(), view, registered("a", 0, (1, 0), 1), registered("a", 1, (1, 0), 1)], book)
+    assert asked(plan, 0) == {("a", 1, False, True)}
+    assert (dict(plan.offline), plan.disks_fail) == ({0: 1}, True)
+
+
+def test_replicas_of_a_broker_that_nobody_could_ask_make_no_disk_fail():
+    book = ViewBook()
+    view = view_of(book, {"a": {0: (0, [0, 7])}}, offline=[("a", 0, 7)])
+    assert not plan_of([registry(), view, registered("a", 0, (0, 7), 0)], book).disks_fail
+
+
+def test_a_failed_dir_makes_all_replicas_of_its_broker_worth_a_question():
+    book = ViewBook()
+    dead = LogDir(
+        sample=1, observer="broker:0", broker_id=0, path="/d", error=56, total_bytes=None, usable_bytes=None, replicas=0
+    )
+    plan = plan_of([registry(), view_of(book, {}), dead, registered("a", 0, (1, 0), 1)], book)
+    assert asked(plan, 0) == {("a", 0, False, False)}
+    assert plan.disks_fail
+
+
+def test_topics_in_deletion_and_partitions_without_state_are_no_leaders():
+    book = ViewBook()
+    gone = RegisteredTopic(sample=1, last_sample=1, topic="gone", topic_id=None, czxid=1, mzxid=1, deleting=True)
+    rows = [registry(), view_of(book, {}), gone, registered("gone", 0, (0,), 0), registered("new", 0, (1, 0), None, None)]
+    plan = plan_of(rows, book)
+    assert (asked(plan, 0), asked(plan, 1)) == (set(), {("new", 0, False, False)})
+
+
+def test_without_zookeeper_the_newest_epoch_among_views_tells_who_leads():
+    book = ViewBook()
+    old, new = metadata(8, {0: ("h", 1)}, {"a": {0: (0, [0, 1])}}), metadata(8, {0: ("h", 1)}, {"a": {0: (1, [0, 1])}})
+    new.topics[0].partitions[0].leader_epoch = 4
+    views = []
+    for broker, answer in enumerate((old, new)):
+        view = book.add(bytes(answer.encode(framed=False, header=False)), 8)
+        row = view_of(ViewBook(), {}, broker)
+        views.append(BrokerView(**(vars(row) | {"topics_digest": view.topics_digest})))
+    plan = plan_of(views, book)
+    assert asked(plan, 1) == {("a", 0, True, False)}
+    assert asked(plan, 0) == {("a", 0, False, False)}
+    assert questions(plan, 1)[0].leader_epoch == 4
+
+
+def test_a_view_of_another_cluster_tells_nothing():
+    book = ViewBook()
+    views = [view_of(book, {"a": {0: (one, [one])}}, one, cluster) for one, cluster in ((0, "c"), (1, "c"), (2, "other"))]
+    assert 2 not in plan_of(views, book).questions
+
+
+@pytest.fixture
+def broker():
+    fake = Serving(2)
+    with server(fake, one_at_a_time=True) as fake.address:
+        yield fake
+
+
+def question(topic, partition, *, as_leader=True, leader=2):
+    where = {"leader": leader, "leader_epoch": 9, "preferred": not as_leader, "listed_offline": False}
+    return Question(topic=topic, partition=partition, as_leader=as_leader, **where)
+
+
+def columns_of(asked):
+    """Return questions, topic by topic, as columns."""
+    topics = sorted({one.topic for one in asked})
+    asked = sorted(asked, key=lambda one: one.topic)
+    rest = {name: np.array([getattr(one, name) for one in asked]) for name in Question._fields if name != "topic"}
+    return Questions(topics=topics, topic=np.array([topics.index(one.topic) for one in asked]), **rest)
+
+
+def target_of(fake):
+    host, port = fake.address
+    return Target(broker_id=2, listener="PLAINTEXT", protocol="PLAINTEXT", host=host, port=port, via=None)
+
+
+def ask(fake, questions, *, disks_fail=False, read_s=2.0):
+    plan = Plan(questions={2: columns_of(questions)} if questions else {}, offline={}, disks_fail=disks_fail)
+    return LeadershipAsker(target_of(fake), 1, ClientOptions(read_s=read_s), plan).ask()
+
+
+def of(rows, table):
+    return [row for row in rows if isinstance(row, table)]
+
+
+def reads(rows):
+    return {row.operation: (row.outcome, row.error, row.needs) for row in of(rows, SourceRead)}
+
+
+@pytest.mark.parametrize("version", range(1, 12))
+def test_only_what_nobody_would_expect_becomes_a_row(broker, version):
+    broker.apis[2] = (0, version)
+    broker.errors = {("a", 1): 75, ("b", 0): 6, ("b", 1): 56}
+    former = [question("b", number, as_leader=False, leader=0) for number in range(3)]
+    rows = ask(broker, [question("a", 0), question("a", 1), *former])
+    told = {(row.topic, row.partition, row.asked_as, row.error) for row in of(rows, LeadershipAnswer)}
+    assert told == {("a", 1, "leader", 75), ("b", 1, "former", 56), ("b", 2, "former", 0)}
+    (counts,) = of(rows, LeadershipAsked)
+    assert (counts.as_leader, counts.as_former) == (2, 3)
+    assert reads(rows) == {LIST_OFFSETS: ("answered", None, None)}
+    # Of leaders the epoch is asked, where the version has a place for it: who does not lead is asked as any client would.
+    assert (broker.epochs["a", 0], broker.epochs["b", 1]) == ((9, -1) if version >= 4 else (-1, -1))
+
+
+def test_an_answer_that_ends_early_is_a_failed_read():
+    answer = ListOffsetsResponse(version=5, throttle_time_ms=0, topics=[])
+    page = columns_of([question("a", 0)])
+    found = list_offsets.errors(bytes(answer.encode(framed=False, header=False)), 5, page)
+    assert found.tolist() == [list_offsets.NO_ANSWER]
+    for body in (b"", b"\0" * 5, b"\0\0\0\0\0\0\0\1\0\1a\0\0\0\2\0\0", b"\0\0\0\0\0\0\0\1\0\1\xff\0\0\0\0"):
+        with pytest.raises(WireError):
+            list_offsets.errors(body, 5, page)
+
+
+def test_many_partitions_are_asked_in_pages(broker, monkeypatch):
+    monkeypatch.setattr(leader_reads, "PAGE", 2)
+    broker.errors = {("a", 4): 6}
+    rows = ask(broker, [question("a", number) for number in range(5)])
+    assert broker.pages == [2, 2, 1]
+    assert [row.partition for row in of(rows, LeadershipAnswer)] == [4]
+
+
+def test_a_missing_right_is_a_failed_read_and_no_denial(broker):
+    broker.errors = {("a", 0): 29, ("a", 1): 6}
+    rows = ask(broker, [question("a", 0), question("a", 1)])
+    assert reads(rows) == {LIST_OFFSETS: ("failed", "TOPIC_AUTHORIZATION_FAILED", MAY_DESCRIBE_TOPICS)}
+    assert [row.partition for row in of(rows, LeadershipAnswer)] == [1]
+    assert of(rows, LeadershipAsked) == []
+
+
+def test_a_broker_that_hangs_costs_one_deadline(broker):
+    broker.mute = {2}
+    rows = ask(broker, [question("a", 0)], disks_fail=True, read_s=0.3)
+    assert {operation: told[:2] for operation, told in reads(rows).items()} == {
+        LIST_OFFSETS: ("failed", "timeout"),
+        GROUPS: ("failed", "timeout"),
+    }
+
+
+def test_what_is_not_offered_is_not_asked(broker):
+    del broker.apis[2], broker.apis[15]
+    assert ask(broker, [question("a", 0)], disks_fail=True) == ()
+
+
+def test_nothing_to_ask_opens_no_connection(broker):
+    assert ask(broker, []) == ()
+    assert broker.requests == []
+
+
+def assignment(topic, *numbers):
+    name = topic.encode()
+    parts = struct.pack("!hih", 0, 1, len(name)) + name + struct.pack(f"!i{len(numbers)}i", len(numbers), *numbers)
+    return parts + struct.pack("!i", -1)
+
+
+@pytest.mark.parametrize("version", range(5))
+def test_members_of_groups_are_told_while_a_disk_is_dead(broker, version):
+    broker.apis[15] = (0, version)
+    broker.groups = {
+        "billing": (0, "consumer", [("c-1", assignment("a", 1, 0)), ("c-2", b"")]),
+        "connect": (0, "connect", [("w", b"")]),
+    }
+    rows = ask(broker, [], disks_fail=True)
+    assert [(row.group, row.client_id, row.host, row.partitions) for row in of(rows, GroupMember)] == [
+        ("billing", "c-1", "10.1.1.1", ("a-0", "a-1")),
+        ("billing", "c-2", "10.1.1.1", ()),
+    ]
+    assert reads(rows) == {GROUPS: ("answered", None, None)}
+    assert not [key for key, _, _ in broker.requests if key == 10], "FindCoordinator creates a topic"
+
+
+@pytest.mark.parametrize("version", range(2))
+def test_members_of_groups_of_the_new_protocol_are_told(broker, version):
+    broker.apis[69] = (0, version)
+    broker.groups = {"billing": (0, "consumer", [("c-1", assignment("a", 1))])}
+    broker.new_groups = {"orders": (0, [("c-2", {"a": [0, 2], "b": [1]})]), "gone": (69, [])}
+    rows = ask(broker, [], disks_fail=True)
+    assert [(row.group, row.client_id, row.host, row.partitions) for row in of(rows, GroupMember)] == [
+        ("billing", "c-1", "10.1.1.1", ("a-1",)),
+        ("orders", "c-2", "10.1.1.1", ("a-0", "a-2", "b-1")),
+    ]
+    assert reads(rows) == {GROUPS: ("answered", None, None)}
+
+
+def test_a_group_without_the_right_leaves_the_others(broker):
+    broker.apis[69] = (0, 1)
+    broker.new_groups = {"a": (30, []), "b": (0, [("c", {})])}
+    rows = ask(broker, [], disks_fail=True)
+    assert [row.group for row in of(rows, GroupMember)] == ["b"]
+    assert reads(rows) == {GROUPS: ("failed", "GROUP_AUTHORIZATION_FAILED", MAY_DESCRIBE_GROUPS)}
+
+
+def test_groups_of_the_new_protocol_without_its_api_are_a_failed_read(broker):
+    broker.new_groups = {"orders": (0, [])}
+    assert reads(ask(broker, [], disks_fail=True)) == {GROUPS: ("failed", "not supported", None)}
+
+
+@pytest.mark.parametrize("told", [b"\0", b"\0\0\xff\xff\xff\xff", b"\0\1" + b"\x7f" * 40])
+def test_an_assignment_in_no_known_form_is_none(broker, told):
+    broker.groups = {"billing": (0, "consumer", [("c-1", told)])}
+    assert [row.partitions for row in of(ask(broker, [], disks_fail=True), GroupMember)] == [()]
+
+
+@pytest.mark.parametrize(("listed", "described"), [(30, 0), (0, 30)])
+def test_groups_without_the_right_are_a_failed_read(broker, listed, described):
+    broker.groups_error, broker.groups = listed, {"billing": (described, "consumer", [])}
+    assert reads(ask(broker, [], disks_fail=True)) == {GROUPS: ("failed", "GROUP_AUTHORIZATION_FAILED", MAY_DESCRIBE_GROUPS)}
+
+
+def test_a_broker_is_asked_where_it_gave_a_view_and_is_itself(broker):
+    target = target_of(broker)
+    plan = Plan(questions={}, offline={}, disks_fail=True)
+    view = BrokerView(**(vars(view_of(ViewBook(), {}, 2)) | {"address": target.address}))
+    stranger = BrokerIdentity(
+        sample=1, broker_id=2, listener="PLAINTEXT", address=target.address, answered_by=1, kafka_cluster_id="c"
+    )
+    options = ClientOptions(read_s=1)
+    assert len(leader_reads.askers([view], [target], 1, options, plan)) == 1
+    assert leader_reads.askers([view, stranger], [target], 1, options, plan) == []
+    assert leader_reads.askers([], [target], 1, options, plan) == []
+
+
+def test_what_did_not_come_in_time_is_a_failed_read(broker):
+    asker = LeadershipAsker(target_of(broker), 1, ClientOptions(read_s=1), Plan(questions={}, offline={}, disks_fail=False))
+    assert reads(asker.unanswered(ReadError("timeout", "late", "time"))) == {LIST_OFFSETS: ("failed", "timeout", "time")}
+
+
+def test_an_unexpected_answer_asks_for_a_second_look():
+    row = LeadershipAnswer(
+        sample=1,
+        observer="broker:2",
+        broker_id=2,
+        topic="a",
+        partition=0,
+        asked_as="leader",
+        error=6,
+        leader=2,
+        leader_epoch=9,
+        preferred=True,
+        listed_offline=False,
+    )
+    found = sample_differences.find(Tables(collected([row])))
+    assert found.reasons == ("broker 2 answers 6 for 1 partitions",)
+    # As a difference of that partition: if its state moved in between, a third look is taken.
+    assert {key[:3] for key in found.all()} == {("partition", "a", 0)}
+
+
+def test_side_by_side_askers_share_nothing():
+    fakes = [Serving(2) for _ in range(3)]
+    found = []
+    for fake in fakes:
+        with server(fake) as fake.address:
+            thread = threading.Thread(target=lambda one=fake: found.append(ask(one, [question("a", 0)])))
+            thread.start()
+            thread.join(10)
+    assert [reads(rows) for rows in found] == [{LIST_OFFSETS: ("answered", None, None)}] * 3

@@ -1,0 +1,99 @@
+"""Listeners' names where nobody registers them."""
+
+import pytest
+
+from kafka_audit.collect.brokers.listener_names import named
+from kafka_audit.collect.connections.targets import UNREGISTERED
+from kafka_audit.model.tables import BOOTSTRAP, BrokerConfig, BrokerIdentity, BrokerView, Probe, ViewBroker
+
+
+def config(value, key="advertised.listeners", broker=1):
+    return BrokerConfig(observer=f"broker:{broker}", broker_id=broker, key=key, value=value, source=4, sensitive=False)
+
+
+def probe(host="K1.example.com", port=9092, broker=1, listener=BOOTSTRAP):
+    return Probe(
+        sample=1,
+        vantage="worker",
+        role="client",
+        from_broker=None,
+        broker_id=broker,
+        listener=listener,
+        protocol="PLAINTEXT",
+        host=host,
+        port=port,
+        via="127.0.0.1:1",
+        layer="tcp",
+        outcome="ok",
+        error=None,
+        detail=None,
+    )
+
+
+def identity(broker=1):
+    return BrokerIdentity(
+        sample=1, broker_id=broker, listener=BOOTSTRAP, address="127.0.0.1:1", answered_by=1, kafka_cluster_id=None
+    )
+
+
+def view(broker=1):
+    return BrokerView(
+        sample=1,
+        observer=f"broker:{broker}",
+        broker_id=broker,
+        listener=BOOTSTRAP,
+        address="127.0.0.1:1",
+        kafka_cluster_id=None,
+        controller_id=0,
+        brokers_listed=1,
+        topics_listed=0,
+        brokers_digest="b",
+        topics_digest="t",
+        metadata_version=9,
+    )
+
+
+def names(*rows):
+    return [row.listener for row in named(rows) if hasattr(row, "listener")]
+
+
+def test_settings_tell_the_listener_of_an_address():
+    told = config("client://k1.example.com:9092,INTERNAL://k1.example.com:9094")
+    assert names(told, probe(), probe(port=9094)) == ["CLIENT", "INTERNAL"]
+    assert names(told, probe(), view(), identity()) == ["CLIENT", "CLIENT", "CLIENT"]
+
+
+def test_where_two_listeners_were_asked_a_dialled_address_tells_neither():
+    told = config("CLIENT://k1.example.com:9092,INTERNAL://k1.example.com:9094")
+    assert names(told, probe(), probe(port=9094), view()) == ["CLIENT", "INTERNAL", BOOTSTRAP]
+
+
+@pytest.mark.parametrize("value", [":9092", "0.0.0.0:9092", "[::]:9092"])
+def test_a_listener_without_a_host_is_known_by_its_port(value):
+    assert names(config(f"CLIENT://{value}", "listeners"), probe()) == ["CLIENT"]
+    assert names(config(f"CLIENT://{value}", "listeners"), probe(port=9093)) == [BOOTSTRAP]
+
+
+def test_ipv6():
+    assert names(config("CLIENT://[fd00::1]:9092"), probe("fd00::1")) == ["CLIENT"]
+
+
+@pytest.mark.parametrize(
+    "rows", [[], [config(None)], [config("CLIENT://elsewhere:9092")], [config("CLIENT://k1.example.com:9092", broker=2)]]
+)
+def test_what_nobody_told_stays_without_a_name(rows):
+    assert names(*rows, probe(), view()) == [BOOTSTRAP, BOOTSTRAP]
+
+
+def test_registered_listeners_and_unknown_brokers_stay_as_they_are():
+    told = config("CLIENT://k1.example.com:9092")
+    assert names(told, probe(listener="OTHER"), probe(broker=UNREGISTERED)) == ["OTHER", BOOTSTRAP]
+
+
+def test_a_broker_that_told_nothing_has_the_name_from_those_that_list_it():
+    told = config("CLIENT://k1.example.com:9092,INTERNAL://k1.example.com:9094")
+    listed = ViewBroker(brokers_digest="b", broker_id=2, host="localhost", port=9092, rack=None)
+    assert names(told, probe(), view(), listed, probe("localhost", broker=2)) == ["CLIENT", "CLIENT", "CLIENT"]
+    # The view has no name where two listeners of its broker were asked, and nobody lists the other address.
+    assert names(told, probe(), probe(port=9094), view(), listed, probe("localhost", broker=2))[-1] == BOOTSTRAP
+    assert names(told, probe(), view(), listed, probe("elsewhere", broker=2))[-1] == BOOTSTRAP

@@ -1,0 +1,328 @@
+"""The metadata quorum, as brokers pass the question on and as controllers answer it themselves."""
+
+from typing import ClassVar
+
+import pytest
+from kafka.protocol.admin import (
+    DescribeClusterResponse,
+    DescribeQuorumResponse,
+    DescribeUserScramCredentialsRequest,
+    DescribeUserScramCredentialsResponse,
+)
+
+from collect.columns import collected
+from collect.fakes import FakeBroker, refused, server
+from kafka_audit.collect.brokers import scram_users
+from kafka_audit.collect.brokers.broker_view import BrokerAsker
+from kafka_audit.collect.brokers.quorum import ControllerAsker, controllers
+from kafka_audit.collect.brokers.views import ViewBook
+from kafka_audit.collect.connections.conversation import ClientOptions
+from kafka_audit.collect.connections.targets import Target
+from kafka_audit.collect.sampling import quorum_differences
+from kafka_audit.collect.sampling.sample_differences import Tables
+from kafka_audit.model.cluster import Cluster, Security
+from kafka_audit.model.errors import UsageError
+from kafka_audit.model.quorum import LATE_MS, behind_ms, late
+from kafka_audit.model.tables import (
+    BrokerView,
+    ControllerProbe,
+    FencedBroker,
+    PropertyLogin,
+    QuorumReplica,
+    QuorumView,
+    ScramUser,
+    SourceRead,
+)
+
+CLOCK = 1_700_000_000_000
+VOTERS = {200: (90, CLOCK, CLOCK), 201: (89, CLOCK - 300, CLOCK - 400)}
+OBSERVERS = {0: (88, CLOCK - 200, CLOCK - 500), 2: (40, CLOCK - 30_000, CLOCK - 30_000)}
+
+
+class Node(FakeBroker):
+    """Knows DescribeQuorum (`quorum_error`, `partition_error`), and whom DescribeCluster calls `fenced`."""
+
+    def __init__(self, node, apis):
+        super().__init__(node)
+        self.apis |= {**apis}
+        self.quorum_error = self.partition_error = 0
+        self.fenced = ()
+        self.leader = 200
+
+    def _answer(self, connection, request):
+        key = int.from_bytes(request[:2], "big")
+        if key != 55 or key in self.mute:
+            super()._answer(connection, request)
+            return
+        version = int.from_bytes(request[2:4], "big")
+        self.requests.append((key, version, request))
+        message = self._quorum(version)
+        message.with_header(correlation_id=int.from_bytes(request[4:8], "big"))
+        connection.sendall(message.encode(framed=True, header=True))
+
+    def _quorum(self, version):
+        partition = DescribeQuorumResponse.TopicData.PartitionData
+
+        def replicas(nodes):
+            return [
+                partition.ReplicaState(
+                    version=version,
+                    replica_id=one,
+                    log_end_offset=end,
+                    last_fetch_timestamp=fetch,
+                    last_caught_up_timestamp=caught,
+                )
+                for one, (end, fetch, caught) in nodes.items()
+            ]
+
+        one = partition(
+            version=version,
+            partition_index=0,
+            error_code=self.partition_error,
+            leader_id=self.leader,
+            leader_epoch=7,
+            high_watermark=90,
+            current_voters=replicas(VOTERS),
+            observers=replicas(OBSERVERS),
+        )
+        topic = DescribeQuorumResponse.TopicData(version=version, topic_name="__cluster_metadata", partitions=[one])
+        return DescribeQuorumResponse(version=version, error_code=self.quorum_error, topics=[topic], nodes=[])
+
+    def _cluster(self, version, _request):
+        kind = DescribeClusterResponse.DescribeClusterBroker
+        nodes = [
+            kind(version=version, broker_id=one, host=host, port=port, rack=None, is_fenced=one in self.fenced)
+            for one, (host, port) in self.brokers.items()
+        ]
+        return DescribeClusterResponse(
+            version=version,
+            throttle_time_ms=0,
+            error_code=0,
+            error_message=None,
+            endpoint_type=1,
+            cluster_id="fake",
+            controller_id=self.leader,
+            brokers=nodes,
+            authorized_operations={bit for bit in range(32) if self.operations >> bit & 1},
+        )
+
+
+def of(rows, table):
+    return [row for row in rows if isinstance(row, table)]
+
+
+def outcomes(rows):
+    return {row.operation: row.error or row.outcome for row in of(rows, SourceRead)}
+
+
+def ask_broker(node):
+    with server(node) as (host, port):
+        node.brokers = {2: (host, port), 7: ("b7", 9092)}
+        target = Target(broker_id=2, listener="PLAINTEXT", protocol="PLAINTEXT", host=host, port=port, via=None)
+        return BrokerAsker([target], 1, ClientOptions(read_s=2.0), ViewBook()).ask().rows
+
+
+def ask_controller(node):
+    with server(node) as (host, port):
+        node.brokers = {200: (host, port), 201: ("c2", 9093)}
+        (target,) = controllers(Cluster(name="c", controllers=(f"{host}:{port}",)))
+        return ControllerAsker(target, 1, ClientOptions(read_s=2.0)).ask()
+
+
+@pytest.mark.parametrize("version", [0, 1, 2])
+def test_a_broker_tells_the_leader_voters_and_observers_of_each_version(version):
+    rows = ask_broker(Node(2, {55: (0, version)}))
+    (view,) = of(rows, QuorumView)
+    assert (view.observer, view.node_id, view.leader_id, view.leader_epoch, view.high_watermark) == ("broker:2", 2, 200, 7, 90)
+    told = {row.replica_id: row for row in of(rows, QuorumReplica)}
+    assert {one for one, row in told.items() if row.voter} == set(VOTERS)
+    assert told[2].log_end_offset == 40
+    assert told[2].last_caught_up_ms == (CLOCK - 30_000 if version else None)
+    assert outcomes(rows)["DescribeQuorum"] == "answered"
+
+
+def test_fenced_brokers_are_told_from_version_2_of_describe_cluster_on():
+    node = Node(2, {55: (0, 2), 60: (0, 2)})
+    node.fenced = (7,)
+    (fenced,) = of(ask_broker(node), FencedBroker)
+    assert (fenced.observer, fenced.broker_id, fenced.fenced_id) == ("broker:2", 2, 7)
+    older = Node(2, {55: (0, 2), 60: (0, 1)})
+    older.fenced = (7,)
+    assert of(ask_broker(older), FencedBroker) == []
+
+
+def test_who_may_not_describe_the_cluster_does_not_ask():
+    node = Node(2, {55: (0, 2)})
+    node.operations = 0
+    rows = ask_broker(node)
+    assert node.asked(55) == []
+    assert outcomes(rows)["DescribeQuorum"] == "CLUSTER_AUTHORIZATION_FAILED"
+
+
+def test_an_error_inside_the_answer_is_a_failed_read():
+    node = Node(2, {55: (0, 2)})
+    node.partition_error = 3
+    rows = ask_broker(node)
+    assert of(rows, QuorumView) == []
+    assert outcomes(rows)["DescribeQuorum"] == "UNKNOWN_TOPIC_OR_PARTITION"
+
+
+def test_a_broker_cut_from_its_controllers_costs_one_deadline_and_nothing_else():
+    node = Node(2, {55: (0, 2)})
+    node.mute = {55}
+    rows = ask_broker(node)
+    assert {operation for operation, outcome in outcomes(rows).items() if outcome != "answered"} == {"DescribeQuorum"}
+
+
+def test_the_leading_controller_is_told_with_its_node_id():
+    node = Node(200, {55: (0, 2), 60: (0, 2)})
+    rows = ask_controller(node)
+    (view,) = of(rows, QuorumView)
+    assert (view.node_id, view.leader_id, view.leader_epoch) == (200, 200, 7)
+    (probe,) = of(rows, ControllerProbe)
+    assert (probe.node_id, probe.layer, probe.outcome) == (200, "api", "ok")
+    assert set(outcomes(rows).values()) == {"answered"}
+
+
+def test_a_controller_that_follows_names_its_leader_alone():
+    node = Node(201, {55: (0, 2), 60: (0, 2)})
+    node.partition_error = 6  # NOT_LEADER_OR_FOLLOWER: a definite no
+    rows = ask_controller(node)
+    (view,) = of(rows, QuorumView)
+    assert (view.leader_id, view.leader_epoch, view.high_watermark) == (200, None, None)
+    assert of(rows, QuorumReplica) == []
+    assert outcomes(rows)["DescribeQuorum"] == "answered"
+
+
+def test_a_controller_that_refuses_connections_is_rows():
+    host, port = refused()
+    (target,) = controllers(Cluster(name="c", controllers=(f"{host}:{port}",)))
+    rows = ControllerAsker(target, 1, ClientOptions(read_s=2.0)).ask()
+    (probe,) = of(rows, ControllerProbe)
+    assert (probe.layer, probe.outcome, probe.error) == ("tcp", "failed", "connection refused")
+    assert outcomes(rows) == dict.fromkeys(("ApiVersions", "DescribeCluster", "DescribeQuorum"), "connection refused")
+
+
+def test_controllers_are_spoken_to_as_the_cluster_file_says():
+    named = Cluster(
+        name="c",
+        controllers=("c1:9093", "c1:9093"),
+        security=Security(protocol="SASL_SSL"),
+        listeners={"CONTROLLER": Security(protocol="SSL")},
+        reach={"c1:9093": "proxy:1"},
+    )
+    (target,) = controllers(named)
+    assert (target.protocol, target.address, target.advertised) == ("SSL", "proxy:1", "c1:9093")
+    assert controllers(Cluster(name="c", controllers=("c1:9093",), listeners={"CONTROLLER": None})) == ()
+    with pytest.raises(UsageError, match=r"clusters\.c\.controllers: 'c1' is no address"):
+        controllers(Cluster(name="c", controllers=("c1",)))
+
+
+def replica(node, behind, *, voter=False):
+    caught = None if behind is None else CLOCK - behind
+    return QuorumReplica(
+        sample=1,
+        observer="broker:0",
+        replica_id=node,
+        voter=voter,
+        log_end_offset=1,
+        last_fetch_ms=caught,
+        last_caught_up_ms=caught,
+    )
+
+
+def test_replicas_are_late_by_the_leaders_own_clock():
+    rows = [replica(200, 0, voter=True), replica(0, LATE_MS), replica(1, LATE_MS + 1), replica(2, None)]
+    assert behind_ms(rows) == {200: 0, 0: LATE_MS, 1: LATE_MS + 1, 2: None}
+    assert late(rows) == {1, 2}
+    assert late([replica(200, None), replica(0, None)]) == set()  # no times: nothing is known
+
+
+def test_what_must_be_seen_twice():
+    view = {"sample": 1, "node_id": 0, "leader_epoch": 7, "high_watermark": 9}
+    calm = [QuorumView(observer="broker:0", leader_id=200, **view), replica(200, 0), replica(0, 100)]
+    reasons = []
+    assert quorum_differences.find(Tables(collected(calm)), reasons) == set()
+    assert reasons == []
+    probe = ControllerProbe(sample=1, address="c1:9093", node_id=None, layer="tcp", outcome="failed", error="timeout", needs=None)
+    fenced = FencedBroker(sample=1, observer="broker:0", broker_id=0, fenced_id=2)
+    torn = QuorumView(observer="controller@c2:9093", leader_id=201, **view)
+    assert len(quorum_differences.find(Tables(collected([*calm, replica(2, 60_000), probe, fenced, torn])), reasons)) == 5
+    assert len(reasons) == 4
+
+
+def login(user, mechanism="SCRAM-SHA-512", side="client"):
+    head = {"source": "f", "broker_id": 2, "listener": "LAN", "password_digest": "x"}
+    return PropertyLogin(**head, mechanism=mechanism, side=side, username=user)
+
+
+class Keeper(Node):
+    """Knows SCRAM users: `users` by name with their mechanisms' numbers."""
+
+    users: ClassVar = {"kafka": [2], "old": [1, 2]}
+
+    def _answer(self, connection, request):
+        if int.from_bytes(request[:2], "big") != 50:
+            super()._answer(connection, request)
+            return
+        self.requests.append((50, 0, request))
+        asked = [one.name for one in DescribeUserScramCredentialsRequest.decode(request, version=0, header=True).users]
+        result = DescribeUserScramCredentialsResponse.DescribeUserScramCredentialsResult
+        results = [
+            result(
+                version=0,
+                user=name,
+                error_code=0 if name in self.users else 91,
+                error_message=None,
+                credential_infos=[
+                    result.CredentialInfo(version=0, mechanism=one, iterations=4096) for one in self.users.get(name, ())
+                ],
+            )
+            for name in asked
+        ]
+        message = DescribeUserScramCredentialsResponse(
+            version=0, throttle_time_ms=0, error_code=self.quorum_error, error_message=None, results=results
+        )
+        message.with_header(correlation_id=int.from_bytes(request[4:8], "big"))
+        connection.sendall(message.encode(framed=True, header=True))
+
+
+def scram_rows(keeper, *logins):
+    with server(keeper) as (host, port):
+        head = {"sample": 1, "observer": "broker:2", "broker_id": 2, "listener": "bootstrap", "address": f"{host}:{port}"}
+        view = BrokerView(
+            **head,
+            kafka_cluster_id="fake",
+            controller_id=0,
+            brokers_listed=1,
+            topics_listed=0,
+            brokers_digest="b",
+            topics_digest="t",
+            metadata_version=12,
+        )
+        told = {"leader_id": 200, "leader_epoch": 7, "high_watermark": 9}
+        led = QuorumView(sample=1, observer="broker:2", node_id=2, **told)
+        return scram_users.read([view, led, *logins], "PLAINTEXT", 1, ClientOptions(read_s=2.0))
+
+
+def test_scram_users_are_asked_for_by_name_and_never_all():
+    keeper = Keeper(2, {50: (0, 0)})
+    rows = scram_rows(keeper, login("kafka"), login("gone"), login("plain", "PLAIN"), login("client", side="server"))
+    assert {(row.user, row.mechanism) for row in of(rows, ScramUser)} == {("kafka", "SCRAM-SHA-512")}
+    assert outcomes(rows) == {"DescribeUserScramCredentials": "answered"}
+    (request,) = [request for key, _, request in keeper.requests if key == 50]
+    names = {one.name for one in DescribeUserScramCredentialsRequest.decode(request, version=0, header=True).users}
+    assert names == {"kafka", "gone"}
+
+
+def test_without_a_login_to_look_for_nothing_is_asked():
+    keeper = Keeper(2, {50: (0, 0)})
+    assert scram_rows(keeper, login("plain", "PLAIN")) == ()
+    assert keeper.requests == []
+
+
+def test_a_refusal_of_scram_users_is_a_failed_read():
+    keeper = Keeper(2, {50: (0, 0)})
+    keeper.quorum_error = 31
+    rows = scram_rows(keeper, login("kafka"))
+    assert outcomes(rows) == {"DescribeUserScramCredentials": "CLUSTER_AUTHORIZATION_FAILED"}

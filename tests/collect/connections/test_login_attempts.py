@@ -1,0 +1,155 @@
+"""How often a login is tried where it is refused, and who waits for whom."""
+
+import threading
+import time
+from contextlib import suppress
+
+import pytest
+
+from kafka_audit.collect.connections.login_attempts import MATCHED_REFUSALS, PATIENCE_S, Attempts, Place
+from kafka_audit.collect.rows.source_reads import LOGIN_REFUSED, ReadError
+
+
+def named(number, listener="L"):
+    return Place(address=f"named{number}:9092", listener=listener)
+
+
+def matched(number, listener="L", port=9092):
+    return Place(address=f"host{number}:{port}", listener=listener, host=f"host{number}")
+
+
+def refused(attempts, place, error=LOGIN_REFUSED):
+    """Try, and be refused; return whether it was tried."""
+    tried = False
+    with suppress(ReadError), attempts.at(place, 5.0):
+        tried = True
+        raise ReadError(error, "no")
+    return tried
+
+
+def accepted(attempts, place):
+    try:
+        with attempts.at(place, 5.0):
+            return True
+    except ReadError:
+        return False
+
+
+@pytest.mark.parametrize("enough", [1, 2])
+def test_refusals_at_named_addresses_end_all_attempts(enough):
+    attempts = Attempts(enough)
+    assert [refused(attempts, named(number)) for number in range(4)] == [number < enough for number in range(4)]
+    assert not accepted(attempts, matched(1))
+    assert accepted(attempts, named(9, "OTHER"))  # brokers keep users by listener
+
+
+def test_refusals_elsewhere_end_no_attempt_at_a_named_address_and_few_elsewhere():
+    attempts = Attempts(1)
+    tried = [refused(attempts, matched(number)) for number in range(100)]
+    assert tried.count(True) == MATCHED_REFUSALS == 5
+    assert accepted(attempts, named(0))
+    assert accepted(attempts, matched(99))  # once the login is known to be right, all are tried
+    assert not accepted(attempts, matched(0))  # but for those that refused it
+
+
+def test_one_host_counts_once_whatever_ports_and_listeners_are_listed_for_it():
+    attempts = Attempts(1)
+    assert all(refused(attempts, matched(1, port=port)) for port in range(1, 50))
+    assert accepted(attempts, matched(2))
+
+
+def test_an_address_that_refused_is_not_tried_under_another_listener_s_name():
+    attempts = Attempts(1)
+    assert refused(attempts, matched(1, "A"))
+    assert not refused(attempts, matched(1, "B"))
+    assert refused(attempts, named(1, "A"))
+    assert not refused(attempts, named(1, "B"))
+
+
+def test_other_failures_than_refusals_count_for_nothing():
+    attempts = Attempts(1)
+    assert all(refused(attempts, named(number), "timeout") for number in range(20))
+    assert all(refused(attempts, matched(number), "weak SCRAM") for number in range(20))
+
+
+def test_a_yes_of_a_host_that_is_not_named_says_nothing_to_named_ones():
+    attempts = Attempts(1)
+    assert accepted(attempts, matched(1))
+    assert [refused(attempts, named(number)) for number in range(3)] == [True, False, False]
+
+
+@pytest.mark.parametrize(("place", "most"), [(named, 1), (matched, MATCHED_REFUSALS)])
+def test_until_a_login_was_accepted_so_few_are_under_way_that_refusals_stay_few(place, most):
+    attempts, tried, gate = Attempts(1), [], threading.Event()
+
+    def attempt(number):
+        with suppress(ReadError), attempts.at(place(number), 5.0):
+            tried.append(number)
+            gate.wait(5)
+            raise ReadError(LOGIN_REFUSED, "no")
+
+    threads = [threading.Thread(target=attempt, args=(number,)) for number in range(20)]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.2)
+    gate.set()
+    for thread in threads:
+        thread.join()
+    assert len(tried) == most
+
+
+def hang(attempts, place, gate, seconds=30.0):
+    begun = threading.Event()
+
+    def attempt():
+        with suppress(ReadError), attempts.at(place, seconds):
+            begun.set()
+            gate.wait(30)
+            raise ReadError("timeout", "no")  # noqa: EM101 -- a short one
+
+    thread = threading.Thread(target=attempt, daemon=True)
+    thread.start()
+    assert begun.wait(5)
+    return thread
+
+
+def test_named_addresses_never_wait_for_others():
+    attempts, gate = Attempts(1), threading.Event()
+    for number in range(MATCHED_REFUSALS):
+        hang(attempts, matched(number), gate)
+    started = time.monotonic()
+    assert accepted(attempts, named(0))
+    assert time.monotonic() - started < 0.2
+    gate.set()
+
+
+@pytest.mark.parametrize("place", [named, matched])
+def test_an_address_that_hangs_holds_others_up_for_moments(place):
+    attempts, gate = Attempts(1), threading.Event()
+    for number in range(1 if place is named else MATCHED_REFUSALS):
+        hang(attempts, place(number), gate)
+    started = time.monotonic()
+    with attempts.at(place(99), 30.0):
+        waited = time.monotonic() - started
+    assert 0.5 < waited < PATIENCE_S + 1
+    gate.set()
+
+
+def test_what_is_not_named_waits_for_a_named_one_that_is_being_tried():
+    attempts, gate, tried = Attempts(1), threading.Event(), []
+
+    def at_a_named_one():
+        with suppress(ReadError), attempts.at(named(0), 5.0):
+            gate.wait(5)
+            raise ReadError(LOGIN_REFUSED, "no")
+
+    first = threading.Thread(target=at_a_named_one)
+    first.start()
+    time.sleep(0.1)
+    second = threading.Thread(target=lambda: tried.append(refused(attempts, matched(1))))
+    second.start()
+    time.sleep(0.1)
+    gate.set()
+    first.join()
+    second.join()
+    assert tried == [False]

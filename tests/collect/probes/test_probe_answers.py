@@ -1,0 +1,85 @@
+"""What a probe makes of an answer, from here and from vantages: names and numbers that a broker may invent."""
+
+import struct
+import time
+import tracemalloc
+
+import pytest
+
+from kafka_audit.collect.connections.sockets import Failure
+from kafka_audit.collect.probes import certificates, probe_script
+
+
+class Answering:
+    """Stands for a connection on which one answer comes."""
+
+    def __init__(self, body):
+        self._left = struct.pack("!ii", len(body) + 4, 7) + body
+
+    def settimeout(self, _):
+        pass
+
+    def sendall(self, _):
+        pass
+
+    def recv(self, size):
+        part, self._left = self._left[:size], self._left[size:]
+        return part
+
+
+def mechanisms(body):
+    return probe_script.ask_mechanisms(Answering(body), {}, "PLAIN", time.monotonic() + 5)
+
+
+def names(*found):
+    return b"".join(struct.pack("!h", len(one)) + one for one in found)
+
+
+@pytest.mark.parametrize("error", [0, 33])
+def test_honest_mechanisms_are_told(error):
+    found = (b"PLAIN", b"SCRAM-SHA-256", b"SCRAM-SHA-512", b"GSSAPI", b"OAUTHBEARER")
+    assert mechanisms(struct.pack("!hi", error, 5) + names(*found)) == "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512,GSSAPI,OAUTHBEARER"
+    assert mechanisms(struct.pack("!hi", error, 0)) == ""
+
+
+def test_names_of_negative_length_cost_no_memory():
+    """Each was a slice from its place to nearly the end: 200 KB became 5 GB."""
+    body = struct.pack("!hi", 0, 2**31 - 1) + b"\x80\0" * 20_000
+    tracemalloc.start()
+    try:
+        with pytest.raises(Failure, match="not a Kafka broker"):
+            mechanisms(body)
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        struct.pack("!hi", 0, -1),
+        struct.pack("!hi", 0, 101) + names(b"PLAIN") * 101,
+        struct.pack("!hi", 0, 1) + names(b"x" * 256),
+        struct.pack("!hi", 0, 2) + names(b"PLAIN") + b"\xff\xfe",
+        struct.pack("!hi", 0, 1) + b"\0\x05PLAI",
+        struct.pack("!hi", 0, 2) + names(b"PLAIN"),
+    ],
+    ids=["null", "too many", "too long", "negative", "cut", "missing"],
+)
+def test_mechanisms_that_make_no_sense_are_no_brokers(body):
+    with pytest.raises(Failure, match="not a Kafka broker"):
+        mechanisms(body)
+
+
+def test_a_certificate_with_a_name_of_the_wrong_type_is_none():
+    """cryptography raises TypeError for a country that is a string of bits."""
+    import base64  # noqa: PLC0415
+
+    from fuzz.seeds import _certificate  # noqa: PLC0415
+
+    honest = _certificate()
+    country = bytes.fromhex("0603550406") + b"\x13\x02CH"
+    assert country in honest
+    assert certificates.read(base64.b64encode(honest).decode(), "b0.example.com") is not None
+    odd = honest.replace(country, bytes.fromhex("0603550406") + b"\x03\x02\x00H")
+    assert certificates.read(base64.b64encode(odd).decode(), "b0.example.com") is None

@@ -1,0 +1,295 @@
+"""No secret is in any column, whoever says that it is none; and what the audit stands on stays readable."""
+
+import base64
+import json
+import time
+from dataclasses import replace
+
+import pytest
+
+from collect.columns import rows_of
+from hostile_parties.broker import changed
+from hostile_parties.cluster import HostileCluster
+from kafka_audit.collect.rows import secret_keys
+from kafka_audit.collect.rows.collected import Collected
+from kafka_audit.collect.rows.masking import MASK, masked
+from kafka_audit.collect.rows.secret_filter import filtered
+from kafka_audit.collect.rows.secret_keys import LONGEST_KEY, is_secret
+from kafka_audit.collect.rows.source_reads import ReadError, unreadable
+from kafka_audit.collect.snapshot import take
+from kafka_audit.configuration.definitions import VERSIONS, definitions
+from kafka_audit.model.cluster import Cluster, Limits, Logs, Security, ZookeeperAccess
+from kafka_audit.model.tables import (
+    Acl,
+    BrokerConfig,
+    DynamicConfig,
+    Probe,
+    RegisteredEndpoint,
+    SourceRead,
+    TopicConfig,
+)
+
+QUICK = Limits(read_s=3.0, settle_s=0.2, audit_s=60.0)
+HIDDEN = "hunter2-hunter2"  # stands in every secret here
+PASSWORD = "s3cret-of-the-auditor"  # noqa: S105 -- of a fake
+
+
+def _segment(content):
+    return base64.urlsafe_b64encode(json.dumps(content).encode()).decode().rstrip("=")
+
+
+TOKEN = f"{_segment({'alg': 'RS256'})}.{_segment({'sub': 'broker'})}.{HIDDEN}"
+
+SECRETS = {
+    "ldap.bind.password": HIDDEN,
+    "ldap.bind.pass": HIDDEN,
+    "ldap.bind.pw": HIDDEN,
+    "azure.container.sas": HIDDEN,
+    "registry.creds": HIDDEN,
+    "registry.cred": HIDDEN,
+    "metrics.reporter.token": HIDDEN,
+    "metrics.api.key": HIDDEN,
+    "storage.account.key": HIDDEN,
+    "proxy.authorization": HIDDEN,
+    "db.connection.string": HIDDEN,
+    "listener.name.ext.plain.sasl.jaas.config": HIDDEN,
+    "listener.name.ext.ssl.key.password": HIDDEN,
+    "query.params": f"a=b&token={HIDDEN}",
+    "some.words": f"org.apache.kafka.common.security.plain.PlainLoginModule required user='{HIDDEN}'",
+    "remote.location": f"https://store.example/x?sv=2024&sig={HIDDEN}",
+    "remote.amazon": f"https://s3.example/x?X-Amz-Signature={HIDDEN}&x=1",
+    "remote.azure": f"DefaultEndpointsProtocol=https;AccountName=a;AccountKey={HIDDEN};EndpointSuffix=x",
+    "remote.login": f"https://user:{HIDDEN}@store.example/x",
+    "remote.login.only": f"https://{HIDDEN}@store.example/x",
+    "remote.header": f"Bearer {HIDDEN}",
+    "remote.jwt": TOKEN,
+    "remote.aws": f"AKIAIOSFODNN7EXAMPLE {HIDDEN}",
+    "remote.pem": f"-----BEGIN PRIVATE KEY-----\n{HIDDEN}",
+    "x" * 2000: HIDDEN,
+}
+
+READABLE = {
+    "super.users": "User:CN=kafka,OU=Secret Service,O=token;User:admin",
+    "ssl.principal.mapping.rules": "RULE:^CN=(.*?),OU=.*$/$1/L,DEFAULT",
+    "sasl.kerberos.principal.to.local.rules": "RULE:[1:$1@$0](.*@EXAMPLE.COM)s/@.*//,DEFAULT",
+    "sasl.oauthbearer.token.endpoint.url": "https://login.example/token",
+    "delegation.token.max.lifetime.ms": "604800000",
+    "delegation.token.expiry.check.interval.ms": "3600000",
+    "password.encoder.cipher.algorithm": "AES/CBC/PKCS5Padding",
+    "password.encoder.iterations": "4096",
+    "password.encoder.key.length": "128",
+    "password.encoder.keyfactory.algorithm": "PBKDF2WithHmacSHA512",
+    "sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-512,OAUTHBEARER",
+    "listener.security.protocol.map": "SECRET:SASL_SSL,TOKEN:PLAINTEXT,PASSWORD:SSL",
+    "advertised.listeners": "SECRET://b1.example:9092,TOKEN://[::1]:9093,PASSWORD://b1:9094",
+    "listener.name.secret.ssl.keystore.type": "PKCS12",
+    "listener.name.token.sasl.enabled.mechanisms": "PLAIN",
+    "listener.name.password.ssl.client.auth": "required",
+    "controller.quorum.voters": "1@c1:9093,2@c2:9093",
+    "compression.type": "producer",
+    "compression.gzip.level": "6",
+    "key.serializer": "org.apache.kafka.common.serialization.StringSerializer",
+    "log.dirs": "/var/lib/kafka/password-store",
+    "authorizer.class.name": "kafka.security.authorizer.AclAuthorizer",
+    "ssl.keystore.location": "/etc/kafka/keystore.p12",
+    "zookeeper.connect": "zk1:2181,zk2:2181/kafka",
+    "broker.rack": "eu-west-1a",
+}
+
+
+@pytest.mark.parametrize("key", SECRETS, ids=lambda key: key[:40])
+def test_what_a_key_or_a_value_shows_is_a_secret(key):
+    assert is_secret(key, SECRETS[key])
+
+
+@pytest.mark.parametrize("key", READABLE)
+def test_what_the_audit_stands_on_is_none(key):
+    assert not is_secret(key, READABLE[key])
+
+
+BESIDES = {"sasl.oauthbearer.client.credentials.client.id", "sasl.oauthbearer.assertion.private.key.file"}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_of_kafkas_own_settings_those_are_secrets_that_kafka_hides(version):
+    """Rather one too many: what is hidden besides says nothing that a check judges by."""
+    found = definitions(version)
+    secret = {key for key in found if is_secret(key, "")}
+    hidden = {key for key, one in found.items() if one.type == "PASSWORD"}
+    assert hidden <= secret
+    assert secret - hidden <= BESIDES
+
+
+CLIENT_TEXTS = [
+    f"Invalid value {HIDDEN} for configuration ssl.key.password: Password must be set",
+    f"Invalid value {HIDDEN} for configuration ldap.bind.pw",
+    f"Invalid value 3 for configuration num.io.threads, Invalid value {HIDDEN} for configuration ssl.key.password.",
+    f"Invalid value {HIDDEN} for configuration ssl.key.password, Invalid value 3 for configuration num.io.threads",
+    f"Invalid value a for configuration {HIDDEN} for configuration ssl.key.password",
+    f"refused: password={HIDDEN}",
+    f'{{"password": "a \\" {HIDDEN}"}}',
+    f"cannot reach https://user:{HIDDEN}@store.example/x",
+    f"token {TOKEN} expired",
+    f"GET https://store.example/x?sv=1&sig={HIDDEN} failed",
+    f"{'k' * 500}.password={HIDDEN}",
+    f"KafkaServer {{ org.x.PlainLoginModule required password='{HIDDEN}' }}",
+]
+
+
+@pytest.mark.parametrize("text", CLIENT_TEXTS)
+def test_a_party_s_own_words_are_masked(text):
+    assert HIDDEN not in masked(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the login of kafka-audit was refused",
+        "not tried: PLAIN is not enabled on EXTERNAL, which offers SCRAM-SHA-512,GSSAPI",
+        "server.properties, line 3: the id is 2, not 1",
+        "Unexpected broker id, expected 2 or empty string, but received 2147483647",
+        "Invalid value -1 for configuration num.io.threads: Value must be at least 1",
+        "api to b1.example:9092: connection refused",
+        "/brokers/ids/3: unreadable JSON: Expecting value: line 1 column 1 (char 0)",
+        "PLAINTEXT://[::1]:9092,SECRET://b1:9093",
+    ],
+)
+def test_honest_words_stay_as_they_are(text):
+    assert masked(text) == text
+
+
+def planted():
+    """Return settings that a broker calls harmless, and others that are."""
+    return {key: (value, False) for key, value in {**SECRETS, **READABLE}.items()}
+
+
+def test_what_a_broker_calls_harmless_is_in_no_row(tmp_path):
+    with HostileCluster() as cluster:
+        broker = cluster.brokers[2]
+        broker.configs |= {key: one for key, one in planted().items() if key not in broker.configs and len(key) <= LONGEST_KEY}
+        for path in ("/config/brokers/0", "/config/brokers/<default>"):
+            cluster.zookeeper.znodes[path] = json.dumps({"version": 1, "config": SECRETS}).encode()
+        cluster.zookeeper.znodes["/config/topics/orders"] = json.dumps({"config": {"min.insync.replicas": TOKEN}}).encode()
+        broker.script[35] = changed(_refuse)  # DescribeLogDirs has no words of its own, so DescribeCluster says them
+        broker.script[60] = changed(_refuse)
+        (tmp_path / "0.properties").write_text("broker.id=0\n" + "".join(f"{k}={v!r}\n" for k, v in SECRETS.items()))
+        (tmp_path / "server-0.log").write_text("".join(f"[2026-11-22 03:00:00,000] {line}\n" for line in _log_lines()))
+        snapshot = take(
+            Cluster(
+                name="c",
+                zookeeper=ZookeeperAccess(connect=cluster.zookeeper.address),
+                properties=(str(tmp_path / "{broker_id}.properties"),),
+                logs=Logs(paths=(str(tmp_path / "server-{broker_id}.log"),)),
+                limits=QUICK,
+            ),
+            snapshot_id="s",
+            say=lambda _: None,
+            secrets={},
+        )
+    for row in rows_of(snapshot):
+        assert HIDDEN not in repr(row), row
+    told = {row.key: row.value for row in snapshot.of(BrokerConfig) if row.broker_id == 2}
+    assert {key: told[key] for key in READABLE if key not in cluster.brokers[0].configs} == {
+        key: value for key, value in READABLE.items() if key not in cluster.brokers[0].configs
+    }
+    assert {row.sensitive for row in snapshot.of(BrokerConfig) if row.key in SECRETS} == {True}
+    assert {row.secret for row in snapshot.of(DynamicConfig)} == {True}
+    assert {row.value for row in snapshot.of(TopicConfig)} == {MASK}
+    (read,) = {row.message for row in snapshot.of(SourceRead) if row.operation == "DescribeCluster" and row.outcome == "failed"}
+    assert read == f"Invalid value {MASK} for configuration ssl.key.password"
+
+
+def _refuse(message):
+    message.error_code = 42
+    if hasattr(message, "error_message"):
+        message.error_message = f"Invalid value {HIDDEN} for configuration ssl.key.password"
+
+
+def _log_lines():
+    yield "ERROR Fatal error during KafkaServer startup. Prepare to shutdown (kafka.server.KafkaServer)"
+    yield from (f"org.apache.kafka.common.config.ConfigException: {one}" for one in CLIENT_TEXTS[:1])
+    yield f"ERROR Error while appending records to orders-0 in dir /x?sig={HIDDEN} password={HIDDEN} (kafka.log)"
+
+
+def test_the_auditor_s_own_password_is_in_no_row():
+    """Whoever got it, and wherever it comes back."""
+    with HostileCluster() as cluster:
+        broker = cluster.brokers[2]
+        broker.configs["broker.motto"] = (f"we know {PASSWORD}", False)
+        cluster.create_topic(f"of-{PASSWORD}", {0: [0, 1, 2]})
+        cluster.zookeeper.znodes["/config/users/" + PASSWORD] = b'{"config":{"SCRAM-SHA-256":"x"}}'
+        cluster.zookeeper.znodes["/brokers/ids/7"] = json.dumps({"endpoints": [PASSWORD]}).encode()
+        snapshot = take(
+            Cluster(
+                name="c",
+                zookeeper=ZookeeperAccess(connect=cluster.zookeeper.address),
+                limits=QUICK,
+                listeners={
+                    "EXTERNAL": Security(protocol="SASL_SSL", mechanism="PLAIN", username="auditor", password_env="PASSWORD")  # noqa: S106
+                },
+            ),
+            snapshot_id="s",
+            say=lambda _: None,
+            secrets={"PASSWORD": PASSWORD},
+        )
+    for row in rows_of(snapshot):
+        assert PASSWORD not in repr(row), row
+    assert f"of-{MASK}" in repr(rows_of(snapshot))
+
+
+def without_secrets(rows, *more, **named):
+    return filtered(Collected(rows=rows), *more, **named).rows
+
+
+def test_a_short_password_shreds_no_names():
+    endpoint = RegisteredEndpoint(sample=1, broker_id=1, listener="PLAINTEXT", protocol="PLAINTEXT", host="kafka-1", port=9092)
+    acl = Acl(
+        acls_digest="d", resource_type="Topic", resource_name="kafka", pattern_type="LITERAL", principal="User:a", host="*",
+        operation="Read", permission="ALLOW",
+    )  # fmt: skip
+    read = SourceRead(sample=1, observer="broker:1", operation="Metadata", target="b", outcome="failed", message="login kafka")
+    assert without_secrets((endpoint, acl, read), {"kafka"})[:2] == (endpoint, acl)
+    assert without_secrets((endpoint, acl, read), {"kafka"})[2].message == f"login {MASK}"
+    assert without_secrets((read,), {"a"}) == (read,)
+
+
+def test_the_last_filter_reads_no_value_twice_and_none_after_its_time(monkeypatch):
+    def row(value):
+        return BrokerConfig(observer="broker:0", broker_id=0, key="some.setting", value=value, source=4, sensitive=False)
+
+    read, unread = row("read by a reader"), row("read by none")
+    assert not is_secret(read.key, read.value)
+    assert without_secrets((read, unread), (), until=time.monotonic() - 1) == (read, replace(unread, value=None, sensitive=True))
+    assert without_secrets((read, unread), ()) == (read, unread)
+    monkeypatch.setattr(secret_keys, "REST", None)  # nothing is searched in again
+    assert without_secrets((read, unread), ()) == (read, unread)
+
+
+def test_our_own_words_are_no_password():
+    probe = Probe(
+        sample=1, vantage="worker", role="client", from_broker=None, broker_id=1, listener="bootstrap", protocol="PLAINTEXT",
+        host="b", port=1, via=None, layer="identity", outcome="ok", error=None, detail=None,
+    )  # fmt: skip
+    assert without_secrets((probe,), {"bootstrap", "identity"}) == (probe,)
+
+
+@pytest.mark.parametrize(
+    "unit", ["://:", ":", "://", "a", "token", "secret ", "passwd", "eyJ", "Invalid value ", " for configuration ", "="]
+)
+def test_a_megabyte_is_read_in_a_moment(unit):
+    """60 KB of `://:::…` took 21.7 s; the time here is that of the processor."""
+    text = f"://{unit * (1_000_000 // len(unit))}"
+    began = time.thread_time()
+    is_secret("some.setting", text)
+    is_secret(text, "")
+    masked(text)
+    assert time.thread_time() - began < 5.0
+
+
+def test_an_exception_s_text_stays_out():
+    try:
+        int(HIDDEN)
+    except ValueError as error:
+        told = unreadable(error)
+    assert isinstance(told, ReadError)
+    assert HIDDEN not in str(told)

@@ -1,0 +1,138 @@
+"""Queue vantages: an errand holds no secret, its answer becomes rows, and what was not seen there is unknown."""
+
+import json
+import time
+from dataclasses import replace
+
+import pytest
+
+from collect import fakes
+from collect.fakes import FakeBroker, server
+from kafka_audit.collect import queue_vantages
+from kafka_audit.collect.connections.credentials import Logins
+from kafka_audit.collect.connections.targets import Target
+from kafka_audit.collect.probes import command_vantages
+from kafka_audit.collect.queue_vantages import Answer
+from kafka_audit.model.cluster import Cluster, Limits, Security, Tls, Vantage
+from kafka_audit.model.tables import Probe, RegisteredBroker, RegisteredEndpoint, SourceRead
+from testbed.certificates import Authority
+
+DMZ = Vantage(name="clients", queue="dmz")
+NOBODY = Logins(Cluster(name="none"), {})
+
+
+def target(address, broker_id=0):
+    return Target(broker_id=broker_id, listener="L", protocol="PLAINTEXT", host=address[0], port=address[1], via="elsewhere:1")
+
+
+def registration(broker_id=0, mzxid=7):
+    return RegisteredBroker(
+        sample=1, broker_id=broker_id, rack=None, ephemeral_owner=1, registered_ms=0, czxid=mzxid, mzxid=mzxid
+    )
+
+
+def errand(targets, registered):
+    written = {row.broker_id: row.mzxid for row in registered}
+    endpoints = [[one.broker_id, one.listener, one.protocol, one.host, one.port, written.get(one.broker_id)] for one in targets]
+    asked = {"read_s": 1.0, "settle_s": 0.2, "endpoints": endpoints, "script": command_vantages.asked(targets, NOBODY)}
+    return json.loads(json.dumps(asked))  # as XCom does
+
+
+def told(rows):
+    return [(row.broker_id, row.layer, row.outcome, row.error, row.needs) for row in rows if isinstance(row, Probe)]
+
+
+@pytest.fixture
+def healthy():
+    with server(FakeBroker(0)) as address:
+        yield target(address)
+
+
+def test_a_queue_sees_what_a_worker_there_sees_twice(healthy):
+    closed, registered = target(fakes.refused(), 1), [registration(), registration(1)]
+    asked = errand([healthy, closed], registered)
+    started = time.monotonic()
+    looks = queue_vantages.run({"prod": asked})["prod"]
+    assert time.monotonic() - started >= asked["settle_s"]
+    answer = Answer(endpoints=asked["endpoints"], looks=json.loads(json.dumps(looks)))
+    for sample in (1, 2, 3):
+        rows = answer.rows(DMZ, sample, [healthy, closed], registered, NOBODY)
+        assert told(rows) == [
+            *[(0, layer, "ok", None, None) for layer in ("dns", "tcp", "api", "identity")],
+            (1, "dns", "ok", None, None),
+            (1, "tcp", "failed", "connection refused", None),
+        ]
+        assert {(row.sample, row.vantage, row.role, row.via) for row in rows if isinstance(row, Probe)} == {
+            (sample, "clients", "client", None)
+        }
+        (read,) = [row for row in rows if isinstance(row, SourceRead)]
+        assert (read.observer, read.target, read.outcome) == ("vantage:clients", "queue dmz", "answered")
+
+
+def test_the_second_look_is_the_one_that_later_samples_get(healthy):
+    asked = errand([healthy], [registration()])
+    failed = "kafka-audit\t0\tdns\tfailed\ttimeout\tby nameserver 10.0.0.2\t\t9\n"
+    answer = Answer(endpoints=asked["endpoints"], looks=[failed, queue_vantages.run({"c": asked})["c"][1]])
+    found = [told(answer.rows(DMZ, sample, [healthy], [registration()], NOBODY))[0][2] for sample in (1, 2, 3)]
+    assert found == ["failed", "ok", "ok"]
+
+
+@pytest.mark.parametrize("since", ["registered anew", "another address", "new broker"])
+def test_what_was_registered_since_is_not_judged_by_what_was_there_before(healthy, since):
+    asked = errand([healthy], [registration()])
+    answer = Answer(endpoints=asked["endpoints"], looks=queue_vantages.run({"c": asked})["c"])
+    now = {
+        "registered anew": ([healthy], [registration(mzxid=8)]),
+        "another address": ([replace(healthy, port=1)], [registration()]),
+        "new broker": ([replace(healthy, broker_id=5)], [registration(5)]),
+    }
+    (row,) = told(answer.rows(DMZ, 2, *now[since], NOBODY))
+    assert row[1:] == ("dns", "unknown", "registered anew since, or not probed", "another audit")
+
+
+@pytest.mark.parametrize("looks", [(), ("",), ("", "", "")])
+def test_no_answer_is_a_read_that_failed(healthy, looks):
+    rows = Answer(endpoints=errand([healthy], [])["endpoints"], looks=looks).rows(DMZ, 1, [healthy], [], NOBODY)
+    assert told(rows) == [(0, "dns", "unknown", "no answer", "a worker of queue dmz")]
+    assert [(row.outcome, row.needs) for row in rows if isinstance(row, SourceRead)] == [("failed", "a worker of queue dmz")]
+
+
+def test_without_queues_it_is_unknown_and_says_what_it_needs(healthy):
+    assert command_vantages.runs(Cluster(name="c", vantages=(DMZ,)), 1, [healthy], [0]) == []
+    (row,) = queue_vantages.without_queues(DMZ, 1, [healthy])
+    assert (row.vantage, row.outcome, row.needs) == ("clients", "unknown", "an Airflow executor with queues")
+
+
+def test_an_answer_that_makes_no_sense_is_unknown(healthy):
+    asked = errand([healthy], [registration()])
+    answer = Answer(endpoints=asked["endpoints"], looks=["kafka-audit\t7\tdns\tok\t\t\t\t1\nnonsense"] * 2)
+    (row,) = told(answer.rows(DMZ, 1, [healthy], [registration()], NOBODY))
+    assert row[2] == "unknown"
+
+
+def test_no_password_and_no_key_travels(tmp_path, monkeypatch):
+    authority = Authority(tmp_path)
+    (tmp_path / "key.pem").write_text("-----BEGIN PRIVATE KEY-----\nSECRET\n-----END PRIVATE KEY-----\n")
+    told = {"protocol": "SASL_SSL", "mechanism": "PLAIN", "username": "auditor", "password_env": "HIDDEN"}
+    secure = Security(**told, tls=Tls(ca_file=str(authority.ca_file)))
+    endpoint = RegisteredEndpoint(sample=1, broker_id=0, listener="L", protocol="SASL_SSL", host="b0.example", port=9093)
+    monkeypatch.setattr(queue_vantages, "discover", lambda *_: (endpoint,))
+    cluster = Cluster(name="c", bootstrap=("b0.example:9093",), security=secure, limits=Limits(read_s=1, settle_s=3))
+    asked = queue_vantages.errand(cluster, {"HIDDEN": "hunter2"})
+    text = json.dumps(asked)
+    assert "hunter2" not in text
+    assert "auditor" not in text
+    assert "PRIVATE" not in text
+    assert "BEGIN CERTIFICATE" in text
+    assert asked["endpoints"] == [[0, "L", "SASL_SSL", "b0.example", 9093, None]]
+    assert (asked["read_s"], asked["settle_s"]) == (1, 3)
+
+
+def test_an_endpoint_that_no_kafka_could_have_advertised_goes_nowhere(monkeypatch):
+    rows = [
+        RegisteredEndpoint(sample=1, broker_id=0, listener="L", protocol="PLAINTEXT", host=host, port=9092)
+        for host in ("good.example", "$(id)", "a b")
+    ]
+    monkeypatch.setattr(queue_vantages, "discover", lambda *_: tuple(rows))
+    asked = queue_vantages.errand(Cluster(name="c", bootstrap=("good.example:9092",)), {})
+    assert [key[3] for key in asked["endpoints"]] == ["good.example"]

@@ -1,0 +1,53 @@
+"""What a hostile ZooKeeper answers costs one row and no line on stderr."""
+
+import json
+import threading
+import time
+
+from hostile_parties.cluster import HostileCluster
+from hostile_parties.party import wrong_correlation
+from kafka_audit.collect.snapshot import take
+from kafka_audit.collect.zookeeper.znode_sample import Look
+from kafka_audit.model.cluster import Cluster, Limits, ZookeeperAccess
+from kafka_audit.model.tables import BrokerView, SourceRead
+
+QUICK = Limits(read_s=1.0, settle_s=0.1, audit_s=10.0)
+
+
+def snap(cluster):
+    access = ZookeeperAccess(connect=cluster.zookeeper.address)
+    one = Cluster(name="c", zookeeper=access, bootstrap=(cluster.brokers[0].address,), limits=QUICK)
+    return take(one, snapshot_id="s", say=lambda _: None, secrets={})
+
+
+def failed(snapshot):
+    return {row.operation: row for row in snapshot.of(SourceRead) if row.outcome == "failed" and row.observer == "zookeeper"}
+
+
+def test_a_wrong_xid_is_failed_reads_and_no_trace(monkeypatch):
+    traces = []
+    monkeypatch.setattr(threading, "excepthook", traces.append)  # what prints them
+    with HostileCluster(brokers=1) as parties:
+        parties.zookeeper.script["/controller"] = wrong_correlation
+        snapshot = snap(parties)
+    assert traces == []
+    assert failed(snapshot)["zookeeper /controller"].error == "unreadable answer"
+    assert snapshot.of(BrokerView), "brokers are asked all the same"
+
+
+def test_sixty_thousand_unreadable_endpoints_are_one_row(monkeypatch):
+    """Each was a row that replaced the one before: 3 to 4 s."""
+    failures = []
+    fail = Look._fail
+    monkeypatch.setattr(Look, "_fail", lambda *given: (failures.append(given), fail(*given)))
+    with HostileCluster(brokers=1) as parties:
+        path = "/brokers/ids/0"
+        content = json.loads(parties.zookeeper.znodes[path])
+        content["endpoints"] += ["no address"] * 60_000
+        parties.zookeeper.znodes[path] = json.dumps(content).encode()
+        began = time.thread_time()
+        snapshot = snap(parties)
+        assert time.thread_time() - began < 3.0
+    assert failed(snapshot)[f"zookeeper {path}"].error == "unreadable endpoint"
+    assert len(failures) <= snapshot.rows[0].samples * 2
+    assert snapshot.of(BrokerView), "the endpoint that can be read is asked"

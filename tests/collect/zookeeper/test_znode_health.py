@@ -1,0 +1,143 @@
+"""ZooKeeper's own health: servers asked by a four-letter word over real sockets, znodes by their ACL and size."""
+
+import socket
+import threading
+from contextlib import contextmanager
+
+import pytest
+from kazoo.security import ACL, Id
+
+from collect import fakes
+from collect.fakes import FakeZookeeper
+from kafka_audit.collect.sampling.ensemble_differences import find
+from kafka_audit.collect.zookeeper import ensemble, znode_health
+from kafka_audit.model.cluster import ZookeeperAccess
+from kafka_audit.model.tables import SourceRead, ZookeeperMember
+
+# As ZooKeeper 3.8.4 answers.
+SRVR = """Zookeeper version: 3.8.4-9316c2a7a97e1666d8f4593f34dd6fc36ecc436c, built on 2024-02-12 22:16 UTC
+Latency min/avg/max: 0/0.5128/27
+Received: 412
+Sent: 411
+Connections: 5
+Outstanding: 3
+Zxid: 0x200000053
+Mode: follower
+Node count: 140
+"""
+
+
+@contextmanager
+def saying(text):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve():
+            while True:
+                try:
+                    connection, _ = server.accept()
+                except OSError:
+                    return
+                with connection:
+                    assert connection.recv(16) == b"srvr"
+                    connection.sendall(text.encode())
+
+        threading.Thread(target=serve, daemon=True).start()
+        yield "{}:{}".format(*server.getsockname())
+
+
+def asked(*places, known=True):
+    rows = ensemble.read(ZookeeperAccess(connect=",".join(places) + "/kafka"), 1, 0.5, known=known)
+    return [r for r in rows if isinstance(r, ZookeeperMember)], [r for r in rows if isinstance(r, SourceRead)]
+
+
+def test_each_server_is_asked_by_itself():
+    nobody = "{}:{}".format(*fakes.refused())
+    with saying(SRVR) as one, saying("This ZooKeeper instance is not currently serving requests\n") as idle:
+        members, reads = asked(one, idle, nobody)
+    assert [(m.member, m.state, m.error) for m in members] == [
+        (one, "serving", None),
+        (idle, "idle", "it is not serving requests"),
+        (nobody, "down", "connection refused"),
+    ]
+    first = members[0]
+    assert (first.mode, first.zxid, first.outstanding, first.connections, first.znodes) == ("follower", 0x200000053, 3, 5, 140)
+    assert (first.latency_avg_ms, first.latency_max_ms, first.version) == (0.5128, 27.0, "3.8.4")
+    assert [(r.observer, r.operation, r.outcome) for r in reads] == [
+        (f"zookeeper@{place}", "srvr", "answered") for place in (one, idle, nobody)
+    ]
+    reasons = []
+    assert find(members, (), reasons) == {("ZooKeeper's server", idle, "idle"), ("ZooKeeper's server", nobody, "down")}
+    assert reasons == [f"ZooKeeper at {idle}, {nobody} does not serve"]
+
+
+def test_a_word_that_is_not_allowed_is_a_failed_read_with_its_need():
+    with saying("srvr is not executed because it is not in the whitelist.\n") as one:
+        (member,), (read,) = asked(one)
+    assert member.state == "closed"
+    assert (read.outcome, read.needs) == ("failed", f"srvr in 4lw.commands.whitelist of {one}")
+
+
+def test_where_nobody_answers_at_all_it_is_no_answer():
+    (_,), (read,) = asked("{}:{}".format(*fakes.refused()), known=False)
+    assert (read.outcome, read.error) == ("failed", "connection refused")
+    assert read.needs
+
+
+@pytest.mark.parametrize("behave", [fakes.silent, fakes.garbage, fakes.closing_at_once])
+def test_something_else_there_does_not_serve(behave):
+    with fakes.server(behave) as (host, port):
+        (member,), _ = asked(f"{host}:{port}")
+    assert member.state == "down"
+
+
+@pytest.mark.parametrize("place", ["a..b:2181", "zk:99999", "x" * 300 + ":2181"])
+def test_what_is_no_address_serves_nobody(place):
+    (member,), _ = asked(place)
+    assert (member.member, member.state) == (place, "down")
+
+
+@pytest.mark.parametrize(
+    "text", ["Mode: \x1b[2J" + "x" * 70000, "Mode: leader\nZxid: 0xzz\nLatency min/avg/max: a/b\nOutstanding: -1\n"]
+)
+def test_hostile_numbers_are_none(text):
+    member = ensemble.parse(text, 1, "zk:2181")
+    assert (member.zxid, member.outstanding, member.latency_avg_ms) == (None, None, None)
+    assert (member.mode or "").isprintable()
+
+
+@pytest.mark.parametrize(
+    ("connect", "found"),
+    [
+        ("zk1,zk2:2182/kafka", (("zk1", 2181), ("zk2", 2182))),
+        ("[fd00::1]:2181", (("fd00::1", 2181),)),
+        ("zk1:2181,zk1:2181", (("zk1", 2181),)),
+    ],
+)
+def test_members_of_a_connection_string(connect, found):
+    assert ensemble.members(connect) == found
+
+
+def test_znodes_by_what_anyone_may_do_there():
+    client = FakeZookeeper({"/brokers/ids/0": b"", "/controller": b"{}", "/isr_change_notification/a": b""})
+    client.acls = {"/controller": [ACL(31, Id("sasl", "kafka")), ACL(1, Id("world", "anyone"))]}
+    found = {node.path: node for node in znode_health.read(client, 1, lambda: 1.0)}
+    assert found.keys() == {"/brokers", "/brokers/ids", "/controller", "/isr_change_notification"}
+    assert (found["/controller"].anyone, found["/brokers"].anyone) == ("r", "crwda")
+    assert found["/isr_change_notification"].children == 1
+
+
+def test_a_heap_of_notices_is_looked_at_twice():
+    client = FakeZookeeper({f"/isr_change_notification/n{one}": b"" for one in range(10)} | {"/config/changes/c": b""})
+    reasons = []
+    assert find((), znode_health.read(client, 1, lambda: 1.0), reasons) == {("notices", "/isr_change_notification")}
+    assert reasons == ["10 notices wait in /isr_change_notification"]
+
+
+def test_the_largest_are_told_by_data_or_by_their_childrens_names():
+    sizes = {f"/brokers/topics/t{n}": n for n in range(10)}
+    nodes = list(znode_health.largest(sizes, {"/brokers/topics": ["x" * 96] * 100}, 1))
+    assert [(node.path, node.bytes, node.children) for node in nodes] == [
+        ("/brokers/topics", 10_000, 100),
+        ("/brokers/topics/t9", 9, 0),
+        ("/brokers/topics/t8", 8, 0),
+    ]

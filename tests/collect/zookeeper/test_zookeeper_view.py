@@ -1,0 +1,191 @@
+"""One look at a ZooKeeper in memory, and at addresses where there is none."""
+
+import json
+import time
+
+import pytest
+from kazoo.exceptions import ConnectionLoss, NoAuthError
+from kazoo.handlers.threading import KazooTimeoutError
+
+from collect import fakes
+from collect.columns import rows_of
+from collect.fakes import FakeZookeeper
+from kafka_audit.collect.rows.source_reads import Asking
+from kafka_audit.collect.zookeeper import zookeeper_view
+from kafka_audit.collect.zookeeper.replication import PLANNED as REPLICATION
+from kafka_audit.collect.zookeeper.security import PLANNED as SECURITY
+from kafka_audit.collect.zookeeper.session import Session
+from kafka_audit.collect.zookeeper.znode_health import HEALTH
+from kafka_audit.collect.zookeeper.znode_sample import IDS, PLANNED, STATES, Look
+from kafka_audit.model.cluster import ZookeeperAccess
+from kafka_audit.model.errors import UsageError
+from kafka_audit.model.tables import (
+    RegisteredBroker,
+    RegisteredEndpoint,
+    RegisteredPartition,
+    RegisteredTopic,
+    Registry,
+    SourceRead,
+)
+
+
+def text(content):
+    return json.dumps(content).encode()
+
+
+def state(leader=0, isr=(0, 1), epoch=3):
+    return text({"leader": leader, "leader_epoch": epoch, "controller_epoch": 1, "isr": list(isr), "version": 1})
+
+
+def znodes(chroot=""):
+    found = {
+        "/brokers/ids/0": text({"endpoints": ["PLAINTEXT://a:9092"], "timestamp": "1"}),
+        "/brokers/ids/1": text({"endpoints": ["PLAINTEXT://b:9092"], "timestamp": "2"}),
+        "/controller": text({"brokerid": 1}),
+        "/controller_epoch": b"5",
+        "/cluster/id": text({"version": "1", "id": "the-id"}),
+        "/brokers/topics/orders": text({"version": 3, "topic_id": "abc", "partitions": {"0": [0, 1], "1": [1, 0]}}),
+        "/brokers/topics/orders/partitions/0/state": state(),
+        "/brokers/topics/orders/partitions/1/state": state(1),
+        "/brokers/topics/new": text({"version": 3, "topic_id": "def", "partitions": {"0": [0]}}),
+        "/admin/delete_topics/orders": b"",
+    }
+    return {chroot + path: data for path, data in found.items()}
+
+
+def look(client):
+    access = ZookeeperAccess(connect="zk:2181")
+    asking = Asking(sample=1, observer="zookeeper", target=access.connect)
+    return rows_of(Look(Session(client=client, access=access), asking, 5.0, time.monotonic() + 5).take())
+
+
+def of(rows, table):
+    return [row for row in rows if isinstance(row, table)]
+
+
+def failed(rows):
+    return {row.operation: row for row in of(rows, SourceRead) if row.outcome == "failed"}
+
+
+@pytest.mark.parametrize("chroot", ["", "/kafka"])
+def test_everything_is_read_and_told(chroot):
+    rows = look(FakeZookeeper(znodes(chroot), chroot))
+    (registry,) = of(rows, Registry)
+    assert (registry.kafka_cluster_id, registry.controller_id, registry.controller_epoch) == ("the-id", 1, 5)
+    assert (registry.zxid_before, registry.zxid_after) == (100, 100)
+    assert [(one.broker_id, one.registered_ms) for one in of(rows, RegisteredBroker)] == [(0, 1), (1, 2)]
+    assert [(one.broker_id, one.host) for one in of(rows, RegisteredEndpoint)] == [(0, "a"), (1, "b")]
+    assert {one.topic: (one.topic_id, one.deleting) for one in of(rows, RegisteredTopic)} == {
+        "orders": ("abc", True),
+        "new": ("def", False),
+    }
+    partitions = {(one.topic, one.partition): (one.leader, one.isr, one.state_mzxid) for one in of(rows, RegisteredPartition)}
+    assert partitions == {("orders", 0): (0, (0, 1), 10), ("orders", 1): (1, (0, 1), 10), ("new", 0): (None, None, None)}
+    assert {row.operation: row.outcome for row in of(rows, SourceRead)} == {f"zookeeper {path}": "answered" for path in PLANNED}
+
+
+@pytest.mark.parametrize(
+    ("path", "data", "lost"),
+    [
+        ("/brokers/ids/1", b"{", {"RegisteredBroker": 1, "RegisteredEndpoint": 1}),
+        ("/brokers/topics/orders", b"[]", {"RegisteredTopic": 1, "RegisteredPartition": 2}),
+        ("/brokers/topics/orders/partitions/1/state", b"\x00", {"RegisteredPartition": 1}),
+        ("/brokers/topics/orders/partitions/1/state", NoAuthError(), {"RegisteredPartition": 1}),
+    ],
+)
+def test_a_broken_znode_costs_its_own_rows_and_is_named(path, data, lost):
+    whole, rows = look(FakeZookeeper(znodes())), look(FakeZookeeper(znodes() | {path: data}))
+    assert list(failed(rows)) == [f"zookeeper {path}"]
+    assert path in failed(rows)[f"zookeeper {path}"].needs
+    for table in (RegisteredBroker, RegisteredEndpoint, RegisteredTopic, RegisteredPartition):
+        assert len(of(whole, table)) - len(of(rows, table)) == lost.get(table.__name__, 0)
+
+
+@pytest.mark.parametrize("path", ["/controller", "/controller_epoch", "/cluster/id"])
+def test_a_broken_single_znode_is_a_failed_read(path):
+    assert list(failed(look(FakeZookeeper(znodes() | {path: b"\xfe"})))) == [f"zookeeper {path}"]
+
+
+def test_absent_znodes_are_an_answer():
+    held = znodes()
+    for path in ("/controller", "/cluster/id", "/admin/delete_topics/orders"):
+        del held[path]
+    rows = look(FakeZookeeper(held))
+    (registry,) = of(rows, Registry)
+    assert (registry.controller_id, registry.controller_mzxid, registry.kafka_cluster_id) == (None, None, None)
+    assert failed(rows) == {}
+
+
+def test_a_right_that_is_missing_is_named():
+    read = failed(look(FakeZookeeper(znodes() | {"/brokers/topics": NoAuthError()})))["zookeeper /brokers/topics"]
+    assert (read.error, read.needs) == ("NoAuthError", "read permission on /brokers/topics in ZooKeeper")
+
+
+@pytest.mark.parametrize("error", [KazooTimeoutError("no answer"), ConnectionLoss()])
+def test_after_a_lost_session_the_rest_is_not_waited_for(error):
+    client = FakeZookeeper(znodes() | {"/controller": error})
+    rows = look(client)
+    assert list(failed(rows)) == [f"zookeeper {path}" for path in PLANNED if path != IDS]
+    assert not any(path.startswith("/brokers/topics") for path in client.single_reads)
+    assert len(of(rows, RegisteredBroker)) == 2
+
+
+def test_a_znode_that_moved_while_we_read_is_read_again():
+    client = FakeZookeeper(znodes())
+    path = "/brokers/topics/orders/partitions/1/state"
+
+    def move():
+        client.last_zxid = 120
+        client.znodes[path] = state(0, (0,), 4)
+        client.stats[path] = {"mzxid": 118}
+
+    client.stats[path] = {"mzxid": 105}  # written after the first zxid that we saw
+    client.then[path] = move
+    rows = look(client)
+    (moved,) = [one for one in of(rows, RegisteredPartition) if (one.topic, one.partition) == ("orders", 1)]
+    assert (moved.leader, moved.leader_epoch, moved.isr, moved.state_mzxid) == (0, 4, (0,), 118)
+    (registry,) = of(rows, Registry)
+    assert (registry.zxid_before, registry.zxid_after) == (100, 120)
+
+
+def test_states_that_could_not_be_read_do_not_look_like_absent_ones():
+    rows = look(FakeZookeeper(znodes() | {"/brokers/topics/orders/partitions/0/state": ConnectionLoss()}))
+    assert list(failed(rows)) == [
+        f"zookeeper {path}" for path in (STATES, *REPLICATION, *SECURITY, HEALTH)
+    ]  # the session is lost
+    assert of(rows, RegisteredPartition) == []
+
+
+def reads(rows):
+    return [row for row in of(rows, SourceRead) if row.observer == "zookeeper"]
+
+
+def test_nobody_there_is_a_failed_read_per_set():
+    host, port = fakes.refused()
+    access = ZookeeperAccess(connect=f"{host}:{port}/kafka")
+    rows = reads(zookeeper_view.read(access, 1, {}, read_s=5.0, deadline=time.monotonic() + 5).rows)
+    assert {row.operation for row in rows} == {f"zookeeper {path}" for path in PLANNED}
+    assert {(row.outcome, row.error, row.target) for row in rows} == {("failed", "connection refused", access.connect)}
+    assert all(access.connect in row.needs for row in rows)
+
+
+@pytest.mark.parametrize("behave", [fakes.silent, fakes.garbage, fakes.closing_at_once])
+def test_something_else_there_costs_one_deadline(behave):
+    with fakes.server(behave) as (host, port):
+        started = time.monotonic()
+        rows = zookeeper_view.read(ZookeeperAccess(connect=f"{host}:{port}"), 1, {}, read_s=1.0, deadline=started + 5).rows
+    rows = of(rows, SourceRead)
+    assert {row.outcome for row in rows} == {"failed"}
+    assert time.monotonic() - started < 4
+
+
+def test_a_password_that_is_missing_is_named_by_its_variable():
+    access = ZookeeperAccess(connect="127.0.0.1:1", username="u", password_env="ZK_PASSWORD")  # noqa: S106 -- a variable
+    (needs,) = {row.needs for row in reads(zookeeper_view.read(access, 1, {}, read_s=1.0, deadline=time.monotonic() + 5).rows)}
+    assert needs in {"the environment variable ZK_PASSWORD", "the package pure-sasl, with which kazoo logs in"}
+
+
+@pytest.mark.parametrize("connect", ["", ":2181", "zk:port"])
+def test_a_connection_string_that_is_none_is_a_usage_error(connect):
+    with pytest.raises(UsageError, match="zookeeper"):
+        zookeeper_view.read(ZookeeperAccess(connect=connect), 1, {}, read_s=1.0, deadline=time.monotonic() + 5)
