@@ -26,14 +26,10 @@ _RESTARTING = ("connection refused", "connection reset", "connection closed", "t
 class Reads:
     """The reads of one snapshot."""
 
-    def __init__(self, samples: Samples) -> None:
-        """Keep the snapshot; nothing is read yet."""
+    def __init__(self, samples: Samples, last: tuple[SourceRead, ...]) -> None:
+        """Keep the snapshot, and those of its reads that count, each as it ended when it was asked last."""
         self._samples = samples
-
-    @property
-    def last(self) -> tuple[SourceRead, ...]:
-        """Every read as it ended when it was asked last."""
-        return self._samples.last_reads
+        self.last = last
 
     @cached_property
     def by_resource(self) -> Mapping[str, Sequence[SourceRead]]:

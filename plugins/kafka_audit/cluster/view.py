@@ -25,6 +25,7 @@ from kafka_audit.cluster.probes import Layer, ProbeResult
 from kafka_audit.cluster.quorum import Quorum
 from kafka_audit.cluster.reads import Reads
 from kafka_audit.cluster.registry import BrokerRegistration, ClusterState, RegisteredAddress
+from kafka_audit.cluster.replication_listeners import replication_listeners
 from kafka_audit.cluster.settings import Settings
 from kafka_audit.cluster.symptoms import Symptoms
 from kafka_audit.cluster.views import HeldView
@@ -175,10 +176,21 @@ class ClusterView:
         """The same in the previous snapshot."""
         return self._moments.previous.addresses
 
-    @property
+    @cached_property
     def last_reads(self) -> tuple[SourceRead, ...]:
-        """Every read of this snapshot as it ended when it was asked last."""
-        return self._moments.samples.last_reads
+        """Every read of this snapshot as it ended when it was asked last; at listeners that are not for this worker, none."""
+        own = self.replication_listeners.get("worker", frozenset())
+        left_out = {
+            (f"broker:{probe.broker_id}", probe.endpoint.address)
+            for probe in self.probes
+            if probe.vantage == "worker" and probe.listener in own
+        }
+        return tuple(read for read in self._moments.samples.last_reads if (read.observer, read.target) not in left_out)
+
+    @cached_property
+    def replication_listeners(self) -> Mapping[str, frozenset[str]]:
+        """Listeners that only brokers use, by client vantage."""
+        return replication_listeners(self.inter_broker, self.probes)
 
     @property
     def last_reads_earlier(self) -> tuple[SourceRead, ...]:
@@ -336,7 +348,7 @@ class ClusterView:
     @cached_property
     def reads(self) -> Reads:
         """Whose each read is."""
-        return Reads(self._moments.samples)
+        return Reads(self._moments.samples, self.last_reads)
 
     @cached_property
     def settings(self) -> Settings:

@@ -20,6 +20,7 @@ _WORST_FIRST = ("closed", "moving", "unknown", "open")
         Status.FAIL: "Clients at {vantage} cannot reach broker {broker} at {host}:{port} ({listener}): {stops}; advertised "
         "endpoints reached: {reached}",
         Status.PASS: "{host}:{port} ({listener} of broker {broker}) is reached from {vantage}",
+        Status.NOT_APPLICABLE: "{host}:{port} ({listener} of broker {broker}) is not for these clients: {reason}",
         Status.UNKNOWN: "Not known: whether clients reach broker {broker} at {host}:{port} ({listener}): {error}",
     },
 )
@@ -32,6 +33,9 @@ def endpoint_unreachable(view: ClusterView) -> Iterator[Judgement]:
     ## Fails when
     A probe from a client vantage (this worker is one) fails in two looks with the same registration. The layer that fails first
     is named for each: dns (no address; the evidence has who was asked), tcp, tls, sasl, api (ApiVersions). Who answers: KA111.
+
+    A listener that brokers use between each other, or to their controller, does not apply where the vantage reaches it at no
+    broker and reaches another listener, and `reach` names no way there. Whether brokers reach it is KA302.
 
     ## Not known when
     No vantage probed it, a layer could not be tried there (see `needs`), or it failed once. Addresses that lead to no other host
@@ -49,7 +53,10 @@ def endpoint_unreachable(view: ClusterView) -> Iterator[Judgement]:
     ## References
     KIP-103 (listeners for different traffic), KIP-302 (all addresses of a name).
     """
-    clients = [probe for probe in view.probes if probe.role == "client"]
+    own = view.replication_listeners
+    everyone = [probe for probe in view.probes if probe.role == "client"]
+    clients = [probe for probe in everyone if probe.listener not in own.get(probe.vantage, ())]
+    for_brokers = {(probe.broker_id, probe.listener) for probe in everyone}
     of_endpoint: dict[tuple[int, str], list[ProbeResult]] = defaultdict(list)
     for probe in clients:
         of_endpoint[probe.broker_id, probe.listener].append(probe)
@@ -57,6 +64,12 @@ def endpoint_unreachable(view: ClusterView) -> Iterator[Judgement]:
     opened = Counter(probe.vantage for probe in clients if probe.state == "open")
     reached = tuple(f"{vantage} {opened[vantage]} of {asked[vantage]}" for vantage in sorted(asked))
     for endpoint in view.advertised:
+        key = endpoint.broker_id, endpoint.listener
+        if key in for_brokers and key not in of_endpoint:
+            evidence = {"broker": endpoint.broker_id, "host": endpoint.host, "port": endpoint.port, "listener": endpoint.listener}
+            reason = "brokers use it, and no broker's is reached from there"
+            yield view.judge("KA301", endpoint.resource, Status.NOT_APPLICABLE, evidence, reason=reason)
+            continue
         yield _judged(view, endpoint, of_endpoint[endpoint.broker_id, endpoint.listener], reached)
 
 

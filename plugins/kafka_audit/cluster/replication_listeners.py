@@ -1,0 +1,40 @@
+"""Which listeners are the brokers' own, and not for the clients of a vantage."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+from kafka_audit.cluster.inter_broker import InterBroker
+from kafka_audit.cluster.probes import ProbeResult
+
+_CONTROL_PLANE = "control.plane.listener.name"
+
+
+def replication_listeners(inter_broker: InterBroker, probes: Iterable[ProbeResult]) -> Mapping[str, frozenset[str]]:
+    """Return for each client vantage the listeners that only brokers use, as far as this vantage can tell.
+
+    Such a listener is the inter-broker or control-plane listener of every broker that has it, the vantage reaches it at no broker
+    and reaches another listener, and `reach` has no way there: a network, or certificates, of the brokers' own. Where one
+    broker's is reached, clients may use it, and each of its endpoints counts.
+    """
+    by_vantage: dict[str, dict[str, list[ProbeResult]]] = defaultdict(lambda: defaultdict(list))
+    for probe in probes:
+        if probe.role == "client":
+            by_vantage[probe.vantage][probe.listener].append(probe)
+    found = {}
+    for vantage, by_listener in by_vantage.items():
+        closed = {
+            listener: own
+            for listener, own in by_listener.items()
+            if not any(probe.state == "open" or probe.via is not None for probe in own)
+        }
+        reached = any(probe.state == "open" for own in by_listener.values() for probe in own)
+        names = [name for name, own in closed.items() if all(_brokers_use(inter_broker, probe.broker_id, name) for probe in own)]
+        if reached and names:
+            found[vantage] = frozenset(names)
+    return found
+
+
+def _brokers_use(inter_broker: InterBroker, broker: int, name: str) -> bool:
+    listener = inter_broker.listener(broker)
+    control = (inter_broker.settings.get(broker, _CONTROL_PLANE).value or "").strip().upper()
+    return control == name.upper() or (listener is not None and listener.name.upper() == name.upper())
