@@ -85,7 +85,7 @@ def _judgements(snapshot_id, string):
         for status in (Status.FAIL, Status.UNKNOWN):
             texts = [*check.says.values(), check.doc, "{needs}{why}"]
             keys = {key for text in texts for key in re.findall(r"\{(\w+)\}", text)}
-            evidence = dict.fromkeys(keys, string) | _COUNTED
+            evidence = dict.fromkeys(keys, string) | _COUNTED | {"names": (string,), "parts": ({"name": string},)}
             for name in _NAMES if status is Status.FAIL else ("broker/1",):
                 yield Judgement(
                     snapshot_id=snapshot_id, code=check.code, resource=name.format(string), status=status, evidence=evidence

@@ -24,7 +24,18 @@ from kafka_audit.cluster.given import given
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.found import Differences
 from kafka_audit.differences.tables import DIFFERENCES
-from kafka_audit.model.finding import Confidence, Finding, Lifecycle, Resource, Severity, Status, fingerprint
+from kafka_audit.model.finding import (
+    Address,
+    Change,
+    Confidence,
+    Finding,
+    Lifecycle,
+    Resource,
+    Severity,
+    Status,
+    fingerprint,
+    from_json,
+)
 from kafka_audit.model.tables import (
     LARGE,
     Acl,
@@ -279,12 +290,18 @@ def finding(code: str, resource: str, **told: Any) -> Finding:
         confidence=Confidence(told.get("confidence", "measured")),
         resource=Resource.of(resource),
         message=told.get("message", f"{code} at {resource}"),
-        evidence=told.get("evidence", {}),
+        evidence=from_json(told.get("evidence", {})),
         remediation=told.get("remediation", ""),
         fingerprint=fingerprint(code, CLUSTER_ID, resource),
         lifecycle=Lifecycle(told.get("lifecycle", "new")),
         muted=told.get("muted", False),
     )
+
+
+def change(**told: Any) -> Change:
+    """Build a change; addresses are written as `{host, port}`."""
+    addresses = {key: tuple(Address(**one) for one in told.get(key, ())) for key in ("addresses_before", "addresses_after")}
+    return Change(**{"before": None, "after": None, **told, **addresses})
 
 
 def check(code: str, **told: Any) -> Check:

@@ -9,7 +9,7 @@ import yaml
 
 import small_cluster
 from kafka_audit.engine.causes import TABLE, incidents
-from kafka_audit.model.finding import Change, Incident, Severity, Status
+from kafka_audit.model.finding import Incident, Severity, Status
 
 FOLDER = Path(__file__).parents[1] / "causes"
 CASES = {
@@ -24,7 +24,7 @@ def told(case: dict[str, Any]) -> tuple[list[Any], tuple[Incident, ...]]:
     for line, extra in (next(iter(row.items())) for row in case["findings"]):
         code, resource = line.split(" ", 1)
         findings.append(small_cluster.finding(code, resource, **(extra or {})))
-    changes = [Change(**{"before": None, "after": None, **change}) for change in case.get("changes", [])]
+    changes = [small_cluster.change(**change) for change in case.get("changes", [])]
     return findings, incidents(small_cluster.view(case["cluster"]), findings, changes)
 
 

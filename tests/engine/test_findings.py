@@ -78,6 +78,32 @@ def test_what_a_cluster_supplies_is_cleaned_before_it_is_a_sentence():
     assert finding.evidence["missing"] == "a\\u202eb\\u001b[2J{broker}"
 
 
+def test_evidence_stays_typed_and_every_text_in_it_is_cleaned():
+    evil, clean = "a\u202eb\x1b[2J", "a\\u202eb\\u001b[2J"
+    evidence = {"missing": (evil, "b"), "ids": (2, 0), "parts": ({"host": evil, "port": 1},), "share": 0.5, "empty": True}
+    finding = only(concluded([judgement("KA105", "broker/2", evidence={**evidence, "at": {"host": evil}})]))
+    typed = {"missing": (clean, "b"), "ids": (2, 0), "parts": ({"host": clean, "port": 1},), "share": 0.5, "empty": True}
+    assert finding.evidence == {"broker": "2", "reason": "one broker", **typed, "at": {"host": clean}}
+    assert finding.message == f"Broker 2 does not list {clean}, b"
+
+
+def test_lists_are_bounded_and_tell_how_much_is_left_out():
+    evidence = {"names": ("x" * 1500, "y" * 400, "z" * 400), "ids": tuple(range(5000)), "first": ("x" * 9000,)}
+    kept = only(concluded([judgement("KA105", "broker/2", evidence=evidence)])).evidence
+    assert (kept["names"], kept["names_omitted"]) == (("x" * 1500, "y" * 400), 1)
+    assert (kept["ids"], kept["ids_omitted"]) == (tuple(range(1000)), 4000)
+    assert [len(name) for name in kept["first"]] == [2000]
+    assert "first_omitted" not in kept
+
+
+def test_a_headline_is_the_first_sentence_of_the_check_not_of_what_a_cluster_supplies():
+    checks = {"KA105": small_cluster.check("KA105", says={Status.FAIL: "Broker {broker} lacks {missing}. Why: {reason}"})}
+    view = small_cluster.view(small_cluster.snapshot({"brokers": {0: "a:9092"}}, NOW))
+    told = judgement("KA105", "broker/2", evidence={"missing": "a. b; c"})
+    (finding,) = conclude(view, [told], mutes=(), previous_report=None, today=TODAY, checks=checks)
+    assert finding.summary == "Broker 2 lacks a. b; c"
+
+
 def test_a_key_that_a_check_forgot_is_told_and_does_not_end_the_audit():
     bare = Judgement(snapshot_id=NOW, code="KA105", resource="broker/2", status=Status.FAIL)
     assert only(concluded([bare])).message == "Broker (broker: not told) does not list (missing: not told)"

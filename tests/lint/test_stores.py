@@ -49,7 +49,7 @@ def test_a_store_that_is_missing_on_the_brokers_host(told, ids, meta):
     found = told(ids=ids, meta=meta)
     assert found["status"] == "FAIL"
     assert SAYS in found["message"]
-    assert found["evidence"]["line"] == str(len(ids.splitlines()) + 3)
+    assert found["evidence"]["line"] == len(ids.splitlines()) + 3
 
 
 def test_a_store_that_is_there_may_have_another_password(told, tmp_path):

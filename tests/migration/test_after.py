@@ -101,11 +101,13 @@ def test_a_baseline_outlives_the_snapshots_around_it(tmp_path):
 def test_a_proposed_address_that_nobody_advertises_was_not_done(compare):
     proposed = [{"broker_id": 1, "listener": "PLAINTEXT", "host": "Kafka-1", "port": 9092}]
     elsewhere = change("endpoint", "broker/1/listener/PLAINTEXT", "PLAINTEXT://10.99.0.11:9092", "PLAINTEXT://kafka-2:9092")
+    elsewhere["addresses_after"] = [{"host": "kafka-2", "port": 9092}]
     report = compare("new-network", elsewhere, advertised=proposed)
     assert report["not_meant"] == [elsewhere]
     assert report["not_done"] == ["Broker 1 does not advertise the proposed PLAINTEXT://Kafka-1:9092."]
 
     now = CLUSTER | {"brokers": CLUSTER["brokers"] | {1: "kafka-1:9092"}}
     done = change("endpoint", "broker/1/listener/PLAINTEXT", "PLAINTEXT://10.99.0.11:9092", "PLAINTEXT://kafka-1:9092")
+    done["addresses_after"] = [{"host": "kafka-1", "port": 9092}]
     report = compare("new-network", done, advertised=proposed, now=now)
     assert (report["verdict"], report["meant"]) == ("as expected", [done])

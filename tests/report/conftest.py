@@ -25,7 +25,7 @@ def audited() -> Audit:
         case = yaml.safe_load((CASES / f"{family}.yaml").read_text(encoding="utf-8"))[name]
         told = [(*line.split(" ", 1), extra or {}) for row in case["findings"] for line, extra in row.items()]
         findings = [small_cluster.finding(code, resource, **extra) for code, resource, extra in told]
-        changes = [Change(**{"before": None, "after": None, **change}) for change in case.get("changes", [])]
+        changes = [small_cluster.change(**change) for change in case.get("changes", [])]
         return document(findings, case["cluster"], changes, **arguments)
 
     return run

@@ -51,6 +51,30 @@ def test_the_schema_refuses_what_the_contract_does_not_know(audited, spoil):
         VALIDATOR.validate(document)
 
 
+def test_evidence_is_numbers_lists_and_objects(told):
+    evidence = {
+        "count": 2,
+        "share": 0.5,
+        "empty": False,
+        "host": "a",
+        "from": [0, 1],
+        "names": ["a", "b"],
+        "at": {"host": "a", "port": 9092},
+        "servers": [{"server": "zk1:2181", "error": "timeout"}],
+    }
+    report, _ = told([small_cluster.finding("KA302", "broker/0", evidence=evidence)], ONE)
+    VALIDATOR.validate(report)
+    assert report["findings"][0]["evidence"] == json.loads(json.dumps(report))["findings"][0]["evidence"] == evidence
+
+
+@pytest.mark.parametrize("value", [None, ["a", 1], [["a"]], {"a": {"b": 1}}, {"a": None}])
+def test_evidence_of_another_shape_is_not_of_the_schema(told, value):
+    report, _ = told([small_cluster.finding("KA302", "broker/0")], ONE)
+    report["findings"][0]["evidence"] = {"key": value}
+    with pytest.raises(ValidationError):
+        VALIDATOR.validate(report)
+
+
 def test_the_head_names_cluster_snapshot_and_times(audited):
     document, snapshot = audited("cut_off", "one_broker_inferred")
     assert (document["cluster"], document["cluster_id"]) == ("prod", small_cluster.CLUSTER_ID)

@@ -170,7 +170,7 @@ def test_a_proxy_is_audited_through_and_its_end_is_told(audits, proxy, cluster):
     assert audit.code == 3, audit.said
     (incident,) = audit.report["incidents"]
     assert incident["headline"] == "Clients at worker cannot reach brokers 0, 1 and 2: 3 of 3 advertised endpoints fail at tcp"
-    assert finding_of(audit.report, "KA301", "broker/0/listener/CLIENT")["evidence"]["via"] == proxy.address(PORTS[0])
+    assert finding_of(audit.report, "KA301", "broker/0/listener/CLIENT")["evidence"]["via"] == [proxy.address(PORTS[0])]
     assert_all_explained(audit.report)
 
     proxy.start(direct(cluster))

@@ -129,7 +129,7 @@ def assert_lasting(report, *, zookeeper):
     assert of_family(report, at_least="HIGH")["KA604"] - DOOMED == ALL
     assert of_family(report)["KA608"] == partitions("slow-0", "dead-0")
     hanging = finding_of(report, "KA608", "topic/dead/partition/0")
-    assert (hanging["confidence"], hanging["evidence"]["dead"]) == ("measured", "2")
+    assert (hanging["confidence"], hanging["evidence"]["dead"]) == ("measured", [2])
     assert finding_of(report, "KA608", "topic/slow/partition/0")["confidence"] == "suspected"
     if zookeeper:
         assert "it waits for broker 2" in finding_of(report, "KA610", "topic/doomed")["message"]

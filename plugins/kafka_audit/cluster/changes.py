@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from kafka_audit.cluster.registry import ClusterState, RegisteredAddress
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import LeaderMove, MovedPartition, TopicChange
-from kafka_audit.model.finding import Change
+from kafka_audit.model.finding import Address, Change
 from kafka_audit.model.tables import BrokerConfig
 
 _DEFAULT = 5
@@ -34,6 +34,8 @@ def _brokers(view: ClusterView) -> Iterator[Change]:
             resource=f"broker/{broker}",
             before=None if came else text,
             after=text if came else None,
+            addresses_before=() if came else _places(addresses),
+            addresses_after=_places(addresses) if came else (),
         )
 
 
@@ -46,6 +48,10 @@ def _by_broker(addresses: Iterable[RegisteredAddress]) -> Mapping[int, list[Regi
 
 def _text(address: RegisteredAddress) -> str:
     return f"{address.protocol}://{address.host}:{address.port}" if address.protocol else f"{address.host}:{address.port}"
+
+
+def _places(addresses: Iterable[RegisteredAddress]) -> tuple[Address, ...]:
+    return tuple(Address(host=address.host, port=address.port) for address in sorted(addresses, key=_text))
 
 
 def _endpoints(view: ClusterView) -> Iterator[Change]:
@@ -61,6 +67,8 @@ def _endpoints(view: ClusterView) -> Iterator[Change]:
                     resource=f"broker/{broker}/listener/{listener}" if listener else f"broker/{broker}",
                     before=None if was is None else _text(was),
                     after=None if becomes is None else _text(becomes),
+                    addresses_before=_places(() if was is None else (was,)),
+                    addresses_after=_places(() if becomes is None else (becomes,)),
                 )
 
 

@@ -24,6 +24,7 @@ from kafka_audit.model.finding import (
     Severity,
     Status,
     as_text,
+    bounded,
     fingerprint,
 )
 from kafka_audit.model.tables import Snapshot
@@ -31,8 +32,6 @@ from kafka_audit.model.text import clean, is_plain_word
 
 LONGEST_EVIDENCE = 2000
 """Characters of one evidence value that are kept; the whole of it is in the snapshot's tables."""
-
-_NOT_KNOWN, _BEFORE = "Not known any more: ", ". Before: "
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +41,7 @@ class _Prior:
     status: Status
     severity: Severity
     confidence: Confidence
-    message: str
+    last_known: str  # its message when it was judged last
     open: bool  # failed, or had failed before and could not be judged since
 
 
@@ -90,7 +89,7 @@ def _prior(report: Mapping[str, Any] | None) -> dict[_Key, _Prior]:
             status=Status(raw["status"]),
             severity=Severity[raw["severity"]],
             confidence=Confidence(raw["confidence"]),
-            message=raw["message"],
+            last_known=raw.get("last_known") or raw["message"],
             open=raw["status"] == Status.FAIL or raw["lifecycle"] == Lifecycle.INCOMPARABLE,
         )
         for raw in (report or {}).get("findings", ())
@@ -121,7 +120,6 @@ def _in_words(snapshot: Snapshot, judgement: Judgement, checks: Mapping[str, Che
     if check is None:
         msg = f"{judgement.code} was judged, but no check of this version has that code"
         raise EngineError(msg)
-    evidence = {key: clean(as_text(value), LONGEST_EVIDENCE) for key, value in judgement.evidence.items()}
     told = _Told({key: clean(as_text(value)) for key, value in judgement.evidence.items()})
     template = check.says.get(judgement.status, f"{check.name.replace('_', ' ')}: {judgement.status.value}")
     return Finding(
@@ -132,10 +130,17 @@ def _in_words(snapshot: Snapshot, judgement: Judgement, checks: Mapping[str, Che
         confidence=judgement.confidence,
         resource=_bounded(judgement.resource),
         message=template.format_map(told),
-        evidence=evidence,
+        summary=_first_sentence(template).format_map(told),
+        evidence=bounded(judgement.evidence, LONGEST_EVIDENCE),
         remediation=_remedy(check, judgement.status, told),
         fingerprint=fingerprint(judgement.code, snapshot.cluster_id, judgement.resource),
     )
+
+
+def _first_sentence(template: str) -> str:
+    """Return the beginning of a check's own template that can stand alone as a headline."""
+    ends = [at for end in (". ", ";", "\n") if (at := template.find(end)) >= 0]
+    return template[: min(ends, default=None)].rstrip(". ")
 
 
 def _bounded(name: str) -> Resource:
@@ -185,7 +190,7 @@ def _dated(finding: Finding, before: _Prior | None) -> Finding:
         case Status.FAIL:
             return replace(finding, lifecycle=Lifecycle.ONGOING)
         case Status.UNKNOWN:
-            return replace(finding, lifecycle=Lifecycle.INCOMPARABLE, confidence=before.confidence)
+            return replace(finding, lifecycle=Lifecycle.INCOMPARABLE, confidence=before.confidence, last_known=before.last_known)
         case _:
             return replace(finding, lifecycle=Lifecycle.RESOLVED)
 
@@ -202,6 +207,7 @@ def _gone(
         if not before.open or (code, resource) in spoken_of:
             continue
         why = _why_not_judged(view, resource, now[code], checks.get(code))
+        message = f"{f'Not known any more: {why}' if why else 'Fails no more'}. Before: {before.last_known}"
         yield Finding(
             code=code,
             name=checks[code].name if code in checks else "unknown_check",
@@ -209,17 +215,14 @@ def _gone(
             severity=before.severity,
             confidence=before.confidence,
             resource=Resource.of(resource),
-            message=f"{_NOT_KNOWN}{why}{_BEFORE}{_last_known(before)}" if why else f"Fails no more{_BEFORE}{_last_known(before)}",
+            message=message,
+            summary=message,
             evidence={},
             remediation="",
             fingerprint=fingerprint(code, view.cluster_id, resource),
             lifecycle=Lifecycle.INCOMPARABLE if why else Lifecycle.RESOLVED,
+            last_known=before.last_known if why else "",
         )
-
-
-def _last_known(before: _Prior) -> str:
-    """Return what was said when it was judged last, however many audits could not judge it since."""
-    return before.message.rpartition(_BEFORE)[2] if before.message.startswith(_NOT_KNOWN) else before.message
 
 
 def _inferences_ended(findings: Sequence[Finding], prior: Mapping[_Key, _Prior], report: Mapping[str, Any]) -> Iterator[Finding]:

@@ -152,11 +152,11 @@ def _told(one: _Judged, found: Sequence[Finding]) -> Linted:
 
 def _placed(finding: Finding, member: Member, ignored: Mapping[str, Ignore], text: Sequence[str], hidden: Sequence[str]) -> Told:
     key = finding.evidence.get("key") if finding.status in {Status.FAIL, Status.UNKNOWN} else None
-    one = member.broker.properties.get(key) if key else None
+    one = member.broker.properties.get(key) if isinstance(key, str) else None
     place = places.place(one, text[one.line - 1], hidden) if one is not None and one.line <= len(text) else None
     own = replace(
         finding,
-        evidence={**finding.evidence, "line": str(place.line)} if place else finding.evidence,
+        evidence={**finding.evidence, "line": place.line} if place else finding.evidence,
         fingerprint=fingerprint(finding.code, member.source.path, f"{member.broker.inside}/{finding.resource.name}"),
     )
     ignore = ignored.get(finding.code)

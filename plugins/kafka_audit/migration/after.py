@@ -117,8 +117,8 @@ def _modes(before: Snapshot, after: Snapshot) -> Iterator[dict[str, Any]]:
 
 def _place(change: Mapping[str, Any]) -> tuple[int | None, str, int]:
     """Return an endpoint as it is now, as `addresses.place` does."""
-    host, _, port = str(change["after"]).rpartition("://")[2].rpartition(":")
-    return Resource.of(change["resource"]).broker, host.lower().strip("[]"), int(port)
+    address = change["addresses_after"][0]
+    return Resource.of(change["resource"]).broker, address["host"].lower(), address["port"]
 
 
 def _is_meant(change: Mapping[str, Any], plan: Plan, proposed: Sequence[RegisteredEndpoint]) -> bool:

@@ -1,11 +1,13 @@
 """Findings and incidents: what checks conclude and how it is told (JSON: `report/findings.schema.json`)."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from types import MappingProxyType
 from typing import Any
+
+from kafka_audit.model.text import clean
 
 
 class Severity(IntEnum):
@@ -121,15 +123,67 @@ def _number(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= _LONGEST_NUMBER else None
 
 
-Value = str | int | float | bool | tuple[int, ...] | tuple[str, ...]
-"""A value of evidence: numbers stay numbers, brokers stay lists of ids."""
+SCHEMA_VERSION = 2
+"""Of `findings.json`; reports of another version are not read."""
+
+Scalar = str | int | float | bool
+Record = Mapping[str, Scalar]
+Value = Scalar | tuple[int, ...] | tuple[str, ...] | Record | tuple[Record, ...]
+"""A value of evidence: numbers stay numbers, brokers stay lists of ids; what has several parts is a record, or a list of them."""
+
+MOST_VALUES = 1000
+"""Entries of a list of evidence that are kept."""
 
 
 def as_text(value: Value) -> str:
     """Return a value of evidence as sentences show it: lists are joined by commas, true and false are as in JSON."""
     if isinstance(value, bool):
         return str(value).lower()
-    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    if isinstance(value, Mapping):
+        return " ".join(f"{key} {as_text(part)}" for key, part in value.items())
+    return ", ".join(map(as_text, value)) if isinstance(value, tuple) else str(value)
+
+
+def bounded(evidence: Mapping[str, Value], limit: int) -> dict[str, Value]:
+    """Return evidence with clean texts of `limit` characters a value, and lists of at most `MOST_VALUES`.
+
+    Of a list that is cut, `<key>_omitted` says how many values are left out.
+    """
+    kept: dict[str, Value] = {}
+    for key, value in evidence.items():
+        if not isinstance(value, tuple):
+            kept[key] = _clean(value, limit)
+            continue
+        kept[key] = shown = tuple(_first_parts(value, limit))
+        if len(shown) < len(value):
+            kept[f"{key}_omitted"] = len(value) - len(shown)
+    return kept
+
+
+def _clean(value: Any, limit: int) -> Any:  # noqa: ANN401 -- of the kind that it gets
+    if isinstance(value, Mapping):
+        return {key: _clean(part, limit) for key, part in value.items()}
+    return clean(value, limit) if isinstance(value, str) else value
+
+
+def _first_parts(values: tuple[Any, ...], limit: int) -> Iterator[Any]:
+    left = limit
+    for value in values[:MOST_VALUES]:
+        part = _clean(value, limit)
+        left -= len(as_text(part)) if isinstance(part, str | Mapping) else 0
+        if left < 0:
+            return
+        yield part
+
+
+def to_json(evidence: Mapping[str, Value]) -> dict[str, Any]:
+    """Return evidence as JSON has it."""
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in evidence.items()}
+
+
+def from_json(raw: Mapping[str, Any]) -> dict[str, Value]:
+    """Return what `to_json` made JSON of."""
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in raw.items()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,11 +213,33 @@ class Finding:
     confidence: Confidence
     resource: Resource
     message: str
-    evidence: Mapping[str, str]
+    evidence: Mapping[str, Value]
     remediation: str
     fingerprint: str
     lifecycle: Lifecycle = Lifecycle.NEW
     muted: bool = False
+    last_known: str = ""  # the message of the audit that judged it last, where this one could not
+    summary: str = ""  # the first sentence of the message
+
+    def text(self, key: str) -> str:
+        """Return a text of the evidence, "" where there is none."""
+        value = self.evidence.get(key)
+        return value if isinstance(value, str) else ""
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """Return a list of texts of the evidence, empty where there is none."""
+        value = self.evidence.get(key)
+        return tuple(part for part in value if isinstance(part, str)) if isinstance(value, tuple) else ()
+
+    def number(self, key: str) -> int:
+        """Return a number of the evidence, 0 where there is none."""
+        value = self.evidence.get(key)
+        return value if isinstance(value, int) else 0
+
+    def numbers(self, key: str) -> tuple[int, ...]:
+        """Return a list of numbers of the evidence, e.g. of broker ids; empty where there is none."""
+        value = self.evidence.get(key)
+        return tuple(part for part in value if isinstance(part, int)) if isinstance(value, tuple) else ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -203,6 +279,19 @@ class Incident:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Address:
+    """Where a broker listens, or listened."""
+
+    host: str
+    port: int
+
+    @property
+    def text(self) -> str:
+        """`host:port`, the way Kafka writes it."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+@dataclass(frozen=True, kw_only=True)
 class Change:
     """A fact that differs from the previous snapshot; told in the timeline and in "what changed before it broke"."""
 
@@ -212,6 +301,8 @@ class Change:
     resource: str
     before: str | None
     after: str | None
+    addresses_before: tuple[Address, ...] = ()  # of an endpoint, or a broker that went
+    addresses_after: tuple[Address, ...] = ()
 
 
 def fingerprint(code: str, cluster_id: str, resource: str) -> str:

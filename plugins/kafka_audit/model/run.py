@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from kafka_audit.model.finding import Change, Confidence, Judgement, Severity, Status
+from kafka_audit.model.finding import Address, Change, Confidence, Judgement, Severity, Status, from_json, to_json
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +79,7 @@ class Judged:
         return cls(
             snapshot_id=raw["snapshot_id"],
             judgements=tuple(_judgement_from_dict(judgement) for judgement in raw["judgements"]),
-            changes=tuple(Change(**change) for change in raw["changes"]),
+            changes=tuple(_change_from_dict(change) for change in raw["changes"]),
             differences=raw["differences"],
         )
 
@@ -110,8 +110,13 @@ def _judgement_to_dict(judgement: Judgement) -> dict[str, Any]:
         "status": judgement.status.value,
         "severity": None if judgement.severity is None else judgement.severity.name,
         "confidence": judgement.confidence.value,
-        "evidence": dict(judgement.evidence),
+        "evidence": to_json(judgement.evidence),
     }
+
+
+def _change_from_dict(raw: Mapping[str, Any]) -> Change:
+    addresses = {key: tuple(Address(**address) for address in raw[key]) for key in ("addresses_before", "addresses_after")}
+    return Change(**{**raw, **addresses})
 
 
 def _judgement_from_dict(raw: Mapping[str, Any]) -> Judgement:
@@ -122,5 +127,5 @@ def _judgement_from_dict(raw: Mapping[str, Any]) -> Judgement:
         status=Status(raw["status"]),
         severity=None if raw["severity"] is None else Severity[raw["severity"]],
         confidence=Confidence(raw["confidence"]),
-        evidence={key: tuple(value) if isinstance(value, list) else value for key, value in raw["evidence"].items()},
+        evidence=from_json(raw["evidence"]),
     )

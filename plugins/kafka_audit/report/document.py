@@ -8,12 +8,10 @@ from typing import Any
 
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.engine.findings import LONGEST_EVIDENCE, is_over
-from kafka_audit.model.finding import Change, Finding, Incident, Lifecycle, Status, Step
+from kafka_audit.model.finding import SCHEMA_VERSION, Change, Finding, Incident, Lifecycle, Status, Step, to_json
 from kafka_audit.model.text import clean
 from kafka_audit.report import matrix, reach, views
 from kafka_audit.report.storms import groups
-
-SCHEMA_VERSION = 1
 
 MOST_CHANGES = 5000
 """Changes that are listed; a controller that moved every leader of a big cluster must not make the document unreadable."""
@@ -117,11 +115,12 @@ def finding_dict(finding: Finding) -> dict[str, Any]:
         "confidence": finding.confidence.value,
         "resource": {"type": finding.resource.type, "name": finding.resource.name},
         "message": finding.message,
-        "evidence": dict(finding.evidence),
+        "evidence": to_json(finding.evidence),
         "remediation": finding.remediation,
         "fingerprint": finding.fingerprint,
         "lifecycle": finding.lifecycle.value,
         "muted": finding.muted,
+        **({"last_known": finding.last_known} if finding.last_known else {}),
     }
 
 
@@ -143,8 +142,13 @@ def _incident(incident: Incident) -> dict[str, Any]:
 
 
 def _change(change: Change) -> dict[str, Any]:
-    cut = {key: None if value is None else clean(value, LONGEST_EVIDENCE) for key, value in asdict(change).items()}
-    return {**cut, "kind": change.kind}
+    texts = {"resource": change.resource, "before": change.before, "after": change.after}
+    addresses = {"addresses_before": change.addresses_before, "addresses_after": change.addresses_after}
+    return {
+        "kind": change.kind,
+        **{key: None if text is None else clean(text, LONGEST_EVIDENCE) for key, text in texts.items()},
+        **{key: [{"host": clean(at.host), "port": at.port} for at in held] for key, held in addresses.items() if held},
+    }
 
 
 def _step(step: Step) -> dict[str, Any]:

@@ -26,9 +26,10 @@ from typing import Any, TypeVar
 import pyarrow as pa
 
 from kafka_audit.model.errors import EngineError, SnapshotError, StoreError
+from kafka_audit.model.finding import SCHEMA_VERSION
 from kafka_audit.model.run import Answer, Judged, Request, run_path
 from kafka_audit.model.tables import LARGE, TABLES, Row, Snapshot, SnapshotInfo, SourceRead
-from kafka_audit.model.text import did_you_mean
+from kafka_audit.model.text import clean, did_you_mean
 from kafka_audit.store import parquet, pruning, refused, reports
 from kafka_audit.store.files import STAGING, Files
 from kafka_audit.store.manifest import Manifest, TableFile, cluster_of
@@ -306,6 +307,9 @@ class Store:
             document = None
         if not isinstance(document, dict):
             raise self._no_report(snapshot_id, "is not a valid report (truncated or edited)")
+        version = document.get("schema_version", SCHEMA_VERSION)
+        if version != SCHEMA_VERSION:
+            raise self._no_report(snapshot_id, f"has schema_version {clean(version)}, this version reads {SCHEMA_VERSION}")
         return document
 
     def write_differences(self, snapshot_id: str, differences: Mapping[str, Any]) -> None:

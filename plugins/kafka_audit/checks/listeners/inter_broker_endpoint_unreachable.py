@@ -117,7 +117,7 @@ def _inferred(view: ClusterView, cuts: Cuts, cut: CutEvidence) -> Judgement:
     if cut.rivals.open:
         rivals = " or ".join(cut.rivals.open)
         why, suspected = f"{symptom}; not ruled out: {rivals}", Confidence.SUSPECTED
-        return _fail(view, cut, sources, confidence=suspected, cannot="possibly cannot", why=why, rivals=rivals)
+        return _fail(view, cut, sources, confidence=suspected, cannot="possibly cannot", why=why, rivals=cut.rivals.open)
     return _fail(view, cut, sources, confidence=Confidence.INFERRED, cannot="most likely cannot", why=symptom)
 
 

@@ -69,7 +69,7 @@ def broker_missing_from_view(view: ClusterView) -> Iterator[Judgement]:
             severity=Severity.CRITICAL if empty else None,
             count=difference and (len(view.brokers) if empty else difference.count),
             total=len(view.brokers),
-            missing=difference and _missing(difference),
+            missing=difference and _missing_ids(view, difference),
             empty=empty,
             listeners=(observer.listeners if difference is None else difference.listeners) or None,
             holders=newest,
@@ -77,6 +77,11 @@ def broker_missing_from_view(view: ClusterView) -> Iterator[Judgement]:
             whom=difference and _whom(observer, difference),
             lacks=difference and _lacks(view, difference, newest),
         )
+
+
+def _missing_ids(view: ClusterView, difference: Disagreement) -> tuple[int, ...] | None:
+    """Return the first ten brokers that the view misses; None where it misses none."""
+    return tuple(sorted(view.brokers)[:10] if difference.empty else difference.brokers) or None
 
 
 def _missing(difference: Disagreement) -> str | None:

@@ -28,6 +28,7 @@ class Pair:
     needs: str = ""
     acl: Acl | None = None
     hidden: bool = False  # only a hidden setting could still allow it
+    hidden_key: str | None = None  # of a setting that is set and not shown
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,7 +181,7 @@ def _ruled(between: InterBroker, broker: int, undecided: Pair, supers: frozenset
     if supers is None or (everybody is None and "no ACL is about" in decided.why):
         key = "super.users" if supers is None else "allow.everyone.if.no.acl.found"
         why = f"{decided.why}, and {key} of broker {broker} is set but hidden"
-        return replace(undecided, why=why, needs=file_of(broker), acl=decided.acl, hidden=named)
+        return replace(undecided, why=why, needs=file_of(broker), acl=decided.acl, hidden=named, hidden_key=key)
     if named or not supers:
         return replace(undecided, allowed=False, why=decided.why, acl=decided.acl)
     return undecided

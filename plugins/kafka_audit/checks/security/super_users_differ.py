@@ -62,6 +62,6 @@ def super_users_differ(view: ClusterView) -> Iterator[Judgement]:
         else:
             fault = difference(usual - users, users - usual)
             words = {"broker": broker, "key": KEY, "others": brokers(others), "fault": fault, "count": len(users)}
-            words |= {"lacks": ";".join(sorted(usual - users)), "more": ";".join(sorted(users - usual))}
+            words |= {"lacks": tuple(sorted(usual - users)), "more": tuple(sorted(users - usual))}
             yield view.judge("KA402", f"broker/{broker}", Status.FAIL if fault else Status.PASS, words)
     yield from no_brokers(view, "KA402")

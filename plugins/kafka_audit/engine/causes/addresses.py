@@ -109,8 +109,8 @@ def on_the_same_way(case: Case, symptom: Finding) -> bool:
 def as_a_proxy_says(case: Case, symptom: Finding) -> bool:
     """Explain that a broker lists an address of this fault for another: a proxy wired crosswise rewrites answers so."""
     mixed_up = {endpoint.address for endpoint in case.endpoints}
-    told = {symptom.evidence.get("zookeeper"), symptom.evidence.get("said")}
-    return told <= mixed_up and any(way.via for way in case.view.worker_probes if way.broker_id in case.brokers)
+    listed = {symptom.text("zookeeper"), symptom.text("said")}
+    return listed <= mixed_up and any(way.via for way in case.view.worker_probes if way.broker_id in case.brokers)
 
 
 def _misplaced(who: tuple[int, ...], lines: list[Evidence]) -> str:

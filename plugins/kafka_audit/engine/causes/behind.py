@@ -44,8 +44,8 @@ def followed_no_more(case: Case) -> Case:
 
 def on_its_ways(case: Case, symptom: Finding) -> bool:
     """Explain cuts at the case's brokers, and those that were seen from their hosts alone: one cut, seen from its other end."""
-    seen_from = {int(one) for one in symptom.evidence.get("from", "").replace(",", " ").split() if one.isdigit()}
-    return at_the_broker(case, symptom) or (bool(seen_from) and seen_from <= set(case.brokers))
+    sources = set(symptom.numbers("from"))
+    return at_the_broker(case, symptom) or (bool(sources) and sources <= set(case.brokers))
 
 
 def tell(case: Case) -> Story:
@@ -91,7 +91,7 @@ def _headline(case: Case, leading: str, *, sure: bool, left: Sequence[str]) -> s
         "KA105": "is not listed by the others" if one else "are not listed by the others",
         "KA107": "does not list every topic" if one else "do not list every topic",
     }[leading]
-    if leading == "KA105" and any(root.evidence.get("missing", "none") != "none" for root in case.roots):
+    if leading == "KA105" and any(root.numbers("missing") for root in case.roots):
         shows = "misses brokers" if one else "miss brokers"
     behind = behind if leading == "KA210" else f"{behind} and {shows}"
     if sure:

@@ -29,8 +29,7 @@ def sources(view: ClusterView, root: Finding) -> tuple[int, ...]:
     paths = view.probes_to(endpoint, "broker") if endpoint else ()
     closed = {p.from_broker for p in paths if p.failed_at_network and p.from_broker is not None}
     reaches = {p.from_broker for p in paths if "tcp" in p.passed}
-    told = {int(i) for i in root.evidence.get("from", "").replace(",", " ").split() if i.isdigit()}
-    found = closed or told
+    found = closed or set(root.numbers("from"))
     controller, target = view.controller, root.resource.broker
     untold = target is not None and view.is_empty(target)
     if controller is not None and controller not in reaches and (controller in found or not found or untold):
@@ -149,8 +148,8 @@ def _why(case: Case, confidence: Confidence) -> str:
                 "To measure: add a vantage with role broker to the cluster file."
             )
         case Confidence.SUSPECTED:
-            rivals = case.roots[0].evidence.get("rivals", "none")
-            named = f" ({clean(rivals)})" if rivals != "none" else ""
+            rivals = case.roots[0].texts("rivals")
+            named = f" ({' or '.join(rivals)})" if rivals else ""
             return f"The views fit, but another cause would look the same and was not ruled out{named}."
 
 
@@ -206,8 +205,8 @@ def _registered(case: Case) -> Iterable[Evidence]:
 def _symptoms(case: Case) -> Iterable[Evidence]:
     """Tell what shows the cut where no view is empty: stale views, and followers outside the ISR."""
     quiet = [b for b in case.brokers if not case.view.is_empty(b)]
-    told = {root.evidence.get("symptom", "none") for root in case.roots if root.resource.broker in quiet}
-    for symptom in sorted(told - {"none"})[:3]:
+    symptoms = {root.text("symptom") for root in case.roots if root.resource.broker in quiet}
+    for symptom in sorted(symptoms - {""})[:3]:
         yield Evidence(observer="views and ISR", text=clean(symptom))
 
 

@@ -7,12 +7,10 @@ from kafka_audit.cluster.endpoints import AdvertisedEndpoint
 from kafka_audit.engine.causes.repair import advertise, connect, do_not, prove
 from kafka_audit.engine.causes.rule import Case
 from kafka_audit.model.finding import Step
-from kafka_audit.model.text import brokers, clean, word
+from kafka_audit.model.text import brokers, clean, is_plain_word, word
 
 _EACH = 3
 """Endpoints up to which each gets a command of its own; more have one log line in common."""
-
-_ADDRESS = re.compile(r"(?:[A-Za-z0-9_]+://)?(?P<host>[A-Za-z0-9._-]+|\[[0-9A-Fa-f:]+\]):(?P<port>\d+)")
 
 
 def steps(case: Case) -> tuple[Step, ...]:
@@ -79,12 +77,10 @@ def _repaired(case: Case, broken: AdvertisedEndpoint) -> str:
 
 
 def _worked_before(case: Case, endpoint: AdvertisedEndpoint) -> str | None:
-    here = {f"broker/{endpoint.broker_id}", f"broker/{endpoint.broker_id}/listener/{endpoint.listener}"}
-    for change in case.changes:
-        found = _ADDRESS.fullmatch(change.before or "") if change.kind == "endpoint" and change.resource in here else None
-        if found:
-            return f"{found['host']}:{found['port']}"
-    return None
+    here = {f"broker/{endpoint.broker_id}", endpoint.resource}
+    moved = (change for change in case.changes if change.kind == "endpoint" and change.resource in here)
+    earlier = (at.text for change in moved for at in change.addresses_before)
+    return next((address for address in earlier if is_plain_word(address)), None)
 
 
 def _lasting(case: Case) -> Step:

@@ -56,7 +56,7 @@ def tell(case: Case) -> Story:
     loss = _loss(case.view, broker)
     paths = [root.resource.log_dir or "" for root in case.roots if root.code == "KA501"]
     pinned = next((root for root in case.roots if root.code == "KA506"), None)
-    moved = int(pinned.evidence.get("count", "0")) if pinned else 0
+    moved = pinned.number("count") if pinned else 0
     leaderless = sum(leader is None or leader < 0 for leader in loss.offline.values())
     at_risk = _moved_partitions(case, broker, loss)
     consumers, unread = readers(case, at_risk)

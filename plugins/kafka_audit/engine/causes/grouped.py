@@ -1,7 +1,5 @@
 """What no cause explains: findings of one code are one incident, told by count and first ten."""
 
-import re
-
 from kafka_audit.engine.causes.repair import prove
 from kafka_audit.engine.causes.rule import Case, Story, changed_before, evidence_of, spread
 from kafka_audit.model.finding import Step
@@ -25,8 +23,7 @@ def tell(case: Case) -> Story:
 def _headline(case: Case) -> str:
     first = case.roots[0]
     if len(case.roots) == 1:
-        sentence = re.split(r"(?<=[^.])\. |[;\n]", first.message)[0].rstrip(". ")
-        return fitting([start_upper(sentence)])
+        return fitting([start_upper(first.summary or first.message)])
     what = first.name.replace("_", " ")
     return fitting([f"{start_upper(_whom(case))}: {what}", f"{counted(len(case.roots), 'resource')}: {what}"])
 

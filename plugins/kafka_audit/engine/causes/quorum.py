@@ -62,12 +62,12 @@ def tell_no_leader(case: Case) -> Story:
 
 def tell_voters(case: Case) -> Story:
     """Tell which controllers do not follow, or do not answer."""
-    down = next((root.evidence for root in case.roots if root.code == "KA209"), None)
+    down = next((root for root in case.roots if root.code == "KA209"), None)
     addresses = sorted(root.resource.controller or "" for root in case.roots if root.code == "KA211")
     at = f"the controller{'' if len(addresses) == 1 else 's'} at {listing(addresses, 2)}"
     silent = f"{at[0].upper()}{at[1:]} {'does' if len(addresses) == 1 else 'do'} not answer this worker"
-    lost = f"The metadata quorum lacks {down.get('down')} of its {down.get('total')} controllers" if down else silent
-    spare = clean(down.get("spare", ""), 60) if down else "whether the majority is at risk, the voters' lag tells"
+    lost = f"The metadata quorum lacks {down.number('down')} of its {down.number('total')} controllers" if down else silent
+    spare = clean(down.text("spare"), 60) if down else "whether the majority is at risk, the voters' lag tells"
     return Story(
         headline=fitting([f"{lost}: {spare}", lost]),
         impact="The cluster works while a majority of the controllers does; below it no leader moves and no broker starts.",
@@ -101,7 +101,7 @@ def tell_torn(case: Case) -> Story:
     """Tell who follows another leader than the newest."""
     who = listing((root.resource.name.replace("/", " ", 1) for root in case.roots), 3)
     one = len(case.roots) == 1
-    right = clean(case.roots[0].evidence.get("right", "another controller"), 80)
+    right = clean(case.roots[0].text("right") or "another controller", 80)
     return Story(
         headline=fitting(
             [

@@ -1,5 +1,6 @@
 """KA401, KA403, KA412: a broker is reached, and does not let in who must talk to it."""
 
+from collections import defaultdict
 from collections.abc import Iterable
 
 from kafka_audit.engine.causes import refused_repair, written
@@ -17,16 +18,21 @@ _LOGIN = {
 }
 
 
-def told(case: Case, key: str) -> tuple[str, ...]:
-    """Return what the roots say under a key of their evidence, each word once."""
-    values = (root.evidence.get(key, "none") for root in case.roots)
-    return tuple(dict.fromkeys(clean(value) for value in values if value != "none"))
+def reported(case: Case, key: str) -> tuple[str, ...]:
+    """Return the texts of the roots under a key of their evidence, each of them once."""
+    texts = (text for root in case.roots for text in (root.text(key), *root.texts(key)) if text)
+    return tuple(dict.fromkeys(map(clean, texts)))
+
+
+def _sources(case: Case) -> set[int]:
+    """Return the brokers that are refused."""
+    return {source for root in case.roots for source in root.numbers("from")}
 
 
 def concerns_its_user(case: Case, symptom: Finding) -> bool:
     """Explain super users that differ in the very user that is refused, at whichever broker that was seen."""
-    differ = ";".join(symptom.evidence.get(key, "") for key in ("lacks", "more")).split(";")
-    return any(principal in differ for principal in told(case, "principal"))
+    differ = {*symptom.texts("lacks"), *symptom.texts("more")}
+    return any(principal in differ for root in case.roots for principal in root.texts("principal"))
 
 
 def tell(case: Case) -> Story:
@@ -62,7 +68,7 @@ def _shows(case: Case) -> bool:
 
 def _whom(case: Case) -> str:
     one, controller = len(case.brokers) == 1, case.view.controller
-    sources = {int(i) for text in told(case, "from") for i in text.split(", ") if i.isdigit()}
+    sources = _sources(case)
     if controller is not None and (controller in sources or not sources):
         if case.brokers == (controller,):
             return "itself, its controller"
@@ -76,20 +82,20 @@ def _headline(case: Case) -> str:
     if code == "KA412":
         return _login_headline(case, subject, hedge)
     verb = f"{hedge}{'refuses' if one else 'refuse'}" if _shows(case) else f"{hedge}will refuse"
-    principal = listing(told(case, "principal"), 2) or "the inter-broker user"
+    principal = listing(reported(case, "principal"), 2) or "the inter-broker user"
     why = f"{principal} has no ClusterAction there" if code == "KA401" else f"an ACL denies {principal} ClusterAction there"
     short = "it has no ClusterAction there" if code == "KA401" else "an ACL denies it ClusterAction there"
     return fitting([f"{subject} {verb} {_whom(case)}: {why}", f"{subject} {verb} {_whom(case)}: {short}"])
 
 
 def _login_headline(case: Case, subject: str, hedge: str) -> str:
-    controller, sources = case.view.controller, told(case, "from")
-    ids = {int(i) for text in sources for i in text.split(", ") if i.isdigit()}
-    actor = f"controller {controller}" if controller is not None and (controller in ids or not ids) else "other brokers"
+    controller, sources = case.view.controller, _sources(case)
+    by_controller = controller is not None and (controller in sources or not sources)
+    actor = f"controller {controller}" if by_controller else "other brokers"
     shows = f"{'is' if len(case.brokers) == 1 else 'are'} told nothing" if _shows(case) else "will be told nothing"
     start = f"{subject} {shows}: {hedge}{actor} cannot log in there"
-    kinds = told(case, "kind")
-    reasons = [*(told(case, "why") if kinds else ()), *(_LOGIN.get(kind, "") for kind in kinds)]
+    kinds = reported(case, "kind")
+    reasons = [*(reported(case, "why") if kinds else ()), *(_LOGIN.get(kind, "") for kind in kinds)]
     return fitting([*(f"{start}, {reason}" for reason in reasons if reason and len(case.brokers) == 1), start])
 
 
@@ -102,13 +108,13 @@ def _impact(case: Case) -> str:
         return bootstrap_in_vain(empty) + (names if led and not case.view.kraft else "")
     if case.view.kraft:
         return f"What {who[0].lower()}{who[1:]} {'leads' if one else 'lead'} has no other replica in sync, and is gone with it."
-    if told(case, "symptom"):
+    if reported(case, "symptom"):
         return f"{who} {'names' if one else 'name'} leaders of the past; clients that ask there are led astray."
     return f"{who} {'goes' if one else 'go'} on as before until the controller decides something: that will not get there."
 
 
 def _why(case: Case) -> str:
-    code, rivals = case.roots[0].code, told(case, "rivals")
+    code, rivals = case.roots[0].code, reported(case, "rivals")
     match case.confidence():
         case Confidence.MEASURED:
             if written.lines(case, _codes(case)):
@@ -118,7 +124,7 @@ def _why(case: Case) -> str:
         case Confidence.INFERRED:
             return "Not seen at the failing side; what was read fits, and nothing that was read speaks for another cause."
         case Confidence.SUSPECTED:
-            named = f" ({'; '.join(rivals)})" if rivals else ""
+            named = f" ({' or '.join(rivals)})" if rivals else ""
             return f"What was read fits, but another cause would look the same and was not ruled out{named}."
 
 
@@ -173,10 +179,13 @@ def _not_known(case: Case, rivals: Iterable[Candidate]) -> Iterable[str]:
     for rival in _others(case, rivals):
         if rival.verdict is None:
             yield f"Not known: whether {rival.fault} ({rival.code}) is there {also}. To know: {rival.to_know}."
-    if case.roots[0].code == "KA412" and not told(case, "kind"):
+    if case.roots[0].code == "KA412" and not reported(case, "kind"):
         files = f"server.properties of {brokers(case.brokers)} and of the others"
         where = f"`Authentication failed` or `SSL handshake failed` in {login_log(case)}"
         yield f"Not known: whether it is the certificate, the mechanism, the user or the password. To know: {files}, or {where}."
-    hidden = [b for root in case.roots if "hidden" in root.evidence.get("why", "") and (b := root.resource.broker) is not None]
-    if hidden:
-        yield f"Not known: what super.users of {brokers(hidden)} says; DescribeConfigs hides it. To know: its server.properties."
+    hidden: dict[str, list[int]] = defaultdict(list)
+    for root in case.roots:
+        if root.text("hidden") and root.resource.broker is not None:
+            hidden[root.text("hidden")].append(root.resource.broker)
+    for key, ids in hidden.items():
+        yield f"Not known: what {key} of {brokers(ids)} says; DescribeConfigs hides it. To know: its server.properties."

@@ -40,9 +40,7 @@ def acl_tool(case: Case) -> str:
 
 def principals(case: Case) -> tuple[str, ...]:
     """Return the principals that have no right, `<inter-broker user>` where none is known."""
-    texts = [root.evidence.get("principal", "") for root in case.roots]
-    # A name may hold a comma itself, as subjects of certificates do.
-    names = dict.fromkeys(part for text in texts for part in text.replace(", User:", "\0User:").split("\0") if ":" in part)
+    names = dict.fromkeys(principal for root in case.roots for principal in root.texts("principal"))
     return tuple(names) or ("User:<inter-broker user>",)
 
 
@@ -154,9 +152,9 @@ def _see_login(case: Case) -> Step:
 
 
 def _login(case: Case) -> Iterable[Step]:
-    repairs = dict.fromkeys(root.evidence.get("repair", "none") for root in case.roots)
-    kinds = {root.evidence.get("kind", "none") for root in case.roots}
-    texts = [clean(text) for text in repairs if text != "none"]
+    repairs = dict.fromkeys(root.text("repair") for root in case.roots)
+    kinds = {root.text("kind") for root in case.roots}
+    texts = [clean(text) for text in repairs if text]
     yield Step(
         kind="quick",
         text=f"Let the login work: {'; '.join(texts[:_FIRST]) or 'compare users, passwords and certificates with the others'}.",

@@ -101,7 +101,7 @@ def tell_gone(case: Case) -> Story:
     them = brokers(who) if who else "the missing brokers"
     headline = f"{start_upper(them)} {'is' if one else 'are'} gone: {_nobody_has(case, 'it' if one else 'them')}"
     if not who:  # only their number is expected: nobody knows which one is missing
-        missing = clean(case.roots[0].evidence.get("subject", "some expected brokers are"))
+        missing = case.roots[0].text("subject") or "some expected brokers are"
         where = "listed by any broker" if case.view.kraft else "registered in ZooKeeper"
         headline = fitting([f"The cluster is short of brokers: {missing} not {where}"])
     kinds = {"broker_went": "registration", "endpoint": "address", "config": "setting", "version": "version"}
@@ -154,16 +154,16 @@ def at_an_address_left(case: Case, symptom: Finding) -> bool:
     address = symptom.resource.address
     if address is None or any(endpoint.address == address for endpoint in case.view.endpoints.known):
         return False
-    before = [c.before or "" for c in case.changes if c.kind == "broker_went" and Resource.of(c.resource).broker in case.brokers]
-    return not before or any(one.rpartition("://")[2] == address for text in before for one in text.split(", "))
+    gone = [c for c in case.changes if c.kind == "broker_went" and Resource.of(c.resource).broker in case.brokers]
+    return not gone or any(at.text == address for change in gone for at in change.addresses_before)
 
 
 def _missed(case: Case) -> str:
     """Return what the brokers that are gone leave behind."""
     gone = set(case.brokers)
     if case.view.kraft:  # nobody registers partitions there: what the check counted in the newest view
-        counts = [(root.evidence.get("replicas", "0"), root.evidence.get("leaderless", "0")) for root in case.roots]
-        return f"Of {counts[0][0]} partitions a replica is missing, {counts[0][1]} of them have no leader." if gone else ""
+        replicas, leaderless = case.roots[0].number("replicas"), case.roots[0].number("leaderless")
+        return f"Of {replicas} partitions a replica is missing, {leaderless} of them have no leader." if gone else ""
     held = case.view.partitions.count
     theirs, leaderless = held.unregistered, held.unregistered_leaderless
     if not gone:
