@@ -1,14 +1,18 @@
 """What the Spark job does, the same behind spark-submit and behind `kafka-audit run`: measure with Spark, judge in the driver."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from pyspark.sql import SparkSession
 
 from kafka_audit import isolation
 from kafka_audit.comparison import compare
 from kafka_audit.differences.measure import SparkMeasure
+from kafka_audit.model.run import run_path
 from kafka_audit.model.tables import LARGE
 from kafka_audit.store import Store
+
+DISAGREEMENTS = "disagreements"
+"""The folder of a run with every partition that a view shows differently from the reference; findings list the first ten."""
 
 
 def answer(spark: SparkSession, store_root: str, run_id: str) -> None:
@@ -25,7 +29,12 @@ def answer(spark: SparkSession, store_root: str, run_id: str) -> None:
     """
     store = Store(store_root)
     count = len(store.read_request(run_id).pairs)
-    compare(store, run_id, lambda ids: SparkMeasure(spark, store.root, ids, rows=_rows(store, ids)), isolation.InTurn(count))
+    everything = f"{store.root}/{run_path(run_id, DISAGREEMENTS)}"
+
+    def measure(ids: Collection[str]) -> SparkMeasure:
+        return SparkMeasure(spark, store.root, ids, rows=_rows(store, ids), disagreements=everything)
+
+    compare(store, run_id, measure, isolation.InTurn(count))
 
 
 def _rows(store: Store, snapshot_ids: Iterable[str]) -> int:

@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from pyarrow import parquet
 
 import cluster_views
 from engine.stores import put, snapshot_id
@@ -127,6 +128,15 @@ def test_every_pair_of_the_run_is_judged(store):
     assert found["blind", "KA105", "cluster"].evidence["error"] == "ZooKeeper was not read: connection refused"
     cut = found["cut", "KA302", "broker/2/listener/PLAINTEXT"]
     assert (cut.status, cut.confidence) == (Status.FAIL, Confidence.INFERRED)
+
+
+def test_every_partition_that_a_view_shows_differently_is_in_a_table(store):
+    rows = parquet.read_table(f"{store.root}/runs/r1/{job.DISAGREEMENTS}").to_pylist()
+    shown = [row for row in rows if row["snapshot_id"] == snapshot_id("kraft") and row["kind"] == "leader"]
+    assert [(row["topic"], row["partition"], row["view_leader"], row["leader"], row["repeated"]) for row in shown] == [
+        ("orders", 2, 2, 0, True)
+    ]
+    assert {row["observer"] for row in shown} == {"2"}
 
 
 def test_changes(store):

@@ -31,7 +31,15 @@ _SPARK_ERRORS = (PySparkException, Py4JError)
 class SparkMeasure:
     """Measures over some snapshots of a store."""
 
-    def __init__(self, spark: SparkSession, root: str, snapshot_ids: Collection[str], *, rows: int | None = None) -> None:
+    def __init__(
+        self,
+        spark: SparkSession,
+        root: str,
+        snapshot_ids: Collection[str],
+        *,
+        rows: int | None = None,
+        disagreements: str | None = None,
+    ) -> None:
         """Keep what to measure; nothing is read yet.
 
         Args:
@@ -39,11 +47,14 @@ class SparkMeasure:
             root: the store's path, or its URL.
             snapshot_ids: those that are judged and those that they are compared with.
             rows: how many there are of the tables that the files read, roughly; None: many.
+            disagreements: where to write as Parquet every partition that a view shows differently from the reference, a row for
+                each observer; nothing is written where all views agree.
         """
         self._spark = spark
         self._root = url(root)
         self._ids = sorted(set(snapshot_ids))
         self._rows = rows
+        self._disagreements = disagreements
 
     def ages(self, given: Given) -> dict[str, tuple[ListAge, ...]]:
         """Return how new the lists are that the `ReferenceList` rows of each snapshot name, whatever place they have there.
@@ -55,13 +66,11 @@ class SparkMeasure:
             found = run.collect((ListAge,))
         return {one: tuple(row for row in found[one] if isinstance(row, ListAge)) for one in given}
 
-    def differences(self, given: Given, *, disagreements: str | None = None) -> dict[str, Differences]:
+    def differences(self, given: Given) -> dict[str, Differences]:
         """Return the differences of every judged snapshot.
 
         Args:
             given: the given tables of each.
-            disagreements: where to write as Parquet what views say differently from the reference, a row for each observer and
-                partition; nothing is written where they agree.
 
         Raises:
             EngineError: a query failed; names the store.
@@ -70,8 +79,8 @@ class SparkMeasure:
         with self._pass(same.given) as run:
             run.relate()
             found = run.collect(DIFFERENCES)
-            if disagreements is not None:
-                run.write_disagreements(same, url(disagreements))
+            if self._disagreements is not None:
+                run.write_disagreements(same, url(self._disagreements))
         return {one: Differences.from_rows(DIFFERENCES, same.spread(one, found[one])) for one in given}
 
     @cached_property

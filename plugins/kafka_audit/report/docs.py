@@ -60,7 +60,11 @@ def _cell(text: str) -> str:
 def tables_page() -> str:
     """Return the page of all snapshot tables, from their docstrings and the comments of their columns."""
     how = inspect.cleandoc(tables.__doc__ or "").partition("\n\n")[2]
-    parts = ["# Tables of a snapshot", f"`snapshots/<id>/<table>.parquet`. {how}", *map(_table, TABLES)]
+    run = (
+        "A run adds one table, `runs/<run id>/disagreements/*.parquet`: every partition that a broker's view shows differently from"
+        " the reference (ZooKeeper, or in KRaft the newest list), one row for each observer. Findings list the first ten of them."
+    )
+    parts = ["# Tables of a snapshot", f"`snapshots/<id>/<table>.parquet`. {how}", run, *map(_table, TABLES)]
     return "\n\n".join(parts) + "\n"
 
 
