@@ -22,7 +22,7 @@ BEFORE = "20260914T120000Z-prod-0001"
 SAYS = {
     Status.FAIL: "Broker {broker} does not list {missing}",
     Status.PASS: "Every broker lists every broker",
-    Status.UNKNOWN: "Not known: whether broker {broker} lists every broker",
+    Status.UNKNOWN: "Cannot determine whether broker {broker} lists every broker",
     Status.NOT_APPLICABLE: "Does not apply: {reason}",
 }
 CHECKS = {

@@ -74,7 +74,7 @@ def test_what_nobody_told_is_not_called_undone():
     found = proposed("0: CLIENT://k:9092", cluster=KRAFT)
     not_done, not_known = addresses.afterwards(found, small_cluster.view(KRAFT))
     assert not_done == []
-    assert [one["message"] for one in not_known] == ["Not known: whether broker 0 advertises the proposed CLIENT://k:9092"]
+    assert [one["message"] for one in not_known] == ["Cannot determine whether broker 0 advertises the proposed CLIENT://k:9092"]
 
 
 @pytest.mark.parametrize("cluster", [CLUSTER, KRAFT | {"configs": {0: {"advertised.listeners": "CLIENT://k:9092"}}}])

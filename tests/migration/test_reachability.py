@@ -61,12 +61,17 @@ WAYS = {
         "the broker that answers is not known$",
     ),
     "login": ([probe("sasl", "ok"), probe("api", "ok")], "warnings", "KA301", "the broker that answers is not known$"),
-    "not_run": ([probe("dns", "unknown", error="timeout", needs="ssh")], "not_known", "KA301", "Not known: whether dmz reaches"),
+    "not_run": (
+        [probe("dns", "unknown", error="timeout", needs="ssh")],
+        "not_known",
+        "KA301",
+        "Cannot determine whether dmz reaches",
+    ),
     "not_trusted": (
         [probe("tcp", "ok"), probe("tls", "unknown", needs="a ca_file"), probe("api", "ok")],
         "not_known",
         "KA301",
-        "Not known: whether dmz reaches new:9092, .*: tls, not decided",
+        "Cannot determine whether dmz reaches new:9092, .*: tls, not decided",
     ),
 }
 
@@ -103,7 +108,7 @@ def test_an_address_between_brokers_is_tried_from_brokers():
     worker = probe("identity", "ok", listener="INTERNAL", vantage="worker", detail="0")
     reached, unknown = reachability.items([end("INTERNAL")], [worker], [], INTERNAL)
     assert (reached.heading, unknown.heading) == ("information", "not_known")
-    assert unknown.item.message.startswith("Not known: whether the other brokers reach new:9092")
+    assert unknown.item.message.startswith("Cannot determine whether the other brokers reach new:9092")
     cut = probe("tcp", "failed", listener="INTERNAL", vantage="hosts", start=1, error="no route to host")
     _, one = reachability.items([end("INTERNAL")], [worker, cut], ["hosts"], INTERNAL)
     assert (one.heading, one.item.message.split(" does")[0]) == ("blockers", "broker 1")

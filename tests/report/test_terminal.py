@@ -85,7 +85,7 @@ def test_nothing_answered_is_not_clear(told):
 
 def test_not_known_checks_are_told_with_what_they_need(told):
     unknown = small_cluster.finding(
-        "KA111", "broker/1", status="UNKNOWN", message="Not known: who answers.", remediation="To know: a right"
+        "KA111", "broker/1", status="UNKNOWN", message="Cannot determine who answers.", remediation="To know: a right"
     )
     text = page(*told([unknown], CALM))
     assert "1 check not known" in text
@@ -94,14 +94,14 @@ def test_not_known_checks_are_told_with_what_they_need(told):
 
 def test_what_one_thing_would_answer_is_asked_for_once(told):
     """Three checks that miss the same topics, and the read that failed before them, need the same."""
-    read = {"observer": "broker:1", "outcome": "failed", "error": "timeout", "needs": "an answer of b:9092"}
+    read = {"observer": "broker:1", "outcome": "failed", "error": "timeout", "needs": "an answer from b:9092"}
     unknown = [
         small_cluster.finding(
-            code, "broker/1", status="UNKNOWN", message=f"Not known: {question} (no view)", remediation=f"To know: {needs}"
+            code, "broker/1", status="UNKNOWN", message=f"Cannot determine {question} (no view)", remediation=f"To know: {needs}"
         )
         for code, question, needs in (
-            ("KA101", "whether broker 1 names old leaders", "an answer of b:9092"),
-            ("KA102", "whether broker 1 misses leaders", "an answer of b:9092"),
+            ("KA101", "whether broker 1 names old leaders", "an answer from b:9092"),
+            ("KA102", "whether broker 1 misses leaders", "an answer from b:9092"),
             ("KA111", "who answers", "DescribeConfigs on Cluster"),
         )
     ]
@@ -111,17 +111,17 @@ def test_what_one_thing_would_answer_is_asked_for_once(told):
         "  ? broker 1, Metadata: timeout\n"
         "    KA101 broker/1: whether broker 1 names old leaders (no view)\n"
         "    KA102 broker/1: whether broker 1 misses leaders (no view)\n"
-        "    To know: an answer of b:9092.\n"
+        "    To know: an answer from b:9092.\n"
         "  ? KA111 broker/1: who answers (no view)\n"
         "    To know: DescribeConfigs on Cluster.\n"
     ) in text
-    assert text.count("an answer of b:9092") == 1
+    assert text.count("an answer from b:9092") == 1
 
 
 def test_of_many_alike_the_first_is_told_and_the_others_are_counted(told):
     unknown = [
         small_cluster.finding(
-            "KA302", f"broker/{n}", status="UNKNOWN", message=f"Not known: who reaches {n}", remediation="To know: a probe"
+            "KA302", f"broker/{n}", status="UNKNOWN", message=f"Cannot determine who reaches {n}", remediation="To know: a probe"
         )
         for n in range(25)
     ]

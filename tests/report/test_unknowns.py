@@ -15,7 +15,7 @@ def unknown(code, place, needs):
         "status": "UNKNOWN",
         "code": code,
         "resource": {"name": place},
-        "message": f"Not known: whether {code} holds at {place}",
+        "message": f"Cannot determine whether {code} holds at {place}",
         "remediation": f"To know: {needs}." if needs else "Ask by hand.",
     }
 
@@ -51,10 +51,10 @@ def test_checks_of_the_cluster_and_of_brokers_are_folded_apart():
 
 
 def test_brokers_that_lack_the_same_are_told_once():
-    found = [unknown("KA703", f"broker/{broker}", f"an answer of b{broker}:9092") for broker in (4, 7, 11)]
+    found = [unknown("KA703", f"broker/{broker}", f"an answer from b{broker}:9092") for broker in (4, 7, 11)]
     assert questions(document(findings=found)) == [
         Question(
-            to_know="an answer of b4:9092; likewise for brokers 7 and 11",
+            to_know="an answer from b4:9092; likewise for brokers 7 and 11",
             lines=("KA703 broker/4: whether KA703 holds at broker/4",),
         )
     ]
@@ -63,15 +63,15 @@ def test_brokers_that_lack_the_same_are_told_once():
 @pytest.mark.parametrize(
     "other",
     [
-        unknown("KA704", "broker/7", "an answer of b7:9092"),
+        unknown("KA704", "broker/7", "an answer from b7:9092"),
         unknown("KA703", "broker/7", "a file of b7:9092"),
         unknown("KA703", "broker/7", ""),
-        unknown("KA703", "cluster", "an answer of b7:9092"),
+        unknown("KA703", "cluster", "an answer from b7:9092"),
     ],
     ids=["another check", "another need", "nothing would do", "of no broker"],
 )
 def test_brokers_that_lack_something_else_are_told_apart(other):
-    found = questions(document(findings=[unknown("KA703", "broker/4", "an answer of b4:9092"), other]))
+    found = questions(document(findings=[unknown("KA703", "broker/4", "an answer from b4:9092"), other]))
     assert len(found) == 2
     assert not any("likewise" in one.to_know for one in found)
 

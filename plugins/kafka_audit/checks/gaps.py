@@ -11,14 +11,14 @@ from kafka_audit.model.finding import Judgement, Status
 from kafka_audit.model.tables import BrokerProperty, ZookeeperMember, ZookeeperNode
 
 MOVING = MappingProxyType(
-    {"error": "in motion", "needs": "another audit: what is registered or listed changed between looks, or is too young"}
+    {"error": "in motion", "needs": "another audit: registrations or listed endpoints changed between samples, or are too new"}
 )
 """Evidence of what cannot be judged because it changed between two samples."""
 
-ONCE = MappingProxyType({"error": "in motion: seen in one look", "needs": "another audit"})
+ONCE = MappingProxyType({"error": "in motion: seen in one sample", "needs": "another audit"})
 """Evidence of what the quorum showed in one sample only."""
 
-ONCE_BY_ZOOKEEPER = MappingProxyType({"error": "in motion", "needs": "another audit: this was seen in one look"})
+ONCE_BY_ZOOKEEPER = MappingProxyType({"error": "in motion", "needs": "another audit: this was seen in one sample"})
 """Evidence of what ZooKeeper's servers showed in one sample only."""
 
 NO_ZOOKEEPER = "the cluster runs in KRaft mode, without ZooKeeper"
@@ -52,7 +52,7 @@ def no_files(view: ClusterView, code: str) -> Iterator[Judgement]:
     for read in failed:
         name = read.observer.partition(":")[2]
         resource = f"broker/{name}" if name.isdigit() else "cluster"
-        needs = read.needs or f"a server.properties that can be read at {read.target}"
+        needs = read.needs or f"a readable server.properties at {read.target}"
         who = f"broker {name}" if name.isdigit() else "every broker"
         yield view.judge(code, resource, Status.UNKNOWN, who=who, error=read.error or "not read", needs=needs)
     if not failed and not view.of(BrokerProperty):
@@ -70,14 +70,14 @@ def no_brokers(view: ClusterView, code: str) -> Iterator[Judgement]:
 def nothing_asked(view: ClusterView, code: str, reads: BrokerReads) -> Iterator[Judgement]:
     """Yield the judgement of a check of what brokers were asked where none was asked anything."""
     if not reads.brokers:
-        error, needs = "no broker was asked", "a ZooKeeper that answers, or bootstrap addresses of brokers that do"
+        error, needs = "no broker was read", "a ZooKeeper that answers, or bootstrap addresses of brokers that answer"
         yield view.judge(code, "cluster", Status.UNKNOWN, who="any broker", error=error, needs=needs)
 
 
 def no_reach(view: ClusterView, code: str, probes: Collection[WorkerProbe]) -> Iterator[Judgement]:
     """Yield the judgement of a check of `reach` where there is nothing to judge: nothing was probed, or no mapping used."""
     if not probes:
-        error, needs = "nothing was probed", "an endpoint that ZooKeeper or a bootstrap address tells of"
+        error, needs = "nothing was probed", "an endpoint from ZooKeeper or from a bootstrap address"
         yield view.judge(code, "cluster", Status.UNKNOWN, who="any endpoint", error=error, needs=needs)
     elif not any(probe.via for probe in probes):
         yield view.judge(code, "cluster", Status.NOT_APPLICABLE, who="any endpoint", reason=NO_REACH)
@@ -97,15 +97,15 @@ def no_ensemble(view: ClusterView, code: str, table: type[ZookeeperMember | Zook
     if view.kraft:
         yield view.judge(code, "cluster", Status.NOT_APPLICABLE, reason=NO_ZOOKEEPER)
     elif not view.newest(table):
-        error, needs = "ZooKeeper told nothing of itself", "a ZooKeeper that answers"
+        error, needs = "ZooKeeper reported no data about itself", "a ZooKeeper that answers"
         yield view.judge(code, "cluster", Status.UNKNOWN, error=error, needs=needs)
 
 
 def worst_each(judgements: Iterable[Judgement]) -> Iterator[Judgement]:
     """Yield one judgement for each resource, the worst: a listener without name may stand for several addresses."""
-    found: dict[str, Judgement] = {}
-    for one in judgements:
-        held = found.get(one.resource)
-        if held is None or _WORST_FIRST.index(one.status) < _WORST_FIRST.index(held.status):
-            found[one.resource] = one
-    yield from found.values()
+    worst: dict[str, Judgement] = {}
+    for judgement in judgements:
+        kept = worst.get(judgement.resource)
+        if kept is None or _WORST_FIRST.index(judgement.status) < _WORST_FIRST.index(kept.status):
+            worst[judgement.resource] = judgement
+    yield from worst.values()

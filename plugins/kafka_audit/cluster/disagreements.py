@@ -220,7 +220,7 @@ def _doubt(tier: int, kind: str, count: int, holders: tuple[str, ...] | None) ->
     if tier == _SETTLED:
         return None, None
     if tier == _MOVING:
-        return "in motion", "another audit: this was seen once, or what it rests on changed between two looks"
+        return "in motion", "another audit: this was seen once, or what it rests on changed between two samples"
     if kind == "topic_hidden":
         return f"topics for {count} partitions are in no view", "Describe on Topic"
     if kind.endswith("disputed"):

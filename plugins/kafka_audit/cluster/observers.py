@@ -139,7 +139,7 @@ def _observer(  # noqa: PLR0913 -- what is known of it
         error, needs = f"its view is of cluster {told}", "a broker of this cluster at that address"
     elif not views:
         error = (refused and refused.error) or "it was not asked"
-        needs = (refused and refused.needs) or f"an answer of broker {name} to Metadata"
+        needs = (refused and refused.needs) or f"an answer from broker {name} to Metadata"
     brokers_listed = min((view.row.brokers_listed for view in views), default=None)
     brokers: tuple[str | None, str | None] = (error, needs)
     if error is None and brokers_listed == 0:

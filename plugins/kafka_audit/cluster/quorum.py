@@ -76,15 +76,16 @@ class Quorum:
         return tuple(read for read in self._samples.last_reads if read.operation == OPERATION)
 
     def unread(self) -> tuple[str, str]:
-        """Return why nobody told of the quorum, and what would help."""
+        """Return why no observer reported the quorum, and what the audit needs."""
         failed = [read for read in self.reads if read.outcome == "failed"]
         refused = [read for read in failed if is_refusal(read.error)] or failed
         if not refused:
-            return "nobody was asked for the quorum", "a broker of Kafka 3.3 or later that answers DescribeQuorum"
+            return "no broker or controller was read for the quorum", "a broker of Kafka 3.3 or later that answers DescribeQuorum"
         first = refused[0]
-        return f"DescribeQuorum was not answered: {first.error}", first.needs or f"an answer of {first.target} to DescribeQuorum"
+        needs = first.needs or f"an answer from {first.target} to DescribeQuorum"
+        return f"DescribeQuorum was not answered: {first.error}", needs
 
 
 def seconds(behind: int | None) -> str:
     """Return for how long a replica is behind, for a sentence."""
-    return "never, under this leader" if behind is None else f"{round(behind / 1000)} s ago"
+    return "never under this leader" if behind is None else f"{round(behind / 1000)} s ago"

@@ -165,7 +165,7 @@ def afterwards(proposed: Iterable[RegisteredEndpoint], view: ClusterView) -> tup
     for one in proposed:
         is_held, meant = _is_held(one, now), f"{clean(one.listener)}://{written(one)}"
         if is_held is None:
-            message = f"Not known: whether broker {one.broker_id} advertises the proposed {meant}"
+            message = f"Cannot determine whether broker {one.broker_id} advertises the proposed {meant}"
             remedy = f"To know: DescribeConfigs on Cluster at broker {one.broker_id}"
             words = {"code": "KA301", "resource": resource(one), "severity": "HIGH", "message": message, "remedy": remedy}
             not_known.append(words)

@@ -177,7 +177,7 @@ def _vantage(view: ClusterView, name: str, tried: ProposedListeners, found: Gate
     walked = [row for row in view.newest(Probe) if row.vantage == name]
     if not walked and not any(row.vantage == name for row in tried.probes):
         remedy = f"To know: `vantages: {{{name}: …}}` in the cluster file, and a new snapshot"
-        message = f"Not known: whether {name} reaches the brokers, because no probe started there"
+        message = f"Cannot determine whether {name} reaches the brokers, because no probe started there"
         found.not_known.append(GateItem(source=source, code="KA301", resource="cluster", message=message, remedy=remedy))
     replaced = {(one.broker_id, one.listener) for one in tried.new}
     for resource, row in _worst(row for row in walked if (row.broker_id, row.listener) not in replaced):
@@ -186,7 +186,7 @@ def _vantage(view: ClusterView, name: str, tried: ProposedListeners, found: Gate
             message = f"{clean(name)} does not reach {where}: {row.layer}, {clean(row.error or 'failed')}"
             found.blockers.append(GateItem(source=source, code="KA301", resource=resource, message=message))
         elif row.outcome == "unknown":
-            message = f"Not known: whether {clean(name)} reaches {where} ({row.layer}: {clean(row.error or 'not probed')})"
+            message = f"Cannot determine whether {clean(name)} reaches {where} ({row.layer}: {clean(row.error or 'not probed')})"
             item = GateItem(source=source, code="KA301", resource=resource, message=message, remedy=f"To know: {row.needs}")
             found.not_known.append(item)
 

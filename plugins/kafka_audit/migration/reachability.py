@@ -50,14 +50,14 @@ def items(
                 needs = (
                     f"To know: a vantage {clean(name)} with a command, and no `skip` of {endpoint.listener}, in the cluster file"
                 )
-                message = f"Not known: whether {clean(name)} reaches {_proposed(endpoint)}"
+                message = f"Cannot determine whether {clean(name)} reaches {_proposed(endpoint)}"
                 yield _open(f"vantage {clean(name)}", endpoint, message, needs)
         if not by_start and not names:
             needs = f"To know: remove `{clean(endpoint.listener)}: skip` from the cluster file"
-            yield _open(SOURCE, endpoint, f"Not known: whether any client reaches {_proposed(endpoint)}", needs)
+            yield _open(SOURCE, endpoint, f"Cannot determine whether any client reaches {_proposed(endpoint)}", needs)
         if among_brokers and not any(from_broker is not None for _, from_broker in by_start):
             needs = "To know: a vantage with role broker, on the hosts of the brokers"
-            yield _open(SOURCE, endpoint, f"Not known: whether the other brokers reach {_proposed(endpoint)}", needs)
+            yield _open(SOURCE, endpoint, f"Cannot determine whether the other brokers reach {_proposed(endpoint)}", needs)
 
 
 def _is_on_brokers(name: str, probed: Iterable[tuple[int, str, str, int | None]]) -> bool:
@@ -69,10 +69,10 @@ def _probe_item(endpoint: RegisteredEndpoint, layers: Sequence[Probe], origin: s
     last = next((row for row in layers if row.outcome == "failed"), layers[-1])
     doubt = next((row for row in layers if row.outcome == "unknown" and row.layer in _BEFORE_API), None)
     if last.outcome != "failed" and doubt is not None:
-        message = f"Not known: whether {origin} reaches {where}: {doubt.layer}, {clean(doubt.error or 'not decided')}"
+        message = f"Cannot determine whether {origin} reaches {where}: {doubt.layer}, {clean(doubt.error or 'not decided')}"
         return _open(source, endpoint, message, f"To know: {clean(doubt.needs)}" if doubt.needs else "")
     if last.outcome != "failed" and not endpoint.protocol:
-        message = f"Not known: whether {origin} reaches {where}, beyond {last.layer}: its security protocol is not known"
+        message = f"Cannot determine whether {origin} reaches {where}, beyond {last.layer}: its security protocol is not known"
         return _open(source, endpoint, message, "To know: the complete proposed server.properties of the broker")
     heading, code, remedy = "blockers", "KA301", ""
     if last.layer == "tcp" and last.error == _REFUSED:

@@ -17,9 +17,9 @@ from kafka_audit.report.text import wrap
 
 _CASES = files("kafka_audit.checks")
 _WORDS = {
-    "look": "everybody asked once; what differs is asked again `limits.settle_s` seconds later, and counts if it still does",
-    "view": "what one broker answers when it is asked itself",
-    "vantage": "a place that probes start from: this worker, or a host that the cluster file names",
+    "sample": "one collection of all views; a difference is read again after `limits.settle_s` seconds and counts if it remains",
+    "view": "the data that one observer, such as a broker, reports about the cluster",
+    "vantage": "the host where probes start: this worker, or a host from the cluster file",
 }
 _WIDEST_PROSE = 100
 _BOLD = "\x1b[1m{}\x1b[0m"

@@ -74,7 +74,7 @@ def questions(document: Mapping[str, Any]) -> list[Question]:
     for finding in document["findings"]:
         if finding["status"] != "UNKNOWN":
             continue
-        question = clean(finding["message"], 1000).removeprefix("Not known: ")
+        question = clean(finding["message"], 1000).removeprefix("Cannot determine ")
         to_know = prose(finding["remediation"])
         if not to_know.startswith("To know: "):
             question, to_know = f"{question} {to_know}".strip(), ""

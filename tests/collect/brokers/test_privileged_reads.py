@@ -138,7 +138,7 @@ def test_reassignments_are_asked_of_the_controller_only(broker):
     assert REASSIGNMENTS not in reads(ask(broker))
     broker.controller_id = 2
     broker.reassignments_error = 41  # it has just handed over
-    assert reads(ask(broker))[REASSIGNMENTS] == ("failed", "NOT_CONTROLLER", "an answer of the controller")
+    assert reads(ask(broker))[REASSIGNMENTS] == ("failed", "NOT_CONTROLLER", "an answer from the controller")
 
 
 @pytest.mark.parametrize(("listed", "asked"), [((2, 3), True), ((1, 2), False)])

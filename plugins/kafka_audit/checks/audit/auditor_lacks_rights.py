@@ -14,31 +14,31 @@ from kafka_audit.model.tables import SourceRead
     severity=Severity.MEDIUM,
     needs=(SourceRead,),
     says={
-        Status.FAIL: "The auditor may not read everything at {source}: {reads} was refused with {error}; it needs {needs} "
-        "(commands: kafka-audit explain KA002)",
-        Status.PASS: "No read at {source} was refused for lack of rights ({answered} answered)",
-        Status.UNKNOWN: "Not known: whether the auditor has the rights that it needs at {source} ({error})",
+        Status.FAIL: "The auditor lacks rights at {source}: {reads} failed with {error}. Required: {needs} (commands: "
+        "kafka-audit explain KA002)",
+        Status.PASS: "No read at {source} was denied ({answered} answered)",
+        Status.UNKNOWN: "Cannot determine whether the auditor has the required rights at {source} ({error})",
     },
 )
 def auditor_lacks_rights(view: ClusterView) -> Iterator[Judgement]:
-    r"""The auditor lacks a right, so a read was refused.
+    r"""The auditor lacks a right, and a read was denied.
 
     ## Why it matters
-    What it may not read is not known, and some of it would look like health: Metadata leaves out topics silently, DescribeLogDirs
-    of an old broker answers with an empty list.
+    The audit cannot judge what it may not read. Some denied reads look like a complete result: Metadata omits topics silently,
+    and DescribeLogDirs of an old broker returns an empty list.
 
     ## Fails when
-    A read was refused: TOPIC_, GROUP_ or CLUSTER_AUTHORIZATION_FAILED (29, 30, 31), or NoAuth in ZooKeeper.
+    A read was denied with TOPIC_, GROUP_ or CLUSTER_AUTHORIZATION_FAILED (29, 30, 31), or with NoAuth in ZooKeeper.
 
     ## Not known when
-    No read at that source got so far as to be answered or refused (KA001).
+    No read at that source was answered or denied (KA001).
 
     ## Passes only when
-    Reads were answered, and none refused.
+    Reads were answered, and no read was denied.
 
     ## What to do
-    Needed: {needs}. Let an administrator, whose login stands in <admin.properties>, give the auditor all rights of a full audit,
-    at any one broker; with all of them it still only reads:
+    Required: {needs}. Run these commands as an administrator at any one broker. <admin.properties> holds the administrator's
+    login. The commands grant the auditor all rights of a full audit. With these rights the auditor can only read:
 
         kafka-acls.sh --bootstrap-server <broker>:<port> --command-config <admin.properties> --add \
           --allow-principal User:<auditor> --operation Describe --operation DescribeConfigs --cluster
@@ -47,10 +47,10 @@ def auditor_lacks_rights(view: ClusterView) -> Iterator[Judgement]:
         kafka-acls.sh --bootstrap-server <broker>:<port> --command-config <admin.properties> --add \
           --allow-principal User:<auditor> --operation Describe --group '*'
 
-    <auditor> is the `username` under `security` in the cluster file; without a login it is ANONYMOUS, with a certificate the name
-    that `ssl.principal.mapping.rules` makes of its subject.
+    <auditor> is the `username` under `security` in the cluster file. Without a login it is ANONYMOUS. With a client certificate
+    it is the name that `ssl.principal.mapping.rules` derives from the subject.
 
-    With `zookeeper.set.acl=true` a few znodes stay closed to all but brokers: leave them so, they hold credentials.
+    With `zookeeper.set.acl=true` only brokers can read some znodes. Keep these ACLs: the znodes hold credentials.
 
     ## References
     Kafka documentation, "Authorization and ACLs": operations on protocols.
@@ -74,5 +74,5 @@ def auditor_lacks_rights(view: ClusterView) -> Iterator[Judgement]:
             yield view.judge("KA002", resource, Status.PASS, evidence)
         else:
             lines = (read.needs for read in asked if without_login(read.error) and read.needs)  # to add to the cluster file
-            needs = next(lines, f"an answer of {asked[0].target}")
+            needs = next(lines, f"an answer from {asked[0].target}")
             yield view.judge("KA002", resource, Status.UNKNOWN, evidence, error="no read was answered", needs=needs)

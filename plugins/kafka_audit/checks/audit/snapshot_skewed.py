@@ -13,31 +13,32 @@ from kafka_audit.model.tables import Sample, SnapshotInfo
     severity=Severity.LOW,
     needs=(Sample, SnapshotInfo),
     says={
-        Status.FAIL: "Parts of the snapshot are of different moments: {why}; more than usual may end as in motion",
-        Status.PASS: "The newest look took {seconds} s, and the controller did not change",
-        Status.UNKNOWN: "Not known: whether all of the snapshot is of one moment ({error})",
+        Status.FAIL: "The snapshot took too long: {why}; more checks may be inconclusive",
+        Status.PASS: "The newest sample took {seconds} s, and the controller did not change",
+        Status.UNKNOWN: "Cannot determine whether the snapshot is consistent in time ({error})",
     },
 )
 def snapshot_skewed(view: ClusterView) -> Iterator[Judgement]:
-    """One look at the cluster took too long, or the controller changed between two looks.
+    """A sample of the cluster took too long, or the controller changed between two samples.
 
     ## Why it matters
-    A look is no transaction. What was read first and what was read last may be of different moments, so more differences end as
-    "in motion" than the cluster has.
+    A sample is not a transaction. The first and the last read can show different states of the cluster, so more differences end
+    as "in motion" than the cluster has.
 
     ## Fails when
-    The first and the last read of one look lie further apart than `limits.skew_s`, or `/controller` was written between two
-    looks.
+    The time between the first and the last read of a sample exceeds `limits.skew_s`, or `/controller` was written between two
+    samples.
 
     ## Not known when
-    The snapshot does not tell when it was taken.
+    The snapshot does not record when it was taken.
 
     ## Passes only when
-    Every look was taken within the limit, with one controller throughout.
+    Every sample was taken within the limit, and the controller did not change.
 
     ## What to do
-    Audit again in a quiet minute. If it is slow each time: brokers that time out cost `limits.read_s` each (KA001 names them).
-    If the controller keeps changing, look there: `grep -E 'Session expired|Resigned' server.log controller.log`.
+    Run the audit again when the cluster is quiet. If every audit is slow, look for brokers that time out: each costs
+    `limits.read_s` (KA001 names them). If the controller changes repeatedly, search for the reason: `grep -E 'Session
+    expired|Resigned' server.log controller.log`.
 
     ## References
     `limits` in `clusters.example.yaml`.
@@ -45,15 +46,15 @@ def snapshot_skewed(view: ClusterView) -> Iterator[Judgement]:
     samples = view.of(Sample)
     info = view.info
     if not samples or info is None:
-        yield view.judge("KA003", "cluster", Status.UNKNOWN, error="no times were kept", needs="another audit")
+        yield view.judge("KA003", "cluster", Status.UNKNOWN, error="no timestamps were recorded", needs="another audit")
         return
     longest = max((sample.finished_ms - sample.started_ms) / 1000 for sample in samples)
     controllers = {state.controller_version for state in (view.state, view.state_before) if state is not None}
     why = []
     if longest > info.skew_s:
-        why.append(f"one look took {longest:.1f} s, the limit is {info.skew_s:g} s")
+        why.append(f"a sample took {longest:.1f} s, the limit is {info.skew_s:g} s")
     if len(controllers) > 1:
-        why.append("the controller changed between two looks")
+        why.append("the controller changed between two samples")
     seconds = f"{longest:.1f}"
     status = Status.FAIL if why else Status.PASS
     yield view.judge(

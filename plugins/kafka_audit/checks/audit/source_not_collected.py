@@ -20,48 +20,51 @@ from kafka_audit.model.tables import SourceRead
     severity=Severity.HIGH,
     needs=(SourceRead,),
     says={
-        Status.FAIL: "{source} {gave}: {failed} of {asked} reads failed ({reads}); the first says {error}",
-        Status.PASS: "{source} answered all {asked} reads, those refused for lack of rights left out",
-        Status.UNKNOWN: "Not known: whether {source} can be collected whole ({error})",
+        Status.FAIL: "{source} {gave}: {failed} of {asked} reads failed ({reads}); first error: {error}",
+        Status.PASS: "{source} answered all {asked} reads (reads denied by authorization are not counted)",
+        Status.UNKNOWN: "Cannot determine whether {source} can be read completely ({error})",
     },
 )
 def source_not_collected(view: ClusterView) -> Iterator[Judgement]:
-    """A source was asked and gave nothing.
+    """A source could not be read, or only in part.
 
     ## Why it matters
-    Every check that reads it is not known instead of passed. An audit without a finding means something only if it could see.
+    Every check that depends on this source is UNKNOWN instead of PASS. An audit without findings is meaningful only if the
+    audit could read the cluster.
 
     ## Fails when
-    ZooKeeper could not be read, a broker that is registered (without ZooKeeper: listed) gave no view on any listener, or another
-    read failed, not for lack of rights (that is KA002). A broker that refuses connections counts once two looks agree, so that a
-    restart is no alarm.
+    ZooKeeper could not be read, or a registered broker (without ZooKeeper: a listed broker) returned no view on any listener,
+    or another read failed. A read that was denied is KA002. A broker that refuses connections counts if two samples agree, so a
+    restart does not raise an alarm.
 
     ## Not known when
-    A broker refused the connection in one look only; nothing says how to log in at one of its listeners, or the cluster file does
-    not trust its address (`not trusted`), and another listener gave its view; or nothing was asked.
+    A broker refused the connection in one sample only. Or the cluster file has no login for one of its listeners or does not
+    trust its address (`not trusted`), and another listener returned a view. Or no source was read.
 
     ## Passes only when
-    Every read that was asked of the source was answered.
+    The source answered every read.
 
     ## What to do
-    Needed: {needs}. Repeat it by hand from this machine: `nc -vz -w 3 <host> <port>`, then for a broker
+    Required: {needs}. Repeat the read from this machine: `nc -vz -w 3 <host> <port>`, then for a broker
     `kafka-broker-api-versions.sh --bootstrap-server <host>:<port> --command-config <client settings of the auditor>`, for
-    ZooKeeper `echo srvr | nc <host> 2181`. `listeners: {NAME: skip}` in the cluster file leaves a listener out for good.
+    ZooKeeper `echo srvr | nc <host> 2181`. To exclude a listener permanently, set `listeners: {NAME: skip}` in the cluster
+    file.
 
-    `not trusted`: no login was tried, because only the cluster lists this address, and anyone who may write a znode can list one.
-    `trusted_hosts` in the cluster file names the hosts that may get the password. `weak SCRAM` and `SCRAM not verified`: what
-    answers there is not to be trusted with it; find out whose process that is before you change a password.
+    `not trusted`: the auditor did not log in, because only the cluster lists this address, and any client that may write a
+    znode can list an address. Add the hosts that may receive the password to `trusted_hosts` in the cluster file. `weak SCRAM`
+    and `SCRAM not verified`: do not trust the process at this address with the password. Find out whose process it is before
+    you change a password.
 
-    `contradicts ZooKeeper`: the broker offers what only brokers in KRaft mode do, while ZooKeeper has it registered or names no
-    migration. One broker does not take ZooKeeper out of an audit. Find out which process answers there; a broker that has just
-    changed to KRaft mode is in order as soon as its session in ZooKeeper has ended.
+    `contradicts ZooKeeper`: the broker offers APIs of KRaft mode only, but ZooKeeper has it registered or records no migration.
+    The audit does not stop reading ZooKeeper because of one broker. Find out which process answers at this address. A broker
+    that has just changed to KRaft mode is correct as soon as its ZooKeeper session has ended.
 
     ## References
-    Kafka documentation, "Authorization and ACLs": which right each request needs.
+    Kafka documentation, "Authorization and ACLs": the right that each request requires.
     """
     reads, silent = view.reads.by_resource, view.reads.silent_brokers
     if not reads:
-        nothing = {"source": "the cluster", "error": "nothing was asked", "needs": "a source to ask"}
+        nothing = {"source": "the cluster", "error": "no source was read", "needs": "a source to read"}
         yield view.judge("KA001", "cluster", Status.UNKNOWN, nothing)
     for resource, asked in reads.items():
         failed = [read for read in asked if read.outcome == "failed" and not is_refusal(read.error)]
@@ -74,11 +77,11 @@ def source_not_collected(view: ClusterView) -> Iterator[Judgement]:
         if resource not in silent and all(without_login(read.error) for read in failed):
             yield view.judge("KA001", resource, Status.UNKNOWN, {**evidence, **failed_texts(failed)})
             continue
-        part = "gave no view" if resource in silent else "gave only a part"
-        evidence |= {"gave": "gave nothing" if len(failed) == len(asked) else part, **failed_texts(failed)}
+        part = "returned no view" if resource in silent else "returned only a part"
+        evidence |= {"gave": "returned nothing" if len(failed) == len(asked) else part, **failed_texts(failed)}
         settled = view.samples[1] is not None and view.reads.failed_before(failed)
         if resource != "cluster" and not settled and all(port_refuses(read) for read in failed):
-            evidence["error"] = f"in motion: {evidence['error']}, in one look"
+            evidence["error"] = f"in motion: {evidence['error']}, in one sample"
             yield view.judge("KA001", resource, Status.UNKNOWN, evidence)
         else:
             yield view.judge("KA001", resource, Status.FAIL, evidence)

@@ -19,7 +19,7 @@ from kafka_audit.model.tables import BrokerConfig, BrokerProperty, DynamicConfig
     says={
         Status.FAIL: "Broker {broker} runs with a dynamic {key}={value}, {fault}",
         Status.PASS: "Broker {broker} runs with {count} dynamic settings, none of them against its file or on some brokers only",
-        Status.UNKNOWN: "Not known: whether dynamic settings change what {who} runs with ({error})",
+        Status.UNKNOWN: "Cannot determine whether dynamic settings change what {who} runs with ({error})",
     },
 )
 def dynamic_override(view: ClusterView) -> Iterator[Judgement]:

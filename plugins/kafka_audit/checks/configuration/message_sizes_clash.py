@@ -29,7 +29,7 @@ _LIMITS = {
     says={
         Status.FAIL: "Broker {broker} allows batches of {size} bytes (message.max.bytes) beside {limit}={value}: {effect}",
         Status.PASS: "Broker {broker} carries what it allows, batches of {size} bytes, all the way",
-        Status.UNKNOWN: "Not known: whether {who} carries the batches that it allows all the way ({error})",
+        Status.UNKNOWN: "Cannot determine whether {who} carries the batches that it allows all the way ({error})",
     },
 )
 def message_sizes_clash(view: ClusterView) -> Iterator[Judgement]:

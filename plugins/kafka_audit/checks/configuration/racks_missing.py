@@ -20,7 +20,7 @@ _KEY = "broker.rack"
     says={
         Status.FAIL: "Broker {broker} names no rack, where {others} {do}",
         Status.PASS: "Broker {broker} is in rack {rack}",
-        Status.UNKNOWN: "Not known: whether {who} names a rack ({error})",
+        Status.UNKNOWN: "Cannot determine whether {who} names a rack ({error})",
         Status.NOT_APPLICABLE: "No racks to compare: {reason}",
     },
 )

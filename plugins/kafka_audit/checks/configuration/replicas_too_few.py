@@ -20,7 +20,7 @@ _INTERNAL, _ENOUGH = ("offsets.topic.replication.factor", "transaction.state.log
     says={
         Status.FAIL: "New topics by the defaults of broker {broker} are weak: {fault}",
         Status.PASS: "New topics by the defaults of broker {broker} have {factor} replicas, {in_sync} in sync for acks=all",
-        Status.UNKNOWN: "Not known: whether new topics by the defaults of {who} are weak ({error})",
+        Status.UNKNOWN: "Cannot determine whether new topics by the defaults of {who} are weak ({error})",
         Status.NOT_APPLICABLE: "There cannot be more replicas: {reason}",
     },
 )

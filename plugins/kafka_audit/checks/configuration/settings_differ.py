@@ -18,7 +18,7 @@ from kafka_audit.model.tables import BrokerConfig, BrokerProperty, DynamicConfig
     says={
         Status.FAIL: "Broker {broker} has {setting}={value}, where {others} {have} {usual} ({source})",
         Status.PASS: "Broker {broker} decides by the same settings as others ({count} compared)",
-        Status.UNKNOWN: "Not known: whether {who} has the settings of the others ({error})",
+        Status.UNKNOWN: "Cannot determine whether {who} has the settings of the others ({error})",
         Status.NOT_APPLICABLE: "No settings to compare: {reason}",
     },
 )

@@ -19,7 +19,7 @@ _KEY = "auto.create.topics.enable"
     says={
         Status.FAIL: "Broker {broker} creates topics that clients merely ask for: {key} is true ({why})",
         Status.PASS: "Broker {broker} creates no topic that nobody ordered ({source})",
-        Status.UNKNOWN: "Not known: whether {who} creates topics that clients merely ask for ({error})",
+        Status.UNKNOWN: "Cannot determine whether {who} creates topics that clients merely ask for ({error})",
     },
 )
 def topics_created_by_use(view: ClusterView) -> Iterator[Judgement]:

@@ -20,7 +20,7 @@ _KEY = "unclean.leader.election.enable"
     says={
         Status.FAIL: "Broker {broker} lets replicas out of the ISR become leaders and lose records; {key} is {value} ({source})",
         Status.PASS: "Broker {broker} makes no replica leader that is out of the ISR ({source})",
-        Status.UNKNOWN: "Not known: whether {who} lets replicas out of the ISR become leaders ({error})",
+        Status.UNKNOWN: "Cannot determine whether {who} lets replicas out of the ISR become leaders ({error})",
     },
 )
 def unclean_election(view: ClusterView) -> Iterator[Judgement]:

@@ -51,7 +51,7 @@ def gap(
     """Return what was not read, and what would tell; None where all that can differ was compared."""
     if effective.between.asked and (broker not in offers or len(offers) == 1):
         who = f"broker {broker}" if broker not in offers else "another broker"
-        return f"{who} did not answer ApiVersions", f"an answer of {who}"
+        return f"{who} did not answer ApiVersions", f"an answer from {who}"
     if effective.between.asked and effective.between.kraft:
         return None
     if broker not in spoken:

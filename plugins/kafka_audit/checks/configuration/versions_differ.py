@@ -20,7 +20,7 @@ from kafka_audit.model.text import brokers
     says={
         Status.FAIL: "Broker {broker} is of another version than {others}: {fault}",
         Status.PASS: "Broker {broker} speaks as others do ({what})",
-        Status.UNKNOWN: "Not known: whether {who} is of the version of the others ({error})",
+        Status.UNKNOWN: "Cannot determine whether {who} is of the version of the others ({error})",
         Status.NOT_APPLICABLE: "No versions to compare: {reason}",
     },
 )

@@ -20,32 +20,32 @@ _CLUSTER_API, _FENCED_FROM = 60, 2
     says={
         Status.FAIL: "Broker {broker} is fenced by the controllers, as {holders} {tell}: {state}",
         Status.PASS: "None of {known} brokers is fenced, as {holders} {tell}",
-        Status.UNKNOWN: "Not known: whether {who} is fenced ({error})",
-        Status.NOT_APPLICABLE: "Nobody can be fenced: {reason}",
+        Status.UNKNOWN: "Cannot determine whether {who} is fenced ({error})",
+        Status.NOT_APPLICABLE: "Brokers cannot be fenced: {reason}",
     },
 )
 def broker_fenced(view: ClusterView) -> Iterator[Judgement]:
-    """A broker is registered with the controllers, and fenced by them.
+    """A broker is registered with the controllers, and the controllers have fenced it.
 
     ## Why it matters
-    A fenced broker leads nothing, follows nothing, and is shown to no client; Metadata does not name it, so nobody misses it who
-    does not know that it exists. Its replicas are missing in the ISR of all that they belong to.
+    A fenced broker leads no partition, follows no leader, and Metadata does not list it. A client that does not know the broker
+    does not notice that it is missing. Its replicas are not in any ISR.
 
     ## Fails when
-    Brokers that are not fenced themselves tell in two looks that it is fenced (DescribeCluster, Kafka 4.0 on). MEDIUM where it
-    does not answer at all: stopped (KA113 says what that costs), or taken away for good and never unregistered.
+    Brokers that are not fenced report in two samples that it is fenced (DescribeCluster, Kafka 4.0 and later). MEDIUM if the
+    broker does not answer: it is stopped (KA113 shows the effect), or it was removed and never unregistered.
 
     ## Not known when
-    No broker offers DescribeCluster version 2, or they do not agree, or this was seen in one look (a broker that starts is
-    fenced until it has caught up).
+    No broker offers DescribeCluster version 2, or the brokers do not agree, or one sample only shows it. A broker that starts
+    is fenced until it has caught up.
 
     ## Passes only when
-    Brokers told, and nobody is fenced. It does not apply with ZooKeeper.
+    Brokers report the state, and no broker is fenced. The check does not apply with ZooKeeper.
 
     ## What to do
-    If broker {broker} runs, it sends the controllers no heartbeats: see KA210, then `grep -iE 'heartbeat|registration|fenced'
-    server.log | tail` there. If it is stopped, start it. If it is gone for good and holds no replica:
-    `kafka-cluster.sh unregister --bootstrap-server <broker>:9092 --id {broker}`.
+    If broker {broker} runs, it sends no heartbeats to the controllers: see KA210, then run `grep -iE
+    'heartbeat|registration|fenced' server.log | tail` on its host. If it is stopped, start it. If it was removed permanently
+    and holds no replica, run `kafka-cluster.sh unregister --bootstrap-server <broker>:9092 --id {broker}`.
 
     ## References
     KIP-631 (fencing), KIP-1073 (fenced brokers in DescribeCluster).
@@ -55,36 +55,36 @@ def broker_fenced(view: ClusterView) -> Iterator[Judgement]:
         yield view.judge("KA212", "cluster", Status.NOT_APPLICABLE, reason=NO_QUORUM)
         return
     now, before = quorum.now, quorum.before
-    told = _told(view) & now.answering
-    if not told:
+    reporting = _reporting(view) & now.answering
+    if not reporting:
         error, needs = "no broker offers DescribeCluster version 2", "Kafka 4.0 or later"
         yield view.judge("KA212", "cluster", Status.UNKNOWN, who="any broker", error=error, needs=needs)
         return
-    words: dict[str, object] = {
+    evidence: dict[str, object] = {
         "known": len(now.answering),
-        "holders": brokers(told),
-        "tell": "tells" if len(told) == 1 else "tell",
+        "holders": brokers(reporting),
+        "tell": "reports" if len(reporting) == 1 else "report",
     }
     if not now.fenced:
-        yield view.judge("KA212", "cluster", Status.PASS, words)
+        yield view.judge("KA212", "cluster", Status.PASS, evidence)
     for broker in sorted(now.fenced):
-        others = told - {broker} - set(now.fenced)
+        others = reporting - {broker} - set(now.fenced)
         holders = now.fenced[broker] & others
-        words = {"broker": broker, "who": f"broker {broker}", "holders": brokers(holders or now.fenced[broker])}
-        words["tell"] = "tells" if len(holders) == 1 else "tell"
+        evidence = {"broker": broker, "who": f"broker {broker}", "holders": brokers(holders or now.fenced[broker])}
+        evidence["tell"] = "reports" if len(holders) == 1 else "report"
         running = broker in now.answering
-        words["state"] = "it answers clients, who are not sent there any more" if running else "it does not answer"
+        evidence["state"] = "it still answers clients, but metadata no longer lists it" if running else "it does not answer"
         if not holders or len(holders) * 2 <= len(others):
-            words |= {"error": "brokers do not agree", "needs": "another audit"}
-            yield view.judge("KA212", f"broker/{broker}", Status.UNKNOWN, words)
+            evidence |= {"error": "brokers do not agree", "needs": "another audit"}
+            yield view.judge("KA212", f"broker/{broker}", Status.UNKNOWN, evidence)
         elif before is None or not before.fenced.get(broker, frozenset()) & holders:
-            yield view.judge("KA212", f"broker/{broker}", Status.UNKNOWN, words | ONCE)
+            yield view.judge("KA212", f"broker/{broker}", Status.UNKNOWN, evidence | ONCE)
         else:
-            found = view.judge("KA212", f"broker/{broker}", Status.FAIL, words)
-            yield found if running else replace(found, severity=Severity.MEDIUM)
+            finding = view.judge("KA212", f"broker/{broker}", Status.FAIL, evidence)
+            yield finding if running else replace(finding, severity=Severity.MEDIUM)
 
 
-def _told(view: ClusterView) -> frozenset[int]:
+def _reporting(view: ClusterView) -> frozenset[int]:
     """Return the brokers that tell who is fenced; who offers it is always asked, so the failed ones are left out."""
     able = {row.broker_id for row in view.of(BrokerApi) if row.api_key == _CLUSTER_API and row.max_version >= _FENCED_FROM}
     failed = {r.observer for r in view.last_reads if (r.operation, r.outcome) == ("DescribeCluster", "failed")}

@@ -15,34 +15,34 @@ from kafka_audit.model.tables import BrokerView, QuorumReplica, QuorumView
     severity=Severity.HIGH,
     needs=(QuorumView, QuorumReplica, BrokerView),
     says={
-        Status.FAIL: "Broker {broker} follows the metadata log no more: the leader {leader} saw it caught up {behind}, {offsets}",
+        Status.FAIL: "Broker {broker} no longer follows the metadata log: leader {leader} saw it caught up {behind}, {offsets}",
         Status.PASS: "Broker {broker} follows the metadata log ({offsets})",
-        Status.UNKNOWN: "Not known: whether {who} follows the metadata log ({error})",
-        Status.NOT_APPLICABLE: "Not asked of {who}: {reason}",
+        Status.UNKNOWN: "Cannot determine whether {who} follows the metadata log ({error})",
+        Status.NOT_APPLICABLE: "Not checked for {who}: {reason}",
     },
 )
 def broker_lags_quorum(view: ClusterView) -> Iterator[Judgement]:
-    """A broker answers clients, and does not follow the metadata log of its controllers.
+    """A broker answers clients but does not follow the controllers' metadata log.
 
     ## Why it matters
-    It goes on with yesterday's leaders, addresses and ACLs, and says so to every client that asks it. The controllers hear
-    nothing of it, fence it and give its partitions to others; what is written to it is lost.
+    The broker keeps old leaders, addresses and ACLs, and returns them to every client that connects to it. The controllers
+    receive no heartbeat, fence the broker and elect other leaders for its partitions. Records that are written to it are lost.
 
     ## Fails when
-    The broker gives its view, and in two looks the quorum's leader has not seen it caught up with the metadata log for 10 s.
+    The broker returns a view, and in two samples the quorum leader has not seen it caught up with the metadata log for 10 s.
 
     ## Not known when
-    DescribeQuorum was refused or not answered, its version tells no times (before Kafka 3.3), the leader does not know the
-    broker (it forgets an observer after five minutes), or this was seen in one look.
+    DescribeQuorum was denied or not answered, or its version reports no timestamps (before Kafka 3.3). Or the leader does not
+    know the broker (it forgets an observer after five minutes), or one sample only shows it.
 
     ## Passes only when
-    The leader counts the broker among its observers or voters, and it is caught up. A broker that does not answer is KA113's
-    and KA001's.
+    The leader lists the broker as an observer or voter, and the broker is caught up. KA113 and KA001 report a broker that does
+    not answer.
 
     ## What to do
-    Open the way from broker {broker} to the controllers: `nc -vz <controller> 9093` on its host, then the end of server.log
-    there (`grep -iE 'controller|Authentication failed|handshake|fenced' server.log | tail`). It catches up by itself. Until
-    then take it out of the clients' bootstrap addresses.
+    Open the connection from broker {broker} to the controllers: run `nc -vz <controller> 9093` on its host, then read the end
+    of server.log (`grep -iE 'controller|Authentication failed|handshake|fenced' server.log | tail`). The broker catches up
+    without a restart. Until then remove it from the clients' bootstrap addresses.
 
     ## References
     KIP-836 (lag of voters and observers), KIP-631 (brokers as observers of the metadata log).
@@ -58,9 +58,9 @@ def broker_lags_quorum(view: ClusterView) -> Iterator[Judgement]:
         words = {"broker": broker, "who": f"broker {broker}", "leader": now.newest.leader_id}
         resource, behind = f"broker/{broker}", now.behind_ms.get(broker)
         if broker not in answering:
-            yield view.judge("KA210", resource, Status.NOT_APPLICABLE, words, reason="it gives no view")
+            yield view.judge("KA210", resource, Status.NOT_APPLICABLE, words, reason="it returns no view")
         elif row is None or not now.behind_ms:
-            error = "the leader does not know it" if row is None else "this version tells no times"
+            error = "the leader does not know it" if row is None else "this version reports no timestamps"
             needs = "an observer that fetched within five minutes" if row is None else "DescribeQuorum version 1 (Kafka 3.3)"
             yield view.judge("KA210", resource, Status.UNKNOWN, words, error=error, needs=needs)
         else:

@@ -14,38 +14,37 @@ from kafka_audit.model.tables import BrokerView, QuorumView, Registry
     severity=Severity.HIGH,
     needs=(Registry, BrokerView, QuorumView),
     says={
-        Status.FAIL: "{subject} names another controller than it is: it says {said}; right is {right}",
-        Status.PASS: "{subject} names the right {right}",
-        Status.UNKNOWN: "Not known: whether {who} names the right controller ({error})",
+        Status.FAIL: "{subject} reports {said}; the controller is {right}",
+        Status.PASS: "{subject} reports the controller {right}",
+        Status.UNKNOWN: "Cannot determine whether {who} reports the correct controller ({error})",
         Status.NOT_APPLICABLE: "No controller to compare with: {reason}",
     },
 )
 def controller_disagreement(view: ClusterView) -> Iterator[Judgement]:
-    """A broker names another controller than ZooKeeper holds, or none; in KRaft, observers name different leaders of the quorum.
+    """A broker reports a different controller than ZooKeeper, or none; in KRaft, observers report different quorum leaders.
 
     ## Why it matters
-    Admin requests through this broker (create topic, alter partition) go to a broker that refuses them with NOT_CONTROLLER. `-1`
-    means that no controller ever reached this broker. A KRaft controller that follows an old leader applies nothing that the new
-    one decides.
+    Admin requests through this broker (create topics, alter partitions) go to a broker that rejects them with NOT_CONTROLLER.
+    `-1` means that no controller ever sent metadata to this broker. A KRaft controller that follows an old leader does not
+    apply the decisions of the new leader.
 
     ## Fails when
-    The controller in a broker's answer to Metadata differs from `/controller` in two looks, with `/controller` unchanged in
-    between. In KRaft: a broker or controller that was asked for the quorum names another leader than the answer of the highest
-    epoch, in two looks with that leader unchanged; what Metadata calls the controller there is a random broker and is not
-    compared.
+    The controller in the broker's Metadata response differs from `/controller` in two samples, and `/controller` did not change
+    in between. In KRaft: a broker or controller reports a different quorum leader than the response with the highest epoch, in
+    two samples, and that leader did not change. In KRaft the controller in Metadata is a random broker and is not compared.
 
     ## Not known when
-    The broker gave no view, ZooKeeper was not read (KRaft: nobody told of a leader), or the difference was seen once or moved (a
-    failover).
+    The broker returned no view, or ZooKeeper was not read (KRaft: no observer reported a leader), or the difference was seen
+    once or changed (a failover).
 
     ## Passes only when
-    The broker answered and names ZooKeeper's controller; in KRaft, the leader of the highest epoch.
+    The broker answered and reports ZooKeeper's controller; in KRaft, the leader with the highest epoch.
 
     ## What to do
-    A broker that says -1 has an empty view: see KA105 and the cause under it. One that names an earlier controller misses
-    updates: `grep 'Latest known controller epoch' state-change.log` there. Two brokers that both act as controller: compare
-    `/controller_epoch` with `controller.log` of both, and restart the one with the lower epoch. In KRaft look at the way between
-    {who} and the other controllers: `grep -iE 'leader|epoch|fetch' server.log | tail` there.
+    A broker that reports -1 has an empty view: see KA105 and its cause. A broker that reports an earlier controller misses
+    updates: run `grep 'Latest known controller epoch' state-change.log` on its host. If two brokers act as controller, compare
+    `/controller_epoch` with `controller.log` of both, and restart the broker with the lower epoch. In KRaft, check the
+    connection between {who} and the other controllers: run `grep -iE 'leader|epoch|fetch' server.log | tail` on its host.
 
     ## References
     Metadata v1 and later; `kafka.controller.KafkaController`. DescribeQuorum (API 55), KIP-595.

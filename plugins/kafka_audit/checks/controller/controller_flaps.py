@@ -21,36 +21,36 @@ _MINUTES = 60
     needs=(Registry, RegisteredBroker, RegisteredTopic),
     parts=("controller", "brokers", "topics"),
     says={
-        Status.FAIL: "The controller flaps: {rise} elections in {minutes} minutes since the previous snapshot (epoch {before}"
-        " to {after})",
+        Status.FAIL: "The controller changes repeatedly: {rise} elections in {minutes} minutes since the previous snapshot "
+        "(epoch {before} to {after})",
         Status.PASS: "The controller was elected {rise} times in {minutes} minutes since the previous snapshot (epoch {after})",
-        Status.UNKNOWN: "Not known: whether the controller flaps ({error})",
-        Status.NOT_APPLICABLE: "Elections of the controller cannot be counted: {reason}",
+        Status.UNKNOWN: "Cannot determine whether the controller changes repeatedly ({error})",
+        Status.NOT_APPLICABLE: "Controller elections cannot be counted: {reason}",
     },
 )
 def controller_flaps(view: ClusterView) -> Iterator[Judgement]:
-    """The controller is elected again and again.
+    """The controller is elected repeatedly.
 
     ## Why it matters
-    After each election the new controller reads all of ZooKeeper and tells every broker everything. While it does, no leader is
-    elected; what has just begun, as a reassignment, starts over.
+    After each election the new controller reads all of ZooKeeper and sends the full metadata to every broker. Until it has
+    finished, no leader is elected. Operations in progress, such as a reassignment, start again.
 
     ## Fails when
-    `/controller_epoch` rose by more than there are brokers, three at least, and by more than one an hour since the previous
-    snapshot. A rolling restart moves the controller once a broker at most, so it does not count; nor does the one election more
-    by which a KRaft controller takes over in a migration.
+    Since the previous snapshot `/controller_epoch` rose by more than the number of brokers (at least three), and by more than
+    one per hour. A rolling restart moves the controller at most once per broker and does not count. The one election by which a
+    KRaft controller takes over in a migration does not count either.
 
     ## Not known when
-    ZooKeeper was not read in either snapshot, or `/controller_epoch` is absent. Without a previous snapshot it does not apply,
-    nor in KRaft.
+    ZooKeeper was not read in one of the snapshots, or `/controller_epoch` is absent. The check does not apply without a
+    previous snapshot, and not in KRaft.
 
     ## Passes only when
-    Both snapshots tell the epoch, and it rose by less, or fell (KA204).
+    Both snapshots contain the epoch, and it rose by less, or fell (KA204).
 
     ## What to do
-    A controller loses its session where it stands still longer than `zookeeper.session.timeout.ms`: look for pauses in the
-    garbage collector's log, a full processor, or a slow ZooKeeper at the time of each election: `grep -iE 'session
-    expired|Resign|startup' controller.log server.log` on all brokers.
+    A controller loses its session if it pauses longer than `zookeeper.session.timeout.ms`. Look for garbage collection pauses,
+    high CPU load, or a slow ZooKeeper at the time of each election: run `grep -iE 'session expired|Resign|startup'
+    controller.log server.log` on all brokers.
 
     ## References
     `kafka.controller.KafkaController`; metric `ActiveControllerCount`.

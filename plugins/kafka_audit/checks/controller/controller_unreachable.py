@@ -17,31 +17,33 @@ from kafka_audit.model.text import clean
     says={
         Status.FAIL: "The controller at {address} does not answer: {layer} fails from this worker ({error})",
         Status.PASS: "The controller at {address} answers{node}",
-        Status.UNKNOWN: "Not known: whether the controller at {address} answers ({error})",
-        Status.NOT_APPLICABLE: "No controller to reach: {reason}",
+        Status.UNKNOWN: "Cannot determine whether the controller at {address} answers ({error})",
+        Status.NOT_APPLICABLE: "No controller to probe: {reason}",
     },
 )
 def controller_unreachable(view: ClusterView) -> Iterator[Judgement]:
-    """An address of a KRaft controller does not answer.
+    """The address of a KRaft controller does not answer.
 
     ## Why it matters
-    Brokers and controllers find each other by such addresses alone: a controller whose port is closed votes for nobody and
-    hears no broker, and the first restart beside it may cost the majority.
+    Brokers and controllers find each other only by these addresses. A controller with a closed port does not vote and receives
+    no requests from brokers. The next restart of another controller can lose the majority.
 
     ## Fails when
-    The way from this worker to an address under `controllers` in the cluster file ends at the same layer (dns, tcp, tls, sasl,
-    api) in two looks.
+    The probe from this worker to an address under `controllers` in the cluster file fails at the same layer (dns, tcp, tls,
+    sasl, api) in two samples.
 
     ## Not known when
-    It ended in one look only, or at another layer; or nothing says how to speak to the controllers' listener.
+    The probe failed in one sample only, or at different layers. Or the cluster file does not define the security of the
+    controllers' listener.
 
     ## Passes only when
-    Something at the address answered ApiVersions. It does not apply where the cluster file names no controllers.
+    The address answered ApiVersions. The check does not apply if the cluster file names no controllers.
 
     ## What to do
-    See it from this worker: `nc -vz <host> <port>` with {address}. Refused: start the controller. No answer: open the way, or
-    take the address out of `controllers` if this worker is not meant to have one; whether the voters follow is KA209. Their
-    security is told by `listeners: {{CONTROLLER: …}}` in the cluster file where it is not that of `security`.
+    Repeat the probe from this worker: `nc -vz <host> <port>` with {address}. If the connection is refused, start the
+    controller. If there is no answer, open the firewall, or remove the address from `controllers` if this worker is not meant
+    to reach it. KA209 reports whether the voters follow. If the controllers' listener uses other security than `security`, set
+    `listeners: {{CONTROLLER: …}}` in the cluster file.
 
     ## References
     `controller.quorum.voters`, `controller.quorum.bootstrap.servers`, `controller.listener.names`.

@@ -16,9 +16,9 @@ from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic, Regis
     needs=(Registry, RegisteredTopic, RegisteredPartition),
     parts=("controller", "topics"),
     says={
-        Status.FAIL: "Brokers will refuse the controller: {what} fell from {before} to {after} since the previous snapshot",
-        Status.PASS: "Since the previous snapshot the controller epoch did not fall (from {before} to {after})",
-        Status.UNKNOWN: "Not known: whether epochs fell ({error})",
+        Status.FAIL: "Brokers will reject the controller: {what} fell from {before} to {after} since the previous snapshot",
+        Status.PASS: "The controller epoch did not fall since the previous snapshot (from {before} to {after})",
+        Status.UNKNOWN: "Cannot determine whether epochs fell ({error})",
         Status.NOT_APPLICABLE: "Epochs cannot be compared: {reason}",
     },
 )
@@ -26,24 +26,25 @@ def epoch_went_back(view: ClusterView) -> Iterator[Judgement]:
     """A controller epoch or leader epoch is lower than in the previous snapshot.
 
     ## Why it matters
-    Epochs only rise. Where one fell, ZooKeeper was restored from a backup, rolled back or edited. Brokers keep the higher epoch
-    in memory and refuse the controller's requests as stale; logs may be truncated against the wrong leader.
+    Epochs only rise. If an epoch fell, ZooKeeper was restored from a backup, rolled back or edited. Brokers keep the higher
+    epoch in memory and reject the controller's requests as stale. Logs may be truncated to the wrong leader.
 
     ## Fails when
-    `/controller_epoch`, or the leader epoch of a partition, is below the previous snapshot's value, in every look of this
-    snapshot. Partitions are compared by topic id, before Kafka 2.8 by the znode's czxid: a topic created anew starts at 0.
+    `/controller_epoch`, or the leader epoch of a partition, is below the value of the previous snapshot, in every sample of
+    this snapshot. Partitions are compared by topic id (before Kafka 2.8 by the znode's czxid), because a topic that is created
+    again starts at 0. More than ten partitions are reported as one finding of the cluster.
 
     ## Not known when
-    ZooKeeper was not read in either snapshot. Without a previous snapshot it does not apply.
+    ZooKeeper was not read in one of the snapshots. The check does not apply without a previous snapshot.
 
     ## Passes only when
-    Both snapshots read ZooKeeper and nothing fell. More than ten partitions are told as one finding of the cluster.
+    Both snapshots read ZooKeeper, and no epoch fell.
 
     ## What to do
-    Stop changes: no reassignment, no topic deletion, no broker restart. Find out who wrote to ZooKeeper, and when:
-    `zookeeper-shell.sh <zookeeper.connect> stat /controller_epoch` (`mtime`). With a newer ZooKeeper backup: stop all brokers,
-    restore it, start them. Without one: a restarted broker takes the lower epochs and may cut its log back to them, so compare
-    `leader-epoch-checkpoint` of the replicas first, then restart brokers one by one.
+    Stop all changes: no reassignment, no topic deletion, no broker restart. Find out which client wrote to ZooKeeper, and when:
+    `zookeeper-shell.sh <zookeeper.connect> stat /controller_epoch` (`mtime`). If a newer ZooKeeper backup exists: stop all
+    brokers, restore it, start them. If not: a restarted broker takes the lower epochs and may truncate its log to them. Compare
+    `leader-epoch-checkpoint` of the replicas first, then restart the brokers one at a time.
 
     ## References
     KIP-101 and KIP-320 (leader epochs); `StaleControllerEpochException`.

@@ -15,38 +15,39 @@ from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic, Regis
     needs=(Registry, RegisteredTopic, RegisteredPartition),
     parts=("controller", "topics"),
     says={
-        Status.FAIL: "{count} partitions have a leader that was elected unclean and has not recovered ({partitions}): records"
-        " are lost",
+        Status.FAIL: "{count} partitions have a leader from an unclean election that has not recovered ({partitions}): "
+        "records are lost",
         Status.PASS: "No leader of {total} partitions is recovering from an unclean election",
-        Status.UNKNOWN: "Not known: whether leaders recover from unclean elections ({error})",
-        Status.NOT_APPLICABLE: "Recovery of leaders is told by ZooKeeper alone: {reason}",
+        Status.UNKNOWN: "Cannot determine whether leaders recover from unclean elections ({error})",
+        Status.NOT_APPLICABLE: "Only ZooKeeper reports the recovery of leaders: {reason}",
     },
 )
 def leader_recovering(view: ClusterView) -> Iterator[Judgement]:
-    """A leader that was elected unclean has not recovered.
+    """A leader from an unclean election has not recovered.
 
     ## Why it matters
-    The controller made a replica leader that was not in sync. What the replicas in sync had, and it had not, is gone; consumers
-    may see offsets again with other records. As long as the leader does not say that it has recovered, no other is elected
+    The controller elected a replica that was not in sync. Records that only the in-sync replicas had are lost. Consumers may
+    see the same offsets again with other records. Until the leader reports that it has recovered, no other leader is elected
     cleanly.
 
     ## Fails when
-    `leader_recovery_state` in a partition's `state` is RECOVERING in two looks, unchanged in between. Kafka 3.2 and later write
-    it.
+    `leader_recovery_state` in a partition's `state` is RECOVERING in two samples, unchanged in between. Kafka 3.2 and later
+    write it.
 
     ## Not known when
-    Topics were not read, or it was seen once: a leader recovers within moments. In KRaft no API of brokers tells.
+    Topics were not read, or one sample only shows it: a leader recovers within seconds. In KRaft no broker API reports it.
 
     ## Passes only when
-    No state says so. Before Kafka 3.2 none ever does: then it passes with what there is.
+    No state is RECOVERING. Before Kafka 3.2 no state contains this field, and the check passes.
 
     ## What to do
-    Find out when and why: `grep -i unclean controller.log state-change.log`, and who set `unclean.leader.election.enable`
-    (KA704). Compare what consumers of {partitions} have processed with what is there now; replicas that come back cut their logs
-    to the new leader's, so copy a former leader's log folder before it starts, if the records matter.
+    Find out when and why the election happened: `grep -i unclean controller.log state-change.log`, and what set
+    `unclean.leader.election.enable` (KA704). Compare what consumers of {partitions} have processed with the records that exist
+    now. A returning replica truncates its log to the new leader's log. If the records matter, copy the log directory of the
+    former leader before it starts.
 
     ## References
-    KIP-704 (a leader is told that it must recover).
+    KIP-704 (the controller tells a leader that it must recover).
     """
     total = view.partitions.count.partitions
     found = next((row for row in view.differences.of(StateFault) if row.kind == "recovering"), None)
@@ -55,5 +56,5 @@ def leader_recovering(view: ClusterView) -> Iterator[Judgement]:
     elif found.repeated:
         yield view.judge("KA207", "cluster", Status.FAIL, count=found.repeated, total=total, partitions=found.first)
     else:
-        error = f"{found.partitions} partitions in one look"
+        error = f"{found.partitions} partitions in one sample"
         yield view.judge("KA207", "cluster", Status.UNKNOWN, total=total, error=error, needs="another audit")

@@ -16,33 +16,35 @@ from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic
     needs=(RegisteredTopic, RegisteredPartition),
     parts=("topics",),
     says={
-        Status.FAIL: "Leaders flap: the leader epoch of {count} partitions ({partitions}) rose by up to {most} in {minutes}"
-        " minutes",
-        Status.PASS: "No leader epoch of {total} partitions rose much since the previous snapshot",
-        Status.UNKNOWN: "Not known: whether leaders flap ({error})",
+        Status.FAIL: "Leaders change repeatedly: the leader epoch of {count} partitions ({partitions}) rose by up to {most} "
+        "in {minutes} minutes",
+        Status.PASS: "No leader epoch of {total} partitions rose above the limit since the previous snapshot",
+        Status.UNKNOWN: "Cannot determine whether leaders change repeatedly ({error})",
         Status.NOT_APPLICABLE: "Leader epochs cannot be compared: {reason}",
     },
 )
 def leaders_flap(view: ClusterView) -> Iterator[Judgement]:
-    """Partitions are given a leader again and again.
+    """Partitions get a new leader repeatedly.
 
     ## Why it matters
-    At each change producers and consumers of the partition stop for a moment and ask for their leader, and followers cut their
-    logs. Nobody sees a fault when looking, and everybody has slow clients.
+    At each change, producers and consumers of the partition stop briefly and refresh their metadata, and followers truncate
+    their logs. A single view shows no fault, but all clients are slow.
 
     ## Fails when
-    The leader epoch of a partition rose by 20 or more since the previous snapshot, and by more than six an hour. Restarts of all
-    brokers raise it by a few.
+    The leader epoch of a partition rose by 20 or more since the previous snapshot, and by more than six per hour. A restart of
+    all brokers raises it by less.
 
     ## Not known when
-    Topics were not read in either snapshot. Without a previous snapshot it does not apply. Topics created anew are not compared.
+    Topics were not read in one of the snapshots. The check does not apply without a previous snapshot. Topics that were created
+    again are not compared.
 
     ## Passes only when
-    Both snapshots were read, and no epoch rose so much.
+    Both snapshots were read, and no epoch rose above the limit.
 
     ## What to do
-    Broker {broker} has a replica of most of them ({share} of {count}): `grep -iE 'session expired|fenced|Shrinking ISR'
-    server.log` there, its ZooKeeper session or way to the KRaft controllers, its pauses, its network.
+    Broker {broker} has a replica of most of these partitions ({share} of {count}). Run `grep -iE 'session
+    expired|fenced|Shrinking ISR' server.log` on its host. Check its ZooKeeper session or its connection to the KRaft
+    controllers, its garbage collection pauses and its network.
 
     ## References
     KIP-101 (leader epochs); metric `LeaderElectionRateAndTimeMs`.

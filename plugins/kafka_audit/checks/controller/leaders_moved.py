@@ -16,10 +16,10 @@ from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic
     needs=(RegisteredTopic, RegisteredPartition),
     parts=("topics",),
     says={
-        Status.FAIL: "Broker {broker} no longer leads {moved} of the {led} partitions that it led in the previous snapshot "
-        "({partitions}); they are led by {now}",
+        Status.FAIL: "Broker {broker} no longer leads {moved} of {led} partitions that it led in the previous snapshot "
+        "({partitions}); now led by {now}",
         Status.PASS: "Broker {broker} still leads all {led} partitions that it led in the previous snapshot",
-        Status.UNKNOWN: "Not known: whether leaders moved away from {who} ({error})",
+        Status.UNKNOWN: "Cannot determine whether leaders moved away from {who} ({error})",
         Status.NOT_APPLICABLE: "Leaders cannot be compared: {reason}",
     },
 )
@@ -27,25 +27,25 @@ def leaders_moved(view: ClusterView) -> Iterator[Judgement]:
     """Leaders moved away from a broker since the previous snapshot.
 
     ## Why it matters
-    Leaders move for a reason: a restart, a dead disk, a session that expired, a reassignment. A producer that does not refresh
-    its metadata stays with the old leader (KA506 asks that broker).
+    Leaders move for a reason: a restart, a failed disk, an expired session, a reassignment. A producer that does not refresh
+    its metadata continues to send to the old leader (KA506 checks that broker).
 
     ## Fails when
-    A partition that the broker led in the previous snapshot has another leader, or none, now. MEDIUM above the share
-    `limits.leader_moves` of what it led, else INFO: one move is news, no fault. Topics created anew are not compared.
+    A partition that the broker led in the previous snapshot now has another leader, or none. MEDIUM if more than the share
+    `limits.leader_moves` of its partitions moved, otherwise INFO. Topics that were created again are not compared.
 
     ## Not known when
-    ZooKeeper was not read in either snapshot. Without a previous snapshot it does not apply.
+    ZooKeeper was not read in one of the snapshots. The check does not apply without a previous snapshot.
 
     ## Passes only when
-    Both snapshots read ZooKeeper, and the broker leads all that it led.
+    Both snapshots read ZooKeeper, and the broker leads all partitions that it led before.
 
     ## What to do
-    Read why, at the time between the two snapshots: `grep -iE 'offline|Broker failure' controller.log state-change.log` on the
-    controller's host, `grep -iE 'log dir|shut down|Session expired' server.log` on that of broker {broker}. Once it is back and
-    in every ISR (`kafka-topics.sh --bootstrap-server <broker>:9092 --describe --under-replicated-partitions` lists nothing), move
-    the leaders back:
-    `kafka-leader-election.sh --bootstrap-server <broker>:9092 --election-type preferred --all-topic-partitions`.
+    Find the reason in the logs between the two snapshots: `grep -iE 'offline|Broker failure' controller.log state-change.log`
+    on the controller's host, and `grep -iE 'log dir|shut down|Session expired' server.log` on the host of broker {broker}. When
+    the broker is back and in every ISR (`kafka-topics.sh --bootstrap-server <broker>:9092 --describe
+    --under-replicated-partitions` lists nothing), move the leaders back: `kafka-leader-election.sh --bootstrap-server
+    <broker>:9092 --election-type preferred --all-topic-partitions`.
 
     ## References
     KIP-112 and KIP-113 (disk failure); `auto.leader.rebalance.enable`.
@@ -71,5 +71,5 @@ def leaders_moved(view: ClusterView) -> Iterator[Judgement]:
             moved=move.moved,
             led=move.led,
             partitions=move.first,
-            now=tuple("nobody" if leader < 0 else f"broker {leader}" for leader in move.leaders),
+            now=tuple("no broker" if leader < 0 else f"broker {leader}" for leader in move.leaders),
         )

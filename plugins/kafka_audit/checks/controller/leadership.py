@@ -23,7 +23,7 @@ def by_registry(view: ClusterView) -> Judgement:
         error, needs = (failed[0].error, failed[0].needs) if failed else ("no answer", None)
         words = {"error": f"ZooKeeper was not read: {error}", "needs": needs or "a ZooKeeper that answers"}
         return view.judge(_CODE, "cluster", Status.UNKNOWN, words)
-    epoch = "not known" if now.controller_epoch is None else str(now.controller_epoch)
+    epoch = "unknown" if now.controller_epoch is None else str(now.controller_epoch)
     moving = next((row for row in view.newest(Migration) if row.kraft_controller_id is not None), None)
     if moving is not None:
         who = f"Controller {moving.kraft_controller_id}, a KRaft controller in a migration,"
@@ -34,7 +34,7 @@ def by_registry(view: ClusterView) -> Judgement:
     if absent:
         fault = f"/controller is absent (controller epoch {epoch})"
         return view.judge(_CODE, "cluster", Status.FAIL, fault=fault, epoch=epoch)
-    words = {"error": "in motion: absent in one look", "needs": "another audit"}
+    words = {"error": "in motion: absent in one sample", "needs": "another audit"}
     return view.judge(_CODE, "cluster", Status.UNKNOWN, words)
 
 
@@ -47,7 +47,7 @@ def by_quorum(view: ClusterView) -> Judgement:
         return view.judge(_CODE, "cluster", Status.PASS, controller=who, epoch=leader.leader_epoch)
     if _leaderless(quorum.now):
         if before is not None and _leaderless(before):
-            fault = f"{_NO_LEADER}, as {counted(len(named), 'controller')} told"
+            fault = f"{_NO_LEADER}, as reported by {counted(len(named), 'controller')}"
             return view.judge(_CODE, "cluster", Status.FAIL, fault=fault, epoch="none")
         return view.judge(_CODE, "cluster", Status.UNKNOWN, ONCE)
     asked = [read for read in quorum.reads if read.observer.startswith("broker")]
@@ -56,9 +56,9 @@ def by_quorum(view: ClusterView) -> Judgement:
         if before is None or before.newest is not None:
             return view.judge(_CODE, "cluster", Status.UNKNOWN, ONCE)
         still = f"; a follower still names controller {named[0].leader_id}" if named else ""
-        fault = f"{_NO_LEADER} that answers through any of {counted(len(silent), 'broker')} asked ({silent[0].error}){still}"
-        told = view.judge(_CODE, "cluster", Status.FAIL, fault=fault, epoch="none")
-        return replace(told, confidence=Confidence.INFERRED)
+        fault = f"{_NO_LEADER} that answers through any of {counted(len(silent), 'broker')} ({silent[0].error}){still}"
+        finding = view.judge(_CODE, "cluster", Status.FAIL, fault=fault, epoch="none")
+        return replace(finding, confidence=Confidence.INFERRED)
     error, needs = quorum.unread()
     return view.judge(_CODE, "cluster", Status.UNKNOWN, error=error, needs=needs)
 
@@ -68,6 +68,6 @@ def _leaderless(look: QuorumSample) -> bool:
 
 
 def _answer_else(view: ClusterView, silent: Iterable[SourceRead]) -> bool:
-    """Tell whether all who did not pass on the question for the quorum give their view in the newest look."""
+    """Tell whether all who did not pass on the question for the quorum give their view in the newest sample."""
     viewed = {row.observer for row in view.newest(BrokerView)}
     return viewed.issuperset(read.observer for read in silent if read.observer.startswith("broker"))

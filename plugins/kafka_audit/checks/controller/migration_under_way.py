@@ -16,35 +16,37 @@ _ENABLE, _QUORUM_API = "zookeeper.metadata.migration.enable", 55
     severity=Severity.INFO,
     needs=(Migration, BrokerApi, BrokerConfig, QuorumView),
     says={
-        Status.FAIL: "A migration from ZooKeeper to KRaft has begun, phase {phase}: {state}",
-        Status.PASS: "ZooKeeper holds no trace of a migration to KRaft",
-        Status.UNKNOWN: "Not known: whether a migration to KRaft has begun ({error})",
-        Status.NOT_APPLICABLE: "No migration from ZooKeeper to look for: {reason}",
+        Status.FAIL: "A migration from ZooKeeper to KRaft is in progress, phase {phase}: {state}",
+        Status.PASS: "ZooKeeper contains no trace of a migration to KRaft",
+        Status.UNKNOWN: "Cannot determine whether a migration to KRaft is in progress ({error})",
+        Status.NOT_APPLICABLE: "No migration from ZooKeeper is possible: {reason}",
     },
 )
 def migration_under_way(view: ClusterView) -> Iterator[Judgement]:
-    """A migration from ZooKeeper to KRaft has begun, and this is how far it is.
+    """A migration from ZooKeeper to KRaft is in progress; the finding shows its phase.
 
     ## Why it matters
-    While it lasts two kinds of brokers and two places of metadata are right at once, and what is normal then would be a fault
-    else: a controller in ZooKeeper that is no broker, brokers that ZooKeeper does not know. Left half done it is the worst of
-    both: the way back is open only until the last phase, and a restart in the wrong mode loses a broker.
+    During the migration, brokers of both modes run and metadata has two stores. Conditions that are faults elsewhere are
+    normal: `/controller` holds a node that is not a broker, and ZooKeeper does not know some brokers. Do not leave a migration
+    unfinished: a rollback is possible only until the last phase, and a restart in the wrong mode loses a broker.
 
     ## Fails when
-    `/migration` is there, or `/controller` carries a `kraftControllerEpoch`. It is told, never alerted. Phases: `prepared` (KRaft
-    controllers wait for the brokers), `dual write` (a KRaft controller has taken over), `brokers change` (some run without
-    ZooKeeper), `not finalised` (all do, controllers still write to ZooKeeper; `brokers changed` where nobody told of the quorum),
-    `finished` (the leader of the quorum has a later epoch than the claim in `/controller`).
+    `/migration` exists, or `/controller` contains a `kraftControllerEpoch`. The check reports and never alerts. Phases:
+    `prepared` (KRaft controllers wait for the brokers), `dual write` (a KRaft controller has taken over), `brokers change`
+    (some brokers run without ZooKeeper), `not finalised` (all brokers do, and the controllers still write to ZooKeeper;
+    `brokers changed` if the quorum is unknown), `finished` (the quorum leader has a later epoch than the claim in
+    `/controller`).
 
     ## Not known when
     `/controller` and `/migration` could not be read.
 
     ## Passes only when
-    They were read, and there is no trace. It does not apply where the cluster file names no ZooKeeper.
+    Both were read, and there is no trace of a migration. The check does not apply if the cluster file names no ZooKeeper.
 
     ## What to do
-    Phase `{phase}`: go on as Kafka's documentation has it, a broker at a time with an audit after each, and do not change topics
-    meanwhile. When it is finished take `zookeeper` out of the cluster file, then ZooKeeper out of service.
+    Phase `{phase}`: continue with the procedure in Kafka's documentation, one broker at a time, with an audit after each. Do
+    not change topics during the migration. When it is finished, remove `zookeeper` from the cluster file, then shut down
+    ZooKeeper.
 
     ## References
     KIP-866; Kafka 3.9 documentation, "ZooKeeper to KRaft Migration". `kafka.zk.MigrationZNode`.
@@ -71,7 +73,7 @@ def _phase(view: ClusterView, row: Migration) -> tuple[str, str]:
     leader = view.quorum.now.newest
     if claim is None:
         who = f"{brokers(ready)} {'is' if len(ready) == 1 else 'are'} prepared" if ready else "no broker is prepared"
-        return "prepared", f"KRaft controllers were started beside ZooKeeper and have not taken over; {who}"
+        return "prepared", f"KRaft controllers run next to ZooKeeper and have not taken over; {who}"
     if not without:
         return (
             "dual write",
@@ -82,7 +84,7 @@ def _phase(view: ClusterView, row: Migration) -> tuple[str, str]:
         left = asked - without
         return "brokers change", f"{running}, {brokers(left)} still {'uses' if len(left) == 1 else 'use'} it"
     if leader is not None and epoch is not None and (leader.leader_epoch or 0) > epoch:
-        return "finished", f"{running}, and the leader of the quorum (epoch {leader.leader_epoch}) writes to ZooKeeper no more"
+        return "finished", f"{running}, and the leader of the quorum (epoch {leader.leader_epoch}) no longer writes to ZooKeeper"
     if leader is None:
         return "brokers changed", f"{running}; whether controllers still write to ZooKeeper is not known without DescribeQuorum"
     return "not finalised", f"{running}, and controller {claim} still writes to ZooKeeper"

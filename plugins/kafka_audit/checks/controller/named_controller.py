@@ -11,15 +11,15 @@ from kafka_audit.model.tables import BrokerView, QuorumView
 from kafka_audit.model.text import clean, listing, start_upper
 
 _CODE = "KA202"
-_ZOMBIE = "(itself: deposed, and not aware of it)"
+_ZOMBIE = "(itself; it was replaced and has not noticed)"
 _ABSENT = "/controller names no broker (KA201, KA909)"
-_MOVED = {"error": "in motion", "needs": "another audit: this was seen once, or /controller changed between two looks"}
-_UNTOLD = {"error": "it does not say", "needs": "a broker that answers Metadata v2 or later"}
+_MOVED = {"error": "in motion", "needs": "another audit: this was seen once, or /controller changed between two samples"}
+_UNTOLD = {"error": "it reports none", "needs": "a broker that answers Metadata v2 or later"}
 _Views = Mapping[str, tuple[BrokerView, ...]]
 
 
 def beside_zookeeper(view: ClusterView) -> Iterator[Judgement]:
-    """Judge every registered broker, and every other that gave a view, by what ZooKeeper held in the same look."""
+    """Judge every registered broker, and every other that gave a view, by what ZooKeeper held in the same sample."""
     state = view.state
     failed = [read for read in view.last_reads if read.operation == "zookeeper /controller" and read.outcome == "failed"]
     if state is None or failed:
@@ -54,7 +54,7 @@ def _one(  # noqa: PLR0913, PLR0917 -- one broker with all that it is judged by
     own = [row for row in views if state.kafka_cluster_id in {None, row.kafka_cluster_id}]
     if state.controller_id is None:
         return view.judge(_CODE, resource, Status.NOT_APPLICABLE, words, reason=_ABSENT)
-    words["right"] = f"controller {state.controller_id}, as ZooKeeper holds"
+    words["right"] = f"controller {state.controller_id}, according to ZooKeeper"
     if not own:
         return view.judge(_CODE, resource, Status.UNKNOWN, words | _silence(view, resource, views))
     said = {row.listener: row.controller_id for row in own if row.controller_id != state.controller_id}
@@ -72,13 +72,13 @@ def _one(  # noqa: PLR0913, PLR0917 -- one broker with all that it is judged by
 
 def _silence(view: ClusterView, resource: str, views: tuple[BrokerView, ...]) -> dict[str, str]:
     if views:
-        error = f"its view is of cluster {clean(views[0].kafka_cluster_id)}"
+        error = f"its view belongs to cluster {clean(views[0].kafka_cluster_id)}"
         return {"error": error, "needs": "a broker of this cluster at that address"}
     of = view.reads.resources
     failed = [r for r in view.last_reads if r.outcome == "failed" and of.get(r.observer) == resource]
     asked = [r for r in failed if r.operation in {"Metadata", "ApiVersions"}]
-    error = next((read.error for read in asked if read.error), "it was not asked")
-    needs = next((read.needs for read in asked if read.needs), f"an answer of {resource.replace('/', ' ', 1)} to Metadata")
+    error = next((read.error for read in asked if read.error), "it was not read")
+    needs = next((read.needs for read in asked if read.needs), f"an answer from {resource.replace('/', ' ', 1)} to Metadata")
     return {"error": error, "needs": needs}
 
 
@@ -91,7 +91,7 @@ def among_observers(view: ClusterView) -> Iterator[Judgement]:
         resource = observer_of(row)
         words = {"who": resource.replace("/", " ", 1), "subject": start_upper(resource.replace("/", " ", 1))}
         words["right"] = (
-            f"controller {right.leader_id} with epoch {right.leader_epoch}, as the newest answer has it" if right else ""
+            f"controller {right.leader_id} with epoch {right.leader_epoch}, according to the newest answer" if right else ""
         )
         epoch = "" if row.leader_epoch is None else f" with epoch {row.leader_epoch}"
         words["said"] = f"controller {row.leader_id}{epoch}"

@@ -16,35 +16,36 @@ from kafka_audit.model.tables import RegisteredPartition, Registry
     needs=(Registry, RegisteredPartition),
     parts=("controller", "topics"),
     says={
-        Status.FAIL: "Brokers will refuse the controller: the state of {partitions} was written with controller epoch {written},"
-        " above the {epoch} of /controller_epoch",
+        Status.FAIL: "Brokers will reject the controller: the state of {partitions} has controller epoch {written}, above "
+        "{epoch} in /controller_epoch",
         Status.PASS: "No state of {total} partitions is ahead of /controller_epoch ({epoch})",
-        Status.UNKNOWN: "Not known: whether states are ahead of /controller_epoch ({error})",
+        Status.UNKNOWN: "Cannot determine whether partition states are ahead of /controller_epoch ({error})",
         Status.NOT_APPLICABLE: "No /controller_epoch to compare with: {reason}",
     },
 )
 def state_ahead_of_controller(view: ClusterView) -> Iterator[Judgement]:
-    """A partition's state was written by a later controller than /controller_epoch knows.
+    """A partition's state has a later controller epoch than /controller_epoch.
 
     ## Why it matters
-    `/controller_epoch` fell: ZooKeeper was restored in part, or somebody deleted the znode. Brokers have seen the higher epoch
-    and answer the present controller with STALE_CONTROLLER_EPOCH; its decisions reach nobody.
+    `/controller_epoch` fell: ZooKeeper was partly restored, or a client deleted the znode. Brokers have seen the higher epoch
+    and answer the current controller with STALE_CONTROLLER_EPOCH. No broker applies its decisions.
 
     ## Fails when
-    The controller epoch in a partition's state is above `/controller_epoch`, and the state was there before that was read: in two
-    looks, or by its mzxid. More than ten partitions are told as one finding of the cluster.
+    The controller epoch in a partition's state is above `/controller_epoch`, and the state was written before
+    `/controller_epoch` was read: it is there in two samples, or its mzxid shows it. More than ten partitions are reported as
+    one finding of the cluster.
 
     ## Not known when
-    ZooKeeper was not read, `/controller_epoch` is absent, or the state was written while the look was taken.
+    ZooKeeper was not read, `/controller_epoch` is absent, or the state was written during the sample.
 
     ## Passes only when
-    Every state was read, and none is above `/controller_epoch`.
+    Every state was read, and no state is above `/controller_epoch`.
 
     ## What to do
-    As for KA204: stop changes, find out who wrote to ZooKeeper, and look at what else was rolled back. Only then let the
-    controller move until `/controller_epoch` is above {written}, which ends the refusals: each restart of the broker that is
-    controller raises it by one. Delete no znode by hand: during a migration to KRaft (KA909) to delete `/controller` is a step
-    back to ZooKeeper.
+    Follow the steps of KA204: stop all changes, find out which client wrote to ZooKeeper, and check what else was rolled back.
+    Then move the controller until `/controller_epoch` is above {written}: each restart of the broker that is the controller
+    raises it by one. The rejections stop at that point. Do not delete a znode by hand: during a migration to KRaft (KA909),
+    deleting `/controller` is a step back to ZooKeeper.
 
     ## References
     `StaleControllerEpochException`, error 11 STALE_CONTROLLER_EPOCH.

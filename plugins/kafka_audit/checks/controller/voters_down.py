@@ -9,7 +9,7 @@ from kafka_audit.cluster.quorum import seconds
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import QuorumReplica, QuorumView
-from kafka_audit.model.text import counted, listing
+from kafka_audit.model.text import listing
 
 
 @check(
@@ -17,34 +17,36 @@ from kafka_audit.model.text import counted, listing
     severity=Severity.HIGH,
     needs=(QuorumView, QuorumReplica),
     says={
-        Status.FAIL: "{down} of {total} controllers in the quorum {follow} its leader {leader} no more ({which}): {spare}",
-        Status.PASS: "All {total} voters of the metadata quorum follow its leader {leader}",
-        Status.UNKNOWN: "Not known: whether all voters of the metadata quorum follow ({error})",
+        Status.FAIL: "{down} of {total} quorum controllers {follow} leader {leader} ({which}): {spare}",
+        Status.PASS: "All {total} voters of the metadata quorum follow leader {leader}",
+        Status.UNKNOWN: "Cannot determine whether all voters of the metadata quorum follow ({error})",
         Status.NOT_APPLICABLE: "No metadata quorum: {reason}",
     },
 )
 def voters_down(view: ClusterView) -> Iterator[Judgement]:
-    """Controllers of the metadata quorum are down or lag.
+    """Controllers of the metadata quorum are down or lagging.
 
     ## Why it matters
-    The quorum works as long as a majority of its voters follows. Below that no leader of any partition can be elected, no topic
-    created, and no broker can start. A voter that is down without anybody's notice is how a cluster comes to that edge.
+    The quorum works while a majority of its voters follows the leader. Without a majority no partition leader can be elected,
+    no topic can be created, and no broker can start. A voter that is down and unnoticed brings the cluster closer to that
+    point.
 
     ## Fails when
-    In two looks the leader has not seen a voter caught up with the metadata log for 10 s; one that works is caught up twice a
-    second. MEDIUM while a further voter may go without loss of the majority.
+    In two samples the leader has not seen a voter caught up with the metadata log for 10 s. A working voter catches up twice
+    per second. MEDIUM if another voter can fail without losing the majority.
 
     ## Not known when
-    DescribeQuorum was refused or not answered, its version tells no times (before Kafka 3.3), or this was seen in one look.
+    DescribeQuorum was denied or not answered, or its version reports no timestamps (before Kafka 3.3), or one sample only shows
+    it.
 
     ## Passes only when
     The leader answered, and every voter is caught up.
 
     ## What to do
-    Start {which}, or open the way from there to the other controllers' port (9093 by custom). The end of server.log there says
-    which of the two: `grep -iE 'controller|fetch|UnknownHost|Connection' server.log | tail`. See it:
-    `kafka-metadata-quorum.sh --bootstrap-server <broker>:9092 describe --replication`. Do not remove a voter that is to come
-    back, and do not format its disk.
+    Start {which}, or open the connection from there to the other controllers' port (9093 by convention). The end of server.log
+    on that host shows which of the two is needed: `grep -iE 'controller|fetch|UnknownHost|Connection' server.log | tail`. To
+    see the lag, run `kafka-metadata-quorum.sh --bootstrap-server <broker>:9092 describe --replication`. Do not remove a voter
+    that will return, and do not format its disk.
 
     ## References
     KIP-595, KIP-836 (lag of voters and observers); `controller.quorum.fetch.timeout.ms`.
@@ -57,7 +59,7 @@ def voters_down(view: ClusterView) -> Iterator[Judgement]:
     voters = {one for one, row in now.replicas.items() if row.voter}
     words: dict[str, object] = {"total": len(voters), "leader": now.newest.leader_id}
     if not now.behind_ms:
-        words |= {"error": "this version tells no times", "needs": "DescribeQuorum version 1 (Kafka 3.3)"}
+        words |= {"error": "this version reports no timestamps", "needs": "DescribeQuorum version 1 (Kafka 3.3)"}
         yield view.judge("KA209", "cluster", Status.UNKNOWN, words)
         return
     down = sorted(voters & now.late)
@@ -67,14 +69,14 @@ def voters_down(view: ClusterView) -> Iterator[Judgement]:
         yield view.judge("KA209", "cluster", Status.UNKNOWN, words | ONCE)
     else:
         spare = len(voters) - len(down) - (len(voters) // 2 + 1)
-        words |= {"down": len(down), "follow": "follows" if len(down) == 1 else "follow"}
+        words |= {"down": len(down), "follow": "does not follow" if len(down) == 1 else "do not follow"}
         words["which"] = listing(f"controller {one}, caught up {seconds(now.behind_ms[one])}" for one in down)
         words["spare"] = _spare(spare)
-        told = view.judge("KA209", "cluster", Status.FAIL, words)
-        yield replace(told, severity=Severity.MEDIUM) if spare > 0 else told
+        finding = view.judge("KA209", "cluster", Status.FAIL, words)
+        yield replace(finding, severity=Severity.MEDIUM) if spare > 0 else finding
 
 
 def _spare(spare: int) -> str:
     if spare > 0:
-        return f"{counted(spare, 'further one', 'further ones')} may fail before the majority is lost"
-    return "one more, and no leader can be elected"
+        return f"{spare} more can fail before the quorum loses its majority"
+    return "losing another loses the quorum"

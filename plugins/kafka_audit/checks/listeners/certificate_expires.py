@@ -22,7 +22,7 @@ _SOON, _LATER = 7, 30  # days
     says={
         Status.FAIL: "Clients of broker {broker} on {listener} will not accept its certificate: {fault}",
         Status.PASS: "Broker {broker} shows on {listener} a certificate for {host} that is valid for {days} days more",
-        Status.UNKNOWN: "Not known: how long the certificate of {who} is valid ({error})",
+        Status.UNKNOWN: "Cannot determine how long the certificate of {who} is valid ({error})",
         Status.NOT_APPLICABLE: "No certificates to look at: {reason}",
     },
 )

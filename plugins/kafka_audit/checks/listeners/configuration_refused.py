@@ -27,7 +27,7 @@ _TEXTS = frozenset({"STRING", "LIST", "PASSWORD"})
     says={
         Status.FAIL: "Broker {broker} does not start with its server.properties: {kafka_says}",
         Status.PASS: "Kafka {version} accepts the server.properties of broker {broker}",
-        Status.UNKNOWN: "Not known: whether Kafka accepts the server.properties of {who} ({error})",
+        Status.UNKNOWN: "Cannot determine whether Kafka accepts the server.properties of {who} ({error})",
     },
 )
 def configuration_refused(view: ClusterView) -> Iterator[Judgement]:
@@ -62,7 +62,7 @@ def configuration_refused(view: ClusterView) -> Iterator[Judgement]:
         known = releases(view, broker)
         evidence = {"broker": broker, "who": f"broker {broker}", "version": known[-1] if known else "of its release"}
         if not known:
-            needs = f"an answer of broker {broker} to ApiVersions, or kafka-audit lint with --kafka-version"
+            needs = f"an answer from broker {broker} to ApiVersions, or kafka-audit lint with --kafka-version"
             words = evidence | {"error": "its release is not known", "needs": needs}
             yield view.judge("KA310", f"broker/{broker}", Status.UNKNOWN, words)
         else:

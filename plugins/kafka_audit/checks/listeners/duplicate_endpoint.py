@@ -21,7 +21,7 @@ OLD_ENOUGH_MS = 60_000
     says={
         Status.FAIL: "Clients cannot tell brokers {brokers} apart: each advertises {host}:{port}",
         Status.PASS: "Only broker {broker} advertises {host}:{port}",
-        Status.UNKNOWN: "Not known: whether {who} shares an address with another ({error})",
+        Status.UNKNOWN: "Cannot determine whether {who} shares an address with another ({error})",
     },
 )
 def duplicate_endpoint(view: ClusterView) -> Iterator[Judgement]:
@@ -32,13 +32,13 @@ def duplicate_endpoint(view: ClusterView) -> Iterator[Judgement]:
     the other.
 
     ## Fails when
-    The same host and port is registered under two broker ids, in two looks, or in one by registrations of more than a minute.
+    The same host and port is registered under two broker ids, in two samples, or in one by registrations of more than a minute.
     A broker that died leaves its registration until its session ends, so a replacement at its address is no fault. In KRaft,
-    which tells no age: brokers list both ids there in two looks, or both told their settings themselves.
+    which tells no age: brokers list both ids there in two samples, or both told their settings themselves.
 
     ## Not known when
     Nobody told addresses (ZooKeeper, in KRaft the brokers' settings and lists), or one of the two is young or changed between
-    two looks.
+    two samples.
 
     ## Passes only when
     No other broker id has that host and port.

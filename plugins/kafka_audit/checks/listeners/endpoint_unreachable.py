@@ -21,7 +21,7 @@ _WORST_FIRST = ("closed", "moving", "unknown", "open")
         "endpoints reached: {reached}",
         Status.PASS: "{host}:{port} ({listener} of broker {broker}) is reached from {vantage}",
         Status.NOT_APPLICABLE: "{host}:{port} ({listener} of broker {broker}) is not for these clients: {reason}",
-        Status.UNKNOWN: "Not known: whether clients reach broker {broker} at {host}:{port} ({listener}): {error}",
+        Status.UNKNOWN: "Cannot determine whether clients reach broker {broker} at {host}:{port} ({listener}): {error}",
     },
 )
 def endpoint_unreachable(view: ClusterView) -> Iterator[Judgement]:
@@ -31,7 +31,7 @@ def endpoint_unreachable(view: ClusterView) -> Iterator[Judgement]:
     Bootstrap works with any one broker; then clients go to the leader's advertised address. What it leads is lost to them.
 
     ## Fails when
-    A probe from a client vantage (this worker is one) fails in two looks with the same registration. The layer that fails first
+    A probe from a client vantage (this worker is one) fails in two samples with the same registration. The layer that fails first
     is named for each: dns (no address; the evidence has who was asked), tcp, tls, sasl, api (ApiVersions). Who answers: KA111.
 
     A listener that brokers use between each other, or to their controller, does not apply where the vantage reaches it at no

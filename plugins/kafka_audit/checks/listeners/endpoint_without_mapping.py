@@ -19,7 +19,7 @@ from kafka_audit.model.tables import Probe
         Status.FAIL: "Broker {broker} is left out of `reach`: {address} ({listener}) has no mapping, {mapped} of {count} have "
         "one; dialled directly it is {open}",
         Status.PASS: "{address} ({listener} of broker {broker}) is reached through {via}",
-        Status.UNKNOWN: "Not known: whether `reach` leads to {who} ({error})",
+        Status.UNKNOWN: "Cannot determine whether `reach` leads to {who} ({error})",
         Status.NOT_APPLICABLE: "No way in is declared: {reason}",
     },
 )
@@ -34,7 +34,7 @@ def endpoint_without_mapping(view: ClusterView) -> Iterator[Judgement]:
     `reach` of the cluster file maps an advertised address of this listener, and not this one. LOW where it is reached directly.
 
     ## Not known when
-    No endpoint is known, or the broker registered anew between two looks. It does not apply without `reach`.
+    No endpoint is known, or the broker registered anew between two samples. It does not apply without `reach`.
 
     ## Passes only when
     Every advertised address of the listener has a mapping. Whether the right broker answers there is KA111.

@@ -20,7 +20,7 @@ from kafka_audit.model.tables import Probe, RegisteredBroker, RegisteredEndpoint
         Status.FAIL: "Broker {broker} is cut off: {who} {cannot} reach {host}:{port}, its address for brokers ({listener}): "
         "{why}",
         Status.PASS: "Every broker reaches broker {broker} at {host}:{port} ({listener}): tcp open from {open}",
-        Status.UNKNOWN: "Not known: whether the other brokers reach {target}: {error}",
+        Status.UNKNOWN: "Cannot determine whether the other brokers reach {target}: {error}",
         Status.NOT_APPLICABLE: "No registered endpoints between brokers: {reason}",
     },
 )
@@ -33,7 +33,7 @@ def inter_broker_endpoint_unreachable(view: ClusterView) -> Iterator[Judgement]:
     reach its leader falls out of the ISR.
 
     ## Fails when
-    Measured: a probe from a broker's own host fails at dns or tcp in two looks, or its log says so, newer than both starts and
+    Measured: a probe from a broker's own host fails at dns or tcp in two samples, or its log says so, newer than both starts and
     still repeated. CRITICAL where the controller's side is cut, or something is broken; HIGH where it is not yet.
 
     Inferred, where the controller's side was not measured: the broker's own view is empty or stale, or a follower that replicates
@@ -73,7 +73,7 @@ def _judged(view: ClusterView, cuts: Cuts, cut: CutEvidence) -> Judgement:
     if cut.answered and _symptom(cut) is not None:
         return _inferred(view, cuts, cut)
     if cut.sides.moving or (cut.symptom is not None and not cut.symptom.settled):
-        needs = "another audit: this was seen once, or the cluster changed between two looks"
+        needs = "another audit: this was seen once, or the cluster changed between two samples"
         return _unknown(view, cut, error="in motion", needs=needs)
     if not cut.unmeasured:
         return view.judge("KA302", cut.resource, Status.PASS, _evidence(cut))

@@ -27,7 +27,7 @@ _OF_EACH_PROTOCOL = "PLAINTEXT:,SSL:,SASL_PLAINTEXT:,SASL_SSL:"
     says={
         Status.FAIL: "Broker {broker} does not start with its server.properties: {kafka_says}",
         Status.PASS: "Broker {broker} advertises {listener}, the listener that it uses between brokers",
-        Status.UNKNOWN: "Not known: whether {who} advertises the listener that it uses between brokers ({error})",
+        Status.UNKNOWN: "Cannot determine whether {who} advertises the listener that it uses between brokers ({error})",
     },
 )
 def inter_broker_listener_undefined(view: ClusterView) -> Iterator[Judgement]:

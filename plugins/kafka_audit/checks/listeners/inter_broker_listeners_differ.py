@@ -23,7 +23,7 @@ _KEYS = ("inter.broker.listener.name", "security.inter.broker.protocol")
     says={
         Status.FAIL: "Broker {broker} and others do not talk alike: {fault}",
         Status.PASS: "Broker {broker} talks to others on {listener} ({protocol}), as they do to it",
-        Status.UNKNOWN: "Not known: whether {who} talks to others as they do to it ({error})",
+        Status.UNKNOWN: "Cannot determine whether {who} talks to others as they do to it ({error})",
     },
 )
 def inter_broker_listeners_differ(view: ClusterView) -> Iterator[Judgement]:

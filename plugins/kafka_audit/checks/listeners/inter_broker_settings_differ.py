@@ -20,7 +20,7 @@ _NAME, _PROTOCOL = "inter.broker.listener.name", "security.inter.broker.protocol
     says={
         Status.FAIL: "Broker {broker} is told to talk to others on {listener} by {key}, where {others} {say} {usual}",
         Status.PASS: "Broker {broker} is told to talk to others on {listener} ({how}), as most are",
-        Status.UNKNOWN: "Not known: whether {who} is told to talk to others as they are ({error})",
+        Status.UNKNOWN: "Cannot determine whether {who} is told to talk to others as they are ({error})",
         Status.NOT_APPLICABLE: "No inter-broker settings to compare: {reason}",
     },
 )

@@ -19,7 +19,7 @@ from kafka_audit.model.tables import RegisteredBroker, RegisteredEndpoint
     says={
         Status.FAIL: "Clients of listener {listener} find broker {broker} different: {fault}",
         Status.PASS: "Broker {broker} has listener {listener} as the others do ({protocol})",
-        Status.UNKNOWN: "Not known: whether {who} has the listeners of the others ({error})",
+        Status.UNKNOWN: "Cannot determine whether {who} has the listeners of the others ({error})",
     },
 )
 def listener_sets_differ(view: ClusterView) -> Iterator[Judgement]:
@@ -33,7 +33,7 @@ def listener_sets_differ(view: ClusterView) -> Iterator[Judgement]:
     the same name than most. CRITICAL where a broker lacks the listener that another one uses between brokers.
 
     ## Not known when
-    ZooKeeper was not read, or the registration changed between two looks; in KRaft, which shows no registrations, a broker did
+    ZooKeeper was not read, or the registration changed between two samples; in KRaft, which shows no registrations, a broker did
     not tell its settings. Without DescribeConfigs on Cluster a lack is MEDIUM.
 
     ## Passes only when

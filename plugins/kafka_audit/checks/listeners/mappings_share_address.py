@@ -20,7 +20,7 @@ from kafka_audit.model.text import listing
     says={
         Status.FAIL: "Broker {broker} shares its way in with {others}: `reach` leads {count} advertised addresses to {via}",
         Status.PASS: "{address} ({listener} of broker {broker}) has a way in of its own, or is told apart there by its name",
-        Status.UNKNOWN: "Not known: whether `reach` leads to {who} alone ({error})",
+        Status.UNKNOWN: "Cannot determine whether `reach` leads to {who} alone ({error})",
         Status.NOT_APPLICABLE: "No way in is declared: {reason}",
     },
 )

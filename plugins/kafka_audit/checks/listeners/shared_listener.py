@@ -20,7 +20,7 @@ _OTHERS = ("controller.listener.names", "control.plane.listener.name")
     says={
         Status.FAIL: "Clients and brokers share {listener}, the only listener of broker {broker} for them",
         Status.PASS: "Broker {broker} talks to others on {listener} and has {clients} for clients",
-        Status.UNKNOWN: "Not known: whether clients and brokers share a listener at {who} ({error})",
+        Status.UNKNOWN: "Cannot determine whether clients and brokers share a listener at {who} ({error})",
     },
 )
 def shared_listener(view: ClusterView) -> Iterator[Judgement]:

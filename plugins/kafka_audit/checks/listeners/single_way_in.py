@@ -18,7 +18,7 @@ from kafka_audit.model.tables import Probe
     says={
         Status.FAIL: "One host carries the way in: {host} stands before all {count} brokers at listeners {listeners}",
         Status.PASS: "{hosts} stand before {count} brokers at listeners {listeners}",
-        Status.UNKNOWN: "Not known: whether one host carries the way in to {who} ({error})",
+        Status.UNKNOWN: "Cannot determine whether one host carries the way in to {who} ({error})",
         Status.NOT_APPLICABLE: "No proxy that could be the only one: {reason}",
     },
 )

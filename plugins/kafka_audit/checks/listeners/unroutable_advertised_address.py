@@ -19,7 +19,7 @@ from kafka_audit.model.tables import RegisteredEndpoint
     says={
         Status.FAIL: "Clients on other hosts may not find broker {broker}: listener {listener} advertises {host}:{port}, {kind}",
         Status.PASS: "Broker {broker} advertises {host}:{port} ({listener}), which may mean the same on every host",
-        Status.UNKNOWN: "Not known: whether {who} advertises an address for its own host only ({error})",
+        Status.UNKNOWN: "Cannot determine whether {who} advertises an address for its own host only ({error})",
     },
 )
 def unroutable_advertised_address(view: ClusterView) -> Iterator[Judgement]:
@@ -36,7 +36,7 @@ def unroutable_advertised_address(view: ClusterView) -> Iterator[Judgement]:
     single machine, and for a bare name that a client vantage does resolve.
 
     ## Not known when
-    Nobody told addresses (ZooKeeper, in KRaft the brokers' settings and lists), or this one changed between two looks.
+    Nobody told addresses (ZooKeeper, in KRaft the brokers' settings and lists), or this one changed between two samples.
 
     ## Passes only when
     The advertised host is an address or a name with a dot. Whether it resolves and answers is KA301's question.

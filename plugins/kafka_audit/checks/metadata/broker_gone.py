@@ -9,7 +9,7 @@ from kafka_audit.model.tables import RegisteredBroker, RegisteredPartition
 
 _IN_MOTION = {
     "error": "in motion",
-    "needs": "another audit: this was seen once, or the list of brokers changed between two looks",
+    "needs": "another audit: this was seen once, or the list of brokers changed between two samples",
 }
 
 
@@ -21,7 +21,7 @@ _IN_MOTION = {
     says={
         Status.FAIL: "{subject} gone: {why}; {leaderless} of {replicas} partitions that had a replica there have no leader",
         Status.PASS: "{subject} registered",
-        Status.UNKNOWN: "Not known: whether {who} went away ({error})",
+        Status.UNKNOWN: "Cannot determine whether {who} went away ({error})",
         Status.NOT_APPLICABLE: "No registrations to look at: {reason}",
     },
 )
@@ -35,7 +35,7 @@ def broker_gone(view: ClusterView) -> Iterator[Judgement]:
     ## Fails when
     A broker id is in the previous snapshot's registrations, or in the replicas of a partition, and not in `/brokers/ids` now; or
     fewer brokers are registered than `expect.brokers`. CRITICAL where a partition with a replica there has no leader. Unless only
-    the previous snapshot knows it, two looks have to agree. In KRaft mode registered is who the newest view lists, or who
+    the previous snapshot knows it, two samples have to agree. In KRaft mode registered is who the newest view lists, or who
     answers.
 
     ## Not known when

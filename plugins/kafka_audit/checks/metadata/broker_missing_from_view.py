@@ -17,7 +17,7 @@ from kafka_audit.model.tables import BrokerView, RegisteredBroker, RegisteredEnd
     says={
         Status.FAIL: "{whom}: {lacks}",
         Status.PASS: "Broker {broker} lists every {known} ({listeners})",
-        Status.UNKNOWN: "Not known: whether {who} lists every registered broker ({error})",
+        Status.UNKNOWN: "Cannot determine whether {who} lists every registered broker ({error})",
         Status.NOT_APPLICABLE: "Nothing to compare views with: {reason}",
     },
 )
@@ -29,8 +29,8 @@ def broker_missing_from_view(view: ClusterView) -> Iterator[Judgement]:
     that misses one broker sends nobody there. ZooKeeper, and every tool that asks only ZooKeeper or another broker, sees nothing.
 
     ## Fails when
-    A registered broker that has the listener on which this one was asked is missing from its answer to Metadata in two looks, or
-    the answer lists no broker, and the registrations did not change in between. CRITICAL where the list is empty.
+    A registered broker that has the listener on which this one was asked is missing from its answer to Metadata in two samples,
+    or the answer lists no broker, and the registrations did not change in between. CRITICAL where the list is empty.
 
     In KRaft mode: a broker of the newest view (see KA107) is missing, or this broker answers and the newest view does not list
     it: then it is fenced, which is its own finding and nobody else's.

@@ -17,7 +17,7 @@ from kafka_audit.model.tables import BrokerIdentity, Probe, SourceRead
     says={
         Status.FAIL: "Clients that want broker {broker} reach {answered_by} at {host}:{port} ({listener}), seen from {vantage}",
         Status.PASS: "{host}:{port} ({listener}) is answered by broker {broker} itself, seen from {vantage}",
-        Status.UNKNOWN: "Not known: who answers at {host}:{port} ({listener} of broker {broker}): {error}",
+        Status.UNKNOWN: "Cannot determine who answers at {host}:{port} ({listener} of broker {broker}): {error}",
     },
 )
 def endpoint_answered_by_other(view: ClusterView) -> Iterator[Judgement]:
@@ -28,7 +28,7 @@ def endpoint_answered_by_other(view: ClusterView) -> Iterator[Judgement]:
     for this broker's partitions ends in NOT_LEADER_OR_FOLLOWER, or in somebody else's data.
 
     ## Fails when
-    The socket itself says another broker id than the one that advertises it, or another cluster id, in two looks. It is asked
+    The socket itself says another broker id than the one that advertises it, or another cluster id, in two samples. It is asked
     DescribeConfigs for broker 2147483647, which no broker is; error 42 then names the one that answers.
 
     ## Not known when

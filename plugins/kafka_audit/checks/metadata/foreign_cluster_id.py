@@ -18,7 +18,7 @@ from kafka_audit.model.tables import BrokerView, Registry
         Status.FAIL: "Clients of broker {broker} are on another cluster: it says cluster id {said}, and {zookeeper} is the one "
         "audited",
         Status.PASS: "Broker {broker} says the audited cluster's id ({zookeeper})",
-        Status.UNKNOWN: "Not known: whether {who} belongs to this cluster ({error})",
+        Status.UNKNOWN: "Cannot determine whether {who} belongs to this cluster ({error})",
         Status.NOT_APPLICABLE: "No cluster id to compare with: {reason}",
     },
 )
@@ -31,7 +31,7 @@ def foreign_cluster_id(view: ClusterView) -> Iterator[Judgement]:
 
     ## Fails when
     The cluster id in a broker's answer to Metadata differs from `/cluster/id`, or from `expect.cluster_id` of the cluster file,
-    in two looks. What else that broker says is not compared with this cluster.
+    in two samples. What else that broker says is not compared with this cluster.
 
     ## Not known when
     The broker gave no view or no cluster id, ZooKeeper was not read, or the difference was seen once.

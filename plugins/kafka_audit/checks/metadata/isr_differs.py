@@ -18,7 +18,7 @@ from kafka_audit.model.tables import BrokerView, RegisteredPartition, Registered
         Status.FAIL: "Broker {broker} shows another ISR for {count} of {total} partitions ({partitions}): {held} has {zookeeper},"
         " the broker says {said}",
         Status.PASS: "Broker {broker} shows the ISR that {held} has, as far as its leaders and epochs are the same",
-        Status.UNKNOWN: "Not known: whether {who} shows the right ISR ({error})",
+        Status.UNKNOWN: "Cannot determine whether {who} shows the right ISR ({error})",
         Status.NOT_APPLICABLE: "No ISR to compare with: {reason}",
     },
 )
@@ -31,7 +31,7 @@ def isr_differs(view: ClusterView) -> Iterator[Judgement]:
 
     ## Fails when
     Leader and leader epoch of a broker's answer are those of ZooKeeper's `state` (KRaft: of the newest view) and the ISR is
-    another, in two looks, unchanged in between. Another leader is KA101.
+    another, in two samples, unchanged in between. Another leader is KA101.
 
     ## Not known when
     The broker gave no view, topics were not read, or the difference was seen once: the controller tells changes of the ISR some

@@ -20,7 +20,7 @@ _DENIALS = {3: "UNKNOWN_TOPIC_OR_PARTITION", 6: "NOT_LEADER_OR_FOLLOWER", 74: "F
         Status.FAIL: "Broker {broker} denies that it leads {count} partitions that it is registered to lead ({partitions}): "
         "asked by ListOffsets, it answers {errors}",
         Status.PASS: "Broker {broker} serves all {led} partitions that it is said to lead",
-        Status.UNKNOWN: "Not known: whether {who} serves what it is said to lead ({error})",
+        Status.UNKNOWN: "Cannot determine whether {who} serves what it is said to lead ({error})",
         Status.NOT_APPLICABLE: "Broker {broker} was asked about no partition: {reason}",
     },
 )
@@ -33,7 +33,7 @@ def leader_denies(view: ClusterView) -> Iterator[Judgement]:
 
     ## Fails when
     The broker that ZooKeeper (in KRaft: the newest leader epoch that any broker holds) has as leader answers ListOffsets with
-    error 3, 6, 74 or 75, in two looks, and the epoch was the same in both; it is asked with that epoch where the version has a
+    error 3, 6, 74 or 75, in two samples, and the epoch was the same in both; it is asked with that epoch where the version has a
     place for it. Error 56 is KA503: that broker knows that it led.
 
     ## Not known when

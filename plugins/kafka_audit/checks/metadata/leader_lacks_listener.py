@@ -18,7 +18,7 @@ from kafka_audit.model.tables import BrokerView, RegisteredEndpoint, RegisteredP
         Status.FAIL: "Clients of broker {broker} on listener {listeners} cannot use {count} of {total} partitions "
         "({partitions}): leader {leaders} has no such listener",
         Status.PASS: "Every leader that broker {broker} names has the listener on which it was asked ({listeners})",
-        Status.UNKNOWN: "Not known: whether leaders lack the listener on which {who} is asked ({error})",
+        Status.UNKNOWN: "Cannot determine whether leaders lack the listener on which {who} is asked ({error})",
         Status.NOT_APPLICABLE: "Nothing to compare views with: {reason}",
     },
 )
@@ -30,8 +30,8 @@ def leader_lacks_listener(view: ClusterView) -> Iterator[Judgement]:
     LISTENER_NOT_FOUND and can use the partition only through another listener, if it may reach that.
 
     ## Fails when
-    A broker answers error 72 for a partition in two looks, or error 5 below Metadata v6 while the leader's registration lacks the
-    listener.
+    A broker answers error 72 for a partition in two samples, or error 5 below Metadata v6 while the leader's registration lacks
+    the listener.
 
     ## Not known when
     The broker gave no view, its view is empty (KA107), ZooKeeper was not read (KRaft: no other broker gave a view), or

@@ -19,7 +19,7 @@ from kafka_audit.model.tables import BrokerView, RegisteredBroker, RegisteredPar
         "error 5 LEADER_NOT_AVAILABLE although {right} (first: {first})",
         Status.PASS: "Broker {broker} knows a leader wherever {held}, for {listed} of {total} partitions, which is all that it "
         "lists",
-        Status.UNKNOWN: "Not known: whether {who} misses leaders ({error})",
+        Status.UNKNOWN: "Cannot determine whether {who} misses leaders ({error})",
         Status.NOT_APPLICABLE: "Nothing to compare views with: {reason}",
     },
 )
@@ -31,7 +31,7 @@ def leader_not_available(view: ClusterView) -> Iterator[Judgement]:
     client with another bootstrap address works.
 
     ## Fails when
-    A broker answers error 5 for a partition, in two looks, while ZooKeeper holds a leader for it that is registered. Below
+    A broker answers error 5 for a partition, in two samples, while ZooKeeper holds a leader for it that is registered. Below
     Metadata v6 a leader without the asked listener looks the same; where the registration shows that, it is KA103. In KRaft mode:
     while the newest view has a leader that it lists.
 

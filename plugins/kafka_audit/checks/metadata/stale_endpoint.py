@@ -18,7 +18,7 @@ from kafka_audit.model.tables import BrokerView, RegisteredEndpoint, ViewBroker
         Status.FAIL: "Clients of broker {broker} are sent to an old address of broker {subjects}: registered is {zookeeper}, it "
         "says {said} (listener {listeners})",
         Status.PASS: "Broker {broker} gives the registered address of every broker that it lists ({listeners})",
-        Status.UNKNOWN: "Not known: whether {who} gives old addresses ({error})",
+        Status.UNKNOWN: "Cannot determine whether {who} gives old addresses ({error})",
         Status.NOT_APPLICABLE: "No registrations to compare with: {reason}",
     },
 )
@@ -30,7 +30,7 @@ def stale_endpoint(view: ClusterView) -> Iterator[Judgement]:
     the wrong broker.
 
     ## Fails when
-    Host or port of a broker in the answer to Metadata differ from its registration for the same listener, in two looks, with
+    Host or port of a broker in the answer to Metadata differ from its registration for the same listener, in two samples, with
     the registration unchanged in between. Letter case of host names does not count.
 
     ## Not known when

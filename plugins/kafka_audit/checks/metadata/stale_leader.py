@@ -18,7 +18,7 @@ from kafka_audit.model.tables import BrokerView, RegisteredPartition, Registered
         Status.FAIL: "Clients of broker {broker} are sent to old leaders: it names another leader than {newest} for {count} of "
         "{total} partitions ({partitions}); for the first, {first}, the broker says {said}",
         Status.PASS: "Broker {broker} names the leader {held} for {listed} of {total} partitions, which is all that it lists",
-        Status.UNKNOWN: "Not known: whether {who} names old leaders ({error})",
+        Status.UNKNOWN: "Cannot determine whether {who} names old leaders ({error})",
         Status.NOT_APPLICABLE: "Nothing to compare views with: {reason}",
     },
 )
@@ -30,12 +30,12 @@ def stale_leader(view: ClusterView) -> Iterator[Judgement]:
     NOT_LEADER_OR_FOLLOWER without end, or reads that stand still. Whoever asks another broker sees nothing wrong.
 
     ## Fails when
-    The leader in a broker's own answer to Metadata differs from ZooKeeper's state of the partition, in two looks, and neither
+    The leader in a broker's own answer to Metadata differs from ZooKeeper's state of the partition, in two samples, and neither
     that state nor the controller nor the list of brokers was written in between. Where Metadata gives leader epochs (v7 and
     later) the broker's is not above ZooKeeper's. A lower epoch with the same leader is harmless.
 
     In KRaft mode: the leader differs from that of the highest leader epoch that any broker holds, the broker's own epoch is
-    lower, and the higher one was there in both looks.
+    lower, and the higher one was there in both samples.
 
     ## Not known when
     The broker gave no view, its view is empty (KA107), ZooKeeper was not read (KRaft: no other broker gave a view), or the

@@ -17,7 +17,7 @@ from kafka_audit.model.tables import BrokerView, RegisteredTopic, Registry
     says={
         Status.FAIL: "{count} topics have another id at brokers than in ZooKeeper ({topics}): {first}",
         Status.PASS: "Every topic id that a broker shows is the one in ZooKeeper ({compared} topics)",
-        Status.UNKNOWN: "Not known: whether topics have the same id in ZooKeeper and at brokers ({error})",
+        Status.UNKNOWN: "Cannot determine whether topics have the same id in ZooKeeper and at brokers ({error})",
         Status.NOT_APPLICABLE: "No topic ids to compare: {reason}",
     },
 )
@@ -31,7 +31,7 @@ def topic_id_differs(view: ClusterView) -> Iterator[Judgement]:
 
     ## Fails when
     Brokers show an id for a topic, and `/brokers/topics/T` has another one: CRITICAL. HIGH where the znode has none: a tool from
-    before Kafka 2.8 has written it anew. In two looks, the znode unchanged in between.
+    before Kafka 2.8 has written it anew. In two samples, the znode unchanged in between.
 
     ## Not known when
     No broker gave a view, topics were not read, or the difference was seen once. It does not apply where no broker shows ids,
@@ -50,7 +50,7 @@ def topic_id_differs(view: ClusterView) -> Iterator[Judgement]:
     """
     found = next(iter(view.differences.of(TopicIdDifference)), None)
     if not any(observer.answered for observer in view.observers):
-        error, needs = "no broker gave a view", "an answer of a broker to Metadata"
+        error, needs = "no broker gave a view", "an answer from a broker to Metadata"
         yield view.judge("KA109", "cluster", Status.UNKNOWN, error=error, needs=needs)
     elif found is None:
         reason = "no broker shows topic ids, as before Kafka 2.8"
@@ -67,7 +67,7 @@ def topic_id_differs(view: ClusterView) -> Iterator[Judgement]:
             first=f"{found.first[0]} is {found.view_id} at brokers and {found.reference_id or 'without id'} in ZooKeeper",
         )
     elif found.unrepeated:
-        error = f"{found.unrepeated} topics differed in one look"
+        error = f"{found.unrepeated} topics differed in one sample"
         yield view.judge("KA109", "cluster", Status.UNKNOWN, error=error, needs="another audit", compared=found.compared)
     else:
         yield view.judge("KA109", "cluster", Status.PASS, compared=found.compared)

@@ -18,7 +18,7 @@ from kafka_audit.model.tables import BrokerView, RegisteredPartition, Registered
         Status.FAIL: "Clients of broker {broker} miss topics: it does not list {count} of {total} partitions as {holds} "
         "them ({partitions})",
         Status.PASS: "Broker {broker} lists all {total} partitions with the replicas {held}",
-        Status.UNKNOWN: "Not known: whether {who} lists every topic ({error})",
+        Status.UNKNOWN: "Cannot determine whether {who} lists every topic ({error})",
         Status.NOT_APPLICABLE: "Nothing to compare views with: {reason}",
     },
 )
@@ -30,7 +30,7 @@ def topic_missing_from_view(view: ClusterView) -> Iterator[Judgement]:
     created again. A topic that was "created" and serves nobody is how a cut-off broker is noticed first.
 
     ## Fails when
-    A topic or partition is missing from the broker's answer to Metadata, or has other replicas there, in two looks, with the
+    A topic or partition is missing from the broker's answer to Metadata, or has other replicas there, in two samples, with the
     znode unchanged in between. An empty view misses them all. Topics in deletion are left out. In KRaft mode views are compared
     with the newest one: by leader epochs, and where these tell nothing by what most brokers hold. A topic of another id is
     absent.

@@ -21,7 +21,7 @@ _IN_ZOOKEEPER = frozenset({"kafka.security.authorizer.AclAuthorizer", "kafka.sec
     says={
         Status.FAIL: "Broker {broker} runs authorizer {authorizer}, which {fault}",
         Status.PASS: "Broker {broker} runs no authorizer that keeps its ACLs in ZooKeeper ({authorizer})",
-        Status.UNKNOWN: "Not known: which authorizer {who} runs ({error})",
+        Status.UNKNOWN: "Cannot determine which authorizer {who} runs ({error})",
         Status.NOT_APPLICABLE: "No migration to prepare: {reason}",
     },
 )

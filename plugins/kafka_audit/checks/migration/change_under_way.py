@@ -20,7 +20,7 @@ _DELETES = "zookeeper /admin/delete_topics"
     says={
         Status.FAIL: "{what} is under way: {count}, first {first}",
         Status.PASS: "No {what} is under way",
-        Status.UNKNOWN: "Not known: whether a {what} is under way ({error})",
+        Status.UNKNOWN: "Cannot determine whether a {what} is under way ({error})",
         Status.NOT_APPLICABLE: "No migration to prepare: {reason}",
     },
 )

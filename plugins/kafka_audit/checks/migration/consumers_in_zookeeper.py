@@ -19,7 +19,7 @@ _PATH = "/consumers"
     says={
         Status.FAIL: "{count} of the old client keep their offsets in ZooKeeper ({names}): they end with it",
         Status.PASS: "No consumer group keeps its offsets in ZooKeeper",
-        Status.UNKNOWN: "Not known: whether consumer groups keep their offsets in ZooKeeper ({error})",
+        Status.UNKNOWN: "Cannot determine whether consumer groups keep their offsets in ZooKeeper ({error})",
         Status.NOT_APPLICABLE: "No migration to prepare: {reason}",
     },
 )

@@ -18,7 +18,7 @@ from kafka_audit.model.tables import LogDir
     says={
         Status.FAIL: "Log dir {path} of broker {broker} is offline, and a broker does not start as KRaft broker with a dead disk",
         Status.PASS: "Log dir {path} of broker {broker} serves",
-        Status.UNKNOWN: "Not known: whether the log dirs of {who} serve ({error})",
+        Status.UNKNOWN: "Cannot determine whether the log dirs of {who} serve ({error})",
         Status.NOT_APPLICABLE: "No migration to prepare: {reason}",
     },
 )

@@ -22,7 +22,7 @@ _VERSION = re.compile(r"(\d+)\.(\d+)(?:-IV(\d+))?")
     says={
         Status.FAIL: "Broker {broker} has {dirs} log dirs and speaks protocol {version}: KRaft takes several from 3.7-IV2 on",
         Status.PASS: "Broker {broker} has {dirs} log dirs, and speaks protocol {version}",
-        Status.UNKNOWN: "Not known: whether {who} has more log dirs than its protocol allows in KRaft ({error})",
+        Status.UNKNOWN: "Cannot determine whether {who} has more log dirs than its protocol allows in KRaft ({error})",
         Status.NOT_APPLICABLE: "No migration to prepare: {reason}",
     },
 )

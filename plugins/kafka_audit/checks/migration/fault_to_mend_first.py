@@ -24,7 +24,7 @@ _CODES = {
     says={
         Status.FAIL: "The audit finds {what} ({check}): {count}, first {first}; every restart of the migration makes it worse",
         Status.PASS: "The audit finds no {what} ({check})",
-        Status.UNKNOWN: "Not known: whether there are {what} ({check}: {error})",
+        Status.UNKNOWN: "Cannot determine whether there are {what} ({check}: {error})",
         Status.NOT_APPLICABLE: "No migration to prepare: {reason}",
     },
 )

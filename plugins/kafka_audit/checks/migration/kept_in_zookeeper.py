@@ -20,7 +20,7 @@ _READS = ("zookeeper /kafka-acl", "zookeeper /config/users", "zookeeper /config/
     says={
         Status.FAIL: "ZooKeeper holds {what}: count them again after the migration",
         Status.PASS: "ZooKeeper holds no ACL, SCRAM credential or setting that would have to be there after the migration",
-        Status.UNKNOWN: "Not known: what of ACLs, SCRAM credentials and settings ZooKeeper holds ({error})",
+        Status.UNKNOWN: "Cannot determine what of ACLs, SCRAM credentials and settings ZooKeeper holds ({error})",
         Status.NOT_APPLICABLE: "No migration to prepare: {reason}",
     },
 )

@@ -16,7 +16,7 @@ from kafka_audit.model.tables import PlannedNode, RegisteredBroker, RegisteredPa
     says={
         Status.FAIL: "Node id {node} is planned for a KRaft controller, and {holder}",
         Status.PASS: "Node id {node}, planned for a KRaft controller, is no broker's",
-        Status.UNKNOWN: "Not known: whether planned node ids are free ({error})",
+        Status.UNKNOWN: "Cannot determine whether planned node ids are free ({error})",
         Status.NOT_APPLICABLE: "No migration to prepare: {reason}",
     },
 )

@@ -21,7 +21,7 @@ _BEGINS, _DOCUMENTED = (3, 6), (3, 9)
     says={
         Status.FAIL: "Broker {broker} is not ready to migrate to KRaft: {fault}",
         Status.PASS: "Broker {broker} speaks inter-broker protocol {version} and is of the version of the others",
-        Status.UNKNOWN: "Not known: whether {who} is of a version that can migrate ({error})",
+        Status.UNKNOWN: "Cannot determine whether {who} is of a version that can migrate ({error})",
         Status.NOT_APPLICABLE: "No migration to prepare: {reason}",
     },
 )

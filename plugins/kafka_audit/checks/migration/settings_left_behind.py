@@ -20,7 +20,7 @@ _KNOWN = frozenset({"topics", "brokers", "clients", "users", "ips", "changes"})
     says={
         Status.FAIL: "ZooKeeper holds settings that the migration does not know: {names} below /config",
         Status.PASS: "The migration knows all that stands below /config",
-        Status.UNKNOWN: "Not known: whether the migration knows all that stands below /config ({error})",
+        Status.UNKNOWN: "Cannot determine whether the migration knows all that stands below /config ({error})",
         Status.NOT_APPLICABLE: "No migration to prepare: {reason}",
     },
 )

@@ -19,7 +19,7 @@ from kafka_audit.model.tables import BrokerConfig, RegisteredPartition, Register
         " less,"
         " and writes with acks=all stop",
         Status.PASS: "None of {total} partitions has lost replicas down to min.insync.replicas",
-        Status.UNKNOWN: "Not known: whether partitions have just enough replicas in sync ({error})",
+        Status.UNKNOWN: "Cannot determine whether partitions have just enough replicas in sync ({error})",
         Status.NOT_APPLICABLE: "Replicas in sync are not compared: {reason}",
     },
 )
@@ -31,11 +31,11 @@ def at_min_isr(view: ClusterView) -> Iterator[Judgement]:
     for a while; it is a fault when it stays.
 
     ## Fails when
-    The ISR is as large as `min.insync.replicas` and smaller than the number of replicas, in two looks, unchanged in between. That
-    all replicas are in sync and all are needed is KA605.
+    The ISR is as large as `min.insync.replicas` and smaller than the number of replicas, in two samples, unchanged in between.
+    That all replicas are in sync and all are needed is KA605.
 
     ## Not known when
-    Topics, what topics set for themselves, or the brokers' default were not read; or the ISR changed between two looks.
+    Topics, what topics set for themselves, or the brokers' default were not read; or the ISR changed between two samples.
 
     ## Passes only when
     All of that was read, and every partition has more in sync than it needs, or all that it has.

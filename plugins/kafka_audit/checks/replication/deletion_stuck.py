@@ -17,7 +17,7 @@ from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic, Regis
     says={
         Status.FAIL: "The deletion of {topic} has not ended since the previous audit: {why}",
         Status.PASS: "No deletion of a topic hangs; {deleting} topics are being deleted",
-        Status.UNKNOWN: "Not known: whether deletions of topics hang ({error})",
+        Status.UNKNOWN: "Cannot determine whether deletions of topics hang ({error})",
         Status.NOT_APPLICABLE: "Deletions leave no trace to judge by: {reason}",
     },
 )

@@ -21,7 +21,7 @@ _CONSEQUENCE = {"__consumer_offsets": "consumer groups stop", "__transaction_sta
     says={
         Status.FAIL: "{topic} has {factor} where {enough} brokers could hold it: when {loss}, {consequence}",
         Status.PASS: "Each of Kafka's own topics that exist ({topics}) has {enough} replicas",
-        Status.UNKNOWN: "Not known: whether Kafka's own topics have enough replicas ({error})",
+        Status.UNKNOWN: "Cannot determine whether Kafka's own topics have enough replicas ({error})",
         Status.NOT_APPLICABLE: "There cannot be more replicas: {reason}",
     },
 )

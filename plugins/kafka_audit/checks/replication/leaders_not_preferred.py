@@ -18,7 +18,7 @@ from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic
     says={
         Status.FAIL: "Leaders are not where they are preferred: {brokers}",
         Status.PASS: "No broker lacks more than 10 % of the {led} partitions whose preferred leaders are in sync",
-        Status.UNKNOWN: "Not known: whether leaders are where they are preferred ({error})",
+        Status.UNKNOWN: "Cannot determine whether leaders are where they are preferred ({error})",
         Status.NOT_APPLICABLE: "Leaders are not compared: {reason}",
     },
 )

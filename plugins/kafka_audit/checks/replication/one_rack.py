@@ -19,7 +19,7 @@ _SEVERAL = 2
     says={
         Status.FAIL: "All replicas of {partition} ({replicas}) are on rack {rack}",
         Status.PASS: "None of {total} partitions with several replicas has them all on one known rack",
-        Status.UNKNOWN: "Not known: whether partitions have all replicas on one rack ({error})",
+        Status.UNKNOWN: "Cannot determine whether partitions have all replicas on one rack ({error})",
         Status.NOT_APPLICABLE: "Racks are not compared: {reason}",
     },
 )

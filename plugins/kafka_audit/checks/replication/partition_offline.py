@@ -17,7 +17,7 @@ from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic
     says={
         Status.FAIL: "{partition} has no leader, so nobody writes or reads it: replicas {replicas}, in sync at last {isr}",
         Status.PASS: "Every one of {total} partitions has a leader",
-        Status.UNKNOWN: "Not known: whether partitions stay without a leader ({error})",
+        Status.UNKNOWN: "Cannot determine whether partitions stay without a leader ({error})",
         Status.NOT_APPLICABLE: "Leaders are not compared: {reason}",
     },
 )
@@ -29,11 +29,11 @@ def partition_offline(view: ClusterView) -> Iterator[Judgement]:
     replicas in sync, which are all away; they are safe as long as the disks of these brokers are.
 
     ## Fails when
-    ZooKeeper's `state` (KRaft: the newest view) names no leader in two looks, unchanged in between, while no broker came or went.
+    ZooKeeper's `state` (KRaft: the newest view) names no leader in two samples, unchanged in between, while no broker came or
+    went.
 
-    ## Not known when
-    Topics were not read, in KRaft no view lists a topic, or the partition was without a leader in one look: an election is under
-    way.
+    ## Not known when Topics were not read, in KRaft no view lists a topic, or the partition was without a leader in one sample:
+    an election is under way.
 
     ## Passes only when
     Every partition has a leader. Topics in deletion are left out.

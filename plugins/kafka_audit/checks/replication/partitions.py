@@ -46,7 +46,7 @@ def judge_partitions(  # noqa: PLR0913 -- what the checks of the family differ i
         if state.repeated or not momentary:
             yield view.judge(code, resource, Status.FAIL, evidence, severity=severity(state))
         else:
-            error = f"{evidence['partition']} changed between two looks, or was looked at once"
+            error = f"{evidence['partition']} changed between two samples, or was looked at once"
             yield view.judge(code, resource, Status.UNKNOWN, evidence, error=error, needs="another audit")
     total, unknown = view.partitions.count.partitions, _unknown(view, kind, min_isr=min_isr)
     if unknown:

@@ -22,7 +22,7 @@ _DEFAULT = 5
     says={
         Status.FAIL: "{what}",
         Status.PASS: "No reassignment hangs and no throttle is left behind; {moving} partitions are being reassigned",
-        Status.UNKNOWN: "Not known: whether reassignments hang or throttles are left behind ({error})",
+        Status.UNKNOWN: "Cannot determine whether reassignments hang or throttles are left behind ({error})",
         Status.NOT_APPLICABLE: "Reassignments are not compared: {reason}",
     },
 )

@@ -15,7 +15,7 @@ from kafka_audit.model.tables import BrokerView, FencedBroker, RegisteredBroker,
     says={
         Status.FAIL: "One broker carries the cluster: broker {broker} alone is there, and nothing is assigned to another",
         Status.PASS: "{count} brokers carry the cluster",
-        Status.UNKNOWN: "Not known: whether a single broker carries the cluster ({error})",
+        Status.UNKNOWN: "Cannot determine whether a single broker carries the cluster ({error})",
         Status.NOT_APPLICABLE: "A single broker is no fault here: {reason}",
     },
 )

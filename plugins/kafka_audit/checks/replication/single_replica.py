@@ -17,7 +17,7 @@ from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic
     says={
         Status.FAIL: "{partition} has a single replica, on broker {replicas}",
         Status.PASS: "All of {total} partitions have two replicas or more",
-        Status.UNKNOWN: "Not known: whether partitions have a single replica ({error})",
+        Status.UNKNOWN: "Cannot determine whether partitions have a single replica ({error})",
         Status.NOT_APPLICABLE: "A single replica is no fault of its own here: {reason}",
     },
 )

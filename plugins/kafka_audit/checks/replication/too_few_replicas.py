@@ -18,7 +18,7 @@ from kafka_audit.model.tables import BrokerConfig, RegisteredPartition, Register
         Status.FAIL: "{partition} needs all of its replicas: {factor} replicas, {min_isr} needed in sync, so the next broker that"
         " stops ends writes with acks=all",
         Status.PASS: "All of {total} partitions have more replicas than min.insync.replicas asks for, or a single one",
-        Status.UNKNOWN: "Not known: whether partitions need all of their replicas ({error})",
+        Status.UNKNOWN: "Cannot determine whether partitions need all of their replicas ({error})",
         Status.NOT_APPLICABLE: "Numbers of replicas are not compared: {reason}",
     },
 )

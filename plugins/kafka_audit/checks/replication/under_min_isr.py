@@ -18,7 +18,7 @@ from kafka_audit.model.tables import BrokerConfig, RegisteredPartition, Register
         Status.FAIL: "{partition} refuses writes with acks=all: {in_sync} of {factor} replicas in sync (ISR {isr}), {min_isr}"
         " needed",
         Status.PASS: "All of {total} partitions with a leader have as many replicas in sync as min.insync.replicas asks for",
-        Status.UNKNOWN: "Not known: whether partitions have too few replicas in sync ({error})",
+        Status.UNKNOWN: "Cannot determine whether partitions have too few replicas in sync ({error})",
         Status.NOT_APPLICABLE: "Replicas in sync are not compared: {reason}",
     },
 )
@@ -31,10 +31,10 @@ def under_min_isr(view: ClusterView) -> Iterator[Judgement]:
 
     ## Fails when
     The partition has a leader, and its ISR is smaller than `min.insync.replicas` of the topic, or else of the leader's broker, in
-    two looks, unchanged in between. From Kafka 3.7 on never more are needed than there are replicas.
+    two samples, unchanged in between. From Kafka 3.7 on never more are needed than there are replicas.
 
     ## Not known when
-    Topics, what topics set for themselves, or the brokers' default were not read; or the ISR changed between two looks.
+    Topics, what topics set for themselves, or the brokers' default were not read; or the ISR changed between two samples.
 
     ## Passes only when
     All of that was read, and every partition with a leader has enough. Partitions without one are KA601.

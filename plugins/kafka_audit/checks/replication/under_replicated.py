@@ -18,7 +18,7 @@ from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic
     says={
         Status.FAIL: "{partition} is not replicated by {missing}: ISR {isr} of replicas {replicas}, {since}",
         Status.PASS: "All replicas of {total} partitions with a leader are in sync",
-        Status.UNKNOWN: "Not known: whether replicas stay out of sync ({error})",
+        Status.UNKNOWN: "Cannot determine whether replicas stay out of sync ({error})",
         Status.NOT_APPLICABLE: "Replicas in sync are not compared: {reason}",
     },
 )
@@ -30,13 +30,13 @@ def under_replicated(view: ClusterView) -> Iterator[Judgement]:
     in sync go, the partition is offline although a replica is alive.
 
     ## Fails when
-    A replica is out of the ISR in two looks, unchanged in between. HIGH where the same replica was missing in the previous audit
-    and its broker has not registered anew since; else MEDIUM: restarts and failovers do that for a while. Replicas that a
+    A replica is out of the ISR in two samples, unchanged in between. HIGH where the same replica was missing in the previous
+    audit and its broker has not registered anew since; else MEDIUM: restarts and failovers do that for a while. Replicas that a
     reassignment is adding are no lack.
 
     ## Not known when
-    Topics were not read, or the ISR changed between two looks. A KRaft cluster that does not tell reassignments counts what they
-    add as missing.
+    Topics were not read, or the ISR changed between two samples. A KRaft cluster that does not tell reassignments counts what
+    they add as missing.
 
     ## Passes only when
     The ISR of every partition with a leader has all of its replicas. Partitions without one are KA601.

@@ -17,7 +17,7 @@ from kafka_audit.model.tables import Acl, AclHolder, BrokerConfig
     says={
         Status.FAIL: "Broker {broker} decides by other ACLs than ZooKeeper holds: {lacks} missing, {more} too many",
         Status.PASS: "Broker {broker} holds the ACLs that ZooKeeper holds ({count})",
-        Status.UNKNOWN: "Not known: whether {who} holds the ACLs that ZooKeeper holds ({error})",
+        Status.UNKNOWN: "Cannot determine whether {who} holds the ACLs that ZooKeeper holds ({error})",
         Status.NOT_APPLICABLE: "No ACLs of ZooKeeper's to compare: {reason}",
     },
 )
@@ -29,10 +29,11 @@ def acls_lag(view: ClusterView) -> Iterator[Judgement]:
     taken away is still allowed there, what was given is refused, at this one broker.
 
     ## Fails when
-    DescribeAcls of the broker and `/kafka-acl` (with `/kafka-acl-extended`) differ in two looks, and neither changed in between.
+    DescribeAcls of the broker and `/kafka-acl` (with `/kafka-acl-extended`) differ in two samples, and neither changed in
+    between.
 
     ## Not known when
-    One of the two was not read, or they differ in one look only.
+    One of the two was not read, or they differ in one sample only.
 
     ## Passes only when
     Both hold the same set. Not in KRaft, nor at a broker without an authorizer.

@@ -19,7 +19,7 @@ from kafka_audit.model.tables import BrokerConfig, BrokerProperty
     says={
         Status.FAIL: "Broker {broker} decides who may do what by {authorizer}, where others run {others}",
         Status.PASS: "Broker {broker} runs {authorizer}, as every other broker that told",
-        Status.UNKNOWN: "Not known: whether {who} runs the authorizer of the others ({error})",
+        Status.UNKNOWN: "Cannot determine whether {who} runs the authorizer of the others ({error})",
         Status.NOT_APPLICABLE: "No authorizers to compare: {reason}",
     },
 )

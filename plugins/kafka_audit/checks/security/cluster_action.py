@@ -107,7 +107,7 @@ def _weighed(view: ClusterView, undecided: Standing) -> Standing:
     if path == "closed":
         error = f"{error}; the way to it ends before any right is asked"
     elif view.symptoms.passing(broker):
-        error = f"{error}; its view was empty or stale in one look only"
+        error = f"{error}; its view was empty or stale in one sample only"
     unknown = replace(undecided, error=error, needs=first.needs or file_of(broker), rivals=rivals)
     if undecided.symptom is None or path == "closed" or found:
         return unknown

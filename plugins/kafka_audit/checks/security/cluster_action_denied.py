@@ -21,7 +21,7 @@ from kafka_audit.model.tables import Acl, AclHolder, BrokerConfig, BrokerPropert
     says={
         Status.FAIL: "Broker {broker} {refuses} {whom}: an ACL denies {principal} ClusterAction there ({why})",
         Status.PASS: "No ACL keeps the other brokers from acting at broker {broker}: {why}",
-        Status.UNKNOWN: "Not known: whether an ACL keeps the other brokers from acting at {who} ({error})",
+        Status.UNKNOWN: "Cannot determine whether an ACL keeps the other brokers from acting at {who} ({error})",
         Status.NOT_APPLICABLE: "ACLs mean nothing to broker {broker}: {reason}",
     },
 )
@@ -33,7 +33,7 @@ def cluster_action_denied(view: ClusterView) -> Iterator[Judgement]:
 
     ## Fails when
     A DENY of ClusterAction or All on the cluster matches the inter-broker principal, which is no super user. HIGH where the
-    broker's view is still filled. Inferred: super.users is hidden, and the broker's view is empty or stale in two looks.
+    broker's view is still filled. Inferred: super.users is hidden, and the broker's view is empty or stale in two samples.
 
     ## Not known when
     Such a DENY is there, and the principal or super.users is not known, or the ACLs were not read.

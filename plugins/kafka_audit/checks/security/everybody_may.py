@@ -21,7 +21,7 @@ _STRONG = frozenset({"All", "Alter", "AlterConfigs", "ClusterAction"})
     says={
         Status.FAIL: "Everybody may do what few need: {acls}",
         Status.PASS: "None of {count} ACLs gives everybody Alter, AlterConfigs, ClusterAction or All",
-        Status.UNKNOWN: "Not known: whether ACLs give everybody too much ({error})",
+        Status.UNKNOWN: "Cannot determine whether ACLs give everybody too much ({error})",
         Status.NOT_APPLICABLE: "No ACLs to look at: {reason}",
     },
 )

@@ -26,7 +26,7 @@ from kafka_audit.model.tables import (
     says={
         Status.FAIL: "{whom} {cannot} log in at broker {broker} on listener {listener} ({protocol}): {why}",
         Status.PASS: "Logins of other brokers at broker {broker} ({listener}, {protocol}) work: {why}",
-        Status.UNKNOWN: "Not known: whether other brokers can log in at {who} ({error})",
+        Status.UNKNOWN: "Cannot determine whether other brokers can log in at {who} ({error})",
         Status.NOT_APPLICABLE: "Nobody logs in at broker {broker}: {reason}",
     },
 )

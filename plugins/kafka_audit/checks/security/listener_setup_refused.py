@@ -19,7 +19,7 @@ from kafka_audit.model.tables import BrokerProperty, SourceRead
     says={
         Status.FAIL: "Broker {broker} does not start with its {what}: {says}",
         Status.PASS: "Broker {broker} finds a JAAS text that Kafka takes for each mechanism of its listeners",
-        Status.UNKNOWN: "Not known: whether {who} finds the JAAS texts and key stores of its listeners ({error})",
+        Status.UNKNOWN: "Cannot determine whether {who} finds the JAAS texts and key stores of its listeners ({error})",
         Status.NOT_APPLICABLE: "Broker {broker} needs no JAAS text and no key store that its file decides: {reason}",
     },
 )

@@ -87,7 +87,7 @@ class _Login:
         if self._symptom is not None and self._path == "open" and self._rights_settled():
             return Status.FAIL, None, {"why": f"{self._symptom}, the way to it is measured open, and no right is missing"}
         if self._moving:
-            error = f"{error}; its view was empty or stale in one look only"
+            error = f"{error}; its view was empty or stale in one sample only"
         return Status.UNKNOWN, None, {"error": error, "needs": self._deciding()}
 
     def _refuted(self, fault: Fault) -> bool:

@@ -26,7 +26,7 @@ MECHANISM = "sasl.mechanism.inter.broker.protocol"
     says={
         Status.FAIL: "Broker {broker} does not start with its server.properties: {kafka_says} ({mechanism} is not in {enabled})",
         Status.PASS: "Broker {broker} offers {mechanism}, with which it logs in itself, on listener {listener}",
-        Status.UNKNOWN: "Not known: whether {who} offers the mechanism with which brokers log in ({error})",
+        Status.UNKNOWN: "Cannot determine whether {who} offers the mechanism with which brokers log in ({error})",
         Status.NOT_APPLICABLE: "Broker {broker} does not log in at others: listener {listener} is {protocol}",
     },
 )

@@ -20,7 +20,7 @@ from kafka_audit.model.tables import Acl, AclHolder, BrokerConfig, BrokerPropert
     says={
         Status.FAIL: "Broker {broker} {refuses} {whom}: {principal} ({listener}) has no ClusterAction there ({why})",
         Status.PASS: "Broker {broker} lets the other brokers act: {why}",
-        Status.UNKNOWN: "Not known: whether {who} lets the other brokers act ({error})",
+        Status.UNKNOWN: "Cannot determine whether {who} lets the other brokers act ({error})",
         Status.NOT_APPLICABLE: "Any broker may act at broker {broker}: {reason}",
     },
 )
@@ -37,8 +37,9 @@ def no_cluster_action(view: ClusterView) -> Iterator[Judgement]:
     asked for; SASL the login, Kerberos by `sasl.kerberos.principal.to.local.rules`. HIGH where the broker's view is still filled.
     Or a log says so, the controller's or that of the broker's authorizer, newer than their starts, and the view shows it.
 
-    Inferred: no ACL allows it, super.users is set but hidden, the broker's view is empty or stale in two looks, and nothing else
-    fits. In KRaft the ISR shows it: no other broker is in the ISR of what that broker leads; suspected while rivals are open.
+    Inferred: no ACL allows it, super.users is set but hidden, the broker's view is empty or stale in two samples, and nothing
+    else fits. In KRaft the ISR shows it: no other broker is in the ISR of what that broker leads; suspected while rivals are
+    open.
 
     ## Not known when
     super.users is hidden (DescribeConfigs always hides it) and nothing shows; the login or the ACLs were not read; the class of

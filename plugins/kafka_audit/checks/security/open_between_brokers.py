@@ -17,7 +17,7 @@ from kafka_audit.model.tables import BrokerConfig, BrokerProperty
     says={
         Status.FAIL: "Whoever hears the network between brokers reads {what}: broker {broker} uses {protocol} ({listener})",
         Status.PASS: "Broker {broker} uses {protocol} to other brokers ({listener})",
-        Status.UNKNOWN: "Not known: whether {who} is overheard on the way to other brokers ({error})",
+        Status.UNKNOWN: "Cannot determine whether {who} is overheard on the way to other brokers ({error})",
     },
 )
 def open_between_brokers(view: ClusterView) -> Iterator[Judgement]:

@@ -17,7 +17,7 @@ from kafka_audit.model.tables import BrokerConfig, BrokerProperty
     says={
         Status.FAIL: "Anybody may use what no ACL is about at broker {broker}: allow.everyone.if.no.acl.found is true",
         Status.PASS: "Broker {broker} refuses what no ACL allows ({source})",
-        Status.UNKNOWN: "Not known: whether anybody may use what no ACL is about at {who} ({error})",
+        Status.UNKNOWN: "Cannot determine whether anybody may use what no ACL is about at {who} ({error})",
         Status.NOT_APPLICABLE: "No ACLs are asked at broker {broker}: {reason}",
     },
 )

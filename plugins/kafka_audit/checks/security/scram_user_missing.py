@@ -19,7 +19,7 @@ from kafka_audit.model.tables import BrokerConfig, BrokerProperty, BrokerView, P
     says={
         Status.FAIL: "Broker {broker} logs in to others as {user}, for whom there is no {mechanism} credential",
         Status.PASS: "Broker {broker} logs in to others as {user}, for whom there is a {mechanism} credential",
-        Status.UNKNOWN: "Not known: whether there is a credential for the user that {who} logs in as ({error})",
+        Status.UNKNOWN: "Cannot determine whether there is a credential for the user that {who} logs in as ({error})",
         Status.NOT_APPLICABLE: "Broker {broker} needs no SCRAM credential: {reason}",
     },
 )

@@ -19,7 +19,7 @@ from kafka_audit.model.tables import BrokerProperty
     says={
         Status.FAIL: "Broker {broker} does not start with its {key}: {says}",
         Status.PASS: "Broker {broker} starts with its super users and the rules that name principals",
-        Status.UNKNOWN: "Not known: whether {who} starts with its super users and the rules that name principals ({error})",
+        Status.UNKNOWN: "Cannot determine whether {who} starts with its super users and the rules that name principals ({error})",
     },
 )
 def security_settings_refused(view: ClusterView) -> Iterator[Judgement]:

@@ -29,7 +29,7 @@ from kafka_audit.model.tables import (
     says={
         Status.FAIL: "Broker {broker} knows the other brokers' certificates as nobody who may act ({listener}): {why}",
         Status.PASS: "Broker {broker} knows the other brokers by {principal} ({listener}): {why}",
-        Status.UNKNOWN: "Not known: as whom {who} knows the other brokers' certificates ({error})",
+        Status.UNKNOWN: "Cannot determine as whom {who} knows the other brokers' certificates ({error})",
         Status.NOT_APPLICABLE: "No certificate names the other brokers at broker {broker}: {reason}",
     },
 )

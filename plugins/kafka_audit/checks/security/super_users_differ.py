@@ -19,7 +19,7 @@ from kafka_audit.model.text import brokers
     says={
         Status.FAIL: "Broker {broker} has other super users than {others}: {fault}",
         Status.PASS: "Broker {broker} has the super users of others ({count})",
-        Status.UNKNOWN: "Not known: whether {who} has the super users of the others ({error})",
+        Status.UNKNOWN: "Cannot determine whether {who} has the super users of the others ({error})",
         Status.NOT_APPLICABLE: "No super users to compare at {who}: {reason}",
     },
 )

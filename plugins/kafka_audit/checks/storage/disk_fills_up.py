@@ -20,7 +20,7 @@ _NO_SIZES = "this version does not tell sizes (Kafka 3.3 does)"
     says={
         Status.FAIL: "The disk of log dir {path} of broker {broker} is {used} % full: {fault}",
         Status.PASS: "The disk of log dir {path} of broker {broker} is {used} % full",
-        Status.UNKNOWN: "Not known: how full the disks of {who} are ({error})",
+        Status.UNKNOWN: "Cannot determine how full the disks of {who} are ({error})",
         Status.NOT_APPLICABLE: "Nobody tells how full the disk of log dir {path} of broker {broker} is: {reason}",
     },
 )

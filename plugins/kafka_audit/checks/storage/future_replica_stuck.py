@@ -19,7 +19,7 @@ from kafka_audit.model.tables import LogDirReplica
         Status.FAIL: "{count} replicas of broker {broker} have been on their way to another log dir since the previous snapshot "
         "and come no nearer ({partitions}); the first is {lag} offsets behind",
         Status.PASS: "Broker {broker} moves {count} replicas between its log dirs, none of which stands still",
-        Status.UNKNOWN: "Not known: whether {who} moves replicas between log dirs without end ({error})",
+        Status.UNKNOWN: "Cannot determine whether {who} moves replicas between log dirs without end ({error})",
         Status.NOT_APPLICABLE: "Moves between log dirs cannot be compared: {reason}",
     },
 )

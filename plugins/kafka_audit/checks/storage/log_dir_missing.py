@@ -20,7 +20,7 @@ _KEYS = ("log.dirs", "log.dir")
     says={
         Status.FAIL: "Broker {broker} is configured with log dirs that it does not list: {missing}; it lists {listed}",
         Status.PASS: "Broker {broker} lists every log dir that it is configured with ({listed})",
-        Status.UNKNOWN: "Not known: whether {who} lists every log dir that it is configured with ({error})",
+        Status.UNKNOWN: "Cannot determine whether {who} lists every log dir that it is configured with ({error})",
     },
 )
 def log_dir_missing(view: ClusterView) -> Iterator[Judgement]:

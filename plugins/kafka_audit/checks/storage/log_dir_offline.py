@@ -18,7 +18,7 @@ from kafka_audit.model.tables import LogDir
         Status.FAIL: "Log dir {path} of broker {broker} is offline: the broker answers error 56 KAFKA_STORAGE_ERROR for it; "
         "of its log dirs, {left} of {dirs} still serve",
         Status.PASS: "Log dir {path} of broker {broker} serves {replicas} replicas",
-        Status.UNKNOWN: "Not known: whether the log dirs of {who} serve ({error})",
+        Status.UNKNOWN: "Cannot determine whether the log dirs of {who} serve ({error})",
     },
 )
 def log_dir_offline(view: ClusterView) -> Iterator[Judgement]:

@@ -20,7 +20,7 @@ from kafka_audit.model.tables import LeadershipAnswer
         Status.FAIL: "Broker {broker} led {partitions} ({count} in all), {since}, and answers error 56 KAFKA_STORAGE_ERROR "
         "for them now, led by {now}: clients that do not refresh their metadata on 56 stay with it",
         Status.PASS: "Broker {broker} holds no client back: for nothing that it led it answers error 56",
-        Status.UNKNOWN: "Not known: whether {who} holds back clients of partitions that it led ({error})",
+        Status.UNKNOWN: "Cannot determine whether {who} holds back clients of partitions that it led ({error})",
         Status.NOT_APPLICABLE: "Broker {broker} was asked about no partition: {reason}",
     },
 )

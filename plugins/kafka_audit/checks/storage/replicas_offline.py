@@ -18,7 +18,7 @@ from kafka_audit.model.tables import LeadershipAnswer, LeadershipAsked
         Status.FAIL: "Broker {broker} is there, and {count} of its replicas are offline ({partitions}): "
         "it answers error 56 KAFKA_STORAGE_ERROR for them itself",
         Status.PASS: "Broker {broker} was asked about {asked} partitions, and none of its replicas is offline",
-        Status.UNKNOWN: "Not known: whether replicas of {who} are offline ({error})",
+        Status.UNKNOWN: "Cannot determine whether replicas of {who} are offline ({error})",
         Status.NOT_APPLICABLE: "Broker {broker} was asked about no replica: {reason}",
     },
 )

@@ -17,7 +17,7 @@ from kafka_audit.model.tables import ZookeeperMember
     says={
         Status.FAIL: "ZooKeeper has {size}: {why}",
         Status.PASS: "ZooKeeper has {size}, of which {spare} may fail",
-        Status.UNKNOWN: "Not known: how many servers ZooKeeper has ({error})",
+        Status.UNKNOWN: "Cannot determine how many servers ZooKeeper has ({error})",
         Status.NOT_APPLICABLE: "There is no ZooKeeper: {reason}",
     },
 )

@@ -17,7 +17,7 @@ from kafka_audit.model.tables import ZookeeperNode
     says={
         Status.FAIL: "Notices heap up in ZooKeeper: {what}",
         Status.PASS: "No notices heap up in ZooKeeper ({what})",
-        Status.UNKNOWN: "Not known: whether notices heap up in ZooKeeper ({error})",
+        Status.UNKNOWN: "Cannot determine whether notices heap up in ZooKeeper ({error})",
         Status.NOT_APPLICABLE: "There are no znodes: {reason}",
     },
 )
@@ -30,10 +30,10 @@ def notices_heap_up(view: ClusterView) -> Iterator[Judgement]:
     start of a broker slow.
 
     ## Fails when
-    In both looks ten notices or more wait for the controller, and not fewer in the second; or 1,000 changes of configuration.
+    In both samples ten notices or more wait for the controller, and not fewer in the second; or 1,000 changes of configuration.
 
     ## Not known when
-    The znodes were not read, or it was so in one look only.
+    The znodes were not read, or it was so in one sample only.
 
     ## Passes only when
     They were read, and hold fewer.

@@ -21,7 +21,7 @@ _EARLIER_MS, _LATER_MS = 180_000, 10_000
     says={
         Status.FAIL: "Broker {broker} lost its ZooKeeper session: {why}",
         Status.PASS: "Broker {broker} has the ZooKeeper session that it had in the previous snapshot",
-        Status.UNKNOWN: "Not known: whether {who} lost its ZooKeeper session ({error})",
+        Status.UNKNOWN: "Cannot determine whether {who} lost its ZooKeeper session ({error})",
         Status.NOT_APPLICABLE: "No session to compare with: {reason}",
     },
 )

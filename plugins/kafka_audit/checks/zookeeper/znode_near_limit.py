@@ -21,7 +21,7 @@ NEAR = JUTE_MAXBUFFER // 2
     says={
         Status.FAIL: "{path} has {bytes} bytes, and ZooKeeper refuses more than {limit} by default",
         Status.PASS: "The largest znode read, {path}, has {bytes} of {limit} bytes",
-        Status.UNKNOWN: "Not known: how large znodes are ({error})",
+        Status.UNKNOWN: "Cannot determine how large znodes are ({error})",
         Status.NOT_APPLICABLE: "There are no znodes: {reason}",
     },
 )

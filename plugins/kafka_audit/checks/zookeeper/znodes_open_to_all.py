@@ -19,7 +19,7 @@ _CHANGES = {"c": "create below", "w": "write", "d": "delete below", "a": "change
     says={
         Status.FAIL: "Whoever reaches ZooKeeper may {may} {open} of {asked} znodes that Kafka stands on: {paths}",
         Status.PASS: "None of {asked} znodes that Kafka stands on is open to all",
-        Status.UNKNOWN: "Not known: whether znodes of Kafka are open to all ({error})",
+        Status.UNKNOWN: "Cannot determine whether znodes of Kafka are open to all ({error})",
         Status.NOT_APPLICABLE: "There are no znodes: {reason}",
     },
 )

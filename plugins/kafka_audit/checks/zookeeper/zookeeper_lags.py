@@ -17,7 +17,7 @@ from kafka_audit.model.tables import ZookeeperMember
     says={
         Status.FAIL: "ZooKeeper is slow: {what}",
         Status.PASS: "No server of ZooKeeper is slow or behind ({servers})",
-        Status.UNKNOWN: "Not known: whether ZooKeeper is slow ({error})",
+        Status.UNKNOWN: "Cannot determine whether ZooKeeper is slow ({error})",
         Status.NOT_APPLICABLE: "There is no ZooKeeper: {reason}",
     },
 )
@@ -29,11 +29,11 @@ def zookeeper_lags(view: ClusterView) -> Iterator[Judgement]:
     brokers that are alive expire.
 
     ## Fails when
-    A server's average latency is 100 ms or more since its start; or, in both looks where there are two, 100 requests or more wait
-    at it, or it is 1,000 transactions or more behind another one of the same epoch.
+    A server's average latency is 100 ms or more since its start; or, in both samples where there are two, 100 requests or more
+    wait at it, or it is 1,000 transactions or more behind another one of the same epoch.
 
     ## Not known when
-    No server told figures, or requests wait, or one is behind, in one of two looks.
+    No server told figures, or requests wait, or one is behind, in one of two samples.
 
     ## Passes only when
     A server that serves told its figures, and none is above these bounds.

@@ -19,7 +19,7 @@ from kafka_audit.model.text import counted
     says={
         Status.FAIL: "{away} of ZooKeeper's {count} {does} not serve: {servers}; {consequence}",
         Status.PASS: "All {count} of ZooKeeper serve ({servers})",
-        Status.UNKNOWN: "Not known: whether every server of ZooKeeper serves ({error})",
+        Status.UNKNOWN: "Cannot determine whether every server of ZooKeeper serves ({error})",
         Status.NOT_APPLICABLE: "There is no ZooKeeper: {reason}",
     },
 )
@@ -31,11 +31,11 @@ def zookeeper_server_away(view: ClusterView) -> Iterator[Judgement]:
     controller, elections and every restart of a broker. Without a majority that is so now.
 
     ## Fails when
-    A server of the connection string gives no connection or no answer to `srvr`, or says that it is not serving, in two looks.
+    A server of the connection string gives no connection or no answer to `srvr`, or says that it is not serving, in two samples.
     CRITICAL where no majority is left and ZooKeeper cannot be read, HIGH where the rest carries it.
 
     ## Not known when
-    It was seen in one look only, or a server's `4lw.commands.whitelist` does not allow `srvr`.
+    It was seen in one sample only, or a server's `4lw.commands.whitelist` does not allow `srvr`.
 
     ## Passes only when
     Every server of the connection string answered `srvr` with its mode.

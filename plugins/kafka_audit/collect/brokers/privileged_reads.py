@@ -35,7 +35,7 @@ _TOP_ERROR, _SIZES = 3, 4  # versions of DescribeLogDirs from which it tells a r
 _UNREADABLE = "unreadable"
 _REPLICAS_OF_A_ROW = 32
 _UNKNOWN = -1  # what Kafka says of sizes and lags that it does not know
-_NEEDS = {CLUSTER_DENIED: MAY_DESCRIBE, "NOT_CONTROLLER": "an answer of the controller"}
+_NEEDS = {CLUSTER_DENIED: MAY_DESCRIBE, "NOT_CONTROLLER": "an answer from the controller"}
 _T = TypeVar("_T")
 
 

@@ -129,7 +129,7 @@ def _source(path: str) -> str:
 
 def _unfilled(path: str, sample: int) -> Row:
     source = _source(path)
-    needs = "an answer of ZooKeeper or of a broker, or paths without {broker_id}"
+    needs = "an answer from ZooKeeper or a broker, or paths without {broker_id}"
     error = ReadError(_NO_ID, f"{source}: nobody told which brokers there are", needs)
     return _File(path=path, source=source, broker_id=None).asking(sample).failed(OPERATION, error)
 

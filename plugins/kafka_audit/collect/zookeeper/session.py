@@ -76,7 +76,7 @@ class Session:
         if isinstance(refused, ReadError):
             return refused
         if isinstance(error, KazooTimeoutError):
-            return ReadError("timeout", str(error) or None, f"an answer of {self.access.connect} within limits.read_s")
+            return ReadError("timeout", str(error) or None, f"an answer from {self.access.connect} within limits.read_s")
         needs = f"a ZooKeeper session at {self.access.connect}" if isinstance(error, KazooException) else None
         return ReadError(type(error).__name__, str(error) or None, needs)
 
