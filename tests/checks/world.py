@@ -1,6 +1,6 @@
 """A cluster in a few lines of YAML, as the snapshot that auditing it would give.
 
-`brokers`, `topics` and `zookeeper` are what ZooKeeper holds. Views, reads, probes and identities follow from it, as if everything
+`brokers`, `topics` and `zookeeper` are what ZooKeeper has. Views, reads, probes and identities follow from it, as if everything
 worked; a case patches them where something does not:
 
     views:      by broker id, `ID/LISTENER`, or the address of an unregistered broker. `answers: false` for none; `brokers` and

@@ -143,5 +143,5 @@ def test_topics_that_were_not_read_did_not_go(side):
 def test_many_leaders_that_moved_are_counted_by_broker():
     move = LeaderMove(broker_id=2, led=500, moved=300, first=("orders-0",), leaders=(0, 1))
     stayed = LeaderMove(broker_id=1, led=500, moved=0, first=(), leaders=())
-    assert found({}, move, stayed) == [("leader_moved", "broker/2", "led 300 partitions that are led by others now", None)]
+    assert found({}, move, stayed) == [("leader_moved", "broker/2", "led 300 partitions that other brokers lead now", None)]
     assert found({}, move, MOVED) == [("leader_moved", "topic/orders/partition/0", "0", None)]

@@ -144,7 +144,7 @@ def test_kerberos_names_go_through_the_rules_of_the_other_side():
 def test_a_name_without_rule_ends_the_connection_and_says_so_in_kafkas_words():
     principal = kerberos("RULE:[1:$1]")
     assert principal.names == ()
-    assert principal.fails.endswith("the connection ends: No rules apply to kafka/h1@R, rules [RULE:[1:$1]]")
+    assert principal.fails.endswith("end the connection: No rules apply to kafka/h1@R, rules [RULE:[1:$1]]")
 
 
 def test_rules_that_kafka_refuses_are_told_apart():

@@ -92,7 +92,7 @@ def test_without_a_controller_no_view_is_a_symptom():
     assert view(**empty).symptoms.passing(1)
     assert view(**empty).symptoms.lasting(1) is None  # seen in one sample
     assert view(**empty, controller="absent").symptoms.accepted(0) is None
-    assert view(**empty).symptoms.accepted(0) == "broker 0 has accepted what controller 0 sends: its view is filled"
+    assert view(**empty).symptoms.accepted(0) == "broker 0 has accepted the updates of controller 0: its view is not empty"
     assert view(brokers={0: "a:9092"}).symptoms.silent(0)
 
 

@@ -114,7 +114,7 @@ def test_in_kraft_mode_two_views_stand_in_for_the_registry():
     assert view.gap("brokers") is None
     assert view.gap("controller").reason == "the cluster runs in KRaft mode, without ZooKeeper"
     one = view_of({"now": KRAFT | {"views": {1: {"answers": False}, 2: {"answers": False}}}})
-    assert (one.state, one.gap("brokers").error) == (None, "fewer than two brokers gave a view")
+    assert (one.state, one.gap("brokers").error) == (None, "fewer than two brokers returned a view")
 
 
 def test_a_broker_that_only_some_of_the_newest_lists_have_is_disputed():
@@ -123,7 +123,7 @@ def test_a_broker_that_only_some_of_the_newest_lists_have_is_disputed():
     assert {broker: row.disputed for broker, row in view.brokers.items()} == {0: True, 1: False, 2: False}
     matter = view.disagreement("2", "broker")
     assert (matter.settled, matter.kind, matter.brokers) == (False, "broker_disputed", (0,))
-    assert matter.doubt == "views differ, and nothing shows which of them is the newer"
+    assert matter.doubt == "views differ, and it is unknown which one is newer"
 
 
 def test_of_lists_of_topics_the_newer_by_leader_epochs_is_the_reference():
@@ -170,7 +170,7 @@ def test_an_observer_says_why_it_cannot_be_compared():
     assert observers["2"].topics_error == "its view lists none of 4 partitions"
     assert observers["2"].brokers_error is None
     foreign = observers["10.0.0.99:9092"]
-    assert (foreign.answered, foreign.foreign, foreign.error) == (False, True, "its view is of cluster other")
+    assert (foreign.answered, foreign.foreign, foreign.error) == (False, True, "its view belongs to cluster other")
 
 
 def test_an_unregistered_address_is_the_broker_that_answers_there():
@@ -198,7 +198,7 @@ def test_what_a_broker_does_not_say_never_settles():
     case = {"now": {"views": {2: {"controller_id": None, "kafka_cluster_id": None}}}}
     view = view_of(case)
     for matter in ("controller", "cluster"):
-        assert view.disagreement("2", matter).doubt == "it does not say"
+        assert view.disagreement("2", matter).doubt == "it reports none"
     said = view_of({"now": {"views": {2: {"controller_id": -1}}}}).disagreement("2", "controller")
     assert (said.settled, said.reference, said.view) == (True, "controller 0", "controller -1")
 
@@ -216,7 +216,7 @@ def test_partitions_count_by_kind_and_what_is_settled_hides_what_is_not():
     matter = view_of({"samples": 1}, *rows).disagreement("2", "leader")
     assert (matter.settled, matter.count, matter.first) == (False, 15, ("a-0", "orders-2", "orders-10"))
     matter = view_of({}, rows[2]).disagreement("2", "leader")
-    assert matter.doubt == "its leader epoch is above the one that ZooKeeper holds"
+    assert matter.doubt == "its leader epoch is above the one in ZooKeeper"
 
 
 def test_topics_and_partitions_are_listed_together_in_their_order():
@@ -286,7 +286,7 @@ def test_min_isr_is_unknown_where_topics_settings_were_not_read():
     assert {row.min_isr for row in given_of({"now": unread}, KnownBroker)} == {None}
     assert view_of({}).min_isr_gap is None
     differing = {"now": {"configs": {0: {"min.insync.replicas": "1"}, 2: {"min.insync.replicas": None}}}}
-    assert view_of(differing).min_isr_gap.error == "not every broker told min.insync.replicas"
+    assert view_of(differing).min_isr_gap.error == "not every broker reported min.insync.replicas"
 
 
 def test_a_judgement_keeps_types_and_leaves_out_what_is_none():

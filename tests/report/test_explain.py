@@ -95,13 +95,14 @@ Judged from
   broker_view, registered_partition
 
 Words
-  view: what one broker answers when it is asked itself"""
+  view: the data that one observer, such as a broker,
+    reports about the cluster"""
     )
 
 
 def test_only_words_that_a_page_uses_are_explained():
-    told = explain.words("In two looks, from a vantage. It overlooks reviews.")
-    assert [term.split(":")[0] for term in told] == ["look", "vantage"]
+    told = explain.words("In two samples, from a vantage. It resampled reviews.")
+    assert [term.split(":")[0] for term in told] == ["sample", "vantage"]
     assert explain.words("Nothing of its own") == ()
 
 

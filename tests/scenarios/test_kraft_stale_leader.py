@@ -44,7 +44,7 @@ def test_a_broker_cut_from_its_controllers_is_stale_and_one_that_is_stopped_is_g
     }
     assert "at offset" in finding(cut.report, "KA210", "broker/2")["message"]
     stale = finding(cut.report, "KA101", "broker/2")
-    assert "the newest leader epoch, held by brokers 0 and 1," in stale["message"]
+    assert "the newest leader epoch (brokers 0 and 1)" in stale["message"]
     assert stale["evidence"]["partitions"] == ["orders-2"]
     (incident,) = cut.report["incidents"]
     assert incident["cause"] == "KA101"

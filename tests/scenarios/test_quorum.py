@@ -58,7 +58,7 @@ def test_controllers_fail_one_after_the_other_and_come_back(bed, cluster, tmp_pa
     assert failing(one_down.report, at_least="HIGH") == {("KA001", address), ("KA209", "cluster"), ("KA211", address)}
     (incident,) = one_down.report["incidents"]
     assert incident["cause"] == "KA209"
-    assert incident["headline"] == "The metadata quorum lacks 1 of its 3 controllers: one more, and no leader can be elected"
+    assert incident["headline"] == "The metadata quorum lacks 1 of its 3 controllers: losing another loses the quorum"
 
     stop(cluster.controllers[second])
     lost = audits.by_command("far")

@@ -155,5 +155,5 @@ def _leaders(view: ClusterView) -> Iterator[Change]:
         yield Change(kind="leader_moved", resource=resource, before=before, after=after)
     for move in () if partitions else view.differences.of(LeaderMove):
         if move.moved:
-            before = f"led {move.moved} partitions that are led by others now"
+            before = f"led {move.moved} partitions that other brokers lead now"
             yield Change(kind="leader_moved", resource=f"broker/{move.broker_id}", before=before, after=None)

@@ -220,15 +220,15 @@ def _doubt(tier: int, kind: str, count: int, holders: tuple[str, ...] | None) ->
     if tier == _SETTLED:
         return None, None
     if tier == _MOVING:
-        return "in motion", "another audit: this was seen once, or what it rests on changed between two samples"
+        return "in motion", "another audit: this was seen once, or the data it depends on changed between two samples"
     if kind == "topic_hidden":
         return f"topics for {count} partitions are in no view", "Describe on Topic"
     if kind.endswith("disputed"):
-        return "views differ, and nothing shows which of them is the newer", "the view of one more broker"
+        return "views differ, and it is unknown which one is newer", "the view of one more broker"
     if kind == "leader_ahead":
-        equal = "brokers name different leaders with one leader epoch"
-        return equal if holders else "its leader epoch is above the one that ZooKeeper holds", "another audit"
-    return "it does not say", "a broker that answers Metadata v2 or later"
+        equal = "brokers report different leaders with the same leader epoch"
+        return equal if holders else "its leader epoch is above the one in ZooKeeper", "another audit"
+    return "it reports none", "a broker that answers Metadata v2 or later"
 
 
 def claims(

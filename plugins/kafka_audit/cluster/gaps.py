@@ -82,8 +82,8 @@ def gap_earlier(registry: RegistrySample, *, kraft: bool, part: str) -> Gap | No
     if kraft:
         error, needs = f"in the previous snapshot {_FEW}", "two snapshots with views of two brokers"
         return Gap(status=Status.UNKNOWN, whole=whole, error=error, needs=needs)
-    error = f"the previous snapshot has not read ZooKeeper: {(failed and failed.error) or 'no answer'}"
-    return Gap(status=Status.UNKNOWN, whole=whole, error=error, needs="two snapshots that have read it")
+    error = f"the previous snapshot did not read ZooKeeper: {(failed and failed.error) or 'no answer'}"
+    return Gap(status=Status.UNKNOWN, whole=whole, error=error, needs="two snapshots that read ZooKeeper")
 
 
 def previous_gap(gaps: Iterable[Gap | None]) -> Gap | None:
@@ -100,8 +100,8 @@ def previous_gap(gaps: Iterable[Gap | None]) -> Gap | None:
     )
 
 
-_FEW = "fewer than two brokers gave a view"
-_ALONE = "a single broker carries the cluster, so there is no other view"
+_FEW = "fewer than two brokers returned a view"
+_ALONE = "the cluster has a single broker, so there is no other view"
 
 
 def _alone(registry: RegistrySample) -> bool:

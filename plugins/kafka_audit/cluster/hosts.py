@@ -36,7 +36,7 @@ def kind_of(host: str) -> str | None:
         if name in {"localhost", "localhost.localdomain", "ip6-localhost"}:
             return "a loopback name"
         if not name:
-            return "no host at all"
+            return "not a host"
         return None if "." in name else "a bare name without a domain"
     address = getattr(address, "ipv4_mapped", None) or address
     kinds = (
@@ -63,7 +63,7 @@ def dialled_hosts(view: ClusterView, endpoints: Iterable[AdvertisedEndpoint]) ->
     dialled |= {read.target for read in view.of(SourceRead) if read.observer.startswith("broker")}
     dialled |= {probe.via for probe in view.of(Probe) if probe.via is not None}
     hosts = {address.rpartition(":")[0].strip("[]") for address in dialled} | {row.host for row in endpoints}
-    return frozenset(host for host in hosts if kind_of(host) not in {"a loopback name", "a loopback address", "no host at all"})
+    return frozenset(host for host in hosts if kind_of(host) not in {"a loopback name", "a loopback address", "not a host"})
 
 
 def resolved(view: ClusterView, endpoint: AdvertisedEndpoint) -> bool:

@@ -107,7 +107,7 @@ class InterBroker:
             only = usual if len(usual) == 1 else offered
             if broker not in told and len(only) == 1 and only <= offered:
                 name = next(iter(only))
-                source = "what the other brokers use" if usual else "the only listener that is registered"
+                source = "the listener of the other brokers" if usual else "the only registered listener"
                 told[broker] = Listener(name=name, protocol=self.protocol(broker, name), source=source)
         return told
 
@@ -136,11 +136,11 @@ class InterBroker:
         """Return as whom `source` appears at `target`."""
         listener = self.listener(source)
         if listener is None or listener.protocol not in PROTOCOLS:
-            return Principal(names=(), certain=False, why="its inter-broker listener is not known", needs=file_of(source))
+            return Principal(names=(), certain=False, why="its inter-broker listener is unknown", needs=file_of(source))
         builder = self.settings.at(target, listener.name, "principal.builder.class")
         if builder.state == "hidden" or (builder.value and not builder.value.endswith(_DEFAULT_BUILDER)):
-            why = f"broker {target} builds principals with {builder.value or 'a class that it does not tell'}"
-            return Principal(names=(), certain=False, why=why, needs=f"the authorizer's log of broker {target}")
+            why = f"broker {target} builds principals with {builder.value or 'an unknown class'}"
+            return Principal(names=(), certain=False, why=why, needs=f"the authorizer log of broker {target}")
         if listener.protocol == "PLAINTEXT":
             return Principal(names=(ANONYMOUS,), certain=True, why=f"listener {listener.name} is PLAINTEXT")
         ends = Ends(source=source, target=target, listener=listener.name)

@@ -108,7 +108,7 @@ def _log(row: LogLine) -> str:
 def when(row: LogLine) -> str:
     """Return when the newest of these lines was written, as far as that is known."""
     if row.last_ms is None:
-        return f"at {clean(row.written)} (zone not known)" if row.written else "at a time that it does not tell"
+        return f"at {clean(row.written)} (time zone unknown)" if row.written else "at an unknown time"
     return f"{datetime.fromtimestamp(row.last_ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 

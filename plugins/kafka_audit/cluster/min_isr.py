@@ -45,13 +45,13 @@ def min_isr_gap(
     failed = [read for read in asked if read.outcome == "failed"]
     if failed or not answered:
         last = max(failed, key=lambda read: (read.error or "", read.needs or ""), default=None)
-        error = f"what topics set for themselves was not read: {(last and last.error) or 'nobody was asked'}"
+        error = f"topic configurations were not read: {(last and last.error) or 'no source was read'}"
         needs = (last and last.needs) or ("DescribeConfigs on Topic" if kraft else "a ZooKeeper that answers")
         return MinIsrGap(whole=not answered, topics_unread=True, error=error, needs=needs)
     own = _settings(configs)
     known = [own[broker] for broker in brokers if broker in own]
     if not known or (len(known) < len(brokers) and len(set(known)) > 1):
-        error, needs = "not every broker told min.insync.replicas", "DescribeConfigs on Cluster"
+        error, needs = "not every broker reported min.insync.replicas", "DescribeConfigs on Cluster"
         return MinIsrGap(whole=False, topics_unread=False, error=error, needs=needs)
     return None
 

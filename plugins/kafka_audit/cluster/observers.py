@@ -73,7 +73,7 @@ class Observer:
         if self.error is not None:
             return self.error, self.needs
         if self.kraft and not self.partitions:
-            return "no view lists a topic", "Describe on Topic, where there are topics"
+            return "no view lists a topic", "Describe on Topic, if topics exist"
         if self.partitions and not self.listed:
             return f"its view lists none of {self.partitions} partitions", "a view with topics in it, see KA107"
         return None, None
@@ -136,16 +136,16 @@ def _observer(  # noqa: PLR0913 -- what is known of it
     told = min((view.row.kafka_cluster_id for view in views if view.row.kafka_cluster_id is not None), default=None)
     error = needs = None
     if foreign:
-        error, needs = f"its view is of cluster {told}", "a broker of this cluster at that address"
+        error, needs = f"its view belongs to cluster {told}", "a broker of this cluster at that address"
     elif not views:
-        error = (refused and refused.error) or "it was not asked"
+        error = (refused and refused.error) or "it was not read"
         needs = (refused and refused.needs) or f"an answer from broker {name} to Metadata"
     brokers_listed = min((view.row.brokers_listed for view in views), default=None)
     brokers: tuple[str | None, str | None] = (error, needs)
     if error is None and brokers_listed == 0:
         brokers = "its view lists no broker", "a view with brokers in it, see KA105"
     elif error is None and not any(view.known_listener for view in views):
-        brokers = "it was asked on a listener that is not registered", "an answer on a registered listener"
+        brokers = "it was read on a listener that is not registered", "an answer on a registered listener"
     return Observer(
         name=name,
         registered=registered,

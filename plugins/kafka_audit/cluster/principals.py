@@ -49,7 +49,7 @@ def by_certificate(ends: Ends, asked: Setting, rules: Setting, subjects: Iterabl
         subjects: those of the source's certificates, as Java writes them.
     """
     if asked.known and asked.value in {None, "none"}:
-        why = f"listener {ends.listener} of broker {ends.target} asks for no certificate"
+        why = f"listener {ends.listener} of broker {ends.target} does not request a client certificate"
         return Principal(names=(ANONYMOUS,), certain=True, why=why)
     why = f"the certificate of broker {ends.source} names it"
     needs = f"the subject of broker {ends.source}'s certificate, and {SSL_RULES} of broker {ends.target}"
@@ -75,7 +75,7 @@ def by_login(ends: Ends, mechanism: str | None, users: Iterable[str], rules: Set
     """
     own = set(users)
     if len(own) != 1 or mechanism == "OAUTHBEARER" or (mechanism == KERBEROS and not rules.known):
-        why = f"the user that broker {ends.source} logs in with is not known"
+        why = f"the user name that broker {ends.source} logs in with is unknown"
         return Principal(names=(), certain=False, why=why, needs=file_of(ends.source))
     user, why = own.pop(), f"the login of broker {ends.source} on {ends.listener}"
     if mechanism != KERBEROS:
@@ -94,16 +94,17 @@ def by_login(ends: Ends, mechanism: str | None, users: Iterable[str], rules: Set
 
 def _named(ends: Ends, key: str, asked: Iterable[Callable[[], str]]) -> Principal:
     """Return all names that come of it; none where one of them fails."""
-    needs = f"the authorizer's log of broker {ends.target}"
+    needs = f"the authorizer log of broker {ends.target}"
     try:
         names = tuple(dict.fromkeys(one() for one in asked))
     except MappingError as error:
-        fails = f"by its {key} the connection ends: {error}"
-        return Principal(names=(), certain=False, why=f"broker {ends.target} lets nobody in {fails}", needs=needs, fails=fails)
+        fails = f"its {key} end the connection: {error}"
+        why = f"broker {ends.target} accepts no connection, {fails}"
+        return Principal(names=(), certain=False, why=why, needs=needs, fails=fails)
     except RulesError as error:
-        why = f"broker {ends.target} refuses its {key}: {error}"
-        return Principal(names=(), certain=False, why=why, needs=f"{key} that Kafka takes", refused=str(error))
+        why = f"broker {ends.target} rejects its {key}: {error}"
+        return Principal(names=(), certain=False, why=why, needs=f"{key} that Kafka accepts", refused=str(error))
     except UnsupportedError as error:
-        why = f"{key} of broker {ends.target} hold what is not read here: {error}"
+        why = f"{key} of broker {ends.target} use a feature that the audit does not evaluate: {error}"
         return Principal(names=(), certain=False, why=why, needs=needs)
-    return Principal(names=names, certain=False, why=f"the {key} of broker {ends.target} name broker {ends.source}")
+    return Principal(names=names, certain=False, why=f"{key} of broker {ends.target} map broker {ends.source}")

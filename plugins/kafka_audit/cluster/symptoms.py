@@ -57,7 +57,7 @@ class Symptoms:
     def lasting(self, broker: int) -> str | None:
         """Return the symptom that a broker showed in both samples, for a sentence."""
         if self._view.kraft:
-            return f"no other broker is in the ISR of what broker {broker} leads" if broker in self._alone else None
+            return f"no other broker is in the ISR of partitions that broker {broker} leads" if broker in self._alone else None
         if self._view.controller is None:
             return None
         listed = self._view.disagreement(str(broker), "broker")
@@ -65,7 +65,7 @@ class Symptoms:
             return f"broker {broker} lists no broker and no controller"
         leaders = self._view.disagreement(str(broker), "leader")
         if leaders is not None and leaders.settled:
-            return f"broker {broker} names leaders that ZooKeeper does not hold"
+            return f"broker {broker} reports leaders that differ from ZooKeeper"
         return None
 
     def passing(self, broker: int) -> bool:
@@ -84,7 +84,7 @@ class Symptoms:
             return None
         if any(view.brokers_listed == 0 or view.controller_id != controller for view in views):
             return None
-        return f"broker {broker} has accepted what controller {controller} sends: its view is filled"
+        return f"broker {broker} has accepted the updates of controller {controller}: its view is not empty"
 
     def probed(self, broker: int, listener: str) -> str | None:
         """Return how the controller's host (in KRaft another broker's) reaches a listener: open, closed or None.

@@ -106,7 +106,7 @@ def session(broker, owner=7):
 
 
 def held_by_zookeeper(*registered, claim=None, is_read=True):
-    """What ZooKeeper holds, with these registrations; `claim` is a KRaft controller in /controller, and -1 only /migration."""
+    """What ZooKeeper has, with these registrations; `claim` is a KRaft controller in /controller, and -1 only /migration."""
     kept = [one for one in look(FakeZookeeper(znodes())) if not isinstance(one, RegisteredBroker | RegisteredEndpoint)]
     if not is_read:
         kept = [replace(one, brokers_pzxid=None) if isinstance(one, Registry) else one for one in kept]

@@ -152,7 +152,7 @@ def _evidence(cut: CutEvidence) -> dict[str, object]:
 
 def _no_endpoint(cut: CutEvidence) -> dict[str, str]:
     if cut.listener is None:
-        return {"error": "its inter-broker listener is not known", "needs": "DescribeConfigs on Cluster"}
+        return {"error": "its inter-broker listener is unknown", "needs": "DescribeConfigs on Cluster"}
     return {
         "error": f"nobody told an address of its listener {cut.listener}",
         "needs": f"a bootstrap address of listener {cut.listener}",
@@ -164,7 +164,7 @@ def _symptom(cut: CutEvidence) -> str | None:
     if cut.symptom is not None and cut.symptom.settled:
         if cut.symptom.empty:
             return f"broker {cut.broker} lists no broker and no controller"
-        return f"broker {cut.broker} names leaders that ZooKeeper does not hold"
+        return f"broker {cut.broker} reports leaders that differ from ZooKeeper"
     return f"in the ISR of nothing that broker {cut.broker} leads: broker {_ids(cut.absent)}" if cut.absent else None
 
 

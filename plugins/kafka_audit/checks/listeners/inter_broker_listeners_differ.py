@@ -65,7 +65,7 @@ def inter_broker_listeners_differ(view: ClusterView) -> Iterator[Judgement]:
                 words = {"broker": broker, "fault": fault, "listener": name, "key": "advertised.listeners"}
                 yield view.judge("KA312", f"broker/{broker}/listener/{name}", Status.FAIL, words)
         if own is None or (broker not in known and (offered is None or own.name in offered)):
-            error = "its inter-broker listener is not known" if own is None else f"its SASL mechanism on {own.name} is not known"
+            error = "its inter-broker listener is unknown" if own is None else f"its SASL mechanism on {own.name} is not known"
             needs = f"DescribeConfigs on Cluster, or server.properties of broker {broker}"
             words = {"who": f"broker {broker}", "error": error, "needs": needs}
             yield view.judge("KA312", f"broker/{broker}", Status.UNKNOWN, words)

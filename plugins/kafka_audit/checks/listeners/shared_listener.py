@@ -52,7 +52,7 @@ def shared_listener(view: ClusterView) -> Iterator[Judgement]:
             continue
         own, offered, resource = between.listener(broker), between.offered(broker), f"broker/{broker}"
         if own is None or offered is None:
-            error = "its inter-broker listener is not known" if own is None else "its listeners are not known"
+            error = "its inter-broker listener is unknown" if own is None else "its listeners are not known"
             needs = f"DescribeConfigs on Cluster, or server.properties of broker {broker} (`properties` in the cluster file)"
             yield view.judge("KA308", resource, Status.UNKNOWN, who=f"broker {broker}", error=error, needs=needs)
             continue

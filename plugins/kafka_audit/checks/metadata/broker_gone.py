@@ -19,40 +19,41 @@ _IN_MOTION = {
     needs=(RegisteredBroker, RegisteredPartition),
     parts=("brokers", "topics"),
     says={
-        Status.FAIL: "{subject} gone: {why}; {leaderless} of {replicas} partitions that had a replica there have no leader",
+        Status.FAIL: "{subject} not registered: {why}; {leaderless} of {replicas} partitions with a replica there have no leader",
         Status.PASS: "{subject} registered",
-        Status.UNKNOWN: "Cannot determine whether {who} went away ({error})",
-        Status.NOT_APPLICABLE: "No registrations to look at: {reason}",
+        Status.UNKNOWN: "Cannot determine whether {who} is registered ({error})",
+        Status.NOT_APPLICABLE: "No registrations to check: {reason}",
     },
 )
 def broker_gone(view: ClusterView) -> Iterator[Judgement]:
-    """A broker is registered no more: the previous snapshot, an assignment or the cluster file knows it.
+    """A broker is no longer registered, but the previous snapshot, an assignment or the cluster file contains it.
 
     ## Why it matters
-    Its partitions run with one replica less, so the next broker that stops takes them below min.insync.replicas, or offline.
-    Those whose only live replica it was have no leader already.
+    Its partitions have one replica less. If another broker stops, they fall below min.insync.replicas or go offline. Partitions
+    whose only live replica was on this broker have no leader.
 
     ## Fails when
-    A broker id is in the previous snapshot's registrations, or in the replicas of a partition, and not in `/brokers/ids` now; or
-    fewer brokers are registered than `expect.brokers`. CRITICAL where a partition with a replica there has no leader. Unless only
-    the previous snapshot knows it, two samples have to agree. In KRaft mode registered is who the newest view lists, or who
-    answers.
+    A broker id is in the previous snapshot's registrations or in the replicas of a partition, and not in `/brokers/ids`. Or
+    fewer brokers are registered than `expect.brokers`. CRITICAL if a partition with a replica there has no leader. Two samples
+    must agree, unless only the previous snapshot contains the broker. In KRaft mode a broker counts as registered if the newest
+    view lists it or if it answers.
 
     ## Not known when
-    ZooKeeper was not read (KRaft: fewer than two brokers gave a view), a registration was unreadable, or the absence was seen
-    once (a restart takes seconds).
+    ZooKeeper was not read (KRaft: fewer than two brokers returned a view), a registration was unreadable, or the absence was
+    seen once (a restart takes seconds).
 
     ## Passes only when
-    The broker is registered; for the cluster: as many are registered as `expect.brokers` says.
+    The broker is registered. For the cluster: at least `expect.brokers` brokers are registered.
 
     ## What to do
-    On its host: is the process up, and what does the end of `server.log` say (`grep -E 'FATAL|shut down|Session expired'`)? Start
-    it. If it was removed for good, move its replicas with `kafka-reassign-partitions.sh --bootstrap-server <broker>:9092`:
-    `--generate --topics-to-move-json-file topics.json --broker-list <ids that stay>` (at least as many as a partition has
-    replicas) prints a plan; `--reassignment-json-file plan.json --execute` carries it out, `--verify` instead tells how far.
+    On the broker's host, check whether the process runs, and read the end of `server.log` (`grep -E 'FATAL|shut down|Session
+    expired'`). Start the broker. If it was removed permanently, move its replicas with `kafka-reassign-partitions.sh
+    --bootstrap-server <broker>:9092`: `--generate --topics-to-move-json-file topics.json --broker-list <ids that stay>` prints
+    a plan (list at least as many brokers as a partition has replicas), `--reassignment-json-file plan.json --execute` executes
+    it, and `--verify` instead shows the progress.
 
     ## References
-    What the controller does when a registration goes: `kafka.controller.KafkaController.onBrokerFailure`.
+    Controller action when a registration disappears: `kafka.controller.KafkaController.onBrokerFailure`.
     """
     registered = {*view.brokers, *_answering(view, view.held_views)}
     before = {*view.brokers_before, *_answering(view, view.held_views_before)}
@@ -80,7 +81,7 @@ def broker_gone(view: ClusterView) -> Iterator[Judgement]:
             unknown,
             who=f"broker {broker}",
             subject=f"Broker {broker} is",
-            why="partitions are assigned to it" if replicas else "the previous snapshot had it registered",
+            why="partitions are assigned to it" if replicas else "it was registered in the previous snapshot",
             replicas=replicas,
         )
     expected = None if view.info is None else view.info.expect_brokers
@@ -107,7 +108,7 @@ def _of_cluster(view: ClusterView, expected: int, registered: int) -> Judgement:
         _IN_MOTION if status is Status.UNKNOWN else {},
         who="an expected broker",
         subject=subject,
-        why=f"the cluster file expects {expected}, registered are {registered}",
+        why=f"the cluster file expects {expected}, {registered} are registered",
         replicas=view.partitions.count.partitions,
     )
 

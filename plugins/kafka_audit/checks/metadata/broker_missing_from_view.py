@@ -22,40 +22,42 @@ from kafka_audit.model.tables import BrokerView, RegisteredBroker, RegisteredEnd
     },
 )
 def broker_missing_from_view(view: ClusterView) -> Iterator[Judgement]:
-    """A broker does not list a broker that ZooKeeper has registered, or lists none at all.
+    """A broker does not list a broker that is registered in ZooKeeper, or lists no broker.
 
     ## Why it matters
-    An empty list means that no client can bootstrap here: a time-out without a cause (`kcat -L`, every AdminClient tool). A list
-    that misses one broker sends nobody there. ZooKeeper, and every tool that asks only ZooKeeper or another broker, sees nothing.
+    If the list is empty, no client can bootstrap at this broker and every request times out (`kcat -L`, every AdminClient
+    tool). If one broker is missing from the list, no client of this broker connects to it. Tools that read only ZooKeeper or
+    another broker do not show the fault.
 
     ## Fails when
-    A registered broker that has the listener on which this one was asked is missing from its answer to Metadata in two samples,
-    or the answer lists no broker, and the registrations did not change in between. CRITICAL where the list is empty.
+    A registered broker that has the same listener is missing from this broker's Metadata response in two samples, or the
+    response lists no broker, and the registrations did not change in between. CRITICAL if the list is empty.
 
     In KRaft mode: a broker of the newest view (see KA107) is missing, or this broker answers and the newest view does not list
-    it: then it is fenced, which is its own finding and nobody else's.
+    it. In the second case the broker is fenced, and the finding is about this broker only.
 
     ## Not known when
-    The broker gave no view, ZooKeeper was not read (KRaft: no other broker gave a view, or nothing shows which view is the
-    newer), or the difference was seen once or moved (a broker has just started).
+    The broker returned no view, ZooKeeper was not read (KRaft: no other broker returned a view, or the views do not show which
+    is newer), or the difference was seen once or changed (a broker has just started).
 
     ## Passes only when
-    The broker answered, and on every listener asked it lists all brokers that are registered with that listener (KRaft: all of
-    the newest view).
+    The broker answered, and on every listener that was read it lists all brokers that are registered with that listener (KRaft:
+    all brokers of the newest view).
 
     ## What to do
-    The controller tells brokers who is alive. Where a list is empty it never could: see KA302 (cannot reach the address that
-    broker {broker} advertises), KA401 (has no right there), KA412 (cannot log in), and read `controller.log` on the controller's
-    host. Do not trust `kafka-topics.sh --zookeeper` (up to Kafka 2.8): it never asks a broker.
+    The controller sends the list of live brokers to each broker. If the list is empty, the controller never succeeded: see
+    KA302 (it cannot reach the address that broker {broker} advertises), KA401 (it has no right there) and KA412 (it cannot log
+    in), and read `controller.log` on the controller's host. Do not rely on `kafka-topics.sh --zookeeper` (up to Kafka 2.8): it
+    does not read from brokers.
 
-    In KRaft mode a fenced broker sends the controllers no heartbeats: `grep -iE 'heartbeat|registration|fenced' server.log |
-    tail` on broker {broker}, and `nc -vz <controller> 9093` from its host.
+    In KRaft mode a fenced broker sends no heartbeats to the controllers: run `grep -iE 'heartbeat|registration|fenced'
+    server.log | tail` on broker {broker}, and `nc -vz <controller> 9093` from its host.
 
     ## References
     UpdateMetadata (API 6) in ZooKeeper mode; `kafka.controller.ControllerBrokerRequestBatch`. KIP-631 (fenced brokers).
     """
     newest = holders(view)
-    known = "registered broker that has the listener it was asked on" if newest is None else "broker of the newest view"
+    known = "registered broker that has the same listener" if newest is None else "broker of the newest view"
     for observer in view.observers:
         difference = view.disagreement(observer.name, "broker")
         empty = difference is not None and difference.empty
@@ -100,6 +102,6 @@ def _whom(observer: Observer, difference: Disagreement) -> str:
 def _lacks(view: ClusterView, difference: Disagreement, newest: str | None) -> str:
     if difference.unlisted:
         do = "do" if list_of(view) == "list" else "does"
-        return f"{newest} {do} not list it although it answers, so the controller has fenced it"
-    others = "ZooKeeper has registered" if newest is None else f"{newest} {list_of(view)}"
-    return f"it does not list {_missing(difference)} of the {len(view.brokers)} that {others}"
+        return f"it answers, but {newest} {do} not list it, so the controller has fenced it"
+    others = "are registered in ZooKeeper" if newest is None else f"{newest} {list_of(view)}"
+    return f"it does not list {_missing(difference)} of the {len(view.brokers)} brokers that {others}"

@@ -15,32 +15,35 @@ from kafka_audit.model.tables import BrokerIdentity, Probe, SourceRead
     severity=Severity.CRITICAL,
     needs=(BrokerIdentity, Probe),
     says={
-        Status.FAIL: "Clients that want broker {broker} reach {answered_by} at {host}:{port} ({listener}), seen from {vantage}",
-        Status.PASS: "{host}:{port} ({listener}) is answered by broker {broker} itself, seen from {vantage}",
-        Status.UNKNOWN: "Cannot determine who answers at {host}:{port} ({listener} of broker {broker}): {error}",
+        Status.FAIL: "Clients that connect to broker {broker} reach {answered_by} at {host}:{port} ({listener}), seen from "
+        "{vantage}",
+        Status.PASS: "Broker {broker} answers at {host}:{port} ({listener}), seen from {vantage}",
+        Status.UNKNOWN: "Cannot determine which broker answers at {host}:{port} ({listener} of broker {broker}): {error}",
     },
 )
 def endpoint_answered_by_other(view: ClusterView) -> Iterator[Judgement]:
-    """The endpoint that a broker advertises is answered by another broker, or by another cluster.
+    """Another broker, or another cluster, answers at the endpoint that a broker advertises.
 
     ## Why it matters
-    A forward wired to the wrong broker, a name that moved, a machine that kept its address: the port is open, and every request
-    for this broker's partitions ends in NOT_LEADER_OR_FOLLOWER, or in somebody else's data.
+    A port forward leads to the wrong broker, a host name moved, or a host kept an old address. The port is open, but every
+    request for this broker's partitions fails with NOT_LEADER_OR_FOLLOWER or reads the data of another cluster.
 
     ## Fails when
-    The socket itself says another broker id than the one that advertises it, or another cluster id, in two samples. It is asked
-    DescribeConfigs for broker 2147483647, which no broker is; error 42 then names the one that answers.
+    The process at the endpoint reports a different broker id than the broker that advertises the endpoint, or a different
+    cluster id, in two samples. The auditor sends DescribeConfigs for broker 2147483647, an id that no broker has. Error 42 then
+    names the broker that answers.
 
     ## Not known when
-    The endpoint was not reached (KA301), the auditor lacks DescribeConfigs on Cluster, or another answer was seen only once.
+    The endpoint was not reached (KA301), the auditor lacks DescribeConfigs on Cluster, or the other broker was seen only once.
 
     ## Passes only when
-    The socket said the id of the broker that advertises it.
+    The process at the endpoint reported the id of the broker that advertises it.
 
     ## What to do
-    `kafka-configs.sh --bootstrap-server {host}:{port} --describe --entity-type brokers --entity-name {broker}` fails with
-    `Unexpected broker id, expected …`, which names who answers. Follow the address: `getent hosts {host}` where clients are, then
-    the forward's or proxy's table for port {port}. Lead it to broker {broker}; the command then succeeds.
+    Run `kafka-configs.sh --bootstrap-server {host}:{port} --describe --entity-type brokers --entity-name {broker}`. It fails
+    with `Unexpected broker id, expected …`, which names the broker that answers. Find the wrong hop: run `getent hosts {host}`
+    on a client host, then check the forwarding or proxy table for port {port}. Direct it to broker {broker}; the command then
+    succeeds.
 
     ## References
     Error 42 INVALID_REQUEST of `kafka.server.ConfigHelper`; KAFKA-14885.
@@ -64,8 +67,8 @@ def endpoint_answered_by_other(view: ClusterView) -> Iterator[Judgement]:
         else:
             read = refused.get(endpoint.broker_id)
             status = Status.UNKNOWN
-            unknown["error"] = (read and read.error) or "the socket did not tell"
-            unknown["needs"] = (read and read.needs) or "an open way there, and DescribeConfigs on Cluster"
+            unknown["error"] = (read and read.error) or "the endpoint did not report a broker id"
+            unknown["needs"] = (read and read.needs) or "an open connection to it, and DescribeConfigs on Cluster"
         yield view.judge(
             "KA111",
             endpoint.resource,

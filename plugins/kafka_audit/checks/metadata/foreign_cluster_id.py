@@ -15,38 +15,37 @@ from kafka_audit.model.tables import BrokerView, Registry
     needs=(Registry, BrokerView),
     parts=("controller",),
     says={
-        Status.FAIL: "Clients of broker {broker} are on another cluster: it says cluster id {said}, and {zookeeper} is the one "
-        "audited",
-        Status.PASS: "Broker {broker} says the audited cluster's id ({zookeeper})",
+        Status.FAIL: "Broker {broker} belongs to another cluster: it reports cluster id {said}, the audited cluster is "
+        "{zookeeper}",
+        Status.PASS: "Broker {broker} reports the audited cluster's id ({zookeeper})",
         Status.UNKNOWN: "Cannot determine whether {who} belongs to this cluster ({error})",
         Status.NOT_APPLICABLE: "No cluster id to compare with: {reason}",
     },
 )
 def foreign_cluster_id(view: ClusterView) -> Iterator[Judgement]:
-    """A broker belongs to another cluster than the one audited.
+    """A broker belongs to a cluster other than the audited one.
 
     ## Why it matters
-    Records go to, and come from, the wrong cluster: an address was given to somebody else, a forward leads elsewhere, or the
-    broker was started with another `zookeeper.connect` or a wrong chroot.
+    Clients write records to the wrong cluster and read from it. The address was given to another host, a port forward leads
+    elsewhere, or the broker was started with another `zookeeper.connect` or a wrong chroot.
 
     ## Fails when
-    The cluster id in a broker's answer to Metadata differs from `/cluster/id`, or from `expect.cluster_id` of the cluster file,
-    in two samples. What else that broker says is not compared with this cluster.
+    The cluster id in the broker's Metadata response differs from `/cluster/id`, or from `expect.cluster_id` in the cluster
+    file, in two samples. The rest of that broker's view is not compared with this cluster.
 
     ## Not known when
-    The broker gave no view or no cluster id, ZooKeeper was not read, or the difference was seen once.
+    The broker returned no view or no cluster id, ZooKeeper was not read, or the difference was seen once.
 
     ## Passes only when
-    The broker answered with the id of `/cluster/id`, and with the expected one where the cluster file names it.
+    The broker answered with the id of `/cluster/id`, and with `expect.cluster_id` if the cluster file sets it.
 
     ## What to do
-    Ask the host behind the address: `kafka-cluster.sh cluster-id --bootstrap-server <its address>` (Kafka 2.8 and later), or
-    `cat <log.dirs>/meta.properties` there. Correct the forward, the
-    name or `zookeeper.connect`. If all brokers differ from `expect.cluster_id`, the expectation or the ZooKeeper address is
-    wrong.
+    Read the cluster id at that address: `kafka-cluster.sh cluster-id --bootstrap-server <its address>` (Kafka 2.8 and later),
+    or `cat <log.dirs>/meta.properties` on the host. Correct the port forward, the host name or `zookeeper.connect`. If all
+    brokers differ from `expect.cluster_id`, the expectation or the ZooKeeper address is wrong.
 
     ## References
-    KIP-78 (cluster id); `InconsistentClusterIdException` at the start of a broker whose `meta.properties` names another one.
+    KIP-78 (cluster id); `InconsistentClusterIdException` when a broker starts with a `meta.properties` of another cluster.
     """
     held = None if view.state is None else view.state.kafka_cluster_id
     expected = None if view.info is None else view.info.expect_cluster_id

@@ -15,34 +15,34 @@ from kafka_audit.model.tables import BrokerView, RegisteredPartition, Registered
     needs=(RegisteredTopic, RegisteredPartition, BrokerView),
     parts=("topics",),
     says={
-        Status.FAIL: "Broker {broker} shows another ISR for {count} of {total} partitions ({partitions}): {held} has {zookeeper},"
-        " the broker says {said}",
-        Status.PASS: "Broker {broker} shows the ISR that {held} has, as far as its leaders and epochs are the same",
-        Status.UNKNOWN: "Cannot determine whether {who} shows the right ISR ({error})",
+        Status.FAIL: "Broker {broker} reports a different ISR for {count} of {total} partitions ({partitions}): {held} has "
+        "{zookeeper}, the broker reports {said}",
+        Status.PASS: "Broker {broker} reports the ISR that {held} has, for partitions with the same leader and epoch",
+        Status.UNKNOWN: "Cannot determine whether {who} reports the current ISR ({error})",
         Status.NOT_APPLICABLE: "No ISR to compare with: {reason}",
     },
 )
 def isr_differs(view: ClusterView) -> Iterator[Judgement]:
-    """A broker shows another ISR than the one in force.
+    """A broker reports an ISR that is not the current one.
 
     ## Why it matters
-    Clients are not misled by it, they follow the leader. But tools and alerts that ask this broker count replicas as in sync that
-    are not, or the reverse; and whatever keeps the ISR from it keeps the next leader from it, too.
+    Clients follow the leader, so this does not misdirect them. But tools and alerts that read this broker count replicas as in
+    sync that are not, or the reverse. The cause that delays the ISR also delays the next leader change.
 
     ## Fails when
-    Leader and leader epoch of a broker's answer are those of ZooKeeper's `state` (KRaft: of the newest view) and the ISR is
-    another, in two samples, unchanged in between. Another leader is KA101.
+    The leader and leader epoch in the broker's view equal those of ZooKeeper's `state` (KRaft: of the newest view), and the ISR
+    differs, in two samples, unchanged in between. A different leader is KA101.
 
     ## Not known when
-    The broker gave no view, topics were not read, or the difference was seen once: the controller tells changes of the ISR some
-    seconds late.
+    The broker returned no view, topics were not read, or the difference was seen once: the controller sends ISR changes with a
+    delay of some seconds.
 
     ## Passes only when
     The broker's view lists partitions, and no ISR differs.
 
     ## What to do
-    `grep -E 'isr_change|AlterPartition' controller.log state-change.log`: does the controller hear of changes, and tell broker
-    {broker}? A broker that lags in this way for long is restarted, or the controller moved, as for KA101.
+    Check whether the controller receives the changes and sends them to broker {broker}: `grep -E 'isr_change|AlterPartition'
+    controller.log state-change.log`. If the broker stays behind, restart it or move the controller, as for KA101.
 
     ## References
     KIP-497 (AlterPartition); before it, `/isr_change_notification` in ZooKeeper.
@@ -59,5 +59,5 @@ def isr_differs(view: ClusterView) -> Iterator[Judgement]:
             needs=observer.topics_needs,
             **partition_evidence(view, difference, "zookeeper"),
             total=observer.partitions,
-            held="ZooKeeper" if newest is None else f"the newest view, of {newest}",
+            held="ZooKeeper" if newest is None else f"the newest view ({newest})",
         )

@@ -17,38 +17,39 @@ _DENIALS = {3: "UNKNOWN_TOPIC_OR_PARTITION", 6: "NOT_LEADER_OR_FOLLOWER", 74: "F
     severity=Severity.CRITICAL,
     needs=(LeadershipAsked, LeadershipAnswer),
     says={
-        Status.FAIL: "Broker {broker} denies that it leads {count} partitions that it is registered to lead ({partitions}): "
-        "asked by ListOffsets, it answers {errors}",
-        Status.PASS: "Broker {broker} serves all {led} partitions that it is said to lead",
-        Status.UNKNOWN: "Cannot determine whether {who} serves what it is said to lead ({error})",
-        Status.NOT_APPLICABLE: "Broker {broker} was asked about no partition: {reason}",
+        Status.FAIL: "Broker {broker} is the registered leader of {count} partitions ({partitions}) but answers ListOffsets "
+        "with {errors}",
+        Status.PASS: "Broker {broker} serves all {led} partitions that it leads",
+        Status.UNKNOWN: "Cannot determine whether {who} serves the partitions that it leads ({error})",
+        Status.NOT_APPLICABLE: "Broker {broker} has no partition to check: {reason}",
     },
 )
 def leader_denies(view: ClusterView) -> Iterator[Judgement]:
-    """The leader of a partition denies that it leads it.
+    """The registered leader of a partition rejects requests for it.
 
     ## Why it matters
-    Everybody is sent to a broker that refuses: nobody can write to the partition or read from it, and no list of offline
-    partitions shows it, since there is a leader.
+    All clients are sent to a broker that rejects their requests. No client can write to the partition or read from it. Lists of
+    offline partitions do not show it, because the partition has a leader.
 
     ## Fails when
-    The broker that ZooKeeper (in KRaft: the newest leader epoch that any broker holds) has as leader answers ListOffsets with
-    error 3, 6, 74 or 75, in two samples, and the epoch was the same in both; it is asked with that epoch where the version has a
-    place for it. Error 56 is KA503: that broker knows that it led.
+    The leader in ZooKeeper (in KRaft: in the newest leader epoch of any broker) answers ListOffsets with error 3, 6, 74 or 75,
+    in two samples, with the same epoch in both. The request contains that epoch if its version supports it. Error 56 is KA503:
+    that broker knows that it led the partition.
 
     ## Not known when
-    ListOffsets was not answered (it needs Describe on the topics), or the answer was seen once or the leader moved.
+    ListOffsets was not answered (it requires Describe on the topics), or the error was seen once, or the leader moved.
 
     ## Passes only when
-    The broker was asked about all that it is said to lead, and denied none of it.
+    The broker was read for all partitions that it leads, and it rejected none.
 
     ## What to do
-    The controller's LeaderAndIsr requests do not get there, or are refused: `grep -E 'LeaderAndIsr|CLUSTER_AUTHORIZATION_FAILED'
-    state-change.log` on the controller's host (KA302, KA401 and KA412 tell which). With that repaired, restart broker {broker},
-    or elect anew: `kafka-leader-election.sh --bootstrap-server <broker>:9092 --election-type preferred --topic T --partition P`.
+    The controller's LeaderAndIsr requests do not reach the broker, or the broker rejects them: `grep -E
+    'LeaderAndIsr|CLUSTER_AUTHORIZATION_FAILED' state-change.log` on the controller's host (KA302, KA401 and KA412 show which).
+    When that is repaired, restart broker {broker}, or elect a leader: `kafka-leader-election.sh --bootstrap-server
+    <broker>:9092 --election-type preferred --topic T --partition P`.
 
     ## References
-    KIP-320 (epochs of leaders); `kafka.cluster.Partition.checkCurrentLeaderEpoch`.
+    KIP-320 (leader epochs); `kafka.cluster.Partition.checkCurrentLeaderEpoch`.
     """
     reads = BrokerReads(view.last_reads, LIST_OFFSETS)
     yield from nothing_asked(view, "KA104", reads)
@@ -61,14 +62,14 @@ def leader_denies(view: ClusterView) -> Iterator[Judgement]:
         twice = {(row.topic, row.partition): row.error for row in mine if _claim(row) in earlier}
         if twice:
             errors = ", ".join(f"{code} {_DENIALS[code]}" for code in sorted(set(twice.values())))
-            words = evidence | {"count": len(twice), "partitions": named(twice), "errors": errors}
-            yield view.judge("KA104", resource, Status.FAIL, words)
+            failure = evidence | {"count": len(twice), "partitions": named(twice), "errors": errors}
+            yield view.judge("KA104", resource, Status.FAIL, failure)
         elif mine:
             yield view.judge("KA104", resource, Status.UNKNOWN, evidence | MOVING)
         elif broker in asked:
             yield view.judge("KA104", resource, Status.PASS, evidence, led=asked[broker].as_leader)
         else:
-            gap, reason = reads.gap(broker), {"reason": "it leads nothing, and nobody lists a replica of it as offline"}
+            gap, reason = reads.gap(broker), {"reason": "it leads no partition, and no view lists a replica of it as offline"}
             status = Status.UNKNOWN if gap else Status.NOT_APPLICABLE
             yield view.judge("KA104", resource, status, {**evidence, **(gap or reason)})
 

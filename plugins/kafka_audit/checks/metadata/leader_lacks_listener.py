@@ -17,32 +17,32 @@ from kafka_audit.model.tables import BrokerView, RegisteredEndpoint, RegisteredP
     says={
         Status.FAIL: "Clients of broker {broker} on listener {listeners} cannot use {count} of {total} partitions "
         "({partitions}): leader {leaders} has no such listener",
-        Status.PASS: "Every leader that broker {broker} names has the listener on which it was asked ({listeners})",
-        Status.UNKNOWN: "Cannot determine whether leaders lack the listener on which {who} is asked ({error})",
+        Status.PASS: "Every leader in the view of broker {broker} has the listener that was read ({listeners})",
+        Status.UNKNOWN: "Cannot determine whether leaders lack the listener of {who} ({error})",
         Status.NOT_APPLICABLE: "Nothing to compare views with: {reason}",
     },
 )
 def leader_lacks_listener(view: ClusterView) -> Iterator[Judgement]:
-    """A partition's leader does not offer the listener on which clients ask.
+    """A partition's leader does not have the listener that clients use.
 
     ## Why it matters
-    Metadata is per listener: a client is sent to the leader's endpoint of the same name. Without one it gets error 72
-    LISTENER_NOT_FOUND and can use the partition only through another listener, if it may reach that.
+    Metadata is per listener: a client is sent to the leader's endpoint of the same listener name. If the leader has none, the
+    client gets error 72 LISTENER_NOT_FOUND. It can use the partition only through another listener that it can reach.
 
     ## Fails when
-    A broker answers error 72 for a partition in two samples, or error 5 below Metadata v6 while the leader's registration lacks
+    A broker returns error 72 for a partition in two samples, or error 5 below Metadata v6 while the leader's registration lacks
     the listener.
 
     ## Not known when
-    The broker gave no view, its view is empty (KA107), ZooKeeper was not read (KRaft: no other broker gave a view), or
-    the difference was seen once or moved.
+    The broker returned no view, its view is empty (KA107), ZooKeeper was not read (KRaft: no other broker returned a view), or
+    the difference was seen once or changed.
 
     ## Passes only when
-    The broker answered, and no partition that it lists has error 72.
+    The broker answered, and no partition in its view has error 72.
 
     ## What to do
     Add the listener to `listeners` and `advertised.listeners` of broker {leaders} and restart it. If its registration has the
-    listener (`zookeeper-shell.sh <zookeeper.connect> get /brokers/ids/{leaders}`), the answering broker holds an old
+    listener (`zookeeper-shell.sh <zookeeper.connect> get /brokers/ids/{leaders}`), the broker that answered holds an old
     registration: see KA106.
 
     ## References

@@ -15,35 +15,35 @@ from kafka_audit.model.tables import BrokerView, RegisteredEndpoint, ViewBroker
     needs=(RegisteredEndpoint, BrokerView, ViewBroker),
     parts=("brokers",),
     says={
-        Status.FAIL: "Clients of broker {broker} are sent to an old address of broker {subjects}: registered is {zookeeper}, it "
-        "says {said} (listener {listeners})",
-        Status.PASS: "Broker {broker} gives the registered address of every broker that it lists ({listeners})",
-        Status.UNKNOWN: "Cannot determine whether {who} gives old addresses ({error})",
+        Status.FAIL: "Clients of broker {broker} are sent to an old address of broker {subjects}: {zookeeper} is registered, "
+        "it reports {said} (listener {listeners})",
+        Status.PASS: "Broker {broker} reports the registered address of every broker that it lists ({listeners})",
+        Status.UNKNOWN: "Cannot determine whether {who} reports old addresses ({error})",
         Status.NOT_APPLICABLE: "No registrations to compare with: {reason}",
     },
 )
 def stale_endpoint(view: ClusterView) -> Iterator[Judgement]:
-    """A broker gives another address for a broker than the one registered.
+    """A broker reports an address for a broker that is not the registered one.
 
     ## Why it matters
-    Clients connect where Metadata sends them. An old address times out, or, where it was given to somebody else, is answered by
-    the wrong broker.
+    Clients connect to the addresses in Metadata. A connection to an old address times out. If the address was given to another
+    broker, that broker answers.
 
     ## Fails when
-    Host or port of a broker in the answer to Metadata differ from its registration for the same listener, in two samples, with
-    the registration unchanged in between. Letter case of host names does not count.
+    The host or port of a broker in the Metadata response differs from its registration for the same listener, in two samples,
+    and the registration did not change in between. The case of host names does not count.
 
     ## Not known when
-    The broker gave no view or an empty one, was asked on a listener that nobody registers, ZooKeeper was not read, or the
-    difference was seen once or moved.
+    The broker returned no view or an empty one, it was read on a listener that no broker registers, ZooKeeper was not read, or
+    the difference was seen once or changed.
 
     ## Passes only when
-    The broker answered on a registered listener, and every broker that it lists has the registered host and port.
+    The broker answered on a registered listener, and every broker in its view has the registered host and port.
 
     ## What to do
-    Find the stale side: `zookeeper-shell.sh <zookeeper.connect> get /brokers/ids/{subjects}` against `advertised.listeners` on
-    that broker. Where the registration is right, the controller could not tell the answering broker: see KA302 and KA401. A
-    restart of the stale side registers or fetches anew.
+    Find the stale side: compare `zookeeper-shell.sh <zookeeper.connect> get /brokers/ids/{subjects}` with
+    `advertised.listeners` on that broker. If the registration is correct, the controller could not update the broker that
+    answered: see KA302 and KA401. Restart the stale side; it then registers again or fetches the current address.
 
     ## References
     KIP-103; KIP-226 (advertised addresses may change without a restart).

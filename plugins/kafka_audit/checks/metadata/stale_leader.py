@@ -15,46 +15,46 @@ from kafka_audit.model.tables import BrokerView, RegisteredPartition, Registered
     needs=(RegisteredTopic, RegisteredPartition, BrokerView, ViewTopic, ViewPartition),
     parts=("topics",),
     says={
-        Status.FAIL: "Clients of broker {broker} are sent to old leaders: it names another leader than {newest} for {count} of "
-        "{total} partitions ({partitions}); for the first, {first}, the broker says {said}",
-        Status.PASS: "Broker {broker} names the leader {held} for {listed} of {total} partitions, which is all that it lists",
-        Status.UNKNOWN: "Cannot determine whether {who} names old leaders ({error})",
+        Status.FAIL: "Clients of broker {broker} are sent to old leaders: its leader differs from {newest} for {count} of "
+        "{total} partitions ({partitions}); first: {first}, the broker reports {said}",
+        Status.PASS: "Broker {broker} reports the leader {held} for all {listed} of {total} partitions that it lists",
+        Status.UNKNOWN: "Cannot determine whether {who} reports old leaders ({error})",
         Status.NOT_APPLICABLE: "Nothing to compare views with: {reason}",
     },
 )
 def stale_leader(view: ClusterView) -> Iterator[Judgement]:
-    """A broker names a leader that ZooKeeper does not hold, or in KRaft one of an older leader epoch than other brokers hold.
+    """A broker reports a leader that differs from ZooKeeper; in KRaft, one of an older leader epoch than other brokers have.
 
     ## Why it matters
-    A client that bootstraps at this broker produces to and fetches from a broker that does not lead any more: errors 6
-    NOT_LEADER_OR_FOLLOWER without end, or reads that stand still. Whoever asks another broker sees nothing wrong.
+    A client that bootstraps at this broker produces to and fetches from a broker that no longer leads the partition. It gets
+    error 6 NOT_LEADER_OR_FOLLOWER repeatedly, or its reads stop. Clients of other brokers work.
 
     ## Fails when
-    The leader in a broker's own answer to Metadata differs from ZooKeeper's state of the partition, in two samples, and neither
-    that state nor the controller nor the list of brokers was written in between. Where Metadata gives leader epochs (v7 and
-    later) the broker's is not above ZooKeeper's. A lower epoch with the same leader is harmless.
+    The leader in the broker's Metadata response differs from the partition's state in ZooKeeper in two samples. The state, the
+    controller and the list of brokers did not change in between. If Metadata contains leader epochs (v7 and later), the
+    broker's epoch is not above ZooKeeper's. A lower epoch with the same leader is harmless.
 
-    In KRaft mode: the leader differs from that of the highest leader epoch that any broker holds, the broker's own epoch is
-    lower, and the higher one was there in both samples.
+    In KRaft mode: the leader differs from the leader of the highest epoch of any broker, the broker's own epoch is lower, and
+    the higher epoch was there in both samples.
 
     ## Not known when
-    The broker gave no view, its view is empty (KA107), ZooKeeper was not read (KRaft: no other broker gave a view), or the
-    difference was seen once or moved.
+    The broker returned no view, its view is empty (KA107), ZooKeeper was not read (KRaft: no other broker returned a view), or
+    the difference was seen once or changed.
 
     ## Passes only when
-    The broker answered, and for every partition that it lists the leader is ZooKeeper's (KRaft: that of the highest epoch).
+    The broker answered, and for every partition in its view the leader is the one in ZooKeeper (KRaft: of the highest epoch).
 
     ## What to do
-    The controller cannot update this broker. On the controller's host:
-    `grep '(id: {broker} rack.*unsuccessful' controller.log` and `grep CLUSTER_AUTHORIZATION_FAILED state-change.log`.
-    KA302 (no way there), KA401 (no right) and KA412 (no login) tell these apart. Repair that cause first.
+    The controller cannot update this broker. On the controller's host run `grep '(id: {broker} rack.*unsuccessful'
+    controller.log` and `grep CLUSTER_AUTHORIZATION_FAILED state-change.log`. The causes are KA302 (the address is unreachable),
+    KA401 (a missing right) and KA412 (a failed login). Repair the cause first.
 
-    Until then keep clients off this broker. A restart of the broker that is controller moves the controller, and the new one
-    sends everything again; that helps only if the new one can reach this broker. Do not delete `/controller` by hand: during a
-    migration to KRaft (KA909) that is a step back to ZooKeeper.
+    Until then, keep clients away from this broker. A restart of the broker that is the controller moves the controller, and the
+    new controller sends the full metadata again. This helps only if the new controller can reach this broker. Do not delete
+    `/controller` by hand: during a migration to KRaft (KA909), this is a step back to ZooKeeper.
 
-    In KRaft mode the broker fetches no metadata any more: `grep -iE 'controller|registration|fenced' server.log | tail` on broker
-    {broker}, and `nc -vz <controller> 9093` from its host.
+    In KRaft mode the broker no longer fetches metadata: run `grep -iE 'controller|registration|fenced' server.log | tail` on
+    broker {broker}, and `nc -vz <controller> 9093` from its host.
 
     ## References
     KIP-320 (leader epochs); `kafka.controller.ControllerChannelManager`.
@@ -75,7 +75,7 @@ def stale_leader(view: ClusterView) -> Iterator[Judgement]:
             listed=observer.listed if observer.answered else None,
             listeners=observer.listeners or None,
             holders=newest,
-            newest="ZooKeeper" if newest is None else f"the newest leader epoch, held by {newest},",
-            first=right and (f"ZooKeeper has {right}" if newest is None else f"that is {right}"),
-            held="that ZooKeeper holds" if newest is None else "of the newest epoch that any broker holds",
+            newest="ZooKeeper" if newest is None else f"the newest leader epoch ({newest})",
+            first=right and (f"ZooKeeper has {right}" if newest is None else f"the newest epoch has {right}"),
+            held="in ZooKeeper" if newest is None else "of the newest epoch of any broker",
         )

@@ -15,41 +15,41 @@ from kafka_audit.model.tables import BrokerView, RegisteredPartition, Registered
     needs=(RegisteredTopic, RegisteredPartition, BrokerView, ViewTopic, ViewPartition),
     parts=("topics",),
     says={
-        Status.FAIL: "Clients of broker {broker} miss topics: it does not list {count} of {total} partitions as {holds} "
-        "them ({partitions})",
+        Status.FAIL: "Clients of broker {broker} do not see all topics: it does not list {count} of {total} partitions as "
+        "{holds} them ({partitions})",
         Status.PASS: "Broker {broker} lists all {total} partitions with the replicas {held}",
         Status.UNKNOWN: "Cannot determine whether {who} lists every topic ({error})",
         Status.NOT_APPLICABLE: "Nothing to compare views with: {reason}",
     },
 )
 def topic_missing_from_view(view: ClusterView) -> Iterator[Judgement]:
-    """A topic, partition or replica set that ZooKeeper holds is absent or different in a broker's view.
+    """A topic, partition or replica set in ZooKeeper is missing or different in a broker's view.
 
     ## Why it matters
-    Clients of this broker get UNKNOWN_TOPIC_OR_PARTITION for a topic that exists, and with auto-creation on may ask for it to be
-    created again. A topic that was "created" and serves nobody is how a cut-off broker is noticed first.
+    Clients of this broker get UNKNOWN_TOPIC_OR_PARTITION for a topic that exists. With auto-creation, they may create it again.
+    A topic that was created but that clients cannot use is often the first sign of a broker that the controller cannot update.
 
     ## Fails when
-    A topic or partition is missing from the broker's answer to Metadata, or has other replicas there, in two samples, with the
-    znode unchanged in between. An empty view misses them all. Topics in deletion are left out. In KRaft mode views are compared
-    with the newest one: by leader epochs, and where these tell nothing by what most brokers hold. A topic of another id is
-    absent.
+    A topic or partition is missing from the broker's Metadata response, or has other replicas there, in two samples, and the
+    znode did not change in between. An empty view lacks all of them. Topics in deletion are not compared. In KRaft mode views
+    are compared with the newest view. The newest view is found by leader epochs or, if these are equal, by the majority of
+    brokers. A topic with another id counts as missing.
 
     ## Not known when
-    The broker gave no view, ZooKeeper was not read, the difference was seen once or moved, or a topic is in no view at all where
-    there is an authorizer (or where that could not be asked): Metadata silently leaves out what the auditor may not describe. In
-    KRaft mode: no other broker gave a view, or nothing shows which of two views is the newer.
+    The broker returned no view, ZooKeeper was not read, or the difference was seen once or changed. Or a topic is in no view
+    and the cluster has an authorizer, or the authorizer could not be read: Metadata silently omits topics that the auditor may
+    not describe. In KRaft mode: no other broker returned a view, or the views do not show which is newer.
 
     ## Passes only when
-    The broker answered, and lists every partition with the replicas of ZooKeeper or, in KRaft mode, of the newest view.
+    The broker answered, and lists every partition with the replicas in ZooKeeper or, in KRaft mode, of the newest view.
 
     ## What to do
-    Where the whole view is empty, KA105 and the cause under it come first. Where single topics are missing, look for a deletion
-    under way (`zookeeper-shell.sh <zookeeper.connect> ls /admin/delete_topics`), then on the controller's host for refused
-    updates: `grep '(id: {broker} rack.*unsuccessful' controller.log`.
+    If the whole view is empty, repair KA105 and its cause first. If single topics are missing, check for a deletion in progress
+    (`zookeeper-shell.sh <zookeeper.connect> ls /admin/delete_topics`), then for failed updates on the controller's host: `grep
+    '(id: {broker} rack.*unsuccessful' controller.log`.
 
-    If the auditor may not describe topics:
-    `kafka-acls.sh --bootstrap-server <broker>:9092 --add --allow-principal User:<auditor> --operation Describe --topic '*'`.
+    If the auditor may not describe topics, run `kafka-acls.sh --bootstrap-server <broker>:9092 --add --allow-principal
+    User:<auditor> --operation Describe --topic '*'`.
 
     ## References
     UpdateMetadata (API 6); Metadata (API 3) and the right Describe on Topic.
@@ -72,6 +72,6 @@ def topic_missing_from_view(view: ClusterView) -> Iterator[Judgement]:
             total=observer.partitions,
             listeners=(observer.listeners if difference is None else difference.listeners) or None,
             holders=newest,
-            holds="ZooKeeper holds" if newest is None else f"{newest} {list_of(view)}",
-            held="that ZooKeeper holds" if newest is None else "of the newest view",
+            holds="ZooKeeper has" if newest is None else f"{newest} {list_of(view)}",
+            held="in ZooKeeper" if newest is None else "of the newest view",
         )

@@ -15,34 +15,33 @@ from kafka_audit.model.tables import BrokerConfig, RegisteredPartition, Register
     needs=(RegisteredTopic, RegisteredPartition, TopicConfig, BrokerConfig),
     parts=("topics",),
     says={
-        Status.FAIL: "{partition} has just enough replicas in sync: {in_sync} of {factor} (ISR {isr}), {min_isr} needed; one"
-        " less,"
-        " and writes with acks=all stop",
+        Status.FAIL: "{partition} has {in_sync} of {factor} replicas in sync (ISR {isr}), and {min_isr} are required; if it "
+        "loses another, writes with acks=all fail",
         Status.PASS: "None of {total} partitions has lost replicas down to min.insync.replicas",
-        Status.UNKNOWN: "Cannot determine whether partitions have just enough replicas in sync ({error})",
-        Status.NOT_APPLICABLE: "Replicas in sync are not compared: {reason}",
+        Status.UNKNOWN: "Cannot determine whether partitions have only min.insync.replicas replicas in sync ({error})",
+        Status.NOT_APPLICABLE: "In-sync replicas are not compared: {reason}",
     },
 )
 def at_min_isr(view: ClusterView) -> Iterator[Judgement]:
     """A partition has lost replicas down to min.insync.replicas.
 
     ## Why it matters
-    Nothing fails yet. The next broker that stops ends writes with `acks=all` to this partition. Every rolling restart shows this
-    for a while; it is a fault when it stays.
+    No write fails yet. If another broker stops, writes with `acks=all` to this partition fail. Every rolling restart causes
+    this temporarily; it is a fault if it lasts.
 
     ## Fails when
-    The ISR is as large as `min.insync.replicas` and smaller than the number of replicas, in two samples, unchanged in between.
-    That all replicas are in sync and all are needed is KA605.
+    The ISR has `min.insync.replicas` members and fewer than the number of replicas, in two samples, unchanged in between. If
+    all replicas are in sync and all are required, the finding is KA605.
 
     ## Not known when
-    Topics, what topics set for themselves, or the brokers' default were not read; or the ISR changed between two samples.
+    Topics, topic configurations or the brokers' defaults were not read, or the ISR changed between two samples.
 
     ## Passes only when
-    All of that was read, and every partition has more in sync than it needs, or all that it has.
+    All of these were read, and every partition has more in-sync replicas than required, or all its replicas are in sync.
 
     ## What to do
-    Restart no other broker before the missing replicas are back: {missing}. If their brokers are up, see KA604 for why they do
-    not catch up.
+    Do not restart another broker before the missing replicas are back: {missing}. If their brokers are up, see KA604 for the
+    reasons why they do not catch up.
 
     ## References
     KIP-427 (metric `AtMinIsr`, `kafka-topics.sh --describe --at-min-isr-partitions`).

@@ -15,36 +15,37 @@ from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic, Regis
     needs=(Registry, RegisteredTopic, RegisteredPartition),
     parts=("controller", "topics"),
     says={
-        Status.FAIL: "The deletion of {topic} has not ended since the previous audit: {why}",
-        Status.PASS: "No deletion of a topic hangs; {deleting} topics are being deleted",
-        Status.UNKNOWN: "Cannot determine whether deletions of topics hang ({error})",
-        Status.NOT_APPLICABLE: "Deletions leave no trace to judge by: {reason}",
+        Status.FAIL: "The deletion of {topic} has not finished since the previous audit: {why}",
+        Status.PASS: "No topic deletion is stuck; {deleting} topics are being deleted",
+        Status.UNKNOWN: "Cannot determine whether topic deletions are stuck ({error})",
+        Status.NOT_APPLICABLE: "Topic deletions cannot be observed: {reason}",
     },
 )
 def deletion_stuck(view: ClusterView) -> Iterator[Judgement]:
-    """A topic is marked for deletion and does not go away.
+    """A topic is marked for deletion and is not deleted.
 
     ## Why it matters
-    Nobody can write to the topic, read it or create it anew, and its disks stay full. What waits for it to go, waits.
+    No client can write to the topic, read it or create it again, and its data stays on disk. Operations that wait for the
+    deletion do not continue.
 
     ## Fails when
-    The same topic was under `/admin/delete_topics` in the previous audit. A deletion waits until every broker that has a replica
-    is up, and for reassignments of the topic to end.
+    The same topic was under `/admin/delete_topics` in the previous audit. A deletion waits until every broker with a replica is
+    up, and until reassignments of the topic have finished.
 
     ## Not known when
-    Topics were not read in either audit, or a deletion is under way and there is no previous audit. In KRaft a deletion is done
-    when it is accepted, so it does not apply.
+    Topics were not read in one of the audits, or a deletion is in progress and there is no previous audit. The check does not
+    apply in KRaft, where a deletion is complete when it is accepted.
 
     ## Passes only when
-    No topic was marked in both.
+    No topic was marked for deletion in both audits.
 
     ## What to do
-    Start the brokers that have replicas of it; the controller then goes on by itself. If all of them are up:
-    `grep -i 'delet' controller.log` on the controller's host names what it waits for; a new election of the controller tries
-    again. Never delete znodes or folders of {topic} by hand while brokers run.
+    Start the brokers that have replicas of the topic; the controller then continues the deletion. If all of them are up, run
+    `grep -i 'delet' controller.log` on the controller's host to see what it waits for. A new controller election retries the
+    deletion. Never delete znodes or log directories of {topic} while brokers run.
 
     ## References
-    What a deletion waits for: `kafka.controller.TopicDeletionManager`.
+    Conditions of a deletion: `kafka.controller.TopicDeletionManager`.
     """
     deleted = view.differences.of(DeletedTopic)
     count = max(view.partitions.count.deleting, len(deleted))
@@ -57,7 +58,7 @@ def deletion_stuck(view: ClusterView) -> Iterator[Judgement]:
         error = f"{count - len(deleted)} more topics in deletion are not listed"
         yield view.judge("KA610", "cluster", Status.UNKNOWN, deleting=count, error=error, needs="fewer faults at once")
     elif count and view.previous_gap is not None:
-        error = f"{count} are under way, and no earlier audit tells for how long"
+        error = f"{count} are in progress, and no earlier audit shows since when"
         yield view.judge("KA610", "cluster", Status.UNKNOWN, deleting=count, error=error, needs="another audit")
     elif not stuck:
         yield view.judge("KA610", "cluster", Status.PASS, deleting=count)

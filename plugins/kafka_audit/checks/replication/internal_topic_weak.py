@@ -19,42 +19,41 @@ _CONSEQUENCE = {"__consumer_offsets": "consumer groups stop", "__transaction_sta
     needs=(RegisteredTopic, RegisteredPartition),
     parts=("topics",),
     says={
-        Status.FAIL: "{topic} has {factor} where {enough} brokers could hold it: when {loss}, {consequence}",
-        Status.PASS: "Each of Kafka's own topics that exist ({topics}) has {enough} replicas",
-        Status.UNKNOWN: "Cannot determine whether Kafka's own topics have enough replicas ({error})",
-        Status.NOT_APPLICABLE: "There cannot be more replicas: {reason}",
+        Status.FAIL: "{topic} has {factor}; {enough} brokers are available. If {loss}, {consequence}",
+        Status.PASS: "Every internal topic that exists ({topics}) has {enough} replicas",
+        Status.UNKNOWN: "Cannot determine whether internal topics have enough replicas ({error})",
+        Status.NOT_APPLICABLE: "More replicas are not possible: {reason}",
     },
 )
 def internal_topic_weak(view: ClusterView) -> Iterator[Judgement]:
-    """One of Kafka's own topics has too few replicas.
+    """An internal topic has too few replicas.
 
     ## Why it matters
-    `__consumer_offsets` is what all consumer groups stand on, `__transaction_state` all transactions. Where they have one
-    replica, a single broker that stops ends every group, or transaction, whose part is there, however well the data itself is
-    replicated.
+    All consumer groups depend on `__consumer_offsets`, and all transactions on `__transaction_state`. If they have one replica,
+    a single broker that stops interrupts every group or transaction of its partitions, even if the data itself is replicated.
 
     ## Fails when
-    A partition of it has one replica, and the cluster has several brokers. MEDIUM where it has two, and there are three brokers
-    or more. They were created while there were fewer brokers, or with the settings of a quick start. That all replicas are needed
-    in sync is KA605.
+    A partition of the topic has one replica, and the cluster has several brokers. MEDIUM if it has two replicas and there are
+    three brokers or more. Such topics were created when the cluster had fewer brokers, or with quick start settings. If all
+    replicas are required in sync, the finding is KA605.
 
     ## Not known when
-    Topics were not read. It does not apply to a cluster of one broker.
+    Topics were not read. The check does not apply to a cluster of one broker.
 
     ## Passes only when
-    Those of them that exist have three replicas, or one on each broker.
+    Every internal topic that exists has three replicas, or one on each broker.
 
     ## What to do
-    Reassign every partition of {topic} to three brokers:
-    `kafka-reassign-partitions.sh --bootstrap-server <broker>:9092 --reassignment-json-file plan.json --execute`. The settings
-    `offsets.topic.replication.factor` and `transaction.state.log.replication.factor` hold for topics to come only.
+    Reassign every partition of {topic} to three brokers: `kafka-reassign-partitions.sh --bootstrap-server <broker>:9092
+    --reassignment-json-file plan.json --execute`. The settings `offsets.topic.replication.factor` and
+    `transaction.state.log.replication.factor` apply to new topics only.
 
     ## References
     Kafka documentation, "Broker Configs"; KIP-115.
     """
     brokers = len(view.known_brokers)
     if brokers == 1:
-        yield view.judge("KA609", "cluster", Status.NOT_APPLICABLE, reason="there is one broker")
+        yield view.judge("KA609", "cluster", Status.NOT_APPLICABLE, reason="the cluster has one broker")
         return
     enough, topics = min(brokers, _ENOUGH), view.differences.of(InternalTopic)
     weak = [row for row in topics if row.factor < enough]
@@ -68,7 +67,7 @@ def internal_topic_weak(view: ClusterView) -> Iterator[Judgement]:
             topic=row.topic,
             factor="a single replica" if single else f"{row.factor} replicas",
             enough=enough,
-            loss="its broker stops" if single else "two brokers stop",
+            loss="that broker stops" if single else "two brokers stop",
             consequence=_CONSEQUENCE.get(row.topic, "share groups stop"),
         )
     if weak:

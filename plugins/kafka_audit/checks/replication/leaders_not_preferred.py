@@ -16,34 +16,34 @@ from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic
     needs=(RegisteredTopic, RegisteredPartition),
     parts=("topics",),
     says={
-        Status.FAIL: "Leaders are not where they are preferred: {brokers}",
+        Status.FAIL: "Partitions are not led by their preferred leaders: {brokers}",
         Status.PASS: "No broker lacks more than 10 % of the {led} partitions whose preferred leaders are in sync",
-        Status.UNKNOWN: "Cannot determine whether leaders are where they are preferred ({error})",
+        Status.UNKNOWN: "Cannot determine whether partitions are led by their preferred leaders ({error})",
         Status.NOT_APPLICABLE: "Leaders are not compared: {reason}",
     },
 )
 def leaders_not_preferred(view: ClusterView) -> Iterator[Judgement]:
-    """Brokers do not lead what they are preferred for.
+    """Brokers do not lead the partitions that prefer them.
 
     ## Why it matters
-    The first replica of a partition is its preferred leader, and that is how load is dealt out. After a restart the others carry
-    the broker's share: it idles, they are hot, and the next one that stops moves twice as many leaders.
+    The first replica of a partition is its preferred leader; this distributes the load. After a restart the other brokers carry
+    the load of the restarted broker. The load stays uneven, and the next broker that stops moves up to twice as many leaders.
 
     ## Fails when
-    A broker does not lead more than 10 % of the partitions whose first replica it is, though it is in their ISR: Kafka's own
-    measure, `leader.imbalance.per.broker.percentage`. After a restart this is temporary, for as long as
-    `leader.imbalance.check.interval.seconds` (300) at most, where `auto.leader.rebalance.enable` is true.
+    A broker does not lead more than 10 % of the partitions whose first replica it is, although it is in their ISR. This is
+    Kafka's own limit, `leader.imbalance.per.broker.percentage`. If `auto.leader.rebalance.enable` is true, the state after a
+    restart lasts at most `leader.imbalance.check.interval.seconds` (300).
 
     ## Not known when
     Topics were not read.
 
     ## Passes only when
-    No broker lacks so many.
+    No broker exceeds the limit.
 
     ## What to do
-    Once no replica is missing (KA604), move the leaders back:
-    `kafka-leader-election.sh --bootstrap-server <broker>:9092 --election-type preferred --all-topic-partitions`. If it comes
-    again after every restart, set `auto.leader.rebalance.enable=true`, its default. First: {brokers}.
+    When no replica is missing (KA604), move the leaders back: `kafka-leader-election.sh --bootstrap-server <broker>:9092
+    --election-type preferred --all-topic-partitions`. If the finding returns after every restart, set
+    `auto.leader.rebalance.enable=true`, which is the default. First: {brokers}.
 
     ## References
     Kafka documentation, "Balancing leadership".
@@ -62,7 +62,7 @@ def leaders_not_preferred(view: ClusterView) -> Iterator[Judgement]:
 
 def _named(shares: Sequence[BrokerShare]) -> str:
     each = (
-        f"broker {share.broker_id} does not lead {share.preferred_elsewhere} of the {share.preferred} that it is preferred for"
+        f"broker {share.broker_id} does not lead {share.preferred_elsewhere} of {share.preferred} partitions that prefer it"
         for share in shares[:LISTED]
     )
     more = f"; and {len(shares) - LISTED} more brokers" if len(shares) > LISTED else ""

@@ -15,8 +15,8 @@ from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic
     needs=(RegisteredTopic, RegisteredPartition),
     parts=("topics",),
     says={
-        Status.FAIL: "{partition} has no leader, so nobody writes or reads it: replicas {replicas}, in sync at last {isr}",
-        Status.PASS: "Every one of {total} partitions has a leader",
+        Status.FAIL: "{partition} has no leader, so clients cannot write or read: replicas {replicas}, last ISR {isr}",
+        Status.PASS: "All {total} partitions have a leader",
         Status.UNKNOWN: "Cannot determine whether partitions stay without a leader ({error})",
         Status.NOT_APPLICABLE: "Leaders are not compared: {reason}",
     },
@@ -25,33 +25,34 @@ def partition_offline(view: ClusterView) -> Iterator[Judgement]:
     """A partition has no leader.
 
     ## Why it matters
-    Producers and consumers of the partition fail, whatever they are configured to do. The acknowledged records lie on the last
-    replicas in sync, which are all away; they are safe as long as the disks of these brokers are.
+    All producers and consumers of the partition fail. The acknowledged records are on the last in-sync replicas, which are all
+    unavailable. The records are safe as long as the disks of these brokers are.
 
     ## Fails when
-    ZooKeeper's `state` (KRaft: the newest view) names no leader in two samples, unchanged in between, while no broker came or
-    went.
+    ZooKeeper's `state` (KRaft: the newest view) has no leader in two samples, unchanged in between, and no broker was added or
+    removed.
 
-    ## Not known when Topics were not read, in KRaft no view lists a topic, or the partition was without a leader in one sample:
-    an election is under way.
+    ## Not known when
+    Topics were not read, in KRaft no view lists a topic, or the partition was without a leader in one sample (an election is in
+    progress).
 
     ## Passes only when
-    Every partition has a leader. Topics in deletion are left out.
+    Every partition has a leader. Topics in deletion are not checked.
 
     ## What to do
-    Bring back one of the brokers that were in sync ({isr}), with its disk: the first that returns becomes the leader. Look at
-    that broker's `server.log`, its disks (KA501) and its registration (KA113).
+    Bring back one of the brokers of the last ISR ({isr}), with its disk: the first that returns becomes the leader. Check that
+    broker's `server.log`, its disks (KA501) and its registration (KA113).
 
     Do not start it with an empty disk. It would lead an empty log, and the followers truncate to it: every record of the
     partition is lost. Save its files first, or let another replica lead (below).
 
-    With eligible leader replicas (KIP-966; Kafka 4.0, on in new clusters from 4.1) the ISR may be empty while an eligible replica
-    holds every acknowledged record: `kafka-topics.sh --bootstrap-server <broker>:9092 --describe --topic <topic>` prints `Elr`
-    and `LastKnownElr`. Bring back a broker in `Elr` before any other.
+    With eligible leader replicas (KIP-966; Kafka 4.0, enabled in new clusters since 4.1), the ISR can be empty while an
+    eligible replica has every acknowledged record: `kafka-topics.sh --bootstrap-server <broker>:9092 --describe --topic
+    <topic>` prints `Elr` and `LastKnownElr`. Bring back a broker in `Elr` before any other.
 
-    An unclean election loses every record that the new leader does not hold. Only if no broker of the ISR or the ELR will ever
-    return, and that loss is accepted:
-    `kafka-leader-election.sh --bootstrap-server <broker>:9092 --election-type unclean --topic <topic> --partition <number>`.
+    An unclean election loses every record that the new leader does not have. Only if no broker of the ISR or the ELR can ever
+    return, and you accept this loss, run `kafka-leader-election.sh --bootstrap-server <broker>:9092 --election-type unclean
+    --topic <topic> --partition <number>`.
 
     ## References
     KIP-966; Kafka documentation, "Unclean leader election: What if they all die?"; metric `OfflinePartitionsCount`.

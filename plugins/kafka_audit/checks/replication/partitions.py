@@ -6,7 +6,7 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import ReplicaState
 from kafka_audit.model.finding import Judgement, Severity, Status
 
-NO_TOPIC = {"error": "no view lists a topic", "needs": "Describe on Topic, where there are topics"}
+NO_TOPIC = {"error": "no view lists a topic", "needs": "Describe on Topic, if topics exist"}
 """Evidence where a KRaft cluster shows no topic: there may be none, or none that the auditor may describe."""
 
 
@@ -46,7 +46,7 @@ def judge_partitions(  # noqa: PLR0913 -- what the checks of the family differ i
         if state.repeated or not momentary:
             yield view.judge(code, resource, Status.FAIL, evidence, severity=severity(state))
         else:
-            error = f"{evidence['partition']} changed between two samples, or was looked at once"
+            error = f"{evidence['partition']} changed between two samples, or was sampled once"
             yield view.judge(code, resource, Status.UNKNOWN, evidence, error=error, needs="another audit")
     total, unknown = view.partitions.count.partitions, _unknown(view, kind, min_isr=min_isr)
     if unknown:

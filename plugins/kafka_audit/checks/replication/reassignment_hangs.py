@@ -21,35 +21,35 @@ _DEFAULT = 5
     parts=("topics",),
     says={
         Status.FAIL: "{what}",
-        Status.PASS: "No reassignment hangs and no throttle is left behind; {moving} partitions are being reassigned",
-        Status.UNKNOWN: "Cannot determine whether reassignments hang or throttles are left behind ({error})",
+        Status.PASS: "No reassignment is stuck and no throttle is left; {moving} partitions are being reassigned",
+        Status.UNKNOWN: "Cannot determine whether reassignments are stuck or throttles are left ({error})",
         Status.NOT_APPLICABLE: "Reassignments are not compared: {reason}",
     },
 )
 def reassignment_hangs(view: ClusterView) -> Iterator[Judgement]:
-    """A reassignment does not go on, or its throttle is still there.
+    """A reassignment makes no progress, or its throttle is still set.
 
     ## Why it matters
-    A reassignment that hangs keeps both the old and the new replicas, and no other can be begun for that partition. A throttle
-    that was left behind slows down replication for ever: replicas that fall back never catch up, and nobody remembers why.
+    A stuck reassignment keeps both the old and the new replicas, and no other reassignment of that partition can start. A
+    throttle that is still set slows down replication permanently: replicas that fall behind may never catch up.
 
     ## Fails when
-    The same reassignment was under way in the previous audit, and no further replica has joined the ISR since. Suspected where
-    the brokers that are to be added are registered: a big partition takes longer than the time between two audits. Or a topic has
-    throttled replicas, or a broker a rate for them, and nothing is being reassigned.
+    The same reassignment was in progress in the previous audit, and no further replica has joined the ISR since. Suspected if
+    the brokers that are to be added are registered: a large partition can take longer than the time between two audits. Or a
+    topic has throttled replicas, or a broker has a rate for them, and no partition is being reassigned.
 
     ## Not known when
-    Reassignments or settings of topics were not read, or there is no previous snapshot to compare a reassignment with.
+    Reassignments or topic configurations were not read, or there is no previous snapshot to compare a reassignment with.
 
     ## Passes only when
-    They were read, and none of that is so.
+    They were read, and none of these conditions holds.
 
     ## What to do
     First: {repair}.
 
-    See how far new replicas are: `kafka-log-dirs.sh --bootstrap-server <broker>:9092 --describe`, twice. Take a reassignment
-    back: `kafka-reassign-partitions.sh --bootstrap-server <broker>:9092 --reassignment-json-file plan.json --cancel`. Take
-    throttles away: the same with `--verify`, or delete `leader.replication.throttled.replicas` and
+    To see the progress of new replicas, run `kafka-log-dirs.sh --bootstrap-server <broker>:9092 --describe` twice. To cancel a
+    reassignment, run `kafka-reassign-partitions.sh --bootstrap-server <broker>:9092 --reassignment-json-file plan.json
+    --cancel`. To remove throttles, run the same command with `--verify`, or delete `leader.replication.throttled.replicas` and
     `follower.replication.throttled.replicas` of the topics with `kafka-configs.sh`.
 
     ## References
@@ -68,8 +68,8 @@ def reassignment_hangs(view: ClusterView) -> Iterator[Judgement]:
     elif hanging:
         return
     elif places and not moving:
-        what = f"A throttle is left behind on {places}, and nothing is being reassigned"
-        repair = "run the verification of that plan once more, which takes the throttle away"
+        what = f"A replication throttle is still set on {places}, but no partition is being reassigned"
+        repair = "run `--verify` with that plan again, which removes the throttle"
         yield view.judge("KA608", "cluster", Status.FAIL, moving=0, what=what, repair=repair)
     else:
         yield view.judge("KA608", "cluster", Status.PASS, moving=len(moving))
@@ -78,16 +78,16 @@ def reassignment_hangs(view: ClusterView) -> Iterator[Judgement]:
 def _evidence(row: ReassignedState) -> dict[str, object]:
     adding, removing, isr = (", ".join(map(str, ids or ())) or "none" for ids in (row.adding, row.removing, row.isr))
     dead = ", ".join(f"broker {broker}" for broker in row.unregistered)
-    doubt = f"not registered: {dead}" if dead else "that a big partition is still being copied is not ruled out"
+    doubt = f"not registered: {dead}" if dead else "a large partition may still be copied"
     return {
-        "what": f"The reassignment of {row.topic}-{row.partition} has not gone on since the previous audit: adding {adding}, "
-        f"removing {removing}, in sync {isr}; {doubt}",
+        "what": f"The reassignment of {row.topic}-{row.partition} has made no progress since the previous audit: "
+        f"adding {adding}, removing {removing}, in sync {isr}; {doubt}",
         "adding": row.adding,
         "removing": row.removing,
         "dead": row.unregistered,
-        "repair": f"start {dead}, or take the reassignment back"
+        "repair": f"start {dead}, or cancel the reassignment"
         if dead
-        else "see whether the new replicas grow, and whether their brokers reach the leader",
+        else "check that the new replicas grow and that their brokers reach the leader",
     }
 
 
@@ -95,14 +95,14 @@ def _unknown(view: ClusterView, moving: int) -> dict[str, str]:
     """Return error and needs of what keeps the cluster from passing; empty where nothing does."""
     asked = [read for read in view.last_reads if read.operation == "ListPartitionReassignments"]
     if view.kraft and not any(read.outcome == "answered" for read in asked):
-        error = max((read.error for read in asked if read.error), default="nobody was asked")
+        error = max((read.error for read in asked if read.error), default="no broker was read")
         needs = max((read.needs for read in asked if read.needs), default="Describe on Cluster")
         return {"error": f"reassignments were not read: {error}", "needs": needs}
     gap = view.min_isr_gap
     if gap is not None and gap.topics_unread:
         return {"error": gap.error, "needs": gap.needs}
     if moving and view.previous_gap is not None:
-        return {"error": f"{moving} under way, and no earlier audit to tell for how long", "needs": "another audit"}
+        return {"error": f"{moving} in progress, and no earlier audit shows since when", "needs": "another audit"}
     return {}
 
 

@@ -13,35 +13,36 @@ from kafka_audit.model.tables import BrokerView, FencedBroker, RegisteredBroker,
     severity=Severity.MEDIUM,
     needs=(RegisteredBroker,),
     says={
-        Status.FAIL: "One broker carries the cluster: broker {broker} alone is there, and nothing is assigned to another",
-        Status.PASS: "{count} brokers carry the cluster",
-        Status.UNKNOWN: "Cannot determine whether a single broker carries the cluster ({error})",
-        Status.NOT_APPLICABLE: "A single broker is no fault here: {reason}",
+        Status.FAIL: "The cluster has a single broker: only broker {broker} is registered, and no partition is assigned to "
+        "another",
+        Status.PASS: "The cluster has {count} brokers",
+        Status.UNKNOWN: "Cannot determine whether the cluster has a single broker ({error})",
+        Status.NOT_APPLICABLE: "A single broker is not a fault here: {reason}",
     },
 )
 def single_broker(view: ClusterView) -> Iterator[Judgement]:
-    """A single broker carries the cluster.
+    """The cluster has a single broker.
 
     ## Why it matters
-    Every restart is an outage, every dead disk is lost data. Replication cannot be had later without moving every partition.
+    Every restart is an outage, and a failed disk loses data. To add replication later, every partition must be moved.
 
     ## Fails when
-    One broker is registered (in KRaft: listed), and no partition is assigned to another. MEDIUM: many run one on purpose, few
-    know that they do.
+    One broker is registered (in KRaft: listed), and no partition is assigned to another. MEDIUM: many clusters run one broker
+    on purpose, others by mistake.
 
     ## Not known when
-    ZooKeeper was not read, or not its topics where one broker is registered; in KRaft: no broker answered, or one alone that
-    lists others. It does not apply where the cluster file says `expect: {single_broker: true}`, nor where assignments or
-    `expect.brokers` name more brokers: then the others are gone, which is KA113.
+    ZooKeeper was not read, or its topics were not read while one broker is registered. In KRaft: no broker answered, or only
+    one answered and it lists others. The check does not apply if the cluster file sets `expect: {single_broker: true}`, or if
+    assignments or `expect.brokers` name more brokers: then the others are missing (KA113).
 
     ## Passes only when
     At least two brokers are registered (in KRaft: listed by two).
 
     ## What to do
-    Add brokers. Then give every partition three replicas, internal topics too, in a plan of your own:
-    `kafka-reassign-partitions.sh --bootstrap-server <broker>:9092 --reassignment-json-file plan.json --execute`; with `--verify`
-    instead it tells how far. For topics to come: `default.replication.factor=3` and `offsets.topic.replication.factor=3`. If one
-    broker is meant to be, say so in the cluster file: `expect: {single_broker: true}`.
+    Add brokers. Then write a plan that gives every partition three replicas, including internal topics, and execute it:
+    `kafka-reassign-partitions.sh --bootstrap-server <broker>:9092 --reassignment-json-file plan.json --execute`; `--verify`
+    instead shows the progress. For new topics set `default.replication.factor=3` and `offsets.topic.replication.factor=3`. If
+    one broker is intended, set `expect: {single_broker: true}` in the cluster file.
 
     ## References
     Settings `default.replication.factor` and `min.insync.replicas`.
@@ -59,7 +60,7 @@ def single_broker(view: ClusterView) -> Iterator[Judgement]:
         reason = "the cluster file expects a single broker"
         yield view.judge("KA612", "cluster", Status.NOT_APPLICABLE, count=count, reason=reason)
     elif len(registered | assigned) > 1 or not registered or expected > 1:
-        reason = f"{count} brokers are there, and others are assigned or expected (KA113)"
+        reason = f"{count} brokers are registered, and others are assigned or expected (KA113)"
         yield view.judge("KA612", "cluster", Status.NOT_APPLICABLE, count=count, reason=reason)
     elif not view.kraft and (unread := view.gap("topics")) is not None:
         yield view.judge("KA612", "cluster", Status.UNKNOWN, who="any broker", error=unread.error, needs=unread.needs)
@@ -88,8 +89,8 @@ def _unknown_lists(view: ClusterView, listed: frozenset[int], assigned: frozense
     views = view.newest(BrokerView)
     holders = len({one.broker_id for one in views if one.broker_id >= 0}) or len(views[:1])
     if not listed or holders < min(len(listed), 2):
-        error = "one broker alone lists the others" if listed else "no broker listed any"
+        error = "only one broker lists the others" if listed else "no broker lists any broker"
         return {"error": error, "needs": "a second broker that answers Metadata"}
     if len(listed) == 1 and not assigned:
-        return {"error": "no partition was seen", "needs": "a topic, and Describe on it"}
+        return {"error": "no partition is visible", "needs": "a topic, and Describe on it"}
     return {}

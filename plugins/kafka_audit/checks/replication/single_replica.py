@@ -16,37 +16,37 @@ from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic
     parts=("topics",),
     says={
         Status.FAIL: "{partition} has a single replica, on broker {replicas}",
-        Status.PASS: "All of {total} partitions have two replicas or more",
+        Status.PASS: "All {total} partitions have two replicas or more",
         Status.UNKNOWN: "Cannot determine whether partitions have a single replica ({error})",
-        Status.NOT_APPLICABLE: "A single replica is no fault of its own here: {reason}",
+        Status.NOT_APPLICABLE: "A single replica is not reported here: {reason}",
     },
 )
 def single_replica(view: ClusterView) -> Iterator[Judgement]:
     """A partition has one replica.
 
     ## Why it matters
-    Every restart of that broker is an outage of the partition, and a dead disk loses what is in it.
+    Every restart of that broker is an outage of the partition, and a failed disk loses its data.
 
     ## Fails when
-    The partition is assigned to one broker, though the cluster has more. MEDIUM: many topics are like that on purpose. Kafka's
-    own topics are KA609.
+    The partition is assigned to one broker, although the cluster has more. MEDIUM: many topics have one replica on purpose.
+    KA609 reports internal topics.
 
     ## Not known when
-    Topics were not read. It does not apply to a cluster of one broker, which is KA612.
+    Topics were not read. The check does not apply to a cluster of one broker (KA612).
 
     ## Passes only when
-    Every other partition has two replicas at least.
+    Every other partition has at least two replicas.
 
     ## What to do
-    Give it replicas besides broker {replicas}, as a plan of your own:
-    `kafka-reassign-partitions.sh --bootstrap-server <broker>:9092 --reassignment-json-file plan.json --execute`. If the loss of
-    the topic is accepted, mute it with that reason.
+    Write a plan that adds replicas besides broker {replicas}, and execute it: `kafka-reassign-partitions.sh --bootstrap-server
+    <broker>:9092 --reassignment-json-file plan.json --execute`. If you accept the loss of the topic, mute the finding with that
+    reason.
 
     ## References
-    Setting `default.replication.factor`, which is 1 unless set (KA707).
+    Setting `default.replication.factor`, with default 1 (KA707).
     """
     if len(view.known_brokers) == 1:
-        reason = "a single broker carries the cluster (KA612)"
+        reason = "the cluster has a single broker (KA612)"
         yield view.judge("KA606", "cluster", Status.NOT_APPLICABLE, reason=reason)
     else:
         yield from judge_partitions(view, "KA606", "single_replica", momentary=False)

@@ -15,39 +15,40 @@ from kafka_audit.model.tables import BrokerConfig, RegisteredPartition, Register
     needs=(RegisteredTopic, RegisteredPartition, TopicConfig, BrokerConfig),
     parts=("topics",),
     says={
-        Status.FAIL: "{partition} refuses writes with acks=all: {in_sync} of {factor} replicas in sync (ISR {isr}), {min_isr}"
-        " needed",
-        Status.PASS: "All of {total} partitions with a leader have as many replicas in sync as min.insync.replicas asks for",
+        Status.FAIL: "{partition} rejects writes with acks=all: {in_sync} of {factor} replicas in sync (ISR {isr}), {min_isr} "
+        "required",
+        Status.PASS: "All {total} partitions with a leader have at least min.insync.replicas replicas in sync",
         Status.UNKNOWN: "Cannot determine whether partitions have too few replicas in sync ({error})",
-        Status.NOT_APPLICABLE: "Replicas in sync are not compared: {reason}",
+        Status.NOT_APPLICABLE: "In-sync replicas are not compared: {reason}",
     },
 )
 def under_min_isr(view: ClusterView) -> Iterator[Judgement]:
     """A partition has fewer replicas in sync than min.insync.replicas.
 
     ## Why it matters
-    Producers with `acks=all`, the default since Kafka 3.0, get NOT_ENOUGH_REPLICAS and stop. So do commits of offsets, and
-    transactions, if it is one of Kafka's own topics. Consumers go on reading.
+    Producers with `acks=all`, the default since Kafka 3.0, get NOT_ENOUGH_REPLICAS and stop. If the topic is internal, offset
+    commits and transactions fail too. Consumers continue to read.
 
     ## Fails when
-    The partition has a leader, and its ISR is smaller than `min.insync.replicas` of the topic, or else of the leader's broker, in
-    two samples, unchanged in between. From Kafka 3.7 on never more are needed than there are replicas.
+    The partition has a leader, and its ISR is smaller than `min.insync.replicas` of the topic, or otherwise of the leader's
+    broker, in two samples, unchanged in between. Since Kafka 3.7 the required number is at most the number of replicas.
 
     ## Not known when
-    Topics, what topics set for themselves, or the brokers' default were not read; or the ISR changed between two samples.
+    Topics, topic configurations or the brokers' defaults were not read, or the ISR changed between two samples.
 
     ## Passes only when
-    All of that was read, and every partition with a leader has enough. Partitions without one are KA601.
+    All of these were read, and every partition with a leader has enough replicas in sync. KA601 reports partitions without a
+    leader.
 
     ## What to do
-    Bring the missing replicas back: {missing}. Are those brokers up (KA113), their disks whole (KA501), do they reach the leader
-    {leader} (KA302)? `kafka-topics.sh --bootstrap-server <broker>:9092 --describe --under-min-isr-partitions` shows when it is
-    over.
+    Bring the missing replicas back: {missing}. Check that their brokers are up (KA113), that their disks work (KA501), and that
+    they reach leader {leader} (KA302). To see when it is repaired, run `kafka-topics.sh --bootstrap-server <broker>:9092
+    --describe --under-min-isr-partitions`.
 
-    Where {factor} replicas can never be enough for {min_isr} in sync, add replicas, or lower `min.insync.replicas` of the topic.
-    To lower it only for the time of an outage keeps producers going, and gives away what it was set for.
+    If {factor} replicas can never reach {min_isr} in sync, add replicas or lower `min.insync.replicas` of the topic. Lowering
+    it during an outage lets producers continue, but gives up the protection that it was set for.
 
     ## References
-    KIP-966 and `kafka.cluster.Partition.effectiveMinIsr` (3.7 on); metric `UnderMinIsrPartitionCount`.
+    KIP-966 and `kafka.cluster.Partition.effectiveMinIsr` (3.7 and later); metric `UnderMinIsrPartitionCount`.
     """
     yield from judge_partitions(view, "KA602", "under_min_isr", min_isr=True)

@@ -16,38 +16,39 @@ from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic
     needs=(RegisteredTopic, RegisteredPartition),
     parts=("topics",),
     says={
-        Status.FAIL: "{partition} is not replicated by {missing}: ISR {isr} of replicas {replicas}, {since}",
+        Status.FAIL: "{partition} is under-replicated: replicas {missing} are not in sync (ISR {isr} of replicas {replicas}), "
+        "{since}",
         Status.PASS: "All replicas of {total} partitions with a leader are in sync",
         Status.UNKNOWN: "Cannot determine whether replicas stay out of sync ({error})",
-        Status.NOT_APPLICABLE: "Replicas in sync are not compared: {reason}",
+        Status.NOT_APPLICABLE: "In-sync replicas are not compared: {reason}",
     },
 )
 def under_replicated(view: ClusterView) -> Iterator[Judgement]:
     """Replicas of a partition are not in sync.
 
     ## Why it matters
-    What is written now is on fewer brokers than it is meant to be. If the leader goes as well, less is left to go on with; if all
-    in sync go, the partition is offline although a replica is alive.
+    New records are on fewer brokers than intended. If the leader fails too, fewer replicas can take over. If all in-sync
+    replicas fail, the partition is offline although a replica is alive.
 
     ## Fails when
-    A replica is out of the ISR in two samples, unchanged in between. HIGH where the same replica was missing in the previous
-    audit and its broker has not registered anew since; else MEDIUM: restarts and failovers do that for a while. Replicas that a
-    reassignment is adding are no lack.
+    A replica is out of the ISR in two samples, unchanged in between. HIGH if the same replica was out of the ISR in the
+    previous audit and its broker has not registered again since. Otherwise MEDIUM: restarts and failovers cause it temporarily.
+    Replicas that a reassignment is adding do not count.
 
     ## Not known when
-    Topics were not read, or the ISR changed between two samples. A KRaft cluster that does not tell reassignments counts what
-    they add as missing.
+    Topics were not read, or the ISR changed between two samples. If a KRaft cluster does not report reassignments, replicas
+    that they add count as missing.
 
     ## Passes only when
-    The ISR of every partition with a leader has all of its replicas. Partitions without one are KA601.
+    The ISR of every partition with a leader contains all of its replicas. KA601 reports partitions without a leader.
 
     ## What to do
-    Of the missing replicas {missing} these brokers are not registered: {gone}; start those. One that is registered and does not
-    catch up: `grep -E 'ReplicaFetcher|Error while appending' server.log` there, its disks (KA501), its way to the leader {leader}
-    (KA302), its ClusterAction (KA401), a throttle left behind (KA608).
+    Of the missing replicas {missing}, these brokers are not registered: {gone}. Start them. For a registered broker that does
+    not catch up, run `grep -E 'ReplicaFetcher|Error while appending' server.log` on its host, and check its disks (KA501), its
+    connection to leader {leader} (KA302), its ClusterAction right (KA401) and throttles (KA608).
 
     ## References
-    `replica.lag.time.max.ms` (30 seconds); metric `UnderReplicatedPartitions`, which leaves out adding replicas as well.
+    `replica.lag.time.max.ms` (30 seconds); metric `UnderReplicatedPartitions`, which does not count adding replicas either.
     """
     yield from judge_partitions(view, "KA604", "under_replicated", severity=_severity, more=_since)
 
@@ -58,9 +59,9 @@ def _severity(state: ReplicaState) -> Severity | None:
 
 def _since(state: ReplicaState) -> Mapping[str, object]:
     if state.lasting is None:
-        since = "seen in this audit for the first time: temporary in a restart"
+        since = "first seen in this audit (temporary during a restart)"
     elif state.lasting:
         since = "as in the previous audit"
     else:
-        since = "temporary so far: not so in the audit before, or its broker is back"
+        since = "temporary so far: in sync in the previous audit, or its broker has registered again"
     return {"gone": state.unregistered or "none", "since": since}
