@@ -137,7 +137,7 @@ def test_an_address_that_each_host_takes_for_itself(audits, advertise):
     loopback = finding_of(audit.report, "KA303", where)
     assert (loopback["status"], loopback["severity"]) == ("FAIL", "HIGH")
     assert loopback["message"] == (
-        "Clients on other hosts may not find broker 2: listener CLIENT advertises localhost:9092, a loopback name"
+        "Clients on other hosts may not reach broker 2: listener CLIENT advertises localhost:9092, a loopback name"
     )
     assert incident["headline"] == (
         "Clients at worker cannot reach broker 2: it advertises localhost:9092, each host's own address"

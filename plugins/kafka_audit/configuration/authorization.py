@@ -22,6 +22,8 @@ CLUSTER = ("Cluster", "kafka-cluster")
 ANYBODY = "User:*"
 
 SUPER_USERS, NO_ACL = "super.users", "allow.everyone.if.no.acl.found"
+NO_ACL_EXISTS = "no ACL exists for the resource"
+"""Why a resource without ACLs is not allowed."""
 STANDARD = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
 KAFKAS_OWN = frozenset({"kafka.security.auth.SimpleAclAuthorizer", "kafka.security.authorizer.AclAuthorizer", STANDARD})
 """Authorizers that decide by ACLs and super.users."""
@@ -66,8 +68,8 @@ def authorized(  # noqa: PLR0913 -- the question of an authorizer has that many 
     starred = authorizer == STANDARD and len(resource[1]) > 1 and resource[1].startswith("*")
     about = [acl for acl in acls if _is_about(acl, resource) and not (starred and _is_for_all(acl))]
     if not about:
-        words = "allow.everyone.if.no.acl.found is true" if allow_everyone_if_no_acl else "no ACL is about it"
-        return Decision(allowed=allow_everyone_if_no_acl, why=words)
+        why = "allow.everyone.if.no.acl.found is true" if allow_everyone_if_no_acl else NO_ACL_EXISTS
+        return Decision(allowed=allow_everyone_if_no_acl, why=why)
     theirs = [acl for acl in about if acl.principal in {principal, ANYBODY} and acl.host in {host, "*"}]
     denying = _first(theirs, "DENY", (operation,))
     if denying is not None:

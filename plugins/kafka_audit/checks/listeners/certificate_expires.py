@@ -20,36 +20,38 @@ _SOON, _LATER = 7, 30  # days
     severity=Severity.MEDIUM,
     needs=(Certificate,),
     says={
-        Status.FAIL: "Clients of broker {broker} on {listener} will not accept its certificate: {fault}",
-        Status.PASS: "Broker {broker} shows on {listener} a certificate for {host} that is valid for {days} days more",
+        Status.FAIL: "Certificate of broker {broker} on {listener}: {fault}",
+        Status.PASS: "Certificate of broker {broker} on {listener} names {host} and is valid for {days} more days",
         Status.UNKNOWN: "Cannot determine how long the certificate of {who} is valid ({error})",
-        Status.NOT_APPLICABLE: "No certificates to look at: {reason}",
+        Status.NOT_APPLICABLE: "No certificates to check: {reason}",
     },
 )
 def certificate_expires(view: ClusterView) -> Iterator[Judgement]:
-    """A certificate has expired, is about to, or does not name the advertised host.
+    """A certificate has expired, expires soon, or does not name the advertised host.
 
     ## Why it matters
-    At that hour every new connection fails, between brokers too where they use the listener; open ones last until they break.
+    When the certificate expires, every new connection fails, including connections between brokers on this listener. Existing
+    connections continue until they are closed.
 
     ## Fails when
-    It has expired or is not yet valid: CRITICAL. Less than 7 days are left: HIGH; less than 30: MEDIUM; of a short-lived
-    certificate less than a tenth, and a third, of its lifetime. The advertised host is not among its names: HIGH, as clients
-    compare names unless told otherwise.
+    The certificate has expired or is not yet valid: CRITICAL. It expires in less than 7 days: HIGH; in less than 30 days:
+    MEDIUM. For short-lived certificates the limits are a tenth and a third of the lifetime. The advertised host is not among
+    its names: HIGH, because clients verify host names by default.
 
     ## Not known when
-    No handshake of the auditor's came so far that a certificate was shown.
+    No TLS handshake of the auditor received a certificate.
 
     ## Passes only when
-    It was shown, names the advertised host and is valid long enough. Whether its issuer is trusted is KA412's question.
+    The certificate was received, names the advertised host and is valid long enough. KA412 checks whether its issuer is
+    trusted.
 
     ## What to do
-    See it:
-    `openssl s_client -connect {host}:{port} -servername {host} </dev/null | openssl x509 -noout -dates -ext subjectAltName`.
+    To see the certificate, run `openssl s_client -connect {host}:{port} -servername {host} </dev/null | openssl x509 -noout
+    -dates -ext subjectAltName`.
 
-    Renew it with {host} among its names. A keystore is read anew without a restart:
-    `kafka-configs.sh --bootstrap-server <broker>:9092 --alter --entity-type brokers --entity-name {broker} --add-config <config>`
-    with `listener.name.<listener>.ssl.keystore.location=<path>`.
+    Renew it, with {host} among its names. A broker can load a new keystore without a restart: `kafka-configs.sh
+    --bootstrap-server <broker>:9092 --alter --entity-type brokers --entity-name {broker} --add-config <config>` with
+    `listener.name.<listener>.ssl.keystore.location=<path>`.
 
     ## References
     KIP-226 (dynamic keystores); RFC 6125.
@@ -63,7 +65,7 @@ def certificate_expires(view: ClusterView) -> Iterator[Judgement]:
         words["who"] = f"broker {end.broker_id} on {end.listener}"
         if shown is None:
             missing = {
-                "error": "no certificate was shown",
+                "error": "no certificate was received",
                 "needs": f"a TLS handshake from this worker with {end.host}:{end.port}",
             }
             yield view.judge("KA307", end.resource, Status.UNKNOWN, words | missing)
@@ -71,8 +73,8 @@ def certificate_expires(view: ClusterView) -> Iterator[Judgement]:
         fault = _fault_of(shown, view.started_ms)
         words["days"] = (shown.not_after_ms - view.started_ms) // DAY_MS
         words["fault"] = fault[0] if fault else "none"
-        told = view.judge("KA307", end.resource, Status.FAIL if fault else Status.PASS, words)
-        yield replace(told, severity=fault[1]) if fault else told
+        finding = view.judge("KA307", end.resource, Status.FAIL if fault else Status.PASS, words)
+        yield replace(finding, severity=fault[1]) if fault else finding
     if not ends:
         missing = _missing(view, endpoints)
         if not missing:
@@ -85,13 +87,13 @@ def _missing(view: ClusterView, endpoints: Collection[AdvertisedEndpoint]) -> di
     """Return what keeps the audit from saying that no listener uses TLS; nothing where it may."""
     if not endpoints:
         who = "broker" if view.kraft else "ZooKeeper"
-        return {"error": "nobody told the brokers' addresses", "needs": f"a {who} that answers"}
+        return {"error": "the brokers' addresses are unknown", "needs": f"a {who} that answers"}
     advertising = {one.broker_id for one in endpoints}
     silent = sorted(advertising - set(view.endpoints.by_settings)) if view.kraft else []
     if not silent:
         return {}
     needs = "DescribeConfigs on Cluster, or `properties` in the cluster file"
-    return {"error": f"{brokers(silent)} did not tell what other listeners there are", "needs": needs}
+    return {"error": f"other listeners of {brokers(silent)} are unknown", "needs": needs}
 
 
 def _fault_of(shown: Certificate, now: int) -> tuple[str, Severity] | None:
@@ -102,7 +104,7 @@ def _fault_of(shown: Certificate, now: int) -> tuple[str, Severity] | None:
     if shown.not_before_ms > now:
         return "it is not valid yet", Severity.CRITICAL
     if not shown.name_matches:
-        return f"it does not name {shown.host}, but {', '.join(shown.sans) or 'nothing'}", Severity.HIGH
+        return f"it does not name {shown.host}, only {', '.join(shown.sans) or 'no host'}", Severity.HIGH
     # Certificates of a few hours or days are renewed by machines: late is what is late for their own lifetime.
     lifetime, rest = shown.not_after_ms - shown.not_before_ms, shown.not_after_ms - now
     if rest >= min(_LATER * DAY_MS, lifetime // 3):

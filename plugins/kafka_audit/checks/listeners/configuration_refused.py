@@ -31,28 +31,29 @@ _TEXTS = frozenset({"STRING", "LIST", "PASSWORD"})
     },
 )
 def configuration_refused(view: ClusterView) -> Iterator[Judgement]:
-    """Kafka refuses the configuration file.
+    """Kafka rejects the configuration file.
 
     ## Why it matters
-    A broker that is down with such a file does not come up. One that runs read an earlier file: the next restart will be its
-    last.
+    A broker that is down does not start with this file. A running broker read an earlier file: it will not start again until
+    the file is fixed.
 
     ## Fails when
-    `KafkaConfig` of the broker's release refuses the file; the message is Kafka's own. Between releases that are known here
-    (1.1, 2.8, 3.9, 4.3, 4.4) it is a failure if those on both sides refuse. What has a page of its own is told there: KA311,
-    KA406.
+    `KafkaConfig` of the broker's release rejects the file; the message is Kafka's own. If the release is between two known
+    releases (1.1, 2.8, 3.9, 4.3, 4.4), the check fails if both reject the file. KA311 and KA406 report the errors that have
+    their own page.
 
     ## Not known when
-    No server.properties of the broker was read; or nothing tells which release the broker is (neither its APIs nor its
-    inter-broker protocol); or of two releases around it only the newer one refuses; or `config.providers` fill values in.
+    No server.properties of the broker was read. Or the release of the broker is unknown (neither its APIs nor its inter-broker
+    protocol were read). Or only the newer of the two known releases rejects the file. Or `config.providers` provide some
+    values.
 
     ## Passes only when
-    The release accepts the file, or the next known one after it. Secrets were not read and count as set. What Kafka finds out
-    later in its start (key stores, JAAS texts, ports in use) is not meant.
+    The release accepts the file, or the next known release does. Secrets were not read and count as set. The check does not
+    cover errors that Kafka finds later during startup (keystores, JAAS configuration, ports in use).
 
     ## What to do
-    In server.properties of broker {broker}: mend what Kafka names, try it with `kafka-audit lint --kafka-version {version}`, then
-    start it.
+    In server.properties of broker {broker}, correct the setting that Kafka names. Test the file with `kafka-audit lint
+    --kafka-version {version}`, then start the broker.
 
     ## References
     `kafka.server.KafkaConfig.validateValues`; `org.apache.kafka.common.config.ConfigDef.parse`; docs/differential.md.
@@ -63,7 +64,7 @@ def configuration_refused(view: ClusterView) -> Iterator[Judgement]:
         evidence = {"broker": broker, "who": f"broker {broker}", "version": known[-1] if known else "of its release"}
         if not known:
             needs = f"an answer from broker {broker} to ApiVersions, or kafka-audit lint with --kafka-version"
-            words = evidence | {"error": "its release is not known", "needs": needs}
+            words = evidence | {"error": "its release is unknown", "needs": needs}
             yield view.judge("KA310", f"broker/{broker}", Status.UNKNOWN, words)
         else:
             yield from _judged(view, broker, lines, known, evidence)
@@ -81,8 +82,8 @@ def _judged(
         return
     words = {**evidence, "kafka_says": told.message, "key": told.key or None}
     if "config.providers" in lines:
-        needs = f"the values that config.providers of broker {broker} fill in"
-        words |= {"error": "config.providers fill values in", "needs": needs}
+        needs = f"the values that config.providers of broker {broker} provide"
+        words |= {"error": "config.providers provide some values", "needs": needs}
         yield view.judge("KA310", resource, Status.UNKNOWN, words)
     elif len(known) > 1 and refusal(_properties(lines, known[0]), known[0]) is None:
         needs = "kafka-audit lint with --kafka-version"

@@ -19,37 +19,38 @@ OLD_ENOUGH_MS = 60_000
     severity=Severity.CRITICAL,
     needs=(RegisteredEndpoint,),
     says={
-        Status.FAIL: "Clients cannot tell brokers {brokers} apart: each advertises {host}:{port}",
+        Status.FAIL: "Brokers {brokers} advertise the same address {host}:{port}",
         Status.PASS: "Only broker {broker} advertises {host}:{port}",
-        Status.UNKNOWN: "Cannot determine whether {who} shares an address with another ({error})",
+        Status.UNKNOWN: "Cannot determine whether {who} shares an address with another broker ({error})",
     },
 )
 def duplicate_endpoint(view: ClusterView) -> Iterator[Judgement]:
     """Two brokers advertise the same host and port.
 
     ## Why it matters
-    One socket cannot be two brokers. Whatever the other one leads is unreachable, and the controller's requests for one arrive at
-    the other.
+    Only one broker can listen on an address. Partitions led by the other broker are unavailable, and the controller's requests
+    for one broker reach the other.
 
     ## Fails when
-    The same host and port is registered under two broker ids, in two samples, or in one by registrations of more than a minute.
-    A broker that died leaves its registration until its session ends, so a replacement at its address is no fault. In KRaft,
-    which tells no age: brokers list both ids there in two samples, or both told their settings themselves.
+    The same host and port is registered under two broker ids in two samples, or in one sample if the registrations are older
+    than a minute. A failed broker keeps its registration until its session ends, so a replacement at its address is not a fault
+    at first. In KRaft, which does not report the age: brokers list both ids at this address in two samples, or both brokers
+    reported their settings.
 
     ## Not known when
-    Nobody told addresses (ZooKeeper, in KRaft the brokers' settings and lists), or one of the two is young or changed between
-    two samples.
+    The addresses are unknown (from ZooKeeper; in KRaft from the brokers' settings and lists), or one of the two registrations
+    is new or changed between two samples.
 
     ## Passes only when
     No other broker id has that host and port.
 
     ## What to do
-    `zookeeper-shell.sh <zookeeper.connect> get /brokers/ids/<id>` for brokers {brokers} shows what each registered; in KRaft
-    `kcat -L -b <broker>:9092` lists them. Give each an `advertised.listeners` of its own, then restart it; behind one forward
-    that means a port of its own per broker.
+    To see what each broker registered, run `zookeeper-shell.sh <zookeeper.connect> get /brokers/ids/<id>` for brokers
+    {brokers}; in KRaft run `kcat -L -b <broker>:9092`. Give each broker its own `advertised.listeners`, then restart it. Behind
+    one port forward, give each broker its own port.
 
     ## References
-    Since Kafka 2.4 a broker with ZooKeeper refuses to start: `Configured end points … in advertised listeners are already
+    A broker with ZooKeeper refuses to start since Kafka 2.4: `Configured end points … in advertised listeners are already
     registered by broker …`.
     """
     endpoints = view.endpoints.all

@@ -19,8 +19,8 @@ _WORST_FIRST = ("closed", "moving", "unknown", "open")
     says={
         Status.FAIL: "Clients at {vantage} cannot reach broker {broker} at {host}:{port} ({listener}): {stops}; advertised "
         "endpoints reached: {reached}",
-        Status.PASS: "{host}:{port} ({listener} of broker {broker}) is reached from {vantage}",
-        Status.NOT_APPLICABLE: "{host}:{port} ({listener} of broker {broker}) is not for these clients: {reason}",
+        Status.PASS: "{host}:{port} ({listener} of broker {broker}) is reachable from {vantage}",
+        Status.NOT_APPLICABLE: "{host}:{port} ({listener} of broker {broker}) is not for clients: {reason}",
         Status.UNKNOWN: "Cannot determine whether clients reach broker {broker} at {host}:{port} ({listener}): {error}",
     },
 )
@@ -28,27 +28,31 @@ def endpoint_unreachable(view: ClusterView) -> Iterator[Judgement]:
     """An advertised endpoint cannot be reached from a client vantage.
 
     ## Why it matters
-    Bootstrap works with any one broker; then clients go to the leader's advertised address. What it leads is lost to them.
+    A client can bootstrap at any broker, then connects to the advertised address of each leader. Clients cannot use the
+    partitions that an unreachable broker leads.
 
     ## Fails when
-    A probe from a client vantage (this worker is one) fails in two samples with the same registration. The layer that fails first
-    is named for each: dns (no address; the evidence has who was asked), tcp, tls, sasl, api (ApiVersions). Who answers: KA111.
+    A probe from a client vantage (this worker is one) fails in two samples with the same registration. The finding names the
+    layer that fails first: dns (no address; the evidence names the resolver), tcp, tls, sasl, api (ApiVersions). KA111 reports
+    which broker answers.
 
-    A listener that brokers use between each other, or to their controller, does not apply where the vantage reaches it at no
-    broker and reaches another listener, and `reach` names no way there. Whether brokers reach it is KA302.
+    The check does not apply to a listener that brokers use for inter-broker or controller traffic, if the vantage reaches it at
+    no broker, reaches another listener, and `reach` has no mapping for it. KA302 checks whether brokers reach it.
 
     ## Not known when
-    No vantage probed it, a layer could not be tried there (see `needs`), or it failed once. Addresses that lead to no other host
-    (link-local, multicast, unspecified, broadcast) or to a cloud's metadata service are not dialled, also where a name means one.
+    No vantage probed the endpoint, a layer could not be probed there (see `needs`), or it failed once. The audit does not
+    connect to addresses that reach no other host (link-local, multicast, unspecified, broadcast) or that belong to a cloud's
+    metadata service, even if a host name resolves to one.
 
     ## Passes only when
-    Every client vantage got through every layer that it tried.
+    Every client vantage succeeded at every layer that it probed.
 
     ## What to do
-    Repeat it where it failed: `getent hosts {host}`, then `nc -vz -w 3 {host} {port}`. dns: a name that clients resolve too, or a
-    proxy, or clients inside. tcp: route, firewall, forward for this very broker; one forward for the bootstrap address alone is
-    never enough. tls: `openssl s_client -connect {host}:{port} -servername {host}`. sasl: the mechanism and user of that
-    listener. Where clients and brokers need different addresses: `advertised.listeners=INTERNAL://…,EXTERNAL://…`.
+    Repeat the probe on the host where it failed: `getent hosts {host}`, then `nc -vz -w 3 {host} {port}`. dns: use a name that
+    clients can resolve, or a proxy, or run the clients inside the network. tcp: check routes, firewalls and the port forward
+    for this broker; a forward for the bootstrap address alone is not enough. tls: run `openssl s_client -connect {host}:{port}
+    -servername {host}`. sasl: check the mechanism and user of that listener. If clients and brokers need different addresses,
+    set `advertised.listeners=INTERNAL://…,EXTERNAL://…`.
 
     ## References
     KIP-103 (listeners for different traffic), KIP-302 (all addresses of a name).
@@ -86,7 +90,7 @@ def _judged(
     layers = [layer for probe in worst if (layer := probe.failed or probe.unknown) is not None]
     layer = min(layers, key=lambda layer: layer.rank, default=None)
     stops = sorted(
-        f"{probe.failed.layer} failed with {probe.failed.error or 'no reason'} at {probe.vantage}"
+        f"{probe.failed.layer} failed with {probe.failed.error or 'an unknown error'} at {probe.vantage}"
         for probe in worst
         if probe.failed is not None
     )
@@ -109,11 +113,11 @@ def _why(state: str, layer: Layer | None) -> dict[str, str | None]:
     """Return why an endpoint is not reached, and for what is unknown also what would show it."""
     error = layer and layer.error
     if state == "closed":
-        return {"error": error or "no reason"}
+        return {"error": error or "unknown error"}
     name = "no layer" if layer is None else layer.layer
     if state == "moving":
-        return {"error": f"in motion: {name} failed once with {error or 'no reason'}", "needs": "another audit"}
-    untried = "the probe did not end" if layer is None else f"{name} was not tried"
+        return {"error": f"in motion: {name} failed once with {error or 'an unknown error'}", "needs": "another audit"}
+    untried = "the probe did not finish" if layer is None else f"{name} was not probed"
     return {"error": error or untried, "needs": (layer and layer.needs) or "another audit"}
 
 

@@ -16,33 +16,34 @@ from kafka_audit.model.tables import Probe
     severity=Severity.MEDIUM,
     needs=(Probe,),
     says={
-        Status.FAIL: "Broker {broker} is left out of `reach`: {address} ({listener}) has no mapping, {mapped} of {count} have "
-        "one; dialled directly it is {open}",
+        Status.FAIL: "`reach` has no mapping for broker {broker}: {address} ({listener}); {mapped} of {count} addresses have "
+        "one; a direct connection is {open}",
         Status.PASS: "{address} ({listener} of broker {broker}) is reached through {via}",
-        Status.UNKNOWN: "Cannot determine whether `reach` leads to {who} ({error})",
-        Status.NOT_APPLICABLE: "No way in is declared: {reason}",
+        Status.UNKNOWN: "Cannot determine whether `reach` maps {who} ({error})",
+        Status.NOT_APPLICABLE: "No mapping is configured: {reason}",
     },
 )
 def endpoint_without_mapping(view: ClusterView) -> Iterator[Judgement]:
-    """The declared way in leads to some brokers of a listener, and not to all.
+    """`reach` maps some brokers of a listener, but not all.
 
     ## Why it matters
-    A proxy or forward with an entry for each broker but one works until a leader lands on that one. After a broker was added this
-    is what everybody forgets. Where the auditor happens to get there without, the audit passes and clients fail.
+    A proxy or port forward without an entry for one broker works until that broker leads a partition. The entry is easily
+    forgotten when a broker is added. If the auditor reaches the broker directly, the audit passes and clients fail.
 
     ## Fails when
-    `reach` of the cluster file maps an advertised address of this listener, and not this one. LOW where it is reached directly.
+    `reach` in the cluster file maps another advertised address of this listener, and not this one. LOW if the address is
+    reached directly.
 
     ## Not known when
-    No endpoint is known, or the broker registered anew between two samples. It does not apply without `reach`.
+    No endpoint is known, or the broker registered again between two samples. The check does not apply without `reach`.
 
     ## Passes only when
-    Every advertised address of the listener has a mapping. Whether the right broker answers there is KA111.
+    Every advertised address of the listener has a mapping. KA111 checks whether the correct broker answers there.
 
     ## What to do
-    Give the proxy or forward an entry for broker {broker} that ends at {address}, and put it into the cluster file:
-    `reach: {{"{address}": "<address of that entry>"}}`. Keys are compared as written, with name and port as the broker advertises
-    them. A listener that clients do not use is left out by `skip` under `listeners` there.
+    Add an entry for broker {broker} to the proxy or port forward that leads to {address}, and add it to the cluster file:
+    `reach: {{"{address}": "<address of that entry>"}}`. Keys are compared exactly, with the name and port that the broker
+    advertises. To exclude a listener that clients do not use, set it to `skip` under `listeners`.
 
     ## References
     `reach` in clusters.example.yaml; `external-server-mapping` of grepplabs/kafka-proxy.
@@ -51,19 +52,19 @@ def endpoint_without_mapping(view: ClusterView) -> Iterator[Judgement]:
     yield from no_reach(view, "KA313", found)
     moving = view.endpoints.moved
     for own in mapped_listeners(found).values():
-        for way in own:
+        for probe in own:
             evidence = {
-                "broker": way.broker_id,
-                "listener": way.listener,
-                "address": way.address,
-                "mapped": sum(one.via is not None for one in own),
+                "broker": probe.broker_id,
+                "listener": probe.listener,
+                "address": probe.address,
+                "mapped": sum(mapped.via is not None for mapped in own),
                 "count": len(own),
-                "open": "reached" if way.open else "not reached",
+                "open": "reached" if probe.open else "not reached",
             }
-            if way.via is not None:
-                yield view.judge("KA313", way.resource, Status.PASS, evidence, via=way.via)
-            elif way.broker_id in moving:
-                yield view.judge("KA313", way.resource, Status.UNKNOWN, evidence | MOVING, who=f"broker {way.broker_id}")
+            if probe.via is not None:
+                yield view.judge("KA313", probe.resource, Status.PASS, evidence, via=probe.via)
+            elif probe.broker_id in moving:
+                yield view.judge("KA313", probe.resource, Status.UNKNOWN, evidence | MOVING, who=f"broker {probe.broker_id}")
             else:
-                severity = Severity.LOW if way.open else Severity.MEDIUM
-                yield replace(view.judge("KA313", way.resource, Status.FAIL, evidence), severity=severity)
+                severity = Severity.LOW if probe.open else Severity.MEDIUM
+                yield replace(view.judge("KA313", probe.resource, Status.FAIL, evidence), severity=severity)

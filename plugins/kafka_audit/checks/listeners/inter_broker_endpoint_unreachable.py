@@ -17,45 +17,46 @@ from kafka_audit.model.tables import Probe, RegisteredBroker, RegisteredEndpoint
     needs=(RegisteredBroker, RegisteredEndpoint, Probe),
     parts=("brokers",),
     says={
-        Status.FAIL: "Broker {broker} is cut off: {who} {cannot} reach {host}:{port}, its address for brokers ({listener}): "
+        Status.FAIL: "Broker {broker} is cut off: {who} {cannot} reach {host}:{port}, its inter-broker address ({listener}): "
         "{why}",
         Status.PASS: "Every broker reaches broker {broker} at {host}:{port} ({listener}): tcp open from {open}",
         Status.UNKNOWN: "Cannot determine whether the other brokers reach {target}: {error}",
-        Status.NOT_APPLICABLE: "No registered endpoints between brokers: {reason}",
+        Status.NOT_APPLICABLE: "No registered inter-broker endpoints: {reason}",
     },
 )
 def inter_broker_endpoint_unreachable(view: ClusterView) -> Iterator[Judgement]:
     """A broker cannot reach the address that another broker, or it itself, advertises for inter-broker traffic.
 
     ## Why it matters
-    The controller tells every broker, itself included, through that address who leads what. Where it cannot, the broker is up,
-    registered and useless: an empty view, `controller_id` -1, no topics, while ZooKeeper says full ISR. A follower that cannot
-    reach its leader falls out of the ISR.
+    The controller sends leader information to every broker through this address. If it cannot, the broker is up and registered
+    but unusable: its view is empty, `controller_id` is -1 and it has no topics, while ZooKeeper reports a full ISR. A follower
+    that cannot reach its leader falls out of the ISR.
 
     ## Fails when
-    Measured: a probe from a broker's own host fails at dns or tcp in two samples, or its log says so, newer than both starts and
-    still repeated. CRITICAL where the controller's side is cut, or something is broken; HIGH where it is not yet.
+    Measured: a probe from a broker's own host fails at dns or tcp in two samples, or the broker's log reports it, newer than
+    the start of both brokers and still repeated. CRITICAL if the controller cannot reach the broker or something is broken;
+    otherwise HIGH.
 
-    Inferred, where the controller's side was not measured: the broker's own view is empty or stale, or a follower that replicates
-    elsewhere is in the ISR of nothing that this broker leads (in KRaft, where nobody tells who restarted: no follower is), and
-    neither a missing right (KA401) nor a refused login (KA412) can be the reason. Suspected: one of these could not be ruled
-    out; it is named.
+    Inferred, if no probe was made from the controller's host: the broker's own view is empty or stale, or a follower that
+    replicates other partitions is in no ISR of this broker's partitions (in KRaft, which does not report restarts: no follower
+    is). A missing right (KA401) and a failed login (KA412) are ruled out. Suspected: one of these could not be ruled out; the
+    finding names it.
 
     ## Not known when
-    Nothing was measured and nothing looks wrong, KA401 or KA412 was found there, or the symptom was seen once.
+    No probe was made and no symptom was found, KA401 or KA412 explains the symptom, or the symptom was seen once.
 
     ## Passes only when
-    Probes from every registered broker's host got a tcp connection.
+    Probes from the hosts of all registered brokers opened a tcp connection.
 
     ## What to do
-    On the host of {who}: `nc -vz -w 3 {host} {port}` and `grep '(id: {broker} rack.*unsuccessful' controller.log`. Do not
-    trust `kafka-topics.sh --zookeeper` (up to Kafka 2.8): it asks no broker.
+    On the host of {who}, run `nc -vz -w 3 {host} {port}` and `grep '(id: {broker} rack.*unsuccessful' controller.log`. Do not
+    rely on `kafka-topics.sh --zookeeper` (up to Kafka 2.8): it does not read from brokers.
 
-    Quick: an address in `advertised.listeners` of broker {broker} that clients and every possible controller resolve and reach
-    (`/etc/hosts` of the brokers, a hairpin rule at the forward). Costs a restart of that broker.
+    Quick: set an address in `advertised.listeners` of broker {broker} that clients and every possible controller resolve and
+    reach (`/etc/hosts` of the brokers, a hairpin rule at the port forward). This requires a restart of that broker.
 
-    Lasting: a listener of the brokers' own (`inter.broker.listener.name`), at addresses that every broker reaches. First add it
-    to `listeners` and `advertised.listeners` everywhere, then switch to it. Costs two rolling restarts.
+    Lasting: a listener for brokers only (`inter.broker.listener.name`), with addresses that every broker reaches. First add it
+    to `listeners` and `advertised.listeners` on all brokers, then switch to it. This requires two rolling restarts.
 
     ## References
     KIP-103 (listeners for different traffic); `kafka.controller.RequestSendThread`.
@@ -78,9 +79,9 @@ def _judged(view: ClusterView, cuts: Cuts, cut: CutEvidence) -> Judgement:
     if not cut.unmeasured:
         return view.judge("KA302", cut.resource, Status.PASS, _evidence(cut))
     if not cut.sides.open:
-        error, needs = "nothing looks wrong, and nothing was measured", "a vantage with role broker"
+        error, needs = "no symptom was found, and no probe was made", "a vantage with role broker"
     else:
-        error = f"tcp was measured from broker {_ids(cut.sides.open)} only"
+        error = f"tcp was probed from broker {_ids(cut.sides.open)} only"
         needs = f"a probe from broker {_ids(cut.unmeasured)}"
     return _unknown(view, cut, error=error, needs=cut.sides.needs or needs)
 
@@ -88,7 +89,7 @@ def _judged(view: ClusterView, cuts: Cuts, cut: CutEvidence) -> Judgement:
 def _measured(view: ClusterView, cut: CutEvidence) -> Judgement:
     """Fail by probes from brokers' own hosts: HIGH where the controller gets there and nothing is broken yet."""
     failed = cut.sides.failed
-    error = (failed and failed.error) or "no reason"
+    error = (failed and failed.error) or "an unknown error"
     idle = cut.controller not in cut.sides.closed and not cut.broken
     return _fail(
         view,
@@ -154,7 +155,7 @@ def _no_endpoint(cut: CutEvidence) -> dict[str, str]:
     if cut.listener is None:
         return {"error": "its inter-broker listener is unknown", "needs": "DescribeConfigs on Cluster"}
     return {
-        "error": f"nobody told an address of its listener {cut.listener}",
+        "error": f"the address of its listener {cut.listener} is unknown",
         "needs": f"a bootstrap address of listener {cut.listener}",
     }
 
@@ -165,7 +166,7 @@ def _symptom(cut: CutEvidence) -> str | None:
         if cut.symptom.empty:
             return f"broker {cut.broker} lists no broker and no controller"
         return f"broker {cut.broker} reports leaders that differ from ZooKeeper"
-    return f"in the ISR of nothing that broker {cut.broker} leads: broker {_ids(cut.absent)}" if cut.absent else None
+    return f"not in any ISR of partitions that broker {cut.broker} leads: broker {_ids(cut.absent)}" if cut.absent else None
 
 
 def _ids(ids: tuple[int, ...]) -> str:

@@ -26,30 +26,30 @@ _OF_EACH_PROTOCOL = "PLAINTEXT:,SSL:,SASL_PLAINTEXT:,SASL_SSL:"
     by_files=True,
     says={
         Status.FAIL: "Broker {broker} does not start with its server.properties: {kafka_says}",
-        Status.PASS: "Broker {broker} advertises {listener}, the listener that it uses between brokers",
-        Status.UNKNOWN: "Cannot determine whether {who} advertises the listener that it uses between brokers ({error})",
+        Status.PASS: "Broker {broker} advertises {listener}, its inter-broker listener",
+        Status.UNKNOWN: "Cannot determine whether {who} advertises its inter-broker listener ({error})",
     },
 )
 def inter_broker_listener_undefined(view: ClusterView) -> Iterator[Judgement]:
     """The inter-broker listener is not among the advertised listeners.
 
     ## Why it matters
-    Kafka refuses to start with such a file. A running broker cannot show it: the file was changed since, and the next restart
-    will be its last.
+    Kafka does not start with such a file. If the broker runs, the file was changed after its start: it will not start again
+    until the file is fixed.
 
     ## Fails when
-    `inter.broker.listener.name`, without it the name of `security.inter.broker.protocol` (default PLAINTEXT), is not in
-    `advertised.listeners`; without those `listeners` counts, without both a PLAINTEXT listener.
+    `inter.broker.listener.name`, or without it the name of `security.inter.broker.protocol` (default PLAINTEXT), is not in
+    `advertised.listeners`. Without `advertised.listeners` the check uses `listeners`, and without both a PLAINTEXT listener.
 
     ## Not known when
     No server.properties of the broker was read, or a placeholder stands for a listener.
 
     ## Passes only when
-    The name is among them, in the same letters.
+    The name is among the advertised listeners, in the same case.
 
     ## What to do
     In server.properties of broker {broker}: add {listener} to `listeners`, `advertised.listeners` and
-    `listener.security.protocol.map`, or name one of {advertised} in `inter.broker.listener.name`. Then start it.
+    `listener.security.protocol.map`, or set `inter.broker.listener.name` to one of {advertised}. Then start the broker.
 
     ## References
     `kafka.server.KafkaConfig.validateValues`; KIP-103 (listeners for different traffic).
@@ -62,8 +62,8 @@ def inter_broker_listener_undefined(view: ClusterView) -> Iterator[Judgement]:
         if hidden := [key for key in _KEYS if key in lines and lines[key].value is None]:
             words = {
                 "who": f"broker {broker}",
-                "error": f"{hidden[0]} is filled in later",
-                "needs": "the file as the broker gets it",
+                "error": f"{hidden[0]} contains a placeholder",
+                "needs": "the file as the broker reads it",
             }
             yield view.judge("KA311", f"broker/{broker}", Status.UNKNOWN, words)
             continue

@@ -21,31 +21,33 @@ _KEYS = ("inter.broker.listener.name", "security.inter.broker.protocol")
     needs=(BrokerConfig, BrokerProperty),
     by_files=True,
     says={
-        Status.FAIL: "Broker {broker} and others do not talk alike: {fault}",
-        Status.PASS: "Broker {broker} talks to others on {listener} ({protocol}), as they do to it",
-        Status.UNKNOWN: "Cannot determine whether {who} talks to others as they do to it ({error})",
+        Status.FAIL: "Broker {broker} uses a different inter-broker listener or security protocol: {fault}",
+        Status.PASS: "Broker {broker} uses inter-broker listener {listener} ({protocol}), like most brokers",
+        Status.UNKNOWN: "Cannot determine whether {who} uses the same inter-broker listener and security protocol as the "
+        "others ({error})",
     },
 )
 def inter_broker_listeners_differ(view: ClusterView) -> Iterator[Judgement]:
-    """Brokers differ in the listener, or in its security, that they use to each other.
+    """Brokers use different inter-broker listeners, or different security on them.
 
     ## Why it matters
-    A broker that uses a listener which another one does not offer cannot talk to it at all. Where all offer both, it is a rolling
-    change half done, which the next one who looks will not expect.
+    A broker cannot connect to another broker that does not have the listener it uses. If all brokers have both listeners, a
+    rolling change is incomplete.
 
     ## Fails when
-    A listener that any broker uses between brokers is not among those that this one offers: CRITICAL. Or this one uses another
-    name, protocol or mechanism than most: MEDIUM.
+    A listener that any broker uses for inter-broker traffic is not among the listeners of this broker: CRITICAL. Or this broker
+    uses a different name, protocol or mechanism than most brokers: MEDIUM.
 
     ## Not known when
-    Neither DescribeConfigs nor server.properties of the broker was read, as far as they tell listener and mechanism.
+    Neither DescribeConfigs nor server.properties of the broker gave its listener and mechanism.
 
     ## Passes only when
-    The broker uses what most use, and offers it.
+    The broker uses the same listener as most brokers, and has it.
 
     ## What to do
-    The order of a rolling change is: add the new listener on all brokers, switch `inter.broker.listener.name` on all, remove the
-    old one. Go back to the step that was left out at broker {broker}. With a mechanism: enable both, switch, remove.
+    The order of a rolling change is: add the new listener on all brokers, switch `inter.broker.listener.name` on all, remove
+    the old listener. Return to the step that is missing on broker {broker}. For a mechanism: enable both, switch, remove the
+    old one.
 
     ## References
     KIP-103; Kafka documentation, "Incorporating Security Features in a Running Cluster".
@@ -61,19 +63,19 @@ def inter_broker_listeners_differ(view: ClusterView) -> Iterator[Judgement]:
         for name in () if offered is None else names - offered:
             users = [one for one, other in used.items() if other.name == name and one != broker]
             if users:  # a broker that uses what it alone lacks is KA311's
-                fault = f"it does not offer {name}, on which {brokers(users)} would talk to it"
+                fault = f"it does not have listener {name}, which {brokers(users)} would use to reach it"
                 words = {"broker": broker, "fault": fault, "listener": name, "key": "advertised.listeners"}
                 yield view.judge("KA312", f"broker/{broker}/listener/{name}", Status.FAIL, words)
         if own is None or (broker not in known and (offered is None or own.name in offered)):
-            error = "its inter-broker listener is unknown" if own is None else f"its SASL mechanism on {own.name} is not known"
+            error = "its inter-broker listener is unknown" if own is None else f"its SASL mechanism on {own.name} is unknown"
             needs = f"DescribeConfigs on Cluster, or server.properties of broker {broker}"
             words = {"who": f"broker {broker}", "error": error, "needs": needs}
             yield view.judge("KA312", f"broker/{broker}", Status.UNKNOWN, words)
         elif offered is None or own.name in offered:
             kind, resource = known[broker], f"broker/{broker}/listener/{own.name}"
-            words = {"broker": broker, "listener": own.name, "protocol": own.protocol or "not known"}
+            words = {"broker": broker, "listener": own.name, "protocol": own.protocol or "unknown"}
             words["key"] = between.settings.first_set(broker, *_KEYS)
-            words["fault"] = f"it uses {' '.join(kind).strip()}, most use {' '.join(usual or ()).strip()}"
+            words["fault"] = f"it uses {' '.join(kind).strip()}, most brokers use {' '.join(usual or ()).strip()}"
             found = view.judge("KA312", resource, Status.PASS if kind == usual else Status.FAIL, words)
             yield found if kind == usual else replace(found, severity=Severity.MEDIUM)
     yield from no_brokers(view, "KA312")

@@ -18,32 +18,32 @@ _NAME, _PROTOCOL = "inter.broker.listener.name", "security.inter.broker.protocol
     needs=(BrokerConfig, BrokerProperty),
     by_files=True,
     says={
-        Status.FAIL: "Broker {broker} is told to talk to others on {listener} by {key}, where {others} {say} {usual}",
-        Status.PASS: "Broker {broker} is told to talk to others on {listener} ({how}), as most are",
-        Status.UNKNOWN: "Cannot determine whether {who} is told to talk to others as they are ({error})",
+        Status.FAIL: "Broker {broker} has inter-broker listener {listener} by {key}, but {others} {say} {usual}",
+        Status.PASS: "Broker {broker} has inter-broker listener {listener} ({how}), like most brokers",
+        Status.UNKNOWN: "Cannot determine whether {who} has the same inter-broker settings as the others ({error})",
         Status.NOT_APPLICABLE: "No inter-broker settings to compare: {reason}",
     },
 )
 def inter_broker_settings_differ(view: ClusterView) -> Iterator[Judgement]:
-    """Brokers differ in the settings that name the listener between them.
+    """Brokers have different settings for the inter-broker listener.
 
     ## Why it matters
-    It is a rolling change half done, or a copy of an old file. Whether brokers are cut off from each other now is what KA312
-    tells, from the listeners that are offered; this names the line to be changed.
+    A rolling change is incomplete, or a broker has a copy of an old file. KA312 reports whether brokers are cut off now, based
+    on the available listeners. This check names the line to change.
 
     ## Fails when
-    `inter.broker.listener.name`, or without it `security.inter.broker.protocol` (default PLAINTEXT), names another listener
+    `inter.broker.listener.name`, or without it `security.inter.broker.protocol` (default PLAINTEXT), names a different listener
     than on most brokers.
 
     ## Not known when
     Neither DescribeConfigs nor server.properties of the broker was read.
 
     ## Passes only when
-    The broker names the listener that most name, by either key. It does not apply to a single broker.
+    The broker names the same listener as most brokers, by either key. The check does not apply to a single broker.
 
     ## What to do
-    Go on with the change or go back: set {key} on broker {broker} to what names {usual}, and restart it. See KA312 first: where
-    a broker does not offer the listener, add it there before.
+    Complete the change or undo it: set {key} on broker {broker} so that it names {usual}, and restart the broker. Read KA312
+    first: if a broker does not have the listener, add it there before.
 
     ## References
     KIP-103 (listeners for different traffic); Kafka documentation, "Incorporating Security Features in a Running Cluster".
@@ -58,13 +58,13 @@ def inter_broker_settings_differ(view: ClusterView) -> Iterator[Judgement]:
     others = [broker for broker, (listener, _) in named.items() if listener == usual]
     for broker in filter(effective.told, effective.brokers):
         if broker not in named or len(named) == 1:
-            error = "no other broker's settings were read" if broker in named else f"{_NAME} or {_PROTOCOL} was not told"
+            error = "no settings of another broker were read" if broker in named else f"{_NAME} or {_PROTOCOL} is unknown"
             yield unknown(effective, "KA306", broker, error)
             continue
         listener, key = named[broker]
         how = f"by {key}" if key else "Kafka's default"
         words = {"broker": broker, "listener": listener, "key": key or _NAME, "how": how}
-        words |= {"usual": usual, "others": brokers(others), "say": "says" if len(others) == 1 else "say"}
+        words |= {"usual": usual, "others": brokers(others), "say": "has" if len(others) == 1 else "have"}
         status = Status.PASS if listener == usual else Status.FAIL
         yield view.judge("KA306", f"broker/{broker}", status, words)
 

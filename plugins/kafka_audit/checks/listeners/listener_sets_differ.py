@@ -17,32 +17,34 @@ from kafka_audit.model.tables import RegisteredBroker, RegisteredEndpoint
     severity=Severity.MEDIUM,
     needs=(RegisteredBroker, RegisteredEndpoint),
     says={
-        Status.FAIL: "Clients of listener {listener} find broker {broker} different: {fault}",
-        Status.PASS: "Broker {broker} has listener {listener} as the others do ({protocol})",
-        Status.UNKNOWN: "Cannot determine whether {who} has the listeners of the others ({error})",
+        Status.FAIL: "Listener {listener} of broker {broker} differs from the other brokers: {fault}",
+        Status.PASS: "Broker {broker} has listener {listener} ({protocol}), like the other brokers",
+        Status.UNKNOWN: "Cannot determine whether {who} has the same listeners as the others ({error})",
     },
 )
 def listener_sets_differ(view: ClusterView) -> Iterator[Judgement]:
-    """Brokers differ in their listeners or in the protocol of one.
+    """Brokers have different listeners, or different protocols for the same listener.
 
     ## Why it matters
-    On a listener that a leader lacks, its partitions cannot be used (KA103). If brokers use it, they cannot talk to that one.
+    If a leader lacks a listener, clients of that listener cannot use its partitions (KA103). If other brokers use the listener,
+    they cannot connect to that broker.
 
     ## Fails when
-    A broker lacks a listener that at least half of the brokers have, or has one that most lack (LOW), or another protocol under
-    the same name than most. CRITICAL where a broker lacks the listener that another one uses between brokers.
+    A broker lacks a listener that at least half of the brokers have, or has one that most brokers lack (LOW), or has a
+    different protocol under the same name than most. CRITICAL if a broker lacks the listener that another broker uses for
+    inter-broker traffic.
 
     ## Not known when
-    ZooKeeper was not read, or the registration changed between two samples; in KRaft, which shows no registrations, a broker did
-    not tell its settings. Without DescribeConfigs on Cluster a lack is MEDIUM.
+    ZooKeeper was not read, or the registration changed between two samples. In KRaft, which has no readable registrations: a
+    broker did not report its settings. Without DescribeConfigs on Cluster a missing listener is MEDIUM.
 
     ## Passes only when
-    The broker has that listener, with the protocol that most have.
+    The broker has the listener, with the protocol of most brokers.
 
     ## What to do
-    Compare `listeners`, `advertised.listeners` and `listener.security.protocol.map` of broker {broker} with the others'. In a
-    rolling change the order is: add the new listener on all brokers, then switch `inter.broker.listener.name`, then remove the
-    old one.
+    Compare `listeners`, `advertised.listeners` and `listener.security.protocol.map` of broker {broker} with the other brokers.
+    The order of a rolling change is: add the new listener on all brokers, then switch `inter.broker.listener.name`, then remove
+    the old listener.
 
     ## References
     KIP-103 (listeners for different traffic).
@@ -83,7 +85,7 @@ def _registered(view: ClusterView) -> Mapping[int, Mapping[str, str] | None]:
 def _not_told(view: ClusterView, told: Mapping[int, Mapping[str, str] | None]) -> Iterator[Judgement]:
     for broker in sorted(broker for broker, own in told.items() if own is None):
         needs = f"DescribeConfigs on Cluster, answered by broker {broker}, or {file_of(broker)}"
-        words = {"who": f"broker {broker}", "error": "nobody told its listeners", "needs": needs}
+        words = {"who": f"broker {broker}", "error": "its listeners are unknown", "needs": needs}
         yield view.judge("KA305", f"broker/{broker}", Status.UNKNOWN, words)
     if not told:
         words = {"who": "any broker", "error": "no broker answered", "needs": "a broker that answers"}
@@ -109,6 +111,6 @@ def _fault(protocols: Mapping[int, str], has: str | None, *, of: int, internal: 
     if 2 * len(protocols) < of and not internal:
         return None if has is None else (f"only {len(protocols)} of {of} brokers have this listener", Severity.LOW)
     if has is None:
-        use, severity = (", and others use it between brokers", Severity.CRITICAL) if internal else ("", Severity.MEDIUM)
-        return f"it lacks the listener that {len(protocols)} of {of} brokers have{use}", severity
-    return None if has == usual else (f"its protocol is {has}, most have {usual}", Severity.MEDIUM)
+        use, severity = (", and others use it for inter-broker traffic", Severity.CRITICAL) if internal else ("", Severity.MEDIUM)
+        return f"it lacks this listener, which {len(protocols)} of {of} brokers have{use}", severity
+    return None if has == usual else (f"its protocol is {has}, most brokers have {usual}", Severity.MEDIUM)

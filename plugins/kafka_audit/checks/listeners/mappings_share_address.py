@@ -18,55 +18,58 @@ from kafka_audit.model.text import listing
     severity=Severity.HIGH,
     needs=(Probe,),
     says={
-        Status.FAIL: "Broker {broker} shares its way in with {others}: `reach` leads {count} advertised addresses to {via}",
-        Status.PASS: "{address} ({listener} of broker {broker}) has a way in of its own, or is told apart there by its name",
-        Status.UNKNOWN: "Cannot determine whether `reach` leads to {who} alone ({error})",
-        Status.NOT_APPLICABLE: "No way in is declared: {reason}",
+        Status.FAIL: "Broker {broker} shares its mapped address with {others}: `reach` maps {count} advertised addresses to "
+        "{via}",
+        Status.PASS: "{address} ({listener} of broker {broker}) has its own mapped address, or TLS selects it by name",
+        Status.UNKNOWN: "Cannot determine whether `reach` maps {who} to an address of its own ({error})",
+        Status.NOT_APPLICABLE: "No mapping is configured: {reason}",
     },
 )
 def mappings_share_address(view: ClusterView) -> Iterator[Judgement]:
-    """Two advertised addresses are mapped to one.
+    """`reach` maps two advertised addresses to one address.
 
     ## Why it matters
-    Whoever forwards bytes sees an address and a port. Two brokers behind the same one are one broker: a request for the other
-    ends in NOT_LEADER_OR_FOLLOWER, and an audit through it takes one broker's view for two.
+    A port forward only sees an address and a port. Two brokers behind the same address are one broker: a request for the other
+    broker fails with NOT_LEADER_OR_FOLLOWER, and the audit reads one broker's view twice.
 
     ## Fails when
-    `reach` maps two advertised addresses to the same address, and the socket does not tell TLS names apart: the listener has no
-    TLS, or another broker than the one meant answers there.
+    `reach` maps two advertised addresses to the same address, and the address does not select by TLS name: the listener has no
+    TLS, or a broker other than the intended one answers.
 
     ## Not known when
-    No endpoint is known, or it is a TLS listener and who answers was not told. It does not apply without `reach`.
+    No endpoint is known, or the listener uses TLS and the broker that answers is unknown. The check does not apply without
+    `reach`.
 
     ## Passes only when
-    The mapping is the only one to that address, or, with TLS, the right broker says its own id: a proxy that reads the name in
-    the handshake (SNI) may serve all brokers at one port.
+    The mapping is the only one to that address. Or, with TLS, the correct broker reports its id: a proxy that reads the name in
+    the handshake (SNI) can serve all brokers on one port.
 
     ## What to do
-    Give each broker a port of its own at the proxy, and correct the entry of broker {broker} in `reach`: {address} and {others}
-    both lead to {via}. `kafka-configs.sh --bootstrap-server {via} --describe --entity-type brokers --entity-name {broker}` tells
-    whose it is.
+    Give each broker its own port at the proxy, and correct the entry of broker {broker} in `reach`: {address} and {others} are
+    both mapped to {via}. To see which broker answers, run `kafka-configs.sh --bootstrap-server {via} --describe --entity-type
+    brokers --entity-name {broker}`.
 
     ## References
-    KA111 says who answers; KA304 is the same slip in `advertised.listeners`.
+    KA111 reports which broker answers; KA304 is the same fault in `advertised.listeners`.
     """
     found = view.worker_probes
     yield from no_reach(view, "KA315", found)
     by_target: dict[str, list[WorkerProbe]] = defaultdict(list)
-    for way in found:
-        if way.via is not None:
-            by_target[way.via.lower()].append(way)
+    for probe in found:
+        if probe.via is not None:
+            by_target[probe.via.lower()].append(probe)
     for sharing in by_target.values():
-        for way in sharing:
-            yield _judged(view, way, [one for one in sharing if one is not way])
+        for probe in sharing:
+            yield _judged(view, probe, [other for other in sharing if other is not probe])
 
 
-def _judged(view: ClusterView, way: WorkerProbe, others: list[WorkerProbe]) -> Judgement:
-    told = {"broker": way.broker_id, "listener": way.listener, "address": way.address, "via": way.via or ""}
-    told |= {"count": len(others) + 1, "others": listing(f"{one.address} (broker {one.broker_id})" for one in others)}
-    if not others or (way.protocol in TLS and way.answered_by == way.broker_id):
-        return view.judge("KA315", way.resource, Status.PASS, told)
-    if way.protocol in TLS and way.answered_by is None:
-        error, needs = f"it shares {way.via} with others, and the socket did not tell", "DescribeConfigs on Cluster"
-        return view.judge("KA315", way.resource, Status.UNKNOWN, told, who=way.address, error=error, needs=needs)
-    return view.judge("KA315", way.resource, Status.FAIL, told)
+def _judged(view: ClusterView, probe: WorkerProbe, others: list[WorkerProbe]) -> Judgement:
+    evidence = {"broker": probe.broker_id, "listener": probe.listener, "address": probe.address, "via": probe.via or ""}
+    evidence |= {"count": len(others) + 1, "others": listing(f"{other.address} (broker {other.broker_id})" for other in others)}
+    if not others or (probe.protocol in TLS and probe.answered_by == probe.broker_id):
+        return view.judge("KA315", probe.resource, Status.PASS, evidence)
+    if probe.protocol in TLS and probe.answered_by is None:
+        error = f"it shares {probe.via} with others, and the endpoint did not report a broker id"
+        needs = "DescribeConfigs on Cluster"
+        return view.judge("KA315", probe.resource, Status.UNKNOWN, evidence, who=probe.address, error=error, needs=needs)
+    return view.judge("KA315", probe.resource, Status.FAIL, evidence)

@@ -18,33 +18,34 @@ _OTHERS = ("controller.listener.names", "control.plane.listener.name")
     needs=(BrokerConfig, BrokerProperty),
     by_files=True,
     says={
-        Status.FAIL: "Clients and brokers share {listener}, the only listener of broker {broker} for them",
-        Status.PASS: "Broker {broker} talks to others on {listener} and has {clients} for clients",
-        Status.UNKNOWN: "Cannot determine whether clients and brokers share a listener at {who} ({error})",
+        Status.FAIL: "Broker {broker} uses one listener, {listener}, for clients and for inter-broker traffic",
+        Status.PASS: "Broker {broker} uses {listener} for inter-broker traffic and has {clients} for clients",
+        Status.UNKNOWN: "Cannot determine whether {who} uses one listener for clients and brokers ({error})",
     },
 )
 def shared_listener(view: ClusterView) -> Iterator[Judgement]:
     """Clients and brokers use the same listener.
 
     ## Why it matters
-    What clients need then binds the brokers: an address that clients reach must be one that every broker reaches, a change of
-    security concerns both at once, and a burst of connections of clients keeps replication waiting. Most clusters live with it.
+    The requirements of clients then apply to brokers: every broker must reach the address that clients reach, a security change
+    affects both at once, and a burst of client connections delays replication. Many clusters run this way.
 
     ## Fails when
-    The listener that the broker uses between brokers is the only one that it advertises, those of controllers left aside.
+    The inter-broker listener is the only listener that the broker advertises, not counting controller listeners.
 
     ## Not known when
-    Its inter-broker listener or its listeners are not known.
+    The inter-broker listener or the listeners of the broker are unknown.
 
     ## Passes only when
-    There is another listener. Whether clients use it is not seen.
+    The broker has another listener. The check does not see whether clients use it.
 
     ## What to do
-    Give brokers a listener of their own: first add it on all brokers (`listeners`, `advertised.listeners`,
-    `listener.security.protocol.map`), then switch `inter.broker.listener.name` from {listener} on all, broker {broker} included.
+    Add a listener for brokers only: first add it on all brokers (`listeners`, `advertised.listeners`,
+    `listener.security.protocol.map`), then switch `inter.broker.listener.name` from {listener} on all brokers, including broker
+    {broker}.
 
     ## References
-    KIP-103 (listeners for different traffic); KIP-402 (connection limits of a listener).
+    KIP-103 (listeners for different traffic); KIP-402 (connection limits per listener).
     """
     between = view.inter_broker
     for broker in between.brokers:
@@ -52,7 +53,7 @@ def shared_listener(view: ClusterView) -> Iterator[Judgement]:
             continue
         own, offered, resource = between.listener(broker), between.offered(broker), f"broker/{broker}"
         if own is None or offered is None:
-            error = "its inter-broker listener is unknown" if own is None else "its listeners are not known"
+            error = "its inter-broker listener is unknown" if own is None else "its listeners are unknown"
             needs = f"DescribeConfigs on Cluster, or server.properties of broker {broker} (`properties` in the cluster file)"
             yield view.judge("KA308", resource, Status.UNKNOWN, who=f"broker {broker}", error=error, needs=needs)
             continue

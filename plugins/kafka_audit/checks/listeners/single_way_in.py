@@ -16,33 +16,34 @@ from kafka_audit.model.tables import Probe
     severity=Severity.LOW,
     needs=(Probe,),
     says={
-        Status.FAIL: "One host carries the way in: {host} stands before all {count} brokers at listeners {listeners}",
-        Status.PASS: "{hosts} stand before {count} brokers at listeners {listeners}",
-        Status.UNKNOWN: "Cannot determine whether one host carries the way in to {who} ({error})",
-        Status.NOT_APPLICABLE: "No proxy that could be the only one: {reason}",
+        Status.FAIL: "Host {host} is a single point of failure: `reach` maps all {count} brokers through it (listeners "
+        "{listeners})",
+        Status.PASS: "`reach` maps {count} brokers through {hosts} (listeners {listeners})",
+        Status.UNKNOWN: "Cannot determine whether all clients of {who} depend on one host ({error})",
+        Status.NOT_APPLICABLE: "No proxy can be a single point of failure: {reason}",
     },
 )
 def single_way_in(view: ClusterView) -> Iterator[Judgement]:
-    """All mappings of the declared way in end at one host.
+    """All mappings of `reach` go through one host.
 
     ## Why it matters
-    Three brokers survive the loss of one. One proxy in front of them does not: with it the whole cluster is gone for its clients,
-    and so it is whenever it is restarted for a new certificate or one more mapping.
+    A cluster of three brokers tolerates the loss of one. A single proxy in front of them does not: if it fails, clients cannot
+    reach the cluster. The same happens when it restarts for a new certificate or mapping.
 
     ## Fails when
-    `reach` leads to two or more brokers through one host that has one address. LOW: a balancer behind that address, or an address
-    that moves to a second host, cannot be seen from outside; mute it where there is one.
+    `reach` maps two or more brokers through one host with one address. LOW: a load balancer or a floating address behind that
+    address is not visible from outside. If there is one, mute the finding.
 
     ## Not known when
-    No endpoint is known, or the host's name did not resolve. It does not apply without `reach`, to one broker (KA612), or where
-    the worker dials itself: a tunnel of the auditor's own.
+    No endpoint is known, or the host name did not resolve. The check does not apply without `reach`, to one broker (KA612), or
+    if the worker connects to itself through its own tunnel.
 
     ## Passes only when
-    The mappings end at two or more hosts, or at a name with two or more addresses.
+    The mappings use two or more hosts, or a name with two or more addresses.
 
     ## What to do
-    Run the proxy on a second host, and give it a name with both addresses: Kafka clients try each address of a name. Or let the
-    address of {host} move (keepalived, a cloud's balancer), and mute KA314 with that as the reason.
+    Run the proxy on a second host, and use a name with both addresses: Kafka clients try each address of a name. Or make the
+    address of {host} floating (keepalived, a cloud load balancer), and mute KA314 with that as the reason.
 
     ## References
     KIP-302 (`client.dns.lookup=use_all_dns_ips`, the default since Kafka 2.6).
@@ -60,11 +61,11 @@ def _judged(view: ClusterView, mapped: list[WorkerProbe]) -> Judgement:
     count = len({way.broker_id for way in mapped})
     told = {"count": count, "listeners": tuple(sorted({way.listener for way in mapped})), "hosts": tuple(hosts)}
     if count == 1:
-        return view.judge("KA314", "cluster", Status.NOT_APPLICABLE, told, reason="`reach` leads to one broker (KA612)")
+        return view.judge("KA314", "cluster", Status.NOT_APPLICABLE, told, reason="`reach` maps one broker (KA612)")
     if len(hosts) > 1 or any(len(way.resolved) > 1 for way in mapped):
         return view.judge("KA314", "cluster", Status.PASS, told)
     if (kind_of(hosts[0]) or "").startswith("a loopback"):
-        reason = "the worker dials itself, a tunnel of its own"
+        reason = "the worker connects to itself, through its own tunnel"
         return view.judge("KA314", "cluster", Status.NOT_APPLICABLE, told, reason=reason)
     if not any(way.resolved or way.open for way in mapped):
         error, needs = f"{hosts[0]} did not resolve", "a name in `reach` that this worker resolves"

@@ -17,37 +17,37 @@ from kafka_audit.model.tables import RegisteredEndpoint
     severity=Severity.HIGH,
     needs=(RegisteredEndpoint,),
     says={
-        Status.FAIL: "Clients on other hosts may not find broker {broker}: listener {listener} advertises {host}:{port}, {kind}",
-        Status.PASS: "Broker {broker} advertises {host}:{port} ({listener}), which may mean the same on every host",
-        Status.UNKNOWN: "Cannot determine whether {who} advertises an address for its own host only ({error})",
+        Status.FAIL: "Clients on other hosts may not reach broker {broker}: listener {listener} advertises {host}:{port}, {kind}",
+        Status.PASS: "Broker {broker} advertises {host}:{port} ({listener}), an address that other hosts can use",
+        Status.UNKNOWN: "Cannot determine whether {who} advertises an address that only its own host can use ({error})",
     },
 )
 def unroutable_advertised_address(view: ClusterView) -> Iterator[Judgement]:
-    """A broker advertises an address that means something on its own host only.
+    """A broker advertises an address that only its own host or network can use.
 
     ## Why it matters
-    Clients and other brokers connect to what is advertised. `localhost` leads each of them to itself, a container's name or id
-    resolves in that container's network only.
+    Clients and other brokers connect to the advertised address. `localhost` leads each of them to itself. The name or id of a
+    container resolves only in that container's network.
 
     ## Fails when
     The advertised host is loopback, a wildcard, link-local, multicast, broadcast, or a name without a dot (a bare container or
-    host name). HIGH where
-    several hosts are in play: the auditor dials, or a vantage or `reach` shows, another host. Else MEDIUM, as for a
-    single machine, and for a bare name that a client vantage does resolve.
+    host name). HIGH if the cluster uses several hosts: the auditor, a vantage or `reach` connects to another host. Otherwise
+    MEDIUM, as for a single machine, and for a bare name that a client vantage resolves.
 
     ## Not known when
-    Nobody told addresses (ZooKeeper, in KRaft the brokers' settings and lists), or this one changed between two samples.
+    The addresses are unknown (from ZooKeeper; in KRaft from the brokers' settings and lists), or this address changed between
+    two samples.
 
     ## Passes only when
-    The advertised host is an address or a name with a dot. Whether it resolves and answers is KA301's question.
+    The advertised host is an address or a name with a dot. KA301 checks whether it resolves and answers.
 
     ## What to do
-    Give {listener} (port {port}) in `advertised.listeners` of broker {broker} a name that clients and all brokers resolve, leave
-    its other listeners in the setting, and restart it. In containers and Kubernetes that is a listener of its own for the
-    outside, not the pod's name. Without the setting a broker advertises what the host calls itself (`hostname -f`).
+    In `advertised.listeners` of broker {broker}, set a name for {listener} (port {port}) that clients and all brokers resolve.
+    Keep its other listeners in the setting, and restart the broker. In containers and Kubernetes use a separate listener for
+    outside clients, not the pod's name. Without the setting a broker advertises the host's own name (`hostname -f`).
 
     ## References
-    KIP-103; Kafka refuses 0.0.0.0 in `advertised.listeners` at start, and nothing else.
+    KIP-103; at startup Kafka rejects only 0.0.0.0 in `advertised.listeners`.
     """
     endpoints = view.endpoints.all
     gap = tuple(no_endpoints(view, "KA303", endpoints))

@@ -15,18 +15,18 @@ from kafka_audit.model.tables import Acl, AclHolder, BrokerConfig
     severity=Severity.HIGH,
     needs=(AclHolder, Acl, BrokerConfig),
     says={
-        Status.FAIL: "Broker {broker} decides by other ACLs than ZooKeeper holds: {lacks} missing, {more} too many",
-        Status.PASS: "Broker {broker} holds the ACLs that ZooKeeper holds ({count})",
-        Status.UNKNOWN: "Cannot determine whether {who} holds the ACLs that ZooKeeper holds ({error})",
-        Status.NOT_APPLICABLE: "No ACLs of ZooKeeper's to compare: {reason}",
+        Status.FAIL: "Broker {broker} uses different ACLs than ZooKeeper has: {lacks} missing, {more} extra",
+        Status.PASS: "Broker {broker} has the ACLs of ZooKeeper ({count})",
+        Status.UNKNOWN: "Cannot determine whether {who} has the ACLs of ZooKeeper ({error})",
+        Status.NOT_APPLICABLE: "No ZooKeeper ACLs to compare: {reason}",
     },
 )
 def acls_lag(view: ClusterView) -> Iterator[Judgement]:
-    """A broker decides by other ACLs than those in ZooKeeper.
+    """A broker uses ACLs that differ from those in ZooKeeper.
 
     ## Why it matters
-    Brokers hear of ACL changes by ZooKeeper's watches. One that missed a change keeps deciding by yesterday's rights: what was
-    taken away is still allowed there, what was given is refused, at this one broker.
+    Brokers receive ACL changes through ZooKeeper watches. A broker that missed a change continues to use the old ACLs: it still
+    allows what was removed, and denies what was added. Other brokers behave correctly.
 
     ## Fails when
     DescribeAcls of the broker and `/kafka-acl` (with `/kafka-acl-extended`) differ in two samples, and neither changed in
@@ -36,11 +36,11 @@ def acls_lag(view: ClusterView) -> Iterator[Judgement]:
     One of the two was not read, or they differ in one sample only.
 
     ## Passes only when
-    Both hold the same set. Not in KRaft, nor at a broker without an authorizer.
+    Both contain the same ACLs. The check does not apply in KRaft, and not to a broker without an authorizer.
 
     ## What to do
-    Compare: `kafka-acls.sh --bootstrap-server <that broker>:9092 --list` with
-    `kafka-acls.sh --authorizer-properties zookeeper.connect=<zk>:2181 --list`. Restart broker {broker}: it reads them anew.
+    Compare `kafka-acls.sh --bootstrap-server <that broker>:9092 --list` with `kafka-acls.sh --authorizer-properties
+    zookeeper.connect=<zk>:2181 --list`. Restart broker {broker}: it reads the ACLs again.
 
     ## References
     `/kafka-acl-changes` in ZooKeeper; KIP-290 (extended ACLs).

@@ -17,32 +17,32 @@ from kafka_audit.model.tables import BrokerConfig, BrokerProperty
     needs=(BrokerConfig, BrokerProperty),
     by_files=True,
     says={
-        Status.FAIL: "Broker {broker} decides who may do what by {authorizer}, where others run {others}",
-        Status.PASS: "Broker {broker} runs {authorizer}, as every other broker that told",
-        Status.UNKNOWN: "Cannot determine whether {who} runs the authorizer of the others ({error})",
+        Status.FAIL: "Broker {broker} runs authorizer {authorizer}, but others run {others}",
+        Status.PASS: "Broker {broker} runs {authorizer}, like the other brokers",
+        Status.UNKNOWN: "Cannot determine whether {who} runs the same authorizer as the others ({error})",
         Status.NOT_APPLICABLE: "No authorizers to compare: {reason}",
     },
 )
 def authorizers_differ(view: ClusterView) -> Iterator[Judgement]:
-    """Brokers differ in their authorizer, or some have none.
+    """Brokers run different authorizers, or some run none.
 
     ## Why it matters
-    At a broker without an authorizer everybody may do everything, ACLs or not, and what it lets through is replicated. Two
-    classes may read the same ACLs differently.
+    A broker without an authorizer allows every request, regardless of ACLs, and other brokers replicate the result. Two
+    authorizer classes may evaluate the same ACLs differently.
 
     ## Fails when
-    `authorizer.class.name` of the broker is not what most of those with an authorizer have; unset where any other has one. MEDIUM
-    for the old and the new name of Kafka's own (SimpleAclAuthorizer, AclAuthorizer), which read the same ACLs.
+    `authorizer.class.name` of the broker differs from most brokers with an authorizer, or is not set while another broker has
+    one. MEDIUM for the old and the new name of Kafka's own class (SimpleAclAuthorizer, AclAuthorizer), which use the same ACLs.
 
     ## Not known when
-    The broker did not answer DescribeConfigs, and no server.properties of it was read.
+    The broker did not answer DescribeConfigs, and its server.properties was not read.
 
     ## Passes only when
-    The broker has the class that most have. Without any authorizer in the cluster it does not apply.
+    The broker runs the same class as most brokers. The check does not apply if no broker runs an authorizer.
 
     ## What to do
-    Set the same `authorizer.class.name` on broker {broker} and restart it. Before that, see that the inter-broker user is in its
-    `super.users`: else it locks its controller out (KA401).
+    Set the same `authorizer.class.name` on broker {broker} and restart it. Before the restart, make sure that the inter-broker
+    principal is in its `super.users`; otherwise the broker rejects its controller (KA401).
 
     ## References
     KIP-11, KIP-504 (authorizers).
@@ -51,16 +51,19 @@ def authorizers_differ(view: ClusterView) -> Iterator[Judgement]:
     told = {broker: between.authorizer(broker) for broker in between.brokers}
     classes = Counter(setting.value for setting in told.values() if setting.value)
     if told and all(setting.state == "unset" for setting in told.values()):
-        reason = "no broker runs one"
+        reason = "no broker runs an authorizer"
         yield view.judge("KA407", "cluster", Status.NOT_APPLICABLE, reason=reason)
         return
     usual = min(classes, key=lambda name: (-classes[name], str(name)), default=None)
     for broker, setting in told.items():
-        resource, evidence = f"broker/{broker}", {"broker": broker, "authorizer": setting.value or "nothing, all may do all"}
+        resource, evidence = (
+            f"broker/{broker}",
+            {"broker": broker, "authorizer": setting.value or "none (every request is allowed)"},
+        )
         evidence["key"] = "authorizer.class.name"
         if setting.state not in {"set", "unset"} or usual is None:
             needs = f"DescribeConfigs on Cluster, or server.properties of broker {broker}"
-            words = {"who": f"broker {broker}", "error": "not every broker told its authorizer", "needs": needs}
+            words = {"who": f"broker {broker}", "error": "not every broker reported its authorizer", "needs": needs}
             yield view.judge("KA407", resource, Status.UNKNOWN, words)
         elif setting.value == usual:
             yield view.judge("KA407", resource, Status.PASS, evidence)

@@ -8,7 +8,7 @@ from kafka_audit.cluster.inter_broker import InterBroker
 from kafka_audit.cluster.log_lines import says
 from kafka_audit.cluster.principals import Principal, file_of
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.configuration.authorization import CLUSTER, Decision, authorized
+from kafka_audit.configuration.authorization import CLUSTER, NO_ACL_EXISTS, Decision, authorized
 from kafka_audit.model.finding import Confidence, Status
 from kafka_audit.model.tables import Acl
 
@@ -61,7 +61,7 @@ def _standing(view: ClusterView, broker: int) -> Standing:
         return Standing(broker=broker, status=Status.NOT_APPLICABLE, reason="it runs no authorizer")
     if not authorizer.value:
         needs = f"DescribeConfigs on Cluster, or server.properties of broker {broker}"
-        return Standing(broker=broker, status=Status.UNKNOWN, error="whether it runs an authorizer was not told", needs=needs)
+        return Standing(broker=broker, status=Status.UNKNOWN, error="its authorizer is unknown", needs=needs)
     pairs = list(pairs_at(between, broker))
     denied = tuple(pair for pair in pairs if pair.allowed is False)
     left = tuple(pair for pair in pairs if pair.allowed is None)
@@ -105,7 +105,7 @@ def _weighed(view: ClusterView, undecided: Standing) -> Standing:
     path, found, rivals = _rivals(view, broker)
     error = first.why
     if path == "closed":
-        error = f"{error}; the way to it ends before any right is asked"
+        error = f"{error}; the probe fails before authorization"
     elif view.symptoms.passing(broker):
         error = f"{error}; its view was empty or stale in one sample only"
     unknown = replace(undecided, error=error, needs=first.needs or file_of(broker), rivals=rivals)
@@ -154,12 +154,13 @@ def _pair(between: InterBroker, broker: int, principal: Principal, name: str, so
     authorizer = between.authorizer(broker).value or ""
     supers, acls = between.super_users(broker), between.cluster_acls(broker)
     if not between.understood(authorizer):
-        why, needs = f"{authorizer} decides by rules of its own", f"the authorizer's log of broker {broker}"
+        why, needs = f"{authorizer} uses its own rules", f"the authorizer log of broker {broker}"
         return replace(undecided, why=why, needs=needs)
     if supers is not None and name in supers:
         return replace(undecided, allowed=True, why=f"{name} is in super.users of broker {broker}", needs="")
     if acls is None and not between.asked:
-        why = f"{name} is not in super.users, and no ACLs were asked for"
+        who = "the inter-broker principal is unknown" if name == SOMEBODY else f"{name} is not in super.users"
+        why = f"{who}, and no ACLs were read"
         return replace(
             undecided, allowed=False if principal.names and supers is not None else None, why=why, needs=file_of(broker)
         )
@@ -174,11 +175,11 @@ def _ruled(between: InterBroker, broker: int, undecided: Pair, supers: frozenset
     decisions = [_decided(acls, undecided.name, host, everybody=bool(everybody)) for host in _hosts(acls)]
     decided, named = decisions[0], bool(undecided.principal.names)
     if len({one.allowed for one in decisions}) > 1:
-        needs = f"the address from which brokers come to broker {broker}"
+        needs = f"the address from which brokers connect to broker {broker}"
         return replace(undecided, why=f"its ACLs depend on the host: {decisions[-1].why}", needs=needs)
     if decided.allowed:
         return replace(undecided, allowed=True, why=decided.why, acl=decided.acl, needs="")
-    if supers is None or (everybody is None and "no ACL is about" in decided.why):
+    if supers is None or (everybody is None and decided.why == NO_ACL_EXISTS):
         key = "super.users" if supers is None else "allow.everyone.if.no.acl.found"
         why = f"{decided.why}, and {key} of broker {broker} is set but hidden"
         return replace(undecided, why=why, needs=file_of(broker), acl=decided.acl, hidden=named, hidden_key=key)

@@ -19,35 +19,35 @@ from kafka_audit.model.tables import Acl, AclHolder, BrokerConfig, BrokerPropert
     needs=(BrokerConfig, BrokerView, Acl, AclHolder, BrokerProperty, PropertyLogin),
     by_files=True,
     says={
-        Status.FAIL: "Broker {broker} {refuses} {whom}: an ACL denies {principal} ClusterAction there ({why})",
-        Status.PASS: "No ACL keeps the other brokers from acting at broker {broker}: {why}",
-        Status.UNKNOWN: "Cannot determine whether an ACL keeps the other brokers from acting at {who} ({error})",
-        Status.NOT_APPLICABLE: "ACLs mean nothing to broker {broker}: {reason}",
+        Status.FAIL: "Broker {broker} {refuses} requests of {whom}: an ACL denies ClusterAction to {principal} ({why})",
+        Status.PASS: "No ACL denies ClusterAction to the other brokers at broker {broker}: {why}",
+        Status.UNKNOWN: "Cannot determine whether an ACL denies ClusterAction to the other brokers at {who} ({error})",
+        Status.NOT_APPLICABLE: "Broker {broker} does not use ACLs: {reason}",
     },
 )
 def cluster_action_denied(view: ClusterView) -> Iterator[Judgement]:
-    """An ACL denies ClusterAction to the user that brokers appear as.
+    """An ACL denies ClusterAction to the inter-broker principal.
 
     ## Why it matters
-    A DENY wins over every ALLOW. One for `User:*`, meant for clients, stops controller and followers too.
+    A DENY takes precedence over every ALLOW. A DENY for `User:*` that is intended for clients also rejects the controller and
+    the followers.
 
     ## Fails when
-    A DENY of ClusterAction or All on the cluster matches the inter-broker principal, which is no super user. HIGH where the
-    broker's view is still filled. Inferred: super.users is hidden, and the broker's view is empty or stale in two samples.
+    A DENY of ClusterAction or All on the cluster matches the inter-broker principal, which is not a super user. HIGH if the
+    broker's view is not empty. Inferred: super.users is hidden, and the broker's view is empty or stale in two samples.
 
     ## Not known when
-    Such a DENY is there, and the principal or super.users is not known, or the ACLs were not read.
+    Such a DENY exists, and the principal or super.users is unknown. Or the ACLs were not read.
 
     ## Passes only when
-    No such DENY is there, or it does not match, or the broker accepted its controller all the same.
+    No such DENY exists, or it does not match, or the broker has accepted the requests of its controller.
 
     ## What to do
-    See it: `kafka-acls.sh --bootstrap-server <broker>:9092 --list --cluster`.
+    To see the ACL, run `kafka-acls.sh --bootstrap-server <broker>:9092 --list --cluster`.
 
-    Remove it at a broker whose view is filled, or with `--authorizer-properties zookeeper.connect=<zk>:2181` for the address:
-    `kafka-acls.sh --bootstrap-server <broker>:9092 --remove --deny-principal <as listed> --operation <as listed> --cluster`.
-
-    Another ALLOW does not help. To be in `super.users` does, and takes a restart of broker {broker}.
+    Remove it at a broker whose view is not empty, or use `--authorizer-properties zookeeper.connect=<zk>:2181` instead of the
+    address: `kafka-acls.sh --bootstrap-server <broker>:9092 --remove --deny-principal <as listed> --operation <as listed>
+    --cluster`. Another ALLOW does not help. An entry in `super.users` helps and requires a restart of broker {broker}.
 
     ## References
     Kafka documentation, "Authorization and ACLs": DENY takes precedence.
@@ -61,7 +61,7 @@ def cluster_action_denied(view: ClusterView) -> Iterator[Judgement]:
             missing = {"error": "its ACLs were not read", "needs": "Describe on Cluster, or read on /kafka-acl"}
             yield view.judge("KA403", resource, status, words if one.error or one.reason else words | missing)
         elif not denials:
-            yield view.judge("KA403", resource, Status.PASS, words | {"why": "none denies ClusterAction"})
+            yield view.judge("KA403", resource, Status.PASS, words | {"why": "no ACL denies ClusterAction"})
         elif one.status is Status.FAIL and any(pair.acl in denials for pair in one.pairs):
             severity = Severity.HIGH if one.accepted else None
             failed = view.judge("KA403", resource, Status.FAIL, words)

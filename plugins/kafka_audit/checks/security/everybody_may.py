@@ -19,32 +19,33 @@ _STRONG = frozenset({"All", "Alter", "AlterConfigs", "ClusterAction"})
     severity=Severity.HIGH,
     needs=(Acl, AclHolder, BrokerConfig),
     says={
-        Status.FAIL: "Everybody may do what few need: {acls}",
-        Status.PASS: "None of {count} ACLs gives everybody Alter, AlterConfigs, ClusterAction or All",
-        Status.UNKNOWN: "Cannot determine whether ACLs give everybody too much ({error})",
-        Status.NOT_APPLICABLE: "No ACLs to look at: {reason}",
+        Status.FAIL: "ACLs grant powerful rights to every principal: {acls}",
+        Status.PASS: "None of {count} ACLs grants Alter, AlterConfigs, ClusterAction or All to every principal",
+        Status.UNKNOWN: "Cannot determine whether ACLs grant powerful rights to every principal ({error})",
+        Status.NOT_APPLICABLE: "No ACLs to check: {reason}",
     },
 )
 def everybody_may(view: ClusterView) -> Iterator[Judgement]:
-    """An ACL gives everybody a right that few need.
+    """An ACL grants a powerful right to every principal.
 
     ## Why it matters
-    With ClusterAction anybody who gets a connection can act as a broker: move leaders, read and feed replicas. With Alter on the
-    cluster he can change ACLs.
+    With ClusterAction, any client that can connect can act as a broker: move leaders, and read and write replicas. With Alter
+    on the cluster it can change ACLs.
 
     ## Fails when
-    An ALLOW of All, Alter, AlterConfigs or ClusterAction is for `User:*`: HIGH on the cluster, MEDIUM on topics, groups and the
-    like. MEDIUM too for `User:ANONYMOUS` on the cluster, as a PLAINTEXT listener between brokers needs it.
+    An ALLOW of All, Alter, AlterConfigs or ClusterAction is for `User:*`: HIGH on the cluster, MEDIUM on topics, groups and
+    other resources. MEDIUM also for `User:ANONYMOUS` on the cluster, because a PLAINTEXT inter-broker listener needs it.
 
     ## Not known when
-    The ACLs were not read, from ZooKeeper or from any broker.
+    No ACLs were read, neither from ZooKeeper nor from a broker.
 
     ## Passes only when
-    ACLs were read, and none is like that. `*` as the host of a named user is no fault here: most ACLs have it.
+    ACLs were read, and none is like that. `*` as the host of a named principal is not a fault: most ACLs have it.
 
     ## What to do
-    Give the right to those who need it, by name, then `kafka-acls.sh --bootstrap-server <broker>:9092 --remove` with the rest as
-    `--list` shows it. Before ClusterAction goes, see that brokers do not live by it (KA401): put their user into `super.users`.
+    Grant the right to the principals that need it, by name. Then run `kafka-acls.sh --bootstrap-server <broker>:9092 --remove`
+    with the other options as shown by `--list`. Before you remove ClusterAction, make sure that brokers do not depend on it
+    (KA401): add their principal to `super.users`.
 
     ## References
     Kafka documentation, "Authorization and ACLs": operations and resources.

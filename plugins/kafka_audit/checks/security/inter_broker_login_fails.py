@@ -25,43 +25,46 @@ from kafka_audit.model.tables import (
     by_files=True,
     says={
         Status.FAIL: "{whom} {cannot} log in at broker {broker} on listener {listener} ({protocol}): {why}",
-        Status.PASS: "Logins of other brokers at broker {broker} ({listener}, {protocol}) work: {why}",
+        Status.PASS: "Other brokers can log in at broker {broker} ({listener}, {protocol}): {why}",
         Status.UNKNOWN: "Cannot determine whether other brokers can log in at {who} ({error})",
-        Status.NOT_APPLICABLE: "Nobody logs in at broker {broker}: {reason}",
+        Status.NOT_APPLICABLE: "No broker logs in at broker {broker}: {reason}",
     },
 )
 def inter_broker_login_fails(view: ClusterView) -> Iterator[Judgement]:
     """The controller or another broker cannot log in at a broker: certificate, mechanism or password.
 
     ## Why it matters
-    The port is open and clients may be served, and still no update of the controller's and no fetch gets in: an empty view, or
-    followers that fall out of the ISR. From outside it looks like an address out of reach.
+    The port is open and clients may work, but the broker receives no update from the controller and no fetch request. Its view
+    is empty, or followers fall out of the ISR. From outside this looks like an unreachable address.
 
     ## Fails when
-    What others use to this broker does not fit: the certificate shown to our own handshake is expired, not yet valid, or lacks
-    the advertised name where names are compared; the mechanism is not offered; the user or the password is not among those of
-    the broker's file, or of ZooKeeper's SCRAM users; its mapping rules give a certificate or Kerberos name no principal (KA404).
-    Measured where a certificate or files say so, or the log of one that is refused, newer than both starts and still repeated.
-    HIGH where the broker was let in before, or shows nothing yet: the next connection fails.
+    The login of other brokers does not match this broker. The certificate that the auditor received has expired, is not yet
+    valid, or lacks the advertised name while names are verified. Or the mechanism is not offered. Or the user or the password
+    is not in the broker's file, or not among ZooKeeper's SCRAM users. Or its mapping rules derive no principal from a
+    certificate or Kerberos name (KA404). Measured if a certificate or files show it, or the log of a rejected broker that is
+    newer than the start of both brokers and still repeated. HIGH if the broker was accepted before, or shows no symptom yet:
+    the next connection fails.
 
-    Inferred: an issuer that our `ca_file` does not vouch for, with an empty or stale view; or that view alone, where the way is
-    measured open and no right is missing.
+    Inferred: the auditor's `ca_file` does not trust the issuer, and the view is empty or stale. Or only the view shows it, the
+    probe succeeds and no right is missing.
 
     ## Not known when
-    None of that was read, and the view does not tell. No probe sees a wrong password.
+    None of these was read, and the view shows no symptom. No probe can detect a wrong password.
 
     ## Passes only when
-    The broker's view is filled (it accepted its controller), or certificate, mechanism and password were all seen to fit. Does
-    not apply to PLAINTEXT.
+    The broker's view is not empty (it accepted its controller), or certificate, mechanism and password were all verified. The
+    check does not apply to PLAINTEXT.
 
     ## What to do
-    See it on {source}: `grep -E 'Authentication failed|SSL handshake failed' controller.log server.log`, newest lines.
+    To see the error, run `grep -E 'Authentication failed|SSL handshake failed' controller.log server.log` on {source} and read
+    the newest lines.
 
-    To end it: {repair}. Certificates and PLAIN users can be changed on a running broker, or restart broker {broker}. SCRAM
-    users: `kafka-configs.sh --bootstrap-server <broker>:9092 --alter --entity-type users` with
-    `--entity-name <user> --add-config <mechanism>=[password=<password>]`.
+    To repair it: {repair}. Certificates and PLAIN users can be changed on a running broker; otherwise restart broker {broker}.
+    For SCRAM users run `kafka-configs.sh --bootstrap-server <broker>:9092 --alter --entity-type users` with `--entity-name
+    <user> --add-config <mechanism>=[password=<password>]`.
 
-    Do not turn `ssl.endpoint.identification.algorithm` off: then whoever has a certificate of the authority may pose as a broker.
+    Do not disable `ssl.endpoint.identification.algorithm`: any holder of a certificate of the same CA could then impersonate a
+    broker.
 
     ## References
     KIP-103; KIP-226 (dynamic keystores); Kafka documentation, "Security".

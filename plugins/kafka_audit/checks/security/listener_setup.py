@@ -58,7 +58,9 @@ def _needs(view: ClusterView, broker: int) -> Iterator[Need]:
 
 
 def _later(broker: int, key: str) -> Need:
-    return Need(status=Status.UNKNOWN, key=key, says=f"{key} is filled in later", needs=f"the file as broker {broker} gets it")
+    return Need(
+        status=Status.UNKNOWN, key=key, says=f"{key} contains a placeholder", needs=f"the file as broker {broker} reads it"
+    )
 
 
 def _texts(between: InterBroker, broker: int, listener: str, reads: Mapping[str, SourceRead]) -> Iterator[Need]:
@@ -87,8 +89,8 @@ def _absent(between: InterBroker, broker: int, listener: str, key: str) -> Need:
     if any(one.startswith("listener.name.") and one.endswith(_JAAS) for one in between.settings.files[broker]):
         says = _NO_ENTRY.format(listener.lower())
         return Need(status=Status.FAIL, key=line, says=says, lacks=key, confidence=Confidence.INFERRED)
-    needs = f"{key}, or to see that the JVM of broker {broker} is given -Djava.security.auth.login.config"
-    return Need(status=Status.UNKNOWN, key=line, says=f"{key} is not in the file, and the JVM may be given one", needs=needs)
+    needs = f"{key}, or a JVM of broker {broker} with -Djava.security.auth.login.config"
+    return Need(status=Status.UNKNOWN, key=line, says=f"{key} is not in the file, and the JVM may have a JAAS file", needs=needs)
 
 
 def _keyless(between: InterBroker, broker: int, listener: str) -> Iterator[Need]:
@@ -114,8 +116,8 @@ def _stores(between: InterBroker, broker: int, listener: str, reads: Mapping[str
             words = "Failed to load PEM SSL keystore {}" if kind == "PEM" else "Failed to load SSL keystore {} of type {}"
             yield Need(status=Status.FAIL, key=key, says=words.format(told.value, kind))
         elif read is not None and read.outcome == "answered":
-            says = f"{told.value} is there, and its password is not tried"
+            says = f"{told.value} exists, and its password was not tested"
             yield Need(status=Status.UNKNOWN, key=key, says=says, needs=f"a start of broker {broker}")
         else:
-            says = f"whether {told.value} is there is not known from files"
+            says = f"the files do not show whether {told.value} exists"
             yield Need(status=Status.UNKNOWN, key=key, says=says, needs=f"kafka-audit lint on the host of broker {broker}")

@@ -18,38 +18,38 @@ from kafka_audit.model.tables import BrokerProperty, SourceRead
     by_files=True,
     says={
         Status.FAIL: "Broker {broker} does not start with its {what}: {says}",
-        Status.PASS: "Broker {broker} finds a JAAS text that Kafka takes for each mechanism of its listeners",
-        Status.UNKNOWN: "Cannot determine whether {who} finds the JAAS texts and key stores of its listeners ({error})",
-        Status.NOT_APPLICABLE: "Broker {broker} needs no JAAS text and no key store that its file decides: {reason}",
+        Status.PASS: "Broker {broker} has a valid JAAS configuration for each mechanism of its listeners",
+        Status.UNKNOWN: "Cannot determine whether {who} finds the JAAS configurations and keystores of its listeners ({error})",
+        Status.NOT_APPLICABLE: "The file of broker {broker} decides no JAAS configuration and no keystore: {reason}",
     },
 )
 def listener_setup_refused(view: ClusterView) -> Iterator[Judgement]:
-    """A listener's JAAS text or key store is missing or refused, and the broker does not start.
+    """A listener's JAAS configuration or keystore is missing or invalid, and the broker does not start.
 
     ## Why it matters
-    KafkaConfig takes these keys as they are; the listeners that need them open them after it. A running broker goes on until its
-    next start, and that one fails.
+    KafkaConfig does not validate these keys; the listeners load them later during startup. A running broker continues until its
+    next start, which fails.
 
     ## Fails when
-    By server.properties, a JAAS text of an enabled mechanism is one that Kafka cannot read. Inferred: it is missing, while the
-    file holds texts of others. Or the listener between brokers has TLS and no key store: Kafka tries it against itself. Or, on
-    the host where the broker's log directory is (`meta.properties` with its id), a key store or trust store is not there;
-    `lint` looks.
+    By server.properties, Kafka cannot parse the JAAS configuration of an enabled mechanism. Inferred: it is missing while the
+    file contains JAAS configurations of other mechanisms. Or the inter-broker listener uses TLS and has no keystore: Kafka
+    tests it against itself. Or, on the host of the broker's log directory (`meta.properties` with its id), a keystore or
+    truststore does not exist; `lint` checks this.
 
     ## Not known when
-    The file holds no JAAS text at all: the JVM may be given one by `-Djava.security.auth.login.config`. The key stores are on
-    another host, or are there: their passwords are not tried. A value is filled in later.
+    The file contains no JAAS configuration: the JVM may have one by `-Djava.security.auth.login.config`. Or the keystores are
+    on another host, or exist, and their passwords were not tested. Or a value contains a placeholder.
 
     ## Passes only when
-    Every enabled mechanism of every SASL listener has a text that Kafka takes, and no listener has a key store. It does not
-    apply where there is neither, or where a running cluster has found what its files leave open.
+    Every enabled mechanism of every SASL listener has a valid JAAS configuration, and no listener has a keystore. The check
+    does not apply if there is neither, or if the running cluster has shown what its files leave open.
 
     ## What to do
-    Correct {what} in server.properties of broker {broker} before it is started again. Kafka says: {says}
+    Correct {what} in server.properties of broker {broker} before the next start. Kafka says: {says}
 
-    A text for one mechanism of one listener: `listener.name.<listener>.<mechanism>.sasl.jaas.config`, both in lower case, one
-    login module, closed by a semicolon. Values that begin with a digit need quotes. Brokers pass over a bare
-    `sasl.jaas.config`.
+    The JAAS configuration of one mechanism of one listener is `listener.name.<listener>.<mechanism>.sasl.jaas.config`, with
+    both names in lower case. It has one login module and ends with a semicolon. Values that begin with a digit need quotes.
+    Brokers ignore a plain `sasl.jaas.config`.
 
     ## References
     `org.apache.kafka.common.security.JaasContext.loadServerContext`; `org.apache.kafka.common.security.JaasConfig`;
@@ -60,7 +60,7 @@ def listener_setup_refused(view: ClusterView) -> Iterator[Judgement]:
         resource, evidence = f"broker/{broker}", {"broker": broker, "who": f"broker {broker}"}
         need = worst(view, broker)
         if need is None or (between.asked and need.status is Status.UNKNOWN):
-            reason = need.says if need else "no listener has SASL or names a key store"
+            reason = need.says if need else "no listener uses SASL or names a keystore"
             yield view.judge("KA414", resource, Status.NOT_APPLICABLE, evidence, reason=reason)
             continue
         told = {
@@ -73,4 +73,4 @@ def listener_setup_refused(view: ClusterView) -> Iterator[Judgement]:
 
 
 def _what(need: Need) -> str:
-    return f"{need.key}, which asks for {need.lacks}" if need.lacks else need.key
+    return f"{need.key}, which requires {need.lacks}" if need.lacks else need.key

@@ -37,7 +37,7 @@ def faults(view: ClusterView, broker: int, listener: Listener) -> tuple[Fault, .
 def written(line: LogLine) -> Fault:
     """Return the fault that a line of a log tells of a login."""
     broker, told = line.about_broker, f"{line.detail or ''} {line.text}".lower()
-    kind, repair = "credential", f"make the user and password that broker {line.broker_id} logs in with known at broker {broker}"
+    kind, repair = "credential", f"add the user and password of broker {line.broker_id} at broker {broker}"
     if "ssl handshake" in told or "sslauthentication" in told:
         kind, repair = "certificate", f"give broker {broker} a certificate that broker {line.broker_id} accepts"
     elif "mechanism" in told:
@@ -61,13 +61,13 @@ def _certificate(view: ClusterView, broker: int, listener: Listener) -> Iterator
     names = [view.logins.checks_names(one, listener.name) for one in who]
     if not shown.name_matches and False not in names:
         sure = bool(names) and None not in names
-        text = f"its certificate does not name {shown.host} (it names {', '.join(shown.sans) or 'nothing'})"
+        text = f"its certificate does not name {shown.host} (it names {', '.join(shown.sans) or 'no host'})"
         confidence = Confidence.MEASURED if sure else Confidence.INFERRED
         repair = f"{renew} with {shown.host} among its subject alternative names"
         yield Fault(kind="certificate", text=text, repair=repair, sources=who, confidence=confidence)
     if shown.trusted is False and shown.not_before_ms <= now <= shown.not_after_ms:
-        text = f"its certificate is not trusted by the auditor's ca_file ({shown.error or 'no reason told'})"
-        repair = f"{renew} of the authority that the other brokers trust, or add its issuer to their truststores"
+        text = f"its certificate is not trusted by the auditor's ca_file ({shown.error or 'unknown error'})"
+        repair = f"{renew} of a CA that the other brokers trust, or add its issuer to their truststores"
         yield Fault(kind="certificate", text=text, repair=repair, sources=who, confidence=Confidence.INFERRED)
 
 
@@ -96,12 +96,12 @@ def _credential(view: ClusterView, broker: int, listener: Listener) -> Iterator[
         if known is not None and username not in known:
             wrong.setdefault(f"it does not know user {username} ({mechanism})", []).extend(sources)
         elif known is not None and known[username] not in {None, digest}:
-            wrong.setdefault(f"it knows another password for user {username} ({mechanism})", []).extend(sources)
+            wrong.setdefault(f"it has a different password for user {username} ({mechanism})", []).extend(sources)
     for text, sources in wrong.items():
         yield Fault(
             kind="credential",
             text=text,
-            repair=f"make the user and password that the others log in with known at broker {broker}",
+            repair=f"add the user and password of the other brokers at broker {broker}",
             sources=tuple(sorted(set(sources))),
         )
 
@@ -114,5 +114,5 @@ def _principal(view: ClusterView, broker: int, listener: Listener) -> Iterator[F
         if used is not None and used.name == listener.name and (fails := view.inter_broker.principal(kind[0], broker).fails):
             nameless.setdefault(fails, []).extend(kind)
     for fails, sources in nameless.items():
-        repair = f"add a rule, or DEFAULT at the end, that names {brokers(sources)} to the rules of broker {broker}"
+        repair = f"add a rule that maps {brokers(sources)}, or DEFAULT at the end, to the rules of broker {broker}"
         yield Fault(kind="principal", text=fails, repair=repair, sources=tuple(sources), confidence=Confidence.INFERRED)

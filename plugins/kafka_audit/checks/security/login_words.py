@@ -61,7 +61,7 @@ class _Login:
     def _weighed(self) -> tuple[Status, Fault | None, Mapping[str, str]]:
         if self._listener.protocol is None:
             needs = f"DescribeConfigs on Cluster, or server.properties of broker {self._broker}"
-            return Status.UNKNOWN, None, {"error": "the protocol of the listener is not known", "needs": needs}
+            return Status.UNKNOWN, None, {"error": "the protocol of the listener is unknown", "needs": needs}
         if self._listener.protocol == "PLAINTEXT":
             return Status.NOT_APPLICABLE, None, {"reason": f"listener {self._listener.name} is PLAINTEXT"}
         found = faults(self._view, self._broker, self._listener)
@@ -73,19 +73,19 @@ class _Login:
         if found and self._symptom is not None:
             return Status.FAIL, found[0], {"why": f"{found[0].text}, and {self._symptom}"}
         if found and self._silent and found[0].kind == "certificate" and self._others_trusted():
-            return Status.FAIL, found[0], {"why": f"{found[0].text}, where the others' are"}
+            return Status.FAIL, found[0], {"why": f"{found[0].text}, but the certificates of the other brokers are"}
         return self._by_view(found[0] if found else None)
 
     def _by_view(self, doubt: Fault | None) -> tuple[Status, Fault | None, Mapping[str, str]]:
         """Judge where no fault is sure: by what was let in, by what fits, by what else is ruled out."""
-        error = (doubt.text if doubt else None) or self._symptom or "nothing that was read shows it"
+        error = (doubt.text if doubt else None) or self._symptom or "no source shows whether logins work"
         passes = None if doubt else self._accepted
         if doubt is None and passes is None and self._fits():
-            passes = "certificate, mechanism and password were seen to fit, as far as there are any"
+            passes = "certificate, mechanism and password match, as far as they apply"
         if passes is not None:
             return Status.PASS, None, {"why": passes}
         if self._symptom is not None and self._path == "open" and self._rights_settled():
-            return Status.FAIL, None, {"why": f"{self._symptom}, the way to it is measured open, and no right is missing"}
+            return Status.FAIL, None, {"why": f"{self._symptom}, the probe succeeds, and no right is missing"}
         if self._moving:
             error = f"{error}; its view was empty or stale in one sample only"
         return Status.UNKNOWN, None, {"error": error, "needs": self._deciding()}
@@ -121,14 +121,18 @@ class _Login:
         controller, default = self._between.controller, self._users
         sources = fault.sources if fault else default
         whom = f"controller {controller}" if controller in sources else brokers(sources) if sources else "other brokers"
-        repair = fault.repair if fault else f"compare users, passwords and certificates of broker {self._broker} with the others'"
+        repair = (
+            fault.repair
+            if fault
+            else f"compare users, passwords and certificates of broker {self._broker} with the other brokers"
+        )
         return {
             "broker": self._broker,
             "who": f"broker {self._broker}",
             "listener": self._listener.name,
-            "protocol": self._listener.protocol or "not known",
+            "protocol": self._listener.protocol or "unknown",
             "from": tuple(sources) or None,
-            "source": "the controller" if controller in sources else "the brokers that cannot",
+            "source": "the controller" if controller in sources else "the brokers that cannot log in",
             "whom": start_upper(whom),
             "cannot": _CANNOT[fault.confidence if fault else Confidence.INFERRED],
             "kind": fault.kind if fault else None,

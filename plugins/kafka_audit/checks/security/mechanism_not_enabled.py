@@ -25,31 +25,31 @@ MECHANISM = "sasl.mechanism.inter.broker.protocol"
     by_files=True,
     says={
         Status.FAIL: "Broker {broker} does not start with its server.properties: {kafka_says} ({mechanism} is not in {enabled})",
-        Status.PASS: "Broker {broker} offers {mechanism}, with which it logs in itself, on listener {listener}",
-        Status.UNKNOWN: "Cannot determine whether {who} offers the mechanism with which brokers log in ({error})",
-        Status.NOT_APPLICABLE: "Broker {broker} does not log in at others: listener {listener} is {protocol}",
+        Status.PASS: "Broker {broker} enables {mechanism}, its inter-broker mechanism, on listener {listener}",
+        Status.UNKNOWN: "Cannot determine whether {who} enables its inter-broker mechanism ({error})",
+        Status.NOT_APPLICABLE: "Broker {broker} does not log in at other brokers: listener {listener} is {protocol}",
     },
 )
 def mechanism_not_enabled(view: ClusterView) -> Iterator[Judgement]:
-    """The SASL mechanism between brokers is not enabled on the listener between brokers.
+    """The inter-broker SASL mechanism is not enabled on the inter-broker listener.
 
     ## Why it matters
-    Kafka refuses to start with such a file. A running broker cannot show it: the file was changed since, and the next restart
-    will be its last.
+    Kafka does not start with such a file. If the broker runs, the file was changed after its start: it will not start again
+    until the file is fixed.
 
     ## Fails when
     `sasl.mechanism.inter.broker.protocol` (default GSSAPI) is not among `sasl.enabled.mechanisms` (default GSSAPI) of the
-    inter-broker listener, that listener's own key (`listener.name.<name>.sasl.enabled.mechanisms`) first.
+    inter-broker listener. That listener's own key (`listener.name.<name>.sasl.enabled.mechanisms`) takes precedence.
 
     ## Not known when
-    No server.properties of the broker was read, or a placeholder stands for a mechanism.
+    No server.properties of the broker was read, or a mechanism contains a placeholder.
 
     ## Passes only when
-    The mechanism is among them. It does not apply where the inter-broker listener has no SASL.
+    The mechanism is enabled. The check does not apply if the inter-broker listener does not use SASL.
 
     ## What to do
     In server.properties of broker {broker}: add {mechanism} to `sasl.enabled.mechanisms`, or set
-    `sasl.mechanism.inter.broker.protocol` to one of {enabled} on all brokers. Then start it.
+    `sasl.mechanism.inter.broker.protocol` to one of {enabled} on all brokers. Then start the broker.
 
     ## References
     `kafka.server.KafkaConfig.validateValues`; KIP-103 (listeners for different traffic).
@@ -63,10 +63,10 @@ def mechanism_not_enabled(view: ClusterView) -> Iterator[Judgement]:
         told = between.settings.at(broker, listener.name, "sasl.enabled.mechanisms")
         enabled, own = told.value or "GSSAPI", f"listener.name.{listener.name.lower()}.sasl.enabled.mechanisms"
         evidence = {"broker": broker, "listener": listener.name, "mechanism": str(mechanism), "enabled": enabled}
-        evidence |= {"protocol": listener.protocol or "not known", "who": f"broker {broker}", "kafka_says": KAFKA_SAYS}
+        evidence |= {"protocol": listener.protocol or "unknown", "who": f"broker {broker}", "kafka_says": KAFKA_SAYS}
         evidence["key"] = between.settings.first_set(broker, MECHANISM, own, "sasl.enabled.mechanisms")
         if listener.logs_in and (mechanism is None or not told.known):
-            words = {"error": "a mechanism is filled in later", "needs": "the file as the broker gets it"}
+            words = {"error": "a mechanism contains a placeholder", "needs": "the file as the broker reads it"}
             yield view.judge("KA406", f"broker/{broker}", Status.UNKNOWN, evidence | words)
             continue
         among = mechanism in {part.strip() for part in enabled.split(",")}

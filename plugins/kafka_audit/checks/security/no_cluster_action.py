@@ -18,46 +18,51 @@ from kafka_audit.model.tables import Acl, AclHolder, BrokerConfig, BrokerPropert
     needs=(BrokerConfig, BrokerView, Acl, AclHolder, BrokerProperty, PropertyLogin, LogLine),
     by_files=True,
     says={
-        Status.FAIL: "Broker {broker} {refuses} {whom}: {principal} ({listener}) has no ClusterAction there ({why})",
-        Status.PASS: "Broker {broker} lets the other brokers act: {why}",
-        Status.UNKNOWN: "Cannot determine whether {who} lets the other brokers act ({error})",
-        Status.NOT_APPLICABLE: "Any broker may act at broker {broker}: {reason}",
+        Status.FAIL: "Broker {broker} {refuses} requests of {whom}: {principal} ({listener}) has no ClusterAction there ({why})",
+        Status.PASS: "Broker {broker} authorizes the other brokers: {why}",
+        Status.UNKNOWN: "Cannot determine whether {who} authorizes the other brokers ({error})",
+        Status.NOT_APPLICABLE: "Broker {broker} authorizes every broker: {reason}",
     },
 )
 def no_cluster_action(view: ClusterView) -> Iterator[Judgement]:
-    """The user that brokers appear as has no ClusterAction at a broker.
+    """The inter-broker principal has no ClusterAction right at a broker.
 
     ## Why it matters
-    The controller tells a broker everything by requests that need ClusterAction, and so do followers that fetch. A broker that
-    refuses them is up, registered and useless: its port is open, its view empty. The controller does not try again.
+    Requests of the controller and of followers require ClusterAction. A broker that rejects them is up and registered but
+    unusable: its port is open, its view is empty. Refused updates are not retried; a restart is required.
 
     ## Fails when
-    An authorizer is set, and by super.users and ACLs the principal of the inter-broker listener may not. PLAINTEXT makes
-    everybody User:ANONYMOUS; SSL gives the certificate's subject by `ssl.principal.mapping.rules`, or ANONYMOUS where none is
-    asked for; SASL the login, Kerberos by `sasl.kerberos.principal.to.local.rules`. HIGH where the broker's view is still filled.
-    Or a log says so, the controller's or that of the broker's authorizer, newer than their starts, and the view shows it.
+    The broker has an authorizer, and super.users and ACLs do not authorize the inter-broker principal. The principal is
+    User:ANONYMOUS on a PLAINTEXT listener. On SSL it is derived from the certificate's subject by
+    `ssl.principal.mapping.rules`, or is ANONYMOUS if no client certificate is requested. On SASL it is the user name; for
+    Kerberos it is derived by `sasl.kerberos.principal.to.local.rules`. HIGH if the broker's view is not empty. The check also
+    fails if the controller's log or the broker's authorizer log reports the rejection, newer than their starts, and the view
+    shows it.
 
-    Inferred: no ACL allows it, super.users is set but hidden, the broker's view is empty or stale in two samples, and nothing
-    else fits. In KRaft the ISR shows it: no other broker is in the ISR of what that broker leads; suspected while rivals are
-    open.
+    Inferred: no ACL allows it, super.users is set but hidden, the broker's view is empty or stale in two samples, and no other
+    cause matches. In KRaft the ISR shows it: no other broker is in the ISR of that broker's partitions. Suspected while other
+    causes are not ruled out.
 
     ## Not known when
-    super.users is hidden (DescribeConfigs always hides it) and nothing shows; the login or the ACLs were not read; the class of
-    the authorizer or of principals is not Kafka's own.
+    super.users is hidden (DescribeConfigs always hides it) and there is no symptom. Or the login or the ACLs were not read. Or
+    the class of the authorizer or of the principal builder is not Kafka's own.
 
     ## Passes only when
-    super.users or an ACL allows every broker's principal, or the view is filled: then the broker accepted its controller.
+    super.users or an ACL authorizes every broker's principal, or the view is not empty: then the broker accepted its
+    controller.
 
     ## What to do
-    See it: `grep CLUSTER_AUTHORIZATION_FAILED state-change.log` on the controller, `grep Denied kafka-authorizer.log` here.
+    To see the error, run `grep CLUSTER_AUTHORIZATION_FAILED state-change.log` on the controller and `grep Denied
+    kafka-authorizer.log` on this broker.
 
-    Best: inter-broker traffic on an authenticated listener (`inter.broker.listener.name`), its user in `super.users` of every
-    broker; on broker {broker} that takes a restart. Else an ACL:
-    `kafka-acls.sh --bootstrap-server <broker>:9092 --add --allow-principal {principal} --operation ClusterAction --cluster`. A
-    broker with an empty view cannot take that request: ask another one, or, with ZooKeeper,
-    `kafka-acls.sh --authorizer-properties zookeeper.connect=<zk>:2181 ...`. Then restart broker {broker}.
+    Best: use an authenticated listener for inter-broker traffic (`inter.broker.listener.name`), with its principal in
+    `super.users` of every broker. On broker {broker} this requires a restart. Otherwise add an ACL: `kafka-acls.sh
+    --bootstrap-server <broker>:9092 --add --allow-principal {principal} --operation ClusterAction --cluster`. A broker with an
+    empty view cannot process this request: use another broker or, with ZooKeeper, `kafka-acls.sh --authorizer-properties
+    zookeeper.connect=<zk>:2181 ...`. Then restart broker {broker}.
 
-    Never `allow.everyone.if.no.acl.found`: it opens the cluster. So does ClusterAction for ANONYMOUS, to all who connect.
+    Never set `allow.everyone.if.no.acl.found`: it opens the cluster. ClusterAction for ANONYMOUS opens it to every client that
+    can connect.
 
     ## References
     Kafka documentation, "Authorization and ACLs"; `kafka.security.authorizer.AclAuthorizer`.

@@ -15,29 +15,29 @@ from kafka_audit.model.tables import BrokerConfig, BrokerProperty
     needs=(BrokerConfig, BrokerProperty),
     by_files=True,
     says={
-        Status.FAIL: "Whoever hears the network between brokers reads {what}: broker {broker} uses {protocol} ({listener})",
-        Status.PASS: "Broker {broker} uses {protocol} to other brokers ({listener})",
-        Status.UNKNOWN: "Cannot determine whether {who} is overheard on the way to other brokers ({error})",
+        Status.FAIL: "Inter-broker traffic of broker {broker} is not encrypted: {protocol} ({listener}) exposes {what}",
+        Status.PASS: "Broker {broker} uses {protocol} for inter-broker traffic ({listener})",
+        Status.UNKNOWN: "Cannot determine whether the inter-broker traffic of {who} is encrypted ({error})",
     },
 )
 def open_between_brokers(view: ClusterView) -> Iterator[Judgement]:
-    """Traffic between brokers goes unencrypted, passwords with it.
+    """Inter-broker traffic is not encrypted.
 
     ## Why it matters
-    On that path goes every record, and with SASL/PLAIN the brokers' own password, which is good for everything.
+    Every record is sent over this connection. With SASL/PLAIN the brokers' own password is sent too, and it has all rights.
 
     ## Fails when
-    The inter-broker listener is PLAINTEXT, or SASL_PLAINTEXT. MEDIUM: most clusters run like that inside on purpose.
+    The inter-broker listener is PLAINTEXT or SASL_PLAINTEXT. MEDIUM: many clusters run this way in a closed network on purpose.
 
     ## Not known when
-    The inter-broker listener or its protocol is not known: DescribeConfigs and server.properties were not read.
+    The inter-broker listener or its protocol is unknown: DescribeConfigs and server.properties were not read.
 
     ## Passes only when
     The listener is SSL or SASL_SSL.
 
     ## What to do
-    Add a listener with SSL or SASL_SSL to all brokers, switch `inter.broker.listener.name` to it, then take the old one away:
-    three rolling restarts. Where the network is closed on purpose, mute KA411 with that reason.
+    Add a listener with SSL or SASL_SSL to all brokers, switch `inter.broker.listener.name` to it, then remove the old listener.
+    This requires three rolling restarts. If the network is closed on purpose, mute KA411 with that reason.
 
     ## References
     KIP-103 (listeners for different traffic); Kafka documentation, "Security".

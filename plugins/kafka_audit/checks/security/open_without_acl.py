@@ -15,37 +15,37 @@ from kafka_audit.model.tables import BrokerConfig, BrokerProperty
     needs=(BrokerConfig, BrokerProperty),
     by_files=True,
     says={
-        Status.FAIL: "Anybody may use what no ACL is about at broker {broker}: allow.everyone.if.no.acl.found is true",
-        Status.PASS: "Broker {broker} refuses what no ACL allows ({source})",
-        Status.UNKNOWN: "Cannot determine whether anybody may use what no ACL is about at {who} ({error})",
-        Status.NOT_APPLICABLE: "No ACLs are asked at broker {broker}: {reason}",
+        Status.FAIL: "Resources without ACLs are open to every client at broker {broker}: allow.everyone.if.no.acl.found is true",
+        Status.PASS: "Broker {broker} denies access to resources without ACLs ({source})",
+        Status.UNKNOWN: "Cannot determine whether resources without ACLs are open to every client at {who} ({error})",
+        Status.NOT_APPLICABLE: "Broker {broker} does not use ACLs: {reason}",
     },
 )
 def open_without_acl(view: ClusterView) -> Iterator[Judgement]:
-    """A broker lets anybody use what no ACL is about.
+    """A broker opens resources without ACLs to every client.
 
     ## Why it matters
-    A new topic is open to everybody until its first ACL, and closed to everybody else from that moment on: both surprise. While
-    no ACL is about the cluster, anybody may act as a broker.
+    A new topic is open to every client until its first ACL, and from then on closed to all other clients. Both are unexpected.
+    While the cluster resource has no ACL, any client can act as a broker.
 
     ## Fails when
-    An authorizer is set, and `allow.everyone.if.no.acl.found` is true by server.properties.
+    The broker has an authorizer, and server.properties sets `allow.everyone.if.no.acl.found` to true.
 
     ## Not known when
-    The key is set but hidden, as DescribeConfigs always hides it; or nothing was read of that broker.
+    The key is set but hidden, because DescribeConfigs always hides it. Or no settings of that broker were read.
 
     ## Passes only when
-    It is false by server.properties, or DescribeConfigs leaves it out, which says that the default (false) holds.
+    server.properties sets it to false, or DescribeConfigs does not return it, so the default (false) applies.
 
     ## What to do
-    Before you set it to false, write down who uses what. `kafka-authorizer.log` at INFO names denials only; allowed requests are
-    logged at DEBUG, with the principal, the operation and the resource. Set `kafka.authorizer.logger` to DEBUG on every broker
-    for as long as the rarest job needs to run once: in its log4j file, or until its restart (Kafka 2.4 and later) by
-    `kafka-configs.sh --bootstrap-server <broker>:9092 --alter --entity-type broker-loggers --entity-name {broker} --add-config
-    kafka.authorizer.logger=DEBUG`. The log grows with every request.
+    Before you set it to false, find out which principals use which resources. `kafka-authorizer.log` at INFO records denials
+    only; allowed requests are logged at DEBUG, with the principal, the operation and the resource. Set
+    `kafka.authorizer.logger` to DEBUG on every broker until the least frequent job has run once: in its log4j file, or until
+    its restart (Kafka 2.4 and later) with `kafka-configs.sh --bootstrap-server <broker>:9092 --alter --entity-type
+    broker-loggers --entity-name {broker} --add-config kafka.authorizer.logger=DEBUG`. The log grows with every request.
 
-    Add the ACLs that it shows, and see that the brokers' own principal is in `super.users` or has ClusterAction (KA401). Then set
-    the key to false on broker {broker} and restart it: from then on a client without an ACL is locked out.
+    Add the ACLs that the log shows, and make sure that the inter-broker principal is in `super.users` or has ClusterAction
+    (KA401). Then set the key to false on broker {broker} and restart it. From then on, a client without an ACL is denied.
 
     ## References
     Kafka documentation, "Authorization and ACLs".

@@ -6,11 +6,11 @@ from kafka_audit.model.finding import Confidence
 from kafka_audit.model.text import brokers
 
 _REFUSES = {
-    Confidence.MEASURED: "refuses",
-    Confidence.INFERRED: "most likely refuses",
-    Confidence.SUSPECTED: "possibly refuses",
+    Confidence.MEASURED: "rejects",
+    Confidence.INFERRED: "most likely rejects",
+    Confidence.SUSPECTED: "possibly rejects",
 }
-_MEANING = {"KA302": "KA302 (an address out of reach)", "KA412": "KA412 (a refused login)"}
+_MEANING = {"KA302": "KA302 (an unreachable address)", "KA412": "KA412 (a failed login)"}
 
 
 def evidence_of(between: InterBroker, standing: Standing) -> dict[str, object]:
@@ -30,10 +30,10 @@ def evidence_of(between: InterBroker, standing: Standing) -> dict[str, object]:
         "who": f"broker {standing.broker}",
         "refuses": _REFUSES[standing.confidence],
         "whom": whom,
-        "principal": tuple(names) or "the inter-broker user",
+        "principal": tuple(names) or "the inter-broker principal",
         "from": tuple(sources) or None,
-        "listener": listener.name if listener else "not known",
-        "protocol": (listener.protocol if listener else None) or "not known",
+        "listener": listener.name if listener else "unknown",
+        "protocol": (listener.protocol if listener else None) or "unknown",
         "authorizer": between.authorizer(standing.broker).value or "none",
         "why": standing.why or standing.error or standing.reason,
         "symptom": standing.symptom,

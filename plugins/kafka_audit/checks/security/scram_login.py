@@ -21,13 +21,13 @@ def judged(view: ClusterView, broker: int) -> Judgement:
         return view.judge("KA405", f"broker/{broker}", Status.NOT_APPLICABLE, words)
     users = _users(between, broker, listener, mechanism) if listener and mechanism else set()
     if listener is None or not mechanism or len(users) != 1:
-        words |= {"error": "its login is not known", "needs": file}
+        words |= {"error": "its login is unknown", "needs": file}
         return view.judge("KA405", f"broker/{broker}", Status.UNKNOWN, words)
     words |= {"user": next(iter(users)), "listener": listener.name}
     words["key"] = f"listener.name.{listener.name.lower()}.{mechanism.lower()}.sasl.jaas.config"
     known = view.logins.known_users(broker, listener.name, mechanism)
     if _kept_elsewhere(between, listener, mechanism):
-        words |= {"error": "a class of one's own keeps the credentials", "needs": f"what {_CALLBACK} names"}
+        words |= {"error": "a custom callback handler stores the credentials", "needs": f"the class in {_CALLBACK}"}
     elif known is None:
         ask = "an audit that reads /config/users" if not between.kraft else "a broker that answers DescribeUserScramCredentials"
         words |= {"error": "SCRAM users were not read", "needs": ask}

@@ -17,38 +17,38 @@ from kafka_audit.model.tables import BrokerConfig, BrokerProperty, BrokerView, P
     needs=(BrokerConfig, BrokerProperty, PropertyLogin, ScramUser, BrokerView),
     by_files=True,
     says={
-        Status.FAIL: "Broker {broker} logs in to others as {user}, for whom there is no {mechanism} credential",
-        Status.PASS: "Broker {broker} logs in to others as {user}, for whom there is a {mechanism} credential",
-        Status.UNKNOWN: "Cannot determine whether there is a credential for the user that {who} logs in as ({error})",
+        Status.FAIL: "Broker {broker} logs in to other brokers as {user}, which has no {mechanism} credential",
+        Status.PASS: "Broker {broker} logs in to other brokers as {user}, which has a {mechanism} credential",
+        Status.UNKNOWN: "Cannot determine whether the user that {who} logs in as has a credential ({error})",
         Status.NOT_APPLICABLE: "Broker {broker} needs no SCRAM credential: {reason}",
     },
 )
 def scram_user_missing(view: ClusterView) -> Iterator[Judgement]:
-    """The user that a broker logs in as has no SCRAM credential for the mechanism between brokers.
+    """The user that a broker logs in as has no SCRAM credential for the inter-broker mechanism.
 
     ## Why it matters
-    Every login of that broker at another one is refused: as a follower it gets no records, as the controller it is heard by
-    nobody. Who is connected stays so, so a user that was deleted takes effect with the next restart.
+    Other brokers reject every login of this broker: as a follower it receives no records, and as the controller no broker
+    receives its updates. Existing connections stay open, so a deleted user takes effect at the next restart.
 
     ## Fails when
-    The user of the JAAS text of the inter-broker listener is not below `/config/users`, or has no credential for
-    `sasl.mechanism.inter.broker.protocol`: SCRAM-SHA-256 and SCRAM-SHA-512 each have one of their own. HIGH while the views of
-    brokers are filled and nothing else shows it.
+    The user in the JAAS configuration of the inter-broker listener is not under `/config/users`, or has no credential for
+    `sasl.mechanism.inter.broker.protocol`. SCRAM-SHA-256 and SCRAM-SHA-512 need separate credentials. HIGH while the brokers'
+    views are not empty and there is no other symptom.
 
     ## Not known when
-    The broker's server.properties or ZooKeeper's `/config/users` was not read, the login stands elsewhere (a JAAS file), or a
-    class of one's own keeps the credentials. In KRaft: no broker answered DescribeUserScramCredentials for that user.
+    The broker's server.properties or ZooKeeper's `/config/users` was not read, the login is configured elsewhere (a JAAS file),
+    or a custom class stores the credentials. In KRaft: no broker answered DescribeUserScramCredentials for that user.
 
     ## Passes only when
-    There is a credential for that user and mechanism. Whether the password fits is not seen. It does not apply where brokers
-    use no SCRAM.
+    A credential exists for that user and mechanism. The check cannot verify the password. It does not apply if brokers do not
+    use SCRAM.
 
     ## What to do
-    See it: `zookeeper-shell.sh <zk>:2181 ls /config/users` (`kafka-configs.sh --describe` would show the keys as well). Add the
-    credential with the password of the JAAS text of broker {broker}; with ZooKeeper this needs no login at a broker:
-    `kafka-configs.sh --zookeeper <zk>:2181 --alter --entity-type users --entity-name {user} --add-config
-    '{mechanism}=[password=<password>]'`. Running brokers take it at once. In KRaft the same with `--bootstrap-server`, by an
-    administrator whom a broker lets in.
+    To see the users, run `zookeeper-shell.sh <zk>:2181 ls /config/users` (`kafka-configs.sh --describe` would also print the
+    keys). Add the credential with the password from the JAAS configuration of broker {broker}. With ZooKeeper this needs no
+    login at a broker: `kafka-configs.sh --zookeeper <zk>:2181 --alter --entity-type users --entity-name {user} --add-config
+    '{mechanism}=[password=<password>]'`. Running brokers use it immediately. In KRaft, an administrator that a broker accepts
+    runs the same command with `--bootstrap-server`.
 
     ## References
     KIP-84 (SCRAM); Kafka documentation, "Authentication using SASL/SCRAM".

@@ -18,35 +18,36 @@ from kafka_audit.model.tables import BrokerProperty
     by_files=True,
     says={
         Status.FAIL: "Broker {broker} does not start with its {key}: {says}",
-        Status.PASS: "Broker {broker} starts with its super users and the rules that name principals",
-        Status.UNKNOWN: "Cannot determine whether {who} starts with its super users and the rules that name principals ({error})",
+        Status.PASS: "Broker {broker} accepts its super users and its principal mapping rules",
+        Status.UNKNOWN: "Cannot determine whether {who} accepts its super users and its principal mapping rules ({error})",
     },
 )
 def security_settings_refused(view: ClusterView) -> Iterator[Judgement]:
-    """The authorizer, or a listener, refuses its own settings, and the broker does not start.
+    """The authorizer or a listener rejects its own settings, and the broker does not start.
 
     ## Why it matters
-    KafkaConfig takes these keys as they are; the classes that they are for read them after it. A running broker goes on until
-    its next start, and that one fails.
+    KafkaConfig does not validate these keys; the classes that use them read them later during startup. A running broker
+    continues until its next start, which fails.
 
     ## Fails when
-    By server.properties, Kafka's own authorizer finds a part of `super.users` that is no `Type:name` (AclAuthorizer: an empty
-    one between two semicolons, or a blank after the last one, too), or AclAuthorizer finds an `allow.everyone.if.no.acl.found`
-    that is neither true nor false. Or `ssl.principal.mapping.rules` of an SSL listener, or
-    `sasl.kerberos.principal.to.local.rules` where GSSAPI is enabled, holds what is no rule or no regular expression to Java.
+    By server.properties, Kafka's own authorizer finds an entry of `super.users` that is not `Type:name` (AclAuthorizer also
+    rejects an empty entry between two semicolons, or a blank after the last one). Or AclAuthorizer finds an
+    `allow.everyone.if.no.acl.found` that is neither true nor false. Or `ssl.principal.mapping.rules` of an SSL listener, or
+    `sasl.kerberos.principal.to.local.rules` with GSSAPI enabled, contains an invalid rule or an invalid Java regular
+    expression.
 
     ## Not known when
-    No server.properties was read, or a rule holds what is not read here: a look ahead or behind, a reference to a group, a
-    repetition that gives nothing back, a group within a repeated group, more than 1,000 characters. Patterns are matched by RE2,
-    whose time grows with the length of the text alone.
+    No server.properties was read, or a rule uses a feature that the audit does not evaluate: a lookahead or lookbehind, a
+    backreference, a possessive quantifier, a group within a repeated group, or more than 1,000 characters. RE2 matches the
+    patterns, in time linear to the length of the text.
 
     ## Passes only when
-    All of these keys that are in the file were read as Kafka reads them, and taken.
+    All of these keys in the file were read as Kafka reads them, and accepted.
 
     ## What to do
-    Correct {key} in server.properties of broker {broker} before it is started again. Kafka says: {says}
+    Correct {key} in server.properties of broker {broker} before the next start. Kafka says: {says}
 
-    Users in `super.users` are parted by semicolons: `User:admin;User:kafka`. A comma is a part of a name.
+    Semicolons separate the principals in `super.users`: `User:admin;User:kafka`. A comma is part of a name.
 
     ## References
     `kafka.security.authorizer.AclAuthorizer.configure`; `org.apache.kafka.metadata.authorizer.StandardAuthorizer.configure`;

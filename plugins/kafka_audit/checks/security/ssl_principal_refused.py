@@ -27,41 +27,42 @@ from kafka_audit.model.tables import (
     needs=(BrokerConfig, BrokerView, Certificate, Acl, AclHolder, BrokerProperty, PropertyLogin),
     by_files=True,
     says={
-        Status.FAIL: "Broker {broker} knows the other brokers' certificates as nobody who may act ({listener}): {why}",
-        Status.PASS: "Broker {broker} knows the other brokers by {principal} ({listener}): {why}",
-        Status.UNKNOWN: "Cannot determine as whom {who} knows the other brokers' certificates ({error})",
-        Status.NOT_APPLICABLE: "No certificate names the other brokers at broker {broker}: {reason}",
+        Status.FAIL: "Broker {broker} maps peer certificates to a principal without ClusterAction ({listener}): {why}",
+        Status.PASS: "Broker {broker} maps peer certificates to {principal} ({listener}): {why}",
+        Status.UNKNOWN: "Cannot determine the principal that {who} maps peer certificates to ({error})",
+        Status.NOT_APPLICABLE: "Broker {broker} does not map peer certificates: {reason}",
     },
 )
 def ssl_principal_refused(view: ClusterView) -> Iterator[Judgement]:
-    """The name that a broker makes of the other brokers' certificates may not act there, or it makes none.
+    """The principal that a broker derives from the other brokers' certificates has no rights there, or none can be derived.
 
     ## Why it matters
-    On an SSL listener a broker is who its certificate's subject becomes by `ssl.principal.mapping.rules`, letter by letter: one
-    blank, one changed OU or a renewed certificate with another subject, and it is nobody. Rules that fit no subject end the
-    connection; a listener that asks for no certificate makes everybody User:ANONYMOUS.
+    On an SSL listener, `ssl.principal.mapping.rules` derive the principal from the certificate's subject, exactly. One blank, a
+    changed OU or a renewed certificate with another subject changes the principal. If no rule matches, the broker closes the
+    connection. On a listener that requests no client certificate, the principal is User:ANONYMOUS.
 
     ## Fails when
-    Brokers talk by SSL, and the rules give another broker's certificate no name, and the broker's view is empty or stale in two
-    looks. Or the name they give, or ANONYMOUS, is neither in super.users nor allowed by an ACL (KA401 tells that fault, and this
-    its reason). HIGH where the broker's view is still filled.
+    The inter-broker protocol is SSL, the rules derive no name from another broker's certificate, and the broker's view is empty
+    or stale in two samples. Or the derived name, or ANONYMOUS, is not in super.users and no ACL allows it (KA401 reports that
+    fault, this check its reason). HIGH if the broker's view is not empty.
 
     ## Not known when
-    No handshake showed the certificate, the rules or super.users are not known, are refused (KA413) or hold what is not
-    read here, or nothing shows that a broker connects with the certificate that it serves.
+    No handshake received the certificate, or the rules or super.users are unknown, rejected (KA413) or use a feature that the
+    audit does not evaluate. Or no source shows that a broker uses the same certificate as a client and as a server.
 
     ## Passes only when
-    The name of every broker's certificate may act, or the broker's view is filled. Without an authorizer, any name does.
+    The principal of every broker's certificate is authorized, or the broker's view is not empty. Without an authorizer every
+    principal is authorized.
 
     ## What to do
-    See it on broker {broker}: `grep Denied kafka-authorizer.log` tells the name; `openssl x509 -noout -subject -nameopt RFC2253`
-    the subject of a certificate.
+    On broker {broker}, `grep Denied kafka-authorizer.log` shows the principal, and `openssl x509 -noout -subject -nameopt
+    RFC2253` shows the subject of a certificate.
 
-    Put the name that the rules make of it into `super.users`, or correct `ssl.principal.mapping.rules` and keep DEFAULT as the
-    last rule; both are read at the start only. Renew certificates with the same subject.
+    Add the derived principal to `super.users`, or correct `ssl.principal.mapping.rules` and keep DEFAULT as the last rule. Both
+    are read at startup only. Renew certificates with the same subject.
 
     ## References
-    KIP-371 (mapping rules, since Kafka 2.2; 1.1 passes over the key); `org.apache.kafka.common.security.ssl.SslPrincipalMapper`.
+    KIP-371 (mapping rules, since Kafka 2.2; 1.1 ignores the key); `org.apache.kafka.common.security.ssl.SslPrincipalMapper`.
     """
     for one in standings(view):
         status, confidence, told = verdict(view, one)

@@ -29,14 +29,20 @@ def usual_set(known: Mapping[int, frozenset[str]]) -> frozenset[str]:
 def difference(lacking: frozenset[str], more: frozenset[str]) -> str:
     """Return what a set lacks and has too much, for a sentence; "" where it is equal."""
     told = [f"{listing(sorted(lacking))} missing"] if lacking else []
-    told += [f"{listing(sorted(more))} too many"] if more else []
+    told += [f"{listing(sorted(more))} extra"] if more else []
     return ", ".join(told)
 
 
 def unread(view: ClusterView, broker: int, *, hidden: bool) -> Judgement:
     """Return that a broker's super users, or all others', are not known."""
     own = view.inter_broker.super_users(broker) is None
-    error = f"{KEY} is set but hidden" if hidden else "its settings were not read" if own else "no other broker's are known"
+    error = (
+        f"{KEY} is set but hidden"
+        if hidden
+        else "its settings were not read"
+        if own
+        else "super users of the other brokers are unknown"
+    )
     whose = f"broker {broker}" if own else "the other brokers"
     words = {
         "who": f"broker {broker}",

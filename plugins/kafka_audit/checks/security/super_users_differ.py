@@ -17,33 +17,36 @@ from kafka_audit.model.text import brokers
     needs=(BrokerConfig, BrokerProperty),
     by_files=True,
     says={
-        Status.FAIL: "Broker {broker} has other super users than {others}: {fault}",
-        Status.PASS: "Broker {broker} has the super users of others ({count})",
-        Status.UNKNOWN: "Cannot determine whether {who} has the super users of the others ({error})",
+        Status.FAIL: "Broker {broker} has different super users than {others}: {fault}",
+        Status.PASS: "Broker {broker} has the same super users as the others ({count})",
+        Status.UNKNOWN: "Cannot determine whether {who} has the same super users as the others ({error})",
         Status.NOT_APPLICABLE: "No super users to compare at {who}: {reason}",
     },
 )
 def super_users_differ(view: ClusterView) -> Iterator[Judgement]:
-    """Brokers differ in their super users.
+    """Brokers have different super users.
 
     ## Why it matters
-    A request is judged by the broker that gets it. Whoever is a super user on some brokers only works until a leader, or the
-    controller, moves: an administrator locked out in the middle of an outage, or the brokers' own user, and then replication
-    stops (KA401). One too many is a door that the others keep shut.
+    Each request is authorized by the broker that receives it. A principal that is a super user only on some brokers works until
+    a leader or the controller moves. Then an administrator is denied during an outage or, if it is the inter-broker principal,
+    replication stops (KA401). An extra super user has rights that the other brokers deny.
 
     ## Fails when
-    The principals in `super.users` are not those of most brokers with an authorizer. Order, blanks and repetition do not count.
+    The principals in `super.users` differ from those of most brokers with an authorizer. Order, blanks and duplicates do not
+    count.
 
     ## Not known when
-    The key is set, and hidden, as DescribeConfigs always hides it; or nothing of the broker was read, or of no other one.
+    The key is set but hidden, because DescribeConfigs always hides it. Or no settings of this broker, or of any other broker,
+    were read.
 
     ## Passes only when
-    The sets are equal, by server.properties, or by DescribeConfigs where it leaves the key out: then there are none. It does
-    not apply to a broker without an authorizer, nor to a single broker.
+    The sets are equal, by server.properties, or by DescribeConfigs if it does not return the key: then there are none. The
+    check does not apply to a broker without an authorizer, and not to a single broker.
 
     ## What to do
-    Agree on one list, with the user that brokers log in as. Write it into server.properties of broker {broker} ({fault}) and
-    restart that broker; `super.users` is not dynamic. Before it restarts, see that the brokers' user is in the new list.
+    Define one list, which includes the inter-broker principal. Set it in server.properties of broker {broker} ({fault}) and
+    restart that broker; `super.users` is not dynamic. Before the restart, make sure that the inter-broker principal is in the
+    new list.
 
     ## References
     KIP-11 (authorizers); Kafka documentation, "Authorization and ACLs".
