@@ -61,7 +61,7 @@ def tables_page() -> str:
     """Return the page of all snapshot tables, from their docstrings and the comments of their columns."""
     how = inspect.cleandoc(tables.__doc__ or "").partition("\n\n")[2]
     run = (
-        "A run adds one table, `runs/<run id>/disagreements/*.parquet`: every partition that a broker's view shows differently from"
+        "A run adds one table, `runs/<run id>/disagreements/*.parquet`: each partition that a view shows differently from"
         " the reference (ZooKeeper, or in KRaft the newest list), one row for each observer. Findings list the first ten of them."
     )
     parts = ["# Tables of a snapshot", f"`snapshots/<id>/<table>.parquet`. {how}", run, *map(_table, TABLES)]
