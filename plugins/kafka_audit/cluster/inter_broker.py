@@ -224,6 +224,11 @@ class InterBroker:
         """Return whether an authorizer class is one of Kafka's own, which decide by ACLs and super.users."""
         return authorizer in KAFKAS_OWN
 
+    def decides_otherwise(self, broker: int) -> bool:
+        """Return whether a broker's authorizer is known and none of Kafka's own: ACLs in ZooKeeper may be nothing to it."""
+        told = self.authorizer(broker)
+        return told.state == "set" and not self.understood(told.value or "")
+
     def super_users(self, broker: int) -> frozenset[str] | None:
         """Return a broker's super users, None where they are set and hidden, or not read: that is never "none"."""
         told = self.settings.get(broker, SUPER_USERS)

@@ -19,7 +19,7 @@ _IN_MOTION = {
     needs=(RegisteredBroker, RegisteredPartition),
     parts=("brokers", "topics"),
     says={
-        Status.FAIL: "{subject} not registered: {why}; {leaderless} of {replicas} partitions with a replica there have no leader",
+        Status.FAIL: "{subject} not registered: {why}; {loss}",
         Status.PASS: "{subject} registered",
         Status.UNKNOWN: "Cannot determine whether {who} is registered ({error})",
         Status.NOT_APPLICABLE: "No registrations to check: {reason}",
@@ -30,13 +30,14 @@ def broker_gone(view: ClusterView) -> Iterator[Judgement]:
 
     ## Why it matters
     Its partitions have one replica less. If another broker stops, they fall below min.insync.replicas or go offline. Partitions
-    whose only live replica was on this broker have no leader.
+    whose only live replica was on this broker have no leader. After a decommission no partition is assigned to it.
 
     ## Fails when
     A broker id is in the previous snapshot's registrations or in the replicas of a partition, and not in `/brokers/ids`. Or
-    fewer brokers are registered than `expect.brokers`. CRITICAL if a partition with a replica there has no leader. Two samples
-    must agree, unless only the previous snapshot contains the broker. In KRaft mode a broker counts as registered if the newest
-    view lists it or if it answers.
+    fewer brokers are registered than `expect.brokers`. CRITICAL if a partition with a replica there has no leader. MEDIUM if no
+    partition is assigned to the broker and `expect.brokers` does not count it, as after a decommission. Two samples must agree,
+    unless only the previous snapshot contains the broker. In KRaft mode a broker counts as registered if the newest view lists it
+    or if it answers.
 
     ## Not known when
     ZooKeeper was not read (KRaft: fewer than two brokers returned a view), a registration was unreadable, or the absence was
@@ -58,6 +59,8 @@ def broker_gone(view: ClusterView) -> Iterator[Judgement]:
     registered = {*view.brokers, *_answering(view, view.held_views)}
     before = {*view.brokers_before, *_answering(view, view.held_views_before)}
     failed = {read.operation for read in view.last_reads if read.outcome == "failed"}
+    expected = None if view.info is None else view.info.expect_brokers
+    counted_on = expected is not None and len(registered) < expected
     for broker in sorted(view.known_brokers):
         share = view.partitions.shares.get(broker)
         replicas, leaderless = (0, 0) if share is None else (share.replicas, share.leaderless)
@@ -79,12 +82,12 @@ def broker_gone(view: ClusterView) -> Iterator[Judgement]:
             status,
             leaderless,
             unknown,
+            severity=None if replicas or counted_on else Severity.MEDIUM,
             who=f"broker {broker}",
             subject=f"Broker {broker} is",
             why="partitions are assigned to it" if replicas else "it was registered in the previous snapshot",
             replicas=replicas,
         )
-    expected = None if view.info is None else view.info.expect_brokers
     if expected is not None:
         yield _of_cluster(view, expected, len(registered))
 
@@ -113,8 +116,23 @@ def _of_cluster(view: ClusterView, expected: int, registered: int) -> Judgement:
     )
 
 
-def _judged(
-    view: ClusterView, resource: str, status: Status, leaderless: int, told: Mapping[str, str], **evidence: object
+def _judged(  # noqa: PLR0913, PLR0917 -- what a judgement is
+    view: ClusterView,
+    resource: str,
+    status: Status,
+    leaderless: int,
+    told: Mapping[str, str],
+    *,
+    severity: Severity | None = None,
+    replicas: int,
+    **evidence: object,
 ) -> Judgement:
-    severity = Severity.CRITICAL if status is Status.FAIL and leaderless else None
-    return view.judge("KA113", resource, status, {**evidence, **told}, severity=severity, leaderless=leaderless)
+    loss = f"{leaderless} of {replicas} partitions with a replica there have no leader"
+    if not replicas:
+        loss = "no partition is assigned to it"
+    given = {**evidence, **told, "replicas": replicas, "leaderless": leaderless, "loss": loss}
+    if status is not Status.FAIL:
+        severity = None
+    elif leaderless:
+        severity = Severity.CRITICAL
+    return view.judge("KA113", resource, status, given, severity=severity)

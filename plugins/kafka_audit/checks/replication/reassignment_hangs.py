@@ -7,7 +7,7 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import LISTED, ReassignedState, TopicSetting
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerConfig, Reassignment, RegisteredPartition, RegisteredTopic, TopicConfig
-from kafka_audit.model.text import counted
+from kafka_audit.model.text import counted, listing
 
 _RATE = ".replication.throttled.rate"
 _DEFAULT = 5
@@ -36,7 +36,8 @@ def reassignment_hangs(view: ClusterView) -> Iterator[Judgement]:
     ## Fails when
     The same reassignment was in progress in the previous audit, and no further replica has joined the ISR since. Suspected if
     the brokers that are to be added are registered: a large partition can take longer than the time between two audits. Or a
-    topic has throttled replicas, or a broker has a rate for them, and no partition is being reassigned.
+    topic has throttled replicas and no partition is being reassigned: MEDIUM if a broker has a rate, LOW if none has, because the
+    throttle then slows down nothing until the next rate is set. A rate without throttled replicas throttles nothing.
 
     ## Not known when
     Reassignments or topic configurations were not read, or there is no previous snapshot to compare a reassignment with.
@@ -62,7 +63,7 @@ def reassignment_hangs(view: ClusterView) -> Iterator[Judgement]:
         resource = f"topic/{row.topic}/partition/{row.partition}"
         yield view.judge("KA608", resource, Status.FAIL, _evidence(row), confidence=confidence)
     unknown = _unknown(view, len(moving))
-    places = _throttled(view)
+    places, slows = _throttled(view)
     if unknown:
         yield view.judge("KA608", "cluster", Status.UNKNOWN, unknown, moving=len(moving))
     elif hanging:
@@ -70,7 +71,8 @@ def reassignment_hangs(view: ClusterView) -> Iterator[Judgement]:
     elif places and not moving:
         what = f"A replication throttle is still set on {places}, but no partition is being reassigned"
         repair = "run `--verify` with that plan again, which removes the throttle"
-        yield view.judge("KA608", "cluster", Status.FAIL, moving=0, what=what, repair=repair)
+        severity = None if slows else Severity.LOW
+        yield view.judge("KA608", "cluster", Status.FAIL, severity=severity, moving=0, what=what, repair=repair)
     else:
         yield view.judge("KA608", "cluster", Status.PASS, moving=len(moving))
 
@@ -106,13 +108,20 @@ def _unknown(view: ClusterView, moving: int) -> dict[str, str]:
     return {}
 
 
-def _throttled(view: ClusterView) -> str:
-    """Return which topics and brokers have throttles, for a sentence; nothing where none has."""
+def _throttled(view: ClusterView) -> tuple[str, bool]:
+    """Return which topics have throttled replicas, for a sentence, and whether they may slow down anything: rates do it.
+
+    Nothing where no topic has any: a rate alone does not throttle.
+    """
     settings = [row for row in view.differences.of(TopicSetting) if row.key.endswith("throttled.replicas") and row.filled]
+    if not settings:
+        return "", False
     topics = sorted({topic for row in settings for topic in row.first})
     # Leaders and followers are throttled by a key each, of the same topics as a rule; of many, only the first are known by name.
     number = max([row.filled for row in settings if row.filled > LISTED], default=len(topics))
     # A rate is no key that brokers have by default; its value is hidden.
     rates = {row.broker_id for row in view.of(BrokerConfig) if row.key.endswith(_RATE) and row.source != _DEFAULT}
-    places = [f"{counted(number, 'topic')} ({', '.join(topics[:LISTED])})"] if topics else []
-    return " and on ".join([*places, *([", ".join(f"broker {broker}" for broker in sorted(rates))] if rates else [])])
+    place = f"{counted(number, 'topic')} ({', '.join(topics[:LISTED])})"
+    if rates:
+        return f"{place}, with a rate at {listing(f'broker {broker}' for broker in sorted(rates))}", True
+    return place, not view.settings.answers.keys() >= view.brokers.keys()

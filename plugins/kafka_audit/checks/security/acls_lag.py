@@ -36,7 +36,8 @@ def acls_lag(view: ClusterView) -> Iterator[Judgement]:
     One of the two was not read, or they differ in one sample only.
 
     ## Passes only when
-    Both contain the same ACLs. The check does not apply in KRaft, and not to a broker without an authorizer.
+    Both contain the same ACLs. The check does not apply in KRaft, and not to a broker without an authorizer or with one that is not
+    Kafka's own (Ranger, OPA, RBAC).
 
     ## What to do
     Compare `kafka-acls.sh --bootstrap-server <that broker>:9092 --list` with `kafka-acls.sh --authorizer-properties
@@ -58,6 +59,10 @@ def acls_lag(view: ClusterView) -> Iterator[Judgement]:
         evidence, resource = {"broker": broker, "who": f"broker {broker}"}, f"broker/{broker}"
         if between.authorizer(broker).state == "unset":
             yield view.judge("KA410", resource, Status.NOT_APPLICABLE, reason=f"broker {broker} runs no authorizer")
+            continue
+        if between.decides_otherwise(broker):
+            reason = f"broker {broker} runs {between.authorizer(broker).value}, which need not decide by them"
+            yield view.judge("KA410", resource, Status.NOT_APPLICABLE, reason=reason)
             continue
         pairs = [(held.get((look, "zookeeper")), held.get((look, f"broker:{broker}"))) for look in (now, before)]
         theirs, own = pairs[0]

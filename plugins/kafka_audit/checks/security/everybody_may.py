@@ -37,7 +37,8 @@ def everybody_may(view: ClusterView) -> Iterator[Judgement]:
     other resources. MEDIUM also for `User:ANONYMOUS` on the cluster, because a PLAINTEXT inter-broker listener needs it.
 
     ## Not known when
-    No ACLs were read, neither from ZooKeeper nor from a broker.
+    No ACLs were read, neither from ZooKeeper nor from a broker. The check does not apply if brokers use an authorizer that is not
+    Kafka's own (Ranger, OPA, RBAC) and report no ACLs: it does not use the ACLs that are left in `/kafka-acl`.
 
     ## Passes only when
     ACLs were read, and none is like that. `*` as the host of a named principal is not a fault: most ACLs have it.
@@ -58,7 +59,13 @@ def everybody_may(view: ClusterView) -> Iterator[Judgement]:
         needs = "Describe on Cluster, or read on /kafka-acl in ZooKeeper"
         yield view.judge("KA409", "cluster", Status.UNKNOWN, error="no ACLs were read", needs=needs)
         return
-    held = {holder.acls_digest for holder in between.holders.values()}
+    foreign = [broker for broker in between.brokers if between.decides_otherwise(broker)]
+    leftover = bool(foreign) and len(foreign) == sum(between.authorizer(one).state != "unset" for one in between.brokers)
+    held = {holder.acls_digest for name, holder in between.holders.items() if name != "zookeeper" or not leftover}
+    if not held:
+        reason = f"{between.authorizer(foreign[0]).value} does not decide by the ACLs in ZooKeeper"
+        yield view.judge("KA409", "cluster", Status.NOT_APPLICABLE, reason=reason)
+        return
     acls = sorted({acl for acl in view.of(Acl) if acl.acls_digest in held}, key=told)
     wide = [acl for acl in acls if _too_wide(acl)]
     evidence = {"count": len(acls), "acls": listing(map(told, wide), 3) or "none"}
