@@ -116,7 +116,7 @@ def _of_cluster(view: ClusterView, expected: int, registered: int) -> Judgement:
     )
 
 
-def _judged(  # noqa: PLR0913, PLR0917 -- what a judgement is
+def _judged(  # noqa: PLR0913 -- what a judgement is
     view: ClusterView,
     resource: str,
     status: Status,

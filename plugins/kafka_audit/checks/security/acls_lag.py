@@ -36,8 +36,8 @@ def acls_lag(view: ClusterView) -> Iterator[Judgement]:
     One of the two was not read, or they differ in one sample only.
 
     ## Passes only when
-    Both contain the same ACLs. The check does not apply in KRaft, and not to a broker without an authorizer or with one that is not
-    Kafka's own (Ranger, OPA, RBAC).
+    Both contain the same ACLs. The check does not apply in KRaft, and not to a broker without an authorizer or with one that is
+    not Kafka's own (Ranger, OPA, RBAC).
 
     ## What to do
     Compare `kafka-acls.sh --bootstrap-server <that broker>:9092 --list` with `kafka-acls.sh --authorizer-properties
