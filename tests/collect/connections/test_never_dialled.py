@@ -75,7 +75,7 @@ def test_kinds_of_addresses(address):
 
 def test_bash_knows_the_same_kinds():
     script = (
-        command_vantages.importlib.resources.files("kafka_audit.collect.probes.endpoint_probes")
+        command_vantages.importlib.resources.files("kafka_audit.collect.probes")
         .joinpath("probe_script.sh")
         .read_text(encoding="utf-8")
     )

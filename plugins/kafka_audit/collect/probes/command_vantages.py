@@ -244,11 +244,7 @@ def without_python(target: Target, steps: list[Step]) -> list[Step]:
 
 def bash_text(targets: Sequence[Target], seconds: float, named: Named = ()) -> str:
     """Return the script for a vantage with bash alone; requests travel as octal escapes for printf, hosts quoted."""
-    source = (
-        importlib.resources.files("kafka_audit.collect.probes.endpoint_probes")
-        .joinpath("probe_script.sh")
-        .read_text(encoding="utf-8")
-    )
+    source = importlib.resources.files("kafka_audit.collect.probes").joinpath("probe_script.sh").read_text(encoding="utf-8")
     settings = [
         f"SECONDS_EACH={max(1, round(seconds))}",
         f"API_VERSIONS={_octal(probe_script.api_versions_request())}",
