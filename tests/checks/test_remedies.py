@@ -1,5 +1,7 @@
 """What the remedies of checks may not advise."""
 
+import re
+
 import pytest
 
 from kafka_audit.checks import catalogue
@@ -32,3 +34,9 @@ def test_who_uses_what_is_logged_at_debug():
     remedy = what_to_do(catalogue()["KA408"])
     assert "kafka.authorizer.logger=DEBUG" in remedy
     assert remedy.index("DEBUG") < remedy.index("to false on broker")
+
+
+@every_remedy
+def test_moves_replicas_with_a_throttle(remedy):
+    for command in re.findall(r"`([^`]*kafka-reassign-partitions\.sh[^`]*--execute[^`]*)`", remedy):
+        assert "--throttle" in command or "nothing is copied" in remedy

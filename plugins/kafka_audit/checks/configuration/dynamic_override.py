@@ -49,6 +49,10 @@ def dynamic_override(view: ClusterView) -> Iterator[Judgement]:
     --bootstrap-server <broker>:9092 --alter --entity-type brokers --entity-name {broker} --delete-config {key}`. That of all: the
     same with `--entity-default` instead of `--entity-name {broker}`.
 
+    With eligible leader replicas (KIP-966; Kafka 4.0, on in new clusters from 4.1) `min.insync.replicas` of all brokers cannot be
+    deleted: set it with `--entity-default --add-config min.insync.replicas=<number>`. The value in server.properties has no
+    effect there.
+
     ## References
     KIP-226 (dynamic broker configuration); Kafka documentation, "Updating Broker Configs".
     """

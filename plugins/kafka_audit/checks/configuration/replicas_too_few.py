@@ -43,9 +43,13 @@ def replicas_too_few(view: ClusterView) -> Iterator[Judgement]:
     None of that is so. It does not apply to a cluster of one broker, and says nothing of topics that exist.
 
     ## What to do
-    On all brokers: `default.replication.factor=3`, `min.insync.replicas=2`, internal topics with 3; here {key} comes first.
-    `min.insync.replicas` is dynamic and holds for existing topics at once: see that those have 3 replicas before, or their
-    producers with `acks=all` stop. Existing topics get replicas by `kafka-reassign-partitions.sh` alone.
+    On all brokers: `default.replication.factor=3`, `min.insync.replicas=2`, internal topics with 3; the first here is {key}.
+    `min.insync.replicas` is dynamic and applies to existing topics at once: first see that those have 3 replicas, or their
+    producers with `acks=all` stop. Existing topics get replicas by `kafka-reassign-partitions.sh` only.
+
+    With eligible leader replicas (KIP-966; Kafka 4.0, on in new clusters from 4.1) `min.insync.replicas` in server.properties has
+    no effect: the setting of the cluster holds, and can be changed but not deleted. `kafka-configs.sh --bootstrap-server
+    <broker>:9092 --alter --entity-type brokers --entity-default --add-config min.insync.replicas=2`.
 
     ## References
     Kafka documentation, "Broker Configs" and "Replication".

@@ -26,7 +26,8 @@ def broker_lags_quorum(view: ClusterView) -> Iterator[Judgement]:
 
     ## Why it matters
     The broker keeps old leaders, addresses and ACLs, and returns them to every client that connects to it. The controllers
-    receive no heartbeat, fence the broker and elect other leaders for its partitions. Records that are written to it are lost.
+    receive no heartbeat, fence the broker and elect other leaders for its partitions. Records that it takes as an old leader
+    with `acks=0` or `acks=1` are lost; `acks=all` waits for replicas that no longer follow it, and fails.
 
     ## Fails when
     The broker returns a view, and in two samples the quorum leader has not seen it caught up with the metadata log for 10 s.

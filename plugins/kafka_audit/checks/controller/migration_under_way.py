@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 from kafka_audit.checks import check
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerApi, BrokerConfig, Migration, QuorumView
 from kafka_audit.model.text import brokers, start_upper
 
+_FINISHED = "finished"
 _ENABLE, _QUORUM_API = "zookeeper.metadata.migration.enable", 55
 
 
@@ -34,7 +35,7 @@ def migration_under_way(view: ClusterView) -> Iterator[Judgement]:
     `/migration` exists, or `/controller` contains a `kraftControllerEpoch`. The check reports and never alerts. Phases:
     `prepared` (KRaft controllers wait for the brokers), `dual write` (a KRaft controller has taken over), `brokers change`
     (some brokers run without ZooKeeper), `not finalised` (all brokers do, and the controllers still write to ZooKeeper;
-    `brokers changed` if the quorum is unknown), `finished` (the quorum leader has a later epoch than the claim in
+    `brokers changed` if the quorum is unknown), `finished` (inferred: the quorum leader has a later epoch than the claim in
     `/controller`).
 
     ## Not known when
@@ -44,9 +45,10 @@ def migration_under_way(view: ClusterView) -> Iterator[Judgement]:
     Both were read, and there is no trace of a migration. The check does not apply if the cluster file names no ZooKeeper.
 
     ## What to do
-    Phase `{phase}`: continue with the procedure in Kafka's documentation, one broker at a time, with an audit after each. Do
-    not change topics during the migration. When it is finished, remove `zookeeper` from the cluster file, then shut down
-    ZooKeeper.
+    Phase `{phase}`: continue with the procedure in Kafka's documentation, one broker at a time, with an audit after each. Do not
+    change topics during the migration. `finished` is inferred from epochs: the proof is the metric
+    `kafka.controller:type=KafkaController,name=ZkMigrationState` of the active controller, 3 (POST_MIGRATION). Then remove
+    `zookeeper` from the cluster file, and shut down ZooKeeper.
 
     ## References
     KIP-866; Kafka 3.9 documentation, "ZooKeeper to KRaft Migration". `kafka.zk.MigrationZNode`.
@@ -55,7 +57,8 @@ def migration_under_way(view: ClusterView) -> Iterator[Judgement]:
     reads = [read for read in view.last_reads if read.operation == "zookeeper /controller"]
     if rows:
         phase, state = _phase(view, rows[0])
-        yield view.judge("KA909", "cluster", Status.FAIL, phase=phase, state=state)
+        confidence = Confidence.INFERRED if phase == _FINISHED else Confidence.MEASURED
+        yield view.judge("KA909", "cluster", Status.FAIL, confidence=confidence, phase=phase, state=state)
     elif not reads:
         yield view.judge("KA909", "cluster", Status.NOT_APPLICABLE, reason="the cluster file names no ZooKeeper")
     elif reads[0].outcome == "failed":
@@ -84,7 +87,8 @@ def _phase(view: ClusterView, row: Migration) -> tuple[str, str]:
         left = asked - without
         return "brokers change", f"{running}, {brokers(left)} still {'uses' if len(left) == 1 else 'use'} it"
     if leader is not None and epoch is not None and (leader.leader_epoch or 0) > epoch:
-        return "finished", f"{running}, and the leader of the quorum (epoch {leader.leader_epoch}) no longer writes to ZooKeeper"
+        epochs = f"epoch {leader.leader_epoch}, and /controller has {epoch}"
+        return _FINISHED, f"{running}, and the leader of the quorum ({epochs}) probably no longer writes to ZooKeeper"
     if leader is None:
         return "brokers changed", f"{running}; whether controllers still write to ZooKeeper is not known without DescribeQuorum"
     return "not finalised", f"{running}, and controller {claim} still writes to ZooKeeper"

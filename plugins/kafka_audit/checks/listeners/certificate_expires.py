@@ -51,7 +51,9 @@ def certificate_expires(view: ClusterView) -> Iterator[Judgement]:
 
     Renew it, with {host} among its names. A broker can load a new keystore without a restart: `kafka-configs.sh
     --bootstrap-server <broker>:9092 --alter --entity-type brokers --entity-name {broker} --add-config <config>` with
-    `listener.name.<listener>.ssl.keystore.location=<path>`.
+    `listener.name.<listener>.ssl.keystore.location=<path>`. The broker refuses it if the distinguished name of the certificate
+    changes or one of its alternative names disappears (from Kafka 3.7 on `ssl.allow.dn.changes` and `ssl.allow.san.changes`
+    allow it). Then restart the brokers one by one with the new keystore.
 
     ## References
     KIP-226 (dynamic keystores); RFC 6125.

@@ -50,8 +50,8 @@ def duplicate_endpoint(view: ClusterView) -> Iterator[Judgement]:
     one port forward, give each broker its own port.
 
     ## References
-    A broker with ZooKeeper refuses to start since Kafka 2.4: `Configured end points … in advertised listeners are already
-    registered by broker …`.
+    A broker with ZooKeeper refuses to start since Kafka 2.0 (KAFKA-6394): `Configured end points … in advertised listeners are
+    already registered by broker …`.
     """
     endpoints = view.endpoints.all
     gap = tuple(no_endpoints(view, "KA304", endpoints))

@@ -48,10 +48,14 @@ def broker_gone(view: ClusterView) -> Iterator[Judgement]:
 
     ## What to do
     On the broker's host, check whether the process runs, and read the end of `server.log` (`grep -E 'FATAL|shut down|Session
-    expired'`). Start the broker. If it was removed permanently, move its replicas with `kafka-reassign-partitions.sh
-    --bootstrap-server <broker>:9092`: `--generate --topics-to-move-json-file topics.json --broker-list <ids that stay>` prints
-    a plan (list at least as many brokers as a partition has replicas), `--reassignment-json-file plan.json --execute` executes
-    it, and `--verify` instead shows the progress.
+    expired'`). Start the broker.
+
+    If it was removed permanently, move its replicas. Write a plan that names only the partitions with a replica on it.
+    `kafka-reassign-partitions.sh --bootstrap-server <broker>:9092 --generate --topics-to-move-json-file topics.json
+    --broker-list <ids that stay>` prints one, but it moves every partition of the listed topics: take out the others. Execute
+    it with a throttle below the free bandwidth of the brokers: `kafka-reassign-partitions.sh --bootstrap-server <broker>:9092
+    --reassignment-json-file plan.json --execute --throttle <bytes per second>`. Run the same with `--verify` until it ends; that
+    removes the throttle.
 
     ## References
     Controller action when a registration disappears: `kafka.controller.KafkaController.onBrokerFailure`.

@@ -45,8 +45,11 @@ def leader_denies(view: ClusterView) -> Iterator[Judgement]:
     ## What to do
     The controller's LeaderAndIsr requests do not reach the broker, or the broker rejects them: `grep -E
     'LeaderAndIsr|CLUSTER_AUTHORIZATION_FAILED' state-change.log` on the controller's host (KA302, KA401 and KA412 show which).
-    When that is repaired, restart broker {broker}, or elect a leader: `kafka-leader-election.sh --bootstrap-server
-    <broker>:9092 --election-type preferred --topic T --partition P`.
+    When that is repaired, restart broker {broker}: its leaders move away, and the controller sends everything again.
+
+    An election of the preferred leader moves a partition only if another broker is its preferred leader; otherwise it answers
+    ELECTION_NOT_NEEDED: `kafka-leader-election.sh --bootstrap-server <broker>:9092 --election-type preferred --topic <topic>
+    --partition <number>`.
 
     ## References
     KIP-320 (leader epochs); `kafka.cluster.Partition.checkCurrentLeaderEpoch`.

@@ -16,7 +16,7 @@ from kafka_audit.model.tables import BrokerView, RegisteredTopic, Registry
     parts=("controller", "topics"),
     says={
         Status.FAIL: "{count} topics have different ids at brokers and in ZooKeeper ({topics}): {first}",
-        Status.PASS: "Every topic id that brokers report equals the id in ZooKeeper ({compared} topics)",
+        Status.PASS: "Every topic id that brokers report equals the id in ZooKeeper ({compared} topics; disks were not read)",
         Status.UNKNOWN: "Cannot determine whether topics have the same id in ZooKeeper and at brokers ({error})",
         Status.NOT_APPLICABLE: "No topic ids to compare: {reason}",
     },
@@ -38,7 +38,9 @@ def topic_id_differs(view: ClusterView) -> Iterator[Judgement]:
     reports ids (before Kafka 2.8), and not in KRaft, where ids have one place only.
 
     ## Passes only when
-    Brokers report ids, and each equals the id in ZooKeeper.
+    Brokers report ids, and each equals the id in ZooKeeper. That is not the id on disk: if the controller moved after a tool had
+    rewritten the znode, ZooKeeper and brokers agree on a new id, and `partition.metadata` still contains the old one. Then
+    `grep -h topic_id <log.dirs>/*/partition.metadata` on the brokers' hosts shows it, and INCONSISTENT_TOPIC_ID in server.log.
 
     ## What to do
     Do not restart a broker and do not move the controller. Stop the tool that wrote the znode: `kafka-topics.sh --zookeeper` or

@@ -45,8 +45,9 @@ def internal_topic_weak(view: ClusterView) -> Iterator[Judgement]:
 
     ## What to do
     Reassign every partition of {topic} to three brokers: `kafka-reassign-partitions.sh --bootstrap-server <broker>:9092
-    --reassignment-json-file plan.json --execute`. The settings `offsets.topic.replication.factor` and
-    `transaction.state.log.replication.factor` apply to new topics only.
+    --reassignment-json-file plan.json --execute --throttle <bytes per second>`, then the same with `--verify`, which removes the
+    throttle. The settings `offsets.topic.replication.factor` and `transaction.state.log.replication.factor` apply to new topics
+    only.
 
     ## References
     Kafka documentation, "Broker Configs"; KIP-115.

@@ -40,9 +40,10 @@ def single_broker(view: ClusterView) -> Iterator[Judgement]:
 
     ## What to do
     Add brokers. Then write a plan that gives every partition three replicas, including internal topics, and execute it:
-    `kafka-reassign-partitions.sh --bootstrap-server <broker>:9092 --reassignment-json-file plan.json --execute`; `--verify`
-    instead shows the progress. For new topics set `default.replication.factor=3` and `offsets.topic.replication.factor=3`. If
-    one broker is intended, set `expect: {single_broker: true}` in the cluster file.
+    `kafka-reassign-partitions.sh --bootstrap-server <broker>:9092 --reassignment-json-file plan.json --execute --throttle
+    <bytes per second>`; `--verify` instead shows the progress, and removes the throttle at the end. For new topics set
+    `default.replication.factor=3` and `offsets.topic.replication.factor=3`. If one broker is intended, set
+    `expect: {single_broker: true}` in the cluster file.
 
     ## References
     Settings `default.replication.factor` and `min.insync.replicas`.

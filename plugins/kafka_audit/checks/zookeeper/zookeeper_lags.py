@@ -39,9 +39,10 @@ def zookeeper_lags(view: ClusterView) -> Iterator[Judgement]:
     A server that serves told its figures, and none is above these bounds.
 
     ## What to do
-    See it: `echo mntr | nc <server> 2181` (latency, outstanding requests, `zk_fsync_threshold_exceed_count`), and its log for
-    `fsync-ing the write ahead log`. Give the transaction log (`dataLogDir`) a disk of its own, look for pauses of the garbage
-    collector and for clients that write much. `echo srst | nc <server> 2181` begins the average anew.
+    Read `echo srvr | nc <server> 2181` (latency, outstanding requests), and the log of the server for `fsync-ing the write ahead
+    log`. `mntr` (`zk_fsync_threshold_exceed_count`) and `srst`, which resets the average, answer only if
+    `4lw.commands.whitelist` of the server names them. Put the transaction log (`dataLogDir`) on its own disk. Look for garbage
+    collection pauses and for clients that write a lot.
 
     ## References
     ZooKeeper Administrator's Guide, "Things to Avoid" and "Monitoring".

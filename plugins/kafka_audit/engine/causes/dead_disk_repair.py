@@ -77,7 +77,11 @@ def steps(case: Case, broker: int, paths: Sequence[str], *, pinned: bool, leader
             cost=f"A restart of broker {broker}, and the copy of its replicas over the network.",
         ),
         *(
-            (Step(kind="lasting", text="Upgrade the clients: sarama to 1.43.3 or later, Filebeat to 8.16.2 or later."),)
+            (
+                Step(
+                    kind="lasting", text="Upgrade the clients: sarama to 1.43.3 or later, Filebeat to a release that contains it."
+                ),
+            )
             if pinned
             else ()
         ),
