@@ -2,9 +2,9 @@
 
 import argparse
 
-from kafka_audit import job
 from kafka_audit.differences.parent import end_with_task
 from kafka_audit.differences.session import start
+from kafka_audit.job import spark_job
 
 
 def main() -> None:
@@ -18,7 +18,7 @@ def main() -> None:
     end_with_task()
     spark = start()
     try:
-        job.answer(spark, arguments.store, arguments.run)
+        spark_job.answer(spark, arguments.store, arguments.run)
     finally:
         spark.stop()
 

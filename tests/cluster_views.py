@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 
 from differences import in_duckdb
-from kafka_audit import comparison, isolation
+from kafka_audit.bounds import isolation
 from kafka_audit.cluster.given import ages_needed, given
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.found import Differences
 from kafka_audit.differences.tables import DIFFERENCES, ListAge
+from kafka_audit.job import judging
 from kafka_audit.model.run import Answer, Judged
 from kafka_audit.model.tables import Snapshot
 
@@ -28,7 +29,7 @@ def cluster_view(snapshot: Snapshot, previous: Snapshot | None = None) -> Cluste
 
 
 class DuckMeasure:
-    """What Spark is to `comparison`, over snapshots of a store."""
+    """What Spark is to `job.judging`, over snapshots of a store."""
 
     def __init__(self, store, ids):
         self._snapshots = [store.read(snapshot_id) for snapshot_id in ids]
@@ -42,7 +43,7 @@ class DuckMeasure:
 
 def answer(store, run_id, apart=isolation.here):
     """Answer the request of a run as the Spark job does."""
-    comparison.compare(store, run_id, lambda ids: DuckMeasure(store, ids), apart)
+    judging.compare(store, run_id, lambda ids: DuckMeasure(store, ids), apart)
 
 
 def answer_with(store, run_id, judgements=()):

@@ -13,7 +13,7 @@ from kafka_audit.model.errors import EngineError, SnapshotError, UsageError
 from kafka_audit.model.finding import Judgement, Status
 from kafka_audit.model.run import Pair
 from kafka_audit.model.tables import Snapshot, SnapshotInfo, SourceRead
-from kafka_audit.report import digest
+from kafka_audit.report import digest, gate
 from kafka_audit.store import Store
 
 FIRST, SECOND = "20260131T080000Z-prod-00aa", "20260131T090000Z-prod-00bb"
@@ -189,9 +189,9 @@ def test_conclude_mutes_what_the_cluster_file_mutes(store):
     mute = Mute(code="KA101", resource="broker/*", reason="r", owner="o")
     (document,) = audit.conclude(store, "r1", {"prod": Cluster(name="prod", mute=(mute,))})
     assert [finding["muted"] for finding in document["findings"] if finding["code"] == "KA101"] == [True]
-    assert audit.gate(document, "high", 1.0)[0] == audit.CLEAN
+    assert gate.evaluate_gate(document, "high", 1.0)[0] == gate.CLEAN
     (document,) = audit.conclude(store, "r1", {})  # gone from the cluster file
-    assert audit.gate(document, "high", 1.0)[0] == audit.FAILED
+    assert gate.evaluate_gate(document, "high", 1.0)[0] == gate.FAILED
 
 
 def test_conclude_of_an_old_comparison_rewrites_no_history(tmp_path, store):
@@ -318,7 +318,7 @@ GATES = {
 @pytest.mark.parametrize("case", GATES.values(), ids=GATES)
 def test_the_gate(case):
     *arguments, code, said = case
-    verdict, sentence = audit.gate(*arguments)
+    verdict, sentence = gate.evaluate_gate(*arguments)
     assert verdict == code
     assert said in sentence
     assert sentence.isprintable()
@@ -326,7 +326,7 @@ def test_the_gate(case):
 
 def test_the_gate_knows_its_severities():
     with pytest.raises(UsageError, match="'urgent' is not a severity; choose one of critical, high, medium, low, info"):
-        audit.gate(_document(), "urgent", 1.0)
+        gate.evaluate_gate(_document(), "urgent", 1.0)
 
 
 @pytest.mark.parametrize("killed", [1, 3])

@@ -432,7 +432,7 @@ def test_a_socket_of_an_audit_that_is_over_is_closed():
 
 
 def test_names_below_a_znode_are_bounded(monkeypatch):
-    monkeypatch.setattr("kafka_audit.collect.zookeeper.zookeeper_view.znode_sample.MOST_CHILDREN", 5)
+    monkeypatch.setattr("kafka_audit.collect.zookeeper.znode_sample.MOST_CHILDREN", 5)
     with HostileCluster(brokers=1) as parties:
         for number in range(6):
             parties.zookeeper.znodes[f"/config/users/u{number}"] = b'{"config":{}}'

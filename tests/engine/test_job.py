@@ -8,9 +8,9 @@ from pyarrow import parquet
 
 import cluster_views
 from engine.stores import put, snapshot_id
-from kafka_audit import job
 from kafka_audit.differences import measure
 from kafka_audit.differences.local_settings import FOR_FEW_ROWS
+from kafka_audit.job import spark_job
 from kafka_audit.model.errors import EngineError
 from kafka_audit.model.finding import Change, Confidence, Severity, Status
 
@@ -95,7 +95,7 @@ def store(request, spark, tmp_path_factory):
     store = put(tmp_path_factory.mktemp("a store with spaces"), "r1", WORLDS)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(measure, "FEW_ROWS", request.param)
-        job.answer(spark, store.root, "r1")
+        spark_job.answer(spark, store.root, "r1")
     return store
 
 
@@ -131,7 +131,7 @@ def test_every_pair_of_the_run_is_judged(store):
 
 
 def test_every_partition_that_a_view_shows_differently_is_in_a_table(store):
-    rows = parquet.read_table(f"{store.root}/runs/r1/{job.DISAGREEMENTS}").to_pylist()
+    rows = parquet.read_table(f"{store.root}/runs/r1/{spark_job.DISAGREEMENTS}").to_pylist()
     shown = [row for row in rows if row["snapshot_id"] == snapshot_id("kraft") and row["kind"] == "leader"]
     assert [(row["topic"], row["partition"], row["view_leader"], row["leader"], row["repeated"]) for row in shown] == [
         ("orders", 2, 2, 0, True)
@@ -150,26 +150,26 @@ def test_changes(store):
 
 def test_another_try_replaces_the_answer(spark, store):
     before = store.read_judged("r1", snapshot_id("cut"))
-    job.answer(spark, store.root, "r1")
+    spark_job.answer(spark, store.root, "r1")
     assert store.read_judged("r1", snapshot_id("cut")) == before
 
 
 def test_the_session_is_left_as_it_was(spark, store):
     before = {name: spark.conf.get(name, None) for name in FOR_FEW_ROWS}
-    job.answer(spark, store.root, "r1")
+    spark_job.answer(spark, store.root, "r1")
     assert {name: spark.conf.get(name, None) for name in FOR_FEW_ROWS} == before
 
 
 def test_a_request_that_is_not_there(spark, tmp_path):
     with pytest.raises(EngineError, match=r"r9/request\.json: does not exist"):
-        job.answer(spark, str(tmp_path), "r9")
+        spark_job.answer(spark, str(tmp_path), "r9")
 
 
 def test_a_table_that_spark_cannot_read_is_named(spark, tmp_path):
     store = put(tmp_path, "r1", {"cut": WORLDS["cut"]})
     (tmp_path / "snapshots" / snapshot_id("cut") / "view_partition.parquet").write_bytes(b"no parquet")
     with pytest.raises(EngineError, match=r"cannot be computed: .*view_partition\.parquet"):
-        job.answer(spark, store.root, "r1")
+        spark_job.answer(spark, store.root, "r1")
 
 
 @pytest.mark.parametrize(

@@ -98,6 +98,7 @@ def auditor(folder):
     from kafka_audit.alerting.conditions import AlertLimits, AuditResult  # noqa: PLC0415
     from kafka_audit.alerting.messages import Links  # noqa: PLC0415
     from kafka_audit.cli.spark_behind import SparkBehind  # noqa: PLC0415
+    from kafka_audit.report import gate  # noqa: PLC0415
     from kafka_audit.store import Store  # noqa: PLC0415
 
     os.environ["KAFKA_AUDIT_STORE"] = str(folder / "store")
@@ -123,7 +124,7 @@ def auditor(folder):
             (document,) = audit.conclude(store, run_id, {"soak": described})
         result = AuditResult(cluster="soak", document=document)
         delivery.deliver(channel, "soak", result, Links(), limits=AlertLimits(), store_root=store.root)
-        failed = [f for f in document["findings"] if audit.counts(f, audit.severity("high"))]
+        failed = [f for f in document["findings"] if gate.fails_gate(f, gate.severity_of("high"))]
         told = {"seconds": time.monotonic() - began, "collected_s": collected, "alerts": [*subjects]}
         subjects.clear()
         gc.collect()  # what is left then is held by somebody

@@ -5,15 +5,17 @@ import secrets
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from kafka_audit import audit, isolation, settings
+from kafka_audit import audit, settings
 from kafka_audit.airflow import assets, callbacks, connections, environment, pyfiles
 from kafka_audit.airflow.errors import GateFailed
 from kafka_audit.airflow.page import links
 from kafka_audit.alerting.conditions import is_blind
+from kafka_audit.bounds import isolation
 from kafka_audit.checks import catalogue
 from kafka_audit.collect.queue_vantages import Answer
 from kafka_audit.model.errors import EngineError, UsageError
 from kafka_audit.model.text import clean
+from kafka_audit.report.gate import CLEAN, evaluate_gate
 from kafka_audit.store import Store
 from kafka_audit.store.manifest import cluster_of
 
@@ -143,8 +145,8 @@ def gate(cluster: str, judged: Mapping[str, str] | None, why: str, events: Any) 
     document = _store().read_report(snapshot_id)
     if document is None:
         raise GateFailed(cluster=cluster, headline=f"not audited: the store has no report on snapshot {snapshot_id}")
-    code, sentence = audit.gate(document, environment.fail_on(), environment.min_coverage())
-    if code != audit.CLEAN:
+    code, sentence = evaluate_gate(document, environment.fail_on(), environment.min_coverage())
+    if code != CLEAN:
         raise GateFailed(cluster=cluster, headline=sentence)
     log.info(sentence)
     assets.emit(events, assets.CLEAN, assets.clean(cluster), document)

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from kafka_audit import audit
 from kafka_audit.model.finding import Lifecycle, Resource, Severity, Status
 from kafka_audit.model.tables import Snapshot
 from kafka_audit.model.text import counted
+from kafka_audit.report import gate
 
 INCIDENT, COVERAGE, AUDIT = "incident", "coverage", "audit"
 NOT_COLLECTED = "KA001"
@@ -73,8 +73,8 @@ def conditions(result: AuditResult, limits: AlertLimits) -> tuple[Condition, ...
     if document is None:
         return (Condition(kind=AUDIT, headline=result.why),) if result.why else ()
     blind = result.is_blind
-    least = audit.severity(limits.fail_on)
-    failed = {f["fingerprint"]: f for f in document["findings"] if audit.counts(f, least)}
+    least = gate.severity_of(limits.fail_on)
+    failed = {f["fingerprint"]: f for f in document["findings"] if gate.fails_gate(f, least)}
     open_conditions: list[Condition] = []
     not_collected: list[str] = []
     for incident in document["incidents"]:
@@ -88,11 +88,11 @@ def conditions(result: AuditResult, limits: AlertLimits) -> tuple[Condition, ...
         worst = max(ungrouped, key=lambda f: Severity[f["severity"]])
         more = f" and {counted(len(ungrouped) - 1, 'more finding')}" if len(ungrouped) > 1 else ""
         open_conditions.append(_incident(f"{worst['message']}{more}", worst["code"], ungrouped))
-    code, sentence = audit.gate(document, limits.fail_on, limits.min_coverage)
+    code, sentence = gate.evaluate_gate(document, limits.fail_on, limits.min_coverage)
     if blind:
         headline = not_collected[0] if not_collected else sentence
         open_conditions.append(Condition(kind=AUDIT, headline=headline, cause=NOT_COLLECTED))
-    elif not open_conditions and code == audit.UNCOVERED:
+    elif not open_conditions and code == gate.UNCOVERED:
         open_conditions.append(Condition(kind=COVERAGE, headline=sentence))
     return tuple(open_conditions)
 
@@ -127,7 +127,7 @@ def is_over(condition: Condition, document: Mapping[str, Any], limits: AlertLimi
         coverage = document["coverage"]
         return bool(coverage["answered"] >= limits.min_coverage * coverage["asked"])
     now = {(f["code"], f["resource"]["name"]): f for f in document["findings"]}
-    least = audit.severity(limits.fail_on)
+    least = gate.severity_of(limits.fail_on)
     return all(_has_ended(finding, now, document, least) for finding in condition.findings)
 
 
@@ -139,7 +139,7 @@ def _has_ended(
     compared = document["previous_snapshot_id"] is not None
     if current is not None:
         if current["status"] == Status.FAIL:
-            return not audit.counts(current, least)
+            return not gate.fails_gate(current, least)
         # Where there is a report before this one, an earlier failure that is not known now is marked as such.
         return current["lifecycle"] != Lifecycle.INCOMPARABLE and (current["status"] != Status.UNKNOWN or compared)
     unknown = (f["resource"] for f in now.values() if f["code"] == code and f["status"] == Status.UNKNOWN)

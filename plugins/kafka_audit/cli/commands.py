@@ -13,6 +13,7 @@ from kafka_audit.cli import archiving, clusters, console, difference, reporting
 from kafka_audit.cli.spark_behind import SparkBehind, require_java
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.errors import UsageError
+from kafka_audit.report import gate
 from kafka_audit.store import Store
 
 
@@ -23,7 +24,7 @@ def run(arguments: argparse.Namespace) -> int:
     for place in reporting.write(store, document, arguments.format.files, newest=True):
         say(f"wrote {place}")
     reporting.emit(document, arguments.format.page)
-    code, sentence = audit.gate(document, arguments.fail_on, arguments.min_coverage)
+    code, sentence = gate.evaluate_gate(document, arguments.fail_on, arguments.min_coverage)
     say(sentence)
     archiving.begin(say)
     return code

@@ -9,9 +9,9 @@ import tempfile
 import threading
 from pathlib import Path
 
-from kafka_audit import job
 from kafka_audit.cli import small_run
 from kafka_audit.differences import class_archive, session
+from kafka_audit.job import spark_job
 
 
 def main(argv: list[str]) -> int:
@@ -20,7 +20,7 @@ def main(argv: list[str]) -> int:
     spark = session.start("local[2]", class_archive.writing_options(Path(argv[0])))
     with tempfile.TemporaryDirectory() as folder:
         small_run.write(Path(folder))
-        job.answer(spark, folder, small_run.RUN)
+        spark_job.answer(spark, folder, small_run.RUN)
     return session.end(spark)
 
 

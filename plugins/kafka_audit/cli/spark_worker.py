@@ -9,8 +9,8 @@ import os
 import sys
 import threading
 
-from kafka_audit import job
 from kafka_audit.differences import class_archive, session
+from kafka_audit.job import spark_job
 from kafka_audit.model.errors import AuditError
 
 
@@ -27,7 +27,7 @@ def main() -> int:
     asked = json.loads(line)
     answer: dict[str, object] = {"done": True}
     try:
-        job.answer(spark, asked["store"], asked["run"])
+        spark_job.answer(spark, asked["store"], asked["run"])
     except AuditError as error:
         answer = {"error": str(error)}
     told.write(json.dumps(answer) + "\n")

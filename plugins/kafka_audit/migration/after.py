@@ -4,16 +4,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from kafka_audit import audit
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.migration import addresses
 from kafka_audit.migration.plan import TITLES, Kind, Plan
 from kafka_audit.model.finding import Resource, Severity, Status
 from kafka_audit.model.tables import RegisteredEndpoint, Snapshot, SnapshotInfo
 from kafka_audit.model.text import clean, counted
+from kafka_audit.report import gate
 
 AS_EXPECTED, NOT_AS_EXPECTED, NOT_DECIDED = "as expected", "not as expected", "not decided"
-EXIT_CODES = {AS_EXPECTED: audit.CLEAN, NOT_AS_EXPECTED: audit.FAILED, NOT_DECIDED: audit.UNCOVERED}
+EXIT_CODES = {AS_EXPECTED: gate.CLEAN, NOT_AS_EXPECTED: gate.FAILED, NOT_DECIDED: gate.UNCOVERED}
 
 _ALWAYS = frozenset({"leader_moved", "controller"})
 """What every restart brings along."""
@@ -60,8 +60,8 @@ def compare(
     meant = [one for one in changes if _is_meant(one, plan, proposed)]
     not_meant = [one for one in changes if not _is_meant(one, plan, proposed)]
     not_done = [*_not_done(after, plan), *not_advertised]
-    least = audit.severity(plan.strict)
-    new = [one for one in document["findings"] if audit.counts(one, least) and one["lifecycle"] != "ongoing"]
+    least = gate.severity_of(plan.strict)
+    new = [one for one in document["findings"] if gate.fails_gate(one, least) and one["lifecycle"] != "ongoing"]
     lost = [
         one
         for one in document["findings"]

@@ -5,7 +5,6 @@ from dataclasses import asdict
 from datetime import UTC, date, datetime
 from typing import Any
 
-from kafka_audit import audit
 from kafka_audit.checks import catalogue
 from kafka_audit.checks.run import judge
 from kafka_audit.cluster.view import ClusterView
@@ -20,6 +19,7 @@ from kafka_audit.model.errors import UsageError
 from kafka_audit.model.finding import Finding, Severity, Status
 from kafka_audit.model.tables import PlannedNode, Probe, Verdict
 from kafka_audit.model.text import clean, counted
+from kafka_audit.report import gate
 
 GO, NO_GO, NOT_DECIDED = "go", "no-go", "not decided"
 _OPEN_IN_FILES = frozenset({"KA310", *against.CHECKS})
@@ -28,7 +28,7 @@ _OPEN_IN_FILES = frozenset({"KA310", *against.CHECKS})
 _BY_ADDRESS = ("KA303", "KA304")
 """Checks that judge an address by itself and beside the others."""
 
-EXIT_CODES = {GO: audit.CLEAN, NO_GO: audit.FAILED, NOT_DECIDED: audit.UNCOVERED}
+EXIT_CODES = {GO: gate.CLEAN, NO_GO: gate.FAILED, NOT_DECIDED: gate.UNCOVERED}
 
 
 def decide(document: Mapping[str, Any], view: ClusterView, plan: Plan, tried: ProposedListeners, now: datetime) -> dict[str, Any]:
@@ -81,14 +81,14 @@ def _headline(document: Mapping[str, Any], plan: Plan, verdict: str, found: Gate
 
 
 def _audit(document: Mapping[str, Any], plan: Plan, found: GateItems) -> None:
-    least = audit.severity(plan.strict)
+    least = gate.severity_of(plan.strict)
     for one in document["findings"]:
         if one["muted"]:
             continue
         item = GateItem(
             source="audit", code=one["code"], resource=one["resource"]["name"], message=one["message"], remedy=one["remediation"]
         )
-        if audit.counts(one, least):
+        if gate.fails_gate(one, least):
             found.blockers.append(item)
         elif one["status"] == Status.FAIL and Severity[one["severity"]] >= Severity.MEDIUM:
             found.warnings.append(item)
@@ -138,7 +138,7 @@ def _proposed(view: ClusterView, plan: Plan, today: date, found: GateItems) -> N
             one = told.finding
             answered = one.code in {"KA301", *_BY_ADDRESS} or (one.status is Status.UNKNOWN and one.code not in _OPEN_IN_FILES)
             if not one.muted and not answered:
-                _sort(told.finding, f"proposed {file.path}", audit.severity(plan.strict), found)
+                _sort(told.finding, f"proposed {file.path}", gate.severity_of(plan.strict), found)
 
 
 def _sort(one: Finding, source: str, least: Severity, found: GateItems) -> None:
@@ -168,7 +168,7 @@ def _addresses(view: ClusterView, plan: Plan, tried: ProposedListeners, today: d
     failed = [one for one in judge(after, own) if one.status is Status.FAIL]
     caused = [one for one in failed if one.resource in changed or (one.code, one.resource) not in before]
     for finding in findings.conclude(after, caused, mutes=(), previous_report=None, today=today):
-        _sort(finding, addresses.SOURCE, audit.severity(plan.strict), found)
+        _sort(finding, addresses.SOURCE, gate.severity_of(plan.strict), found)
 
 
 def _vantage(view: ClusterView, name: str, tried: ProposedListeners, found: GateItems) -> None:

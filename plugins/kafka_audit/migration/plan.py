@@ -6,11 +6,11 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
-from kafka_audit.audit import severity
 from kafka_audit.configuration.starts import known
 from kafka_audit.migration import addresses
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.text import did_you_mean
+from kafka_audit.report.gate import severity_of
 
 
 class Kind(StrEnum):
@@ -93,7 +93,7 @@ def plan(  # noqa: PLR0913 -- what a form asks
     if kind not in kinds:
         msg = f"{kind!r} is not a kind of change; choose {', '.join(kinds)}{did_you_mean(kind, kinds)}"
         raise UsageError(msg)
-    severity(strict)
+    severity_of(strict)
     try:
         numbers = tuple(int(node_id) for node_id in node_ids)
     except ValueError as error:

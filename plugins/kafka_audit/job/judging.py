@@ -8,13 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Protocol
 
+from kafka_audit.bounds.isolation import Apart, Failures
 from kafka_audit.checks import run as checks
 from kafka_audit.cluster.changes import changes
 from kafka_audit.cluster.given import ages_needed, given
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.found import Differences
 from kafka_audit.differences.tables import ListAge
-from kafka_audit.isolation import Apart, Failures
 from kafka_audit.model.run import Answer, Judged, Pair
 from kafka_audit.model.tables import Row, Snapshot
 from kafka_audit.store import Store

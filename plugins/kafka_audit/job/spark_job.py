@@ -4,9 +4,9 @@ from collections.abc import Collection, Iterable
 
 from pyspark.sql import SparkSession
 
-from kafka_audit import isolation
-from kafka_audit.comparison import compare
+from kafka_audit.bounds import isolation
 from kafka_audit.differences.measure import SparkMeasure
+from kafka_audit.job.judging import compare
 from kafka_audit.model.run import run_path
 from kafka_audit.model.tables import LARGE
 from kafka_audit.store import Store

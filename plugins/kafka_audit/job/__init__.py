@@ -1,0 +1,1 @@
+"""The Spark job: Spark measures the differences, then Python judges each snapshot."""
