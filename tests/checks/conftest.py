@@ -87,6 +87,7 @@ class Judged:
     """What every check said of every case, by (snapshot, code)."""
 
     told: dict[tuple[str, str], list[Judgement]] = field(default_factory=lambda: defaultdict(list))
+    views: dict[str, ClusterView] = field(default_factory=dict)
 
     def of(self, code: str, name: str) -> list[Judgement]:
         return sorted(self.told[name, code], key=lambda one: (one.resource, one.status))
@@ -107,7 +108,7 @@ def judged(request) -> Judged:
     checks = {code: check for code, check in catalogue().items() if code in wanted}
     worlds = {f"{code}-{name}": cases(code)[name] for code, name in every_case() if code in checks} | BLIND
     views = cluster_views({name: snapshots(base(), name, case) for name, case in worlds.items()})
-    judged = Judged()
+    judged = Judged(views=views)
     for name, case in worlds.items():
         own = checks if name in BLIND else {code: check for code, check in checks.items() if name.startswith(f"{code}-")}
         if name.startswith("KA302-"):

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from kafka_audit.checks import check
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import Sample, SnapshotInfo
+from kafka_audit.model.tables import Registry, Sample, SnapshotInfo
 
 
 @check(
     code="KA003",
     severity=Severity.LOW,
-    needs=(Sample, SnapshotInfo),
+    needs=(Sample, SnapshotInfo, Registry),
     says={
         Status.FAIL: "The snapshot took too long: {why}; more checks may be inconclusive",
         Status.PASS: "The newest sample took {seconds} s, and the controller did not change",
@@ -30,7 +30,7 @@ def snapshot_skewed(view: ClusterView) -> Iterator[Judgement]:
     samples.
 
     ## Not known when
-    The snapshot does not record when it was taken.
+    The snapshot does not record when it was taken, or `/controller` in ZooKeeper was not read.
 
     ## Passes only when
     Every sample was taken within the limit, and the controller did not change.
@@ -55,6 +55,10 @@ def snapshot_skewed(view: ClusterView) -> Iterator[Judgement]:
         why.append(f"a sample took {longest:.1f} s, the limit is {info.skew_s:g} s")
     if len(controllers) > 1:
         why.append("the controller changed between two samples")
+    gap = None if view.kraft else view.gap("controller")
+    if gap is not None and not why:
+        yield view.judge("KA003", "cluster", Status.UNKNOWN, error=gap.error, needs=gap.needs)
+        return
     seconds = f"{longest:.1f}"
     status = Status.FAIL if why else Status.PASS
     yield view.judge(

@@ -12,13 +12,13 @@ from kafka_audit.cluster.reads import (
 )
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import SourceRead
+from kafka_audit.model.tables import BrokerConfig, BrokerIdentity, BrokerView, Probe, RegisteredBroker, SourceRead
 
 
 @check(
     code="KA001",
     severity=Severity.HIGH,
-    needs=(SourceRead,),
+    needs=(SourceRead, RegisteredBroker, BrokerIdentity, BrokerView, BrokerConfig, Probe),
     says={
         Status.FAIL: "{source} {gave}: {failed} of {asked} reads failed ({reads}); first error: {error}",
         Status.PASS: "{source} answered all {asked} reads (reads denied by authorization are not counted)",

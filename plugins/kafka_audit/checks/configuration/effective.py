@@ -86,10 +86,15 @@ class Effective:
         if dynamic is not None and broker not in self.settings.answers:
             return Value(key=key, known=dynamic.value is not None, text=dynamic.value, explicit=True, source="/config/brokers")
         found = self.settings.get(broker, key)
-        if not found.known:
+        if not found.known or self.dynamic_unread(broker):
             return Value(key=key, known=False)
         text = found.value.strip() if found.value else next(iter(defaults(key)), None)
         return Value(key=key, known=True, text=text, explicit=bool(found.value), source=found.source)
+
+    def dynamic_unread(self, broker: int) -> bool:
+        """Return whether a file alone describes the broker, and the dynamic settings that win over it could not be read."""
+        failed = (read.operation for read in self.view.last_reads if read.outcome == "failed" and read.observer == "zookeeper")
+        return broker not in self.settings.answers and any(one.startswith("zookeeper /config/brokers") for one in failed)
 
     @cached_property
     def dynamic(self) -> Mapping[tuple[int | None, str], DynamicConfig]:
@@ -161,6 +166,8 @@ def unread(effective: Effective, code: str) -> Iterator[Judgement]:
 
 def unknown(effective: Effective, code: str, broker: int, error: str, needs: str | None = None) -> Judgement:
     """Return that a broker cannot be judged, and what would tell; by default anything that tells its settings."""
+    if needs is None and broker in effective.settings.files and effective.dynamic_unread(broker):
+        needs = "DescribeConfigs on Cluster, or read on /config/brokers in ZooKeeper"
     needs = needs or f"DescribeConfigs on Cluster, or server.properties of broker {broker} (`properties` in the cluster file)"
     words = {"broker": broker, "who": f"broker {broker}", "error": error, "needs": needs}
     return effective.view.judge(code, f"broker/{broker}", Status.UNKNOWN, words)

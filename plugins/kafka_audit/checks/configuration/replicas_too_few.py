@@ -6,7 +6,7 @@ from kafka_audit.checks import check
 from kafka_audit.checks.configuration.effective import Effective, unknown, unread
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty, DynamicConfig, SnapshotInfo
+from kafka_audit.model.tables import BrokerConfig, BrokerProperty, DynamicConfig, RegisteredBroker, SnapshotInfo
 
 _FACTOR, _IN_SYNC = "default.replication.factor", "min.insync.replicas"
 _INTERNAL, _ENOUGH = ("offsets.topic.replication.factor", "transaction.state.log.replication.factor"), 3
@@ -15,7 +15,7 @@ _INTERNAL, _ENOUGH = ("offsets.topic.replication.factor", "transaction.state.log
 @check(
     code="KA707",
     severity=Severity.MEDIUM,
-    needs=(BrokerConfig, BrokerProperty, DynamicConfig),
+    needs=(BrokerConfig, BrokerProperty, DynamicConfig, RegisteredBroker),
     by_files=True,
     says={
         Status.FAIL: "New topics by the defaults of broker {broker} are weak: {fault}",

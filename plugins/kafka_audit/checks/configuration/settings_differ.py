@@ -7,13 +7,13 @@ from kafka_audit.checks.configuration.drift import MANAGED, faults
 from kafka_audit.checks.configuration.effective import Effective, unknown, unread
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty, DynamicConfig
+from kafka_audit.model.tables import BrokerConfig, BrokerProperty, DynamicConfig, RegisteredBroker
 
 
 @check(
     code="KA701",
     severity=Severity.MEDIUM,
-    needs=(BrokerConfig, BrokerProperty, DynamicConfig),
+    needs=(BrokerConfig, BrokerProperty, DynamicConfig, RegisteredBroker),
     by_files=True,
     says={
         Status.FAIL: "Broker {broker} has {setting}={value}, where {others} {have} {usual} ({source})",

@@ -6,7 +6,7 @@ from kafka_audit.checks import check
 from kafka_audit.checks.configuration.effective import Effective, unknown, unread
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty, DynamicConfig
+from kafka_audit.model.tables import BrokerConfig, BrokerProperty, DynamicConfig, RegisteredBroker
 
 _KEY = "auto.create.topics.enable"
 
@@ -14,7 +14,7 @@ _KEY = "auto.create.topics.enable"
 @check(
     code="KA705",
     severity=Severity.LOW,
-    needs=(BrokerConfig, BrokerProperty, DynamicConfig),
+    needs=(BrokerConfig, BrokerProperty, DynamicConfig, RegisteredBroker),
     by_files=True,
     says={
         Status.FAIL: "Broker {broker} creates topics that clients merely ask for: {key} is true ({why})",

@@ -7,7 +7,7 @@ from kafka_audit.checks import check
 from kafka_audit.checks.configuration.effective import Effective, unknown, unread
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty, DynamicConfig
+from kafka_audit.model.tables import BrokerConfig, BrokerProperty, DynamicConfig, RegisteredBroker
 
 _KEY = "unclean.leader.election.enable"
 
@@ -15,7 +15,7 @@ _KEY = "unclean.leader.election.enable"
 @check(
     code="KA704",
     severity=Severity.HIGH,
-    needs=(BrokerConfig, BrokerProperty, DynamicConfig),
+    needs=(BrokerConfig, BrokerProperty, DynamicConfig, RegisteredBroker),
     by_files=True,
     says={
         Status.FAIL: "Broker {broker} lets replicas out of the ISR become leaders and lose records; {key} is {value} ({source})",

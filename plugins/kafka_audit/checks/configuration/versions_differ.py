@@ -8,14 +8,14 @@ from kafka_audit.checks.configuration.versions import KEY, gap, offered, protoco
 from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerApi, BrokerConfig, BrokerProperty
+from kafka_audit.model.tables import BrokerApi, BrokerConfig, BrokerProperty, RegisteredBroker
 from kafka_audit.model.text import brokers
 
 
 @check(
     code="KA703",
     severity=Severity.MEDIUM,
-    needs=(BrokerApi, BrokerConfig, BrokerProperty),
+    needs=(BrokerApi, BrokerConfig, BrokerProperty, RegisteredBroker),
     by_files=True,
     says={
         Status.FAIL: "Broker {broker} is of another version than {others}: {fault}",

@@ -6,13 +6,13 @@ from kafka_audit.checks import check
 from kafka_audit.checks.controller.leadership import by_quorum, by_registry
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import QuorumView, Registry
+from kafka_audit.model.tables import BrokerView, Migration, QuorumView, Registry
 
 
 @check(
     code="KA201",
     severity=Severity.CRITICAL,
-    needs=(Registry, QuorumView),
+    needs=(Registry, QuorumView, BrokerView, Migration),
     says={
         Status.FAIL: "The cluster has no controller: {fault}. No partition leader can be elected",
         Status.PASS: "{controller} is the controller (epoch {epoch})",

@@ -6,13 +6,13 @@ from kafka_audit.checks import check
 from kafka_audit.checks.controller.named_controller import among_observers, beside_zookeeper
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerView, QuorumView, Registry
+from kafka_audit.model.tables import BrokerView, QuorumView, RegisteredBroker, Registry
 
 
 @check(
     code="KA202",
     severity=Severity.HIGH,
-    needs=(Registry, BrokerView, QuorumView),
+    needs=(Registry, RegisteredBroker, BrokerView, QuorumView),
     says={
         Status.FAIL: "{subject} reports {said}; the controller is {right}",
         Status.PASS: "{subject} reports the controller {right}",

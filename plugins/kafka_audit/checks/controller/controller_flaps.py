@@ -6,7 +6,7 @@ from kafka_audit.checks import check
 from kafka_audit.checks.controller.since_previous import gap_judgement, minutes, rounded
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import RegisteredBroker, RegisteredTopic, Registry
+from kafka_audit.model.tables import RegisteredBroker, Registry
 
 _FEWEST = 3
 """How many elections are never too many."""
@@ -18,7 +18,7 @@ _MINUTES = 60
 @check(
     code="KA203",
     severity=Severity.HIGH,
-    needs=(Registry, RegisteredBroker, RegisteredTopic),
+    needs=(Registry, RegisteredBroker),
     parts=("controller", "brokers", "topics"),
     says={
         Status.FAIL: "The controller changes repeatedly: {rise} elections in {minutes} minutes since the previous snapshot "

@@ -8,7 +8,7 @@ from kafka_audit.cluster.endpoints import AdvertisedEndpoint
 from kafka_audit.cluster.inter_broker import TLS
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import Certificate
+from kafka_audit.model.tables import Certificate, RegisteredBroker, RegisteredEndpoint
 from kafka_audit.model.text import brokers
 
 DAY_MS = 86_400_000
@@ -18,7 +18,7 @@ _SOON, _LATER = 7, 30  # days
 @check(
     code="KA307",
     severity=Severity.MEDIUM,
-    needs=(Certificate,),
+    needs=(Certificate, RegisteredBroker, RegisteredEndpoint),
     says={
         Status.FAIL: "Certificate of broker {broker} on {listener}: {fault}",
         Status.PASS: "Certificate of broker {broker} on {listener} names {host} and is valid for {days} more days",

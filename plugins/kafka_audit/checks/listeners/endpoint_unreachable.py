@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from kafka_audit.checks import check
 from kafka_audit.cluster.view import AdvertisedEndpoint, ClusterView, Layer, ProbeResult
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import Probe
+from kafka_audit.model.tables import BrokerConfig, Probe, RegisteredBroker, RegisteredEndpoint
 
 _WORST_FIRST = ("closed", "moving", "unknown", "open")
 """The states of a probe."""
@@ -15,7 +15,7 @@ _WORST_FIRST = ("closed", "moving", "unknown", "open")
 @check(
     code="KA301",
     severity=Severity.HIGH,
-    needs=(Probe,),
+    needs=(Probe, RegisteredBroker, RegisteredEndpoint, BrokerConfig),
     says={
         Status.FAIL: "Clients at {vantage} cannot reach broker {broker} at {host}:{port} ({listener}): {stops}; advertised "
         "endpoints reached: {reached}",

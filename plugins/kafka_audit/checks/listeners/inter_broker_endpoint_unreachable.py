@@ -8,13 +8,35 @@ from kafka_audit.checks.listeners.cut_evidence import CutEvidence, Cuts
 from kafka_audit.cluster.log_lines import says
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
-from kafka_audit.model.tables import Probe, RegisteredBroker, RegisteredEndpoint
+from kafka_audit.model.tables import (
+    BrokerConfig,
+    BrokerView,
+    LogLine,
+    Probe,
+    RegisteredBroker,
+    RegisteredEndpoint,
+    RegisteredPartition,
+    RegisteredTopic,
+    ViewPartition,
+    ViewTopic,
+)
 
 
 @check(
     code="KA302",
     severity=Severity.CRITICAL,
-    needs=(RegisteredBroker, RegisteredEndpoint, Probe),
+    needs=(
+        RegisteredBroker,
+        RegisteredEndpoint,
+        RegisteredTopic,
+        RegisteredPartition,
+        Probe,
+        BrokerConfig,
+        BrokerView,
+        LogLine,
+        ViewPartition,
+        ViewTopic,
+    ),
     parts=("brokers",),
     says={
         Status.FAIL: "Broker {broker} is cut off: {who} {cannot} reach {host}:{port}, its inter-broker address ({listener}): "

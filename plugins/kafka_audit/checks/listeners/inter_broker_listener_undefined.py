@@ -6,7 +6,7 @@ from kafka_audit.checks import check
 from kafka_audit.checks.gaps import no_files
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerProperty
+from kafka_audit.model.tables import BrokerConfig, BrokerProperty
 
 _KEYS = ("inter.broker.listener.name", "security.inter.broker.protocol", "advertised.listeners", "listeners")
 
@@ -22,7 +22,7 @@ _OF_EACH_PROTOCOL = "PLAINTEXT:,SSL:,SASL_PLAINTEXT:,SASL_SSL:"
 @check(
     code="KA311",
     severity=Severity.CRITICAL,
-    needs=(BrokerProperty,),
+    needs=(BrokerProperty, BrokerConfig),
     by_files=True,
     says={
         Status.FAIL: "Broker {broker} does not start with its server.properties: {kafka_says}",

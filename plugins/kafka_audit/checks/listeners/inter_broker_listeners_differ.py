@@ -9,7 +9,7 @@ from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.cluster.inter_broker import InterBroker, Listener
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty
+from kafka_audit.model.tables import BrokerConfig, BrokerProperty, RegisteredBroker, RegisteredEndpoint
 from kafka_audit.model.text import brokers
 
 _KEYS = ("inter.broker.listener.name", "security.inter.broker.protocol")
@@ -18,7 +18,7 @@ _KEYS = ("inter.broker.listener.name", "security.inter.broker.protocol")
 @check(
     code="KA312",
     severity=Severity.CRITICAL,
-    needs=(BrokerConfig, BrokerProperty),
+    needs=(BrokerConfig, BrokerProperty, RegisteredBroker, RegisteredEndpoint),
     by_files=True,
     says={
         Status.FAIL: "Broker {broker} uses a different inter-broker listener or security protocol: {fault}",
@@ -67,7 +67,7 @@ def inter_broker_listeners_differ(view: ClusterView) -> Iterator[Judgement]:
                 words = {"broker": broker, "fault": fault, "listener": name, "key": "advertised.listeners"}
                 yield view.judge("KA312", f"broker/{broker}/listener/{name}", Status.FAIL, words)
         if own is None or (broker not in known and (offered is None or own.name in offered)):
-            error = "its inter-broker listener is unknown" if own is None else f"its SASL mechanism on {own.name} is unknown"
+            error = "its inter-broker listener is unknown" if own is None else f"{_lacking(own)} on {own.name} is unknown"
             needs = f"DescribeConfigs on Cluster, or server.properties of broker {broker}"
             words = {"who": f"broker {broker}", "error": error, "needs": needs}
             yield view.judge("KA312", f"broker/{broker}", Status.UNKNOWN, words)
@@ -76,14 +76,28 @@ def inter_broker_listeners_differ(view: ClusterView) -> Iterator[Judgement]:
             words = {"broker": broker, "listener": own.name, "protocol": own.protocol or "unknown"}
             words["key"] = between.settings.first_set(broker, *_KEYS)
             words["fault"] = f"it uses {' '.join(kind).strip()}, most brokers use {' '.join(usual or ()).strip()}"
+            unread = [one for one in between.brokers if one not in known]
+            if kind == usual and len(unread) >= kinds[kind]:
+                error = f"the inter-broker listener or mechanism of {brokers(unread)} is unknown"
+                words |= {"who": f"broker {broker}", "error": error}
+                words["needs"] = f"DescribeConfigs on Cluster, or server.properties of {brokers(unread)}"
+                yield view.judge("KA312", resource, Status.UNKNOWN, words)
+                continue
             found = view.judge("KA312", resource, Status.PASS if kind == usual else Status.FAIL, words)
             yield found if kind == usual else replace(found, severity=Severity.MEDIUM)
     yield from no_brokers(view, "KA312")
 
 
 def _kind(between: InterBroker, broker: int, listener: Listener) -> tuple[str, str, str] | None:
-    """Return listener, protocol and mechanism; None where the mechanism matters and nobody told it."""
+    """Return listener, protocol and mechanism; None where the protocol, or a mechanism that matters, is unknown."""
+    if listener.protocol is None:
+        return None
     if not listener.logs_in:
-        return listener.name, listener.protocol or "", ""
+        return listener.name, listener.protocol, ""
     mechanism = between.mechanism(broker)
-    return (listener.name, listener.protocol or "", mechanism.value or "") if mechanism.known else None
+    return (listener.name, listener.protocol, mechanism.value or "") if mechanism.known else None
+
+
+def _lacking(listener: Listener) -> str:
+    """Return what of a listener is unknown."""
+    return "its security protocol" if listener.protocol is None else "its SASL mechanism"

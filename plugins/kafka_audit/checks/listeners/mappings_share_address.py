@@ -9,14 +9,14 @@ from kafka_audit.cluster.inter_broker import TLS
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.cluster.worker_probes import WorkerProbe
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import Probe
+from kafka_audit.model.tables import BrokerIdentity, Probe
 from kafka_audit.model.text import listing
 
 
 @check(
     code="KA315",
     severity=Severity.HIGH,
-    needs=(Probe,),
+    needs=(Probe, BrokerIdentity),
     says={
         Status.FAIL: "Broker {broker} shares its mapped address with {others}: `reach` maps {count} advertised addresses to "
         "{via}",

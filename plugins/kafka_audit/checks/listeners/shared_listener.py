@@ -7,7 +7,7 @@ from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.cluster.inter_broker import InterBroker
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty
+from kafka_audit.model.tables import BrokerConfig, BrokerProperty, RegisteredBroker, RegisteredEndpoint
 
 _OTHERS = ("controller.listener.names", "control.plane.listener.name")
 
@@ -15,7 +15,7 @@ _OTHERS = ("controller.listener.names", "control.plane.listener.name")
 @check(
     code="KA308",
     severity=Severity.LOW,
-    needs=(BrokerConfig, BrokerProperty),
+    needs=(BrokerConfig, BrokerProperty, RegisteredBroker, RegisteredEndpoint),
     by_files=True,
     says={
         Status.FAIL: "Broker {broker} uses one listener, {listener}, for clients and for inter-broker traffic",

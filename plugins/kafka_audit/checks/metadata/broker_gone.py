@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from kafka_audit.checks import check
 from kafka_audit.cluster.view import ClusterView, HeldView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import RegisteredBroker, RegisteredPartition
+from kafka_audit.model.tables import RegisteredBroker, RegisteredPartition, RegisteredTopic
 
 _IN_MOTION = {
     "error": "in motion",
@@ -16,7 +16,7 @@ _IN_MOTION = {
 @check(
     code="KA113",
     severity=Severity.HIGH,
-    needs=(RegisteredBroker, RegisteredPartition),
+    needs=(RegisteredBroker, RegisteredTopic, RegisteredPartition),
     parts=("brokers", "topics"),
     says={
         Status.FAIL: "{subject} not registered: {why}; {loss}",

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from kafka_audit.checks import check
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerIdentity, Probe, SourceRead
+from kafka_audit.model.tables import BrokerIdentity, Probe, Registry, SourceRead
 
 
 @check(
     code="KA111",
     severity=Severity.CRITICAL,
-    needs=(BrokerIdentity, Probe),
+    needs=(BrokerIdentity, Probe, Registry),
     says={
         Status.FAIL: "Clients that connect to broker {broker} reach {answered_by} at {host}:{port} ({listener}), seen from "
         "{vantage}",

@@ -6,13 +6,13 @@ from kafka_audit.checks import check
 from kafka_audit.checks.metadata.view_differences import judgement
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerView, Registry
+from kafka_audit.model.tables import BrokerView, RegisteredBroker, Registry
 
 
 @check(
     code="KA110",
     severity=Severity.CRITICAL,
-    needs=(Registry, BrokerView),
+    needs=(Registry, RegisteredBroker, BrokerView),
     parts=("controller",),
     says={
         Status.FAIL: "Broker {broker} belongs to another cluster: it reports cluster id {said}, the audited cluster is "

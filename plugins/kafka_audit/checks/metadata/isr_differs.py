@@ -6,13 +6,13 @@ from kafka_audit.checks import check
 from kafka_audit.checks.metadata.view_differences import holders, judgement, partition_evidence
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerView, RegisteredPartition, RegisteredTopic
+from kafka_audit.model.tables import BrokerView, RegisteredBroker, RegisteredPartition, RegisteredTopic, ViewPartition, ViewTopic
 
 
 @check(
     code="KA108",
     severity=Severity.MEDIUM,
-    needs=(RegisteredTopic, RegisteredPartition, BrokerView),
+    needs=(RegisteredBroker, RegisteredTopic, RegisteredPartition, BrokerView, ViewPartition, ViewTopic),
     parts=("topics",),
     says={
         Status.FAIL: "Broker {broker} reports a different ISR for {count} of {total} partitions ({partitions}): {held} has "

@@ -6,13 +6,13 @@ from kafka_audit.checks import check
 from kafka_audit.checks.metadata.view_differences import judgement
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerView, RegisteredEndpoint, ViewBroker
+from kafka_audit.model.tables import BrokerView, RegisteredBroker, RegisteredEndpoint, ViewBroker
 
 
 @check(
     code="KA106",
     severity=Severity.HIGH,
-    needs=(RegisteredEndpoint, BrokerView, ViewBroker),
+    needs=(RegisteredBroker, RegisteredEndpoint, BrokerView, ViewBroker),
     parts=("brokers",),
     says={
         Status.FAIL: "Clients of broker {broker} are sent to an old address of broker {subjects}: {zookeeper} is registered, "

@@ -6,13 +6,13 @@ from kafka_audit.checks import check
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import TopicIdDifference
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerView, RegisteredTopic, Registry
+from kafka_audit.model.tables import BrokerView, RegisteredTopic, Registry, ViewTopic
 
 
 @check(
     code="KA109",
     severity=Severity.CRITICAL,
-    needs=(Registry, RegisteredTopic, BrokerView),
+    needs=(Registry, RegisteredTopic, BrokerView, ViewTopic),
     parts=("controller", "topics"),
     says={
         Status.FAIL: "{count} topics have different ids at brokers and in ZooKeeper ({topics}): {first}",

@@ -6,13 +6,13 @@ from kafka_audit.checks import gate_check
 from kafka_audit.checks.migration.common import already_migrated
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import PlannedNode, RegisteredBroker, RegisteredPartition
+from kafka_audit.model.tables import PlannedNode, RegisteredBroker, RegisteredPartition, RegisteredTopic
 
 
 @gate_check(
     code="KA910",
     severity=Severity.HIGH,
-    needs=(RegisteredBroker, RegisteredPartition),
+    needs=(RegisteredBroker, RegisteredTopic, RegisteredPartition, PlannedNode),
     says={
         Status.FAIL: "Node id {node} is planned for a KRaft controller, and {holder}",
         Status.PASS: "Node id {node}, planned for a KRaft controller, is no broker's",

@@ -17,7 +17,7 @@ _DEFAULT = 5
 @check(
     code="KA608",
     severity=Severity.MEDIUM,
-    needs=(Reassignment, RegisteredTopic, RegisteredPartition, TopicConfig),
+    needs=(Reassignment, RegisteredTopic, RegisteredPartition, TopicConfig, BrokerConfig),
     parts=("topics",),
     says={
         Status.FAIL: "{what}",

@@ -8,13 +8,13 @@ from kafka_audit.checks import check
 from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty
+from kafka_audit.model.tables import BrokerConfig, BrokerProperty, RegisteredBroker
 
 
 @check(
     code="KA407",
     severity=Severity.HIGH,
-    needs=(BrokerConfig, BrokerProperty),
+    needs=(BrokerConfig, BrokerProperty, RegisteredBroker),
     by_files=True,
     says={
         Status.FAIL: "Broker {broker} runs authorizer {authorizer}, but others run {others}",

@@ -10,13 +10,22 @@ from kafka_audit.checks.security.refusal_words import evidence_of
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.authorization import CLUSTER, told
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import Acl, AclHolder, BrokerConfig, BrokerProperty, BrokerView, PropertyLogin
+from kafka_audit.model.tables import (
+    Acl,
+    AclHolder,
+    BrokerConfig,
+    BrokerProperty,
+    BrokerView,
+    PropertyLogin,
+    RegisteredBroker,
+    RegisteredEndpoint,
+)
 
 
 @check(
     code="KA403",
     severity=Severity.CRITICAL,
-    needs=(BrokerConfig, BrokerView, Acl, AclHolder, BrokerProperty, PropertyLogin),
+    needs=(BrokerConfig, BrokerView, Acl, AclHolder, BrokerProperty, PropertyLogin, RegisteredBroker, RegisteredEndpoint),
     by_files=True,
     says={
         Status.FAIL: "Broker {broker} {refuses} requests of {whom}: an ACL denies ClusterAction to {principal} ({why})",

@@ -14,14 +14,31 @@ from kafka_audit.model.tables import (
     LogLine,
     Probe,
     PropertyLogin,
+    RegisteredBroker,
+    RegisteredEndpoint,
     ScramUser,
+    ViewPartition,
+    ViewTopic,
 )
 
 
 @check(
     code="KA412",
     severity=Severity.CRITICAL,
-    needs=(BrokerConfig, BrokerView, Probe, Certificate, BrokerProperty, PropertyLogin, ScramUser, LogLine),
+    needs=(
+        BrokerConfig,
+        BrokerView,
+        Probe,
+        Certificate,
+        BrokerProperty,
+        PropertyLogin,
+        ScramUser,
+        LogLine,
+        RegisteredBroker,
+        RegisteredEndpoint,
+        ViewPartition,
+        ViewTopic,
+    ),
     by_files=True,
     says={
         Status.FAIL: "{whom} {cannot} log in at broker {broker} on listener {listener} ({protocol}): {why}",

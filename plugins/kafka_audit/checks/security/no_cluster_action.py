@@ -9,13 +9,45 @@ from kafka_audit.checks.security.cluster_action import standings
 from kafka_audit.checks.security.refusal_words import evidence_of
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import Acl, AclHolder, BrokerConfig, BrokerProperty, BrokerView, LogLine, PropertyLogin
+from kafka_audit.model.tables import (
+    Acl,
+    AclHolder,
+    BrokerConfig,
+    BrokerProperty,
+    BrokerView,
+    Certificate,
+    LogLine,
+    Probe,
+    PropertyLogin,
+    RegisteredBroker,
+    RegisteredEndpoint,
+    RegisteredPartition,
+    RegisteredTopic,
+    ViewPartition,
+    ViewTopic,
+)
 
 
 @check(
     code="KA401",
     severity=Severity.CRITICAL,
-    needs=(BrokerConfig, BrokerView, Acl, AclHolder, BrokerProperty, PropertyLogin, LogLine),
+    needs=(
+        BrokerConfig,
+        BrokerView,
+        Acl,
+        AclHolder,
+        BrokerProperty,
+        PropertyLogin,
+        LogLine,
+        RegisteredBroker,
+        RegisteredEndpoint,
+        RegisteredTopic,
+        RegisteredPartition,
+        Certificate,
+        Probe,
+        ViewPartition,
+        ViewTopic,
+    ),
     by_files=True,
     says={
         Status.FAIL: "Broker {broker} {refuses} requests of {whom}: {principal} ({listener}) has no ClusterAction there ({why})",

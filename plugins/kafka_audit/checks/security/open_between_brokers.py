@@ -6,13 +6,13 @@ from kafka_audit.checks import check
 from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty
+from kafka_audit.model.tables import BrokerConfig, BrokerProperty, RegisteredBroker, RegisteredEndpoint
 
 
 @check(
     code="KA411",
     severity=Severity.MEDIUM,
-    needs=(BrokerConfig, BrokerProperty),
+    needs=(BrokerConfig, BrokerProperty, RegisteredBroker, RegisteredEndpoint),
     by_files=True,
     says={
         Status.FAIL: "Inter-broker traffic of broker {broker} is not encrypted: {protocol} ({listener}) exposes {what}",

@@ -8,13 +8,21 @@ from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.checks.security.scram_login import judged
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty, BrokerView, PropertyLogin, ScramUser
+from kafka_audit.model.tables import (
+    BrokerConfig,
+    BrokerProperty,
+    BrokerView,
+    PropertyLogin,
+    RegisteredBroker,
+    RegisteredEndpoint,
+    ScramUser,
+)
 
 
 @check(
     code="KA405",
     severity=Severity.CRITICAL,
-    needs=(BrokerConfig, BrokerProperty, PropertyLogin, ScramUser, BrokerView),
+    needs=(BrokerConfig, BrokerProperty, PropertyLogin, ScramUser, BrokerView, RegisteredBroker, RegisteredEndpoint),
     by_files=True,
     says={
         Status.FAIL: "Broker {broker} logs in to other brokers as {user}, which has no {mechanism} credential",

@@ -8,13 +8,13 @@ from kafka_audit.checks.security.refused_settings import refused_setting
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.principals import UnsupportedError
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerProperty
+from kafka_audit.model.tables import BrokerProperty, RegisteredBroker, RegisteredEndpoint
 
 
 @check(
     code="KA413",
     severity=Severity.CRITICAL,
-    needs=(BrokerProperty,),
+    needs=(BrokerProperty, RegisteredBroker, RegisteredEndpoint),
     by_files=True,
     says={
         Status.FAIL: "Broker {broker} does not start with its {key}: {says}",

@@ -18,13 +18,25 @@ from kafka_audit.model.tables import (
     BrokerView,
     Certificate,
     PropertyLogin,
+    RegisteredBroker,
+    RegisteredEndpoint,
 )
 
 
 @check(
     code="KA404",
     severity=Severity.CRITICAL,
-    needs=(BrokerConfig, BrokerView, Certificate, Acl, AclHolder, BrokerProperty, PropertyLogin),
+    needs=(
+        BrokerConfig,
+        BrokerView,
+        Certificate,
+        Acl,
+        AclHolder,
+        BrokerProperty,
+        PropertyLogin,
+        RegisteredBroker,
+        RegisteredEndpoint,
+    ),
     by_files=True,
     says={
         Status.FAIL: "Broker {broker} maps peer certificates to a principal without ClusterAction ({listener}): {why}",

@@ -7,14 +7,14 @@ from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.checks.security.super_user_sets import KEY, aside, difference, unread, usual_set
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig, BrokerProperty
+from kafka_audit.model.tables import BrokerConfig, BrokerProperty, RegisteredBroker
 from kafka_audit.model.text import brokers
 
 
 @check(
     code="KA402",
     severity=Severity.HIGH,
-    needs=(BrokerConfig, BrokerProperty),
+    needs=(BrokerConfig, BrokerProperty, RegisteredBroker),
     by_files=True,
     says={
         Status.FAIL: "Broker {broker} has different super users than {others}: {fault}",

@@ -9,13 +9,13 @@ from kafka_audit.cluster.broker_reads import LIST_OFFSETS, BrokerReads
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import LISTED, FormerLeaderState
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
-from kafka_audit.model.tables import LeadershipAnswer
+from kafka_audit.model.tables import LeadershipAnswer, RegisteredPartition, RegisteredTopic
 
 
 @check(
     code="KA506",
     severity=Severity.HIGH,
-    needs=(LeadershipAnswer,),
+    needs=(LeadershipAnswer, RegisteredTopic, RegisteredPartition),
     says={
         Status.FAIL: "Broker {broker} led {partitions} ({count} in all), {since}, and answers error 56 KAFKA_STORAGE_ERROR "
         "for them now, led by {now}: clients that do not refresh their metadata on 56 stay with it",

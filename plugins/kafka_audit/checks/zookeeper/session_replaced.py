@@ -16,7 +16,7 @@ _EARLIER_MS, _LATER_MS = 180_000, 10_000
 @check(
     code="KA805",
     severity=Severity.MEDIUM,
-    needs=(Registry, RegisteredBroker),
+    needs=(Registry, RegisteredBroker, LogLine),
     parts=("controller", "brokers"),
     says={
         Status.FAIL: "Broker {broker} lost its ZooKeeper session: {why}",

@@ -15,7 +15,7 @@ from kafka_audit.model.text import counted
 @check(
     code="KA802",
     severity=Severity.CRITICAL,
-    needs=(ZookeeperMember,),
+    needs=(ZookeeperMember, Registry),
     says={
         Status.FAIL: "{away} of ZooKeeper's {count} {does} not serve: {servers}; {consequence}",
         Status.PASS: "All {count} of ZooKeeper serve ({servers})",

@@ -1,0 +1,369 @@
+"""What a check reads, and what it says where that could not be read: `needs` is compared with what its cases show."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cache
+
+import pytest
+
+from checks.conftest import Judged, base, cases, preset
+from checks.world import row_judgements
+from kafka_audit.checks import Check, catalogue
+from kafka_audit.checks.run import judge
+from kafka_audit.cluster.samples import Samples
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.differences import files
+from kafka_audit.differences.found import Differences
+from kafka_audit.differences.tables import (
+    DIFFERENCES,
+    FormerLeaderState,
+    ListCount,
+    ReassignedState,
+    ReplicaFault,
+    ReplicaState,
+    TopicIdDifference,
+    TopicSetting,
+    ViewDifference,
+)
+from kafka_audit.engine.inputs import failed_inputs
+from kafka_audit.model.finding import Judgement, Resource, Status
+from kafka_audit.model.tables import (
+    Acl,
+    AclHolder,
+    BrokerApi,
+    BrokerConfig,
+    BrokerIdentity,
+    BrokerProperty,
+    BrokerView,
+    Certificate,
+    ControllerProbe,
+    DynamicConfig,
+    FencedBroker,
+    LeadershipAnswer,
+    LeadershipAsked,
+    LogDir,
+    LogDirReplica,
+    LogLine,
+    Migration,
+    Probe,
+    PropertyLogin,
+    QuorumReplica,
+    QuorumView,
+    Reassignment,
+    RegisteredBroker,
+    RegisteredEndpoint,
+    RegisteredPartition,
+    RegisteredTopic,
+    Registry,
+    Row,
+    Sample,
+    ScramUser,
+    Snapshot,
+    SnapshotInfo,
+    SourceRead,
+    TopicConfig,
+    ViewBroker,
+    ViewPartition,
+    ViewTopic,
+    ZookeeperMember,
+    ZookeeperNode,
+)
+
+Tables = frozenset[type[Row]]
+
+COMMON: Tables = frozenset({SnapshotInfo, Sample, SourceRead})
+"""What every view is made of."""
+
+REGISTERED: Tables = frozenset({RegisteredBroker, RegisteredEndpoint, RegisteredTopic, RegisteredPartition})
+OF_VIEWS: Tables = frozenset({ViewTopic, ViewPartition})
+
+OF_KRAFT: Tables = frozenset({BrokerView, ViewBroker})
+"""What stands in for the registry in KRaft mode, and what more for the addresses in it (`failed_inputs` knows it)."""
+OF_KRAFT_ADDRESSES: Tables = frozenset({BrokerIdentity, BrokerConfig, BrokerProperty, Probe})
+
+GIVEN: dict[type[Row], Tables] = {
+    FormerLeaderState: frozenset({LeadershipAnswer}),
+    ReassignedState: frozenset({Reassignment}),
+    ReplicaState: frozenset({BrokerConfig}),
+    ReplicaFault: frozenset({BrokerConfig}),
+}
+"""Small tables that a difference table rests on, by way of `cluster.given`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """What is asked as one: the tables that come from it, and the reads."""
+
+    tables: Tables
+    reads: Callable[[SourceRead], bool]
+    adds: tuple[tuple[str, str], ...] = ()  # observer and operation of reads that worlds do not hold
+    zookeeper: bool = False  # the whole of it
+    registry: bool = False  # a part of what ZooKeeper registers
+    views: bool = False
+    differences: Tables = frozenset()  # other difference tables that have no rows without it
+
+    def lost(self, *, kraft: bool) -> Collection[type[Row]]:
+        """Return the difference tables that have no rows without this source."""
+        reference = self.views if kraft else self.zookeeper
+        compared = {ViewDifference, ListCount, TopicIdDifference} if self.views else set()
+        return {*(set(DIFFERENCES) - {TopicSetting, FormerLeaderState} if reference else compared), *self.differences}
+
+
+def of_brokers(*operations: str) -> Callable[[SourceRead], bool]:
+    return lambda read: read.observer.startswith("broker:") and read.operation.startswith(operations)
+
+
+def of_zookeeper(*paths: str) -> Callable[[SourceRead], bool]:
+    return lambda read: read.observer == "zookeeper" and read.operation.startswith(tuple(f"zookeeper {path}" for path in paths))
+
+
+def each(observer: str, operation: str) -> tuple[tuple[str, str], ...]:
+    return tuple((observer.format(broker), operation) for broker in range(3))
+
+
+ACLS, DYNAMIC, USERS = (("zookeeper", f"zookeeper {path}") for path in ("/kafka-acl", "/config/brokers", "/config/users"))
+SOURCES = {
+    "zookeeper": Source(
+        tables=frozenset({Registry, RegisteredBroker, RegisteredEndpoint, DynamicConfig, ScramUser, Migration, ZookeeperNode}),
+        reads=lambda read: read.observer == "zookeeper",
+        adds=(ACLS, DYNAMIC, USERS, ("zookeeper", "zookeeper access and size of znodes"), ("zookeeper", "zookeeper /migration")),
+        zookeeper=True,
+    ),
+    "registrations": Source(
+        tables=frozenset({RegisteredBroker, RegisteredEndpoint}), reads=of_zookeeper("/brokers/ids"), registry=True
+    ),
+    "topics": Source(
+        tables=frozenset({RegisteredTopic, RegisteredPartition}),
+        reads=of_zookeeper("/brokers/topics"),
+        registry=True,
+        differences=frozenset(DIFFERENCES) - {TopicSetting, FormerLeaderState},
+    ),
+    "brokers": Source(
+        tables=frozenset(
+            {BrokerView, ViewBroker, BrokerIdentity, BrokerConfig, BrokerApi, AclHolder, LogDir, LogDirReplica}
+            | {LeadershipAsked, LeadershipAnswer, QuorumView, QuorumReplica, FencedBroker}
+        ),
+        reads=of_brokers(""),
+        views=True,
+        differences=frozenset({FormerLeaderState}),
+    ),
+    "views": Source(tables=frozenset({BrokerView, ViewBroker}), reads=of_brokers("Metadata"), views=True),
+    "settings": Source(tables=frozenset({BrokerConfig}), reads=of_brokers("DescribeConfigs BROKER")),
+    "identities": Source(tables=frozenset({BrokerIdentity}), reads=of_brokers("DescribeConfigs identity")),
+    "disks": Source(tables=frozenset({LogDir, LogDirReplica}), reads=of_brokers("DescribeLogDirs")),
+    "offsets": Source(
+        tables=frozenset({LeadershipAsked, LeadershipAnswer}),
+        reads=of_brokers("ListOffsets"),
+        differences=frozenset({FormerLeaderState}),
+    ),
+    "quorum": Source(
+        tables=frozenset({QuorumView, QuorumReplica}),
+        reads=of_brokers("DescribeQuorum"),
+        adds=each("broker:{}", "DescribeQuorum"),
+    ),
+    "controllers": Source(
+        tables=frozenset({ControllerProbe}),
+        reads=lambda read: read.observer.startswith("controller@"),
+        adds=(("controller@c1:9093", "ApiVersions"),),
+    ),
+    "probes": Source(
+        tables=frozenset({Probe, Certificate}),
+        reads=lambda read: read.operation.startswith("probe"),
+        adds=(("worker", "probe worker"), *each("broker:{}", "probe brokers")),
+    ),
+    "files": Source(
+        tables=frozenset({BrokerProperty, PropertyLogin}),
+        reads=lambda read: read.observer.startswith("properties:"),
+        adds=each("properties:{}", "properties"),
+    ),
+    "logs": Source(
+        tables=frozenset({LogLine}), reads=lambda read: read.observer.startswith("logs:"), adds=each("logs:{}", "logs server.log")
+    ),
+    "acls": Source(
+        tables=frozenset({Acl, AclHolder}),
+        reads=lambda read: "/kafka-acl" in read.operation or read.operation == "DescribeAcls",
+        adds=(ACLS, *each("broker:{}", "DescribeAcls")),
+    ),
+    "dynamic settings": Source(tables=frozenset({DynamicConfig}), reads=of_zookeeper("/config/brokers"), adds=(DYNAMIC,)),
+    "users": Source(tables=frozenset({ScramUser}), reads=of_zookeeper("/config/users"), adds=(USERS,)),
+    "reassignments": Source(
+        tables=frozenset({Reassignment}),
+        reads=lambda read: "reassign" in read.operation.lower(),
+        differences=frozenset({ReassignedState}),
+    ),
+    "members": Source(
+        tables=frozenset({ZookeeperMember}),
+        reads=lambda read: read.observer.startswith("zookeeper@"),
+        adds=(("zookeeper@zk:2181", "srvr"),),
+    ),
+}
+
+OTHER_EVIDENCE = {
+    ("KA111", "probes"): "this worker's own connection shows who answers",
+    ("KA111", "zookeeper"): "the broker's id is shown; the id of the cluster is KA110's",
+    ("KA111", "brokers"): "the broker's id is shown by probes",
+    ("KA111", "identities"): "the broker's id is shown by probes",
+    ("KA210", "views"): "a broker that gives no view is KA001's and KA113's",
+    ("KA303", "views"): "in KRaft mode the file says what is advertised where no broker does",
+    ("KA303", "brokers"): "in KRaft mode the file says what is advertised where no broker does",
+    ("KA401", "acls"): "a filled view shows that the broker accepted its controller",
+    ("KA401", "registrations"): "a filled view shows that the broker accepted its controller",
+    ("KA401", "files"): "a filled view shows that the broker accepted its controller",
+    ("KA408", "files"): "the broker itself says what is set",
+    ("KA412", "probes"): "connections that last show that logins succeeded",
+    ("KA412", "files"): "connections that last show that logins succeeded",
+    ("KA412", "logs"): "logs are read where the cluster file names them",
+    ("KA413", "registrations"): "a file that names no listener has the default one, which reads no rules",
+    ("KA413", "zookeeper"): "a file that names no listener has the default one, which reads no rules",
+}
+"""Where a check may pass, or not apply, though a source that showed the fault was not read: what is left decides."""
+
+every_check = pytest.mark.parametrize("check", catalogue().values(), ids=catalogue())
+
+
+def judgements(check: Check, name: str, view: ClusterView) -> tuple[Judgement, ...]:
+    """Return what a check says of a case's view, which is a fresh one: nothing is known of it yet."""
+    if check.code == "KA302":
+        preset(view, row_judgements(base(), name, cases("KA302")[name.removeprefix("KA302-")]))
+    return judge(view, {check.code: check}, kind=check.kind)
+
+
+def fresh(view: ClusterView, rows: Iterable[Row] | None = None, without: Iterable[type[Row]] = ()) -> ClusterView:
+    """Return a view of the same cluster, with other rows in its small tables or without those of difference tables."""
+    snapshot = view.snapshot if rows is None else replace(view.snapshot, rows=tuple(rows))
+    left = {table: () if table in set(without) else found for table, found in view.differences.rows.items()}
+    return ClusterView(snapshot, view.previous, Differences(rows=left))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Observed:
+    """What the cases of a check show: the tables that it read, and those that its judgements depend on, with a case each."""
+
+    read: Tables
+    depends: dict[type[Row], str]
+
+
+@pytest.fixture(scope="session")
+def observed(judged: Judged) -> Callable[[Check], Observed]:
+    @cache
+    def of_code(code: str) -> Observed:
+        check, read, depends = catalogue()[code], set(), {}
+        for name in (f"{code}-{case}" for case in cases(code)):
+            view = judged.views[name]
+            with recorded() as tables:
+                said = judgements(check, name, fresh(view))
+            read |= {stored for table in tables for stored in stored_tables(table)}
+            for table in tables - COMMON:
+                changed = judgements(check, name, without(view, table))
+                if changed != said:
+                    depends |= dict.fromkeys(required(table, check, kraft=view.kraft), name)
+        return Observed(read=frozenset(read), depends=depends)
+
+    return lambda check: of_code(check.code)
+
+
+@contextmanager
+def recorded() -> Iterator[set[type[Row]]]:
+    """Yield the tables that are read inside, of snapshots and of differences."""
+    tables: set[type[Row]] = set()
+
+    def noting(plain):
+        def read(own, table, *rest):
+            tables.add(table)
+            return plain(own, table, *rest)
+
+        return read
+
+    with pytest.MonkeyPatch.context() as patch:
+        for owner, name in ((Snapshot, "of"), (Samples, "at"), (Differences, "of")):
+            patch.setattr(owner, name, noting(getattr(owner, name)))
+        yield tables
+
+
+def stored_tables(table: type[Row]) -> Tables:
+    """Return the tables of a snapshot that a table is, or is computed from."""
+    return files.stored(table) | GIVEN.get(table, frozenset()) if table in DIFFERENCES else frozenset({table})
+
+
+def without(view: ClusterView, table: type[Row]) -> ClusterView:
+    if table in DIFFERENCES:
+        return fresh(view, without=(table,))
+    return fresh(view, [row for row in view.snapshot.rows if type(row) is not table])
+
+
+def required(table: type[Row], check: Check, *, kraft: bool) -> Iterator[type[Row]]:
+    """Yield what a check that depends on a table must name in `needs`; what stands in for the registry, it need not."""
+    registered = bool(REGISTERED & set(check.needs))
+    stand_ins = OF_KRAFT | (OF_KRAFT_ADDRESSES if RegisteredEndpoint in check.needs else frozenset())
+    compared = {ViewDifference, ListCount, TopicIdDifference}
+    tables = stored_tables(table)
+    if table in {ReplicaState, ReplicaFault}:
+        tables -= {TopicConfig, BrokerConfig}  # min.insync.replicas, a column that not every check looks at
+    for one in tables:
+        if one is Registry and registered:
+            continue
+        if kraft and registered and one in stand_ins | OF_VIEWS:
+            continue
+        if table in DIFFERENCES and one in (REGISTERED if kraft else OF_VIEWS) and table not in compared:
+            continue  # the SQL of the other mode
+        yield one
+
+
+@every_check
+def test_a_check_reads_what_it_needs(observed, check):
+    unread = [table.__name__ for table in check.needs if table not in observed(check).read]
+    assert unread == [], "none of its cases reads it: take it out of `needs`, or write the case"
+
+
+@every_check
+def test_a_check_needs_what_it_depends_on(observed, check):
+    missing = {table.__name__: name for table, name in observed(check).depends.items() if table not in check.needs}
+    assert missing == {}, "without these tables it says something else: name them in `needs`"
+
+
+@every_check
+def test_nothing_passes_or_vanishes_where_a_source_is_unread(judged, check):
+    """What failed is afterwards a failure or unknown, or findings learn from a failed read that it cannot be compared."""
+    wrong = []
+    for name in (f"{check.code}-{case}" for case in cases(check.code)):
+        failing = [one.resource for one in judged.of(check.code, name) if one.status is Status.FAIL]
+        view = judged.views[name]
+        for source in SOURCES if failing else ():
+            if (check.code, source) not in OTHER_EVIDENCE and speaks(SOURCES[source], view):
+                blind = blinded(view, SOURCES[source])
+                said = judgements(check, name, blind)
+                wrong += [(source, name, one) for one in failing if not is_known_unknown(check, blind, said, one)]
+    assert wrong == []
+
+
+def speaks(source: Source, view: ClusterView) -> bool:
+    """Return whether a case has anything of a source."""
+    if source.zookeeper or source.registry:
+        return not view.kraft
+    return any(type(row) in source.tables for row in view.snapshot.rows)
+
+
+def blinded(view: ClusterView, source: Source) -> ClusterView:
+    """Return a view of the same cluster in which a source could not be read."""
+    rows: list[Row] = []
+    for row in view.snapshot.rows:
+        if isinstance(row, SourceRead) and row.outcome == "answered" and source.reads(row):
+            rows.append(replace(row, outcome="failed", error="timeout"))
+        elif type(row) not in source.tables and not (source.zookeeper and isinstance(row, AclHolder) and row.broker_id is None):
+            rows.append(row)
+    for sample in sorted({row.sample for row in view.of(Sample)}):
+        rows += [
+            SourceRead(sample=sample, observer=observer, operation=operation, target="a:1", outcome="failed", error="timeout")
+            for observer, operation in source.adds
+        ]
+    return fresh(view, rows, source.lost(kraft=view.kraft))
+
+
+def is_known_unknown(check: Check, view: ClusterView, said: Iterable[Judgement], resource: str) -> bool:
+    """Return whether a resource is neither passed over in silence nor passed."""
+    by_resource: dict[str, Status] = {one.resource: one.status for one in said}
+    if resource in by_resource:
+        return by_resource[resource] in {Status.FAIL, Status.UNKNOWN}
+    about = (one for one in said if one.status is Status.UNKNOWN and Resource.of(one.resource).concerns(Resource.of(resource)))
+    return any(about) or bool(failed_inputs(view, check.needs, resource))
