@@ -108,7 +108,7 @@ def session(line: dict[str, Any] | None, *, read: bool = True) -> Judgement:
 def test_a_session_that_the_log_says_expired_was_no_restart(line):
     found = session(line)
     assert (found.status, found.confidence) == (Status.FAIL, Confidence.MEASURED)
-    assert found.evidence["why"].startswith("its log says that it expired 2 times, last ")
+    assert found.evidence["why"].startswith("its log reports 2 expired sessions, last ")
 
 
 @pytest.mark.parametrize(

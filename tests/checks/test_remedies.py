@@ -21,7 +21,7 @@ def test_deletes_no_znode(remedy):
     [
         ("KA501", "its records are lost", "kafka-storage.sh format"),
         ("KA601", "loses every record", "--election-type unclean"),
-        ("KA901", "no way back to older software", "set it on all"),
+        ("KA901", "a downgrade of the software is not possible", "set it on all"),
     ],
 )
 def test_says_what_is_lost_before_the_command(code, loss, command):

@@ -92,7 +92,7 @@ def test_settings_of_one_broker_that_others_do_not_share(split):
     assert failing(audit.report, at_least="HIGH") == {("KA704", "broker/2")}
     assert finding(audit.report, "KA306", "broker/2")["evidence"]["usual"] == "INTERNAL"
     (incident,) = audit.report["incidents"]
-    assert incident["headline"] == "Broker 2 lets replicas out of the ISR become leaders and lose records"
+    assert incident["headline"] == "Broker 2 allows unclean leader elections, which lose records"
     assert_clean(audits.by_command("far"))
 
 

@@ -17,37 +17,39 @@ from kafka_audit.model.tables import BrokerConfig, BrokerProperty, DynamicConfig
     needs=(BrokerConfig, BrokerProperty, DynamicConfig),
     by_files=True,
     says={
-        Status.FAIL: "Broker {broker} runs with a dynamic {key}={value}, {fault}",
-        Status.PASS: "Broker {broker} runs with {count} dynamic settings, none of them against its file or on some brokers only",
-        Status.UNKNOWN: "Cannot determine whether dynamic settings change what {who} runs with ({error})",
+        Status.FAIL: "Broker {broker} has a dynamic {key}={value}, {fault}",
+        Status.PASS: "Broker {broker} has {count} dynamic settings; all agree with its file and with the other brokers",
+        Status.UNKNOWN: "Cannot determine whether dynamic settings override the configuration of {who} ({error})",
     },
 )
 def dynamic_override(view: ClusterView) -> Iterator[Judgement]:
-    """A dynamic setting contradicts server.properties, or holds on some brokers only.
+    """A dynamic setting contradicts server.properties, or is set on some brokers only.
 
     ## Why it matters
-    A dynamic setting outlives every restart and wins over the file, which then says what is not so: whoever changes the file
-    changes nothing. On some brokers only, it is mostly what an experiment or a night of firefighting left.
+    A dynamic setting survives restarts and overrides the file. Changes to the file then have no effect. A dynamic setting on
+    some brokers only is usually left from a test or an incident.
 
     ## Fails when
-    A setting of `/config/brokers` (KRaft: what DescribeConfigs calls dynamic) has another value than the broker's
-    server.properties sets. Or a broker has one of its own that another broker has not, or has otherwise; addresses, key stores
-    and throttles of a reassignment are a broker's own by nature.
+    A setting in `/config/brokers` (KRaft: a setting that DescribeConfigs reports as dynamic) has a different value than the
+    broker's server.properties. Or a broker has its own dynamic setting that another broker lacks or has with a different value.
+    Addresses, keystores and throttles of a reassignment are specific to a broker and do not count.
 
     ## Not known when
-    Neither ZooKeeper's `/config/brokers` nor DescribeConfigs of the broker was read, or the broker has dynamic settings and its
+    Neither ZooKeeper's `/config/brokers` nor DescribeConfigs of the broker was read. Or the broker has dynamic settings and its
     server.properties was not read.
 
     ## Passes only when
-    There is none, or all brokers have it and no file says otherwise. A file that leaves the key out does not contradict it.
+    There are no dynamic settings, or all brokers have them and no file contradicts them. A file without the key does not
+    contradict it.
 
     ## What to do
-    See them: `kafka-configs.sh --bootstrap-server <broker>:9092 --describe --entity-type brokers --entity-name {broker}`.
+    To see the settings, run `kafka-configs.sh --bootstrap-server <broker>:9092 --describe --entity-type brokers --entity-name
+    {broker}`.
 
-    It holds for {scope}. If {key}={value} is meant, write it into server.properties of all brokers as well. Then, or if it is not
-    meant, take the dynamic one away, which takes effect at once. That of one broker: `kafka-configs.sh
-    --bootstrap-server <broker>:9092 --alter --entity-type brokers --entity-name {broker} --delete-config {key}`. That of all: the
-    same with `--entity-default` instead of `--entity-name {broker}`.
+    The setting applies to {scope}. If {key}={value} is intended, add it to server.properties of all brokers. Then, or if it is
+    not intended, delete the dynamic setting; this takes effect immediately. For one broker run `kafka-configs.sh
+    --bootstrap-server <broker>:9092 --alter --entity-type brokers --entity-name {broker} --delete-config {key}`. For all
+    brokers use `--entity-default` instead of `--entity-name {broker}`.
 
     With eligible leader replicas (KIP-966; Kafka 4.0, on in new clusters from 4.1) `min.insync.replicas` of all brokers cannot be
     deleted: set it with `--entity-default --add-config min.insync.replicas=<number>`. The value in server.properties has no

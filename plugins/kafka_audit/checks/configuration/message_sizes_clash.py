@@ -13,10 +13,10 @@ _OVERHEAD = 12
 """Offset and size before a record batch: message.max.bytes counts them, so Kafka's own default is 12 above the fetch sizes."""
 
 _LIMITS = {
-    "socket.request.max.bytes": "the broker closes the connection of whoever sends such a request",
-    "log.segment.bytes": "a batch that does not fit into a segment is refused",
-    "replica.fetch.max.bytes": "followers get such batches one a request, and fall behind",
-    "replica.fetch.response.max.bytes": "followers get such batches one a request, and fall behind",
+    "socket.request.max.bytes": "the broker closes connections that send such a request",
+    "log.segment.bytes": "a batch that does not fit into a segment is rejected",
+    "replica.fetch.max.bytes": "followers fetch such batches one per request, and fall behind",
+    "replica.fetch.response.max.bytes": "followers fetch such batches one per request, and fall behind",
 }
 """What must not be smaller, and what happens where it is; the worst first."""
 
@@ -27,36 +27,37 @@ _LIMITS = {
     needs=(BrokerConfig, BrokerProperty, DynamicConfig, RegisteredBroker),
     by_files=True,
     says={
-        Status.FAIL: "Broker {broker} allows batches of {size} bytes (message.max.bytes) beside {limit}={value}: {effect}",
-        Status.PASS: "Broker {broker} carries what it allows, batches of {size} bytes, all the way",
-        Status.UNKNOWN: "Cannot determine whether {who} carries the batches that it allows all the way ({error})",
+        Status.FAIL: "Broker {broker} allows batches of {size} bytes (message.max.bytes), but {limit}={value}: {effect}",
+        Status.PASS: "All limits of broker {broker} allow its largest batches of {size} bytes",
+        Status.UNKNOWN: "Cannot determine whether all limits of {who} allow its largest batches ({error})",
     },
 )
 def message_sizes_clash(view: ClusterView) -> Iterator[Judgement]:
-    """Messages may be larger than what a request, a segment or a fetch of replicas takes.
+    """Batches may be larger than the limit of a request, a segment or a replica fetch.
 
     ## Why it matters
-    The limit was raised at one place and not at the others. It shows with the first large batch: a producer that is cut off, or
-    a follower that lags and leaves the ISR under load.
+    One limit was raised and the others were not. The fault shows with the first large batch: a producer is disconnected, or a
+    follower lags and leaves the ISR under load.
 
     ## Fails when
-    `message.max.bytes` in effect is above `socket.request.max.bytes` or `log.segment.bytes`: such batches never get in. Or above
-    `replica.fetch.max.bytes` or `replica.fetch.response.max.bytes`: since Kafka 0.10.1 replication does not stop there, but
-    takes one batch a request. The 12 bytes by which the defaults differ do not count.
+    `message.max.bytes` in effect is above `socket.request.max.bytes` or `log.segment.bytes`: such batches are rejected. Or it
+    is above `replica.fetch.max.bytes` or `replica.fetch.response.max.bytes`: since Kafka 0.10.1 replication continues with one
+    batch per request. The 12 bytes by which the defaults differ do not count.
 
     ## Not known when
     Neither DescribeConfigs nor server.properties of the broker was read.
 
     ## Passes only when
-    All four are large enough, defaults included. Limits of topics (`max.message.bytes`) and of clients are not read.
+    All four limits are large enough, including defaults. The check does not read limits of topics (`max.message.bytes`) and of
+    clients.
 
     ## What to do
-    Raise {limit} on all brokers to at least {size}, or lower `message.max.bytes`, which is dynamic. In which order: what carries
-    first (brokers, then consumers), what admits last (`message.max.bytes`, then `max.request.size` of producers). All but
-    `log.segment.bytes` take a restart of broker {broker}.
+    Raise {limit} on all brokers to at least {size}, or lower `message.max.bytes`, which is dynamic. Change the limits in this
+    order: first brokers, then consumers, then `message.max.bytes`, and last `max.request.size` of producers. All except
+    `log.segment.bytes` require a restart of broker {broker}.
 
     ## References
-    KIP-74 (fetches make progress beyond their size); Kafka documentation, "Broker Configs".
+    KIP-74 (a fetch returns at least one batch); Kafka documentation, "Broker Configs".
     """
     effective = Effective(view)
     yield from unread(effective, "KA706")
@@ -64,7 +65,7 @@ def message_sizes_clash(view: ClusterView) -> Iterator[Judgement]:
         size = effective.get(broker, _KEY)
         limits = [effective.get(broker, key) for key in _LIMITS]
         if hidden := [one.key for one in (size, *limits) if one.number is None]:
-            yield unknown(effective, "KA706", broker, f"{', '.join(hidden)} not told")
+            yield unknown(effective, "KA706", broker, f"{', '.join(hidden)} unknown")
             continue
         small = next((one for one in limits if (size.number or 0) - _OVERHEAD > (one.number or 0)), None)
         words: dict[str, object] = {"broker": broker, "size": size.number}

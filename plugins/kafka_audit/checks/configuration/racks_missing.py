@@ -18,49 +18,49 @@ _KEY = "broker.rack"
     needs=(BrokerConfig, BrokerProperty, RegisteredBroker),
     by_files=True,
     says={
-        Status.FAIL: "Broker {broker} names no rack, where {others} {do}",
+        Status.FAIL: "Broker {broker} has no broker.rack, but {others} {do}",
         Status.PASS: "Broker {broker} is in rack {rack}",
-        Status.UNKNOWN: "Cannot determine whether {who} names a rack ({error})",
+        Status.UNKNOWN: "Cannot determine whether {who} has a rack ({error})",
         Status.NOT_APPLICABLE: "No racks to compare: {reason}",
     },
 )
 def racks_missing(view: ClusterView) -> Iterator[Judgement]:
-    """Some brokers name their rack, others do not.
+    """Some brokers have a rack, others do not.
 
     ## Why it matters
-    With ZooKeeper, no topic can be created then except by naming each replica's broker: the controller answers
-    UNKNOWN_SERVER_ERROR and logs "Not all brokers have rack information". In KRaft, brokers without a rack count as one rack of
-    their own, so replicas that were to be apart may lie together and be lost together.
+    With ZooKeeper, topics can be created only with explicit replica assignments: the controller returns UNKNOWN_SERVER_ERROR
+    and logs "Not all brokers have rack information". In KRaft, brokers without a rack count as one separate rack, so replicas
+    that belong on different racks may be on the same one and fail together.
 
     ## Fails when
-    `broker.rack` of the broker is not set, and another broker's is.
+    `broker.rack` of the broker is not set, and that of another broker is.
 
     ## Not known when
     Neither DescribeConfigs nor server.properties of the broker was read.
 
     ## Passes only when
-    The broker names a rack. It does not apply where no broker does.
+    The broker has a rack. The check does not apply if no broker has one.
 
     ## What to do
-    Set `broker.rack` on broker {broker} and restart it. Partitions that exist stay where they are: find those with all replicas
-    in one rack and reassign them. If racks are not meant to count, take the key from {others} as well.
+    Set `broker.rack` on broker {broker} and restart it. Existing partitions do not move: find those with all replicas on one
+    rack and reassign them. If racks are not intended, remove the key from {others}.
 
     ## References
-    KIP-36 (rack aware replica assignment); KIP-392 (fetch from the closest replica).
+    KIP-36 (rack-aware replica assignment); KIP-392 (fetch from the closest replica).
     """
     effective = Effective(view)
     racks = {broker: effective.get(broker, _KEY) for broker in effective.brokers if effective.told(broker)}
     named = [broker for broker, rack in racks.items() if rack.explicit]
     if racks and len(racks) == len(effective.brokers) and not named and all(rack.known for rack in racks.values()):
-        yield view.judge("KA708", "cluster", Status.NOT_APPLICABLE, reason="no broker names one")
+        yield view.judge("KA708", "cluster", Status.NOT_APPLICABLE, reason="no broker has a rack")
         return
     yield from unread(effective, "KA708")
     for broker, rack in racks.items():
         words = {"broker": broker, "key": _KEY, "rack": rack.text or "", "others": brokers(named)}
         if not rack.known or (not rack.explicit and not named):
-            error = "not every broker told its rack" if rack.known else f"{_KEY} was not told"
+            error = "not every broker reported its rack" if rack.known else f"{_KEY} is unknown"
             yield unknown(effective, "KA708", broker, error)
         elif rack.explicit:
             yield view.judge("KA708", f"broker/{broker}", Status.PASS, words)
         else:
-            yield view.judge("KA708", f"broker/{broker}", Status.FAIL, words, do="does" if len(named) == 1 else "do")
+            yield view.judge("KA708", f"broker/{broker}", Status.FAIL, words, do="has one" if len(named) == 1 else "have one")

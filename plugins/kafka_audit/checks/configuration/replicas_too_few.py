@@ -18,29 +18,31 @@ _INTERNAL, _ENOUGH = ("offsets.topic.replication.factor", "transaction.state.log
     needs=(BrokerConfig, BrokerProperty, DynamicConfig, RegisteredBroker),
     by_files=True,
     says={
-        Status.FAIL: "New topics by the defaults of broker {broker} are weak: {fault}",
-        Status.PASS: "New topics by the defaults of broker {broker} have {factor} replicas, {in_sync} in sync for acks=all",
-        Status.UNKNOWN: "Cannot determine whether new topics by the defaults of {who} are weak ({error})",
-        Status.NOT_APPLICABLE: "There cannot be more replicas: {reason}",
+        Status.FAIL: "New topics on broker {broker} get too little replication by default: {fault}",
+        Status.PASS: "New topics on broker {broker} get {factor} replicas by default, with min.insync.replicas {in_sync}",
+        Status.UNKNOWN: "Cannot determine whether new topics on {who} get enough replication by default ({error})",
+        Status.NOT_APPLICABLE: "More replicas are not possible: {reason}",
     },
 )
 def replicas_too_few(view: ClusterView) -> Iterator[Judgement]:
-    """The defaults of new topics keep too few replicas, or wait for too few.
+    """The defaults of new topics have too few replicas, or require too few in sync.
 
     ## Why it matters
-    Whoever creates a topic without saying more gets these: with one replica every restart of a broker is an outage of its
-    partitions and every dead disk a loss. With `min.insync.replicas=1` a write with `acks=all` may be on a single broker.
+    A topic that is created without explicit settings gets these defaults. With one replica, every restart of a broker is an
+    outage of its partitions, and every failed disk loses data. With `min.insync.replicas=1`, a write with `acks=all` may be on
+    a single broker.
 
     ## Fails when
-    `default.replication.factor` is below 3 (with two brokers: below 2); `min.insync.replicas` is 1 beside three replicas or more,
-    or not below the number of replicas, so that the first broker that stops ends all writes with `acks=all`; or the internal
-    topics of offsets and transactions are to be created with fewer replicas than that. The defaults of Kafka are 1 and 1.
+    `default.replication.factor` is below 3 (with two brokers: below 2). Or `min.insync.replicas` is 1 with three replicas or
+    more, or is not below the number of replicas, so that all writes with `acks=all` fail if one broker stops. Or the defaults
+    create the internal topics of offsets and transactions with fewer replicas. Kafka's own defaults are 1 and 1.
 
     ## Not known when
-    Neither DescribeConfigs nor server.properties of the broker was read; or one file alone, of how many is not known.
+    Neither DescribeConfigs nor server.properties of the broker was read, or only one file was read and the number of brokers is
+    unknown.
 
     ## Passes only when
-    None of that is so. It does not apply to a cluster of one broker, and says nothing of topics that exist.
+    None of these conditions holds. The check does not apply to a cluster of one broker, and does not check existing topics.
 
     ## What to do
     On all brokers: `default.replication.factor=3`, `min.insync.replicas=2`, internal topics with 3; the first here is {key}.
@@ -61,11 +63,11 @@ def replicas_too_few(view: ClusterView) -> Iterator[Judgement]:
         resource, found = f"broker/{broker}", {key: effective.get(broker, key).number for key in (_FACTOR, _IN_SYNC, *_INTERNAL)}
         known = {key: number for key, number in found.items() if number is not None}
         if size == 1 and effective.between.asked:
-            yield view.judge("KA707", resource, Status.NOT_APPLICABLE, reason="there is one broker")
+            yield view.judge("KA707", resource, Status.NOT_APPLICABLE, reason="the cluster has one broker")
         elif size == 1:
-            yield unknown(effective, "KA707", broker, "the number of brokers is not known", "the files of the other brokers")
+            yield unknown(effective, "KA707", broker, "the number of brokers is unknown", "the files of the other brokers")
         elif len(known) < len(found):
-            yield unknown(effective, "KA707", broker, f"{', '.join(sorted(found.keys() - known.keys()))} not told")
+            yield unknown(effective, "KA707", broker, f"{', '.join(sorted(found.keys() - known.keys()))} unknown")
         else:
             weak = tuple(_weak(known, min(_ENOUGH, size)))
             words = {"broker": broker, "factor": known[_FACTOR], "in_sync": known[_IN_SYNC]}
@@ -79,7 +81,7 @@ def _weak(known: Mapping[str, int], enough: int) -> Iterator[tuple[str, str]]:
     if factor < enough:
         yield _FACTOR, f"{_FACTOR} is {factor}"
     elif in_sync >= factor:
-        yield _IN_SYNC, f"{_IN_SYNC} is {in_sync} of {factor} replicas, so one broker that stops ends writes with acks=all"
+        yield _IN_SYNC, f"{_IN_SYNC} is {in_sync} of {factor} replicas, so writes with acks=all fail if one broker stops"
     if factor >= _ENOUGH and in_sync < _ENOUGH - 1:
-        yield _IN_SYNC, f"{_IN_SYNC} is {in_sync}, so a write with acks=all may be on a single broker"
+        yield _IN_SYNC, f"{_IN_SYNC} is {in_sync}, so a write with acks=all may be on one broker only"
     yield from ((key, f"{key} is {known[key]}") for key in _INTERNAL if known[key] < enough)

@@ -16,33 +16,33 @@ from kafka_audit.model.tables import BrokerConfig, BrokerProperty, DynamicConfig
     needs=(BrokerConfig, BrokerProperty, DynamicConfig, RegisteredBroker),
     by_files=True,
     says={
-        Status.FAIL: "Broker {broker} has {setting}={value}, where {others} {have} {usual} ({source})",
-        Status.PASS: "Broker {broker} decides by the same settings as others ({count} compared)",
-        Status.UNKNOWN: "Cannot determine whether {who} has the settings of the others ({error})",
+        Status.FAIL: "Broker {broker} has {setting}={value}, but {others} {have} {usual} ({source})",
+        Status.PASS: "Broker {broker} has the same settings as the other brokers ({count} compared)",
+        Status.UNKNOWN: "Cannot determine whether {who} has the same settings as the others ({error})",
         Status.NOT_APPLICABLE: "No settings to compare: {reason}",
     },
 )
 def settings_differ(view: ClusterView) -> Iterator[Judgement]:
-    """Brokers differ in a setting by which all of them decide alike.
+    """Brokers have different values of a setting that must be the same on all.
 
     ## Why it matters
-    What holds for a topic then depends on who leads it, who creates it and who is controller: a record is taken today and
-    refused after the next change of leader, a topic is kept for a week or a day.
+    The behaviour of a topic then depends on its leader, on the broker that creates it and on the controller: a record is
+    accepted today and rejected after the next leader change, or a topic is kept for a week or a day.
 
     ## Fails when
     One of 27 settings in effect (`message.max.bytes`, `log.retention.*`, `min.insync.replicas`, `num.partitions`,
     `unclean.leader.election.enable`, ...) is set, and not the same on all brokers. `log.retention.ms`, `.minutes` and `.hours`
-    count as one. Keys that have checks of their own (listeners, authorizer, super users, versions) are left to those.
+    count as one. Other checks compare listeners, authorizers, super users and versions.
 
     ## Not known when
-    Neither DescribeConfigs nor server.properties of the broker was read, or no other broker's.
+    Neither DescribeConfigs nor server.properties of the broker was read, or no other broker's settings were read.
 
     ## Passes only when
-    The broker has what most brokers have, in all that was compared. An unset key equals its default, however it is written.
+    The broker has the same values as most brokers in all compared settings. An unset key equals its default, in any notation.
 
     ## What to do
-    Decide which value is meant: {value} as on broker {broker}, or {usual} as on {others}. Set {setting} alike on all brokers;
-    where it is not dynamic, a broker takes it at its next restart.
+    Decide which value is intended: {value} as on broker {broker}, or {usual} as on {others}. Set {setting} to the same value on
+    all brokers. If it is not dynamic, a broker applies it at its next restart.
 
     ## References
     Kafka documentation, "Broker Configs"; KIP-226 (dynamic broker configuration).
@@ -53,7 +53,7 @@ def settings_differ(view: ClusterView) -> Iterator[Judgement]:
     if len(told) == 1:
         alone = "a single broker is known" if len(effective.brokers) == 1 else None
         if alone is None:
-            yield unknown(effective, "KA701", told[0], "no other broker's settings were read")
+            yield unknown(effective, "KA701", told[0], "no settings of another broker were read")
         else:
             yield view.judge("KA701", "cluster", Status.NOT_APPLICABLE, reason=alone)
         return
@@ -66,7 +66,7 @@ def settings_differ(view: ClusterView) -> Iterator[Judgement]:
         yield from found[broker]
         hidden = [key for key in MANAGED if not values[key][broker].known]
         if hidden:
-            yield unknown(effective, "KA701", broker, f"{', '.join(hidden)} not told")
+            yield unknown(effective, "KA701", broker, f"{', '.join(hidden)} unknown")
         elif not found[broker]:
             count = len(MANAGED)
             yield view.judge("KA701", f"broker/{broker}", Status.PASS, broker=broker, count=count)

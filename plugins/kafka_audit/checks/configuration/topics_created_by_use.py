@@ -17,17 +17,17 @@ _KEY = "auto.create.topics.enable"
     needs=(BrokerConfig, BrokerProperty, DynamicConfig, RegisteredBroker),
     by_files=True,
     says={
-        Status.FAIL: "Broker {broker} creates topics that clients merely ask for: {key} is true ({why})",
-        Status.PASS: "Broker {broker} creates no topic that nobody ordered ({source})",
-        Status.UNKNOWN: "Cannot determine whether {who} creates topics that clients merely ask for ({error})",
+        Status.FAIL: "Broker {broker} creates topics automatically: {key} is true ({why})",
+        Status.PASS: "Broker {broker} does not create topics automatically ({source})",
+        Status.UNKNOWN: "Cannot determine whether {who} creates topics automatically ({error})",
     },
 )
 def topics_created_by_use(view: ClusterView) -> Iterator[Judgement]:
-    """Topics come into being because a client names them.
+    """Brokers create topics automatically when a client uses them.
 
     ## Why it matters
-    A misspelt name becomes a topic with the brokers' default of partitions and replicas, and nobody notices that records go
-    there. A topic that was deleted while clients still use it comes back, empty.
+    A misspelt name becomes a topic with default partitions and replicas, and records go there unnoticed. A deleted topic that
+    clients still use is created again, empty.
 
     ## Fails when
     `auto.create.topics.enable` in effect is true, which is the default.
@@ -39,19 +39,19 @@ def topics_created_by_use(view: ClusterView) -> Iterator[Judgement]:
     It is false.
 
     ## What to do
-    See that whoever relies on it creates topics by other means (Kafka Streams and Connect do so themselves). Then set
-    `{key}=false` on all brokers, broker {broker} among them, and restart them one at a time: it is not dynamic.
+    Make sure that clients that rely on it create topics by other means (Kafka Streams and Connect do this themselves). Then set
+    `{key}=false` on all brokers, including broker {broker}, and restart them one at a time: the setting is not dynamic.
 
     ## References
-    KIP-361 (consumers may refrain from it); Kafka documentation, "Broker Configs".
+    KIP-361 (consumers can disable it); Kafka documentation, "Broker Configs".
     """
     effective = Effective(view)
     yield from unread(effective, "KA705")
     for broker in filter(effective.told, effective.brokers):
         found = effective.get(broker, _KEY)
         if not found.known:
-            yield unknown(effective, "KA705", broker, f"{_KEY} was not told")
+            yield unknown(effective, "KA705", broker, f"{_KEY} is unknown")
             continue
-        why = f"set, says {found.source}" if found.explicit else "Kafka's default"
+        why = f"set in {found.source}" if found.explicit else "Kafka's default"
         words = {"broker": broker, "key": _KEY, "why": why, "source": found.source}
         yield view.judge("KA705", f"broker/{broker}", Status.FAIL if found.true else Status.PASS, words)

@@ -18,33 +18,33 @@ _KEY = "unclean.leader.election.enable"
     needs=(BrokerConfig, BrokerProperty, DynamicConfig, RegisteredBroker),
     by_files=True,
     says={
-        Status.FAIL: "Broker {broker} lets replicas out of the ISR become leaders and lose records; {key} is {value} ({source})",
-        Status.PASS: "Broker {broker} makes no replica leader that is out of the ISR ({source})",
-        Status.UNKNOWN: "Cannot determine whether {who} lets replicas out of the ISR become leaders ({error})",
+        Status.FAIL: "Broker {broker} allows unclean leader elections, which lose records; {key} is {value} ({source})",
+        Status.PASS: "Broker {broker} does not allow unclean leader elections ({source})",
+        Status.UNKNOWN: "Cannot determine whether {who} allows unclean leader elections ({error})",
     },
 )
 def unclean_election(view: ClusterView) -> Iterator[Judgement]:
-    """Replicas out of the ISR may become leaders.
+    """Replicas that are not in the ISR may become leaders.
 
     ## Why it matters
-    When the last replica in sync goes away, another one takes over with what it has. Records that were acknowledged, with
-    `acks=all` too, are gone for good, and consumers are sent back to offsets that now hold other records.
+    If the last in-sync replica fails, another replica becomes leader with the records that it has. Acknowledged records,
+    including those with `acks=all`, are lost, and consumers return to offsets that now contain other records.
 
     ## Fails when
-    `unclean.leader.election.enable` in effect is set to true. The controller decides, so each broker that may become it counts.
-    MEDIUM on a broker of KRaft without the role of a controller, whose own setting is not asked.
+    `unclean.leader.election.enable` in effect is set to true. The controller decides, so every broker that may become the
+    controller counts. MEDIUM on a KRaft broker without the controller role, whose own setting is not used.
 
     ## Not known when
     Neither DescribeConfigs nor server.properties of the broker was read.
 
     ## Passes only when
-    It is false, or not set: false is the default since Kafka 0.11. Topics may say otherwise for themselves; this is not read.
+    It is false or not set: false is the default since Kafka 0.11. Topics may override it; the check does not read them.
 
     ## What to do
-    Take the line out, or turn it off at once for all brokers:
-    `kafka-configs.sh --bootstrap-server <broker>:9092 --alter --entity-type brokers --entity-default --add-config {key}=false`.
-    It was set on broker {broker} for a reason: for a topic where being there matters more than being complete, set it on that
-    topic alone. For one partition in need: `kafka-leader-election.sh --election-type unclean`.
+    Remove the line, or disable it immediately on all brokers: `kafka-configs.sh --bootstrap-server <broker>:9092 --alter
+    --entity-type brokers --entity-default --add-config {key}=false`. It was set on broker {broker} for a reason: if a topic
+    needs availability more than complete data, set it on that topic only. For a single partition use `kafka-leader-election.sh
+    --election-type unclean`.
 
     ## References
     KIP-106 (the default became false); Kafka documentation, "Unclean leader election: What if they all die?".
@@ -54,7 +54,7 @@ def unclean_election(view: ClusterView) -> Iterator[Judgement]:
     for broker in filter(effective.told, effective.brokers):
         found = effective.get(broker, _KEY)
         if not found.known:
-            yield unknown(effective, "KA704", broker, f"{_KEY} was not told")
+            yield unknown(effective, "KA704", broker, f"{_KEY} is unknown")
             continue
         words = {"broker": broker, "key": _KEY, "value": found.text or "false", "source": found.source}
         status = Status.FAIL if found.true and found.explicit else Status.PASS

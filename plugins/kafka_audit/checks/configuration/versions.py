@@ -37,8 +37,8 @@ def unlike(own: Mapping[int, tuple[int, int]], usual: Mapping[int, tuple[int, in
     unlike = sorted(key for key in {*own, *usual} if own.get(key) != usual.get(key))
     first = min((key for key in unlike if key in _NAMES), default=unlike[0])
     name = f"{_NAMES[first]} (API {first})" if first in _NAMES else f"API {first}"
-    more = f", and {counted(len(unlike) - 1, 'API')} more otherwise" if len(unlike) > 1 else ""
-    return f"it offers {name} in {_versions(own.get(first))}, not in {_versions(usual.get(first))}{more}"
+    more = f", and {counted(len(unlike) - 1, 'more API')}" if len(unlike) > 1 else ""
+    return f"it offers {name} in {_versions(own.get(first))}, most brokers in {_versions(usual.get(first))}{more}"
 
 
 def _versions(offered: tuple[int, int] | None) -> str:
@@ -55,7 +55,7 @@ def gap(
     if effective.between.asked and effective.between.kraft:
         return None
     if broker not in spoken:
-        return f"{KEY} was not told", None
+        return f"{KEY} is unknown", None
     if not effective.between.asked and "" in spoken.values():
-        return f"files that do not set {KEY} leave it to the software", "an audit of the running brokers"
+        return f"files without {KEY} use the version of the software", "an audit of the running brokers"
     return None

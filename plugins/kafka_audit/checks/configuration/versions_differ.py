@@ -18,33 +18,35 @@ from kafka_audit.model.text import brokers
     needs=(BrokerApi, BrokerConfig, BrokerProperty, RegisteredBroker),
     by_files=True,
     says={
-        Status.FAIL: "Broker {broker} is of another version than {others}: {fault}",
-        Status.PASS: "Broker {broker} speaks as others do ({what})",
-        Status.UNKNOWN: "Cannot determine whether {who} is of the version of the others ({error})",
+        Status.FAIL: "Broker {broker} runs a different version than {others}: {fault}",
+        Status.PASS: "Broker {broker} runs the same version as the other brokers ({what})",
+        Status.UNKNOWN: "Cannot determine whether {who} runs the same version as the others ({error})",
         Status.NOT_APPLICABLE: "No versions to compare: {reason}",
     },
 )
 def versions_differ(view: ClusterView) -> Iterator[Judgement]:
-    """Brokers are of several versions, or speak several versions of the inter-broker protocol.
+    """Brokers run different versions, or use different versions of the inter-broker protocol.
 
     ## Why it matters
-    In the middle of an upgrade that is as it must be. Left so, it is an upgrade that nobody finished: clients meet two kinds of
-    brokers, fixed faults come back with every change of leader, and the next upgrade begins from two versions.
+    This is normal during an upgrade. If it remains, the upgrade is incomplete: clients see two kinds of brokers, fixed bugs
+    return with a leader change, and the next upgrade starts from two versions.
 
     ## Fails when
-    The APIs that the broker offers (ApiVersions), or their versions, are not those that most brokers offer. Or
-    `inter.broker.protocol.version` in effect differs; KRaft does without that key.
+    The APIs that the broker offers (ApiVersions), or their versions, differ from most brokers. Or
+    `inter.broker.protocol.version` in effect differs; KRaft does not use that key.
 
     ## Not known when
-    The broker did not answer ApiVersions, or no other did. By server.properties alone: where not all set the key, for its
-    default is the version of the software.
+    The broker did not answer ApiVersions, or no other broker did. If only server.properties were read: not all files set the
+    key, because its default is the version of the software.
 
     ## Passes only when
-    It offers what most offer, and says the same protocol version; of files alone, the protocol version was compared.
+    The broker offers the same APIs as most brokers and has the same protocol version. If only files were read, the protocol
+    version was compared.
 
     ## What to do
-    Finish the upgrade, a broker at a time: first the software on all (broker {broker} is unlike {others}), then
-    `inter.broker.protocol.version`, if it is set, on all. Once the new one is in use there is no way back to the old software.
+    Complete the upgrade, one broker at a time: first the software on all brokers (broker {broker} differs from {others}), then
+    `inter.broker.protocol.version` on all, if it is set. When the new protocol version is in use, a downgrade of the software
+    is not possible.
 
     ## References
     Kafka documentation, "Upgrading".

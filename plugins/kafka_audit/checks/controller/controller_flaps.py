@@ -21,8 +21,8 @@ _MINUTES = 60
     needs=(Registry, RegisteredBroker),
     parts=("controller", "brokers", "topics"),
     says={
-        Status.FAIL: "The controller changes repeatedly: {rise} elections in {minutes} minutes since the previous snapshot "
-        "(epoch {before} to {after})",
+        Status.FAIL: "The controller changes repeatedly: {rise} elections in {minutes} minutes; epoch {before} to {after} "
+        "since the previous snapshot",
         Status.PASS: "The controller was elected {rise} times in {minutes} minutes since the previous snapshot (epoch {after})",
         Status.UNKNOWN: "Cannot determine whether the controller changes repeatedly ({error})",
         Status.NOT_APPLICABLE: "Controller elections cannot be counted: {reason}",

@@ -16,7 +16,7 @@ from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic
     needs=(RegisteredTopic, RegisteredPartition),
     parts=("topics",),
     says={
-        Status.FAIL: "Leaders change repeatedly: the leader epoch of {count} partitions ({partitions}) rose by up to {most} "
+        Status.FAIL: "Leaders change repeatedly; the leader epoch of {count} partitions ({partitions}) rose by up to {most} "
         "in {minutes} minutes",
         Status.PASS: "No leader epoch of {total} partitions rose above the limit since the previous snapshot",
         Status.UNKNOWN: "Cannot determine whether leaders change repeatedly ({error})",

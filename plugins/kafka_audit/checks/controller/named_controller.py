@@ -54,7 +54,7 @@ def _one(  # noqa: PLR0913, PLR0917 -- one broker with all that it is judged by
     own = [row for row in views if state.kafka_cluster_id in {None, row.kafka_cluster_id}]
     if state.controller_id is None:
         return view.judge(_CODE, resource, Status.NOT_APPLICABLE, words, reason=_ABSENT)
-    words["right"] = f"controller {state.controller_id}, according to ZooKeeper"
+    words["right"] = f"controller {state.controller_id} (from ZooKeeper)"
     if not own:
         return view.judge(_CODE, resource, Status.UNKNOWN, words | _silence(view, resource, views))
     said = {row.listener: row.controller_id for row in own if row.controller_id != state.controller_id}
@@ -90,9 +90,7 @@ def among_observers(view: ClusterView) -> Iterator[Judgement]:
     for row in quorum.now.views if right is not None else ():
         resource = observer_of(row)
         words = {"who": resource.replace("/", " ", 1), "subject": start_upper(resource.replace("/", " ", 1))}
-        words["right"] = (
-            f"controller {right.leader_id} with epoch {right.leader_epoch}, according to the newest answer" if right else ""
-        )
+        words["right"] = f"controller {right.leader_id} with epoch {right.leader_epoch} (from the newest answer)" if right else ""
         epoch = "" if row.leader_epoch is None else f" with epoch {row.leader_epoch}"
         words["said"] = f"controller {row.leader_id}{epoch}"
         if right is None or row.leader_id == right.leader_id:

@@ -16,7 +16,7 @@ from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic, Regis
     needs=(Registry, RegisteredTopic, RegisteredPartition),
     parts=("controller", "topics"),
     says={
-        Status.FAIL: "Brokers will reject the controller: the state of {partitions} has controller epoch {written}, above "
+        Status.FAIL: "Brokers will reject the controller; the state of {partitions} has controller epoch {written}, above "
         "{epoch} in /controller_epoch",
         Status.PASS: "No state of {total} partitions is ahead of /controller_epoch ({epoch})",
         Status.UNKNOWN: "Cannot determine whether partition states are ahead of /controller_epoch ({error})",

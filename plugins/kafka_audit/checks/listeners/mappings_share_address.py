@@ -18,7 +18,7 @@ from kafka_audit.model.text import listing
     severity=Severity.HIGH,
     needs=(Probe, BrokerIdentity),
     says={
-        Status.FAIL: "Broker {broker} shares its mapped address with {others}: `reach` maps {count} advertised addresses to "
+        Status.FAIL: "Broker {broker} shares its mapped address with {others}; `reach` maps {count} advertised addresses to "
         "{via}",
         Status.PASS: "{address} ({listener} of broker {broker}) has its own mapped address, or TLS selects it by name",
         Status.UNKNOWN: "Cannot determine whether `reach` maps {who} to an address of its own ({error})",

@@ -16,7 +16,7 @@ from kafka_audit.model.tables import Probe
     severity=Severity.LOW,
     needs=(Probe,),
     says={
-        Status.FAIL: "Host {host} is a single point of failure: `reach` maps all {count} brokers through it (listeners "
+        Status.FAIL: "Host {host} is a single point of failure; `reach` maps all {count} brokers through it (listeners "
         "{listeners})",
         Status.PASS: "`reach` maps {count} brokers through {hosts} (listeners {listeners})",
         Status.UNKNOWN: "Cannot determine whether all clients of {who} depend on one host ({error})",

@@ -15,7 +15,7 @@ from kafka_audit.model.tables import BrokerView, RegisteredBroker, Registry
     needs=(Registry, RegisteredBroker, BrokerView),
     parts=("controller",),
     says={
-        Status.FAIL: "Broker {broker} belongs to another cluster: it reports cluster id {said}, the audited cluster is "
+        Status.FAIL: "Broker {broker} belongs to another cluster; it reports cluster id {said}, the audited cluster is "
         "{zookeeper}",
         Status.PASS: "Broker {broker} reports the audited cluster's id ({zookeeper})",
         Status.UNKNOWN: "Cannot determine whether {who} belongs to this cluster ({error})",

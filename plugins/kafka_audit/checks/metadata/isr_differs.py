@@ -15,7 +15,7 @@ from kafka_audit.model.tables import BrokerView, RegisteredBroker, RegisteredPar
     needs=(RegisteredBroker, RegisteredTopic, RegisteredPartition, BrokerView, ViewPartition, ViewTopic),
     parts=("topics",),
     says={
-        Status.FAIL: "Broker {broker} reports a different ISR for {count} of {total} partitions ({partitions}): {held} has "
+        Status.FAIL: "Broker {broker} reports a different ISR for {count} of {total} partitions ({partitions}); {held} has "
         "{zookeeper}, the broker reports {said}",
         Status.PASS: "Broker {broker} reports the ISR that {held} has, for partitions with the same leader and epoch",
         Status.UNKNOWN: "Cannot determine whether {who} reports the current ISR ({error})",

@@ -15,7 +15,7 @@ from kafka_audit.model.tables import BrokerView, RegisteredBroker, RegisteredPar
     needs=(RegisteredBroker, RegisteredTopic, RegisteredPartition, BrokerView, ViewPartition, ViewTopic),
     parts=("brokers", "topics"),
     says={
-        Status.FAIL: "Clients of broker {broker} find no leader for {count} of {total} partitions ({partitions}): it returns "
+        Status.FAIL: "Clients of broker {broker} find no leader for {count} of {total} partitions ({partitions}); it returns "
         "error 5 LEADER_NOT_AVAILABLE although {right} (first: {first})",
         Status.PASS: "Broker {broker} reports a leader wherever {held} (it lists {listed} of {total} partitions)",
         Status.UNKNOWN: "Cannot determine whether {who} reports every leader ({error})",

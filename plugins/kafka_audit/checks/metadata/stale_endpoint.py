@@ -15,7 +15,7 @@ from kafka_audit.model.tables import BrokerView, RegisteredBroker, RegisteredEnd
     needs=(RegisteredBroker, RegisteredEndpoint, BrokerView, ViewBroker),
     parts=("brokers",),
     says={
-        Status.FAIL: "Clients of broker {broker} are sent to an old address of broker {subjects}: {zookeeper} is registered, "
+        Status.FAIL: "Clients of broker {broker} are sent to an old address of broker {subjects}; {zookeeper} is registered, "
         "it reports {said} (listener {listeners})",
         Status.PASS: "Broker {broker} reports the registered address of every broker that it lists ({listeners})",
         Status.UNKNOWN: "Cannot determine whether {who} reports old addresses ({error})",

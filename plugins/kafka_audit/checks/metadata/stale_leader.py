@@ -15,8 +15,8 @@ from kafka_audit.model.tables import BrokerView, RegisteredBroker, RegisteredPar
     needs=(RegisteredBroker, RegisteredTopic, RegisteredPartition, BrokerView, ViewTopic, ViewPartition),
     parts=("topics",),
     says={
-        Status.FAIL: "Clients of broker {broker} are sent to old leaders: its leader differs from {newest} for {count} of "
-        "{total} partitions ({partitions}); first: {first}, the broker reports {said}",
+        Status.FAIL: "Clients of broker {broker} are sent to old leaders; its leader differs from {newest} for {count} of "
+        "{total} partitions ({partitions}), first: {first}, the broker reports {said}",
         Status.PASS: "Broker {broker} reports the leader {held} for all {listed} of {total} partitions that it lists",
         Status.UNKNOWN: "Cannot determine whether {who} reports old leaders ({error})",
         Status.NOT_APPLICABLE: "Nothing to compare views with: {reason}",

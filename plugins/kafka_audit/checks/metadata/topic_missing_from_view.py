@@ -15,7 +15,7 @@ from kafka_audit.model.tables import BrokerView, RegisteredBroker, RegisteredPar
     needs=(RegisteredBroker, RegisteredTopic, RegisteredPartition, BrokerView, ViewTopic, ViewPartition),
     parts=("topics",),
     says={
-        Status.FAIL: "Clients of broker {broker} do not see all topics: it does not list {count} of {total} partitions as "
+        Status.FAIL: "Clients of broker {broker} do not see all topics; it does not list {count} of {total} partitions as "
         "{holds} them ({partitions})",
         Status.PASS: "Broker {broker} lists all {total} partitions with the replicas {held}",
         Status.UNKNOWN: "Cannot determine whether {who} lists every topic ({error})",

@@ -20,26 +20,26 @@ _IN_ZOOKEEPER = frozenset({"kafka.security.authorizer.AclAuthorizer", "kafka.sec
     needs=(BrokerConfig, BrokerProperty),
     says={
         Status.FAIL: "Broker {broker} runs authorizer {authorizer}, which {fault}",
-        Status.PASS: "Broker {broker} runs no authorizer that keeps its ACLs in ZooKeeper ({authorizer})",
-        Status.UNKNOWN: "Cannot determine which authorizer {who} runs ({error})",
+        Status.PASS: "Broker {broker} runs no authorizer that stores ACLs in ZooKeeper ({authorizer})",
+        Status.UNKNOWN: "Cannot determine the authorizer of {who} ({error})",
         Status.NOT_APPLICABLE: "No migration to prepare: {reason}",
     },
 )
 def authorizer_to_replace(view: ClusterView) -> Iterator[Judgement]:
-    """A broker's authorizer keeps its ACLs in ZooKeeper, or is one of which Kafka knows nothing.
+    """A broker's authorizer stores its ACLs in ZooKeeper, or is not Kafka's own.
 
     ## Why it matters
-    The migration copies ACLs, and nobody but StandardAuthorizer reads them in KRaft. A KRaft broker or controller that starts
-    without it lets nobody, or everybody, in; `super.users` must name the controllers' principal as well.
+    The migration copies ACLs, but in KRaft only StandardAuthorizer reads them. A KRaft broker or controller that starts without
+    it denies every client, or allows every client. `super.users` must also contain the controllers' principal.
 
     ## Fails when
-    `authorizer.class.name` is AclAuthorizer, SimpleAclAuthorizer or a class that is not Kafka's.
+    `authorizer.class.name` is AclAuthorizer, SimpleAclAuthorizer or a class that is not Kafka's own.
 
     ## Not known when
-    The broker did not tell the key.
+    The broker did not report the key.
 
     ## Passes only when
-    The key was read, and is empty or StandardAuthorizer. It does not apply in KRaft mode.
+    The key was read, and is empty or StandardAuthorizer. The check does not apply in KRaft mode.
 
     ## What to do
     Plan `authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer` for the controllers from their first
@@ -58,11 +58,11 @@ def authorizer_to_replace(view: ClusterView) -> Iterator[Judgement]:
         setting = effective.settings.get(broker, _KEY)
         words = {"broker": broker, "who": f"broker {broker}", "authorizer": setting.value or "none", "fault": ""}
         if not setting.known:
-            gap = {"error": f"{_KEY} was not told", "needs": f"DescribeConfigs on Cluster, answered by broker {broker}"}
+            gap = {"error": f"{_KEY} is unknown", "needs": f"DescribeConfigs on Cluster, answered by broker {broker}"}
             yield view.judge("KA904", f"broker/{broker}", Status.UNKNOWN, words | gap)
         elif setting.value in {None, _STANDARD}:
             yield view.judge("KA904", f"broker/{broker}", Status.PASS, words)
         else:
-            words["fault"] = "keeps its ACLs in ZooKeeper" if setting.value in _IN_ZOOKEEPER else "is not Kafka's own"
+            words["fault"] = "stores its ACLs in ZooKeeper" if setting.value in _IN_ZOOKEEPER else "is not Kafka's own"
             yield view.judge("KA904", f"broker/{broker}", Status.FAIL, words)
     yield from unread(effective, "KA904")

@@ -18,32 +18,32 @@ _DELETES = "zookeeper /admin/delete_topics"
     severity=Severity.MEDIUM,
     needs=(RegisteredTopic, RegisteredPartition, Reassignment),
     says={
-        Status.FAIL: "{what} is under way: {count}, first {first}",
-        Status.PASS: "No {what} is under way",
-        Status.UNKNOWN: "Cannot determine whether a {what} is under way ({error})",
+        Status.FAIL: "A {what} is in progress: {count}, first {first}",
+        Status.PASS: "No {what} is in progress",
+        Status.UNKNOWN: "Cannot determine whether a {what} is in progress ({error})",
         Status.NOT_APPLICABLE: "No migration to prepare: {reason}",
     },
 )
 def change_under_way(view: ClusterView) -> Iterator[Judgement]:
-    """A reassignment or a deletion of topics is under way.
+    """A reassignment or a topic deletion is in progress.
 
     ## Why it matters
-    The migration takes over what is half done, and then two kinds of controllers have had a hand in it. A deletion that hangs
-    for a dead broker, and a reassignment to one, hang on in KRaft without the znodes that people know how to remove.
+    The migration copies incomplete changes, and then both kinds of controllers have worked on them. A deletion that waits for a
+    dead broker, or a reassignment to one, stays stuck in KRaft, without the znodes that administrators know how to remove.
 
     ## Fails when
-    A partition has replicas to add or to remove (`change/reassignment`), or a topic stands under `/admin/delete_topics`
+    A partition has replicas to add or to remove (`change/reassignment`), or a topic is under `/admin/delete_topics`
     (`change/deletion`).
 
     ## Not known when
     ZooKeeper's topics, reassignments or deletions could not be read.
 
     ## Passes only when
-    They were read, and there are none. It does not apply in KRaft mode.
+    They were read, and there are none. The check does not apply in KRaft mode.
 
     ## What to do
-    Wait until it ends, or end it: `kafka-reassign-partitions.sh --bootstrap-server <broker>:9092 --list`, then `--cancel`. A
-    deletion goes on once every broker with a replica is back ({first}).
+    Wait until it finishes, or cancel it: `kafka-reassign-partitions.sh --bootstrap-server <broker>:9092 --list`, then
+    `--cancel`. A deletion continues when every broker with a replica is back ({first}).
 
     ## References
     KIP-866 (migration), KIP-455 (reassignments).

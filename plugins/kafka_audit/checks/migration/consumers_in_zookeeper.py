@@ -17,31 +17,31 @@ _PATH = "/consumers"
     severity=Severity.MEDIUM,
     needs=(ZookeeperNode,),
     says={
-        Status.FAIL: "{count} of the old client keep their offsets in ZooKeeper ({names}): they end with it",
-        Status.PASS: "No consumer group keeps its offsets in ZooKeeper",
-        Status.UNKNOWN: "Cannot determine whether consumer groups keep their offsets in ZooKeeper ({error})",
+        Status.FAIL: "{count} of the old client store their offsets in ZooKeeper ({names}) and stop working without it",
+        Status.PASS: "No consumer group stores its offsets in ZooKeeper",
+        Status.UNKNOWN: "Cannot determine whether consumer groups store their offsets in ZooKeeper ({error})",
         Status.NOT_APPLICABLE: "No migration to prepare: {reason}",
     },
 )
 def consumers_in_zookeeper(view: ClusterView) -> Iterator[Judgement]:
-    """Consumer groups of the old client have their place in ZooKeeper.
+    """Consumer groups of the old client store their offsets in ZooKeeper.
 
     ## Why it matters
-    Clients older than 0.9, and tools that are called with `--zookeeper`, talk to ZooKeeper itself. When it is switched off they
-    stop, and nothing in Kafka says who they were.
+    Clients older than 0.9, and tools with `--zookeeper`, connect to ZooKeeper directly. They stop when it is shut down, and no
+    Kafka API identifies them.
 
     ## Fails when
-    There is a znode below `/consumers`. Groups that ended long ago leave theirs behind: no date is kept.
+    A znode exists under `/consumers`. Groups that ended long ago may have left one: ZooKeeper records no last use.
 
     ## Not known when
-    `/consumers` could not be read; Kafka makes it with its first start.
+    `/consumers` could not be read; Kafka creates it at its first start.
 
     ## Passes only when
-    It was read, and is empty. It does not apply in KRaft mode.
+    It was read, and is empty. The check does not apply in KRaft mode.
 
     ## What to do
-    Find who {names} are, and move them to a client of today. Look for scripts with `--zookeeper`, and for old versions of
-    Cruise Control, CMAK and Burrow, before ZooKeeper is switched off.
+    Find the applications of {names}, and move them to a current client. Before you shut down ZooKeeper, look for scripts with
+    `--zookeeper`, and for old versions of Cruise Control, CMAK and Burrow.
 
     ## References
     KIP-35, KIP-500; Kafka 4.0 documentation, "Notable changes" (tools without `--zookeeper`).

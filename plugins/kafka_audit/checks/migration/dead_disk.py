@@ -16,9 +16,9 @@ from kafka_audit.model.tables import LogDir
     severity=Severity.HIGH,
     needs=(LogDir,),
     says={
-        Status.FAIL: "Log dir {path} of broker {broker} is offline, and a broker does not start as KRaft broker with a dead disk",
-        Status.PASS: "Log dir {path} of broker {broker} serves",
-        Status.UNKNOWN: "Cannot determine whether the log dirs of {who} serve ({error})",
+        Status.FAIL: "Log dir {path} of broker {broker} is offline; a broker with a failed disk does not start as a KRaft broker",
+        Status.PASS: "Log dir {path} of broker {broker} is online",
+        Status.UNKNOWN: "Cannot determine whether the log dirs of {who} are online ({error})",
         Status.NOT_APPLICABLE: "No migration to prepare: {reason}",
     },
 )
@@ -26,20 +26,20 @@ def dead_disk(view: ClusterView) -> Iterator[Judgement]:
     """A log dir is offline (KA501) before a migration.
 
     ## Why it matters
-    Each broker is restarted twice on the way. With a dead disk its replicas there are gone, so the next restart elsewhere takes
-    partitions offline, and what the broker would report of its directories is incomplete.
+    The migration restarts each broker twice. Replicas on a failed disk are unavailable, so the next restart of another broker
+    takes partitions offline. The broker would also report incomplete directories to the controllers.
 
     ## Fails when
     DescribeLogDirs answers error 56 KAFKA_STORAGE_ERROR for the directory.
 
     ## Not known when
-    A broker told no directories.
+    A broker reported no directories.
 
     ## Passes only when
-    The broker listed the directory without an error. It does not apply in KRaft mode.
+    The broker listed the directory without an error. The check does not apply in KRaft mode.
 
     ## What to do
-    Mend it first: `kafka-audit explain KA501`. Then wait until nothing is under-replicated ({path} of broker {broker}).
+    Repair it first: `kafka-audit explain KA501`. Then wait until no partition is under-replicated ({path} of broker {broker}).
 
     ## References
     KIP-866 (migration), KIP-858 (JBOD in KRaft).

@@ -20,8 +20,9 @@ _VERSION = re.compile(r"(\d+)\.(\d+)(?:-IV(\d+))?")
     severity=Severity.HIGH,
     needs=(LogDir, BrokerConfig, BrokerProperty),
     says={
-        Status.FAIL: "Broker {broker} has {dirs} log dirs and speaks protocol {version}: KRaft takes several from 3.7-IV2 on",
-        Status.PASS: "Broker {broker} has {dirs} log dirs, and speaks protocol {version}",
+        Status.FAIL: "Broker {broker} has {dirs} log dirs and uses protocol {version}; KRaft supports several log dirs since "
+        "3.7-IV2",
+        Status.PASS: "Broker {broker} has {dirs} log dirs and uses protocol {version}",
         Status.UNKNOWN: "Cannot determine whether {who} has more log dirs than its protocol allows in KRaft ({error})",
         Status.NOT_APPLICABLE: "No migration to prepare: {reason}",
     },
@@ -30,20 +31,20 @@ def disks_before_protocol(view: ClusterView) -> Iterator[Judgement]:
     """A broker has several log dirs (JBOD), and the inter-broker protocol is older than 3.7-IV2.
 
     ## Why it matters
-    Before 3.7-IV2 KRaft does not know on which disk a replica lies: a dead disk would not move its leaders. Kafka refuses the
-    migration of such a broker.
+    Before 3.7-IV2, KRaft does not record on which disk a replica is: a failed disk would not move its leaders. Kafka refuses to
+    migrate such a broker.
 
     ## Fails when
     DescribeLogDirs or `log.dirs` names more than one directory, and the protocol in effect is below 3.7-IV2.
 
     ## Not known when
-    The broker told neither its directories, nor its protocol version.
+    The broker reported neither its directories nor its protocol version.
 
     ## Passes only when
-    It has one directory, or speaks 3.7-IV2 or later. It does not apply in KRaft mode.
+    It has one directory, or uses 3.7-IV2 or later. The check does not apply in KRaft mode.
 
     ## What to do
-    Upgrade all brokers to 3.9 and set `inter.broker.protocol.version=3.9` on all before the migration: broker {broker} speaks
+    Upgrade all brokers to 3.9 and set `inter.broker.protocol.version=3.9` on all before the migration: broker {broker} uses
     {version}.
 
     ## References
@@ -58,9 +59,9 @@ def disks_before_protocol(view: ClusterView) -> Iterator[Judgement]:
             continue
         found = effective.get(broker, KEY)
         dirs, known = _dirs(view, effective, broker), bool(found.known and found.text)
-        words = {"broker": broker, "who": f"broker {broker}", "version": found.text or "not known", "dirs": dirs}
+        words = {"broker": broker, "who": f"broker {broker}", "version": found.text or "unknown", "dirs": dirs}
         if dirs == 0 or (dirs > 1 and not known):
-            error = f"{KEY if dirs else 'log.dirs'} was not told"
+            error = f"{KEY if dirs else 'log.dirs'} is unknown"
             gap = {"error": error, "needs": f"Describe and DescribeConfigs on Cluster, answered by broker {broker}"}
             yield view.judge("KA902", f"broker/{broker}", Status.UNKNOWN, words | gap)
         else:

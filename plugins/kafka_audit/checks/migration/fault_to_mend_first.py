@@ -22,18 +22,18 @@ _CODES = {
     severity=Severity.HIGH,
     needs=(Verdict,),
     says={
-        Status.FAIL: "The audit finds {what} ({check}): {count}, first {first}; every restart of the migration makes it worse",
+        Status.FAIL: "The audit finds {what} ({check}): {count}, first {first}; every restart of the migration can make it worse",
         Status.PASS: "The audit finds no {what} ({check})",
         Status.UNKNOWN: "Cannot determine whether there are {what} ({check}: {error})",
         Status.NOT_APPLICABLE: "No migration to prepare: {reason}",
     },
 )
 def fault_to_mend_first(view: ClusterView) -> Iterator[Judgement]:
-    """The audit of the same snapshot finds stale views, topic ids that differ, or partitions that are offline or close to it.
+    """The audit of the same snapshot finds stale views, different topic ids, or offline or nearly offline partitions.
 
     ## Why it matters
-    A migration copies what ZooKeeper holds and restarts every broker twice. What is wrong before is copied, and a partition
-    without spare replicas is offline with the first restart.
+    A migration copies the data of ZooKeeper and restarts every broker twice. Existing faults are copied, and a partition
+    without spare replicas goes offline at the first restart.
 
     ## Fails when
     One of KA101, KA109, KA601 and KA602 fails in this snapshot. The resource is `check/<code>`.
@@ -42,10 +42,10 @@ def fault_to_mend_first(view: ClusterView) -> Iterator[Judgement]:
     That check could not judge, or did not run.
 
     ## Passes only when
-    The check ran on this snapshot and nothing failed. It does not apply in KRaft mode.
+    The check ran on this snapshot and did not fail. The check does not apply in KRaft mode.
 
     ## What to do
-    Mend {first} first: `kafka-audit explain {check}` says how.
+    Repair {first} first: see `kafka-audit explain {check}`.
 
     ## References
     KIP-866, "Rejected Alternatives" and "Failure Modes".

@@ -18,30 +18,31 @@ _READS = ("zookeeper /kafka-acl", "zookeeper /config/users", "zookeeper /config/
     severity=Severity.INFO,
     needs=(ScramUser, DynamicConfig, AclHolder, Registry, TopicConfig),
     says={
-        Status.FAIL: "ZooKeeper holds {what}: count them again after the migration",
-        Status.PASS: "ZooKeeper holds no ACL, SCRAM credential or setting that would have to be there after the migration",
-        Status.UNKNOWN: "Cannot determine what of ACLs, SCRAM credentials and settings ZooKeeper holds ({error})",
+        Status.FAIL: "ZooKeeper contains {what}: compare the counts after the migration",
+        Status.PASS: "ZooKeeper contains no ACL, SCRAM credential or setting to compare after the migration",
+        Status.UNKNOWN: "Cannot determine the ACLs, SCRAM credentials and settings in ZooKeeper ({error})",
         Status.NOT_APPLICABLE: "No migration to prepare: {reason}",
     },
 )
 def kept_in_zookeeper(view: ClusterView) -> Iterator[Judgement]:
-    """What ZooKeeper holds besides topics: ACLs, SCRAM credentials, dynamic settings of brokers, settings of topics.
+    """ZooKeeper contains ACLs, SCRAM credentials, or dynamic settings of brokers or topics.
 
     ## Why it matters
-    The migration copies all of it. An inventory taken before is what the count after can be held against; delegation tokens and
-    quotas are copied too, and this audit does not read them.
+    The migration copies all of it. An inventory from before the migration can be compared with the counts after it. Delegation
+    tokens and quotas are copied too; this audit does not read them.
 
     ## Fails when
-    There is any of them; told as information, never alerted.
+    There is any of them. The finding is information and never alerts.
 
     ## Not known when
     One of the znodes `/kafka-acl`, `/config/users`, `/config/brokers` and `/config/topics` could not be read.
 
     ## Passes only when
-    All were read, and are empty. It does not apply in KRaft mode.
+    All were read, and are empty. The check does not apply in KRaft mode.
 
     ## What to do
-    Keep this inventory ({what}), and compare: `kafka-acls.sh --list`, `kafka-configs.sh --describe --all --entity-type users`.
+    Keep this inventory ({what}), and compare it after the migration: `kafka-acls.sh --list`, `kafka-configs.sh --describe --all
+    --entity-type users`.
 
     ## References
     KIP-866, "Metadata to be migrated".

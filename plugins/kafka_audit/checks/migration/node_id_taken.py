@@ -14,31 +14,31 @@ from kafka_audit.model.tables import PlannedNode, RegisteredBroker, RegisteredPa
     severity=Severity.HIGH,
     needs=(RegisteredBroker, RegisteredTopic, RegisteredPartition, PlannedNode),
     says={
-        Status.FAIL: "Node id {node} is planned for a KRaft controller, and {holder}",
-        Status.PASS: "Node id {node}, planned for a KRaft controller, is no broker's",
+        Status.FAIL: "Node id {node} is planned for a KRaft controller, but {holder}",
+        Status.PASS: "Node id {node}, planned for a KRaft controller, is not used by a broker",
         Status.UNKNOWN: "Cannot determine whether planned node ids are free ({error})",
         Status.NOT_APPLICABLE: "No migration to prepare: {reason}",
     },
 )
 def node_id_taken(view: ClusterView) -> Iterator[Judgement]:
-    """A node id that the plan gives to a KRaft controller is already a broker's.
+    """A node id that is planned for a KRaft controller belongs to a broker.
 
     ## Why it matters
-    In KRaft brokers and controllers share one range of ids. A controller with a broker's id cannot be told from it, and the
-    broker of that id is refused by the quorum.
+    In KRaft, brokers and controllers share one range of ids. A controller with a broker's id cannot be distinguished from it,
+    and the quorum rejects the broker with that id.
 
     ## Fails when
-    A planned id is registered as a broker, or stands in an assignment as one that is away.
+    A planned id is registered as a broker, or an assignment contains it as a missing broker.
 
     ## Not known when
-    No node ids were planned, or ZooKeeper's registrations or topics could not be read. Whether the controllers' ports can
-    be reached is seen only once they listen.
+    No node ids were planned, or ZooKeeper's registrations or topics could not be read. Whether the controllers' ports are
+    reachable is known only when they listen.
 
     ## Passes only when
-    The id is neither registered nor in any assignment. It does not apply in KRaft mode.
+    The id is neither registered nor in any assignment. The check does not apply in KRaft mode.
 
     ## What to do
-    Give the controller another `node.id` than {node}, by custom 3000 and up, before it is formatted.
+    Give the controller a `node.id` other than {node}, by convention 3000 and above, before it is formatted.
 
     ## References
     KIP-866; Kafka 3.9 documentation, "Provisioning the KRaft controller quorum".
@@ -52,11 +52,15 @@ def node_id_taken(view: ClusterView) -> Iterator[Judgement]:
         return
     planned = {row.node_id for row in view.of(PlannedNode)}
     if not planned:
-        words = {"error": "the plan names none", "needs": "the controllers' node ids (--node-ids 3000,3001,3002)"}
+        words = {"error": "the plan contains no node ids", "needs": "the controllers' node ids (--node-ids 3000,3001,3002)"}
         yield view.judge("KA910", "cluster", Status.UNKNOWN, words)
     for node in sorted(planned):
         resource = f"node/{node}"
-        holder = f"broker {node} has it" if node in view.brokers else f"partitions are assigned to a broker {node} that is away"
+        holder = (
+            f"broker {node} has it"
+            if node in view.brokers
+            else f"partitions are assigned to broker {node}, which is not registered"
+        )
         if node in view.brokers or node in view.partitions.assigned:
             yield view.judge("KA910", resource, Status.FAIL, node=node, holder=holder)
         elif unread := view.gap("topics"):

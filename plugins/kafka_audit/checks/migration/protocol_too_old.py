@@ -20,33 +20,34 @@ _BEGINS, _DOCUMENTED = (3, 6), (3, 9)
     needs=(BrokerApi, BrokerConfig, BrokerProperty),
     says={
         Status.FAIL: "Broker {broker} is not ready to migrate to KRaft: {fault}",
-        Status.PASS: "Broker {broker} speaks inter-broker protocol {version} and is of the version of the others",
-        Status.UNKNOWN: "Cannot determine whether {who} is of a version that can migrate ({error})",
+        Status.PASS: "Broker {broker} uses inter-broker protocol {version} and runs the same version as the others",
+        Status.UNKNOWN: "Cannot determine whether the version of {who} can migrate ({error})",
         Status.NOT_APPLICABLE: "No migration to prepare: {reason}",
     },
 )
 def protocol_too_old(view: ClusterView) -> Iterator[Judgement]:
-    """Brokers are of a version, or speak a protocol, that cannot migrate to KRaft, or they are of several versions.
+    """Brokers run a version or use a protocol that cannot migrate to KRaft, or they run different versions.
 
     ## Why it matters
-    Kafka's documentation asks for software and inter-broker protocol 3.9 on all brokers before the migration. Below 3.6-IV1 the
-    KRaft controller does not begin it, below 3.4 a broker refuses to start with `zookeeper.metadata.migration.enable`, and the
-    protocol may not change while the migration runs. A low protocol leaves things behind: SCRAM users need 3.5-IV2, delegation
-    tokens 3.6-IV2.
+    Kafka's documentation requires software and inter-broker protocol 3.9 on all brokers before the migration. Below 3.6-IV1 the
+    KRaft controller does not begin it. Below 3.4 a broker does not start with `zookeeper.metadata.migration.enable`. The
+    protocol must not change during the migration. A low protocol does not migrate everything: SCRAM users need 3.5-IV2,
+    delegation tokens 3.6-IV2.
 
     ## Fails when
-    `inter.broker.protocol.version` in effect is below 3.9 (HIGH; MEDIUM from 3.6 on, where the documentation of that release
-    allows it), or a broker offers other APIs than most: an upgrade is half done.
+    `inter.broker.protocol.version` in effect is below 3.9 (HIGH; MEDIUM from 3.6 on, if the documentation of that release
+    allows it), or a broker offers different APIs than most: an upgrade is incomplete.
 
     ## Not known when
-    A broker did not tell its protocol version, or no broker is known.
+    A broker did not report its protocol version, or no broker is known.
 
     ## Passes only when
-    The protocol in effect was read and is 3.9, and the APIs are those of the others. It does not apply in KRaft mode.
+    The protocol in effect was read and is 3.9, and the broker offers the same APIs as the others. The check does not apply in
+    KRaft mode.
 
     ## What to do
-    Upgrade all brokers to 3.9 a broker at a time. After `inter.broker.protocol.version=3.9` there is no way back to older
-    software: set it on all (broker {broker}: {fault}), a broker at a time again, only when all run well.
+    Upgrade all brokers to 3.9, one at a time. After `inter.broker.protocol.version=3.9` a downgrade of the software is not
+    possible: set it on all brokers (broker {broker}: {fault}), again one at a time, only when all of them run without errors.
 
     ## References
     KIP-866; Kafka 3.9 documentation, "ZooKeeper to KRaft Migration", "Preparing for migration".
@@ -73,7 +74,7 @@ def protocol_too_old(view: ClusterView) -> Iterator[Judgement]:
         if faults:
             yield view.judge("KA901", f"broker/{broker}", Status.FAIL, words, severity=severity, fault=" and ".join(faults))
         elif not found.known or not found.text:
-            gap = {"error": f"{KEY} was not told", "needs": f"DescribeConfigs on Cluster, answered by broker {broker}"}
+            gap = {"error": f"{KEY} is unknown", "needs": f"DescribeConfigs on Cluster, answered by broker {broker}"}
             yield view.judge("KA901", f"broker/{broker}", Status.UNKNOWN, words | gap)
         else:
             yield view.judge("KA901", f"broker/{broker}", Status.PASS, words)

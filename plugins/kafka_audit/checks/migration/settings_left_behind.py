@@ -18,30 +18,30 @@ _KNOWN = frozenset({"topics", "brokers", "clients", "users", "ips", "changes"})
     severity=Severity.MEDIUM,
     needs=(ZookeeperNode,),
     says={
-        Status.FAIL: "ZooKeeper holds settings that the migration does not know: {names} below /config",
-        Status.PASS: "The migration knows all that stands below /config",
-        Status.UNKNOWN: "Cannot determine whether the migration knows all that stands below /config ({error})",
+        Status.FAIL: "ZooKeeper contains settings that the migration does not copy: {names} under /config",
+        Status.PASS: "The migration copies everything under /config",
+        Status.UNKNOWN: "Cannot determine whether the migration copies everything under /config ({error})",
         Status.NOT_APPLICABLE: "No migration to prepare: {reason}",
     },
 )
 def settings_left_behind(view: ClusterView) -> Iterator[Judgement]:
-    """Below `/config` stands a kind of entity that the migration to KRaft does not copy.
+    """`/config` contains a kind of entity that the migration to KRaft does not copy.
 
     ## Why it matters
-    The migration copies settings of topics, brokers, clients, users and addresses. Whatever else a tool or a vendor's Kafka has
-    put there stays behind in ZooKeeper, without a word.
+    The migration copies settings of topics, brokers, clients, users and addresses. Settings from other tools or from a vendor's
+    Kafka stay in ZooKeeper, without a message.
 
     ## Fails when
-    `/config` has a child beside `topics`, `brokers`, `clients`, `users`, `ips` and `changes`.
+    `/config` has a child other than `topics`, `brokers`, `clients`, `users`, `ips` and `changes`.
 
     ## Not known when
     The children of `/config` could not all be read.
 
     ## Passes only when
-    All of them were read, and are known. It does not apply in KRaft mode.
+    All of them were read, and are known. The check does not apply in KRaft mode.
 
     ## What to do
-    Find out who wrote {names}, and how that is told to Kafka without ZooKeeper.
+    Find out which tool wrote {names}, and how to configure it without ZooKeeper.
 
     ## References
     KIP-866, "Metadata to be migrated"; `kafka.server.ConfigType`.

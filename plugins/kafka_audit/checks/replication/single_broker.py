@@ -13,7 +13,7 @@ from kafka_audit.model.tables import BrokerView, FencedBroker, RegisteredBroker,
     severity=Severity.MEDIUM,
     needs=(RegisteredBroker, RegisteredTopic, RegisteredPartition),
     says={
-        Status.FAIL: "The cluster has a single broker: only broker {broker} is registered, and no partition is assigned to "
+        Status.FAIL: "The cluster has a single broker; only broker {broker} is registered, and no partition is assigned to "
         "another",
         Status.PASS: "The cluster has {count} brokers",
         Status.UNKNOWN: "Cannot determine whether the cluster has a single broker ({error})",

@@ -10,7 +10,7 @@ from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import LogDir
 
 _NEARLY_FULL, _FULL, _APART = 90, 70, 50  # percent
-_NO_SIZES = "this version does not tell sizes (Kafka 3.3 does)"
+_NO_SIZES = "this version does not report sizes (Kafka 3.3 and later do)"
 
 
 @check(
@@ -21,32 +21,35 @@ _NO_SIZES = "this version does not tell sizes (Kafka 3.3 does)"
         Status.FAIL: "The disk of log dir {path} of broker {broker} is {used} % full: {fault}",
         Status.PASS: "The disk of log dir {path} of broker {broker} is {used} % full",
         Status.UNKNOWN: "Cannot determine how full the disks of {who} are ({error})",
-        Status.NOT_APPLICABLE: "Nobody tells how full the disk of log dir {path} of broker {broker} is: {reason}",
+        Status.NOT_APPLICABLE: "Disk usage of log dir {path} of broker {broker} is not available: {reason}",
     },
 )
 def disk_fills_up(view: ClusterView) -> Iterator[Judgement]:
-    """The disk of a log dir is nearly full, or much fuller than the others of its broker.
+    """The disk of a log dir is nearly full, or much fuller than the other disks of its broker.
 
     ## Why it matters
-    A full disk is a dead disk to Kafka: the first append that does not fit takes the log dir offline, with all its leaders.
+    Kafka treats a full disk as a failed disk: the first append that does not fit takes the log dir offline, with all its
+    leaders.
 
     ## Fails when
-    Less than 10 % of the disk is usable; or it is more than 70 % full while another log dir of the same broker is 50 points
-    emptier: new replicas go where the fewest are, whatever their size.
+    Less than 10 % of the disk is usable. Or the disk is more than 70 % full while another log dir of the same broker is 50
+    percentage points emptier: Kafka places new replicas by number, not by size.
 
     ## Not known when
-    The broker did not answer DescribeLogDirs. It does not apply before Kafka 3.3, nor to a dir that is offline (KA501).
+    The broker did not answer DescribeLogDirs. The check does not apply before Kafka 3.3, and not to a log dir that is offline
+    (KA501).
 
     ## Passes only when
-    The broker told the size of the disk and what is usable of it.
+    The broker reported the size of the disk and its usable space.
 
     ## What to do
-    See what lies there: `kafka-log-dirs.sh --bootstrap-server <broker>:9092 --describe --broker-list {broker}`, on its host
-    `du -sh {path}/* | sort -h | tail`. Shorten `retention.ms` or `retention.bytes` of the largest topics, or move replicas: to
-    another log dir of broker {broker} or to another broker, by `kafka-reassign-partitions.sh` with a plan that names `log_dirs`.
+    To see what uses the space, run `kafka-log-dirs.sh --bootstrap-server <broker>:9092 --describe --broker-list {broker}`, and
+    on its host `du -sh {path}/* | sort -h | tail`. Reduce `retention.ms` or `retention.bytes` of the largest topics, or move
+    replicas to another log dir of broker {broker} or to another broker, with `kafka-reassign-partitions.sh` and a plan that
+    names `log_dirs`.
 
     ## References
-    KIP-827 (sizes of log dirs), KIP-113 (moves between them).
+    KIP-827 (sizes of log dirs), KIP-113 (moves between log dirs).
     """
     reads = BrokerReads(view.last_reads, LOG_DIRS)
     yield from nothing_asked(view, "KA505", reads)
@@ -70,7 +73,7 @@ def _judged(view: ClusterView, broker: int, path: str, shares: Mapping[str, int]
     if share > _NEARLY_FULL:
         fault = "when it is full, the log dir goes offline"
     elif share > _FULL and share - shares[emptiest] > _APART:
-        fault = f"that of {emptiest} is {shares[emptiest]} % full"
+        fault = f"the disk of {emptiest} is {shares[emptiest]} % full"
     status = Status.FAIL if fault else Status.PASS
     return view.judge("KA505", resource, status, evidence | ({"fault": fault} if fault else {}))
 

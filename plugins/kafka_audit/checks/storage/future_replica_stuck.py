@@ -16,28 +16,28 @@ from kafka_audit.model.tables import LogDirReplica
     severity=Severity.MEDIUM,
     needs=(LogDirReplica,),
     says={
-        Status.FAIL: "{count} replicas of broker {broker} have been on their way to another log dir since the previous snapshot "
-        "and come no nearer ({partitions}); the first is {lag} offsets behind",
-        Status.PASS: "Broker {broker} moves {count} replicas between its log dirs, none of which stands still",
-        Status.UNKNOWN: "Cannot determine whether {who} moves replicas between log dirs without end ({error})",
+        Status.FAIL: "{count} replicas of broker {broker} are stuck while moving to another log dir; no progress since the "
+        "previous snapshot ({partitions}), the first is {lag} offsets behind",
+        Status.PASS: "Broker {broker} moves {count} replicas between its log dirs, and none is stuck",
+        Status.UNKNOWN: "Cannot determine whether moves of replicas between log dirs of {who} are stuck ({error})",
         Status.NOT_APPLICABLE: "Moves between log dirs cannot be compared: {reason}",
     },
 )
 def future_replica_stuck(view: ClusterView) -> Iterator[Judgement]:
-    """A replica that is being moved to another log dir of its broker does not get there.
+    """A replica that is being moved to another log dir of its broker makes no progress.
 
     ## Why it matters
-    Until it is there the partition lies on the disk twice, and the old disk is not freed. A copy that is far behind reads all day
-    from a disk that serves clients.
+    Until the move is complete, the partition uses disk space twice, and the old disk is not freed. A copy that lags far behind
+    continuously reads from a disk that serves clients.
 
     ## Fails when
-    The same future replica is in the same dir as in the previous view, has not grown, and is no fewer offsets behind.
+    The same future replica is in the same log dir as in the previous snapshot, has not grown, and its lag has not decreased.
 
     ## Not known when
-    DescribeLogDirs was not answered now. Without a previous snapshot it does not apply while a move is under way.
+    DescribeLogDirs was not answered. Without a previous snapshot the check does not apply while a move is in progress.
 
     ## Passes only when
-    The broker listed its dirs, and no future replica stands still.
+    The broker listed its log dirs, and no future replica is stuck.
 
     ## What to do
     See the moves: `kafka-log-dirs.sh --bootstrap-server <broker>:9092 --describe --broker-list {broker}` (`isFuture`). A throttle
@@ -57,7 +57,7 @@ def future_replica_stuck(view: ClusterView) -> Iterator[Judgement]:
         evidence: dict[str, object] = {"broker": broker, "who": f"broker {broker}", "count": len(stuck or moving)}
         if not reads.answered(broker):
             status, gap = Status.UNKNOWN, reads.gap(broker)
-            evidence |= gap or {"error": "it gave no list of log dirs", "needs": "an answer to DescribeLogDirs"}
+            evidence |= gap or {"error": "it returned no log dirs", "needs": "an answer to DescribeLogDirs"}
         elif moving and view.previous is None:
             status = Status.NOT_APPLICABLE
             evidence["reason"] = "no previous snapshot"

@@ -18,30 +18,30 @@ _KEYS = ("log.dirs", "log.dir")
     severity=Severity.HIGH,
     needs=(LogDir, BrokerConfig),
     says={
-        Status.FAIL: "Broker {broker} is configured with log dirs that it does not list: {missing}; it lists {listed}",
-        Status.PASS: "Broker {broker} lists every log dir that it is configured with ({listed})",
-        Status.UNKNOWN: "Cannot determine whether {who} lists every log dir that it is configured with ({error})",
+        Status.FAIL: "Broker {broker} does not list configured log dirs: {missing}; it lists {listed}",
+        Status.PASS: "Broker {broker} lists every configured log dir ({listed})",
+        Status.UNKNOWN: "Cannot determine whether {who} lists every configured log dir ({error})",
     },
 )
 def log_dir_missing(view: ClusterView) -> Iterator[Judgement]:
-    """A broker does not list a log dir that is in its configuration.
+    """A broker does not list a log dir from its configuration.
 
     ## Why it matters
-    Replicas that lie there are not served, and nobody is told that the dir is offline: to the broker it does not exist.
+    Replicas in that log dir are unavailable, and no API reports it as offline: the broker does not know the log dir.
 
     ## Fails when
-    A dir of `log.dirs` (`log.dir` where that is unset), as DescribeConfigs tells it, is not among those of DescribeLogDirs. A
-    path that is not absolute is held against the end of those that are.
+    A directory of `log.dirs` (`log.dir` if that is not set), as reported by DescribeConfigs, is not among those of
+    DescribeLogDirs. A relative path is compared with the end of the absolute paths.
 
     ## Not known when
-    One of the two was not answered: DescribeConfigs and Describe on the cluster are needed.
+    One of the two was not answered: both DescribeConfigs and Describe on Cluster are required.
 
     ## Passes only when
     Both were answered, and every configured dir is listed, offline or not (KA501).
 
     ## What to do
-    On the host of broker {broker} look at each of {missing}: `ls -ld`, `findmnt -T`, and the owner of the process. Put right what
-    is mounted there or who may write, then restart broker {broker}.
+    On the host of broker {broker} check each of {missing}: `ls -ld`, `findmnt -T`, and the owner of the process. Correct the
+    mount or the permissions, then restart broker {broker}.
 
     ## References
     `log.dirs`; KIP-113 (DescribeLogDirs).
@@ -55,7 +55,7 @@ def log_dir_missing(view: ClusterView) -> Iterator[Judgement]:
         value = next((found for key in _KEYS if (found := told.get((broker, key)))), None)
         resource, who = f"broker/{broker}", {"broker": broker, "who": f"broker {broker}"}
         if not listed or value is None:
-            usual = {"error": "it told no log dirs", "needs": "DescribeConfigs and Describe on Cluster"}
+            usual = {"error": "it reported no log dirs", "needs": "DescribeConfigs and Describe on Cluster"}
             gap = (reads if not listed else configs).gap(broker) or usual
             yield view.judge("KA502", resource, Status.UNKNOWN, {**who, **gap})
             continue

@@ -15,46 +15,46 @@ from kafka_audit.model.tables import LogDir
     severity=Severity.CRITICAL,
     needs=(LogDir,),
     says={
-        Status.FAIL: "Log dir {path} of broker {broker} is offline: the broker answers error 56 KAFKA_STORAGE_ERROR for it; "
-        "of its log dirs, {left} of {dirs} still serve",
-        Status.PASS: "Log dir {path} of broker {broker} serves {replicas} replicas",
-        Status.UNKNOWN: "Cannot determine whether the log dirs of {who} serve ({error})",
+        Status.FAIL: "Log dir {path} of broker {broker} is offline: the broker returns error 56 KAFKA_STORAGE_ERROR for it; "
+        "{left} of {dirs} log dirs are online",
+        Status.PASS: "Log dir {path} of broker {broker} is online with {replicas} replicas",
+        Status.UNKNOWN: "Cannot determine whether the log dirs of {who} are online ({error})",
     },
 )
 def log_dir_offline(view: ClusterView) -> Iterator[Judgement]:
     """A log dir of a broker is offline: its disk failed.
 
     ## Why it matters
-    The broker goes on with its other disks, so every monitor of processes and ports is content. What lay on this one has a
-    replica less from now on, its leaders moved, and the broker does not take the dir back before it is restarted.
+    The broker continues with its other disks, so monitors of processes and ports show no fault. The partitions of this log dir
+    have one replica less, and their leaders moved. The broker does not use the log dir again before a restart.
 
     ## Fails when
-    DescribeLogDirs, asked of the broker itself, answers error 56 KAFKA_STORAGE_ERROR for the dir: an append, a checkpoint or an
-    index failed there with an I/O error, a full disk included.
+    The broker itself answers DescribeLogDirs with error 56 KAFKA_STORAGE_ERROR for the log dir: an append, a checkpoint or an
+    index failed with an I/O error, which includes a full disk.
 
     ## Not known when
-    The broker did not answer, or not for want of Describe on the cluster. Before Kafka 3.2 it then sends an empty list, which is
-    no answer: a broker always has a dir.
+    The broker did not answer, or the auditor lacks Describe on Cluster. Before Kafka 3.2 the broker then returns an empty list,
+    which is not a valid answer: a broker always has a log dir.
 
     ## Passes only when
-    The broker listed the dir without an error.
+    The broker listed the log dir without an error.
 
     ## What to do
-    On the host of broker {broker}: `grep -A3 'Error while .* in dir {path}' server.log | tail`, `df -h {path}`,
-    `dmesg | grep -i 'i/o error' | tail`, `findmnt -no OPTIONS -T {path}` (`ro`: the kernel gave the disk up).
+    On the host of broker {broker} run `grep -A3 'Error while .* in dir {path}' server.log | tail`, `df -h {path}`, `dmesg |
+    grep -i 'i/o error' | tail` and `findmnt -no OPTIONS -T {path}` (`ro`: the kernel has remounted the disk read-only).
 
-    Before an empty disk goes in, list the partitions without a leader:
-    `kafka-topics.sh --bootstrap-server <broker>:9092 --describe --unavailable-partitions`. Where broker {broker} is the only
-    replica in the ISR, a replication factor of 1 included, its records are lost: the broker comes back as leader of an empty log,
-    and the followers truncate to it. Copy the files out of {path} first, or bring back another replica that holds the records.
+    Before you install an empty disk, list the partitions without a leader: `kafka-topics.sh --bootstrap-server <broker>:9092
+    --describe --unavailable-partitions`. If broker {broker} is the only replica in the ISR, which includes a replication factor
+    of 1, its records are lost: the broker returns as the leader of an empty log, and the followers truncate to it. Copy the
+    files from {path} first, or bring back another replica that has the records.
 
-    Then replace the disk, or make room on it, mount it at {path} and restart broker {broker}: it fetches the replicas from their
-    leaders. In KRaft an empty disk is formatted before: `kafka-storage.sh format --ignore-formatted --cluster-id <id> --config
-    server.properties`; a controller without `controller.quorum.voters` (Kafka 3.9 and later) takes `--no-initial-controllers` as
-    well. Watch `kafka-topics.sh --bootstrap-server <broker>:9092 --describe --under-replicated-partitions` until it lists
-    nothing, then `kafka-leader-election.sh --bootstrap-server <broker>:9092 --election-type preferred --all-topic-partitions`.
-    Without a new disk: take {path} out of `log.dirs` and restart; the other dirs must have room for what is fetched, and the same
-    records are lost.
+    Then replace the disk or free space on it, mount it at {path} and restart broker {broker}: it fetches the replicas from
+    their leaders. In KRaft, format an empty disk first: `kafka-storage.sh format --ignore-formatted --cluster-id <id> --config
+    server.properties`; a controller without `controller.quorum.voters` (Kafka 3.9 and later) also needs
+    `--no-initial-controllers`. Repeat `kafka-topics.sh --bootstrap-server <broker>:9092 --describe
+    --under-replicated-partitions` until it lists nothing, then run `kafka-leader-election.sh --bootstrap-server <broker>:9092
+    --election-type preferred --all-topic-partitions`. Without a new disk: remove {path} from `log.dirs` and restart; the other
+    log dirs need space for the fetched replicas, and the same records are lost.
 
     ## References
     KIP-112 (disk failure of JBOD), KIP-858 (JBOD in KRaft); `kafka.server.ReplicaManager.handleLogDirFailure`.
@@ -68,7 +68,7 @@ def log_dir_offline(view: ClusterView) -> Iterator[Judgement]:
             status = Status.FAIL if row.error == STORAGE_ERROR else Status.UNKNOWN if row.error else Status.PASS
             evidence = {"broker": broker, "who": f"broker {broker}", "path": path, "left": left, "dirs": len(dirs)}
             evidence |= {"replicas": row.replicas, "error": f"error {row.error} for {path}"}
-            evidence |= {"needs": "an answer without error for it"}
+            evidence |= {"needs": "an answer without an error for it"}
             yield view.judge("KA501", f"broker/{broker}/logdir/{path}", status, evidence)
         if not dirs:
             gap = reads.gap(broker) or {"error": "it offers no DescribeLogDirs", "needs": "Kafka 1.0 or later"}

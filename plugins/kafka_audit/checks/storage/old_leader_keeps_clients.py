@@ -17,30 +17,30 @@ from kafka_audit.model.tables import LeadershipAnswer, RegisteredPartition, Regi
     severity=Severity.HIGH,
     needs=(LeadershipAnswer, RegisteredTopic, RegisteredPartition),
     says={
-        Status.FAIL: "Broker {broker} led {partitions} ({count} in all), {since}, and answers error 56 KAFKA_STORAGE_ERROR "
-        "for them now, led by {now}: clients that do not refresh their metadata on 56 stay with it",
-        Status.PASS: "Broker {broker} holds no client back: for nothing that it led it answers error 56",
-        Status.UNKNOWN: "Cannot determine whether {who} holds back clients of partitions that it led ({error})",
-        Status.NOT_APPLICABLE: "Broker {broker} was asked about no partition: {reason}",
+        Status.FAIL: "Broker {broker} led {partitions} ({count} in total), {since}, and now returns error 56 "
+        "KAFKA_STORAGE_ERROR for them (led by {now}); clients that do not refresh metadata on error 56 may still write to it",
+        Status.PASS: "Broker {broker} returns error 56 for no partition that it led",
+        Status.UNKNOWN: "Cannot determine whether {who} still receives requests of clients for partitions that it led ({error})",
+        Status.NOT_APPLICABLE: "Broker {broker} has no partition to check: {reason}",
     },
 )
 def old_leader_keeps_clients(view: ClusterView) -> Iterator[Judgement]:
-    """A broker that led partitions answers a storage error for them, at which not all clients look for the new leader.
+    """A broker that led partitions returns a storage error for them, and some clients do not refresh their metadata.
 
     ## Why it matters
-    From a dead disk a broker answers 56 KAFKA_STORAGE_ERROR, not 6 NOT_LEADER_OR_FOLLOWER. sarama before 1.43.3, and with it
-    Filebeat up to 8.16.1, does not refresh its metadata on 56: such a producer fails on the moved partitions for as long as it
-    runs, while the cluster has a leader for each of them. Java clients and kafka-python refresh.
+    A broker with a failed disk returns 56 KAFKA_STORAGE_ERROR, not 6 NOT_LEADER_OR_FOLLOWER. sarama before 1.43.3, and Filebeat
+    up to 8.16.1 which uses it, do not refresh their metadata on error 56. Such a producer fails on the moved partitions until
+    it restarts, while the cluster has a leader for each of them. Java clients and kafka-python refresh.
 
     ## Fails when
-    Asked by ListOffsets, the broker answers 56 for a partition that it does not lead and led in the previous snapshot; or,
-    inferred, one whose preferred leader it is. From a mere follower 56 holds nobody back (KA503).
+    The broker answers ListOffsets with error 56 for a partition that it does not lead and that it led in the previous snapshot;
+    or, inferred, for a partition whose preferred leader it is. Error 56 from a follower does not affect clients (KA503).
 
     ## Not known when
-    ListOffsets was not answered; it needs Describe on the topics.
+    ListOffsets was not answered; it requires Describe on the topics.
 
     ## Passes only when
-    The broker was asked about all that it leads, is the preferred leader of, or is listed as offline for.
+    The broker was read for all partitions that it leads, that prefer it as leader, or whose replica on it is listed as offline.
 
     ## What to do
     Restart the clients that still fail, or broker {broker}: either makes them ask for the leaders anew. Then upgrade: sarama
@@ -69,7 +69,7 @@ def old_leader_keeps_clients(view: ClusterView) -> Iterator[Judgement]:
         elif reads.answered(broker):
             yield view.judge("KA506", resource, Status.PASS, broker=broker)
         else:
-            reason = "it leads nothing, and nobody lists a replica of it as offline"
+            reason = "it leads no partition, and no view lists a replica of it as offline"
             yield view.judge("KA506", resource, Status.NOT_APPLICABLE, broker=broker, reason=reason)
 
 
@@ -80,5 +80,5 @@ def _evidence(rows: Sequence[FormerLeaderState], led: int) -> dict[str, object]:
         "led": led,
         "since": f"{'all' if led == len(rows) else led} of them in the previous snapshot" if led else "as their preferred leader",
         "partitions": tuple(f"{row.topic}-{row.partition}" for row in rows[:LISTED]),
-        "now": ", ".join("nobody" if leader < 0 else f"broker {leader}" for leader in now),
+        "now": ", ".join("no broker" if leader < 0 else f"broker {leader}" for leader in now),
     }

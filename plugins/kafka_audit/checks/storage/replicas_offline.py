@@ -15,30 +15,31 @@ from kafka_audit.model.tables import LeadershipAnswer, LeadershipAsked
     severity=Severity.HIGH,
     needs=(LeadershipAsked, LeadershipAnswer),
     says={
-        Status.FAIL: "Broker {broker} is there, and {count} of its replicas are offline ({partitions}): "
-        "it answers error 56 KAFKA_STORAGE_ERROR for them itself",
-        Status.PASS: "Broker {broker} was asked about {asked} partitions, and none of its replicas is offline",
+        Status.FAIL: "Broker {broker} is up, but {count} of its replicas are offline ({partitions}); it returns error 56 "
+        "KAFKA_STORAGE_ERROR for them",
+        Status.PASS: "Broker {broker} was read for {asked} partitions, and none of its replicas is offline",
         Status.UNKNOWN: "Cannot determine whether replicas of {who} are offline ({error})",
-        Status.NOT_APPLICABLE: "Broker {broker} was asked about no replica: {reason}",
+        Status.NOT_APPLICABLE: "Broker {broker} has no replica to check: {reason}",
     },
 )
 def replicas_offline(view: ClusterView) -> Iterator[Judgement]:
-    """Replicas of a living broker are offline.
+    """Replicas of a running broker are offline.
 
     ## Why it matters
-    Each of these partitions has a replica less, and one failure more may stop it. They do not come back by themselves.
+    Each of these partitions has one replica less, and another failure may stop it. The replicas do not recover without a
+    repair.
 
     ## Fails when
-    The broker itself answers ListOffsets with error 56 KAFKA_STORAGE_ERROR for partitions that it holds, leader or follower.
-    Replicas of a broker that is gone are that broker's matter (KA113).
+    The broker itself answers ListOffsets with error 56 KAFKA_STORAGE_ERROR for partitions that it has as leader or follower.
+    KA113 reports replicas of a missing broker.
 
     ## Not known when
-    ListOffsets was not answered (it needs Describe on the topics). Or brokers list the broker under `offline_replicas` and it
-    serves these partitions itself: it has just come back, or its controller does not let it in.
+    ListOffsets was not answered (it requires Describe on the topics). Or other brokers list the broker under `offline_replicas`
+    but it serves these partitions: it has just restarted, or its controller has not accepted it.
 
     ## Passes only when
-    ListOffsets was answered for what it leads and for what it may have led, none with error 56, and nobody lists a replica of it
-    as offline.
+    ListOffsets was answered for all partitions that it leads and may have led, without error 56, and no view lists a replica of
+    it as offline.
 
     ## What to do
     Bring back the log dir (KA501 names it), then restart broker {broker}. Until then a replica elsewhere helps:
@@ -62,12 +63,12 @@ def replicas_offline(view: ClusterView) -> Iterator[Judgement]:
             yield view.judge("KA503", resource, Status.FAIL, evidence)
         elif row is None:
             gap = reads.gap(broker)
-            reason = {"reason": "it leads nothing, and nobody lists a replica of it as offline"}
+            reason = {"reason": "it leads no partition, and no view lists a replica of it as offline"}
             status = Status.UNKNOWN if gap else Status.NOT_APPLICABLE
             yield view.judge("KA503", resource, status, {**evidence, **(gap or reason)})
         elif row.listed_offline:
-            evidence |= {"error": f"brokers list {row.listed_offline} replicas of it as offline, and it serves them itself"}
-            evidence["needs"] = "another audit: it has just come back, or is not let in by its controller (KA105)"
+            evidence |= {"error": f"brokers list {row.listed_offline} of its replicas as offline, but it serves them"}
+            evidence["needs"] = "another audit: it has just restarted, or its controller has not accepted it (KA105)"
             yield view.judge("KA503", resource, Status.UNKNOWN, evidence)
         else:
             yield view.judge("KA503", resource, Status.PASS, evidence, asked=row.as_leader + row.as_former)

@@ -16,33 +16,32 @@ from kafka_audit.model.tables import ZookeeperMember
     needs=(ZookeeperMember,),
     says={
         Status.FAIL: "ZooKeeper has {size}: {why}",
-        Status.PASS: "ZooKeeper has {size}, of which {spare} may fail",
+        Status.PASS: "ZooKeeper has {size}, of which {spare} can fail",
         Status.UNKNOWN: "Cannot determine how many servers ZooKeeper has ({error})",
-        Status.NOT_APPLICABLE: "There is no ZooKeeper: {reason}",
+        Status.NOT_APPLICABLE: "No ZooKeeper: {reason}",
     },
 )
 def ensemble_size_weak(view: ClusterView) -> Iterator[Judgement]:
     """ZooKeeper has too few servers to lose one, or an even number.
 
     ## Why it matters
-    Without a majority of its servers ZooKeeper answers nobody: no controller is elected, no leader moves, no broker comes back
-    after a restart. One server, or two, survive no failure; an even number survives no more than one server less would.
+    Without a majority of its servers, ZooKeeper answers no requests: no controller is elected, no leader moves, and no broker
+    can restart. One or two servers tolerate no failure. An even number tolerates no more failures than one server less.
 
     ## Fails when
-    A server says itself that it is standalone. Suspected, and LOW, where the connection string names fewer than three voters or
-    an even number of them: it may name a part of the ensemble only. Observers do not vote and are not counted.
+    A server reports that it is standalone. Suspected, and LOW, if the connection string names fewer than three voters or an
+    even number of them: it may name only a part of the ensemble. Observers do not vote and do not count.
 
     ## Not known when
-    No server that is named answered, or a single one is named and belongs to an ensemble.
+    No named server answered, or a single server is named and belongs to an ensemble.
 
     ## Passes only when
-    Three voters or more are named, an odd number.
+    The connection string names three voters or more, and an odd number.
 
     ## What to do
-    Three servers on hosts that fail independently, five where one is to be away for maintenance while another fails. Add one at a
-    time (`server.N` in zoo.cfg of each, leader last), and then to `zookeeper.connect` of every broker and to the cluster file.
-
-    A migration to KRaft ends this question; do not begin it with an ensemble that is about to fall.
+    Run three servers on hosts that fail independently, or five if one can be down for maintenance while another fails. Add one
+    server at a time (`server.N` in zoo.cfg of each, leader last), then add it to `zookeeper.connect` of every broker and to the
+    cluster file. A migration to KRaft also solves this; do not start it with a weak ensemble.
 
     ## References
     ZooKeeper Administrator's Guide, "Clustered (Multi-Server) Setup".
@@ -55,17 +54,18 @@ def ensemble_size_weak(view: ClusterView) -> Iterator[Judgement]:
     count, modes = len(voters), {one.mode for one in voters} or {None}
     size = f"{count} server{'s' if count > 1 else ''}"
     if modes == {None} or (count == 1 and modes != {"standalone"}):
-        error = f"none of {named(members)} tells" if modes == {None} else f"{voters[0].member} is one of an ensemble"
+        error = f"no answer from {named(members)}" if modes == {None} else f"{voters[0].member} belongs to an ensemble"
         needs = "every server of the ensemble under `zookeeper` in the cluster file"
         yield view.judge("KA801", "cluster", Status.UNKNOWN, error=error, needs=needs)
         return
     spare = (count - 1) // 2
-    why = "it stands still when one of them fails" if not spare else f"{count - 1} would survive as many failures, {spare}"
-    words = {"size": size, "spare": spare, "why": why, "servers": named(voters)}
+    even = f"{count - 1} servers tolerate the same number of failures ({spare})"
+    why = even if spare else "it is unavailable if one of them fails"
+    evidence = {"size": size, "spare": spare, "why": why, "servers": named(voters)}
     if spare and count % 2:
-        yield view.judge("KA801", "cluster", Status.PASS, words)
+        yield view.judge("KA801", "cluster", Status.PASS, evidence)
     elif modes == {"standalone"}:
-        yield view.judge("KA801", "cluster", Status.FAIL, words)
+        yield view.judge("KA801", "cluster", Status.FAIL, evidence)
     else:
-        words["why"] = f"{why}, unless the connection string names only a part of the ensemble"
-        yield view.judge("KA801", "cluster", Status.FAIL, words, severity=Severity.LOW, confidence=Confidence.SUSPECTED)
+        evidence["why"] = f"{why}, unless the connection string names only a part of the ensemble"
+        yield view.judge("KA801", "cluster", Status.FAIL, evidence, severity=Severity.LOW, confidence=Confidence.SUSPECTED)

@@ -23,7 +23,7 @@ def busy(members: tuple[ZookeeperMember, ...]) -> dict[tuple[str, str], str]:
     found = {}
     for one in members:
         if (one.outstanding or 0) >= OUTSTANDING:
-            found[one.member, "waiting"] = f"{one.outstanding} requests wait at {one.member}"
+            found[one.member, "waiting"] = f"{one.outstanding} requests are waiting at {one.member}"
         ahead = max((zxid - one.zxid for zxid in zxids if one.zxid is not None and zxid >> 32 == one.zxid >> 32), default=0)
         if ahead >= BEHIND:
             found[one.member, "behind"] = f"{one.member} is {ahead} transactions behind"

@@ -15,32 +15,34 @@ from kafka_audit.model.tables import ZookeeperNode
     severity=Severity.MEDIUM,
     needs=(ZookeeperNode,),
     says={
-        Status.FAIL: "Notices heap up in ZooKeeper: {what}",
-        Status.PASS: "No notices heap up in ZooKeeper ({what})",
-        Status.UNKNOWN: "Cannot determine whether notices heap up in ZooKeeper ({error})",
-        Status.NOT_APPLICABLE: "There are no znodes: {reason}",
+        Status.FAIL: "ZooKeeper notifications are not being processed: {what}",
+        Status.PASS: "ZooKeeper notifications are being processed ({what})",
+        Status.UNKNOWN: "Cannot determine whether ZooKeeper notifications are being processed ({error})",
+        Status.NOT_APPLICABLE: "No znodes: {reason}",
     },
 )
 def notices_heap_up(view: ClusterView) -> Iterator[Judgement]:
-    """Notices that brokers leave for the controller, or for each other, are not taken away.
+    """Notifications for the controller or for other brokers remain in ZooKeeper.
 
     ## Why it matters
-    `/isr_change_notification` and `/log_dir_event_notification` tell the controller of shrunk ISRs and dead disks. Where they
-    stay, it is not listening: stuck, overloaded, or there is none. `/config/changes` with thousands of children makes each
-    start of a broker slow.
+    `/isr_change_notification` and `/log_dir_event_notification` inform the controller about ISR changes and failed disks. If
+    they remain, the controller does not process them: it is stuck or overloaded, or there is none. Thousands of children in
+    `/config/changes` make the start of every broker slow.
 
     ## Fails when
-    In both samples ten notices or more wait for the controller, and not fewer in the second; or 1,000 changes of configuration.
+    In both samples, ten or more notifications wait for the controller, and not fewer in the second sample. Or there are 1,000
+    configuration changes.
 
     ## Not known when
-    The znodes were not read, or it was so in one sample only.
+    The znodes were not read, or one sample only shows it.
 
     ## Passes only when
-    They were read, and hold fewer.
+    They were read, and contain fewer.
 
     ## What to do
-    Look at the controller first (KA201, KA202): its `controller.log` says when it last took a notice. A controller that
-    stands still is replaced by a restart of that broker. Never delete notices by hand before that: they are news of the cluster.
+    Check the controller first (KA201, KA202): its `controller.log` shows when it last processed a notification. If it is stuck,
+    restart that broker; another one becomes the controller. Never delete notifications by hand before that: they contain
+    changes of the cluster.
 
     ## References
     `kafka.controller.IsrChangeNotificationHandler`, `LogDirEventNotificationHandler`; `ZkNodeChangeNotificationListener`.
@@ -49,8 +51,8 @@ def notices_heap_up(view: ClusterView) -> Iterator[Judgement]:
     found = {one.path: one.children for one in view.newest(ZookeeperNode) if one.path in NOTICES}
     if not found:
         if view.newest(ZookeeperNode):
-            needs = "a Kafka that has started once at this ZooKeeper"
-            yield view.judge("KA806", "cluster", Status.UNKNOWN, error="there is no znode for notices", needs=needs)
+            needs = "a Kafka broker that has started with this ZooKeeper"
+            yield view.judge("KA806", "cluster", Status.UNKNOWN, error="the znodes for notifications do not exist", needs=needs)
         return
     old = {one.path: one.children for one in view.before(ZookeeperNode)}
     many = [path for path, children in found.items() if children >= NOTICES[path]]

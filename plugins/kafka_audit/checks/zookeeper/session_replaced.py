@@ -20,36 +20,36 @@ _EARLIER_MS, _LATER_MS = 180_000, 10_000
     parts=("controller", "brokers"),
     says={
         Status.FAIL: "Broker {broker} lost its ZooKeeper session: {why}",
-        Status.PASS: "Broker {broker} has the ZooKeeper session that it had in the previous snapshot",
+        Status.PASS: "Broker {broker} has the same ZooKeeper session as in the previous snapshot",
         Status.UNKNOWN: "Cannot determine whether {who} lost its ZooKeeper session ({error})",
         Status.NOT_APPLICABLE: "No session to compare with: {reason}",
     },
 )
 def session_replaced(view: ClusterView) -> Iterator[Judgement]:
-    """A broker lost its ZooKeeper session without being restarted.
+    """A broker lost its ZooKeeper session without a restart.
 
     ## Why it matters
-    A broker whose session expires is dead to the controller while it runs: its leaders move, clients are sent elsewhere, and it
-    registers again a moment later. The cause (a pause of the garbage collector, a saturated host, a slow ZooKeeper) comes back.
+    If the session of a running broker expires, the controller considers it dead: its leaders move, clients go elsewhere, and it
+    registers again a moment later. The cause (a garbage collection pause, an overloaded host, a slow ZooKeeper) will return.
 
     ## Fails when
-    The owner of `/brokers/ids/N` is another session than in the previous snapshot, and the broker's log says that the old one
-    expired just before it registered. Or, without its log, the owner changed twice since: between the snapshots and between two
-    looks a few seconds apart (inferred).
+    The owner of `/brokers/ids/N` is a different session than in the previous snapshot, and the broker's log reports that the
+    old session expired just before it registered. Or, without its log, the owner changed twice: between the snapshots and
+    between two samples a few seconds apart (inferred).
 
     ## Not known when
-    The owner changed once and no log tells whether the broker restarted or lost its session.
+    The owner changed once, and no log shows whether the broker restarted or lost its session.
 
     ## Passes only when
-    The owner is the same in both snapshots. Does not apply without a previous snapshot, or in KRaft.
+    The owner is the same in both snapshots. The check does not apply without a previous snapshot, and not in KRaft.
 
     ## What to do
-    See it on broker {broker}: `grep -E 'have not heard from server|Session expired' server.log`, at the same times the garbage
-    collector's log and the host's load, and KA803 for ZooKeeper. End the pause; a longer `zookeeper.session.timeout.ms` (18 s
-    since 2.5) hides shorter ones, and makes every real failover later by as much.
+    On broker {broker} run `grep -E 'have not heard from server|Session expired' server.log`. Check the garbage collection log
+    and the load of the host at the same times, and KA803 for ZooKeeper. Remove the cause of the pause. A longer
+    `zookeeper.session.timeout.ms` (18 s since 2.5) hides shorter pauses and delays every real failover by the same time.
 
     ## References
-    KIP-537 (session time-out 18 s); `kafka.zookeeper.ZooKeeperClient`.
+    KIP-537 (session timeout 18 s); `kafka.zookeeper.ZooKeeperClient`.
     """
     gap = view.gap_earlier("brokers")
     if gap is not None and gap.whole:
@@ -78,16 +78,16 @@ def _replaced(view: ClusterView, registration: BrokerRegistration, *, thrice: bo
     ]
     if expired:
         row = expired[-1]
-        why = f"its log says that it expired {counted(row.matches, 'time')}, last {when(row)}"
+        why = f"its log reports {counted(row.matches, 'expired session')}, last {when(row)}"
         return view.judge("KA805", resource, Status.FAIL, evidence, why=why)
     if thrice:
-        why = "its registration is of a third session since the previous snapshot, the last one seconds old"
+        why = "it had three sessions since the previous snapshot, and the last one is seconds old"
         return view.judge("KA805", resource, Status.FAIL, evidence, confidence=Confidence.INFERRED, why=why)
-    error = "its session is a new one since, and whether it restarted is not told"
+    error = "its session is new, and it is unknown whether the broker restarted"
     needs = "`logs` of the brokers in the cluster file"
     if any(read.observer == f"logs:{broker}" and read.outcome == "answered" for read in view.last_reads):
-        error = "its session is a new one since, and its log, as far as it was read, tells of no other that expired"
-        needs = "lines of its log from before its registration, with a time that can be read"
+        error = "its session is new, and the part of its log that was read shows no expired session"
+        needs = "lines of its log from before its registration, with readable timestamps"
     return view.judge("KA805", resource, Status.UNKNOWN, evidence, error=error, needs=needs)
 
 

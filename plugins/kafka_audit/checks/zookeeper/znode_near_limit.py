@@ -19,33 +19,33 @@ NEAR = JUTE_MAXBUFFER // 2
     severity=Severity.MEDIUM,
     needs=(ZookeeperNode,),
     says={
-        Status.FAIL: "{path} has {bytes} bytes, and ZooKeeper refuses more than {limit} by default",
+        Status.FAIL: "{path} has {bytes} bytes, and ZooKeeper rejects more than {limit} by default",
         Status.PASS: "The largest znode read, {path}, has {bytes} of {limit} bytes",
         Status.UNKNOWN: "Cannot determine how large znodes are ({error})",
-        Status.NOT_APPLICABLE: "There are no znodes: {reason}",
+        Status.NOT_APPLICABLE: "No znodes: {reason}",
     },
 )
 def znode_near_limit(view: ClusterView) -> Iterator[Judgement]:
-    """A znode, or the list of its children, is near to the size that ZooKeeper refuses.
+    """A znode, or the list of its children, is near ZooKeeper's size limit.
 
     ## Why it matters
-    Above `jute.maxbuffer` the server or the client drops the connection: a topic with that many partitions cannot be changed any
-    more, or no broker can list the topics, and none starts.
+    Above `jute.maxbuffer` the server or the client closes the connection: a topic with that many partitions can no longer be
+    changed, or brokers can no longer list the topics and do not start.
 
     ## Fails when
-    The data of a znode, or the names of its children together, take half of the default of `jute.maxbuffer` (1,048,575 bytes) or
-    more. Whether the limit was raised is not told by ZooKeeper.
+    The data of a znode, or the names of its children together, use half of the default of `jute.maxbuffer` (1,048,575 bytes) or
+    more. ZooKeeper does not report whether the limit was raised.
 
     ## Not known when
     No znode was read.
 
     ## Passes only when
-    Topics, registrations and configurations were read, and the largest of them is below that.
+    Topics, registrations and configurations were read, and the largest of them is below that size.
 
     ## What to do
-    For {path}: fewer partitions in one topic, fewer topics, shorter names; delete topics that nobody uses. Raising
-    `jute.maxbuffer` (a system property, the same on every server and every broker, servers first) moves the wall, and makes each
-    such read slower.
+    For {path}: use fewer partitions per topic, fewer topics or shorter names, and delete unused topics. You can raise
+    `jute.maxbuffer` (a system property, the same on every server and every broker, servers first). This only moves the limit,
+    and each such read becomes slower.
 
     ## References
     ZooKeeper Administrator's Guide, `jute.maxbuffer`.

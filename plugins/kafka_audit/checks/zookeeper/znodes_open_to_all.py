@@ -17,39 +17,42 @@ _CHANGES = {"c": "create below", "w": "write", "d": "delete below", "a": "change
     severity=Severity.MEDIUM,
     needs=(ZookeeperNode,),
     says={
-        Status.FAIL: "Whoever reaches ZooKeeper may {may} {open} of {asked} znodes that Kafka stands on: {paths}",
-        Status.PASS: "None of {asked} znodes that Kafka stands on is open to all",
-        Status.UNKNOWN: "Cannot determine whether znodes of Kafka are open to all ({error})",
-        Status.NOT_APPLICABLE: "There are no znodes: {reason}",
+        Status.FAIL: "Every client that can connect to ZooKeeper may {may} {open} of {asked} znodes of Kafka: {paths}",
+        Status.PASS: "None of {asked} znodes of Kafka is open to every client",
+        Status.UNKNOWN: "Cannot determine whether znodes of Kafka are open to every client ({error})",
+        Status.NOT_APPLICABLE: "No znodes: {reason}",
     },
 )
 def znodes_open_to_all(view: ClusterView) -> Iterator[Judgement]:
-    """Anyone may write znodes that the cluster stands on.
+    """Every client may write znodes that Kafka depends on.
 
     ## Why it matters
-    Who may write `/controller`, `/brokers/ids` or `/kafka-acl` needs no right in Kafka: a controller is deposed by one delete,
-    rights are given by one write, past every ACL. Kafka's default leaves all znodes open to whoever reaches port 2181.
+    A client that may write `/controller`, `/brokers/ids` or `/kafka-acl` needs no right in Kafka: one delete removes the
+    controller, and one write grants rights, regardless of ACLs. By default Kafka leaves all znodes open to every client that
+    reaches port 2181.
 
     ## Fails when
-    `world:anyone` may do more than read one of the znodes that were asked for their ACL. Most clusters run like that, behind a
-    firewall that is then the only guard.
+    `world:anyone` may do more than read one of the checked znodes. Many clusters run this way behind a firewall, which is then
+    the only protection.
 
     ## Not known when
-    No ACL was told.
+    No ACL was read.
 
     ## Passes only when
-    Each znode that was asked allows the world to read at most.
+    Each checked znode allows `world:anyone` to read at most.
 
     ## What to do
-    Let only brokers reach ZooKeeper. To close the znodes takes two rolling restarts of all brokers:
+    Allow only brokers to connect to ZooKeeper. Closing the znodes requires two rolling restarts of all brokers:
 
-    1. Let every broker log in to ZooKeeper (SASL or TLS), and restart them one by one. `zookeeper.set.acl` stays false.
-    2. Only when every broker logs in: set `zookeeper.set.acl=true`, and restart them one by one again. Set together with the
-       first
-       step, it locks out every broker that is not restarted yet.
-    3. Close what is there: `zookeeper-security-migration.sh --zookeeper.acl=secure --zookeeper.connect=<zookeeper>:2181`.
+    1. Let every broker log in to ZooKeeper (SASL or TLS), and restart the brokers one at a time. `zookeeper.set.acl` stays
+    false.
 
-    Tools that talk to ZooKeeper without a login can no longer write, and no longer read what is secret.
+    2. Only when every broker logs in: set `zookeeper.set.acl=true`, and restart the brokers one at a time again. If you set it
+    together with the first step, it locks out every broker that is not restarted yet.
+
+    3. Close the existing znodes: `zookeeper-security-migration.sh --zookeeper.acl=secure --zookeeper.connect=<zookeeper>:2181`.
+
+    Tools that connect to ZooKeeper without a login can no longer write, and can no longer read secrets.
 
     ## References
     Kafka documentation, "ZooKeeper Authentication"; KIP-38.
@@ -58,8 +61,8 @@ def znodes_open_to_all(view: ClusterView) -> Iterator[Judgement]:
     nodes = {one.path: one.anyone for one in view.newest(ZookeeperNode) if one.anyone is not None}
     if not nodes:
         if view.newest(ZookeeperNode):
-            needs = "a ZooKeeper that tells ACLs to the auditor"
-            yield view.judge("KA804", "cluster", Status.UNKNOWN, error="no ACL was told", needs=needs)
+            needs = "a ZooKeeper that reports ACLs to the auditor"
+            yield view.judge("KA804", "cluster", Status.UNKNOWN, error="no ACL was read", needs=needs)
         return
     letters = {path: [letter for letter in _CHANGES if letter in anyone] for path, anyone in nodes.items()}
     opened = sorted(path for path, some in letters.items() if some)

@@ -16,27 +16,27 @@ from kafka_audit.model.tables import ZookeeperMember
     needs=(ZookeeperMember,),
     says={
         Status.FAIL: "ZooKeeper is slow: {what}",
-        Status.PASS: "No server of ZooKeeper is slow or behind ({servers})",
+        Status.PASS: "No ZooKeeper server is slow or behind ({servers})",
         Status.UNKNOWN: "Cannot determine whether ZooKeeper is slow ({error})",
-        Status.NOT_APPLICABLE: "There is no ZooKeeper: {reason}",
+        Status.NOT_APPLICABLE: "No ZooKeeper: {reason}",
     },
 )
 def zookeeper_lags(view: ClusterView) -> Iterator[Judgement]:
-    """A server of ZooKeeper answers late, has requests waiting, or is behind the others.
+    """A ZooKeeper server answers slowly, has waiting requests, or is behind the others.
 
     ## Why it matters
-    Every election and every change of an ISR is a write to ZooKeeper. Where that takes long, failover takes long, and sessions of
-    brokers that are alive expire.
+    Every election and every ISR change writes to ZooKeeper. If writes are slow, failovers are slow, and sessions of running
+    brokers expire.
 
     ## Fails when
-    A server's average latency is 100 ms or more since its start; or, in both samples where there are two, 100 requests or more
-    wait at it, or it is 1,000 transactions or more behind another one of the same epoch.
+    A server's average latency since its start is 100 ms or more. Or, in both samples if there are two, 100 or more requests
+    wait at it, or it is 1,000 or more transactions behind another server of the same epoch.
 
     ## Not known when
-    No server told figures, or requests wait, or one is behind, in one of two samples.
+    No server reported statistics, or requests wait or a server is behind in one of two samples.
 
     ## Passes only when
-    A server that serves told its figures, and none is above these bounds.
+    A serving server reported its statistics, and none exceeds these limits.
 
     ## What to do
     Read `echo srvr | nc <server> 2181` (latency, outstanding requests), and the log of the server for `fsync-ing the write ahead
@@ -52,7 +52,7 @@ def zookeeper_lags(view: ClusterView) -> Iterator[Judgement]:
     if not members:
         if view.newest(ZookeeperMember):
             needs = "srvr in 4lw.commands.whitelist of a server that serves"
-            yield view.judge("KA803", "cluster", Status.UNKNOWN, error="no server told figures", needs=needs)
+            yield view.judge("KA803", "cluster", Status.UNKNOWN, error="no server reported statistics", needs=needs)
         return
     figures, old = busy(members), view.before(ZookeeperMember)
     late = [f"{one.member} answers after {one.latency_avg_ms:g} ms on average" for one in members if is_late(one)]

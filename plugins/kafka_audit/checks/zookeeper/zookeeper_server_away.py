@@ -17,35 +17,35 @@ from kafka_audit.model.text import counted
     severity=Severity.CRITICAL,
     needs=(ZookeeperMember, Registry),
     says={
-        Status.FAIL: "{away} of ZooKeeper's {count} {does} not serve: {servers}; {consequence}",
-        Status.PASS: "All {count} of ZooKeeper serve ({servers})",
-        Status.UNKNOWN: "Cannot determine whether every server of ZooKeeper serves ({error})",
-        Status.NOT_APPLICABLE: "There is no ZooKeeper: {reason}",
+        Status.FAIL: "{away} of {count} of ZooKeeper {does} not serve requests: {servers}; {consequence}",
+        Status.PASS: "All {count} of ZooKeeper serve requests ({servers})",
+        Status.UNKNOWN: "Cannot determine whether every ZooKeeper server serves requests ({error})",
+        Status.NOT_APPLICABLE: "No ZooKeeper: {reason}",
     },
 )
 def zookeeper_server_away(view: ClusterView) -> Iterator[Judgement]:
-    """A server of ZooKeeper is down, or runs and serves nobody.
+    """A ZooKeeper server is down, or runs and does not serve requests.
 
     ## Why it matters
-    Brokers go on with the servers that are left, so nobody notices; the next failure may take the majority, and with it the
-    controller, elections and every restart of a broker. Without a majority that is so now.
+    Brokers continue with the remaining servers, so the fault is easily missed. The next failure may lose the majority, and with
+    it the controller, elections and every restart of a broker. Without a majority this is already the case.
 
     ## Fails when
-    A server of the connection string gives no connection or no answer to `srvr`, or says that it is not serving, in two samples.
-    CRITICAL where no majority is left and ZooKeeper cannot be read, HIGH where the rest carries it.
+    A server of the connection string refuses the connection, does not answer `srvr`, or reports that it is not serving, in two
+    samples. CRITICAL if there is no majority and ZooKeeper cannot be read; otherwise HIGH.
 
     ## Not known when
-    It was seen in one sample only, or a server's `4lw.commands.whitelist` does not allow `srvr`.
+    One sample only shows it, or a server's `4lw.commands.whitelist` does not allow `srvr`.
 
     ## Passes only when
     Every server of the connection string answered `srvr` with its mode.
 
     ## What to do
-    See it: `echo srvr | nc <server> 2181`, then the log of that server. Start it, or open the way to it from this worker; the
-    brokers need that way, too. A server that says that it is not serving has lost its leader: look at the ports between servers
-    (2888, 3888), at clocks and full disks.
+    Run `echo srvr | nc <server> 2181`, then read the log of that server. Start it, or open the connection to it from this
+    worker; the brokers need the same connection. A server that reports that it is not serving has lost its leader: check the
+    ports between servers (2888, 3888), the clocks and full disks.
 
-    Do not restart a server that serves before the other one is back.
+    Do not restart a serving server before the other one is back.
 
     ## References
     ZooKeeper Administrator's Guide, "The Four Letter Words".
@@ -66,7 +66,7 @@ def zookeeper_server_away(view: ClusterView) -> Iterator[Judgement]:
     }
     if lasting:
         lost = not view.newest(Registry)
-        told["consequence"] = "nothing can be read or written there" if lost else "the others carry it"
+        told["consequence"] = "the majority is lost" if lost else "the others still have a majority"
         one = view.judge("KA802", "cluster", Status.FAIL, told)
         yield one if lost else replace(one, severity=Severity.HIGH)
     elif away:
