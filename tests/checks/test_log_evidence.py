@@ -123,7 +123,7 @@ def test_a_session_that_the_log_says_expired_was_no_restart(line):
 def test_other_lines_leave_it_open(line):
     found = session(line)
     assert found.status is Status.UNKNOWN
-    assert "its log, as far as it was read" in found.evidence["error"]
+    assert "the part of its log that was read" in found.evidence["error"]
 
 
 def test_a_log_that_was_not_read_is_what_is_needed():
