@@ -2,7 +2,7 @@
 
 import pytest
 
-from checks.conftest import Judged, cases, every_case, told
+from checks.cases import Judged, cases, every_case, told
 from kafka_audit.checks import catalogue
 from kafka_audit.model.finding import Status
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from checks.conftest import BLIND, case_files, cases, severity
+from checks.cases import BLIND, case_files, cases, severity
 from kafka_audit.checks import Check, catalogue
 from kafka_audit.checks.run import judge
 from kafka_audit.cluster.view import ClusterView
@@ -49,7 +49,7 @@ def test_module_is_named_after_the_fault(check):
 
 @every_check
 def test_case_file_lies_beside_the_module(check):
-    assert case_files()[check.code] == Path(inspect.getfile(check.function)).with_suffix(".yaml")
+    assert case_files()[check.code][0] == Path(inspect.getfile(check.function)).with_suffix(".yaml")
 
 
 @every_check

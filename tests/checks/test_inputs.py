@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-from checks.conftest import Judged, base, cases, preset
+from checks.cases import Judged, base, cases, preset
 from checks.world import row_judgements
 from kafka_audit.checks import Check, catalogue
 from kafka_audit.checks.run import judge

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from checks.conftest import base
+from checks.cases import base
 from checks.world import snapshots
 from kafka_audit.checks import catalogue, run
 from kafka_audit.cluster.view import ClusterView

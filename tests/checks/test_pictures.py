@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from checks.conftest import HERE, base
+from checks.cases import HERE, base
 from checks.world import snapshots
 from cluster_views import cluster_views
 from engine.test_causes import text_of

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from checks.conftest import base
+from checks.cases import base
 from checks.world import snapshots
 from kafka_audit.cluster.inter_broker import InterBroker
 from kafka_audit.cluster.view import ClusterView

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from checks.conftest import base
+from checks.cases import base
 from checks.world import World, snapshots
 from kafka_audit.model.run import Pair, Request
 from kafka_audit.store import Store

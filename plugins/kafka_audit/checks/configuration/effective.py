@@ -93,8 +93,12 @@ class Effective:
 
     def dynamic_unread(self, broker: int) -> bool:
         """Return whether a file alone describes the broker, and the dynamic settings that win over it could not be read."""
+        return broker not in self.settings.answers and self._dynamic_failed
+
+    @cached_property
+    def _dynamic_failed(self) -> bool:
         failed = (read.operation for read in self.view.last_reads if read.outcome == "failed" and read.observer == "zookeeper")
-        return broker not in self.settings.answers and any(one.startswith("zookeeper /config/brokers") for one in failed)
+        return any(operation.startswith("zookeeper /config/brokers") for operation in failed)
 
     @cached_property
     def dynamic(self) -> Mapping[tuple[int | None, str], DynamicConfig]:
