@@ -12,7 +12,10 @@ _PARTS = (
     ("brokers", re.compile(r"zookeeper /brokers/ids")),
     ("topics", re.compile(r"zookeeper /(brokers/topics|admin/delete_topics)")),
     ("controller", re.compile(r"zookeeper /controller")),
+    ("controller epoch", re.compile(r"zookeeper /controller")),
+    ("cluster id", re.compile(r"zookeeper /(cluster/id|controller)")),
 )
+_KRAFT_HAS_IT_ELSEWHERE = ("controller epoch", "cluster id")  # in the quorum, in views, in the cluster file
 _SINGLE_ZNODE = re.compile(r"zookeeper /brokers/(ids|topics)/[^*]")
 
 
@@ -42,10 +45,10 @@ def unread(reads: Iterable[SourceRead]) -> Mapping[str, Unread]:
     for read in reads:
         if read.observer != "zookeeper" or read.outcome != "failed":
             continue
-        part = next((name for name, pattern in _PARTS if pattern.match(read.operation)), None)
         whole = not _SINGLE_ZNODE.match(read.operation)
-        if part is not None and (part not in found or (whole and not found[part].whole)):
-            found[part] = Unread(whole=whole, error=read.error, needs=read.needs)
+        for part in (name for name, pattern in _PARTS if pattern.match(read.operation)):
+            if part not in found or (whole and not found[part].whole):
+                found[part] = Unread(whole=whole, error=read.error, needs=read.needs)
     return found
 
 
@@ -56,6 +59,8 @@ def gap_now(registry: RegistrySample, *, kraft: bool, part: str) -> Gap | None:
     if kraft and part == "controller":
         reason = "the cluster runs in KRaft mode, without ZooKeeper"
         return Gap(status=Status.NOT_APPLICABLE, whole=whole, reason=reason)
+    if kraft and part in _KRAFT_HAS_IT_ELSEWHERE:
+        return None
     if failed is None and registry.state is not None:
         return None
     if kraft and registry.state is None and _alone(registry):

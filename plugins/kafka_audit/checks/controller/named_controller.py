@@ -85,6 +85,11 @@ def _silence(view: ClusterView, resource: str, views: tuple[BrokerView, ...]) ->
 def among_observers(view: ClusterView) -> Iterator[Judgement]:
     """Judge all who told of the quorum by the newest word of a leader; Metadata's controller means nothing in KRaft."""
     quorum = view.quorum
+    clusters = sorted({row.kafka_cluster_id for row in view.newest(BrokerView) if row.kafka_cluster_id})
+    if len(clusters) > 1:
+        words = {"error": f"the addresses lead to clusters {listing(clusters)}, see KA110", "needs": "addresses of one cluster"}
+        yield view.judge(_CODE, "cluster", Status.UNKNOWN, words, who="any broker or controller")
+        return
     yield from no_quorum(view, _CODE, "any broker or controller")
     right = quorum.now.newest
     for row in quorum.now.views if right is not None else ():

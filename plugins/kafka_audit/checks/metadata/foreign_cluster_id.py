@@ -1,11 +1,13 @@
 """KA110."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 
 from kafka_audit.checks import check
+from kafka_audit.checks.gaps import ONCE
 from kafka_audit.checks.metadata.view_differences import judgement
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.cluster.view import ClusterView, HeldView
+from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerView, RegisteredBroker, Registry
 
 
@@ -13,7 +15,7 @@ from kafka_audit.model.tables import BrokerView, RegisteredBroker, Registry
     code="KA110",
     severity=Severity.CRITICAL,
     needs=(Registry, RegisteredBroker, BrokerView),
-    parts=("controller",),
+    parts=("cluster id",),
     says={
         Status.FAIL: "Broker {broker} belongs to another cluster; it reports cluster id {said}, the audited cluster is "
         "{zookeeper}",
@@ -33,11 +35,17 @@ def foreign_cluster_id(view: ClusterView) -> Iterator[Judgement]:
     The cluster id in the broker's Metadata response differs from `/cluster/id`, or from `expect.cluster_id` in the cluster
     file, in two samples. The rest of that broker's view is not compared with this cluster.
 
+    In KRaft mode the id is compared with `expect.cluster_id`. If the cluster file does not set it, it is compared with the id
+    that most brokers report: inferred, and suspected if as many report another one.
+
     ## Not known when
-    The broker returned no view or no cluster id, ZooKeeper was not read, or the difference was seen once.
+    The broker returned no view or no cluster id, ZooKeeper was not read, or the difference was seen once. The check does not
+    apply in KRaft mode if all brokers report one id and the cluster file expects none: set `expect.cluster_id`, because an
+    address that leads to another cluster looks the same.
 
     ## Passes only when
-    The broker answered with the id of `/cluster/id`, and with `expect.cluster_id` if the cluster file sets it.
+    The broker answered with the id of `/cluster/id` (KRaft: of most brokers), and with `expect.cluster_id` if the cluster file
+    sets it.
 
     ## What to do
     Read the cluster id at that address: `kafka-cluster.sh cluster-id --bootstrap-server <its address>` (Kafka 2.8 and later),
@@ -47,6 +55,9 @@ def foreign_cluster_id(view: ClusterView) -> Iterator[Judgement]:
     ## References
     KIP-78 (cluster id); `InconsistentClusterIdException` when a broker starts with a `meta.properties` of another cluster.
     """
+    if view.kraft:
+        yield from _in_kraft(view)
+        return
     held = None if view.state is None else view.state.kafka_cluster_id
     expected = None if view.info is None else view.info.expect_cluster_id
     right = expected if held is None else held
@@ -67,3 +78,43 @@ def foreign_cluster_id(view: ClusterView) -> Iterator[Judgement]:
             zookeeper=right if difference is None else difference.reference,
             said=(difference and difference.view) or observer.kafka_cluster_id,
         )
+
+
+def _in_kraft(view: ClusterView) -> Iterator[Judgement]:
+    """Judge brokers by the id that is expected, else by that of most of them."""
+    now, before = _told(view.held_views), _told(view.held_views_before)
+    holders = Counter(one for told in now.values() for one in set(told.values()))
+    expected = None if view.info is None else view.info.expect_cluster_id
+    if expected is None and len(holders) < 2:  # noqa: PLR2004 -- one id has nothing beside it
+        reason = "all brokers report one id, and the cluster file has no `expect.cluster_id`"
+        yield view.judge("KA110", "cluster", Status.NOT_APPLICABLE, reason=reason)
+        return
+    right = expected or max(holders, key=lambda one: (holders[one], one))
+    confidence = Confidence.MEASURED if expected else Confidence.INFERRED
+    if not expected and list(holders.values()).count(holders[right]) > 1:
+        confidence = Confidence.SUSPECTED
+    for observer in view.observers:
+        told = now.get(observer.name, {})
+        words = {"broker": observer.name, "who": f"broker {observer.name}", "zookeeper": right}
+        others = {address: one for address, one in told.items() if one != right}
+        if others:
+            lasting = any(before.get(observer.name, {}).get(address) == one for address, one in others.items())
+            words |= {"said": ", ".join(sorted(set(others.values()))), "addresses": ", ".join(sorted(others))}
+            if lasting:
+                yield view.judge("KA110", observer.resource, Status.FAIL, words, confidence=confidence)
+            else:
+                yield view.judge("KA110", observer.resource, Status.UNKNOWN, words | ONCE)
+        elif told:
+            yield view.judge("KA110", observer.resource, Status.PASS, words)
+        else:
+            gap = {"error": observer.error or "it reports no cluster id", "needs": observer.needs or "an answer to Metadata"}
+            yield view.judge("KA110", observer.resource, Status.UNKNOWN, words | gap)
+
+
+def _told(views: Iterable[HeldView]) -> Mapping[str, Mapping[str, str]]:
+    """Return the cluster id that each broker reports at each address, by the broker's name."""
+    found: dict[str, dict[str, str]] = {}
+    for held in views:
+        if held.row.kafka_cluster_id is not None:
+            found.setdefault(held.name, {})[held.row.address] = held.row.kafka_cluster_id
+    return found
