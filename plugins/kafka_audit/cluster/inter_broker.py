@@ -25,6 +25,7 @@ PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 TLS = frozenset({"SSL", "SASL_SSL"})
 DEFAULT_MECHANISM = "GSSAPI"
 
+_VOTERS, _SERVERS = "controller.quorum.voters", "controller.quorum.bootstrap.servers"
 _DEFAULT_BUILDER = "DefaultKafkaPrincipalBuilder"
 
 
@@ -94,9 +95,22 @@ class InterBroker:
         """Return the security protocol of a broker's listener."""
         if name in self.endpoints.get(broker, {}):
             return self.endpoints[broker][name].protocol
-        told = self.settings.get(broker, "listener.security.protocol.map").value or ""
-        pairs = dict(part.strip().upper().partition(":")[::2] for part in told.split(","))
-        return pairs.get(name) or (name if name in PROTOCOLS else None)
+        return self._protocols(broker).get(name) or (name if name in PROTOCOLS else None)
+
+    def controllers(self, broker: int) -> tuple[str, ...]:
+        """Return the addresses of the controllers that a KRaft broker's settings name."""
+        values = (self.settings.get(broker, key).value or "" for key in (_VOTERS, _SERVERS))
+        addresses = (entry.strip().rpartition("@")[2] for value in values for entry in value.split(","))
+        return tuple(dict.fromkeys(filter(None, addresses)))
+
+    def controller_protocol(self, broker: int) -> str | None:
+        """Return the security protocol on which a KRaft broker talks to its controllers."""
+        names = (self.settings.get(broker, CONTROLLERS).value or "").split(",")
+        return self._protocols(broker).get(names[0].strip().upper())
+
+    def _protocols(self, broker: int) -> Mapping[str, str]:
+        value = self.settings.get(broker, "listener.security.protocol.map").value or ""
+        return dict(part.strip().upper().partition(":")[::2] for part in value.split(","))
 
     @cached_property
     def _listeners(self) -> Mapping[int, Listener]:

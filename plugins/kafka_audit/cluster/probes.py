@@ -49,6 +49,16 @@ class ProbeResult:
     network: str  # the same for dns and tcp alone
 
     @property
+    def addresses(self) -> frozenset[str]:
+        """The addresses that the name has there."""
+        return frozenset(lookup(self.resolved)[0])
+
+    @property
+    def resolver(self) -> str | None:
+        """What was asked for the name, e.g. `nameserver 10.0.0.2`."""
+        return lookup(self.resolved)[1]
+
+    @property
     def broker_id(self) -> int:
         """Which broker advertises the endpoint."""
         return self.endpoint.broker_id
@@ -62,6 +72,14 @@ class ProbeResult:
     def failed_at_network(self) -> bool:
         """Whether it ends, in the newest sample, before any byte of Kafka's is exchanged."""
         return self.outcome == "failed" and self.layer in {"dns", "tcp"}
+
+
+def lookup(detail: str | None) -> tuple[tuple[str, ...], str | None]:
+    """Return the addresses and the resolver that a probe's layer dns reports: `10.0.0.1,10.0.0.2 by nameserver 10.0.0.9`."""
+    addresses, _, resolver = (detail or "").partition("by ")
+    if " " in addresses.strip():
+        return (), None
+    return tuple(filter(None, addresses.strip().split(","))), resolver or None
 
 
 def probe_results(now: Iterable[Probe], before: Iterable[Probe], moved: frozenset[int]) -> tuple[ProbeResult, ...]:

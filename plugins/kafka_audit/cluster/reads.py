@@ -9,6 +9,8 @@ from kafka_audit.cluster.samples import Samples
 from kafka_audit.model.tables import BrokerIdentity, BrokerView, RegisteredBroker, Registry, SourceRead
 from kafka_audit.model.text import clean
 
+_ADDRESSES = re.compile(r"(?<![^\s,/\[\]])\[?([^\s,/\[\]]{1,255}?)\]?:(\d{1,10})(?=[,/]|$)")
+_LOGINS = re.compile(r"sasl|authentication|no login", re.IGNORECASE)  # no missing right, which is AUTHORIZATION
 _REFUSALS = re.compile(r"authori[sz]ation|\bnoauth|\b(29|30|31)\b", re.IGNORECASE)
 
 NOT_TRUSTED = "not trusted"
@@ -108,6 +110,16 @@ def failed_texts(failed: Sequence[SourceRead]) -> Mapping[str, str]:
 def is_refusal(error: str | None) -> bool:
     """Return whether a read failed for lack of rights: Kafka's errors 29 to 31, ZooKeeper's NoAuth. A wrong password is none."""
     return error is not None and _REFUSALS.search(error) is not None
+
+
+def is_login_refusal(error: str | None) -> bool:
+    """Return whether a read failed because a login was refused, or could not be tried with what is here."""
+    return error is not None and _LOGINS.search(error) is not None
+
+
+def addresses_of(target: str) -> tuple[tuple[str, int], ...]:
+    """Return the hosts and ports that a read was sent to, e.g. those of a connection string of ZooKeeper."""
+    return tuple((host, int(port)) for host, port in _ADDRESSES.findall(target))
 
 
 def without_login(error: str | None) -> bool:

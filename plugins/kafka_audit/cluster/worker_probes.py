@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from kafka_audit.cluster.probes import lookup
 from kafka_audit.model.tables import BrokerIdentity, Probe
 
 _WORKER = "worker"
@@ -45,7 +46,7 @@ def worker_probes(probes: Iterable[Probe], identities: Iterable[BrokerIdentity])
 
 def _probe(rows: list[Probe], answered_by: int | None) -> WorkerProbe:
     first = rows[0]
-    told = next((row.detail for row in rows if (row.layer, row.outcome) == ("dns", "ok") and row.detail), "")
+    detail = next((row.detail for row in rows if (row.layer, row.outcome) == ("dns", "ok") and row.detail), None)
     return WorkerProbe(
         broker_id=first.broker_id,
         listener=first.listener,
@@ -53,7 +54,7 @@ def _probe(rows: list[Probe], answered_by: int | None) -> WorkerProbe:
         address=f"[{first.host}]:{first.port}" if ":" in first.host else f"{first.host}:{first.port}",
         via=first.via,
         open=any((row.layer, row.outcome) == ("tcp", "ok") for row in rows),
-        resolved=tuple((told or "").partition(" ")[0].split(",")) if told else (),
+        resolved=lookup(detail)[0],
         answered_by=answered_by,
     )
 

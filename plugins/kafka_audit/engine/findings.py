@@ -1,8 +1,6 @@
 """From judgements to findings: words, severity, mutes, and their place against the previous snapshot's report."""
 
 import hashlib
-import inspect
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +11,7 @@ from kafka_audit.checks import Check, catalogue
 from kafka_audit.cluster.reads import observer_name
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.engine.inputs import failed_inputs
+from kafka_audit.engine.remedies import remedy
 from kafka_audit.model.cluster import Mute
 from kafka_audit.model.errors import EngineError
 from kafka_audit.model.finding import (
@@ -28,7 +27,7 @@ from kafka_audit.model.finding import (
     fingerprint,
 )
 from kafka_audit.model.tables import Snapshot
-from kafka_audit.model.text import clean, is_plain_word
+from kafka_audit.model.text import clean
 
 LONGEST_EVIDENCE = 2000
 """Characters of one evidence value that are kept; the whole of it is in the snapshot's tables."""
@@ -132,7 +131,7 @@ def _in_words(snapshot: Snapshot, judgement: Judgement, checks: Mapping[str, Che
         message=template.format_map(told),
         summary=_first_sentence(template).format_map(told),
         evidence=bounded(judgement.evidence, LONGEST_EVIDENCE),
-        remediation=_remedy(check, judgement.status, told),
+        remediation=remedy(check, judgement.status, told),
         fingerprint=fingerprint(judgement.code, snapshot.cluster_id, judgement.resource),
     )
 
@@ -149,35 +148,6 @@ def _bounded(name: str) -> Resource:
     if len(name) <= LONGEST_EVIDENCE:
         return whole
     return replace(whole, name=f"{name[:LONGEST_EVIDENCE]}… ({hashlib.sha256(name.encode()).hexdigest()[:8]})")
-
-
-def _remedy(check: Check, status: Status, told: Mapping[str, str]) -> str:
-    if status is Status.UNKNOWN and told.get("needs", "none") != "none":
-        return f"To know: {told['needs']}"
-    if status not in {Status.FAIL, Status.UNKNOWN}:
-        return ""
-    parts = re.split(r"(`[^`]*`)", what_to_do(check))
-    return "".join(_filled(part, told, in_code=part.startswith("`")) for part in parts)
-
-
-def _filled(text: str, told: Mapping[str, str], *, in_code: bool) -> str:
-    """Fill placeholders; in code only with plain words, so that no name from the cluster can run when a command is copied."""
-
-    def value(match: re.Match[str]) -> str:
-        if match[1] not in told:
-            return match[0]
-        return told[match[1]] if not in_code or is_plain_word(told[match[1]]) else f"<{match[1]}>"
-
-    return re.sub(r"\{(\w+)\}", value, text)
-
-
-def what_to_do(check: Check) -> str:
-    """Return the `## What to do` section of a check's page as plain text: a paragraph is a line, list and code lines stay."""
-    section = re.search(r"^## What to do\s*\n(.*?)(?=^## |\Z)", inspect.cleandoc(check.doc), re.MULTILINE | re.DOTALL)
-    if section is None:
-        return ""
-    paragraphs = re.split(r"\n\s*\n", section[1].strip())
-    return "\n".join(re.sub(r"\n(?![-*0-9 ])", " ", paragraph) for paragraph in paragraphs)
 
 
 def _dated(finding: Finding, before: _Prior | None) -> Finding:

@@ -1,10 +1,10 @@
 """Which reads a check's tables come from, so that "no row" can be told from "could not be read"."""
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.model.finding import Resource
 from kafka_audit.model.tables import (
     Acl,
     AclHolder,
@@ -130,10 +130,13 @@ def failed_inputs(view: ClusterView, needs: Iterable[type[Row]], resource: str) 
     sources = [_SOURCE[table] for table in tables if table in _SOURCE]
     if RegisteredEndpoint in tables and view.kraft:
         sources += [_VIEW, _CONFIG, _properties]  # lists and settings stand in for what nobody registers
-    broker = re.match(r"broker/(\d+)", resource)
-    others = re.compile(rf"broker:(?!{broker[1]}$)") if broker else None
+    broker = Resource.of(resource).broker
     return tuple(
         read
         for read in view.last_reads
-        if read.outcome == "failed" and any(source(read) for source in sources) and not (others and others.match(read.observer))
+        if read.outcome == "failed" and any(source(read) for source in sources) and not _of_another(read, broker)
     )
+
+
+def _of_another(read: SourceRead, broker: int | None) -> bool:
+    return broker is not None and read.observer.startswith("broker:") and read.observer != f"broker:{broker}"

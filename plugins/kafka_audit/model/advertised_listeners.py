@@ -19,6 +19,12 @@ class Entry:
     port: int | None
 
 
+def parts(setting: str) -> Iterator[tuple[str, str]]:
+    """Yield each listener of a setting by its name, with its entry as it is written."""
+    for entry in setting.split(","):
+        yield entry.strip().partition("://")[0].upper(), entry.strip()
+
+
 def entries(settings: Mapping[str, str | None]) -> Iterator[Entry]:
     """Yield what a broker advertises by its settings, the controllers' listeners left out: those are nobody else's.
 
@@ -26,11 +32,10 @@ def entries(settings: Mapping[str, str | None]) -> Iterator[Entry]:
         settings: values by key; `listeners` holds where `advertised.listeners` is not set.
     """
     controllers = {name.strip().upper() for name in (settings.get(CONTROLLERS) or "").split(",")}
-    for part in (settings.get(KEY) or settings.get(INSTEAD) or "").split(","):
-        name = part.strip().partition("://")[0].upper()
+    for name, part in parts(settings.get(KEY) or settings.get(INSTEAD) or ""):
         if not name or name in controllers:
             continue
-        match = _ENTRY.fullmatch(part.strip())
+        match = _ENTRY.fullmatch(part)
         if match is None:
             yield Entry(listener=name, host=None, port=None)
         else:

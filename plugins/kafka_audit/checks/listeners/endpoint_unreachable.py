@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 from kafka_audit.checks import check
+from kafka_audit.cluster.probes import lookup
 from kafka_audit.cluster.view import AdvertisedEndpoint, ClusterView, Layer, ProbeResult
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerConfig, Probe, RegisteredBroker, RegisteredEndpoint
@@ -125,4 +126,4 @@ def _resolver(layer: Layer | None) -> str | None:
     """Return who was asked for the address, where the name was not resolved."""
     if layer is None or layer.layer != "dns" or not layer.detail:
         return None
-    return layer.detail.replace("by ", "") or None
+    return lookup(layer.detail)[1]

@@ -1,7 +1,7 @@
 """Causes in the addresses themselves: two brokers share one (KA304), or somebody else answers there (KA111)."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from kafka_audit.cluster.endpoints import AdvertisedEndpoint
@@ -67,17 +67,20 @@ def tell_wrong_answer(case: Case) -> Story:
     """Tell that an address leads to another broker than the one that advertises it."""
     who = case.brokers
     answers = [(e, case.view.identities.get((e.broker_id, e.listener))) for e in case.endpoints]
+    answered_by = {
+        endpoint: "another cluster" if identity.answered_by == endpoint.broker_id else f"broker {identity.answered_by}"
+        for endpoint, identity in answers
+        if identity is not None and identity.answered_by is not None
+    }
     lines = [
         Evidence(
             observer=f"address {clean(endpoint.address)}",
-            text=f"advertised by broker {endpoint.broker_id}, answered by "
-            + ("another cluster" if identity.answered_by == endpoint.broker_id else f"broker {identity.answered_by}"),
+            text=f"advertised by broker {endpoint.broker_id}, answered by {answerer}",
         )
-        for endpoint, identity in answers
-        if identity is not None and identity.answered_by is not None
+        for endpoint, answerer in answered_by.items()
     ]
     return Story(
-        headline=_misplaced(who, lines),
+        headline=_misplaced(who, answered_by),
         impact=f"Clients that want {brokers(who)} talk to another one: requests fail with NOT_LEADER_OR_FOLLOWER.",
         confidence=case.confidence(),
         why="Whoever answers at the address told its own id.",
@@ -113,12 +116,12 @@ def as_a_proxy_says(case: Case, symptom: Finding) -> bool:
     return listed <= mixed_up and any(way.via for way in case.view.worker_probes if way.broker_id in case.brokers)
 
 
-def _misplaced(who: tuple[int, ...], lines: list[Evidence]) -> str:
+def _misplaced(who: tuple[int, ...], answered_by: Mapping[AdvertisedEndpoint, str]) -> str:
     subject = start_upper(brokers(who))
     if len(who) > 1:
         return f"{subject} are not at their addresses: somebody else answers there"
-    told = [f"{line.observer.removeprefix('address ')} is {line.text.split(', ')[1]}" for line in lines[:1]]
-    return fitting([f"{subject} is not at its address: {what}" for what in (*told, "somebody else answers there")])
+    answers = [f"{clean(endpoint.address)} is answered by {answerer}" for endpoint, answerer in answered_by.items()][:1]
+    return fitting([f"{subject} is not at its address: {what}" for what in (*answers, "somebody else answers there")])
 
 
 def _ask_who(endpoint: AdvertisedEndpoint, identity: BrokerIdentity | None) -> str:

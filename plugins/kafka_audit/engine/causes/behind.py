@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from kafka_audit.cluster.probes import ProbeResult
+from kafka_audit.cluster.reads import addresses_of
 from kafka_audit.engine.causes import written
 from kafka_audit.engine.causes.quorum import about_the_quorum
 from kafka_audit.engine.causes.repair import prove
@@ -25,7 +26,6 @@ CODES = ("KA101", "KA102", "KA105", "KA107", "KA210")
 
 _LOGIN, _RIGHT = "a refused login or handshake", "a missing right"
 _NAMES = {_LOGIN: "login", _RIGHT: "unauthorised"}
-_VOTERS, _SERVERS = "controller.quorum.voters", "controller.quorum.bootstrap.servers"
 
 
 def cases(case: Case) -> Iterable[Case]:
@@ -126,33 +126,20 @@ def _cut_paths(case: Case) -> list[ProbeResult]:
 def _rivals(case: Case) -> Mapping[str, str | None]:
     """Return what would look like a cut, each with why it is ruled out, None where it is not."""
     authorizers = [case.view.inter_broker.authorizer(broker) for broker in case.brokers]
-    protocols = {_protocol(case, broker) for broker in case.brokers}
+    protocols = {case.view.inter_broker.controller_protocol(broker) for broker in case.brokers}
     return {
         _LOGIN: "the controllers' listener is PLAINTEXT" if protocols == {"PLAINTEXT"} else None,
         _RIGHT: "there is no authorizer" if all(one.state == "unset" for one in authorizers) else None,
     }
 
 
-def _protocol(case: Case, broker: int) -> str | None:
-    """Return the security protocol of the controllers' listener, as the broker's settings tell."""
-    names = (case.view.settings.get(broker, "controller.listener.names").value or "").split(",")
-    pairs = (case.view.settings.get(broker, "listener.security.protocol.map").value or "").split(",")
-    return dict(pair.strip().partition(":")[::2] for pair in pairs).get(names[0].strip())
-
-
 def _controllers(case: Case) -> list[str]:
-    told: dict[str, None] = {}
-    for broker in case.brokers:
-        for key in (_VOTERS, _SERVERS):
-            for one in (case.view.settings.get(broker, key).value or "").split(","):
-                told |= {one.strip().rpartition("@")[2]: None} if one.strip() else {}
-    return list(told)
+    return [*dict.fromkeys(address for broker in case.brokers for address in case.view.inter_broker.controllers(broker))]
 
 
 def _connections(case: Case) -> tuple[str, ...]:
-    pairs = (address.rpartition(":") for address in _controllers(case)[:5])
-    found = tuple(f"nc -vz -w 3 {word(host.strip('[]'))} {word(port)}" for host, _, port in pairs)
-    return found or ("nc -vz -w 3 <controller> 9093",)
+    addresses = (address for text in _controllers(case)[:5] for address in addresses_of(text))
+    return tuple(f"nc -vz -w 3 {word(host)} {port}" for host, port in addresses) or ("nc -vz -w 3 <controller> 9093",)
 
 
 def _steps(case: Case) -> tuple[Step, ...]:

@@ -1,11 +1,11 @@
 """Repair of KA302, with the exact addresses, listeners and ports of the brokers at fault."""
 
-import re
 from collections.abc import Iterable
 
 from kafka_audit.cluster.endpoints import AdvertisedEndpoint
 from kafka_audit.engine.causes.repair import advertise, connect, do_not, prove
 from kafka_audit.engine.causes.rule import Case
+from kafka_audit.model.advertised_listeners import INSTEAD, entries
 from kafka_audit.model.finding import Step
 from kafka_audit.model.text import brokers, clean, is_plain_word, word
 
@@ -129,9 +129,10 @@ def _own_listener(case: Case, broken: AdvertisedEndpoint) -> Iterable[str]:
 
 def _own_host(bound: str, broken: AdvertisedEndpoint) -> str:
     """Return the host that the broker binds to, where it names one: the others reach it there, past any forward."""
-    found = re.search(rf"(?:^|,){re.escape(broken.listener)}://(?P<host>[A-Za-z0-9][A-Za-z0-9._-]*):\d+", bound)
-    if found and found["host"] not in {"0.0.0.0", "localhost", "127.0.0.1"}:  # noqa: S104 -- compared, not bound
-        return found["host"]
+    hosts = (entry.host for entry in entries({INSTEAD: bound}) if entry.listener == broken.listener)
+    host = next(hosts, None)
+    if host and host not in {"0.0.0.0", "localhost", "127.0.0.1", "::", "::1"}:  # noqa: S104 -- compared, not bound
+        return f"[{host}]" if ":" in host else host
     return f"<own host name of broker {broken.broker_id}>"
 
 

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
+from kafka_audit.cluster.reads import observer_name
 from kafka_audit.engine.causes.repair import do_not, prove
 from kafka_audit.engine.causes.rule import Case
 from kafka_audit.model.finding import Evidence, Step
@@ -26,7 +27,7 @@ def readers(case: Case, partitions: Iterable[tuple[str, int]]) -> tuple[tuple[Ev
     failed = [r for r in case.view.last_reads if r.operation == "DescribeGroups" and r.outcome == "failed"]
     if not failed:
         return tuple(lines), ()
-    who = listing(sorted({one.observer.replace("broker:", "broker ") for one in failed}))
+    who = listing(sorted({observer_name(one.observer) for one in failed}))
     needs = next((one.needs for one in failed if one.needs), "an answer to ListGroups and DescribeGroups")
     return tuple(lines), (
         f"Not known: consumer groups of {who} ({clean(failed[0].error or 'no answer')}). To know: {clean(needs)}.",

@@ -1,6 +1,5 @@
 """What client vantages tell of the endpoints of a case: k of n, the layer that fails first, and what names mean where."""
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,8 +12,6 @@ from kafka_audit.model.text import clean, listing
 
 UNKNOWN_NAME = "name or service not known"
 """The definite no of a resolver, as probes word it; anything else is no answer."""
-
-_TOLD = re.compile(r"(?P<addresses>\S*) ?(?:by (?P<who>.+))?")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,29 +108,21 @@ def _stops(failed: Iterable[ProbeResult]) -> list[str]:
 def _asked_in_vain(vantage: str, failed: Iterable[ProbeResult]) -> Iterator[Evidence]:
     names: dict[tuple[str, bool], list[str]] = defaultdict(list)
     for path in failed:
-        who = _answer(path)[1] if path.layer == "dns" else None
-        if who:
-            names[who, path.error == UNKNOWN_NAME].append(path.via or path.endpoint.host)
+        resolver = path.resolver if path.layer == "dns" else None
+        if resolver:
+            names[resolver, path.error == UNKNOWN_NAME].append(path.via or path.endpoint.host)
     for (who, told), asked in names.items():
         how = "knows nobody called" if told else "gives no answer on"
         yield Evidence(observer=f"vantage {clean(vantage)}", text=f"{clean(who)} {how} {listing(dict.fromkeys(asked), 3)}")
-
-
-def _answer(path: ProbeResult) -> tuple[frozenset[str], str | None]:
-    """Return the addresses that a name has there, and who says so."""
-    match = _TOLD.fullmatch(path.resolved or "")
-    return (frozenset(match["addresses"].split(",")) - {""}, match["who"]) if match else (frozenset(), None)
 
 
 def split_answers(case: Case, limit: int = 5) -> Iterator[Evidence]:
     """Yield names of the case's brokers that mean different addresses at different places."""
     answers: dict[str, dict[str, tuple[frozenset[str], str | None]]] = defaultdict(dict)
     for path in case.view.probes:
-        if path.endpoint.broker_id in case.brokers and path.via is None:
-            addresses, who = _answer(path)
-            if addresses and who:
-                place = clean(path.vantage) if path.from_broker is None else f"broker {path.from_broker}'s host"
-                answers[path.endpoint.host][place] = (addresses, who)
+        if path.endpoint.broker_id in case.brokers and path.via is None and path.addresses and path.resolver:
+            place = clean(path.vantage) if path.from_broker is None else f"broker {path.from_broker}'s host"
+            answers[path.endpoint.host][place] = (path.addresses, path.resolver)
     split = {
         host: told for host, told in answers.items() if any(a.isdisjoint(b) for a, _ in told.values() for b, _ in told.values())
     }

@@ -1,9 +1,9 @@
 """Causes that ZooKeeper shows: it is not readable itself, there is no controller, a broker is gone or belongs elsewhere."""
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from kafka_audit.cluster.reads import addresses_of
 from kafka_audit.engine.causes import quorum, written
 from kafka_audit.engine.causes.repair import connect_again, do_not, prove, zookeeper_shell
 from kafka_audit.engine.causes.rule import Case, Story, changed_before, evidence_of, evidence_of_reads
@@ -30,7 +30,7 @@ def tell_zookeeper_unread(case: Case) -> Story:
     """Tell that nothing which rests on ZooKeeper could be judged."""
     failed = _failed_zookeeper_reads(case)
     target = clean(failed[0].target, 60) if failed else "its address"
-    at = (target, re.split(r"[,/]", target)[0])
+    at = (target, *(clean(f"{host}:{port}") for read in failed[:1] for host, port in addresses_of(read.target)[:1]))
     if failed and failed[0].error in _LOGINS:
         said, steps = [f"{one} does not let the auditor log in" for one in at], _correct_the_login(failed[0])
     else:

@@ -1,15 +1,14 @@
 """Steps that several causes share, with exact hosts, ports and files in them."""
 
-import re
 from collections.abc import Iterable
 
 from kafka_audit.cluster.endpoints import AdvertisedEndpoint
+from kafka_audit.cluster.reads import addresses_of
 from kafka_audit.engine.causes.rule import Case
+from kafka_audit.model.advertised_listeners import parts
 from kafka_audit.model.finding import Step
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import clean, listing, word
-
-_ADDRESSES = re.compile(r"(?<![^\s,/\[\]])\[?([^\s,/\[\]]{1,255}?)\]?:(\d{1,10})(?=[,/]|$)")
 
 
 def connect(endpoints: tuple[AdvertisedEndpoint, ...], limit: int = 10) -> tuple[str, ...]:
@@ -25,20 +24,20 @@ def advertise(case: Case, *broken: tuple[AdvertisedEndpoint, str]) -> str:
     broker, wanted = broken[0][0].broker_id, {endpoint.listener: address for endpoint, address in broken}
     setting = case.view.settings.get(broker, "advertised.listeners").value
     if setting is not None:
-        told = [(part.strip().partition("://")[0].upper(), part.strip()) for part in setting.split(",")]
+        told = [*parts(setting)]
     else:  # in KRaft nobody shows which other listeners there are
         own = () if case.view.kraft else case.view.endpoints.of(broker)
         told = [(e.listener, f"{e.listener}://{e.address}") for e in own]
     if wanted.keys() <= {name for name, _ in told}:
-        parts = (f"{clean(name)}://{wanted[name]}" if name in wanted else clean(part) for name, part in told)
-        return f"advertised.listeners={','.join(parts)}"
+        replaced = (f"{clean(name)}://{wanted[name]}" if name in wanted else clean(part) for name, part in told)
+        return f"advertised.listeners={','.join(replaced)}"
     changes = ", ".join(f"the listener of port {endpoint.port} at {address}" for endpoint, address in broken)
     return f"# advertised.listeners of broker {broker}: {changes}, all others as they are"
 
 
 def connect_again(reads: Iterable[SourceRead], limit: int = 5) -> tuple[str, ...]:
     """Return one `nc` for each address that reads which failed were sent to, ZooKeeper's connection string taken apart."""
-    addresses = dict.fromkeys(pair for read in reads for pair in _ADDRESSES.findall(read.target))
+    addresses = dict.fromkeys(address for read in reads for address in addresses_of(read.target))
     return tuple(f"nc -vz -w 3 {word(host)} {port}" for host, port in list(addresses)[:limit])
 
 

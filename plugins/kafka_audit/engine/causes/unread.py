@@ -1,11 +1,18 @@
 """KA001: what the auditor asked and did not get, from brokers and from other sources than ZooKeeper."""
 
-import re
 import textwrap
 from collections.abc import Iterable
 from dataclasses import replace
 
-from kafka_audit.cluster.reads import NOT_TRUSTED, SCRAM_FALSE, SCRAM_WEAK, observer_name, without_login
+from kafka_audit.cluster.reads import (
+    NOT_TRUSTED,
+    SCRAM_FALSE,
+    SCRAM_WEAK,
+    addresses_of,
+    is_login_refusal,
+    observer_name,
+    without_login,
+)
 from kafka_audit.engine.causes.repair import connect_again, do_not, prove
 from kafka_audit.engine.causes.rule import Case, Story, evidence_of, evidence_of_reads
 from kafka_audit.model.finding import Evidence, Finding, Step
@@ -19,7 +26,6 @@ _WRITE_AGAIN = (
     "--add-config 'SCRAM-SHA-512=[iterations=8192,password=<password>]' --entity-type users --entity-name <auditor>"
 )
 _HOSTS = 100  # of a line for the cluster file
-_LOGIN = re.compile(r"sasl|authentication|no login", re.IGNORECASE)  # no missing right, which is AUTHORIZATION
 
 
 def failed_reads(case: Case, root: Finding) -> tuple[SourceRead, ...]:
@@ -61,7 +67,7 @@ def logins(case: Case) -> Iterable[Case]:
     roots = tuple(
         root
         for root in _of_brokers(case)
-        if any(_LOGIN.search(read.error or "") and not without_login(read.error) for read in failed_reads(case, root))
+        if any(is_login_refusal(read.error) and not without_login(read.error) for read in failed_reads(case, root))
     )
     return (replace(case, roots=roots),) if roots else ()
 
@@ -161,9 +167,8 @@ def tell_doubtful(case: Case) -> Story:
     )
 
 
-def _ports(reads: Iterable[SourceRead]) -> list[str]:
-    found = dict.fromkeys(read.target.rpartition(":")[2] for read in reads)
-    return [port for port in found if port.isascii() and port.isdigit()][:3]
+def _ports(reads: Iterable[SourceRead]) -> list[int]:
+    return [*dict.fromkeys(port for read in reads for _, port in addresses_of(read.target))][:3]
 
 
 def _wrapped(text: str) -> Iterable[str]:

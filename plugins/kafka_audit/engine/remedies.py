@@ -1,0 +1,39 @@
+"""What to do on a finding: the `## What to do` of its check's page, filled with evidence."""
+
+import inspect
+import re
+from collections.abc import Mapping
+
+from kafka_audit.checks import Check
+from kafka_audit.model.finding import Status
+from kafka_audit.model.text import is_plain_word
+
+
+def remedy(check: Check, status: Status, told: Mapping[str, str]) -> str:
+    """Return what to do on a finding, the placeholders of the check's page filled with evidence; "" where nothing is to be done."""
+    if status is Status.UNKNOWN and told.get("needs", "none") != "none":
+        return f"To know: {told['needs']}"
+    if status not in {Status.FAIL, Status.UNKNOWN}:
+        return ""
+    parts = re.split(r"(`[^`]*`)", what_to_do(check))
+    return "".join(_filled(part, told, in_code=part.startswith("`")) for part in parts)
+
+
+def _filled(text: str, told: Mapping[str, str], *, in_code: bool) -> str:
+    """Fill placeholders; in code only with plain words, so that no name from the cluster can run when a command is copied."""
+
+    def value(match: re.Match[str]) -> str:
+        if match[1] not in told:
+            return match[0]
+        return told[match[1]] if not in_code or is_plain_word(told[match[1]]) else f"<{match[1]}>"
+
+    return re.sub(r"\{(\w+)\}", value, text)
+
+
+def what_to_do(check: Check) -> str:
+    """Return the `## What to do` section of a check's page as plain text: a paragraph is a line, list and code lines stay."""
+    section = re.search(r"^## What to do\s*\n(.*?)(?=^## |\Z)", inspect.cleandoc(check.doc), re.MULTILINE | re.DOTALL)
+    if section is None:
+        return ""
+    paragraphs = re.split(r"\n\s*\n", section[1].strip())
+    return "\n".join(re.sub(r"\n(?![-*0-9 ])", " ", paragraph) for paragraph in paragraphs)
