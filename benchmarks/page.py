@@ -26,7 +26,7 @@ from airflow.utils.db import initdb  # noqa: E402
 from fastapi.testclient import TestClient  # noqa: E402
 
 from kafka_audit.airflow.page.routes import app  # noqa: E402
-from kafka_audit.engine.causes import incidents  # noqa: E402
+from kafka_audit.incidents.causes import incidents  # noqa: E402
 from kafka_audit.report import digest, formats  # noqa: E402
 from kafka_audit.report import document as reports  # noqa: E402
 from kafka_audit.store import Store  # noqa: E402

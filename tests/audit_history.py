@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime, timedelta
 
 import small_cluster
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.engine import causes, findings
+from kafka_audit.incidents import causes, findings
 from kafka_audit.model.cluster import Mute
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import Snapshot

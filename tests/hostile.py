@@ -8,8 +8,8 @@ from html.parser import HTMLParser
 
 import small_cluster
 from kafka_audit.checks import catalogue
-from kafka_audit.engine import findings
-from kafka_audit.engine.causes import incidents
+from kafka_audit.incidents import findings
+from kafka_audit.incidents.causes import incidents
 from kafka_audit.model.finding import Change, Judgement, Status
 from kafka_audit.report.document import build
 

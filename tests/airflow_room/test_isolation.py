@@ -65,7 +65,7 @@ WORDS = {"endless": "took longer than 3 s", "raises": "ZeroDivisionError: a bug 
 
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("fault", WORDS)
-@pytest.mark.parametrize("place", ["kafka_audit.checks.run.judge", "kafka_audit.engine.findings.conclude"])
+@pytest.mark.parametrize("place", ["kafka_audit.checks.run.judge", "kafka_audit.incidents.findings.conclude"])
 def test_the_other_cluster_has_its_report_and_this_one_s_gate_says_why(store, monkeypatch, place, fault):
     module, _, name = place.rpartition(".")
     original = getattr(__import__(module, fromlist=[name]), name)
@@ -91,7 +91,7 @@ def test_the_other_cluster_has_its_report_and_this_one_s_gate_says_why(store, mo
     tasks.gate("stage", judged, tasks.noted(Instance(), 1, "stage"), Events())
 
 
-@pytest.mark.parametrize("place", ["kafka_audit.checks.run.judge", "kafka_audit.engine.findings.conclude"])
+@pytest.mark.parametrize("place", ["kafka_audit.checks.run.judge", "kafka_audit.incidents.findings.conclude"])
 def test_a_run_of_that_cluster_alone_fails_as_it_is(store, monkeypatch, place):
     monkeypatch.setattr(place, poisoned(None, "raises"))
     with pytest.raises(ZeroDivisionError, match="a bug of check KA407"):

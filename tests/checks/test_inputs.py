@@ -26,7 +26,7 @@ from kafka_audit.differences.tables import (
     TopicSetting,
     ViewDifference,
 )
-from kafka_audit.engine.inputs import failed_inputs
+from kafka_audit.incidents.inputs import failed_inputs
 from kafka_audit.model.finding import Judgement, Resource, Status
 from kafka_audit.model.tables import (
     Acl,

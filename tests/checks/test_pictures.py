@@ -10,15 +10,15 @@ import yaml
 from checks.cases import HERE, base
 from checks.world import snapshots
 from cluster_views import cluster_views
-from engine.test_causes import text_of
+from incidents.test_causes import text_of
 from kafka_audit.checks.run import judge
-from kafka_audit.engine.causes import incidents
-from kafka_audit.engine.findings import conclude
+from kafka_audit.incidents.causes import incidents
+from kafka_audit.incidents.findings import conclude
 
 
 @cache
 def pictures() -> dict[str, Any]:
-    raw = yaml.safe_load((HERE.parent / "causes" / "pictures.yml").read_text())
+    raw = yaml.safe_load((HERE.parent / "incidents" / "cases" / "pictures.yml").read_text())
     return {name: {"world": raw["world"]} | case for name, case in raw["cases"].items()}
 
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from kafka_audit.checks import catalogue
-from kafka_audit.engine.findings import what_to_do
+from kafka_audit.incidents.remedies import what_to_do
 
 every_remedy = pytest.mark.parametrize("remedy", [what_to_do(check) for check in catalogue().values()], ids=catalogue())
 

@@ -7,7 +7,7 @@ import pytest
 import small_cluster
 from kafka_audit.cli import main
 from kafka_audit.cli.forms import Forms, parse
-from kafka_audit.engine.causes import incidents
+from kafka_audit.incidents.causes import incidents
 from kafka_audit.report.document import build
 from kafka_audit.store import Store
 

@@ -1,4 +1,4 @@
-"""Documents for the reports, made from the cases of `tests/causes`."""
+"""Documents for the reports, made from the cases of `tests/incidents/cases`."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,18 +8,18 @@ import pytest
 import yaml
 
 import small_cluster
-from kafka_audit.engine.causes import incidents
+from kafka_audit.incidents.causes import incidents
 from kafka_audit.model.finding import Change, Finding
 from kafka_audit.model.tables import Snapshot
 from kafka_audit.report.document import build
 
-CASES = Path(__file__).parents[1] / "causes"
+CASES = Path(__file__).parents[1] / "incidents" / "cases"
 Audit = Callable[..., tuple[dict[str, Any], Snapshot]]
 
 
 @pytest.fixture
 def audited() -> Audit:
-    """Return a function that judges a case of `tests/causes`, e.g. `cut_off`, `all_brokers`."""
+    """Return a function that judges a case of `tests/incidents/cases`, e.g. `cut_off`, `all_brokers`."""
 
     def run(family: str, name: str, **arguments: Any) -> tuple[dict[str, Any], Snapshot]:
         case = yaml.safe_load((CASES / f"{family}.yaml").read_text(encoding="utf-8"))[name]

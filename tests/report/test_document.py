@@ -16,7 +16,7 @@ SCHEMA = json.loads(files("kafka_audit.report").joinpath("findings.schema.json")
 VALIDATOR = Draft202012Validator(SCHEMA)
 CASES = [
     (path.stem, name)
-    for path in sorted((Path(__file__).parents[1] / "causes").glob("*.yaml"))
+    for path in sorted((Path(__file__).parents[1] / "incidents" / "cases").glob("*.yaml"))
     for name in yaml.safe_load(path.read_text(encoding="utf-8"))
 ]
 ONE = {"brokers": {0: "a:9092"}, "views": {0: "full"}}

@@ -14,7 +14,7 @@ from kafka_audit.report.terminal import render
 HERE = Path(__file__).parent
 CASES = [
     (path.stem, name)
-    for path in sorted((HERE.parent / "causes").glob("*.yaml"))
+    for path in sorted((HERE.parent / "incidents" / "cases").glob("*.yaml"))
     for name in yaml.safe_load(path.read_text(encoding="utf-8"))
 ]
 READS = [{"observer": "broker:0"}, {"observer": "zookeeper", "operation": "zookeeper /brokers/ids"}]

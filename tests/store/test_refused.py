@@ -7,7 +7,7 @@ import pytest
 import small_cluster
 from kafka_audit.checks.run import judge
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.engine.inputs import _SOURCE
+from kafka_audit.incidents.inputs import _SOURCE
 from kafka_audit.model.finding import Status
 from kafka_audit.model.tables import (
     TABLES,

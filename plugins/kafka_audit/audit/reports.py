@@ -10,7 +10,7 @@ from typing import Any
 from kafka_audit.bounds.isolation import Apart, Failed, Failures, here
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.found import Differences
-from kafka_audit.engine import causes, findings
+from kafka_audit.incidents import causes, findings
 from kafka_audit.model.cluster import Cluster, Mute
 from kafka_audit.model.errors import EngineError, SnapshotError, StoreError
 from kafka_audit.model.run import Judged, Pair

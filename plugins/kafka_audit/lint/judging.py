@@ -9,7 +9,7 @@ from kafka_audit.checks import Check
 from kafka_audit.checks.run import judge
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.starts import Refusal
-from kafka_audit.engine import findings
+from kafka_audit.incidents import findings
 from kafka_audit.lint import addresses, against, members, places, starts, versions
 from kafka_audit.lint.ignores import Ignore
 from kafka_audit.lint.members import Group, Member

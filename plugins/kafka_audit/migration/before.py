@@ -8,7 +8,7 @@ from typing import Any
 from kafka_audit.checks import catalogue
 from kafka_audit.checks.run import judge
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.engine import findings
+from kafka_audit.incidents import findings
 from kafka_audit.lint import against, files
 from kafka_audit.lint.judging import Rules
 from kafka_audit.migration import addresses, reachability

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.engine.findings import LONGEST_EVIDENCE, is_over
+from kafka_audit.incidents.findings import LONGEST_EVIDENCE, is_over
 from kafka_audit.model.finding import SCHEMA_VERSION, Change, Finding, Incident, Lifecycle, Status, Step, to_json
 from kafka_audit.model.text import clean
 from kafka_audit.report import matrix, reach, views

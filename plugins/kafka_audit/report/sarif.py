@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from kafka_audit import __version__
 from kafka_audit.checks import Check
-from kafka_audit.engine.findings import what_to_do
+from kafka_audit.incidents.remedies import what_to_do
 from kafka_audit.model.finding import Severity, Status
 from kafka_audit.model.linted import Linted, Told
 from kafka_audit.model.text import clean

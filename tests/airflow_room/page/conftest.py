@@ -20,12 +20,12 @@ from fastapi.testclient import TestClient  # noqa: E402
 from airflow_page import BROKEN, QUIET, RUN  # noqa: E402
 from kafka_audit.airflow.page import links  # noqa: E402
 from kafka_audit.airflow.page.routes import app  # noqa: E402
-from kafka_audit.engine.causes import incidents  # noqa: E402
+from kafka_audit.incidents.causes import incidents  # noqa: E402
 from kafka_audit.model.run import Pair, Request  # noqa: E402
 from kafka_audit.report.document import build  # noqa: E402
 from kafka_audit.store import Store  # noqa: E402
 
-CASES = airflow_environment.ROOT / "tests" / "causes"
+CASES = airflow_environment.ROOT / "tests" / "incidents" / "cases"
 
 
 ANSWERED = [{"observer": "broker:0"}]

@@ -5,9 +5,21 @@ from dataclasses import replace
 
 from kafka_audit.cluster.hosts import means_itself
 from kafka_audit.cluster.probes import LAYERS, ProbeResult
-from kafka_audit.engine.causes.from_vantages import Reach, split_answers
-from kafka_audit.engine.causes.repair import advertise, connect, do_not, prove
-from kafka_audit.engine.causes.rule import Case, Story, changed_before, evidence_of, evidence_of_paths
+from kafka_audit.incidents.causes.from_vantages import Reach, split_answers
+from kafka_audit.incidents.causes.repair import advertise, connect, do_not, prove
+from kafka_audit.incidents.causes.rule import (
+    LOST_REPLICAS,
+    Case,
+    Cause,
+    Explains,
+    Story,
+    at_the_broker,
+    at_the_endpoint,
+    changed_before,
+    evidence_of,
+    evidence_of_paths,
+    together,
+)
 from kafka_audit.model.finding import Step
 from kafka_audit.model.text import brokers, clean, counted, fitting, listing, start_upper, word
 
@@ -174,3 +186,27 @@ def _advertise(case: Case) -> Step:
         commands=tuple(commands)[:5],
         cost="A restart each, one after the other. In containers: a listener of its own for the outside, with a port of its own.",
     )
+
+
+DEAD_ENDPOINT = Cause(
+    codes=("KA301",),
+    meaning="clients and brokers alike miss an endpoint of a broker that says nothing: down, or a dead address",
+    cases=dead_for_everybody,
+    tell=tell_dead,
+    explains=(
+        Explains(codes=("KA302", "KA303"), where=at_the_endpoint),
+        Explains(codes=("KA001", "KA301", "KA302"), where=at_the_broker),
+        LOST_REPLICAS,
+    ),
+)
+
+UNREACHABLE_ENDPOINTS = Cause(
+    codes=("KA301",),
+    meaning="clients do not reach what brokers advertise",
+    cases=together,
+    tell=tell_exposure,
+    explains=(
+        Explains(codes=("KA303",), where=at_the_endpoint),
+        Explains(codes=("KA001",), where=at_the_broker),
+    ),
+)

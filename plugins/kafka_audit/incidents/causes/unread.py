@@ -13,8 +13,16 @@ from kafka_audit.cluster.reads import (
     observer_name,
     without_login,
 )
-from kafka_audit.engine.causes.repair import connect_again, do_not, prove
-from kafka_audit.engine.causes.rule import Case, Story, evidence_of, evidence_of_reads
+from kafka_audit.incidents.causes.repair import connect_again, do_not, prove
+from kafka_audit.incidents.causes.rule import (
+    Case,
+    Cause,
+    Explains,
+    Story,
+    at_the_broker,
+    evidence_of,
+    evidence_of_reads,
+)
 from kafka_audit.model.finding import Evidence, Finding, Step
 from kafka_audit.model.tables import BrokerView, SourceRead
 from kafka_audit.model.text import brokers, clean, fitting, listing, start_upper, word
@@ -258,3 +266,34 @@ def _headlines(case: Case, who: str, reads: list[SourceRead]) -> list[str]:
 
 def _reads(case: Case) -> tuple[Evidence, ...]:
     return evidence_of_reads([read for root in case.roots for read in failed_reads(case, root)])
+
+
+UNTRUSTED = Cause(
+    codes=("KA001",),
+    meaning="the cluster file does not trust the addresses of brokers, so that no login was tried",
+    cases=untrusted,
+    tell=tell_untrusted,
+)
+
+DOUBTFUL_LOGIN = Cause(
+    codes=("KA001",),
+    meaning="what answers as a broker asks for a weak SCRAM proof, or does not prove that it knows the user",
+    cases=doubtful,
+    tell=tell_doubtful,
+    explains=(Explains(codes=("KA301", "KA002"), where=at_the_broker),),
+)
+
+LOGIN_REFUSED = Cause(
+    codes=("KA001",),
+    meaning="brokers do not accept the auditor's login",
+    cases=logins,
+    tell=tell_login,
+    explains=(Explains(codes=("KA301", "KA002"), where=at_the_broker),),
+)
+
+SILENT = Cause(
+    codes=("KA001",),
+    meaning="brokers give no view, and no other reason is known",
+    cases=silent,
+    tell=tell_silent,
+)

@@ -1,4 +1,4 @@
-"""Findings and a small snapshot in, incidents out: one YAML file below `tests/causes` a family of causes."""
+"""Findings and a small snapshot in, incidents out: one YAML file below `tests/incidents/cases` a family of causes."""
 
 from collections import Counter
 from pathlib import Path
@@ -8,10 +8,10 @@ import pytest
 import yaml
 
 import small_cluster
-from kafka_audit.engine.causes import TABLE, incidents
+from kafka_audit.incidents.causes import TABLE, incidents
 from kafka_audit.model.finding import Incident, Severity, Status
 
-FOLDER = Path(__file__).parents[1] / "causes"
+FOLDER = Path(__file__).parent / "cases"
 CASES = {
     f"{path.stem}-{name}": case
     for path in sorted(FOLDER.glob("*.yaml"))

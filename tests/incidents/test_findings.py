@@ -9,7 +9,8 @@ import pytest
 import small_cluster
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.found import Differences
-from kafka_audit.engine.findings import conclude, what_to_do
+from kafka_audit.incidents.findings import conclude
+from kafka_audit.incidents.remedies import what_to_do
 from kafka_audit.model.cluster import Mute
 from kafka_audit.model.errors import EngineError
 from kafka_audit.model.finding import Confidence, Finding, Judgement, Lifecycle, Severity, Status, fingerprint

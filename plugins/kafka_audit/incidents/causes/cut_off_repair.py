@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from kafka_audit.cluster.endpoints import AdvertisedEndpoint
-from kafka_audit.engine.causes.repair import advertise, connect, do_not, prove
-from kafka_audit.engine.causes.rule import Case
+from kafka_audit.incidents.causes.repair import advertise, connect, do_not, prove
+from kafka_audit.incidents.causes.rule import Case
 from kafka_audit.model.advertised_listeners import INSTEAD, entries
 from kafka_audit.model.finding import Step
 from kafka_audit.model.text import brokers, clean, is_plain_word, word

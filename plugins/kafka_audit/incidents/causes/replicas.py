@@ -5,8 +5,14 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from kafka_audit.cluster.partitions import PartitionState
-from kafka_audit.engine.causes.repair import do_not, prove
-from kafka_audit.engine.causes.rule import Case, Story, changed_before, evidence_of
+from kafka_audit.incidents.causes.repair import do_not, prove
+from kafka_audit.incidents.causes.rule import (
+    Case,
+    Cause,
+    Story,
+    changed_before,
+    evidence_of,
+)
 from kafka_audit.model.finding import Confidence, Evidence, Finding, Step
 from kafka_audit.model.text import counted, fitting
 
@@ -99,3 +105,11 @@ def _said_of(case: Case, broker: int) -> str:
     known = "registered" if broker in case.view.in_zookeeper or (case.view.kraft and views) else "not registered"
     answer = f"asked itself, lists {counted(views[0].brokers_listed, 'broker')}" if views else "gave no view when it was asked"
     return f"{known}; {answer}"
+
+
+MISSING_REPLICAS = Cause(
+    codes=CODES,
+    meaning="partitions lack a broker, and why it does not follow was not found",
+    cases=cases,
+    tell=tell,
+)

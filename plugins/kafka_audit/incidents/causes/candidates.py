@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from kafka_audit.cluster.endpoints import AdvertisedEndpoint
-from kafka_audit.engine.causes.repair import connect
-from kafka_audit.engine.causes.rule import Case
+from kafka_audit.incidents.causes.repair import connect
+from kafka_audit.incidents.causes.rule import Case
 from kafka_audit.model.finding import Status
 from kafka_audit.model.text import brokers, clean, listing, word
 

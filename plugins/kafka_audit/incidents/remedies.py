@@ -10,7 +10,7 @@ from kafka_audit.model.text import is_plain_word
 
 
 def remedy(check: Check, status: Status, told: Mapping[str, str]) -> str:
-    """Return what to do on a finding, the placeholders of the check's page filled with evidence; "" where nothing is to be done."""
+    """Return what to do, with the placeholders of the check's page filled; "" where there is nothing to do."""
     if status is Status.UNKNOWN and told.get("needs", "none") != "none":
         return f"To know: {told['needs']}"
     if status not in {Status.FAIL, Status.UNKNOWN}:

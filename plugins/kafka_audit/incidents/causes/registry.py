@@ -4,9 +4,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from kafka_audit.cluster.reads import addresses_of
-from kafka_audit.engine.causes import quorum, written
-from kafka_audit.engine.causes.repair import connect_again, do_not, prove, zookeeper_shell
-from kafka_audit.engine.causes.rule import Case, Story, changed_before, evidence_of, evidence_of_reads
+from kafka_audit.incidents.causes import quorum, written
+from kafka_audit.incidents.causes.repair import connect_again, do_not, prove, zookeeper_shell
+from kafka_audit.incidents.causes.rule import (
+    LOST_REPLICAS,
+    VIEW,
+    Case,
+    Cause,
+    Explains,
+    Story,
+    at_the_broker,
+    changed_before,
+    everywhere,
+    evidence_of,
+    evidence_of_reads,
+    together,
+)
 from kafka_audit.model.finding import Evidence, Finding, Resource, Step
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import brokers, clean, counted, fitting, start_upper, word
@@ -199,3 +212,43 @@ def tell_foreign(case: Case) -> Story:
             do_not("let it join: records of two clusters do not merge."),
         ),
     )
+
+
+ZOOKEEPER_UNREAD = Cause(
+    codes=("KA001",),
+    meaning="ZooKeeper gives no answer",
+    cases=zookeeper_unread,
+    tell=tell_zookeeper_unread,
+    explains=(Explains(codes=("KA802",), where=everywhere),),
+)
+
+NO_CONTROLLER = Cause(
+    codes=("KA201",),
+    meaning="nobody is controller, so nobody tells the brokers anything",
+    cases=together,
+    tell=tell_no_controller,
+    explains=(
+        Explains(codes=(*VIEW, "KA203", "KA209", "KA210", "KA211", "KA212", "KA601", "KA602"), where=everywhere),
+        Explains(codes=("KA001",), where=quorum.about_the_quorum),
+    ),
+)
+
+FOREIGN_BROKER = Cause(
+    codes=("KA110",),
+    meaning="a broker belongs to another cluster",
+    cases=together,
+    tell=tell_foreign,
+    explains=(Explains(codes=(*VIEW, "KA111", "KA301", "KA302"), where=at_the_broker),),
+)
+
+BROKER_GONE = Cause(
+    codes=("KA113",),
+    meaning="a broker is registered no more",
+    cases=together,
+    tell=tell_gone,
+    explains=(
+        Explains(codes=(*VIEW, "KA001", "KA111", "KA208", "KA301", "KA302", "KA303"), where=at_the_broker),
+        Explains(codes=("KA001",), where=at_an_address_left),
+        LOST_REPLICAS,
+    ),
+)

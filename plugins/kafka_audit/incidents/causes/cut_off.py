@@ -6,10 +6,21 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.engine.causes import behind, cut_off_repair, written
-from kafka_audit.engine.causes.candidates import candidates
-from kafka_audit.engine.causes.repair import connect
-from kafka_audit.engine.causes.rule import VIEW, Case, Story, bootstrap_in_vain, changed_before, evidence_of_paths
+from kafka_audit.incidents.causes import behind, cut_off_repair, written
+from kafka_audit.incidents.causes.candidates import candidates
+from kafka_audit.incidents.causes.repair import connect
+from kafka_audit.incidents.causes.rule import (
+    LOST_REPLICAS,
+    VIEW,
+    Case,
+    Cause,
+    Explains,
+    Story,
+    at_the_endpoint,
+    bootstrap_in_vain,
+    changed_before,
+    evidence_of_paths,
+)
 from kafka_audit.model.finding import Confidence, Evidence, Finding, Status
 from kafka_audit.model.text import brokers, clean, counted, fitting, listing, ranges, start_upper
 
@@ -305,3 +316,16 @@ def _next_controllers(case: Case) -> Iterable[str]:
         who = f"{brokers(open_ids)}, {'which' if one else 'one of which'} may be the next controller,"
         what = f"{'reaches' if one else 'reach'} {'that address' if len(case.endpoints) == 1 else 'those addresses'}"
         yield f"Not known: whether {who} {what}. To know: the same command on {'its host' if one else 'their hosts'}."
+
+
+CUT_OFF = Cause(
+    codes=("KA302",),
+    meaning="the controller, or another broker, cannot reach what a living broker advertises",
+    cases=cases,
+    tell=tell,
+    explains=(
+        Explains(codes=VIEW, where=views_concerned),
+        Explains(codes=("KA301", "KA303"), where=at_the_endpoint),
+        LOST_REPLICAS,
+    ),
+)

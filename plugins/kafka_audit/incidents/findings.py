@@ -10,8 +10,8 @@ from typing import Any
 from kafka_audit.checks import Check, catalogue
 from kafka_audit.cluster.reads import observer_name
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.engine.inputs import failed_inputs
-from kafka_audit.engine.remedies import remedy
+from kafka_audit.incidents.inputs import failed_inputs
+from kafka_audit.incidents.remedies import remedy
 from kafka_audit.model.cluster import Mute
 from kafka_audit.model.errors import EngineError
 from kafka_audit.model.finding import (

@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from kafka_audit.cluster.reads import observer_name
-from kafka_audit.engine.causes.repair import do_not, prove
-from kafka_audit.engine.causes.rule import Case
+from kafka_audit.incidents.causes.repair import do_not, prove
+from kafka_audit.incidents.causes.rule import Case
 from kafka_audit.model.finding import Evidence, Step
 from kafka_audit.model.tables import GroupMember
 from kafka_audit.model.text import clean, counted, listing, word

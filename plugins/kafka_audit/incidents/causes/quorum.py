@@ -2,8 +2,16 @@
 
 from collections.abc import Iterable
 
-from kafka_audit.engine.causes.repair import connect_again, do_not, prove
-from kafka_audit.engine.causes.rule import Case, Story, evidence_of, evidence_of_reads
+from kafka_audit.incidents.causes.repair import connect_again, do_not, prove
+from kafka_audit.incidents.causes.rule import (
+    Case,
+    Cause,
+    Explains,
+    Story,
+    evidence_of,
+    evidence_of_reads,
+    together,
+)
 from kafka_audit.model.finding import Finding, Step
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import clean, fitting, listing
@@ -121,3 +129,19 @@ def tell_torn(case: Case) -> Story:
             do_not("restart several controllers at once: the quorum needs a majority of them."),
         ),
     )
+
+
+VOTERS_DOWN = Cause(
+    codes=("KA209", "KA211"),
+    meaning="controllers of the metadata quorum are down, or out of this worker's reach",
+    cases=together,
+    tell=tell_voters,
+    explains=(Explains(codes=("KA001", "KA202"), where=at_a_controller),),
+)
+
+TORN_QUORUM = Cause(
+    codes=("KA202",),
+    meaning="who was asked for the metadata quorum does not name one leader",
+    cases=torn,
+    tell=tell_torn,
+)

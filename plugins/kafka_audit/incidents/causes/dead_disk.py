@@ -7,9 +7,18 @@ from functools import lru_cache
 
 from kafka_audit.cluster.broker_reads import STORAGE_ERROR
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.engine.causes import written
-from kafka_audit.engine.causes.dead_disk_repair import readers, steps, who_writes
-from kafka_audit.engine.causes.rule import CHANGES, Case, Story, evidence_of
+from kafka_audit.incidents.causes import written
+from kafka_audit.incidents.causes.dead_disk_repair import readers, steps, who_writes
+from kafka_audit.incidents.causes.rule import (
+    CHANGES,
+    REPLICATION,
+    Case,
+    Cause,
+    Explains,
+    Story,
+    at_the_broker,
+    evidence_of,
+)
 from kafka_audit.model.finding import Evidence, Finding, Resource, Status
 from kafka_audit.model.tables import LeadershipAnswer
 from kafka_audit.model.text import clean, counted, fitting, listing
@@ -128,3 +137,15 @@ def _leaders_moved(case: Case, broker: int, limit: int = 10) -> tuple[Evidence, 
     if len(moves) > limit:
         lines.append(Evidence(observer=CHANGES, text=f"and {len(moves) - limit} more leaders moved away from it"))
     return (*(Evidence(observer=one.code, text=one.message) for one in found), *lines)
+
+
+DEAD_DISK = Cause(
+    codes=CODES,
+    meaning="a disk of a broker died, and with it what lay there",
+    cases=cases,
+    tell=tell,
+    explains=(
+        Explains(codes=(*CODES, "KA502"), where=at_the_broker),
+        Explains(codes=REPLICATION, where=on_the_disk),
+    ),
+)

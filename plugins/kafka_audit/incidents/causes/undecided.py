@@ -3,10 +3,21 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from kafka_audit.engine.causes import written
-from kafka_audit.engine.causes.candidates import Candidate, candidates
-from kafka_audit.engine.causes.repair import prove
-from kafka_audit.engine.causes.rule import Case, Story, bootstrap_in_vain, changed_before, evidence_of
+from kafka_audit.incidents.causes import written
+from kafka_audit.incidents.causes.candidates import Candidate, candidates
+from kafka_audit.incidents.causes.repair import prove
+from kafka_audit.incidents.causes.rule import (
+    LOST_REPLICAS,
+    VIEW,
+    Case,
+    Cause,
+    Explains,
+    Story,
+    at_the_broker,
+    bootstrap_in_vain,
+    changed_before,
+    evidence_of,
+)
 from kafka_audit.model.finding import Confidence, Evidence, Finding, Step
 from kafka_audit.model.text import brokers, fitting, start_upper
 
@@ -108,3 +119,12 @@ def cases(case: Case) -> Iterable[Case]:
 def _of_empty_view(case: Case, finding: Finding) -> bool:
     broker = finding.resource.broker
     return broker is not None and case.view.is_empty(broker)
+
+
+UNDECIDED = Cause(
+    codes=VIEW,
+    meaning="views differ, and what would tell the candidates apart was not read: the symptom is told",
+    cases=cases,
+    tell=tell,
+    explains=(Explains(codes=("KA302", "KA303"), where=at_the_broker), LOST_REPLICAS),
+)

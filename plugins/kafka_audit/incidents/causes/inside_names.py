@@ -6,9 +6,17 @@ from dataclasses import replace
 
 from kafka_audit.cluster.hosts import inside_of
 from kafka_audit.cluster.probes import ProbeResult
-from kafka_audit.engine.causes.from_vantages import UNKNOWN_NAME, Reach, resource_of, split_answers
-from kafka_audit.engine.causes.repair import do_not, prove
-from kafka_audit.engine.causes.rule import Case, Story, changed_before
+from kafka_audit.incidents.causes.from_vantages import UNKNOWN_NAME, Reach, resource_of, split_answers
+from kafka_audit.incidents.causes.repair import do_not, prove
+from kafka_audit.incidents.causes.rule import (
+    Case,
+    Cause,
+    Explains,
+    Story,
+    at_the_broker,
+    at_the_endpoint,
+    changed_before,
+)
 from kafka_audit.model.finding import Evidence, Finding, Step
 from kafka_audit.model.text import brokers, clean, counted, fitting, listing, word
 
@@ -127,3 +135,15 @@ def _steps(case: Case) -> tuple[Step, ...]:
         prove(case),
         do_not("give clients the names in their hosts files: pods get new addresses, and each client must be told again."),
     )
+
+
+INSIDE_NAMES = Cause(
+    codes=("KA301",),
+    meaning="brokers advertise names that resolve only inside a network where these clients are not",
+    cases=by_network,
+    tell=tell,
+    explains=(
+        Explains(codes=("KA303",), where=at_the_endpoint),
+        Explains(codes=("KA001",), where=at_the_broker),
+    ),
+)

@@ -6,7 +6,7 @@ import pytest
 
 import small_cluster
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.engine.inputs import _SOURCE, failed_inputs
+from kafka_audit.incidents.inputs import _SOURCE, failed_inputs
 from kafka_audit.model.tables import (
     TABLES,
     AclHolder,

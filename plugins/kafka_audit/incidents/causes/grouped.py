@@ -1,7 +1,7 @@
 """What no cause explains: findings of one code are one incident, told by count and first ten."""
 
-from kafka_audit.engine.causes.repair import prove
-from kafka_audit.engine.causes.rule import Case, Story, changed_before, evidence_of, spread
+from kafka_audit.incidents.causes.repair import prove
+from kafka_audit.incidents.causes.rule import Case, Story, changed_before, evidence_of, spread
 from kafka_audit.model.finding import Step
 from kafka_audit.model.text import brokers, counted, fitting, start_upper
 

@@ -5,11 +5,15 @@ from dataclasses import replace
 
 from kafka_audit.cluster.probes import ProbeResult
 from kafka_audit.cluster.reads import addresses_of
-from kafka_audit.engine.causes import written
-from kafka_audit.engine.causes.quorum import about_the_quorum
-from kafka_audit.engine.causes.repair import prove
-from kafka_audit.engine.causes.rule import (
+from kafka_audit.incidents.causes import written
+from kafka_audit.incidents.causes.quorum import about_the_quorum
+from kafka_audit.incidents.causes.repair import prove
+from kafka_audit.incidents.causes.rule import (
+    LOST_REPLICAS,
+    VIEW,
     Case,
+    Cause,
+    Explains,
     Story,
     at_the_broker,
     changed_before,
@@ -159,3 +163,17 @@ def _steps(case: Case) -> tuple[Step, ...]:
         Step(kind="quick", text=f"Until then take {who} out of the clients' bootstrap addresses."),
         prove(case),
     )
+
+
+BEHIND_CONTROLLERS = Cause(
+    codes=CODES,
+    meaning="a KRaft broker does not follow its controllers any more",
+    cases=cases,
+    tell=tell,
+    explains=(
+        Explains(codes=(*VIEW, "KA210", "KA212", "KA303"), where=at_the_broker),
+        Explains(codes=("KA302",), where=on_its_ways),
+        Explains(codes=("KA001",), where=passes_no_question_on),
+        LOST_REPLICAS,
+    ),
+)

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from kafka_audit.configuration.acl_command import acl_command
 from kafka_audit.configuration.authorization import ANYBODY, CLUSTER
 from kafka_audit.configuration.principals import ANONYMOUS
-from kafka_audit.engine.causes.candidates import handshake, login_log, rights_log
-from kafka_audit.engine.causes.repair import do_not, prove
-from kafka_audit.engine.causes.rule import Case
+from kafka_audit.incidents.causes.candidates import handshake, login_log, rights_log
+from kafka_audit.incidents.causes.repair import do_not, prove
+from kafka_audit.incidents.causes.rule import Case
 from kafka_audit.model.finding import Step
 from kafka_audit.model.text import brokers, clean, word
 

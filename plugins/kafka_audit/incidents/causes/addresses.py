@@ -5,8 +5,19 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from kafka_audit.cluster.endpoints import AdvertisedEndpoint
-from kafka_audit.engine.causes.repair import advertise, do_not, prove, zookeeper_shell
-from kafka_audit.engine.causes.rule import Case, Story, changed_before, evidence_of
+from kafka_audit.incidents.causes.repair import advertise, do_not, prove, zookeeper_shell
+from kafka_audit.incidents.causes.rule import (
+    VIEW,
+    Case,
+    Cause,
+    Explains,
+    Story,
+    at_the_broker,
+    at_the_endpoint,
+    changed_before,
+    evidence_of,
+    together,
+)
 from kafka_audit.model.finding import Evidence, Finding, Step
 from kafka_audit.model.tables import BrokerIdentity
 from kafka_audit.model.text import brokers, clean, fitting, start_upper, word
@@ -130,3 +141,28 @@ def _ask_who(endpoint: AdvertisedEndpoint, identity: BrokerIdentity | None) -> s
         return f"kafka-cluster.sh cluster-id {server}"
     # The client sends this to the address that the broker advertises; any other broker there refuses, and says its own id.
     return f"kafka-configs.sh {server} --describe --entity-type brokers --entity-name {endpoint.broker_id}"
+
+
+SHARED_ADDRESS = Cause(
+    codes=("KA304",),
+    meaning="two brokers advertise one address",
+    cases=by_address,
+    tell=tell_shared,
+    explains=(
+        Explains(codes=("KA111", "KA301", "KA302", "KA303"), where=at_the_endpoint),
+        Explains(codes=(*VIEW, "KA001"), where=at_the_broker),
+    ),
+)
+
+WRONG_ANSWER = Cause(
+    codes=("KA111",),
+    meaning="an address leads to another broker than the one that advertises it",
+    cases=together,
+    tell=tell_wrong_answer,
+    explains=(
+        Explains(codes=("KA315",), where=on_the_same_way),
+        Explains(codes=("KA106",), where=as_a_proxy_says),
+        Explains(codes=("KA301", "KA302", "KA303"), where=at_the_endpoint),
+        Explains(codes=(*VIEW, "KA001"), where=at_the_broker),
+    ),
+)

@@ -3,9 +3,21 @@
 from collections import defaultdict
 from collections.abc import Iterable
 
-from kafka_audit.engine.causes import refused_repair, written
-from kafka_audit.engine.causes.candidates import Candidate, candidates, login_log
-from kafka_audit.engine.causes.rule import Case, Story, bootstrap_in_vain, changed_before, evidence_of
+from kafka_audit.incidents.causes import refused_repair, written
+from kafka_audit.incidents.causes.candidates import Candidate, candidates, login_log
+from kafka_audit.incidents.causes.rule import (
+    LOST_REPLICAS,
+    VIEW,
+    Case,
+    Cause,
+    Explains,
+    Story,
+    at_the_broker,
+    bootstrap_in_vain,
+    changed_before,
+    evidence_of,
+    together,
+)
 from kafka_audit.model.finding import Confidence, Evidence, Finding, Severity, Status
 from kafka_audit.model.text import brokers, clean, fitting, listing, start_upper
 
@@ -189,3 +201,24 @@ def _not_known(case: Case, rivals: Iterable[Candidate]) -> Iterable[str]:
             hidden[root.text("hidden")].append(root.resource.broker)
     for key, ids in hidden.items():
         yield f"Not known: what {key} of {brokers(ids)} says; DescribeConfigs hides it. To know: its server.properties."
+
+
+REFUSED = tuple(
+    Cause(
+        codes=(code,),
+        meaning=meaning,
+        cases=together,
+        tell=tell,
+        explains=(
+            Explains(codes=(*VIEW, "KA302", *kin), where=at_the_broker),
+            Explains(codes=("KA402",), where=concerns_its_user),
+            LOST_REPLICAS,
+        ),
+    )
+    for code, meaning, kin in (
+        ("KA403", "an ACL denies the controller", ("KA401", "KA404")),
+        ("KA401", "the controller has no right at a broker", ("KA404", "KA407")),
+        # The auditor's own handshake fails at the same certificate.
+        ("KA412", "the controller cannot log in to a broker", ("KA001", "KA301", "KA307", "KA404", "KA405", "KA406")),
+    )
+)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kafka_audit.cluster.probes import LAYERS, ProbeResult
-from kafka_audit.engine.causes.rule import Case, evidence_of_paths
+from kafka_audit.incidents.causes.rule import Case, evidence_of_paths
 from kafka_audit.model.finding import Evidence
 from kafka_audit.model.text import clean, listing
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from kafka_audit.cluster.log_lines import quoted
-from kafka_audit.engine.causes.rule import Case
+from kafka_audit.incidents.causes.rule import Case
 from kafka_audit.model.finding import Evidence
 from kafka_audit.model.tables import LogLine
 

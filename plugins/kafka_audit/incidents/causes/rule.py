@@ -122,6 +122,9 @@ def in_partitions_of(case: Case, symptom: Finding) -> bool:
     return bool(theirs) and (bool(theirs & state.missing) or state.leader in theirs)
 
 
+LOST_REPLICAS = Explains(codes=REPLICATION, where=in_partitions_of)
+"""Partitions that lack the brokers of a fault."""
+
 _TOLD_ALONE = 3
 """Partitions with the same finding that are told one by one; more of them are told by their number and first names."""
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from kafka_audit.cluster.endpoints import AdvertisedEndpoint
 from kafka_audit.cluster.reads import addresses_of
-from kafka_audit.engine.causes.rule import Case
+from kafka_audit.incidents.causes.rule import Case
 from kafka_audit.model.advertised_listeners import parts
 from kafka_audit.model.finding import Step
 from kafka_audit.model.tables import SourceRead

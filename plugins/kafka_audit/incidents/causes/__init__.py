@@ -1,0 +1,116 @@
+"""Join findings to incidents: one cause, one headline.
+
+`TABLE` is read from top to bottom. A row takes the findings of its code that nothing above explained, splits them into faults,
+and takes each fault's symptoms with it. What is left tells its own symptom: views as "not decided", the rest grouped by code.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.incidents.causes import (
+    addresses,
+    behind,
+    cut_off,
+    dead_disk,
+    exposure,
+    grouped,
+    inside_names,
+    quorum,
+    refused,
+    registry,
+    replicas,
+    undecided,
+    unread,
+)
+from kafka_audit.incidents.causes.rule import Case, Cause, Story
+from kafka_audit.model.finding import Change, Evidence, Finding, Incident, Lifecycle, Severity, Status
+
+TABLE: tuple[Cause, ...] = (
+    registry.ZOOKEEPER_UNREAD,
+    registry.NO_CONTROLLER,
+    quorum.VOTERS_DOWN,
+    quorum.TORN_QUORUM,
+    dead_disk.DEAD_DISK,
+    registry.FOREIGN_BROKER,
+    addresses.SHARED_ADDRESS,
+    addresses.WRONG_ANSWER,
+    registry.BROKER_GONE,
+    exposure.DEAD_ENDPOINT,
+    cut_off.CUT_OFF,
+    *refused.REFUSED,
+    unread.UNTRUSTED,
+    unread.DOUBTFUL_LOGIN,
+    unread.LOGIN_REFUSED,
+    inside_names.INSIDE_NAMES,
+    exposure.UNREACHABLE_ENDPOINTS,
+    behind.BEHIND_CONTROLLERS,
+    unread.SILENT,
+    undecided.UNDECIDED,
+    replicas.MISSING_REPLICAS,
+)
+"""Causes in the order in which they may claim symptoms: the registry, addresses, reach, rights, the auditor's eyes, no cause."""
+
+
+def incidents(view: ClusterView, findings: Sequence[Finding], changes: Sequence[Change]) -> tuple[Incident, ...]:
+    """Return the incidents of an audit, worst first; every unmuted FAIL of HIGH and above is in exactly one of them.
+
+    A muted finding may still be the cause that explains others; it is in no incident itself, as lower findings are not.
+    """
+    found = [_incident(case, story, cause) for case, story, cause in _told(view, findings, changes)]
+    return tuple(
+        sorted(
+            (incident for incident in found if incident.findings),
+            key=lambda incident: (-incident.severity, -len(incident.findings), incident.headline),
+        )
+    )
+
+
+def _told(view: ClusterView, findings: Sequence[Finding], changes: Sequence[Change]) -> Iterator[tuple[Case, Story, str]]:
+    left = [finding for finding in findings if finding.status is Status.FAIL and finding.severity >= Severity.HIGH]
+    whole = Case(view=view, changes=changes, findings=findings, roots=())
+    for cause in TABLE:
+        start = replace(whole, roots=tuple(finding for finding in left if finding.code in cause.codes))
+        for fault in cause.cases(start) if start.roots else ():
+            taken = {finding.fingerprint for finding in (*fault.roots, *_symptoms(fault, cause, left))}
+            case = replace(fault, explained=tuple(finding for finding in left if finding.fingerprint in taken))
+            left = [finding for finding in left if finding.fingerprint not in taken]
+            yield case, cause.tell(case), fault.roots[0].code
+    by_code: dict[str, list[Finding]] = defaultdict(list)
+    for finding in left:
+        if not finding.muted:
+            by_code[finding.code].append(finding)
+    for code, roots in by_code.items():
+        case = replace(whole, roots=tuple(roots), explained=tuple(roots))
+        yield case, grouped.tell(case), code
+
+
+def _symptoms(fault: Case, cause: Cause, left: Sequence[Finding]) -> Iterable[Finding]:
+    for explains in cause.explains:
+        for finding in left:
+            if finding.code in explains.codes and explains.where(fault, finding):
+                yield finding
+
+
+def _incident(case: Case, story: Story, cause: str) -> Incident:
+    unmuted = [finding for finding in case.explained if not finding.muted]
+    states = {finding.lifecycle for finding in unmuted}
+    return Incident(
+        headline=story.headline,
+        cause=story.cause or cause,
+        severity=max((finding.severity for finding in unmuted), default=Severity.INFO),
+        confidence=story.confidence,
+        findings=tuple(finding.fingerprint for finding in unmuted),
+        evidence_for=_distinct(story.speaks_for),
+        evidence_against=_distinct(story.against),
+        not_known=story.not_known,
+        remediation=story.steps,
+        lifecycle=Lifecycle.ONGOING if Lifecycle.ONGOING in states else Lifecycle.NEW,
+        impact=story.impact,
+        confidence_why=story.why,
+    )
+
+
+def _distinct(lines: Iterable[Evidence]) -> tuple[Evidence, ...]:
+    return tuple(dict.fromkeys(lines))
