@@ -94,7 +94,7 @@ def _headline(case: Case) -> str:
     if code == "KA412":
         return _login_headline(case, subject, hedge)
     verb = f"{hedge}{'refuses' if one else 'refuse'}" if _shows(case) else f"{hedge}will refuse"
-    principal = listing(reported(case, "principal"), 2) or "the inter-broker user"
+    principal = listing(reported(case, "principal"), 2) or "the inter-broker principal"
     why = f"{principal} has no ClusterAction there" if code == "KA401" else f"an ACL denies {principal} ClusterAction there"
     short = "it has no ClusterAction there" if code == "KA401" else "an ACL denies it ClusterAction there"
     return fitting([f"{subject} {verb} {_whom(case)}: {why}", f"{subject} {verb} {_whom(case)}: {short}"])
