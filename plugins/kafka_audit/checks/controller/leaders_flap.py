@@ -6,7 +6,7 @@ from kafka_audit.checks import check
 from kafka_audit.checks.controller.since_previous import gap_judgement, minutes, rounded
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import EpochChange
-from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic
 
 
@@ -16,7 +16,7 @@ from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic
     needs=(RegisteredTopic, RegisteredPartition),
     parts=("topics",),
     says={
-        Status.FAIL: "Leaders change repeatedly; the leader epoch of {count} partitions ({partitions}) rose by up to {most} "
+        Status.FAIL: "{what} repeatedly; the leader epoch of {count} partitions ({partitions}) rose by up to {most} "
         "in {minutes} minutes",
         Status.PASS: "No leader epoch of {total} partitions rose above the limit since the previous snapshot",
         Status.UNKNOWN: "Cannot determine whether leaders change repeatedly ({error})",
@@ -32,7 +32,8 @@ def leaders_flap(view: ClusterView) -> Iterator[Judgement]:
 
     ## Fails when
     The leader epoch of a partition rose by 20 or more since the previous snapshot, and by more than six per hour. A restart of
-    all brokers raises it by less.
+    all brokers raises it by less. Suspected in KRaft mode: below metadata.version 3.6 the controller also raises the epoch when
+    the ISR shrinks, without a new leader (KAFKA-15021).
 
     ## Not known when
     Topics were not read in one of the snapshots. The check does not apply without a previous snapshot. Topics that were created
@@ -44,7 +45,8 @@ def leaders_flap(view: ClusterView) -> Iterator[Judgement]:
     ## What to do
     Broker {broker} has a replica of most of these partitions ({share} of {count}). Run `grep -iE 'session
     expired|fenced|Shrinking ISR' server.log` on its host. Check its ZooKeeper session or its connection to the KRaft
-    controllers, its garbage collection pauses and its network.
+    controllers, its garbage collection pauses and its network. In KRaft mode run `kafka-features.sh --bootstrap-server
+    <broker>:9092 describe` first: below metadata.version 3.6 a replica that leaves the ISR again and again looks the same.
 
     ## References
     KIP-101 (leader epochs); metric `LeaderElectionRateAndTimeMs`.
@@ -62,6 +64,8 @@ def leaders_flap(view: ClusterView) -> Iterator[Judgement]:
         "KA206",
         "cluster",
         Status.FAIL,
+        confidence=Confidence.SUSPECTED if view.kraft else Confidence.MEASURED,
+        what="Leaders change, or (below metadata.version 3.6) the ISR shrinks" if view.kraft else "Leaders change",
         count=rose.partitions,
         most=rose.most,
         minutes=rounded(minutes(view)),
