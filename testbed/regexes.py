@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from kafka_audit.configuration.principals import MappingError, RulesError, UnsupportedError
-from kafka_audit.configuration.principals.java_regex import Effort, JavaPattern, Match
+from kafka_audit.configuration.principals.java_regex import Effort, JavaPattern, RegexMatch
 from testbed.oracle import ask
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def _matched(pattern: JavaPattern, text: str, replacement: str) -> dict[str, obj
     return {"matches": None if whole is None else _spans(whole), "find": found, "replaced": replaced}
 
 
-def _spans(found: Match) -> list[int]:
+def _spans(found: RegexMatch) -> list[int]:
     return [place for span in found.spans for place in span]
 
 

@@ -9,7 +9,7 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.found import Differences
 from kafka_audit.differences.tables import DIFFERENCES, ListAge
 from kafka_audit.job import judging
-from kafka_audit.model.run import Answer, Judged
+from kafka_audit.model.run import JobAnswer, JudgedSnapshot
 from kafka_audit.model.tables import Snapshot
 
 
@@ -52,5 +52,5 @@ def answer_with(store, run_id, judgements=()):
     ids = tuple(pair.snapshot_id for pair in store.read_request(run_id).pairs)
     for snapshot_id in ids:
         own = tuple(one for one in judgements if one.snapshot_id == snapshot_id)
-        store.write_judged(run_id, Judged(snapshot_id=snapshot_id, judgements=own, changes=(), differences=nothing))
-    store.write_answer(run_id, Answer(judged=ids, failed=()))
+        store.write_judged(run_id, JudgedSnapshot(snapshot_id=snapshot_id, judgements=own, changes=(), differences=nothing))
+    store.write_answer(run_id, JobAnswer(judged=ids, failed=()))

@@ -10,7 +10,7 @@ from kafka_audit.alerting import messages, policy, rendering
 from kafka_audit.alerting.conditions import AlertLimits, AuditResult, Condition
 from kafka_audit.alerting.dedupe_state import DedupeState, OpenAlert
 from kafka_audit.alerting.messages import AlertMessage, Links
-from kafka_audit.alerting.policy import AlertEvent, Change
+from kafka_audit.alerting.policy import AlertEvent, AlertKind
 
 AT = "2026-09-14T06:00:00+00:00"
 LINKS = Links(report="https://airflow.example/dags/a/plugin/findings", log="http://airflow/log", stored="/store/findings.json")
@@ -163,7 +163,7 @@ def test_of_very_many_incidents_the_worst_are_told_and_the_others_listed():
         OpenAlert(key=str(number), condition=condition, affected=(), severity="HIGH", since=AT, sent=AT)
         for number, condition in enumerate(conditions)
     ]
-    events = [AlertEvent(change=Change.NEW, alert=alert, lasted=timedelta()) for alert in alerts]
+    events = [AlertEvent(change=AlertKind.NEW, alert=alert, lasted=timedelta()) for alert in alerts]
     shown = messages.messages(events, AuditResult(cluster="prod"), LINKS)
     assert len(shown) == messages.MOST_ALERTS
     assert shown[-1].subject == "[AND MORE] prod: 61 more messages of the same audit"

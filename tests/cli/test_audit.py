@@ -11,7 +11,7 @@ from kafka_audit import audit
 from kafka_audit.model.cluster import Cluster, Keep, Mute
 from kafka_audit.model.errors import EngineError, SnapshotError, UsageError
 from kafka_audit.model.finding import Judgement, Status
-from kafka_audit.model.run import Pair
+from kafka_audit.model.run import SnapshotPair
 from kafka_audit.model.tables import Snapshot, SnapshotInfo, SourceRead
 from kafka_audit.report import digest, gate
 from kafka_audit.store import Store
@@ -64,7 +64,7 @@ def test_collect_publishes_what_the_collector_took_under_an_id_that_sorts_by_tim
 
 def test_request_pairs_with_the_previous_snapshot(store):
     asked = audit.request(store, [SECOND], None, "r1")
-    assert asked.pairs == (Pair(snapshot_id=SECOND, previous_snapshot_id=FIRST),)
+    assert asked.pairs == (SnapshotPair(snapshot_id=SECOND, previous_snapshot_id=FIRST),)
     assert store.read_request("r1") == asked
 
 
@@ -73,8 +73,8 @@ def test_request_takes_the_baseline_that_is_given(store):
     store.write(_snapshot(third))
     baselines = {third: FIRST, SECOND: None}
     assert audit.request(store, [third, SECOND], baselines, "r1").pairs == (
-        Pair(snapshot_id=third, previous_snapshot_id=FIRST),
-        Pair(snapshot_id=SECOND, previous_snapshot_id=None),
+        SnapshotPair(snapshot_id=third, previous_snapshot_id=FIRST),
+        SnapshotPair(snapshot_id=SECOND, previous_snapshot_id=None),
     )
 
 
@@ -89,7 +89,7 @@ def test_a_cluster_that_did_not_tell_its_id_is_compared_with_nothing_rather_than
     down = "20260131T100000Z-prod-00ee"
     store.write(_snapshot(down, cluster_id="unknown:prod"))
     asked = audit.request(store, [down], {down: FIRST}, "r1")
-    assert asked.pairs == (Pair(snapshot_id=down, previous_snapshot_id=None),)
+    assert asked.pairs == (SnapshotPair(snapshot_id=down, previous_snapshot_id=None),)
 
 
 def test_request_refuses_a_damaged_or_missing_snapshot(tmp_path, store):
@@ -123,7 +123,7 @@ def test_a_damaged_previous_snapshot_is_passed_over_for_its_own_cluster_only(tmp
     told = []
     asked = audit.request(store, [third, stage_now], None, "r1", damaged=told.append)
     prod, other = asked.pairs
-    assert (prod.previous_snapshot_id, other) == (FIRST, Pair(snapshot_id=stage_now, previous_snapshot_id=stage))
+    assert (prod.previous_snapshot_id, other) == (FIRST, SnapshotPair(snapshot_id=stage_now, previous_snapshot_id=stage))
     assert str(told[0]) == f"{tmp_path}/{prod.passed_over[0]}"
     assert prod.passed_over[0].startswith(f"snapshots/{SECOND}/")
     assert store.read_request("r1") == asked
@@ -151,7 +151,7 @@ def test_a_damaged_baseline_that_was_asked_for_is_refused_all_the_same(tmp_path,
 
 def test_nothing_is_passed_over_where_all_is_whole(store):
     asked = audit.request(store, [SECOND], None, "r1", damaged=lambda error: pytest.fail(str(error)))
-    assert asked.pairs == (Pair(snapshot_id=SECOND, previous_snapshot_id=FIRST),)
+    assert asked.pairs == (SnapshotPair(snapshot_id=SECOND, previous_snapshot_id=FIRST),)
 
 
 def _stale(snapshot_id):

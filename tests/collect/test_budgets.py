@@ -29,7 +29,7 @@ from kafka_audit.collect.brokers.views import ViewBook
 from kafka_audit.collect.connections import priorities
 from kafka_audit.collect.connections.budget import GRACE_S, OVER_LIMIT, Budget
 from kafka_audit.collect.connections.conversation import ClientOptions, Conversation
-from kafka_audit.collect.connections.credentials import Logins
+from kafka_audit.collect.connections.credentials import ClusterLogins
 from kafka_audit.collect.connections.targets import Target, named_addresses
 from kafka_audit.collect.probes import command_vantages
 from kafka_audit.collect.rows.source_reads import UNREADABLE, Asking, ReadError
@@ -300,7 +300,7 @@ def commanded(count, limits, role="broker", listeners=1):
     command = Vantage(name="v", role=role, command=("ssh", "kafka-{broker_id}"))
     cluster = Cluster(name="c", vantages=(command,), limits=limits)
     targets = [target(("h", 1), broker, f"L{n}") for broker in range(count) for n in range(listeners)]
-    return command_vantages.runs(cluster, 1, targets, range(count), Logins(cluster, {}), Budget(cluster))
+    return command_vantages.runs(cluster, 1, targets, range(count), ClusterLogins(cluster, {}), Budget(cluster))
 
 
 def test_pairs_of_a_thousand_brokers_fit_by_default():

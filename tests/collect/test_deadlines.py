@@ -18,7 +18,7 @@ from kafka_audit.collect.brokers.broker_view import BrokerAsker
 from kafka_audit.collect.brokers.views import ViewBook
 from kafka_audit.collect.connections.budget import GRACE_S, Budget
 from kafka_audit.collect.connections.conversation import THROTTLED, ClientOptions, Conversation
-from kafka_audit.collect.connections.credentials import Logins
+from kafka_audit.collect.connections.credentials import ClusterLogins
 from kafka_audit.collect.connections.targets import Target
 from kafka_audit.collect.rows.source_reads import ReadError
 from kafka_audit.collect.sampling import sample_again
@@ -139,7 +139,7 @@ def test_a_handshake_that_never_ends_is_ended(tmp_path):
     """The probe's own connection got through; that of the conversation waits for the other's hello."""
     Authority(tmp_path / "ca", "ca")
     security = Security(protocol="SSL")
-    logins = Logins(Cluster(name="c", security=security), {})
+    logins = ClusterLogins(Cluster(name="c", security=security), {})
     with server(lambda connection: connection.recv(4096) and time.sleep(8)) as address:
         options = ClientOptions(read_s=1.0, logins=logins).at(target(address, protocol="SSL"))
         started = time.monotonic()

@@ -25,7 +25,7 @@ from kafka_audit.collect.connections.protocol_types import WireError
 from kafka_audit.collect.logs.lines import scan
 from kafka_audit.collect.probes import certificates, command_vantages
 from kafka_audit.collect.properties import sources
-from kafka_audit.collect.queue_vantages import Answer
+from kafka_audit.collect.queue_vantages import QueueAnswer
 from kafka_audit.collect.rows.source_reads import UNREADABLE, Asking, ReadError, any_answer
 from kafka_audit.collect.snapshot import take
 from kafka_audit.collect.zookeeper import ensemble, partition_states, znodes
@@ -291,8 +291,9 @@ def test_rows_of_one_answer_that_do_not_fit_their_table_fail_the_read():
 
 
 BYTES = st.binary(max_size=400)
-ASKED = leader_questions.Questions(
-    topics=["t"], **dict.fromkeys(leader_questions.Questions.__dataclass_fields__.keys() - {"topics"}, np.zeros(1, np.int64))
+ASKED = leader_questions.LeaderQuestions(
+    topics=["t"],
+    **dict.fromkeys(leader_questions.LeaderQuestions.__dataclass_fields__.keys() - {"topics"}, np.zeros(1, np.int64)),
 )
 SHORT = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
@@ -466,7 +467,7 @@ def test_a_broker_id_in_a_log_that_no_broker_has_is_left_out():
 def test_an_odd_answer_of_a_queue_is_one_failed_row(cluster):
     vantage = Vantage(name="edge", role="client", queue="edge")
     access = ZookeeperAccess(connect=cluster.zookeeper.address)
-    odd = Answer(endpoints=[[1, 2]], looks=["", ""])
+    odd = QueueAnswer(endpoints=[[1, 2]], looks=["", ""])
     audited = Cluster(name="c", zookeeper=access, limits=QUICK, vantages=(vantage,))
     snapshot = take(audited, snapshot_id="s", say=lambda _: None, secrets={}, answers={"edge": odd})
     (read,) = failed(snapshot)

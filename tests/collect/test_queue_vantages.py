@@ -9,16 +9,16 @@ import pytest
 from collect import fakes
 from collect.fakes import FakeBroker, server
 from kafka_audit.collect import queue_vantages
-from kafka_audit.collect.connections.credentials import Logins
+from kafka_audit.collect.connections.credentials import ClusterLogins
 from kafka_audit.collect.connections.targets import Target
 from kafka_audit.collect.probes import command_vantages
-from kafka_audit.collect.queue_vantages import Answer
+from kafka_audit.collect.queue_vantages import QueueAnswer
 from kafka_audit.model.cluster import Cluster, Limits, Security, Tls, Vantage
 from kafka_audit.model.tables import Probe, RegisteredBroker, RegisteredEndpoint, SourceRead
 from testbed.certificates import Authority
 
 DMZ = Vantage(name="clients", queue="dmz")
-NOBODY = Logins(Cluster(name="none"), {})
+NOBODY = ClusterLogins(Cluster(name="none"), {})
 
 
 def target(address, broker_id=0):
@@ -54,7 +54,7 @@ def test_a_queue_sees_what_a_worker_there_sees_twice(healthy):
     started = time.monotonic()
     looks = queue_vantages.run({"prod": asked})["prod"]
     assert time.monotonic() - started >= asked["settle_s"]
-    answer = Answer(endpoints=asked["endpoints"], looks=json.loads(json.dumps(looks)))
+    answer = QueueAnswer(endpoints=asked["endpoints"], looks=json.loads(json.dumps(looks)))
     for sample in (1, 2, 3):
         rows = answer.rows(DMZ, sample, [healthy, closed], registered, NOBODY)
         assert told(rows) == [
@@ -72,7 +72,7 @@ def test_a_queue_sees_what_a_worker_there_sees_twice(healthy):
 def test_the_second_look_is_the_one_that_later_samples_get(healthy):
     asked = errand([healthy], [registration()])
     failed = "kafka-audit\t0\tdns\tfailed\ttimeout\tby nameserver 10.0.0.2\t\t9\n"
-    answer = Answer(endpoints=asked["endpoints"], looks=[failed, queue_vantages.run({"c": asked})["c"][1]])
+    answer = QueueAnswer(endpoints=asked["endpoints"], looks=[failed, queue_vantages.run({"c": asked})["c"][1]])
     found = [told(answer.rows(DMZ, sample, [healthy], [registration()], NOBODY))[0][2] for sample in (1, 2, 3)]
     assert found == ["failed", "ok", "ok"]
 
@@ -80,7 +80,7 @@ def test_the_second_look_is_the_one_that_later_samples_get(healthy):
 @pytest.mark.parametrize("since", ["registered anew", "another address", "new broker"])
 def test_what_was_registered_since_is_not_judged_by_what_was_there_before(healthy, since):
     asked = errand([healthy], [registration()])
-    answer = Answer(endpoints=asked["endpoints"], looks=queue_vantages.run({"c": asked})["c"])
+    answer = QueueAnswer(endpoints=asked["endpoints"], looks=queue_vantages.run({"c": asked})["c"])
     now = {
         "registered anew": ([healthy], [registration(mzxid=8)]),
         "another address": ([replace(healthy, port=1)], [registration()]),
@@ -92,7 +92,7 @@ def test_what_was_registered_since_is_not_judged_by_what_was_there_before(health
 
 @pytest.mark.parametrize("looks", [(), ("",), ("", "", "")])
 def test_no_answer_is_a_read_that_failed(healthy, looks):
-    rows = Answer(endpoints=errand([healthy], [])["endpoints"], looks=looks).rows(DMZ, 1, [healthy], [], NOBODY)
+    rows = QueueAnswer(endpoints=errand([healthy], [])["endpoints"], looks=looks).rows(DMZ, 1, [healthy], [], NOBODY)
     assert told(rows) == [(0, "dns", "unknown", "no answer", "a worker of queue dmz")]
     assert [(row.outcome, row.needs) for row in rows if isinstance(row, SourceRead)] == [("failed", "a worker of queue dmz")]
 
@@ -105,7 +105,7 @@ def test_without_queues_it_is_unknown_and_says_what_it_needs(healthy):
 
 def test_an_answer_that_makes_no_sense_is_unknown(healthy):
     asked = errand([healthy], [registration()])
-    answer = Answer(endpoints=asked["endpoints"], looks=["kafka-audit\t7\tdns\tok\t\t\t\t1\nnonsense"] * 2)
+    answer = QueueAnswer(endpoints=asked["endpoints"], looks=["kafka-audit\t7\tdns\tok\t\t\t\t1\nnonsense"] * 2)
     (row,) = told(answer.rows(DMZ, 1, [healthy], [registration()], NOBODY))
     assert row[2] == "unknown"
 

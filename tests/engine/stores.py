@@ -6,7 +6,7 @@ from pathlib import Path
 
 from checks.cases import base
 from checks.world import World, snapshots
-from kafka_audit.model.run import Pair, Request
+from kafka_audit.model.run import Request, SnapshotPair
 from kafka_audit.store import Store
 
 
@@ -24,6 +24,6 @@ def put(root: Path, run_id: str, worlds: Mapping[str, World]) -> Store:
         if previous is not None:
             store.write(replace(previous, snapshot_id=before))
         store.write(replace(now, snapshot_id=snapshot_id(name)))
-        pairs.append(Pair(snapshot_id=snapshot_id(name), previous_snapshot_id=before))
+        pairs.append(SnapshotPair(snapshot_id=snapshot_id(name), previous_snapshot_id=before))
     store.write_request(Request(run_id=run_id, pairs=tuple(pairs)))
     return store

@@ -41,7 +41,7 @@ from kafka_audit.collect.brokers import (
 from kafka_audit.collect.brokers.consumer_groups import GroupReads
 from kafka_audit.collect.brokers.views import ViewBook
 from kafka_audit.collect.connections import sasl
-from kafka_audit.collect.connections.broker_connection import _Parser
+from kafka_audit.collect.connections.broker_connection import _FrameParser
 from kafka_audit.collect.connections.budget import Budget
 from kafka_audit.collect.connections.conversation import ClientOptions
 from kafka_audit.collect.connections.kafka_errors import UNDECODABLE
@@ -60,7 +60,7 @@ from kafka_audit.collect.zookeeper import ensemble, migration, partition_states,
 from kafka_audit.collect.zookeeper.multi_read import MultiRead, MultiReadContents, Znode
 from kafka_audit.collect.zookeeper.replication import decode_topic_configs, reassignments
 from kafka_audit.collect.zookeeper.session import Session
-from kafka_audit.collect.zookeeper.znode_sample import Look
+from kafka_audit.collect.zookeeper.znode_sample import ZnodeSample
 from kafka_audit.configuration.definitions import VERSIONS
 from kafka_audit.configuration.files import forms, jaas, java
 from kafka_audit.configuration.files.described import described
@@ -155,14 +155,14 @@ def wire_views(data):
 def wire_acls(data):
     book = acls.AclBook()
     found = book.add(data[1:], data[0] % 4 if data else 0)
-    if not isinstance(found, acls.Refusal):
+    if not isinstance(found, acls.AclsRefusal):
         _stored(book.rows([found[0]]))
 
 
 @_reader(WireError)
 def wire_offsets(data):
     none = np.zeros(2, np.int64)
-    asked = leader_questions.Questions(
+    asked = leader_questions.LeaderQuestions(
         topics=["orders"],
         topic=none,
         partition=np.arange(2),
@@ -220,7 +220,7 @@ def wire_topic_configs(data):
 def wire_scram_login(data):
     """What a server says at a login by SCRAM, in two messages; `as_read_error` turns these errors into words."""
     first, _, last = data.partition(b"\0")
-    client = sasl.Client("auditor", "secret", "SCRAM-SHA-256")
+    client = sasl.BoundedScramClient("auditor", "secret", "SCRAM-SHA-256")
     client.nonce = b"abc"
     client.first_message()
     client.process_server_first_message(first)
@@ -230,7 +230,7 @@ def wire_scram_login(data):
 @_reader(ReadError, KafkaError, *UNDECODABLE)
 def wire_frames(data):
     """Bytes of a connection as they come, lengths and correlation ids included, in pieces whose size the input says."""
-    parser = _Parser(Budget(), client_id="kafka-audit")
+    parser = _FrameParser(Budget(), client_id="kafka-audit")
     parser.send_request(ApiVersionsRequest(version=data[0] % 4 if data else 0), correlation_id=7)
     size = 1 + (data[1] if len(data) > 1 else 0)
     for at in range(2, len(data), size):
@@ -349,7 +349,7 @@ def zookeeper_look(data):
     client = FakeZookeeper({**_honest_znodes(), "/" + _text(path).strip("/"): content})
     access = ZookeeperAccess(connect="zk:2181")
     asking = Asking(sample=1, observer="zookeeper", target=access.connect)
-    _stored(rows_of(Look(Session(client=client, access=access), asking, 5.0, time.monotonic() + 60).take()))
+    _stored(rows_of(ZnodeSample(Session(client=client, access=access), asking, 5.0, time.monotonic() + 60).take()))
 
 
 # --- configuration

@@ -250,7 +250,7 @@ def _answer(key, version):
 
 
 def _scram_login():
-    client = sasl.Client("auditor", "secret", "SCRAM-SHA-256")
+    client = sasl.BoundedScramClient("auditor", "secret", "SCRAM-SHA-256")
     client.nonce = b"abc"
     client.first_message()
     first = b"r=abcdef,s=c2FsdHNhbHQ=,i=4096"

@@ -8,10 +8,10 @@ from unittest import mock
 from kafka.protocol.admin import DescribeQuorumRequest, DescribeUserScramCredentialsRequest
 
 from collect.fakes import Serving
-from kafka_audit.collect.connections.broker_connection import _Parser
+from kafka_audit.collect.connections.broker_connection import _FrameParser
 from kafka_audit.collect.connections.budget import Budget
 from kafka_audit.collect.connections.conversation import ClientOptions, Conversation
-from kafka_audit.collect.connections.credentials import Way
+from kafka_audit.collect.connections.credentials import ListenerSecurity
 from kafka_audit.collect.connections.kafka_errors import as_read_error
 
 _API_VERSIONS = 18
@@ -49,8 +49,8 @@ class Talk:
 
     def ask(self, request):
         """Return the decoded answer, as `Conversation.ask` does."""
-        parser = _Parser(Budget(), client_id="kafka-audit")
-        with as_read_error(Way()):
+        parser = _FrameParser(Budget(), client_id="kafka-audit")
+        with as_read_error(ListenerSecurity()):
             parser.send_request(request)
             sent = bytes(parser.send_bytes())
             (key,) = struct.unpack_from("!h", sent, 4)

@@ -3,7 +3,7 @@
 import pytest
 
 import small_cluster
-from kafka_audit.report.unknowns import Question, questions
+from kafka_audit.report.unknowns import OpenQuestion, questions
 
 
 def read(broker, operation, needs, error="timeout"):
@@ -27,8 +27,8 @@ def document(reads=(), findings=()):
 def test_reads_that_failed_alike_are_one_line():
     reads = [read(0, "ApiVersions", "a way to b0:9092"), read(0, "Metadata", "a way to b0:9092"), read(0, "X", None, "refused")]
     assert questions(document(reads)) == [
-        Question(to_know="a way to b0:9092", lines=("broker 0, ApiVersions and Metadata: timeout",)),
-        Question(to_know="", lines=("broker 0, X: refused",)),
+        OpenQuestion(to_know="a way to b0:9092", lines=("broker 0, ApiVersions and Metadata: timeout",)),
+        OpenQuestion(to_know="", lines=("broker 0, X: refused",)),
     ]
 
 
@@ -53,7 +53,7 @@ def test_checks_of_the_cluster_and_of_brokers_are_folded_apart():
 def test_brokers_that_lack_the_same_are_told_once():
     found = [unknown("KA703", f"broker/{broker}", f"an answer from b{broker}:9092") for broker in (4, 7, 11)]
     assert questions(document(findings=found)) == [
-        Question(
+        OpenQuestion(
             to_know="an answer from b4:9092; likewise for brokers 7 and 11",
             lines=("KA703 broker/4: whether KA703 holds at broker/4",),
         )

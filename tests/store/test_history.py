@@ -5,7 +5,7 @@ import os
 import pytest
 
 from kafka_audit.model.errors import SnapshotError
-from kafka_audit.model.run import Pair, Request
+from kafka_audit.model.run import Request, SnapshotPair
 from kafka_audit.store import Store
 from kafka_audit.store.history import History
 
@@ -57,7 +57,7 @@ def test_what_is_no_report_raises(store, history):
 
 def test_of_several_tries_of_a_run_the_last_one_counts(store, history, tmp_path):
     for number, (run, snapshot_id) in enumerate([("airflow-x-1", FIRST), ("airflow-x-2", SECOND), ("airflow-y-1", OTHER)]):
-        store.write_request(Request(run_id=run, pairs=(Pair(snapshot_id=snapshot_id, previous_snapshot_id=None),)))
+        store.write_request(Request(run_id=run, pairs=(SnapshotPair(snapshot_id=snapshot_id, previous_snapshot_id=None),)))
         os.utime(tmp_path / "runs" / run / "request.json", (number, number))
     assert history.of_run("airflow-x-") == [SECOND]
     assert history.of_run("airflow-z-") == []

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from kafka_audit.model.errors import StoreError
-from kafka_audit.model.run import Pair, Request
+from kafka_audit.model.run import Request, SnapshotPair
 from kafka_audit.store import Store
 from kafka_audit.store.manifest import Manifest
 
@@ -33,7 +33,7 @@ def publish(store, name, cluster_id="id-of-prod"):
 
 def ask(store, run, *pairs, concluded=True, age=timedelta(0)):
     """Leave a run: (judged, compared with) pairs, asked `age` ago."""
-    asked = tuple(Pair(snapshot_id=one, previous_snapshot_id=other) for one, other in pairs)
+    asked = tuple(SnapshotPair(snapshot_id=one, previous_snapshot_id=other) for one, other in pairs)
     store.write_request(Request(run_id=run, pairs=asked))
     store.write_for_spark(run, "kafka_audit.zip", b"zip")
     if concluded:

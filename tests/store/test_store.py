@@ -15,7 +15,7 @@ import pytest
 
 from kafka_audit.model.errors import EngineError, SnapshotError, StoreBusyError, StoreError, UsageError
 from kafka_audit.model.finding import Change, Confidence, Judgement, Severity, Status
-from kafka_audit.model.run import Answer, Judged, Pair, Request
+from kafka_audit.model.run import JobAnswer, JudgedSnapshot, Request, SnapshotPair
 from kafka_audit.model.tables import KEY, LARGE, TABLES, RegisteredPartition, Sample, Snapshot, SnapshotInfo, columns
 from kafka_audit.store import Store
 from store.contents import contents
@@ -390,7 +390,7 @@ JUDGEMENT = Judgement(
 
 
 def test_a_request_comes_back(store):
-    request = Request(run_id="r1", pairs=(Pair(snapshot_id=ID, previous_snapshot_id=None),))
+    request = Request(run_id="r1", pairs=(SnapshotPair(snapshot_id=ID, previous_snapshot_id=None),))
     store.write_request(request)
     assert store.read_request("r1") == request
 
@@ -400,7 +400,7 @@ def test_a_run_that_asked_nothing_is_told(store):
         store.read_request("r1")
 
 
-JUDGED = Judged(
+JUDGED = JudgedSnapshot(
     snapshot_id=ID,
     judgements=(JUDGEMENT,),
     changes=(Change(kind="topic_created", resource="topic/t", before=None, after="3"),),
@@ -409,7 +409,7 @@ JUDGED = Judged(
 
 
 def test_an_answer_comes_back(store):
-    answer = Answer(judged=(ID,), failed=((LATER, "its checks came to no end"),))
+    answer = JobAnswer(judged=(ID,), failed=((LATER, "its checks came to no end"),))
     store.write_judged("r1", JUDGED)
     store.write_answer("r1", answer)
     assert store.read_answer("r1") == answer
@@ -423,7 +423,7 @@ def test_an_answer_without_its_end_is_none(store):
 
 
 def test_an_answer_whose_part_is_missing_is_none(store):
-    store.write_answer("r1", Answer(judged=(ID,), failed=()))
+    store.write_answer("r1", JobAnswer(judged=(ID,), failed=()))
     with pytest.raises(EngineError, match=rf"runs/r1/judged/{ID}\.json: is missing: the result of Spark is incomplete"):
         store.read_judged("r1", ID)
 

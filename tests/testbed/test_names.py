@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from kafka_audit.collect.connections.credentials import Logins
+from kafka_audit.collect.connections.credentials import ClusterLogins
 from kafka_audit.collect.connections.targets import Target
 from kafka_audit.collect.probes import command_vantages
 from kafka_audit.model.cluster import Cluster
@@ -16,7 +16,7 @@ from testbed.proxy import Proxy
 pytestmark = pytest.mark.bed
 
 NAME = "kafka-0.kafka.ns.svc.cluster.local"
-NOBODY = Logins(Cluster(name="none"), {})
+NOBODY = ClusterLogins(Cluster(name="none"), {})
 GREETER = """
 import socket, sys
 server = socket.create_server((sys.argv[1], int(sys.argv[2])))

@@ -10,7 +10,7 @@ from kafka_audit import settings
 from kafka_audit.airflow import connections, environment, internals, vantage_queues
 from kafka_audit.collect import queue_vantages
 from kafka_audit.collect.connections.parallel import side_by_side
-from kafka_audit.collect.queue_vantages import Answer, Json
+from kafka_audit.collect.queue_vantages import Json, QueueAnswer
 from kafka_audit.collect.rows.source_reads import ReadError
 
 log = logging.getLogger(__name__)
@@ -50,7 +50,7 @@ def probe(queue: str, asked: Mapping[str, Json]) -> dict[str, list[str]] | None:
     return queue_vantages.run(asked)
 
 
-def pulled(instance: Any, cluster: str) -> dict[str, Answer]:  # noqa: ANN401 -- Airflow's own, of which tests give another
+def pulled(instance: Any, cluster: str) -> dict[str, QueueAnswer]:  # noqa: ANN401 -- Airflow's own, of which tests give another
     """Return what the queue vantages of a cluster saw in this run, by vantage; an answer without samples where no worker came."""
     ids = {queue: task_id for task_id, queue in vantage_queues.tasks().items()}
     vantages = [vantage for vantage in settings.load(environment.clusters_file())[cluster].vantages if vantage.queue in ids]
@@ -61,5 +61,5 @@ def pulled(instance: Any, cluster: str) -> dict[str, Answer]:  # noqa: ANN401 --
     answers = {}
     for vantage in vantages:
         samples = instance.xcom_pull(task_ids=ids[vantage.queue or ""]) or {}
-        answers[vantage.name] = Answer(endpoints=endpoints, looks=samples.get(cluster, ()))
+        answers[vantage.name] = QueueAnswer(endpoints=endpoints, looks=samples.get(cluster, ()))
     return answers

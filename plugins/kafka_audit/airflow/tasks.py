@@ -12,7 +12,7 @@ from kafka_audit.airflow.page import links
 from kafka_audit.alerting.conditions import is_blind
 from kafka_audit.bounds import isolation
 from kafka_audit.checks import catalogue
-from kafka_audit.collect.queue_vantages import Answer
+from kafka_audit.collect.queue_vantages import QueueAnswer
 from kafka_audit.model.errors import EngineError, UsageError
 from kafka_audit.model.text import clean
 from kafka_audit.report.gate import CLEAN, evaluate_gate
@@ -41,7 +41,7 @@ def cluster_names(wanted: str | None) -> list[str]:
     return [wanted]
 
 
-def collect(cluster: str, answers: Mapping[str, Answer]) -> str:
+def collect(cluster: str, answers: Mapping[str, QueueAnswer]) -> str:
     """Take a snapshot of one cluster and return its id; whatever the cluster does not answer becomes rows of it.
 
     Raises:

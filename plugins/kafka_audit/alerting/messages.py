@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from kafka_audit.alerting.conditions import INCIDENT, AuditResult
-from kafka_audit.alerting.policy import AlertEvent, Change, moment
+from kafka_audit.alerting.policy import AlertEvent, AlertKind, moment
 from kafka_audit.model.finding import Resource
 from kafka_audit.model.text import clean, counted, listing
 from kafka_audit.report import terminal
@@ -63,13 +63,13 @@ def message(event: AlertEvent, result: AuditResult, links: Links) -> AlertMessag
     document = result.document
     incident = _incident(event, document)
     change = event.change.value
-    if event.change is Change.STILL:
+    if event.change is AlertKind.STILL:
         change = f"{change}, {duration(event.lasted)}"
     return AlertMessage(
         key=event.alert.key,
-        first=event.change in {Change.NEW, Change.NOT_AUDITED},
+        first=event.change in {AlertKind.NEW, AlertKind.NOT_AUDITED},
         subject=f"[{change}] {result.cluster}: {_headline(event)}",
-        action="resolve" if event.change in {Change.RESOLVED, Change.AUDITED_AGAIN} else "trigger",
+        action="resolve" if event.change in {AlertKind.RESOLVED, AlertKind.AUDITED_AGAIN} else "trigger",
         facts=tuple(_facts(event, document, incident)),
         impact="" if incident is None else incident["impact"],
         reasons="" if document is None or incident is None else terminal.reasons(document, incident, width=TEXT_WIDTH),
@@ -94,11 +94,11 @@ def messages(events: Sequence[AlertEvent], result: AuditResult, links: Links) ->
 def _headline(event: AlertEvent) -> str:
     headline = event.alert.condition.headline
     match event.change:
-        case Change.AUDITED_AGAIN:
+        case AlertKind.AUDITED_AGAIN:
             return event.before
-        case Change.NOT_AUDITED:
+        case AlertKind.NOT_AUDITED:
             return f"{headline}; {event.before}"
-        case Change.RESOLVED:
+        case AlertKind.RESOLVED:
             return f"resolved after {duration(event.lasted)}: {headline}"
         case _:
             return headline
@@ -106,7 +106,7 @@ def _headline(event: AlertEvent) -> str:
 
 def _incident(event: AlertEvent, document: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     """Return the incident of the report that an event is about; None where it is over, or there is none."""
-    if document is None or event.change in {Change.RESOLVED, Change.AUDITED_AGAIN}:
+    if document is None or event.change in {AlertKind.RESOLVED, AlertKind.AUDITED_AGAIN}:
         return None
     same = (i for i in document["incidents"] if i["headline"] == event.alert.condition.headline)
     return next(same, None)
@@ -115,7 +115,7 @@ def _incident(event: AlertEvent, document: Mapping[str, Any] | None) -> Mapping[
 def _facts(event: AlertEvent, document: Mapping[str, Any] | None, incident: Mapping[str, Any] | None) -> Iterator[str]:
     alert = event.alert
     condition = alert.condition
-    if event.change in {Change.RESOLVED, Change.AUDITED_AGAIN}:
+    if event.change in {AlertKind.RESOLVED, AlertKind.AUDITED_AGAIN}:
         yield f"It lasted {duration(event.lasted)}, from {moment(alert.since)}, {counted(alert.audits, 'audit')}."
     elif condition.kind == INCIDENT:
         confidence = f"{incident['confidence']}, " if incident else ""

@@ -18,7 +18,7 @@ from kafka_audit.model.finding import Severity
 from kafka_audit.model.text import counted
 
 
-class Change(StrEnum):
+class AlertKind(StrEnum):
     """The first word of a subject."""
 
     NOT_AUDITED = "NOT AUDITED"
@@ -41,7 +41,7 @@ class AlertEvent:
         before: the last judgement before audits failed, or the first one after; only where that is the subject.
     """
 
-    change: Change
+    change: AlertKind
     alert: OpenAlert
     lasted: timedelta
     joined: tuple[str, ...] = ()
@@ -83,7 +83,7 @@ def decide(
         failed=state.failed + 1 if blind else 0,
         newest=ended or state.newest,
     )
-    order = list(Change)
+    order = list(AlertKind)
     events = sorted(
         (event for _, event in decided if event),
         key=lambda event: (order.index(event.change), -Severity[event.alert.severity]),
@@ -105,13 +105,13 @@ def partly_sent(before: DedupeState, after: DedupeState, unsent: Iterable[AlertE
 
 
 def _with_verdict(event: AlertEvent, judged: str, failed: int) -> AlertEvent:
-    if event.change is not Change.AUDITED_AGAIN:
+    if event.change is not AlertKind.AUDITED_AGAIN:
         return event
     return replace(event, before=f"{judged}, after {counted(failed, 'failed audit')}")
 
 
 def _ends(event: AlertEvent) -> bool:
-    return event.change in {Change.RESOLVED, Change.AUDITED_AGAIN}
+    return event.change in {AlertKind.RESOLVED, AlertKind.AUDITED_AGAIN}
 
 
 def _matched(
@@ -147,7 +147,7 @@ def _goes_on(alert: OpenAlert, condition: Condition, now: datetime, limits: Aler
     )
     if not worse and not due:
         return after, None
-    change = Change.WORSE if worse else Change.STILL
+    change = AlertKind.WORSE if worse else AlertKind.STILL
     return after, AlertEvent(change=change, alert=after, lasted=_lasted(alert, now), joined=joined)
 
 
@@ -156,9 +156,9 @@ def _begins(condition: Condition, state: DedupeState, now: datetime) -> tuple[Op
     key = hashlib.sha256(f"{condition.kind}\0{condition.cause}\0{condition.findings}\0{at}".encode()).hexdigest()[:12]
     alert = OpenAlert(key=key, condition=condition, affected=condition.affected, severity=condition.severity, since=at, sent=at)
     if condition.kind != AUDIT:
-        return alert, AlertEvent(change=Change.NEW, alert=alert, lasted=timedelta())
+        return alert, AlertEvent(change=AlertKind.NEW, alert=alert, lasted=timedelta())
     before = f"last audited {moment(state.judged_at)}: {state.verdict}" if state.judged_at else "no earlier audit"
-    return alert, AlertEvent(change=Change.NOT_AUDITED, alert=alert, lasted=timedelta(), before=before)
+    return alert, AlertEvent(change=AlertKind.NOT_AUDITED, alert=alert, lasted=timedelta(), before=before)
 
 
 def _absent(
@@ -169,12 +169,12 @@ def _absent(
     if result.is_blind:
         return [(alert, None)]
     if alert.condition.kind == AUDIT:
-        return [(alert, AlertEvent(change=Change.AUDITED_AGAIN, alert=alert, lasted=_lasted(alert, now)))]
+        return [(alert, AlertEvent(change=AlertKind.AUDITED_AGAIN, alert=alert, lasted=_lasted(alert, now)))]
     if document is None or not is_over(alert.condition, document, limits):
         return [(replace(alert, audits=alert.audits + 1), None)]
     if _muted(alert.condition, document):
         return []  # its owner has accepted it, which is no repair
-    return [(alert, AlertEvent(change=Change.RESOLVED, alert=alert, lasted=_lasted(alert, now)))]
+    return [(alert, AlertEvent(change=AlertKind.RESOLVED, alert=alert, lasted=_lasted(alert, now)))]
 
 
 def _muted(condition: Condition, document: Mapping[str, Any]) -> bool:

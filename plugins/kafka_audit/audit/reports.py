@@ -13,7 +13,7 @@ from kafka_audit.differences.found import Differences
 from kafka_audit.incidents import causes, findings
 from kafka_audit.model.cluster import Cluster, Mute
 from kafka_audit.model.errors import EngineError, SnapshotError, StoreError
-from kafka_audit.model.run import Judged, Pair
+from kafka_audit.model.run import JudgedSnapshot, SnapshotPair
 from kafka_audit.report import digest
 from kafka_audit.report import document as reports
 from kafka_audit.store import Store
@@ -106,8 +106,8 @@ def _differences(plain: Mapping[str, Any], snapshot_id: str) -> Differences:
 def _document(  # noqa: PLR0913 -- what one report rests on
     view: ClusterView,
     previous_report: Mapping[str, Any] | None,
-    pair: Pair,
-    judged: Judged,
+    pair: SnapshotPair,
+    judged: JudgedSnapshot,
     mutes: Sequence[Mute],
     *,
     show_all: bool,

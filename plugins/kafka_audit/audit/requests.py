@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from kafka_audit.bounds.isolation import Failed, Failures
 from kafka_audit.model.errors import SnapshotError, UsageError
-from kafka_audit.model.run import Pair, Request
+from kafka_audit.model.run import Request, SnapshotPair
 from kafka_audit.model.tables import Snapshot
 from kafka_audit.model.text import clean
 from kafka_audit.store import Store
@@ -36,7 +36,7 @@ def request(  # noqa: PLR0913 -- two of them are the DAG's
         SnapshotError: a snapshot, or the one to compare it with, is not published or damaged.
         UsageError: a baseline is of another cluster.
     """
-    pairs: list[Pair] = []
+    pairs: list[SnapshotPair] = []
     failures = Failures(failed, isolate=failed is not None)
     for snapshot_id in snapshot_ids:
         with failures.of(snapshot_id):
@@ -54,13 +54,13 @@ def request(  # noqa: PLR0913 -- two of them are the DAG's
     return asked
 
 
-def _pair(store: Store, snapshot: Manifest, previous: str | None) -> Pair:
+def _pair(store: Store, snapshot: Manifest, previous: str | None) -> SnapshotPair:
     if previous is not None:
         store.verify(previous)  # damage is the user's to mend; Spark would call it an error of its own
-    return Pair(snapshot_id=snapshot.snapshot_id, previous_snapshot_id=previous)
+    return SnapshotPair(snapshot_id=snapshot.snapshot_id, previous_snapshot_id=previous)
 
 
-def _latest(store: Store, snapshot: Manifest, damaged: Callable[[SnapshotError], None] | None) -> Pair:
+def _latest(store: Store, snapshot: Manifest, damaged: Callable[[SnapshotError], None] | None) -> SnapshotPair:
     if damaged is None:
         return _pair(store, snapshot, store.previous(snapshot))
     told: list[str] = []
@@ -70,7 +70,7 @@ def _latest(store: Store, snapshot: Manifest, damaged: Callable[[SnapshotError],
         told.append(str(error).replace(f"{store.root}/", ""))  # readers of a report need not know where the store is
 
     previous = store.previous(snapshot, damaged=pass_over)
-    return Pair(snapshot_id=snapshot.snapshot_id, previous_snapshot_id=previous, passed_over=tuple(told))
+    return SnapshotPair(snapshot_id=snapshot.snapshot_id, previous_snapshot_id=previous, passed_over=tuple(told))
 
 
 def _baseline(store: Store, snapshot: Manifest, baseline: str | None) -> str | None:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from kafka_audit.collect import snapshot as collector
-from kafka_audit.collect.queue_vantages import Answer
+from kafka_audit.collect.queue_vantages import QueueAnswer
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.tables import Snapshot
 from kafka_audit.store import Store
@@ -26,7 +26,7 @@ def collect(  # noqa: PLR0913 -- one of them replaces a part only in tests
     say: Callable[[str], None],
     *,
     secrets: Mapping[str, str] | None = None,
-    answers: Mapping[str, Answer] | None = None,
+    answers: Mapping[str, QueueAnswer] | None = None,
     take: Take = collector.take,
 ) -> str:
     """Take a snapshot of a cluster, publish it, return its id. What does not answer becomes rows, never an error.

@@ -43,7 +43,7 @@ _MODULES = {
 _LINT_FORMATS = ("text", "json", "sarif", "junit", "github")
 
 
-class _Parser(argparse.ArgumentParser):
+class _CommandParser(argparse.ArgumentParser):
     """An ArgumentParser whose complaints are `UsageError`s: one line with the way out."""
 
     def error(self, message: str) -> NoReturn:
@@ -74,9 +74,9 @@ def _call(arguments: argparse.Namespace) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     raw = argparse.RawDescriptionHelpFormatter
-    parser = _Parser(prog="kafka-audit", description=help_texts.MAIN, formatter_class=raw, allow_abbrev=False)
+    parser = _CommandParser(prog="kafka-audit", description=help_texts.MAIN, formatter_class=raw, allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"kafka-audit {__version__}")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_CommandParser)
 
     def add(name: str, summary: str, description: str) -> argparse.ArgumentParser:
         return commands.add_parser(name, help=summary, description=description, formatter_class=raw, allow_abbrev=False)

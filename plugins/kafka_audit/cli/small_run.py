@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from kafka_audit.model.run import Pair, Request
+from kafka_audit.model.run import Request, SnapshotPair
 from kafka_audit.model.tables import (
     BrokerIdentity,
     BrokerView,
@@ -37,7 +37,7 @@ def write(folder: Path) -> None:
     for number, leader in enumerate(_BROKERS):
         rows = (*_zookeeper(leader), *_views(), *_endpoints())
         store.write(Snapshot(snapshot_id=_id(number), cluster="small", cluster_id=_CLUSTER_ID, rows=rows))
-    store.write_request(Request(run_id=RUN, pairs=(Pair(snapshot_id=_id(1), previous_snapshot_id=_id(0)),)))
+    store.write_request(Request(run_id=RUN, pairs=(SnapshotPair(snapshot_id=_id(1), previous_snapshot_id=_id(0)),)))
 
 
 def _id(number: int) -> str:

@@ -8,7 +8,7 @@ from functools import cached_property
 from kafka_audit.cluster.inter_broker import TLS, InterBroker
 from kafka_audit.cluster.registry import RegisteredAddress, RegistrySample
 from kafka_audit.cluster.samples import Samples
-from kafka_audit.model.advertised_listeners import Entry, entries
+from kafka_audit.model.advertised_listeners import AdvertisedListener, entries
 from kafka_audit.model.tables import BOOTSTRAP, BrokerConfig, BrokerProperty, BrokerView, Probe, ViewBroker
 
 _Key = tuple[int, str]  # broker, listener
@@ -208,7 +208,7 @@ def _whole(settings: Mapping[int, _Rows]) -> dict[_Key, tuple[_Place, ...]]:
     }
 
 
-def _entries(rows: _Rows) -> Iterator[Entry]:
+def _entries(rows: _Rows) -> Iterator[AdvertisedListener]:
     return entries({key: row.value for key, row in rows.items()})
 
 

@@ -14,7 +14,7 @@ _SCRAM_READS = frozenset({"zookeeper /config/users", "DescribeUserScramCredentia
 """What shows SCRAM users; the second, in KRaft, shows those by name that files let brokers log in as."""
 
 
-class Logins:
+class InterBrokerLogins:
     """What one snapshot shows of logins between brokers."""
 
     def __init__(self, samples: Samples, between: InterBroker) -> None:

@@ -16,7 +16,7 @@ from kafka_audit.cluster.endpoints import AdvertisedEndpoint, Endpoints
 from kafka_audit.cluster.gaps import Gap
 from kafka_audit.cluster.inter_broker import InterBroker
 from kafka_audit.cluster.log_lines import LogLines
-from kafka_audit.cluster.logins import Logins
+from kafka_audit.cluster.logins import InterBrokerLogins
 from kafka_audit.cluster.min_isr import MinIsrGap, min_isr_gap
 from kafka_audit.cluster.moments import Moments
 from kafka_audit.cluster.observers import Observer
@@ -366,9 +366,9 @@ class ClusterView:
         return Endpoints(self._moments.now, self._moments.before, self.inter_broker)
 
     @cached_property
-    def logins(self) -> Logins:
+    def logins(self) -> InterBrokerLogins:
         """What a login of one broker at another depends on."""
-        return Logins(self._moments.samples, self.inter_broker)
+        return InterBrokerLogins(self._moments.samples, self.inter_broker)
 
     @cached_property
     def logs(self) -> LogLines:

@@ -16,7 +16,7 @@ from kafka_audit.collect.brokers.discovery import discover
 from kafka_audit.collect.connections import priorities
 from kafka_audit.collect.connections.budget import Budget
 from kafka_audit.collect.connections.conversation import ClientOptions, quiet
-from kafka_audit.collect.connections.credentials import Logins
+from kafka_audit.collect.connections.credentials import ClusterLogins
 from kafka_audit.collect.connections.parallel import side_by_side
 from kafka_audit.collect.connections.targets import Target, flat, registered_targets
 from kafka_audit.collect.probes import command_vantages, endpoint_probes, probe_script
@@ -43,7 +43,7 @@ def errand(cluster: Cluster, secrets: Mapping[str, str]) -> Json:
         secrets: where variables named by `password_env` are looked up; none of them goes into the errand.
     """
     limits, read_s = cluster.limits, cluster.limits.read_s
-    logins = Logins(cluster, secrets)
+    logins = ClusterLogins(cluster, secrets)
     budget = Budget(cluster).part(read_s * ERRAND_READS)
     rows: Sequence[Row] = ()
     try:
@@ -100,7 +100,7 @@ def _looks(one: Json) -> list[str]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class QueueAnswer:
     """What came back from a queue: the endpoints that it was asked for, and `looks`; without looks, why there are none."""
 
     endpoints: Sequence[Sequence[Any]]
@@ -109,7 +109,7 @@ class Answer:
     needs: str | None = None
 
     def rows(
-        self, vantage: Vantage, sample: int, targets: Sequence[Target], registered: Iterable[Row], logins: Logins
+        self, vantage: Vantage, sample: int, targets: Sequence[Target], registered: Iterable[Row], logins: ClusterLogins
     ) -> tuple[Row, ...]:
         """Return the rows of one look; what the worker did not see is unknown, with what would let it see."""
         origin = Origin.of(vantage, None)

@@ -16,7 +16,7 @@ from kafka_audit.collect.brokers.views import ViewBook
 from kafka_audit.collect.connections import priorities
 from kafka_audit.collect.connections.budget import Budget, out_of_time, over_limit
 from kafka_audit.collect.connections.conversation import ClientOptions, quiet
-from kafka_audit.collect.connections.credentials import Logins
+from kafka_audit.collect.connections.credentials import ClusterLogins
 from kafka_audit.collect.connections.parallel import side_by_side
 from kafka_audit.collect.connections.targets import Target, bootstrap_targets, flat, registered_targets
 from kafka_audit.collect.probes import command_vantages
@@ -55,7 +55,7 @@ class Sampler:
         say: Callable[[str], None],
         secrets: Mapping[str, str],
         budget: Budget,
-        answers: Mapping[str, queue_vantages.Answer] = MappingProxyType({}),
+        answers: Mapping[str, queue_vantages.QueueAnswer] = MappingProxyType({}),
     ) -> None:
         """Take the cluster, the book for its views, the audit's budget and what queues answered.
 
@@ -66,7 +66,7 @@ class Sampler:
         self._book = book
         self._say = say
         self._secrets = secrets
-        self._logins = Logins(cluster, secrets)
+        self._logins = ClusterLogins(cluster, secrets)
         self._budget = budget
         self._answers = answers
 
@@ -194,7 +194,7 @@ class Sampler:
                     with any_answer():
                         seen = self._answers[vantage.name].rows(vantage, number, targets, rows, self._logins)
                 except ReadError as error:
-                    nothing = queue_vantages.Answer(endpoints=(), error=error.error, needs=error.needs)
+                    nothing = queue_vantages.QueueAnswer(endpoints=(), error=error.error, needs=error.needs)
                     seen = nothing.rows(vantage, number, targets, rows, self._logins)
                 yield from seen
             elif vantage.queue is not None:

@@ -19,12 +19,12 @@ from kafka_audit.collect.brokers.privileged_reads import LOG_DIRS, REASSIGNMENTS
 from kafka_audit.collect.brokers.topic_configs import TOPIC_CONFIGS
 from kafka_audit.collect.brokers.views import ViewBook
 from kafka_audit.collect.connections.budget import GRACE_S, Budget
-from kafka_audit.collect.connections.credentials import Logins
+from kafka_audit.collect.connections.credentials import ClusterLogins
 from kafka_audit.collect.connections.targets import behind_proxies
 from kafka_audit.collect.logs import sources as logs
 from kafka_audit.collect.probes.endpoint_probes import WORKER
 from kafka_audit.collect.properties import sources as properties
-from kafka_audit.collect.queue_vantages import Answer
+from kafka_audit.collect.queue_vantages import QueueAnswer
 from kafka_audit.collect.rows.collected import Collected, together
 from kafka_audit.collect.rows.columns import empty
 from kafka_audit.collect.rows.secret_filter import filtered
@@ -87,7 +87,7 @@ def take(
     snapshot_id: str,
     say: Callable[[str], None],
     secrets: Mapping[str, str] = os.environ,
-    answers: Mapping[str, Answer] = MappingProxyType({}),
+    answers: Mapping[str, QueueAnswer] = MappingProxyType({}),
 ) -> Snapshot:
     """Ask ZooKeeper, every broker and every vantage, as often as their differences need, and return what they said.
 
@@ -113,7 +113,7 @@ def take(
     finally:
         budget.close()
     found = replace(found, rows=named(found.rows))
-    found = filtered(found, Logins(cluster, secrets).passwords(), budget.deadline + GRACE_S / 2)
+    found = filtered(found, ClusterLogins(cluster, secrets).passwords(), budget.deadline + GRACE_S / 2)
     info = _info(cluster, started, samples, found.rows, kraft=kraft)
     return Snapshot(
         snapshot_id=snapshot_id,
@@ -130,13 +130,13 @@ def _collected(  # noqa: PLR0913, PLR0917 -- see `take`
     say: Callable[[str], None],
     secrets: Mapping[str, str],
     budget: Budget,
-    answers: Mapping[str, Answer],
+    answers: Mapping[str, QueueAnswer],
 ) -> tuple[Collected, int, bool]:
     """Return what was collected, how many samples were taken, and whether brokers run without ZooKeeper."""
     files = budget.left() * _FILE_SHARE * (bool(cluster.properties) + (cluster.logs is not None))
     within = budget.part(budget.left() - files)
     sampler = Sampler(cluster, book, say, secrets, within, answers)
-    samples = _Samples(cluster, sampler, book, say, within.deadline)
+    samples = _TakenSamples(cluster, sampler, book, say, within.deadline)
     samples.take()
     found, number = samples.collected(), len(samples.taken)
     rows, brokers = found.rows, _brokers(found)
@@ -148,14 +148,14 @@ def _collected(  # noqa: PLR0913, PLR0917 -- see `take`
     if cluster.logs is not None:
         say("reading the end of the brokers' logs …")
         registered = [row for row in samples.taken[-1].rows if isinstance(row, RegisteredBroker)]
-        passwords = Logins(cluster, secrets).passwords()
+        passwords = ClusterLogins(cluster, secrets).passwords()
         rows += logs.read(cluster, brokers, registered, number, budget.deadline, passwords)
     # A registry that was left out means that brokers run without it, though the cluster file still names one.
     kraft = cluster.zookeeper is None or runs_without_zookeeper(samples.taken[-1].rows)
     return replace(found, rows=rows), number, kraft
 
 
-class _Samples:
+class _TakenSamples:
     """The looks taken so far."""
 
     def __init__(self, cluster: Cluster, sampler: Sampler, book: ViewBook, say: Callable[[str], None], deadline: float) -> None:

@@ -53,7 +53,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class ArchivePath:
     """The path of the archive for this Java and this Spark, whether it exists or not.
 
     Attributes:
@@ -67,7 +67,7 @@ class Place:
     spark_home: Path
 
 
-def place(environ: Mapping[str, str] = os.environ) -> Place | None:
+def place(environ: Mapping[str, str] = os.environ) -> ArchivePath | None:
     """Return the place of the archive; None if archives are disabled or Java or Spark is missing or unknown."""
     folder, spark_home, program = _folder(environ), _spark_home(environ), java.binary(environ)
     if folder is None or spark_home is None or program is None:
@@ -87,10 +87,10 @@ def place(environ: Mapping[str, str] = os.environ) -> Place | None:
     }
     digest = hashlib.sha256(json.dumps(held_against).encode()).hexdigest()[:12]
     words = re.sub(r"[^A-Za-z0-9.+-]+", "_", f"java-{runtime}-{vendor or 'unknown'}-spark-{spark[0]}-{digest}")
-    return Place(folder=folder, stem=words, spark_home=spark_home)
+    return ArchivePath(folder=folder, stem=words, spark_home=spark_home)
 
 
-def find(where: Place | None) -> Path | None:
+def find(where: ArchivePath | None) -> Path | None:
     """Return the path of the archive, without links; None if there is none that can be trusted."""
     if where is None or _NOT_IN_JAVA.search(str(where.folder)):
         return None
@@ -119,7 +119,7 @@ def writing_options(path: Path) -> str:
     return f"-XX:ArchiveClassesAtExit={path} {_QUIET}"
 
 
-def is_wanted(where: Place | None) -> bool:
+def is_wanted(where: ArchivePath | None) -> bool:
     """Tell whether an archive is missing, can be kept here, and was not attempted in vain recently."""
     if where is None or find(where) is not None or (where.folder.exists() and not is_private(where.folder)):
         return False
@@ -159,7 +159,7 @@ def make(
         raise EngineError(msg) from error
 
 
-def _made(load: Callable[[Path], None], where: Place, environ: Mapping[str, str]) -> Path:
+def _made(load: Callable[[Path], None], where: ArchivePath, environ: Mapping[str, str]) -> Path:
     """Create the archive while no other process does."""
     for name, *_ in _files(where.folder):
         if name.startswith(_NEW):
@@ -250,7 +250,7 @@ def _alone(folder: Path, *, wait: bool) -> Iterator[bool]:
         os.close(lock)
 
 
-def _remove_old(where: Place, made: Path) -> None:
+def _remove_old(where: ArchivePath, made: Path) -> None:
     """Remove the archive that `made` replaces, and the least recently used ones."""
     others = [(used, name) for name, _, used in _files(where.folder) if name.endswith((_ENDING, _FAILED)) and name != made.name]
     replaced = [name for _, name in others if name.startswith(f"{where.stem}.")]
@@ -260,7 +260,7 @@ def _remove_old(where: Place, made: Path) -> None:
             (where.folder / name).unlink()
 
 
-def _failure(where: Place) -> Path:
+def _failure(where: ArchivePath) -> Path:
     return where.folder / f"{where.stem}{_FAILED}"
 
 

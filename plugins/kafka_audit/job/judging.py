@@ -15,7 +15,7 @@ from kafka_audit.cluster.given import ages_needed, given
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.found import Differences
 from kafka_audit.differences.tables import ListAge
-from kafka_audit.model.run import Answer, Judged, Pair
+from kafka_audit.model.run import JobAnswer, JudgedSnapshot, SnapshotPair
 from kafka_audit.model.tables import Row, Snapshot
 from kafka_audit.store import Store
 
@@ -63,10 +63,10 @@ def compare(store: Store, run_id: str, measure: Callable[[Sequence[str]], Measur
             judged.append(snapshot_id)
     if not judged:
         failures.raise_first()
-    store.write_answer(run_id, Answer(judged=tuple(judged), failed=failures.reasons))
+    store.write_answer(run_id, JobAnswer(judged=tuple(judged), failed=failures.reasons))
 
 
-def _read(store: Store, pair: Pair) -> tuple[Snapshot, Snapshot | None]:
+def _read(store: Store, pair: SnapshotPair) -> tuple[Snapshot, Snapshot | None]:
     previous = pair.previous_snapshot_id
     return store.read(pair.snapshot_id, large=False), None if previous is None else store.read(previous, large=False)
 
@@ -91,8 +91,8 @@ def _views(
     }
 
 
-def _judge(view: ClusterView) -> Judged:
-    return Judged(
+def _judge(view: ClusterView) -> JudgedSnapshot:
+    return JudgedSnapshot(
         snapshot_id=view.snapshot_id,
         judgements=checks.judge(view),
         changes=changes(view),

@@ -10,7 +10,7 @@ from kafka_audit.checks import Check
 from kafka_audit.lint import judging, members, reading
 from kafka_audit.lint.judging import Rules
 from kafka_audit.lint.members import Member
-from kafka_audit.lint.reading import Target
+from kafka_audit.lint.reading import LintTarget
 from kafka_audit.model.finding import Severity, Status
 from kafka_audit.model.linted import Linted
 
@@ -57,12 +57,12 @@ def lint(arguments: Sequence[str], rules: Rules) -> Outcome:
             return replace(found, errors=(*(f"{path}: {why}" for path, why in refused.items()), *found.errors))
 
 
-def _apart(targets: Sequence[Target], rules: Rules) -> Outcome:
+def _apart(targets: Sequence[LintTarget], rules: Rules) -> Outcome:
     seconds = SECONDS + SECONDS_A_FILE * len(targets)
     return child_process.run(partial(_linted, targets, rules), seconds=seconds, megabytes=MEGABYTES + len(targets))
 
 
-def _culprits(error: ChildError, targets: Sequence[Target], rules: Rules) -> dict[str, str]:
+def _culprits(error: ChildError, targets: Sequence[LintTarget], rules: Rules) -> dict[str, str]:
     """Return the files for which judging came to no end, with the reason: of those judged together, the ones that do so alone."""
     if not isinstance(error.at, tuple):
         raise error
@@ -78,7 +78,7 @@ def _culprits(error: ChildError, targets: Sequence[Target], rules: Rules) -> dic
     return found or dict.fromkeys(error.at, f"the check with {len(error.at) - 1} other files of its cluster {error}")
 
 
-def _linted(targets: Sequence[Target], rules: Rules, note: Callable[[tuple[str, ...]], None]) -> Outcome:
+def _linted(targets: Sequence[LintTarget], rules: Rules, note: Callable[[tuple[str, ...]], None]) -> Outcome:
     """Judge files; `note` gets the paths of those that come next."""
     sources, errors = reading.read(targets, rules.checks, note)
     order = {id(broker): number for number, broker in enumerate(broker for source in sources for broker in source.brokers)}

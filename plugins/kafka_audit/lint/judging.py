@@ -8,15 +8,15 @@ from datetime import date
 from kafka_audit.checks import Check
 from kafka_audit.checks.run import judge
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.configuration.starts import Refusal
+from kafka_audit.configuration.starts import StartRefusal
 from kafka_audit.incidents import findings
 from kafka_audit.lint import addresses, against, members, places, starts, versions
 from kafka_audit.lint.ignores import Ignore
 from kafka_audit.lint.members import Group, Member
-from kafka_audit.lint.starts import Verdict
+from kafka_audit.lint.starts import StartVerdict
 from kafka_audit.model.cluster import Mute
 from kafka_audit.model.finding import Finding, Judgement, Status, Value, fingerprint
-from kafka_audit.model.linted import Linted, Told
+from kafka_audit.model.linted import Linted, LintedFinding
 from kafka_audit.model.text import listing
 
 REFUSED = "KA310"
@@ -40,13 +40,13 @@ class Rules:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Judged:
+class _JudgedMember:
     """One broker with KafkaConfig's word."""
 
     member: Member
     version: str
     why: str
-    verdict: Verdict
+    verdict: StartVerdict
 
 
 def configuration_checks(checks: Mapping[str, Check]) -> Mapping[str, Check]:
@@ -76,12 +76,12 @@ def linted(group: Group, rules: Rules) -> list[tuple[Member, Linted]]:
     return [(one.member, _told(one, about[one.member.broker_id])) for one in judged]
 
 
-def _judged(member: Member, wanted: str | None) -> _Judged:
+def _judged(member: Member, wanted: str | None) -> _JudgedMember:
     version, why = versions.chosen(member.broker, wanted)
-    return _Judged(member=member, version=version, why=why, verdict=starts.verdict(member.broker, version))
+    return _JudgedMember(member=member, version=version, why=why, verdict=starts.verdict(member.broker, version))
 
 
-def _started(one: _Judged, by_files: Iterable[Judgement]) -> Judgement | None:
+def _started(one: _JudgedMember, by_files: Iterable[Judgement]) -> Judgement | None:
     """Return KA310 on one broker; None where another check says the same of it."""
     verdict, resource = one.verdict, f"broker/{one.member.broker_id}"
     if verdict.starts is False and _page_of(verdict.refused, resource, by_files):
@@ -98,20 +98,20 @@ def _started(one: _Judged, by_files: Iterable[Judgement]) -> Judgement | None:
     return Judgement(snapshot_id="lint", code=REFUSED, resource=resource, status=status, evidence=evidence)
 
 
-def _page_of(refused: Refusal | None, resource: str, by_files: Iterable[Judgement]) -> bool:
+def _page_of(refused: StartRefusal | None, resource: str, by_files: Iterable[Judgement]) -> bool:
     return refused is not None and any(
         other.code in _OWN_PAGE and other.resource == resource and other.status is Status.FAIL and _alike(other, refused)
         for other in by_files
     )
 
 
-def _alike(judgement: Judgement, refused: Refusal) -> bool:
+def _alike(judgement: Judgement, refused: StartRefusal) -> bool:
     """Tell whether a judgement quotes a refusal, whatever values follow."""
     sentence = str(judgement.evidence.get("kafka_says", "\0")).split(". ")[0].removesuffix(".")
     return sentence in refused.message
 
 
-def _one_word(judged: Iterable[_Judged], by_files: Iterable[Judgement]) -> Iterator[Judgement]:
+def _one_word(judged: Iterable[_JudgedMember], by_files: Iterable[Judgement]) -> Iterator[Judgement]:
     """Yield what checks say, with start-up refusals in the words of the judged release."""
     by_resource = {f"broker/{one.member.broker_id}": one for one in judged}
     for judgement in by_files:
@@ -133,7 +133,7 @@ def _about(group: Group, found: Iterable[Finding]) -> Mapping[int, list[Finding]
     return about
 
 
-def _told(one: _Judged, found: Sequence[Finding]) -> Linted:
+def _told(one: _JudgedMember, found: Sequence[Finding]) -> Linted:
     member, broker = one.member, one.member.broker
     text = places.lines(member.source.data)
     ignored = {ignore.code: ignore for ignore in reversed(member.source.ignores)}
@@ -150,7 +150,9 @@ def _told(one: _Judged, found: Sequence[Finding]) -> Linted:
     )
 
 
-def _placed(finding: Finding, member: Member, ignored: Mapping[str, Ignore], text: Sequence[str], hidden: Sequence[str]) -> Told:
+def _placed(
+    finding: Finding, member: Member, ignored: Mapping[str, Ignore], text: Sequence[str], hidden: Sequence[str]
+) -> LintedFinding:
     key = finding.evidence.get("key") if finding.status in {Status.FAIL, Status.UNKNOWN} else None
     one = member.broker.properties.get(key) if isinstance(key, str) else None
     place = places.place(one, text[one.line - 1], hidden) if one is not None and one.line <= len(text) else None
@@ -161,5 +163,5 @@ def _placed(finding: Finding, member: Member, ignored: Mapping[str, Ignore], tex
     )
     ignore = ignored.get(finding.code)
     if ignore is None:
-        return Told(finding=own, place=place)
-    return Told(finding=replace(own, muted=True), place=place, muted_because=ignore.reason, muted_here=True)
+        return LintedFinding(finding=own, place=place)
+    return LintedFinding(finding=replace(own, muted=True), place=place, muted_because=ignore.reason, muted_here=True)

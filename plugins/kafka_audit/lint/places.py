@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from kafka_audit.collect.rows.secret_keys import is_secret
 from kafka_audit.configuration.files.described import Described
 from kafka_audit.configuration.files.java import Property
-from kafka_audit.configuration.starts import Refusal
-from kafka_audit.model.linted import Place
+from kafka_audit.configuration.starts import StartRefusal
+from kafka_audit.model.linted import FileLine
 from kafka_audit.model.text import clean
 
 HIDDEN = "[hidden]"
@@ -25,7 +25,7 @@ def lines(data: bytes) -> list[str]:
     return re.split(r"\r\n|\r|\n", text)
 
 
-def place(one: Property, text: str, hidden: Sequence[str]) -> Place:
+def place(one: Property, text: str, hidden: Sequence[str]) -> FileLine:
     """Return where a property stands.
 
     Args:
@@ -41,7 +41,7 @@ def place(one: Property, text: str, hidden: Sequence[str]) -> Place:
     if len(shown) > _LONGEST or clean(shown) != shown:
         shown, value = clean(shown, _LONGEST), clean(value, _LONGEST)
     start = shown.rfind(value) if value and value in shown else 0
-    return Place(line=one.line, text=shown, start=start, end=start + len(value) if start else len(shown))
+    return FileLine(line=one.line, text=shown, start=start, end=start + len(value) if start else len(shown))
 
 
 def secrets(broker: Described) -> tuple[str, ...]:
@@ -54,7 +54,7 @@ def _shows_secret(shown: str, hidden: Sequence[str]) -> bool:
     return _SECRETIVE.search(shown) is not None or any(secret in shown for secret in hidden)
 
 
-def said(refused: Refusal, broker: Described) -> str:
+def said(refused: StartRefusal, broker: Described) -> str:
     """Return Kafka's words; it hides values of type PASSWORD itself, here those go that only this tool takes for secrets."""
     one = broker.properties.get(refused.key or "")
     if one is None or not one.value or not is_secret(one.key, one.value):

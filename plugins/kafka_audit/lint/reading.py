@@ -36,39 +36,39 @@ class Source:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Target:
+class LintTarget:
     """A file to read; `named` by the user himself, or found in a folder, where files about other things are passed over."""
 
     path: str
     named: bool
 
 
-def targets(arguments: Sequence[str]) -> tuple[Target, ...]:
+def targets(arguments: Sequence[str]) -> tuple[LintTarget, ...]:
     """Return the files that arguments mean: files, folders with all below them, patterns; each once, in the order of arguments.
 
     Raises:
         UsageError: an argument means nothing.
     """
-    found: dict[str, Target] = {}
+    found: dict[str, LintTarget] = {}
     for argument in arguments:
         for one in _meant(argument):
             found.setdefault(one.path, one)
     return tuple(found.values())
 
 
-def _meant(argument: str) -> Iterator[Target]:
+def _meant(argument: str) -> Iterator[LintTarget]:
     path = Path(argument).expanduser()
     if path.is_dir():
         yield from _below(path)
     elif path.exists() or not glob.has_magic(argument):
-        yield Target(path=str(path), named=True)
+        yield LintTarget(path=str(path), named=True)
     else:
         matches = sorted(_like(path))
         if not matches:
             msg = f"{argument}: no file matches"
             raise UsageError(msg)
         for match in matches:
-            yield from _below(Path(match)) if Path(match).is_dir() else (Target(path=match, named=False),)
+            yield from _below(Path(match)) if Path(match).is_dir() else (LintTarget(path=match, named=False),)
 
 
 def _like(pattern: Path) -> Iterator[str]:
@@ -84,17 +84,17 @@ def _like(pattern: Path) -> Iterator[str]:
             yield str(path)
 
 
-def _below(folder: Path) -> Iterator[Target]:
+def _below(folder: Path) -> Iterator[LintTarget]:
     files = [path for path in sorted(folder.rglob("*")) if path.name.lower().endswith(_ENDINGS) and path.is_file()]
     kept = [path for path in files if not any(part.startswith(".") for part in path.relative_to(folder).parts[:-1])]
     if not kept:
         msg = f"{folder}: contains no {', '.join(_ENDINGS)} file"
         raise UsageError(msg)
-    yield from (Target(path=str(path), named=False) for path in kept)
+    yield from (LintTarget(path=str(path), named=False) for path in kept)
 
 
 def read(
-    all_targets: Iterable[Target], checks: Mapping[str, Check], note: Callable[[tuple[str, ...]], None] = lambda _: None
+    all_targets: Iterable[LintTarget], checks: Mapping[str, Check], note: Callable[[tuple[str, ...]], None] = lambda _: None
 ) -> tuple[list[Source], list[str]]:
     """Return the files that describe brokers, and a line for each that could not be read; `note` gets the path of each before."""
     sources, errors = [], []
@@ -110,7 +110,7 @@ def read(
     return sources, errors
 
 
-def _source(target: Target, checks: Mapping[str, Check]) -> Source | None:
+def _source(target: LintTarget, checks: Mapping[str, Check]) -> Source | None:
     data = _bytes(target.path)
     try:
         brokers = forms.read(data, target.path)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from kafka_audit.configuration.definitions import Definition, definitions
 from kafka_audit.configuration.files.described import Described, is_placeholder, stand_in
-from kafka_audit.configuration.starts import Refusal, refusal
+from kafka_audit.configuration.starts import StartRefusal, refusal
 
 _PORT = re.compile(r"(?<=[^/]:)\0(?=,|$)")
 _VOTER = re.compile(r"(?:^|,)\s*(\d+)@")
@@ -16,14 +16,14 @@ _TEXT = frozenset({"STRING", "LIST", "PASSWORD", "CLASS"})
 
 
 @dataclass(frozen=True, kw_only=True)
-class Verdict:
+class StartVerdict:
     """`starts` is None where a placeholder decides; then `refused` is what Kafka says if the likeliest value is put in."""
 
     starts: bool | None
-    refused: Refusal | None
+    refused: StartRefusal | None
 
 
-def verdict(broker: Described, version: str) -> Verdict:
+def verdict(broker: Described, version: str) -> StartVerdict:
     """Return what a release's KafkaConfig says of a broker's settings.
 
     A placeholder is first taken for something sensible. What is refused even so, and without that key in the same words, is
@@ -41,13 +41,13 @@ def verdict(broker: Described, version: str) -> Verdict:
         # A node that is a controller must be among the voters, and one that is not must not.
         refused = refusal(likely | {"node.id": voter[1]}, version)
     if refused is None:
-        return Verdict(starts=True, refused=None)
+        return StartVerdict(starts=True, refused=None)
     if not broker.unknown:
-        return Verdict(starts=False, refused=refused)
+        return StartVerdict(starts=False, refused=refused)
     bare = refusal({key: value for key, value in values.items() if key not in present}, version)
     told = refused.key is not None and refused.key not in broker.unknown and refused.message.startswith("Invalid value")
     certain = bare is not None and bare.message == refused.message and (told or present == broker.unknown)
-    return Verdict(starts=False if certain else None, refused=refused)
+    return StartVerdict(starts=False if certain else None, refused=refused)
 
 
 def _sensible(values: Mapping[str, str], keys: frozenset[str], known: Mapping[str, Definition]) -> dict[str, str]:

@@ -11,7 +11,7 @@ KEY, INSTEAD, CONTROLLERS = "advertised.listeners", "listeners", "controller.lis
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry:
+class AdvertisedListener:
     """One listener; the host is empty where the broker gives its own host's name, and None where a placeholder stands for it."""
 
     listener: str
@@ -25,7 +25,7 @@ def parts(setting: str) -> Iterator[tuple[str, str]]:
         yield entry.strip().partition("://")[0].upper(), entry.strip()
 
 
-def entries(settings: Mapping[str, str | None]) -> Iterator[Entry]:
+def entries(settings: Mapping[str, str | None]) -> Iterator[AdvertisedListener]:
     """Yield what a broker advertises by its settings, the controllers' listeners left out: those are nobody else's.
 
     Args:
@@ -37,6 +37,6 @@ def entries(settings: Mapping[str, str | None]) -> Iterator[Entry]:
             continue
         match = _ENTRY.fullmatch(part)
         if match is None:
-            yield Entry(listener=name, host=None, port=None)
+            yield AdvertisedListener(listener=name, host=None, port=None)
         else:
-            yield Entry(listener=name, host=match["host"].strip("[]"), port=int(match["port"]))
+            yield AdvertisedListener(listener=name, host=match["host"].strip("[]"), port=int(match["port"]))

@@ -6,7 +6,7 @@ from kafka_audit.model.finding import Finding
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class FileLine:
     """A line of a file as people may see it: cleaned, without secrets. `start` and `end` are columns of the value, from 0."""
 
     line: int
@@ -16,11 +16,11 @@ class Place:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Told:
+class LintedFinding:
     """A finding, the line that it is about where one can be named, and why it is muted."""
 
     finding: Finding
-    place: Place | None = None
+    place: FileLine | None = None
     muted_because: str | None = None
     muted_here: bool = False  # by a comment in the file, not by the mute list
 
@@ -35,4 +35,4 @@ class Linted:
     version_why: str
     starts: bool | None  # None: a placeholder decides
     kafka_says: str | None
-    told: tuple[Told, ...]
+    told: tuple[LintedFinding, ...]

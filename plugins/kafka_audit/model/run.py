@@ -12,7 +12,7 @@ from kafka_audit.model.finding import Address, Change, Confidence, Judgement, Se
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pair:
+class SnapshotPair:
     """A snapshot to judge, and the one to compare it with (None: nothing to compare, diff checks are NOT_APPLICABLE)."""
 
     snapshot_id: str
@@ -25,7 +25,7 @@ class Request:
     """One submission: every pair of the run. `failed` are snapshots that are in no pair: id and reason."""
 
     run_id: str
-    pairs: tuple[Pair, ...]
+    pairs: tuple[SnapshotPair, ...]
     failed: tuple[tuple[str, str], ...] = ()
 
     def to_json(self) -> str:
@@ -38,7 +38,7 @@ class Request:
         raw = json.loads(text)
         return cls(
             run_id=raw["run_id"],
-            pairs=tuple(Pair(**pair | {"passed_over": tuple(pair.get("passed_over", ()))}) for pair in raw["pairs"]),
+            pairs=tuple(SnapshotPair(**pair | {"passed_over": tuple(pair.get("passed_over", ()))}) for pair in raw["pairs"]),
             failed=tuple((snapshot_id, why) for snapshot_id, why in raw.get("failed", ())),
         )
 
@@ -53,7 +53,7 @@ def run_path(run_id: str, name: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judged:
+class JudgedSnapshot:
     """The answer on one snapshot. `differences` are rows of the difference tables by table name, as plain data."""
 
     snapshot_id: str
@@ -73,7 +73,7 @@ class Judged:
         )
 
     @classmethod
-    def from_json(cls, text: str) -> "Judged":
+    def from_json(cls, text: str) -> "JudgedSnapshot":
         """Read what `to_json` wrote; raises ValueError, KeyError or TypeError for any other text."""
         raw = json.loads(text)
         return cls(
@@ -85,7 +85,7 @@ class Judged:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class JobAnswer:
     """Which snapshots of a run were judged, and why the others were not: id and reason."""
 
     judged: tuple[str, ...]
@@ -96,7 +96,7 @@ class Answer:
         return json.dumps({"judged": self.judged, "failed": self.failed})
 
     @classmethod
-    def from_json(cls, text: str) -> "Answer":
+    def from_json(cls, text: str) -> "JobAnswer":
         """Read what `to_json` wrote; raises ValueError, KeyError or TypeError for any other text."""
         raw = json.loads(text)
         return cls(judged=tuple(raw["judged"]), failed=tuple((snapshot_id, why) for snapshot_id, why in raw["failed"]))

@@ -12,7 +12,7 @@ class Secrets(Mapping[str, str]):
 
     def __init__(self, own: Mapping[str, str], environment: Mapping[str, str]) -> None:
         """Take what is found nowhere else, and the environment that `password_env` names variables of."""
-        self.own = _Hidden(own)
+        self.own = _KeysOnly(own)
         self._environment = environment
 
     def __getitem__(self, name: str) -> str:
@@ -32,7 +32,7 @@ class Secrets(Mapping[str, str]):
         return f"Secrets({', '.join(self.own)})"
 
 
-class _Hidden(dict[str, str]):
+class _KeysOnly(dict[str, str]):
     """A dict that shows its keys only."""
 
     def __repr__(self) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from kafka_audit.model.finding import Severity, Status
-from kafka_audit.model.linted import Linted, Told
+from kafka_audit.model.linted import Linted, LintedFinding
 from kafka_audit.model.text import clean, inert
 from kafka_audit.report.lint_document import listed
 
@@ -19,7 +19,7 @@ def render(files: Iterable[Linted]) -> str:
     return "".join(f"{_line(file, one)}\n" for file, one in failed)
 
 
-def _line(file: Linted, told: Told) -> str:
+def _line(file: Linted, told: LintedFinding) -> str:
     finding = told.finding
     kind = "error" if finding.severity >= Severity.HIGH else "warning" if finding.severity is Severity.MEDIUM else "notice"
     line = told.place.line if told.place else 1

@@ -11,7 +11,7 @@ from typing import Any
 
 from kafka_audit.model.finding import Severity
 from kafka_audit.model.text import clean
-from kafka_audit.report.state import Basis, State, basis, decide
+from kafka_audit.report.state import Basis, CheckState, basis, decide
 
 VERSION = 1
 """Of the form in which a digest is stored; another one is passed over, and the report itself is read."""
@@ -53,7 +53,7 @@ class Digest:
     changes_omitted: int
 
     @property
-    def state(self) -> State:
+    def state(self) -> CheckState:
         """What the report comes down to, for a reader who asks for that much coverage."""
         return decide(self.basis, self.min_coverage)
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
 from kafka_audit.model.finding import Severity, Status
-from kafka_audit.model.linted import Linted, Told
+from kafka_audit.model.linted import Linted, LintedFinding
 from kafka_audit.model.text import clean
 from kafka_audit.report.lint_document import listed
 
@@ -30,7 +30,7 @@ def _nothing(suite: ET.Element, name: str) -> ET.Element:
     return ET.SubElement(suite, "testcase", classname=name, name="no findings", time="0")
 
 
-def _case(suite: ET.Element, classname: str, told: Told, fail_on: Severity) -> ET.Element:
+def _case(suite: ET.Element, classname: str, told: LintedFinding, fail_on: Severity) -> ET.Element:
     finding = told.finding
     title = f"{finding.code} {finding.name} {clean(finding.resource.name)}"
     case = ET.SubElement(suite, "testcase", classname=classname, name=title, time="0")

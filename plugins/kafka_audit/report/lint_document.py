@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kafka_audit.model.finding import Status
-from kafka_audit.model.linted import Linted, Told
+from kafka_audit.model.linted import Linted, LintedFinding
 from kafka_audit.report.document import finding_dict, worst_first
 
 
@@ -16,7 +16,7 @@ def build(files: Iterable[Linted], *, show_all: bool = False) -> dict[str, Any]:
     return {"files": [_file(one, show_all=show_all) for one in files]}
 
 
-def listed(file: Linted, *, show_all: bool) -> Sequence[Told]:
+def listed(file: Linted, *, show_all: bool) -> Sequence[LintedFinding]:
     """Return what is shown of a file, the worst first."""
     quiet = () if show_all else (Status.PASS, Status.NOT_APPLICABLE)
     return sorted((one for one in file.told if one.finding.status not in quiet), key=lambda one: worst_first(one.finding))
@@ -33,6 +33,6 @@ def _file(file: Linted, *, show_all: bool) -> Mapping[str, Any]:
     }
 
 
-def _finding(told: Told) -> Mapping[str, Any]:
+def _finding(told: LintedFinding) -> Mapping[str, Any]:
     found = finding_dict(told.finding)
     return found | {"evidence": {**found["evidence"], "muted_because": told.muted_because}} if told.muted_because else found

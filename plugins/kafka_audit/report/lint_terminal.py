@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from kafka_audit.model.finding import Severity, Status
-from kafka_audit.model.linted import Linted, Place, Told
+from kafka_audit.model.linted import FileLine, Linted, LintedFinding
 from kafka_audit.report.lint_document import listed
 from kafka_audit.report.text import Paint, clean, counted, listing, prose, wrap
 
@@ -16,12 +16,12 @@ _AFTER_CONFIG = frozenset({"KA413", "KA414"})
 
 def render(files: Sequence[Linted], *, show_all: bool, width: int, color: bool) -> str:
     """Return the page, ending in a newline. `show_all` tells what passes, and why something is not known."""
-    page = _Page(show_all=show_all, width=max(width, 60), paint=Paint(on=color))
+    page = _LintPage(show_all=show_all, width=max(width, 60), paint=Paint(on=color))
     lines = [line for file in files for line in page.file(file)]
     return "\n".join([*(line.rstrip() for line in lines), *page.foot(files)]) + "\n"
 
 
-class _Page:
+class _LintPage:
     """One rendering; methods yield lines."""
 
     def __init__(self, *, show_all: bool, width: int, paint: Paint) -> None:
@@ -47,7 +47,7 @@ class _Page:
         yield from self.rest([one for one in shown if one.finding.status is not Status.FAIL and not one.finding.muted])
         yield ""
 
-    def finding(self, told: Told) -> Iterator[str]:
+    def finding(self, told: LintedFinding) -> Iterator[str]:
         finding, severity = told.finding, told.finding.severity.name
         lines = list(wrap(f"{finding.code}  {clean(finding.message, 2000)}", self.width, severity.ljust(len(_INDENT)), _INDENT))
         yield lines[0].replace(severity, self.paint(severity, severity), 1)
@@ -56,12 +56,12 @@ class _Page:
             yield from self.place(told.place)
         yield from wrap(prose(finding.remediation), self.width, _INDENT)
 
-    def place(self, place: Place) -> Iterator[str]:
+    def place(self, place: FileLine) -> Iterator[str]:
         number = str(place.line).rjust(len(_INDENT) - 3)
         yield f"{number} | {place.text}"
         yield f"{' ' * len(number)} | {' ' * place.start}{self.paint('CRITICAL', '^' * max(place.end - place.start, 1))}"
 
-    def muted(self, muted: Sequence[Told]) -> Iterator[str]:
+    def muted(self, muted: Sequence[LintedFinding]) -> Iterator[str]:
         for one in muted:
             by = "in the file" if one.muted_here else "by the mute list"
             why = f": {clean(one.muted_because)}" if one.muted_because else ""
@@ -69,7 +69,7 @@ class _Page:
             text = f"muted {by}{why}. {one.finding.code}{place}: {clean(one.finding.message, 500)}"
             yield from wrap(text, self.width, "  ", "    ")
 
-    def rest(self, rest: Sequence[Told]) -> Iterator[str]:
+    def rest(self, rest: Sequence[LintedFinding]) -> Iterator[str]:
         unknown = [one.finding for one in rest if one.finding.status is Status.UNKNOWN]
         if unknown and not self.show_all:
             codes = listing(dict.fromkeys(one.code for one in unknown))

@@ -30,7 +30,7 @@ _WIDEST_IDS = 24
 
 
 @dataclass(frozen=True, kw_only=True)
-class Observer:
+class MatrixRow:
     """One row: `reach` and `view` hold a character a broker, in the order of `Matrix.brokers`."""
 
     name: str
@@ -61,7 +61,7 @@ class Matrix:
     brokers: tuple[int, ...]
     controller: int | None
     endpoints: Mapping[int, str]
-    observers: tuple[Observer, ...]
+    observers: tuple[MatrixRow, ...]
     why: tuple[Why, ...]
 
     def as_dict(self) -> dict[str, Any]:
@@ -91,17 +91,17 @@ def _worst(reach: str, view: str) -> str:
 def build(view: ClusterView) -> Matrix:
     """Return the matrix of a snapshot's newest look."""
     columns = view.named_brokers
-    rows: list[Observer] = []
+    rows: list[MatrixRow] = []
     if view.zookeeper_read or view.in_zookeeper:
         registered = "".join("." if broker in view.in_zookeeper else "V" for broker in columns)
-        rows.append(Observer(name="zookeeper", broker=None, note="registry", reach="-" * len(columns), view=registered))
+        rows.append(MatrixRow(name="zookeeper", broker=None, note="registry", reach="-" * len(columns), view=registered))
     elif not view.kraft:
-        rows.append(Observer(name="zookeeper", broker=None, note="registry", reach="-" * len(columns), view="?" * len(columns)))
+        rows.append(MatrixRow(name="zookeeper", broker=None, note="registry", reach="-" * len(columns), view="?" * len(columns)))
     rows.extend(_broker_row(view, broker, columns) for broker in columns)
     for vantage in dict.fromkeys(path.vantage for path in view.probes if path.role == "client"):
         paths = [path for path in view.probes if path.vantage == vantage and path.role == "client"]
         reach = "".join(_reach([p for p in paths if p.endpoint.broker_id == broker]) for broker in columns)
-        rows.append(Observer(name=vantage, broker=None, note="vantage", reach=reach, view="-" * len(columns)))
+        rows.append(MatrixRow(name=vantage, broker=None, note="vantage", reach=reach, view="-" * len(columns)))
     return Matrix(
         brokers=columns,
         controller=view.controller,
@@ -111,13 +111,13 @@ def build(view: ClusterView) -> Matrix:
     )
 
 
-def _broker_row(view: ClusterView, broker: int, columns: Sequence[int]) -> Observer:
+def _broker_row(view: ClusterView, broker: int, columns: Sequence[int]) -> MatrixRow:
     paths = [path for path in view.probes if path.from_broker == broker]
     views = [
         (held.listener, {row.broker_id: (row.host, row.port) for row in view.listed.get(held.brokers_digest, ())})
         for held in view.views_of(broker)
     ]
-    return Observer(
+    return MatrixRow(
         name=f"broker {broker}",
         broker=broker,
         note="controller" if broker == view.controller else "",
@@ -154,7 +154,7 @@ def _sees(view: ClusterView, views: Sequence[tuple[str, Mapping[int, tuple[str, 
     return "." if views else "?"
 
 
-def _reasons(view: ClusterView, rows: Sequence[Observer]) -> Iterator[Why]:
+def _reasons(view: ClusterView, rows: Sequence[MatrixRow]) -> Iterator[Why]:
     found: dict[tuple[str, str], tuple[dict[str, None], dict[int, None]]] = {}
     for path in view.probes:
         if path.outcome == "ok" or path.layer is None or (path.outcome == "unknown" and path.passed):
@@ -205,7 +205,7 @@ def _equal(signatures: Mapping[int, str]) -> list[list[int]]:
 
 def lines(matrix: Mapping[str, Any], width: int) -> list[str]:
     """Return the matrix (as in the document) as text, with its legend beside it; empty where nothing was asked."""
-    observers = [Observer(**raw) for raw in matrix["observers"]]
+    observers = [MatrixRow(**raw) for raw in matrix["observers"]]
     ids: list[int] = matrix["brokers"]
     if not observers or not ids:
         return []
@@ -232,7 +232,7 @@ def short(ids: Sequence[int]) -> str:
     return full if len(full) <= _WIDEST_IDS else f"{min(ids)} … {max(ids)} ({len(ids)})"
 
 
-def _row_name(group: Sequence[Observer]) -> str:
+def _row_name(group: Sequence[MatrixRow]) -> str:
     ids = [observer.broker for observer in group if observer.broker is not None]
     others = [clean(observer.name, 40) for observer in group if observer.broker is None]
     mark = " (ctl)" if len(group) == 1 and group[0].note == "controller" else ""
@@ -265,7 +265,7 @@ def in_words(matrix: Mapping[str, Any]) -> list[str]:
     """Return the same as sentences, from the same grouping: for mail, and for whoever does not see the picture."""
     told: list[str] = []
     ids: list[int] = matrix["brokers"]
-    observers = [Observer(**raw) for raw in matrix["observers"]]
+    observers = [MatrixRow(**raw) for raw in matrix["observers"]]
     verbs = {
         "D": "cannot resolve the name of",
         "T": "cannot connect to",
@@ -274,7 +274,7 @@ def in_words(matrix: Mapping[str, Any]) -> list[str]:
     }
     verbs |= {"A": "got no Kafka answer from", "I": "reached somebody else at the address of", "V": "differ on"}
     for letter, verb in verbs.items():
-        groups: dict[tuple[int, ...], list[Observer]] = {}
+        groups: dict[tuple[int, ...], list[MatrixRow]] = {}
         for observer in observers:
             line = observer.view if letter == "V" else observer.reach
             columns = tuple(ids[c] for c, cell in enumerate(line) if cell == letter)

@@ -10,7 +10,7 @@ from kafka_audit import __version__
 from kafka_audit.checks import Check
 from kafka_audit.incidents.remedies import what_to_do
 from kafka_audit.model.finding import Severity, Status
-from kafka_audit.model.linted import Linted, Told
+from kafka_audit.model.linted import Linted, LintedFinding
 from kafka_audit.model.text import clean
 from kafka_audit.report.explain import summary
 from kafka_audit.report.lint_document import listed
@@ -72,7 +72,7 @@ def _rule(check: Check) -> Mapping[str, Any]:
     }
 
 
-def _result(file: Linted, told: Told, rule: int) -> Mapping[str, Any]:
+def _result(file: Linted, told: LintedFinding, rule: int) -> Mapping[str, Any]:
     finding = told.finding
     failed = finding.status is Status.FAIL
     says = f" Kafka says: {file.kafka_says}" if failed and file.kafka_says and file.kafka_says not in finding.message else ""
@@ -94,7 +94,7 @@ def _result(file: Linted, told: Told, rule: int) -> Mapping[str, Any]:
     return found
 
 
-def _location(file: Linted, told: Told) -> Mapping[str, Any]:
+def _location(file: Linted, told: LintedFinding) -> Mapping[str, Any]:
     line = told.place.line if told.place else 1
     where: dict[str, Any] = {
         "physicalLocation": {"artifactLocation": {"uri": _uri(file.path)}, "region": {"startLine": line}},

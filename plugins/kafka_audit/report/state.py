@@ -13,7 +13,7 @@ GROUPS = (INCIDENT, UNJUDGED, QUIET)
 
 
 @dataclass(frozen=True, kw_only=True)
-class State:
+class CheckState:
     """`mark` is a severity in lower case, `ok`, `unknown` or `na`; `sentence` is what a headline says."""
 
     group: str
@@ -53,12 +53,12 @@ def basis(document: Mapping[str, Any]) -> Basis:
     )
 
 
-def judge(document: Mapping[str, Any], min_coverage: float = 1.0) -> State:
+def judge(document: Mapping[str, Any], min_coverage: float = 1.0) -> CheckState:
     """Return the state that a `findings.json` describes; see `decide`."""
     return decide(basis(document), min_coverage)
 
 
-def decide(told: Basis, min_coverage: float) -> State:
+def decide(told: Basis, min_coverage: float) -> CheckState:
     """Return the state that follows from what decides it.
 
     Args:
@@ -69,18 +69,18 @@ def decide(told: Basis, min_coverage: float) -> State:
         return _incident(told)
     if told.answered < min_coverage * told.asked or not told.answered:
         sentence = f"Not judged: only {told.answered} of {told.asked} reads were answered, and none of them shows an incident"
-        return State(group=UNJUDGED, mark="unknown", word="not judged", note="too few reads answered", sentence=sentence)
+        return CheckState(group=UNJUDGED, mark="unknown", word="not judged", note="too few reads answered", sentence=sentence)
     worst = Severity[told.worst]
     if worst > Severity.LOW:
         note = counted(told.failed, "finding")
         sentence = f"No incident: {note}, at most {worst.name}"
-        return State(group=QUIET, mark=worst.name.lower(), word="no incident", note=note, sentence=sentence)
+        return CheckState(group=QUIET, mark=worst.name.lower(), word="no incident", note=note, sentence=sentence)
     sentence = "Clear: no failure above LOW"
-    return State(group=QUIET, mark="ok", word="clear", note="no failure above LOW", sentence=sentence)
+    return CheckState(group=QUIET, mark="ok", word="clear", note="no failure above LOW", sentence=sentence)
 
 
-def _incident(told: Basis) -> State:
+def _incident(told: Basis) -> CheckState:
     more = told.incidents - 1
     note = f"{told.severity.lower()}, {told.lifecycle}"
     headline = clean(told.headline) + (f", and {counted(more, 'more incident')}" if more else "")
-    return State(group=INCIDENT, mark=told.severity.lower(), word="incident", note=note, sentence=headline)
+    return CheckState(group=INCIDENT, mark=told.severity.lower(), word="incident", note=note, sentence=headline)

@@ -24,16 +24,16 @@ def render(document: Mapping[str, Any], *, width: int, color: bool) -> str:
 
     Commands are never wrapped; everything else keeps to `width` columns.
     """
-    page = _Page(document, max(width, 60), Paint(on=color))
+    page = _AuditPage(document, max(width, 60), Paint(on=color))
     return "\n".join(line.rstrip() for line in page.lines()).rstrip("\n") + "\n"
 
 
 def reasons(document: Mapping[str, Any], incident: Mapping[str, Any], *, width: int) -> str:
     """Return what the page says below an incident's headline: how sure, who suffers, why, what to do. Plain, for messages."""
-    return "\n".join(_Page(document, max(width, 60), Paint(on=False)).reasons(incident))
+    return "\n".join(_AuditPage(document, max(width, 60), Paint(on=False)).reasons(incident))
 
 
-class _Page:
+class _AuditPage:
     """One rendering; methods yield lines."""
 
     def __init__(self, document: Mapping[str, Any], width: int, paint: Paint) -> None:

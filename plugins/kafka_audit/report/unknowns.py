@@ -23,7 +23,7 @@ _NUMBER = re.compile(r"(\bKA\d+)|\d+")  # that of a check says which check
 
 
 @dataclass(frozen=True, kw_only=True)
-class Question:
+class OpenQuestion:
     """Lines that need the same to be known; `to_know` is a sentence's end without a full stop, "" where nothing would do."""
 
     to_know: str
@@ -31,7 +31,7 @@ class Question:
 
 
 @dataclass(kw_only=True)
-class _Need:
+class _MissingReads:
     reads: dict[tuple[str, str], list[str]] = field(default_factory=dict)  # (observer, error): operations
     checks: dict[str, list[tuple[str, str]]] = field(default_factory=dict)  # code: (resource, question)
 
@@ -59,16 +59,16 @@ class _Need:
             yield f"{counted(len(codes), 'check')} of {who}: {', '.join(sorted(codes))}"
 
 
-def questions(document: Mapping[str, Any]) -> list[Question]:
+def questions(document: Mapping[str, Any]) -> list[OpenQuestion]:
     """Return what is not known in a report, in its order.
 
     Many checks that need the same are named by their codes; the same of several brokers is told of the first, the others follow
     its number. Each check's own words are in findings.json.
     """
-    needs: dict[str, _Need] = {}
+    needs: dict[str, _MissingReads] = {}
     trust = " ".join(trusting(document))
     for read in document["coverage"]["unknown"]:
-        need = needs.setdefault(trust if host_of(read["needs"]) else clean(read["needs"] or "").rstrip("."), _Need())
+        need = needs.setdefault(trust if host_of(read["needs"]) else clean(read["needs"] or "").rstrip("."), _MissingReads())
         operations = need.reads.setdefault((observer_name(read["observer"]), clean(read["error"], 300)), [])
         operations.append(clean(read["operation"]))
     for finding in document["findings"]:
@@ -79,9 +79,9 @@ def questions(document: Mapping[str, Any]) -> list[Question]:
         if not to_know.startswith("To know: "):
             question, to_know = f"{question} {to_know}".strip(), ""
         wanted = to_know.removeprefix("To know: ").rstrip(".")
-        need = needs.setdefault(trust or wanted if host_of(wanted) else wanted, _Need())
+        need = needs.setdefault(trust or wanted if host_of(wanted) else wanted, _MissingReads())
         need.checks.setdefault(finding["code"], []).append((clean(finding["resource"]["name"]), question))
-    return _alike([Question(to_know=to_know, lines=tuple(need.lines())) for to_know, need in needs.items()])
+    return _alike([OpenQuestion(to_know=to_know, lines=tuple(need.lines())) for to_know, need in needs.items()])
 
 
 def trusting(document: Mapping[str, Any]) -> tuple[str, ...]:
@@ -96,9 +96,9 @@ def trusting(document: Mapping[str, Any]) -> tuple[str, ...]:
     return line(hosts[:_HOSTS]), f"{more}in the cluster file, if {'this host is' if len(hosts) == 1 else 'these hosts are'} yours"
 
 
-def _alike(found: Sequence[Question]) -> list[Question]:
+def _alike(found: Sequence[OpenQuestion]) -> list[OpenQuestion]:
     """Return the questions, those that differ in the broker alone as one."""
-    kinds: dict[object, list[tuple[int, Question]]] = {}
+    kinds: dict[object, list[tuple[int, OpenQuestion]]] = {}
     for number, one in enumerate(found):
         ids = {int(identifier) for line in one.lines for identifier in _BROKER.findall(line)}
         same = _NUMBER.sub(lambda match: match[1] or "#", "\n".join((one.to_know, *one.lines)))
@@ -107,8 +107,8 @@ def _alike(found: Sequence[Question]) -> list[Question]:
     return [_with_others(kind[0][1], [about for about, _ in kind[1:]]) for kind in kinds.values()]
 
 
-def _with_others(one: Question, others: Sequence[int]) -> Question:
-    return Question(to_know=f"{one.to_know}; likewise for {brokers(others)}", lines=one.lines) if others else one
+def _with_others(one: OpenQuestion, others: Sequence[int]) -> OpenQuestion:
+    return OpenQuestion(to_know=f"{one.to_know}; likewise for {brokers(others)}", lines=one.lines) if others else one
 
 
 def _root(place: str) -> str:

@@ -19,7 +19,7 @@ NOT_ASKED = "not asked"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Column:
+class ViewColumn:
     """Observers that said the same, and what they said, a value for each question."""
 
     observers: tuple[str, ...]
@@ -39,7 +39,7 @@ def build(view: ClusterView) -> dict[str, Any]:
         name = f"broker {row.broker_id}" if row.broker_id >= 0 else f"broker at {clean(row.address)}"
         said = tuple(_viewed(view, row, disputed))
         found[said].append(f"{name} on {clean(row.listener)}" if several and disputed and row.broker_id >= 0 else name)
-    columns = [Column(observers=tuple(dict.fromkeys(names)), values=values) for values, names in found.items()]
+    columns = [ViewColumn(observers=tuple(dict.fromkeys(names)), values=values) for values, names in found.items()]
     first = [column for column in columns if "zookeeper" in column.observers]
     rest = sorted((column for column in columns if column not in first), key=lambda column: -len(column.observers))
     return {

@@ -27,7 +27,7 @@ import pyarrow as pa
 
 from kafka_audit.model.errors import EngineError, SnapshotError, StoreError
 from kafka_audit.model.finding import SCHEMA_VERSION
-from kafka_audit.model.run import Answer, Judged, Request, run_path
+from kafka_audit.model.run import JobAnswer, JudgedSnapshot, Request, run_path
 from kafka_audit.model.tables import LARGE, TABLES, Row, Snapshot, SnapshotInfo, SourceRead
 from kafka_audit.model.text import clean, did_you_mean
 from kafka_audit.store import parquet, pruning, refused, reports
@@ -239,21 +239,21 @@ class Store:
             raise EngineError(msg)
         return Request.from_json(text.decode())
 
-    def write_judged(self, run_id: str, judged: Judged) -> None:
+    def write_judged(self, run_id: str, judged: JudgedSnapshot) -> None:
         """Write the answer on one snapshot of a run."""
         self._files.write(run_path(run_id, f"judged/{judged.snapshot_id}.json"), judged.to_json().encode())
 
-    def write_answer(self, run_id: str, answer: Answer) -> None:
+    def write_answer(self, run_id: str, answer: JobAnswer) -> None:
         """Write which snapshots of a run were judged: the run is answered."""
         self._files.write(run_path(run_id, "answer.json"), answer.to_json().encode())
 
-    def read_answer(self, run_id: str) -> Answer:
+    def read_answer(self, run_id: str) -> JobAnswer:
         """Return which snapshots were judged; raises `EngineError` where Spark ended without an answer, or it is none."""
-        return self._read_of_run(run_id, "answer.json", Answer.from_json)
+        return self._read_of_run(run_id, "answer.json", JobAnswer.from_json)
 
-    def read_judged(self, run_id: str, snapshot_id: str) -> Judged:
+    def read_judged(self, run_id: str, snapshot_id: str) -> JudgedSnapshot:
         """Return the answer on one snapshot; raises `EngineError` where it is not there, or is none."""
-        return self._read_of_run(run_id, f"judged/{snapshot_id}.json", Judged.from_json)
+        return self._read_of_run(run_id, f"judged/{snapshot_id}.json", JudgedSnapshot.from_json)
 
     def _read_of_run(self, run_id: str, name: str, decode: Callable[[str], _T]) -> _T:
         path = run_path(run_id, name)

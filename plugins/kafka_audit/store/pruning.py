@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from kafka_audit.model.errors import SnapshotError
-from kafka_audit.model.run import Pair, Request, run_path
+from kafka_audit.model.run import Request, SnapshotPair, run_path
 from kafka_audit.store.baselines import FOLDER
 from kafka_audit.store.files import STAGING, Files
 from kafka_audit.store.manifest import Manifest, cluster_of, taken_at
@@ -35,9 +35,9 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Run:
+class _StoredRun:
     name: str
-    pairs: tuple[Pair, ...]
+    pairs: tuple[SnapshotPair, ...]
     in_progress: bool
 
     def named(self) -> set[str]:
@@ -116,7 +116,7 @@ def _published(files: Files, names: Iterable[str]) -> dict[str, str | None]:
     return found
 
 
-def _needed(runs: Iterable[_Run], kept: set[str]) -> set[str]:
+def _needed(runs: Iterable[_StoredRun], kept: set[str]) -> set[str]:
     """Return what kept snapshots were compared with, and what is being worked on."""
     needed: set[str] = set()
     for run in runs:
@@ -135,7 +135,7 @@ def _newest_of_each_id(newest_first: Iterable[str], ids: Mapping[str, str | None
     return set(newest.values())
 
 
-def _runs(files: Files, now: datetime) -> list[_Run]:
+def _runs(files: Files, now: datetime) -> list[_StoredRun]:
     """Return the runs that asked something; a folder without a request is not one of ours."""
     found = []
     for name in files.names("runs"):
@@ -146,7 +146,7 @@ def _runs(files: Files, now: datetime) -> list[_Run]:
             pairs = Request.from_json(text.decode()).pairs
         except (ValueError, KeyError, TypeError):
             pairs = ()  # cut short: nobody can conclude it
-        found.append(_Run(name=name, pairs=pairs, in_progress=_in_progress(files, name, now)))
+        found.append(_StoredRun(name=name, pairs=pairs, in_progress=_in_progress(files, name, now)))
     return found
 
 

@@ -21,7 +21,7 @@ from airflow_page import BROKEN, QUIET, RUN  # noqa: E402
 from kafka_audit.airflow.page import links  # noqa: E402
 from kafka_audit.airflow.page.routes import app  # noqa: E402
 from kafka_audit.incidents.causes import incidents  # noqa: E402
-from kafka_audit.model.run import Pair, Request  # noqa: E402
+from kafka_audit.model.run import Request, SnapshotPair  # noqa: E402
 from kafka_audit.report.document import build  # noqa: E402
 from kafka_audit.store import Store  # noqa: E402
 
@@ -66,7 +66,7 @@ def store(tmp_path, monkeypatch, documents):
     store = Store(tmp_path / "store")
     for document in documents:
         store.write_report(document["snapshot_id"], document)
-    pairs = [Pair(snapshot_id=one, previous_snapshot_id=None) for one in (BROKEN[1], QUIET)]
+    pairs = [SnapshotPair(snapshot_id=one, previous_snapshot_id=None) for one in (BROKEN[1], QUIET)]
     store.write_request(Request(run_id=f"{links.run_prefix(RUN)}abc123", pairs=tuple(pairs)))
     return store
 

@@ -4,14 +4,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from kafka_audit.airflow.page.runs import Run, failed, newest
+from kafka_audit.airflow.page.runs import NewestRun, failed, newest
 
 AT = datetime(2026, 9, 14, 18, 0, tzinfo=UTC)
 WHOLE = [("clusters", "", "success"), ("collect", "prod", "success"), ("collect", "stage", "success"), ("report", "", "success")]
 
 
 def run(*tasks, state="failed"):
-    return Run(run_id="r", state=state, at=AT, tasks=tasks)
+    return NewestRun(run_id="r", state=state, at=AT, tasks=tasks)
 
 
 def test_a_gate_that_fails_is_an_audit_that_did_not():

@@ -11,7 +11,7 @@ from collect.columns import collected
 from collect.fakes import Serving, metadata, server
 from kafka_audit.collect.brokers import leader_questions, leader_reads, list_offsets
 from kafka_audit.collect.brokers.consumer_groups import GROUPS, MAY_DESCRIBE_GROUPS
-from kafka_audit.collect.brokers.leader_questions import Plan, Question, Questions
+from kafka_audit.collect.brokers.leader_questions import LeaderQuestion, LeaderQuestionPlan, LeaderQuestions
 from kafka_audit.collect.brokers.leader_reads import LIST_OFFSETS, MAY_DESCRIBE_TOPICS, LeadershipAsker
 from kafka_audit.collect.brokers.views import ViewBook
 from kafka_audit.collect.connections.conversation import ClientOptions
@@ -19,7 +19,7 @@ from kafka_audit.collect.connections.protocol_types import WireError
 from kafka_audit.collect.connections.targets import Target
 from kafka_audit.collect.rows.source_reads import ReadError
 from kafka_audit.collect.sampling import sample_differences
-from kafka_audit.collect.sampling.sample_differences import Tables
+from kafka_audit.collect.sampling.sample_differences import SampleTables
 from kafka_audit.model.tables import (
     BrokerIdentity,
     BrokerView,
@@ -154,15 +154,15 @@ def broker():
 
 def question(topic, partition, *, as_leader=True, leader=2):
     where = {"leader": leader, "leader_epoch": 9, "preferred": not as_leader, "listed_offline": False}
-    return Question(topic=topic, partition=partition, as_leader=as_leader, **where)
+    return LeaderQuestion(topic=topic, partition=partition, as_leader=as_leader, **where)
 
 
 def columns_of(asked):
     """Return questions, topic by topic, as columns."""
     topics = sorted({one.topic for one in asked})
     asked = sorted(asked, key=lambda one: one.topic)
-    rest = {name: np.array([getattr(one, name) for one in asked]) for name in Question._fields if name != "topic"}
-    return Questions(topics=topics, topic=np.array([topics.index(one.topic) for one in asked]), **rest)
+    rest = {name: np.array([getattr(one, name) for one in asked]) for name in LeaderQuestion._fields if name != "topic"}
+    return LeaderQuestions(topics=topics, topic=np.array([topics.index(one.topic) for one in asked]), **rest)
 
 
 def target_of(fake):
@@ -171,7 +171,7 @@ def target_of(fake):
 
 
 def ask(fake, questions, *, disks_fail=False, read_s=2.0):
-    plan = Plan(questions={2: columns_of(questions)} if questions else {}, offline={}, disks_fail=disks_fail)
+    plan = LeaderQuestionPlan(questions={2: columns_of(questions)} if questions else {}, offline={}, disks_fail=disks_fail)
     return LeadershipAsker(target_of(fake), 1, ClientOptions(read_s=read_s), plan).ask()
 
 
@@ -305,7 +305,7 @@ def test_groups_without_the_right_are_a_failed_read(broker, listed, described):
 
 def test_a_broker_is_asked_where_it_gave_a_view_and_is_itself(broker):
     target = target_of(broker)
-    plan = Plan(questions={}, offline={}, disks_fail=True)
+    plan = LeaderQuestionPlan(questions={}, offline={}, disks_fail=True)
     view = BrokerView(**(vars(view_of(ViewBook(), {}, 2)) | {"address": target.address}))
     stranger = BrokerIdentity(
         sample=1, broker_id=2, listener="PLAINTEXT", address=target.address, answered_by=1, kafka_cluster_id="c"
@@ -317,7 +317,9 @@ def test_a_broker_is_asked_where_it_gave_a_view_and_is_itself(broker):
 
 
 def test_what_did_not_come_in_time_is_a_failed_read(broker):
-    asker = LeadershipAsker(target_of(broker), 1, ClientOptions(read_s=1), Plan(questions={}, offline={}, disks_fail=False))
+    asker = LeadershipAsker(
+        target_of(broker), 1, ClientOptions(read_s=1), LeaderQuestionPlan(questions={}, offline={}, disks_fail=False)
+    )
     assert reads(asker.unanswered(ReadError("timeout", "late", "time"))) == {LIST_OFFSETS: ("failed", "timeout", "time")}
 
 
@@ -335,7 +337,7 @@ def test_an_unexpected_answer_asks_for_a_second_look():
         preferred=True,
         listed_offline=False,
     )
-    found = sample_differences.find(Tables(collected([row])))
+    found = sample_differences.find(SampleTables(collected([row])))
     assert found.reasons == ("broker 2 answers 6 for 1 partitions",)
     # As a difference of that partition: if its state moved in between, a third look is taken.
     assert {key[:3] for key in found.all()} == {("partition", "a", 0)}

@@ -15,7 +15,7 @@ from kafka_audit.collect.brokers.views import ViewBook
 from kafka_audit.collect.connections.conversation import ClientOptions, quiet
 from kafka_audit.collect.connections.protocol_types import WireError
 from kafka_audit.collect.connections.targets import UNREGISTERED, Target
-from kafka_audit.collect.rows.acl_sets import Entry
+from kafka_audit.collect.rows.acl_sets import AclEntry
 from kafka_audit.collect.rows.source_reads import MAY_DESCRIBE
 from kafka_audit.model.tables import BOOTSTRAP, AclHolder, BrokerIdentity, LogDir, Reassignment, SourceRead
 
@@ -65,7 +65,7 @@ def test_with_the_right_everything_is_told(broker):
     assert [reads(rows)[one] for one in (ACLS, LOG_DIRS, REASSIGNMENTS)] == [ANSWERED] * 3
     (holder,) = of(rows, AclHolder)
     assert (holder.observer, holder.broker_id, holder.acls) == ("broker:2", 2, 3)
-    assert [tuple(Entry._make(tuple(vars(one).values())[1:])) for one in book.acls.rows([holder.acls_digest])] == [
+    assert [tuple(AclEntry._make(tuple(vars(one).values())[1:])) for one in book.acls.rows([holder.acls_digest])] == [
         ("Cluster", "kafka-cluster", "LITERAL", "User:eve", "10.0.0.1", "ClusterAction", "DENY"),
         ("Cluster", "kafka-cluster", "LITERAL", "User:kafka", "*", "ClusterAction", "ALLOW"),
         ("Topic", "pay", "PREFIXED", "User:a", "*", "Read", "ALLOW"),

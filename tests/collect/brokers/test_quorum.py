@@ -19,7 +19,7 @@ from kafka_audit.collect.brokers.views import ViewBook
 from kafka_audit.collect.connections.conversation import ClientOptions
 from kafka_audit.collect.connections.targets import Target
 from kafka_audit.collect.sampling import quorum_differences
-from kafka_audit.collect.sampling.sample_differences import Tables
+from kafka_audit.collect.sampling.sample_differences import SampleTables
 from kafka_audit.model.cluster import Cluster, Security
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.quorum import LATE_MS, behind_ms, late
@@ -242,12 +242,12 @@ def test_what_must_be_seen_twice():
     view = {"sample": 1, "node_id": 0, "leader_epoch": 7, "high_watermark": 9}
     calm = [QuorumView(observer="broker:0", leader_id=200, **view), replica(200, 0), replica(0, 100)]
     reasons = []
-    assert quorum_differences.find(Tables(collected(calm)), reasons) == set()
+    assert quorum_differences.find(SampleTables(collected(calm)), reasons) == set()
     assert reasons == []
     probe = ControllerProbe(sample=1, address="c1:9093", node_id=None, layer="tcp", outcome="failed", error="timeout", needs=None)
     fenced = FencedBroker(sample=1, observer="broker:0", broker_id=0, fenced_id=2)
     torn = QuorumView(observer="controller@c2:9093", leader_id=201, **view)
-    assert len(quorum_differences.find(Tables(collected([*calm, replica(2, 60_000), probe, fenced, torn])), reasons)) == 5
+    assert len(quorum_differences.find(SampleTables(collected([*calm, replica(2, 60_000), probe, fenced, torn])), reasons)) == 5
     assert len(reasons) == 4
 
 

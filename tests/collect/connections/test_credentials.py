@@ -14,7 +14,7 @@ from kafka_audit.collect.brokers.broker_view import PLANNED, BrokerAsker
 from kafka_audit.collect.brokers.views import ViewBook
 from kafka_audit.collect.connections import credentials
 from kafka_audit.collect.connections.conversation import ClientOptions, Conversation
-from kafka_audit.collect.connections.credentials import Logins
+from kafka_audit.collect.connections.credentials import ClusterLogins
 from kafka_audit.collect.connections.targets import Target
 from kafka_audit.collect.rows.source_reads import ReadError
 from kafka_audit.collect.snapshot import take
@@ -51,7 +51,7 @@ def cluster(address, wanted, **more):
 
 
 def ask(where, described, secrets=SECRETS, logins=None, read_s=3.0):
-    logins = logins or Logins(described, secrets)
+    logins = logins or ClusterLogins(described, secrets)
     return BrokerAsker([where], 1, ClientOptions(read_s=read_s, logins=logins), ViewBook()).ask().rows
 
 
@@ -125,7 +125,7 @@ def test_a_broker_that_hangs_up_right_after_its_refusal_is_heard(mechanism):
     fake = broker(mechanism, password="another")  # noqa: S106 -- of a fake
     fake.hangs_up = True
     with server(fake) as address:
-        logins = [Logins(cluster(address, login(mechanism=mechanism)), SECRETS) for _ in range(5)]
+        logins = [ClusterLogins(cluster(address, login(mechanism=mechanism)), SECRETS) for _ in range(5)]
         found = [reads(ask(target(address), None, logins=one))["Metadata"][1:3] for one in logins]
     assert found == [("SASL_AUTHENTICATION_FAILED", SAID)] * 5
 
@@ -134,7 +134,7 @@ def test_no_error_carries_the_password_in_its_text_or_its_cause():
     fake = broker("PLAIN", password="another")  # noqa: S106 -- of a fake
     fake.echo = True
     with server(fake) as address:
-        logins = Logins(cluster(address, login(mechanism="PLAIN")), SECRETS)
+        logins = ClusterLogins(cluster(address, login(mechanism="PLAIN")), SECRETS)
         options = ClientOptions(read_s=2.0, logins=logins).at(target(address))
         with pytest.raises(ReadError) as caught, Conversation(*address, options):
             pass
@@ -159,7 +159,7 @@ def test_a_refused_login_is_not_tried_at_every_address(mechanism, attempts):
     fake = broker(mechanism, password="another")  # noqa: S106 -- of a fake
     with server(fake) as one, server(fake) as two, server(fake) as three:
         listed = tuple(f"{host}:{port}" for host, port in (one, two, three))
-        logins = Logins(Cluster(name="c", bootstrap=listed, security=login(mechanism=mechanism)), SECRETS)
+        logins = ClusterLogins(Cluster(name="c", bootstrap=listed, security=login(mechanism=mechanism)), SECRETS)
         answers = [reads(ask(target(where), None, logins=logins))["Metadata"] for where in (one, two, three, one)]
     assert len(fake.logins) == attempts
     assert {error for _, error, _, _ in answers} == {"SASL_AUTHENTICATION_FAILED"}
@@ -170,7 +170,7 @@ def test_a_login_that_one_broker_refuses_and_others_accept_is_tried_at_the_other
     right, wrong = broker("SCRAM-SHA-512"), broker("SCRAM-SHA-512", password="another")  # noqa: S106 -- of a fake
     with server(right) as one, server(wrong) as two, server(right) as three:
         listed = tuple(f"{host}:{port}" for host, port in (one, two, three))
-        logins = Logins(Cluster(name="c", bootstrap=listed, security=login()), SECRETS)
+        logins = ClusterLogins(Cluster(name="c", bootstrap=listed, security=login()), SECRETS)
         answers = [reads(ask(target(where), None, logins=logins))["Metadata"][0] for where in (one, two, three, two)]
     assert answers == ["answered", "failed", "answered", "failed"]
     assert len(wrong.logins) == 1
@@ -248,7 +248,7 @@ def test_names_and_mechanisms_of_a_cluster_are_hostile():
 
 def test_listeners_by_name_come_before_security_and_plaintext_needs_nothing():
     named, general = Security(protocol="SSL"), login()
-    logins = Logins(Cluster(name="c", security=general, listeners={"A": named}), SECRETS)
+    logins = ClusterLogins(Cluster(name="c", security=general, listeners={"A": named}), SECRETS)
     assert logins.security(target(("h", 1), "SSL", listener="A")) is named
     assert logins.security(target(("h", 1), "SASL_PLAINTEXT", listener="B")) is general
     assert logins.security(target(("h", 1), "SSL", listener="B")) is None
@@ -346,10 +346,10 @@ def test_a_file_that_cannot_be_read_is_a_usage_error_with_its_key(authority, tmp
     files = {"ca_file": str(authority.ca_file), "cert_file": str(mine.certificate), "key_file": str(mine.key)}
     described = Cluster(name="c", listeners={"X": Security(protocol="SSL", tls=Tls(**files | {key: str(tmp_path / "none")}))})
     with pytest.raises(UsageError, match=rf"clusters\.c\.listeners\.X\.{key}: .*/none cannot be read: No such file"):
-        Logins(described, {})
+        ClusterLogins(described, {})
     (tmp_path / "none").write_text("nothing")
     with pytest.raises(UsageError, match=r"clusters\.c\.listeners\.X\.(ca|cert)_file: "):
-        Logins(described, {})
+        ClusterLogins(described, {})
 
 
 def test_brokers_without_zookeeper_are_found_and_read_with_a_login():

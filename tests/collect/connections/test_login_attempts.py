@@ -6,16 +6,16 @@ from contextlib import suppress
 
 import pytest
 
-from kafka_audit.collect.connections.login_attempts import MATCHED_REFUSALS, PATIENCE_S, Attempts, Place
+from kafka_audit.collect.connections.login_attempts import MATCHED_REFUSALS, PATIENCE_S, Attempts, LoginTarget
 from kafka_audit.collect.rows.source_reads import LOGIN_REFUSED, ReadError
 
 
 def named(number, listener="L"):
-    return Place(address=f"named{number}:9092", listener=listener)
+    return LoginTarget(address=f"named{number}:9092", listener=listener)
 
 
 def matched(number, listener="L", port=9092):
-    return Place(address=f"host{number}:{port}", listener=listener, host=f"host{number}")
+    return LoginTarget(address=f"host{number}:{port}", listener=listener, host=f"host{number}")
 
 
 def refused(attempts, place, error=LOGIN_REFUSED):

@@ -13,7 +13,7 @@ from kafka_audit.collect.brokers.views import ViewBook
 from kafka_audit.collect.connections import sockets
 from kafka_audit.collect.connections.budget import Budget
 from kafka_audit.collect.connections.conversation import ClientOptions, Conversation
-from kafka_audit.collect.connections.credentials import Logins
+from kafka_audit.collect.connections.credentials import ClusterLogins
 from kafka_audit.collect.connections.sockets import MEANT, never_dialled
 from kafka_audit.collect.connections.targets import Target
 from kafka_audit.collect.probes import command_vantages, endpoint_probes, probe_script
@@ -23,7 +23,7 @@ from kafka_audit.collect.zookeeper import zookeeper_view
 from kafka_audit.model.cluster import Cluster, Limits, ZookeeperAccess
 from kafka_audit.model.tables import Probe, SourceRead
 
-NOBODY = Logins(Cluster(name="none"), {})
+NOBODY = ClusterLogins(Cluster(name="none"), {})
 LINK_LOCAL = "169.254.169.254"
 SAID = "not dialled: link-local address"
 NEVER = {
@@ -251,7 +251,7 @@ def test_a_vantage_dials_what_the_cluster_file_names(monkeypatch):
     monkeypatch.setattr(probe_script, "connect", lambda addresses, *_: seen.append(addresses) or pytest.fail("dialled"))
     given = command_vantages.asked([target(LINK_LOCAL)], NOBODY, {(LINK_LOCAL, 9092)})
     with pytest.raises(pytest.fail.Exception):
-        probe_script.Walk(*_walk(given)).go(["dns", "tcp"], 1.0)
+        probe_script.EndpointProbe(*_walk(given)).go(["dns", "tcp"], 1.0)
     assert seen[0][0][1][0] == LINK_LOCAL
     out = io.StringIO()
     probe_script.walk_all(command_vantages.asked([target(LINK_LOCAL)], NOBODY), 1.0, out)
@@ -266,5 +266,5 @@ def _walk(given):
 
 
 def test_a_step_that_was_not_taken_is_what_the_reads_say():
-    step = endpoint_probes.Step("tcp", "unknown", SAID, None, MEANT, 0)
+    step = endpoint_probes.ProbeStep("tcp", "unknown", SAID, None, MEANT, 0)
     assert str(endpoint_probes.as_read_error(step, f"{LINK_LOCAL}:9092")) == f"{SAID}: tcp to {LINK_LOCAL}:9092: {SAID}"

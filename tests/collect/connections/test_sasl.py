@@ -4,13 +4,13 @@ import base64
 
 import pytest
 
-from kafka_audit.collect.connections.sasl import LEAST_ITERATIONS, MOST_ITERATIONS, Client, ScramError
+from kafka_audit.collect.connections.sasl import LEAST_ITERATIONS, MOST_ITERATIONS, BoundedScramClient, ScramError
 
 SALT = base64.b64encode(b"sixteen bytes ..").decode()
 
 
 def client(user="auditor"):
-    made = Client(user, "secret", "SCRAM-SHA-256")
+    made = BoundedScramClient(user, "secret", "SCRAM-SHA-256")
     made.first_message()
     return made
 
@@ -129,5 +129,5 @@ def test_a_server_that_does_not_prove_itself_is_not_let_pass(name, message):
 
 
 def test_a_user_s_name_is_escaped_as_the_rfc_wants():
-    one = Client("a=b,c", "secret", "SCRAM-SHA-512")
+    one = BoundedScramClient("a=b,c", "secret", "SCRAM-SHA-512")
     assert one.first_message() == b"n,,n=a=3Db=2Cc,r=" + one.nonce

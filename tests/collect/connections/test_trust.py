@@ -16,7 +16,7 @@ from kafka_audit.collect.brokers.broker_view import BrokerAsker
 from kafka_audit.collect.brokers.views import ViewBook
 from kafka_audit.collect.connections import credentials, sasl
 from kafka_audit.collect.connections.conversation import ClientOptions, Conversation
-from kafka_audit.collect.connections.credentials import Logins, trusting
+from kafka_audit.collect.connections.credentials import ClusterLogins, trusting
 from kafka_audit.collect.connections.targets import Target, registered_targets
 from kafka_audit.collect.rows.source_reads import LASTING, ReadError
 from kafka_audit.collect.snapshot import take
@@ -153,7 +153,7 @@ def target(host, port=9092, via=None, protocol="SASL_SSL", listener="L"):
 
 def trusts(cluster, where):
     try:
-        Logins(cluster, SECRETS).way(where)
+        ClusterLogins(cluster, SECRETS).way(where)
     except ReadError as error:
         if error.error != "not trusted":
             raise
@@ -232,7 +232,7 @@ def test_the_line_to_add_names_the_host_and_never_its_domain():
 
 def test_what_a_listener_offers_talks_nobody_into_handing_the_password_over():
     described = Cluster(name="c", bootstrap=("b1:9092",), security=password())
-    logins = Logins(described, SECRETS)
+    logins = ClusterLogins(described, SECRETS)
     for offered, needs in {
         "PLAIN": "SCRAM-SHA-512 in sasl.enabled.mechanisms of listener L",
         "PLAIN,SCRAM-SHA-256": "mechanism: SCRAM-SHA-256 for L in the cluster file",
@@ -244,7 +244,7 @@ def test_what_a_listener_offers_talks_nobody_into_handing_the_password_over():
 
 
 def test_a_listener_s_name_is_quoted_in_a_line_to_add():
-    logins = Logins(Cluster(name="c"), {})
+    logins = ClusterLogins(Cluster(name="c"), {})
     with pytest.raises(ReadError) as caught:
         logins.demand_known(target("h", listener='X: skip}, trusted_hosts: ["evil.example'))
     assert caught.value.needs.startswith('listeners: {"X: skip}, trusted_hosts: [\\"evil.example": {protocol: ')
@@ -262,7 +262,7 @@ WEAK = {
 def ask(broker, mechanism="SCRAM-SHA-512"):
     where = target(broker.host, broker.port, protocol="SASL_PLAINTEXT")
     described = Cluster(name="c", bootstrap=(broker.address,), security=password(mechanism, "SASL_PLAINTEXT"))
-    rows = BrokerAsker([where], 1, ClientOptions(read_s=3.0, logins=Logins(described, SECRETS)), ViewBook()).ask().rows
+    rows = BrokerAsker([where], 1, ClientOptions(read_s=3.0, logins=ClusterLogins(described, SECRETS)), ViewBook()).ask().rows
     return rows, [row for row in rows if isinstance(row, SourceRead)]
 
 
@@ -301,7 +301,7 @@ def test_a_proof_that_a_server_repeats_is_not_repeated():
 @pytest.mark.parametrize("secret", [PASSWORD, 'quo"te\\d é%', "a"])
 def test_no_encoding_of_a_password_that_a_server_repeats_is_repeated(secret):
     described = Cluster(name="c", bootstrap=("b1:9092",), security=password("PLAIN"))
-    way = Logins(described, {"AUDITOR": secret}).way(target("b1"))
+    way = ClusterLogins(described, {"AUDITOR": secret}).way(target("b1"))
     raw = secret.encode()
     texts = [secret, f"xx{secret}yy"]
     if len(secret) > 1:
@@ -323,7 +323,7 @@ def test_kafka_python_logs_nothing_of_a_login_whatever_its_loggers_are_set_to(ca
     with HostileBroker(1, mechanisms=("PLAIN",), users={"auditor": "another"}) as broker:
         broker.echo = True
         described = Cluster(name="c", bootstrap=(broker.address,), security=password("PLAIN", "SASL_PLAINTEXT"))
-        options = ClientOptions(read_s=3.0, logins=Logins(described, SECRETS))
+        options = ClientOptions(read_s=3.0, logins=ClusterLogins(described, SECRETS))
         with ExitStack() as stack:
             for name in names:
                 stack.enter_context(caplog.at_level(1, name))
@@ -362,7 +362,7 @@ def test_the_refusal_of_a_hostile_broker_does_not_count_against_the_login(author
     with brokers(authority, mechanism, refuses=True) as parties:
         bootstrap = tuple(parties.honest[number].address for number in named)
         described = parties.described(bootstrap=bootstrap, trusted_hosts=("127.0.0.0/8",))
-        options = ClientOptions(read_s=3.0, logins=Logins(described, SECRETS))
+        options = ClientOptions(read_s=3.0, logins=ClusterLogins(described, SECRETS))
         answers = []
         for one in (parties.hostile, parties.hostile, *parties.honest):  # it is asked first, and under another name, too
             where = target(one.host, one.port, listener="X" if len(answers) == 1 else "L")

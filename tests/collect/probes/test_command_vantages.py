@@ -16,7 +16,7 @@ from collect import fakes
 from collect.fakes import FakeBroker, server
 from collect.secured_fakes import SecuredBroker, tls_server
 from kafka_audit.collect.connections import sockets
-from kafka_audit.collect.connections.credentials import Logins
+from kafka_audit.collect.connections.credentials import ClusterLogins
 from kafka_audit.collect.connections.targets import Target
 from kafka_audit.collect.probes import command_vantages, endpoint_probes, probe_script
 from kafka_audit.collect.probes.command_vantages import bash_text, parse, python_text, run, runs, without_secrets
@@ -27,7 +27,7 @@ from testbed.certificates import Authority
 from testbed.certificates import Certificate as Wanted
 
 READ_S = 1.0
-NOBODY = Logins(Cluster(name="none"), {})
+NOBODY = ClusterLogins(Cluster(name="none"), {})
 HERE = ("env",)  # a command vantage on this very machine
 
 
@@ -288,7 +288,7 @@ def test_bash_reads_every_byte_as_it_is(bash_alone):
 def test_an_unanswered_name_lookup_is_bounded(monkeypatch):
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_args: time.sleep(30))
     started = time.monotonic()
-    way = probe_script.Walk("slow.example", 1, ("slow.example", None, None), "PLAIN")
+    way = probe_script.EndpointProbe("slow.example", 1, ("slow.example", None, None), "PLAIN")
     way.go(["dns", "tcp"], 0.3)
     assert [(layer, outcome, error) for layer, outcome, error, *_ in way.steps] == [("dns", "failed", "timeout")]
     assert time.monotonic() - started < 2
@@ -331,7 +331,7 @@ def secured(tmp_path):
 
 def test_python_walks_through_tls_and_sees_mechanisms_without_a_login(secured):
     described, targets, brokers = secured
-    (one,) = runs(described, 1, list(targets.values()), [], Logins(described, {}))
+    (one,) = runs(described, 1, list(targets.values()), [], ClusterLogins(described, {}))
     rows = one.rows()
     found = {name: [(layer, outcome, error or detail) for layer, outcome, error, detail, _ in seen] for name, seen in
              paths(rows, targets).items()}  # fmt: skip
@@ -353,7 +353,7 @@ def test_python_walks_through_tls_and_sees_mechanisms_without_a_login(secured):
 def test_bash_says_that_tls_and_mechanisms_need_python(secured, bash_alone):
     described, targets, _ = secured
     described = replace(described, vantages=(Vantage(name="there", command=bash_alone),))
-    (one,) = runs(described, 1, list(targets.values()), [], Logins(described, {}))
+    (one,) = runs(described, 1, list(targets.values()), [], ClusterLogins(described, {}))
     rows = one.rows()
     found = {name: [(layer, outcome, needs) for layer, outcome, _, _, needs in seen] for name, seen in
              paths(rows, targets).items()}  # fmt: skip
@@ -365,7 +365,7 @@ def test_bash_says_that_tls_and_mechanisms_need_python(secured, bash_alone):
 
 def test_what_bash_cannot_reach_stays_unreached(bash_alone):
     described = cluster(bash_alone)
-    (one,) = runs(described, 1, [target(fakes.refused(), protocol="SSL")], [], Logins(described, {}))
+    (one,) = runs(described, 1, [target(fakes.refused(), protocol="SSL")], [], ClusterLogins(described, {}))
     assert [(row.layer, row.outcome) for row in one.rows() if isinstance(row, Probe)] == [("dns", "ok"), ("tcp", "failed")]
 
 
@@ -380,7 +380,7 @@ def test_a_vantage_gets_no_variable_that_holds_a_password_whatever_its_name():
         "KEY": "v",
     }
     assert without_secrets(environment, connection, {"hush"}) == {"HOME": "/", "KEY": "v"}
-    assert Logins(connection, Secrets({"connection x": "hush"}, environment)).passwords() == {"hush"}
+    assert ClusterLogins(connection, Secrets({"connection x": "hush"}, environment)).passwords() == {"hush"}
 
 
 def test_what_claims_to_be_a_certificate_and_is_none_gives_no_row():

@@ -2,13 +2,13 @@
 
 from collect.columns import collected
 from kafka_audit.collect.sampling import sample_differences
-from kafka_audit.collect.sampling.sample_differences import Tables
+from kafka_audit.collect.sampling.sample_differences import SampleTables
 from kafka_audit.model.tables import ViewBroker
 
 
 def found(*places):
     rows = [ViewBroker(brokers_digest=digest, broker_id=one, host=host, port=9092, rack=None) for digest, one, host in places]
-    return sample_differences.find(Tables(collected(rows)))
+    return sample_differences.find(SampleTables(collected(rows)))
 
 
 def test_two_brokers_at_one_address_are_looked_at_again():

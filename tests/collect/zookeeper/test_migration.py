@@ -13,7 +13,7 @@ from hostile_parties.zookeeper import HostileZookeeper, kafka_tree
 from kafka_audit.checks.audit.source_not_collected import source_not_collected
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.collect.sampling import sample_again, sample_differences
-from kafka_audit.collect.sampling.sample_differences import Tables
+from kafka_audit.collect.sampling.sample_differences import SampleTables
 from kafka_audit.collect.snapshot import take
 from kafka_audit.collect.zookeeper import migration
 from kafka_audit.collect.zookeeper.znodes import ZnodeError
@@ -80,10 +80,10 @@ def view(broker, controller):
 
 def test_random_controllers_of_metadata_are_no_difference_while_a_kraft_controller_leads():
     rows = [one for one in look(FakeZookeeper(znodes() | {"/controller": CLAIM})) if isinstance(one, Registry | Migration)]
-    reasons = sample_differences.find(Tables(collected([*rows, view(0, 1), view(1, 0)]))).reasons
+    reasons = sample_differences.find(SampleTables(collected([*rows, view(0, 1), view(1, 0)]))).reasons
     assert not [one for one in reasons if "controller" in one]
     left = [one for one in rows if not isinstance(one, Migration)]
-    assert "ZooKeeper has no /controller" in sample_differences.find(Tables(collected(left))).reasons
+    assert "ZooKeeper has no /controller" in sample_differences.find(SampleTables(collected(left))).reasons
 
 
 def without_zookeeper(rows):

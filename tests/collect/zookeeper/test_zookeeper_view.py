@@ -16,7 +16,7 @@ from kafka_audit.collect.zookeeper.replication import PLANNED as REPLICATION
 from kafka_audit.collect.zookeeper.security import PLANNED as SECURITY
 from kafka_audit.collect.zookeeper.session import Session
 from kafka_audit.collect.zookeeper.znode_health import HEALTH
-from kafka_audit.collect.zookeeper.znode_sample import IDS, PLANNED, STATES, Look
+from kafka_audit.collect.zookeeper.znode_sample import IDS, PLANNED, STATES, ZnodeSample
 from kafka_audit.model.cluster import ZookeeperAccess
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.tables import (
@@ -56,7 +56,7 @@ def znodes(chroot=""):
 def look(client):
     access = ZookeeperAccess(connect="zk:2181")
     asking = Asking(sample=1, observer="zookeeper", target=access.connect)
-    return rows_of(Look(Session(client=client, access=access), asking, 5.0, time.monotonic() + 5).take())
+    return rows_of(ZnodeSample(Session(client=client, access=access), asking, 5.0, time.monotonic() + 5).take())
 
 
 def of(rows, table):

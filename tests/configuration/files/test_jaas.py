@@ -7,7 +7,7 @@ import pytest
 
 from configuration.files import oracle
 from kafka_audit.configuration.files import jaas
-from kafka_audit.configuration.files.jaas import JaasError, Login, read
+from kafka_audit.configuration.files.jaas import JaasError, JaasLogin, read
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
 SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule"
@@ -74,17 +74,21 @@ def test_texts_are_cut_as_java_cuts_them():
 
 def test_both_sides_of_a_plain_login():
     module = read(f'{PLAIN} required username="kafka" password="a\\"b" user_kafka="a\\"b" user_x=\'y\';')
-    assert list(module.logins()) == [Login("client", "kafka", 'a"b'), Login("server", "kafka", 'a"b'), Login("server", "x", "y")]
+    assert list(module.logins()) == [
+        JaasLogin("client", "kafka", 'a"b'),
+        JaasLogin("server", "kafka", 'a"b'),
+        JaasLogin("server", "x", "y"),
+    ]
 
 
 def test_scram_has_a_client_side_only():
     module = read(f"{SCRAM} Required\n username=kafka password=secret user_x=y;")
-    assert list(module.logins()) == [Login("client", "kafka", "secret")]
+    assert list(module.logins()) == [JaasLogin("client", "kafka", "secret")]
 
 
 def test_kerberos_has_a_principal_and_no_password():
     kerberos = 'com.sun.security.auth.module.Krb5LoginModule required useKeyTab=true principal="kafka/h@R" username=a password=b;'
-    assert list(read(kerberos).logins()) == [Login("client", "kafka/h@R", "")]
+    assert list(read(kerberos).logins()) == [JaasLogin("client", "kafka/h@R", "")]
 
 
 def test_other_modules_tell_no_login():

@@ -14,7 +14,7 @@ _OF_ALL = ("clusters", "compare", "report")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run:
+class NewestRun:
     """The newest run; `tasks` are (task, cluster or "", state), and `at` is when it began."""
 
     run_id: str
@@ -23,13 +23,13 @@ class Run:
     tasks: Sequence[tuple[str, str, str]]
 
 
-def newest() -> Run | None:
+def newest() -> NewestRun | None:
     """Return the newest run of the DAG, None where there was none."""
     run = internals.newest_run(DAG)
-    return None if run is None else Run(run_id=run.run_id, state=run.state, at=run.at, tasks=run.tasks)
+    return None if run is None else NewestRun(run_id=run.run_id, state=run.state, at=run.at, tasks=run.tasks)
 
 
-def failed(run: Run | None, known: Sequence[str]) -> Mapping[str, Failed]:
+def failed(run: NewestRun | None, known: Sequence[str]) -> Mapping[str, Failed]:
     """Return the clusters that the newest run audited in vain, each with the task that failed.
 
     Args:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from kafka_audit.collect.connections.budget import Budget
 from kafka_audit.collect.connections.protocol_types import Cursor, WireError
-from kafka_audit.collect.rows.acl_sets import Entry, digest, rows_of
+from kafka_audit.collect.rows.acl_sets import AclEntry, digest, rows_of
 from kafka_audit.model.tables import Acl
 
 VERSIONS = (0, 3)
@@ -24,14 +24,14 @@ _OPERATIONS = (
 )
 
 
-class Refusal(NamedTuple):
+class AclsRefusal(NamedTuple):
     """An answer that holds an error instead of ACLs."""
 
     code: int
     message: str | None
 
 
-def read_answer(body: bytes, version: int, check: Callable[[int], None] = lambda _: None) -> frozenset[Entry] | Refusal:
+def read_answer(body: bytes, version: int, check: Callable[[int], None] = lambda _: None) -> frozenset[AclEntry] | AclsRefusal:
     """Decode a DescribeAcls response body, versions 0 to 3; raises WireError.
 
     Args:
@@ -44,7 +44,7 @@ def read_answer(body: bytes, version: int, check: Callable[[int], None] = lambda
         cursor.int32()  # throttled for so many ms
         code, message = cursor.int16(), cursor.text()
         if code:
-            return Refusal(code, message)
+            return AclsRefusal(code, message)
         entries = frozenset(_checked(_entries(cursor, version), check))
         cursor.tags()
     except (struct.error, IndexError, UnicodeDecodeError, MemoryError) as error:
@@ -53,14 +53,14 @@ def read_answer(body: bytes, version: int, check: Callable[[int], None] = lambda
     return entries
 
 
-def _entries(cursor: Cursor, version: int) -> Iterator[Entry]:
+def _entries(cursor: Cursor, version: int) -> Iterator[AclEntry]:
     for _ in range(cursor.length()):
         kind, name = cursor.int8(), cursor.name()
         pattern = cursor.int8() if version >= _PATTERN else _LITERAL
         for _ in range(cursor.length()):
             principal, host, operation, permission = cursor.name(), cursor.name(), cursor.int8(), cursor.int8()
             cursor.tags()
-            yield Entry(
+            yield AclEntry(
                 _TYPES.get(kind, f"type {kind}"),
                 name,
                 _PATTERNS.get(pattern, f"pattern {pattern}"),
@@ -72,7 +72,7 @@ def _entries(cursor: Cursor, version: int) -> Iterator[Entry]:
         cursor.tags()
 
 
-def _checked(entries: Iterable[Entry], check: Callable[[int], None]) -> Iterator[Entry]:
+def _checked(entries: Iterable[AclEntry], check: Callable[[int], None]) -> Iterator[AclEntry]:
     for number, one in enumerate(entries):
         if number % _CHECK_EACH == 0:
             check(number)
@@ -86,9 +86,9 @@ class AclBook:
         """Start empty."""
         self._lock = threading.Lock()
         self._bodies: dict[tuple[int, bytes], str] = {}
-        self._sets: dict[str, frozenset[Entry]] = {}
+        self._sets: dict[str, frozenset[AclEntry]] = {}
 
-    def add(self, body: bytes, version: int, budget: Budget | None = None) -> tuple[str, int] | Refusal:
+    def add(self, body: bytes, version: int, budget: Budget | None = None) -> tuple[str, int] | AclsRefusal:
         """Take a DescribeAcls response body; return digest and size of its set, or the error in it.
 
         Args:
@@ -110,7 +110,7 @@ class AclBook:
         with self._lock:
             if key not in self._bodies:
                 found = read_answer(body, version, check)
-                if isinstance(found, Refusal):
+                if isinstance(found, AclsRefusal):
                     return found
                 named = digest(found)
                 if named not in self._sets:

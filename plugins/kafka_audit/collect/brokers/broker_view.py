@@ -23,7 +23,7 @@ from kafka_audit.collect.connections.conversation import UNSUPPORTED, ClientOpti
 from kafka_audit.collect.connections.credentials import NotAsked
 from kafka_audit.collect.connections.targets import PLAINTEXT, UNREGISTERED, Target
 from kafka_audit.collect.probes import endpoint_probes
-from kafka_audit.collect.probes.endpoint_probes import Step
+from kafka_audit.collect.probes.endpoint_probes import ProbeStep
 from kafka_audit.collect.rows.collected import Collected
 from kafka_audit.collect.rows.secret_keys import LONGEST_KEY, is_secret
 from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED, Asking, ReadError, any_answer
@@ -95,7 +95,7 @@ class BrokerAsker:
         if target.broker_id != UNREGISTERED and self._unreached is None:
             self._unreached = (asking, error)
 
-    def _converse(self, asking: Asking, target: Target, options: ClientOptions) -> list[Step]:
+    def _converse(self, asking: Asking, target: Target, options: ClientOptions) -> list[ProbeStep]:
         """Open the one connection and ask everything; return the probe's step for the identity. Raises ReadError."""
         host, port = target.dialled
         started = time.monotonic()
@@ -225,7 +225,7 @@ class BrokerAsker:
             raise ReadError(_UNEXPECTED, f"{len(results)} results for one broker")
         return _checked(results[0])
 
-    def _ask_identity(self, asking: Asking, talk: Conversation, target: Target, cluster_id: str | None) -> list[Step]:
+    def _ask_identity(self, asking: Asking, talk: Conversation, target: Target, cluster_id: str | None) -> list[ProbeStep]:
         """Ask for a broker that does not exist: the refusal names the one at the other end of the socket."""
         if talk.version(DescribeConfigsRequest) is None:
             return []
@@ -235,10 +235,10 @@ class BrokerAsker:
         (read,) = (row for row in reads if isinstance(row, SourceRead))
         if found is None:
             outcome = "unknown" if talk.lost is None else "failed"
-            step = Step("identity", outcome, read.error, None, read.needs, read.elapsed_ms)
+            step = ProbeStep("identity", outcome, read.error, None, read.needs, read.elapsed_ms)
         else:
             self._answered_by = found
-            step = Step("identity", "ok", None, str(found), None, read.elapsed_ms)
+            step = ProbeStep("identity", "ok", None, str(found), None, read.elapsed_ms)
         self._rows.append(
             BrokerIdentity(
                 sample=self._sample,

@@ -29,7 +29,7 @@ from kafka_audit.model.tables import (
 _SHIFT = 32  # partitions and brokers are Java's ints
 
 
-class Question(NamedTuple):
+class LeaderQuestion(NamedTuple):
     """One partition that a broker is asked about; `leader` and `leader_epoch` are the reference's."""
 
     topic: str
@@ -42,7 +42,7 @@ class Question(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Questions:
+class LeaderQuestions:
     """What one broker is asked about, topic by topic, as columns; a leader or an epoch that is not known is `NONE`."""
 
     topics: Sequence[str]
@@ -58,10 +58,10 @@ class Questions:
         """How many partitions there are."""
         return len(self.topic)
 
-    def part(self, start: int, end: int) -> "Questions":
+    def part(self, start: int, end: int) -> "LeaderQuestions":
         """Return some of them."""
         places = slice(start, end)
-        return Questions(
+        return LeaderQuestions(
             topics=self.topics,
             topic=self.topic[places],
             partition=self.partition[places],
@@ -79,10 +79,10 @@ class Questions:
             for start, end in zip(begins[:-1].tolist(), begins[1:].tolist(), strict=True):
                 yield self.topics[self.topic[start]], start, end
 
-    def one(self, place: int) -> Question:
+    def one(self, place: int) -> LeaderQuestion:
         """Return one of them."""
         leader, epoch = int(self.leader[place]), int(self.leader_epoch[place])
-        return Question(
+        return LeaderQuestion(
             topic=self.topics[self.topic[place]],
             partition=int(self.partition[place]),
             as_leader=bool(self.as_leader[place]),
@@ -94,7 +94,7 @@ class Questions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class LeaderQuestionPlan:
     """What to ask whom.
 
     Attributes:
@@ -103,7 +103,7 @@ class Plan:
         disks_fail: whether a broker that answers has a failed log dir, or some view lists its replicas as offline.
     """
 
-    questions: Mapping[int, Questions]
+    questions: Mapping[int, LeaderQuestions]
     offline: Mapping[int, int]
     disks_fail: bool
 
@@ -120,7 +120,7 @@ class _Reference:
     leader_epoch: Ints
 
 
-def plan(found: Collected, book: ViewBook) -> Plan:
+def plan(found: Collected, book: ViewBook) -> LeaderQuestionPlan:
     """Return what to ask after everything else of a sample was read.
 
     Args:
@@ -142,7 +142,7 @@ def plan(found: Collected, book: ViewBook) -> Plan:
     asked = np.flatnonzero(as_leader | preferred | listed_offline | np.isin(broker, [*failed]))
     asked = asked[np.lexsort((reference.topic[owner[asked]], broker[asked]))]
     owner, broker = owner[asked], broker[asked]
-    everything = Questions(
+    everything = LeaderQuestions(
         topics=reference.topics.to_pylist(),
         topic=reference.topic[owner],
         partition=reference.partition[owner],
@@ -156,7 +156,7 @@ def plan(found: Collected, book: ViewBook) -> Plan:
     questions = {int(broker[one]): everything.part(one, end) for one, end in pairwise(begins)}
     counts = dict(zip(*(one.tolist() for one in np.unique(offline.broker, return_counts=True)), strict=True))
     answering = {view.broker_id for view in views}
-    return Plan(questions=questions, offline=counts, disks_fail=bool(answering & (failed | counts.keys())))
+    return LeaderQuestionPlan(questions=questions, offline=counts, disks_fail=bool(answering & (failed | counts.keys())))
 
 
 def _of_one_cluster(views: list[BrokerView]) -> list[BrokerView]:

@@ -11,7 +11,7 @@ from kafka.protocol.consumer import ListOffsetsRequest
 
 from kafka_audit.collect.brokers import list_offsets
 from kafka_audit.collect.brokers.consumer_groups import GroupReads
-from kafka_audit.collect.brokers.leader_questions import Plan, Question, Questions
+from kafka_audit.collect.brokers.leader_questions import LeaderQuestion, LeaderQuestionPlan, LeaderQuestions
 from kafka_audit.collect.connections.conversation import ClientOptions, Conversation
 from kafka_audit.collect.connections.protocol_types import WireError
 from kafka_audit.collect.connections.targets import Target
@@ -31,7 +31,7 @@ _UNEXPECTED, _UNREADABLE = "unexpected answer", "unreadable"
 class LeadershipAsker:
     """Asks one broker what it makes of the partitions that it is said to lead, or may have led."""
 
-    def __init__(self, target: Target, sample: int, options: ClientOptions, plan: Plan) -> None:
+    def __init__(self, target: Target, sample: int, options: ClientOptions, plan: LeaderQuestionPlan) -> None:
         """Take the address at which the broker answered, and what is asked of all."""
         self._target = target
         self._sample = sample
@@ -59,12 +59,12 @@ class LeadershipAsker:
         """Return the row for when no answer came, or none that makes sense."""
         return (self._asking.failed(LIST_OFFSETS, error),)
 
-    def _asked(self, talk: Conversation, questions: Questions | None) -> list[Row]:
+    def _asked(self, talk: Conversation, questions: LeaderQuestions | None) -> list[Row]:
         if questions is None or not talk.version(ListOffsetsRequest, list_offsets.LOWEST):
             return []
         return self._leadership(talk, questions)
 
-    def _leadership(self, talk: Conversation, questions: Questions) -> list[Row]:
+    def _leadership(self, talk: Conversation, questions: LeaderQuestions) -> list[Row]:
         started = time.monotonic()
         rows: list[Row] = []
         refused = 0
@@ -96,7 +96,7 @@ class LeadershipAsker:
         return [*rows, asked, self._asking.answered(LIST_OFFSETS, started)]
 
     @staticmethod
-    def _page(talk: Conversation, page: Questions) -> Ints:
+    def _page(talk: Conversation, page: LeaderQuestions) -> Ints:
         """Ask about some partitions; return the error code of each. Raises ReadError."""
         version = min(talk.version(ListOffsetsRequest, list_offsets.LOWEST) or list_offsets.LOWEST, list_offsets.HIGHEST)
         body: bytes = talk.ask(list_offsets.request(page, version))
@@ -109,7 +109,7 @@ class LeadershipAsker:
             raise ReadError(_UNEXPECTED, f"no answer about partition {question.partition} of {question.topic}")
         return errors
 
-    def _row(self, question: Question, error: int) -> LeadershipAnswer:
+    def _row(self, question: LeaderQuestion, error: int) -> LeadershipAnswer:
         return LeadershipAnswer(
             sample=self._sample,
             observer=self._target.observer,
@@ -126,7 +126,7 @@ class LeadershipAsker:
 
 
 def askers(
-    rows: Sequence[Row], targets: Sequence[Target], sample: int, options: ClientOptions, plan: Plan
+    rows: Sequence[Row], targets: Sequence[Target], sample: int, options: ClientOptions, plan: LeaderQuestionPlan
 ) -> list[LeadershipAsker]:
     """Return one asker for each registered broker that gave a view, at the address where it did.
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from kafka.protocol.consumer import ListOffsetsRequest, ListOffsetsResponse
 
-from kafka_audit.collect.brokers.leader_questions import Questions
+from kafka_audit.collect.brokers.leader_questions import LeaderQuestions
 from kafka_audit.collect.connections.protocol_types import Cursor, WireError
 from kafka_audit.collect.connections.raw_requests import RawRequest
 from kafka_audit.collect.rows.columns import NONE, Ints
@@ -35,7 +35,7 @@ NO_ANSWER = 2**15
 """Stands for the error code of a partition that an answer does not name."""
 
 
-class _Request:
+class _ListOffsetsRequest:
     """Has what `RawRequest` uses of a request of kafka-python's."""
 
     def __init__(self, version: int, packed: bytes) -> None:
@@ -57,7 +57,7 @@ class _Request:
         return self._empty.header
 
 
-def request(page: Questions, version: int) -> RawRequest:
+def request(page: LeaderQuestions, version: int) -> RawRequest:
     """Return a request for the earliest offsets, whose answer is `errors`' to read."""
     with_epoch = version >= _WITH_EPOCH
     rows = np.empty(len(page), _ASKED[with_epoch])
@@ -70,10 +70,10 @@ def request(page: Questions, version: int) -> RawRequest:
     for topic, start, end in runs:
         name = topic.encode()
         parts += [struct.pack("!h", len(name)), name, _COUNT.pack(end - start), rows[start:end].tobytes()]
-    return RawRequest(_Request(version, b"".join(parts)), ListOffsetsResponse, API_KEY, version)
+    return RawRequest(_ListOffsetsRequest(version, b"".join(parts)), ListOffsetsResponse, API_KEY, version)
 
 
-def errors(body: bytes, version: int, page: Questions) -> Ints:
+def errors(body: bytes, version: int, page: LeaderQuestions) -> Ints:
     """Return the error code of each partition of a page, `NO_ANSWER` where the answer does not name it.
 
     Raises:

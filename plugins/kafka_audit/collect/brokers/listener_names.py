@@ -8,7 +8,7 @@ listener. Pure.
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from kafka_audit.model.advertised_listeners import Entry, entries
+from kafka_audit.model.advertised_listeners import AdvertisedListener, entries
 from kafka_audit.model.tables import (
     BOOTSTRAP,
     BrokerConfig,
@@ -52,7 +52,7 @@ def _values(rows: Iterable[Row], table: type[BrokerConfig] | type[BrokerProperty
     return found
 
 
-def _name(own: Iterable[Entry], row: Probe) -> str | None:
+def _name(own: Iterable[AdvertisedListener], row: Probe) -> str | None:
     """Return the listener of an address; one that names no host is advertised under the broker's own, so its port tells."""
     host = row.host.lower().strip("[]")
     hosts = {host, *_ANY_HOST}

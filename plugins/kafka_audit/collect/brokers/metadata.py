@@ -56,7 +56,7 @@ class ListedBroker(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Topics:
+class ListedTopics:
     """Topics of an answer: each has a place in the lists, and its partitions, sorted by number, in the columns.
 
     Attributes:
@@ -84,7 +84,7 @@ class Topics:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class MetadataAnswer:
     """A Metadata response whose topics are still bytes."""
 
     version: int
@@ -95,7 +95,7 @@ class Answer:
     topics: tuple[bytes, ...]
 
 
-class _Cursor(Cursor):
+class _TopicCursor(Cursor):
     """Knows the version that it reads."""
 
     def __init__(self, data: bytes, version: int) -> None:
@@ -105,7 +105,7 @@ class _Cursor(Cursor):
 
 def read_answer(
     body: bytes, version: int, known: Known | None = None, *, most_brokers: int = MOST, check: Check = _anyhow
-) -> Answer:
+) -> MetadataAnswer:
     """Walk through a response body (after its header); raises MetadataError, and what `check` raises.
 
     Args:
@@ -117,7 +117,7 @@ def read_answer(
         check: is called with the number of topics before they are walked through, and with 0 every thousand of them.
     """
     try:
-        return _answer(_Cursor(body, version), known or {}, most_brokers, check)
+        return _answer(_TopicCursor(body, version), known or {}, most_brokers, check)
     except (WireError, struct.error, IndexError, UnicodeDecodeError, MemoryError) as error:
         msg = f"no Metadata answer of version {version}: {error}"
         raise MetadataError(msg) from error
@@ -129,7 +129,7 @@ def weight(data: bytes, version: int) -> int:
     Raises:
         MetadataError: the bytes are no topic.
     """
-    cursor = _Cursor(data, version)
+    cursor = _TopicCursor(data, version)
     try:
         _topic_head(cursor)
         return max(1 + cursor.length(), len(data) // ROW_BYTES)
@@ -140,22 +140,22 @@ def weight(data: bytes, version: int) -> int:
 
 def head(data: bytes, version: int) -> bytes:
     """Return how the bytes of a topic begin, up to its name; raises what `read_topics` makes of bytes that are no topic."""
-    cursor = _Cursor(data, version)
+    cursor = _TopicCursor(data, version)
     cursor.int16()
     cursor.name()
     return data[: cursor.at]
 
 
-def read_topics(pieces: Sequence[bytes], version: int) -> Topics:
-    """Decode some of `Answer.topics`; raises MetadataError."""
+def read_topics(pieces: Sequence[bytes], version: int) -> ListedTopics:
+    """Decode some of `MetadataAnswer.topics`; raises MetadataError."""
     try:
-        return _topics(_Cursor(b"".join(pieces), version), [*map(len, pieces)])
+        return _topics(_TopicCursor(b"".join(pieces), version), [*map(len, pieces)])
     except (WireError, struct.error, IndexError, UnicodeDecodeError, MemoryError) as error:
         msg = f"no topic of Metadata version {version}: {error}"
         raise MetadataError(msg) from error
 
 
-def _answer(cursor: _Cursor, known: Known, most_brokers: int, check: Check) -> Answer:
+def _answer(cursor: _TopicCursor, known: Known, most_brokers: int, check: Check) -> MetadataAnswer:
     version = cursor.version
     if version >= _THROTTLE:
         cursor.int32()
@@ -177,7 +177,7 @@ def _answer(cursor: _Cursor, known: Known, most_brokers: int, check: Check) -> A
         cursor.int32()
     error = cursor.int16() if version >= _TOP_ERROR else 0
     cursor.tags()
-    return Answer(version, error, brokers, cluster_id, controller_id, tuple(topics))
+    return MetadataAnswer(version, error, brokers, cluster_id, controller_id, tuple(topics))
 
 
 def _demand_distinct(numbers: list[int], what: str) -> None:
@@ -191,7 +191,7 @@ def _demand_distinct(numbers: list[int], what: str) -> None:
         raise WireError(msg)
 
 
-def _brokers(cursor: _Cursor, most: int) -> Iterator[ListedBroker]:
+def _brokers(cursor: _TopicCursor, most: int) -> Iterator[ListedBroker]:
     count = cursor.length()
     if count > most:
         msg = f"it lists {count} brokers, more than {most}"
@@ -202,7 +202,7 @@ def _brokers(cursor: _Cursor, most: int) -> Iterator[ListedBroker]:
         yield ListedBroker(broker, host, port, rack)
 
 
-def _topic_head(cursor: _Cursor) -> tuple[int, str, bytes]:
+def _topic_head(cursor: _TopicCursor) -> tuple[int, str, bytes]:
     error, name = cursor.int16(), cursor.name()
     if len(name) > _MOST_NAME:
         msg = f"a topic's name of {len(name)} characters"
@@ -212,7 +212,7 @@ def _topic_head(cursor: _Cursor) -> tuple[int, str, bytes]:
     return error, name, topic_id
 
 
-def _topic_bytes(cursor: _Cursor, known: Known) -> bytes:
+def _topic_bytes(cursor: _TopicCursor, known: Known) -> bytes:
     data, start = cursor.data, cursor.at
     # A name shorter than 127 bytes has a length of one byte, or of two before version 9; any other is not found here.
     name_at = start + (3 if cursor.flexible else 4)
@@ -225,7 +225,7 @@ def _topic_bytes(cursor: _Cursor, known: Known) -> bytes:
     return data[start : cursor.at]
 
 
-def _skip_partitions(cursor: _Cursor, starts: list[int] | None = None) -> int:
+def _skip_partitions(cursor: _TopicCursor, starts: list[int] | None = None) -> int:
     """Pass over the partitions of a topic, note where each begins, and return how many there are."""
     count = cursor.length()
     fixed = 14 if cursor.version >= _EPOCH else 10
@@ -240,7 +240,7 @@ def _skip_partitions(cursor: _Cursor, starts: list[int] | None = None) -> int:
     return count
 
 
-def _skip_compact(cursor: _Cursor, count: int, fixed: int, arrays: int, starts: list[int] | None) -> None:
+def _skip_compact(cursor: _TopicCursor, count: int, fixed: int, arrays: int, starts: list[int] | None) -> None:
     """Pass over partitions of versions 9 on: the hot loop, so without calls where lengths are one byte, which they are."""
     data, at = cursor.data, cursor.at
     for _ in range(count):
@@ -264,7 +264,7 @@ def _skip_compact(cursor: _Cursor, count: int, fixed: int, arrays: int, starts: 
     cursor.at = at
 
 
-def _skip_plain(cursor: _Cursor, count: int, fixed: int, arrays: int, starts: list[int] | None) -> None:
+def _skip_plain(cursor: _TopicCursor, count: int, fixed: int, arrays: int, starts: list[int] | None) -> None:
     data, at = cursor.data, cursor.at
     for _ in range(count):
         if starts is not None:
@@ -276,7 +276,7 @@ def _skip_plain(cursor: _Cursor, count: int, fixed: int, arrays: int, starts: li
     cursor.at = at
 
 
-def _topics(cursor: _Cursor, sizes: Sequence[int]) -> Topics:
+def _topics(cursor: _TopicCursor, sizes: Sequence[int]) -> ListedTopics:
     names: list[str] = []
     raw_ids: list[bytes] = []
     errors: list[int] = []
@@ -310,7 +310,7 @@ def _topics(cursor: _Cursor, sizes: Sequence[int]) -> Topics:
     errors_of = _int32s(buffer, at - 2).astype(np.int16).astype(np.int64)
     columns = (number, errors_of, _int32s(buffer, at + 6), epoch)
     lists = (replicas, isr.sorted(), offline.sorted())
-    return Topics(
+    return ListedTopics(
         names=names,
         topic_ids=[base64.urlsafe_b64encode(one).decode().rstrip("=") if any(one) else None for one in raw_ids],
         errors=errors,
@@ -343,7 +343,7 @@ def _int32s(buffer: npt.NDArray[np.uint8], at: Ints) -> Ints:
     return windows[at].view(">i4").ravel().astype(np.int64)
 
 
-def _lists(cursor: _Cursor, buffer: npt.NDArray[np.uint8], at: Ints) -> tuple[Lists, Ints]:
+def _lists(cursor: _TopicCursor, buffer: npt.NDArray[np.uint8], at: Ints) -> tuple[Lists, Ints]:
     """Return the array of int32 at each place, and the places after them; raises WireError where one is null."""
     if cursor.flexible:
         lengths, at = _varints(buffer, at)

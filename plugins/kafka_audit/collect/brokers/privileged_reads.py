@@ -17,7 +17,7 @@ from kafka.protocol.admin import (
 )
 
 from kafka_audit.collect.brokers import answers
-from kafka_audit.collect.brokers.acls import AclBook, Refusal
+from kafka_audit.collect.brokers.acls import AclBook, AclsRefusal
 from kafka_audit.collect.brokers.quorum import QUORUM, quorum
 from kafka_audit.collect.connections.conversation import Conversation, demand
 from kafka_audit.collect.connections.protocol_types import WireError
@@ -159,7 +159,7 @@ class ProtectedReads:
             found = book.add(body, version, self._talk.budget)
         except WireError as error:
             raise ReadError(_UNREADABLE, str(error)) from error
-        if isinstance(found, Refusal):
+        if isinstance(found, AclsRefusal):
             if found.code == _SECURITY_DISABLED:
                 return ()  # a definite no: this broker has no authorizer
             demand(found.code, found.message, _NEEDS)

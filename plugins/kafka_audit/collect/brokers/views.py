@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_audit.collect.brokers.acls import AclBook
-from kafka_audit.collect.brokers.metadata import ListedBroker, MetadataError, Topics, head, read_answer, read_topics, weight
+from kafka_audit.collect.brokers.metadata import ListedBroker, ListedTopics, MetadataError, head, read_answer, read_topics, weight
 from kafka_audit.collect.connections.budget import Budget, out_of_time
 from kafka_audit.collect.rows.collected import Large
 from kafka_audit.collect.rows.columns import Ints, empty, nullable, table
@@ -219,7 +219,7 @@ class _Known:
             del self.entries[one]
 
 
-def _partitions(topics: Topics, places: Ints) -> pa.Table:
+def _partitions(topics: ListedTopics, places: Ints) -> pa.Table:
     """Return the partitions of some of these topics."""
     lengths = np.diff(topics.bounds)[places]
     begins = np.concatenate(([0], np.cumsum(lengths)[:-1]))

@@ -109,7 +109,7 @@ class _Frame:
         return bytes(found[0]) if len(found) == 1 else b"".join(found)
 
 
-class _Parser(KafkaProtocol):  # type: ignore[misc] # see above
+class _FrameParser(KafkaProtocol):  # type: ignore[misc] # see above
     """Puts answers together, counting what has arrived in the audit's budget."""
 
     _receiving: bool
@@ -180,8 +180,8 @@ class _Parser(KafkaProtocol):  # type: ignore[misc] # see above
         self._counted = 0
 
 
-class _Connection(KafkaConnection):  # type: ignore[misc] # see above
-    """Parses with `_Parser`.
+class _BoundedConnection(KafkaConnection):  # type: ignore[misc] # see above
+    """Parses with `_FrameParser`.
 
     Attributes:
         throttled_ms: how long the last throttle of the broker is, in milliseconds; 0 where there was none.
@@ -197,7 +197,7 @@ class _Connection(KafkaConnection):  # type: ignore[misc] # see above
     def connection_made(self, transport: Any) -> None:  # noqa: ANN401 -- see above
         """Take the transport."""
         super().connection_made(transport)
-        self.parser = _Parser(
+        self.parser = _FrameParser(
             self._budget, client_id=self.config["client_id"], receive_message_max_bytes=self.config["receive_message_max_bytes"]
         )
 
@@ -243,10 +243,10 @@ class Manager(KafkaConnectionManager):  # type: ignore[misc] # see above
         """Take where to dial: of all addresses the first that takes a connection."""
         self._addresses = addresses
 
-    def get_connection(self, node_id: str, timeout_ms: float, **_: Any) -> _Connection:  # noqa: ANN401 -- see above
+    def get_connection(self, node_id: str, timeout_ms: float, **_: Any) -> _BoundedConnection:  # noqa: ANN401 -- see above
         """Return a connection that is being made, within so many milliseconds."""
         node = self.cluster.broker_metadata(node_id)
-        connection = _Connection(self._budget, self._net, node_id=node_id, **self.config)
+        connection = _BoundedConnection(self._budget, self._net, node_id=node_id, **self.config)
         self._conns[node_id] = connection
         timeout_at = time.monotonic() + timeout_ms / 1000
         self._net.call_soon(lambda: self._connect(node, connection, timeout_at=timeout_at))

@@ -22,7 +22,7 @@ from kafka_audit import __version__
 from kafka_audit.collect.connections import varints
 from kafka_audit.collect.connections.broker_connection import Manager
 from kafka_audit.collect.connections.budget import Budget
-from kafka_audit.collect.connections.credentials import Logins, Way
+from kafka_audit.collect.connections.credentials import ClusterLogins, ListenerSecurity
 from kafka_audit.collect.connections.kafka_errors import UNSUPPORTED, as_read_error
 from kafka_audit.collect.connections.raw_requests import RawRequest
 from kafka_audit.collect.connections.sasl import register
@@ -52,8 +52,8 @@ class ClientOptions:
     read_s: float
     max_bytes: int = MAX_BYTES
     budget: Budget = field(default_factory=Budget, repr=False)
-    logins: Logins = field(default_factory=lambda: Logins(Cluster(name="none"), {}), repr=False)
-    way: Way = field(default_factory=Way)
+    logins: ClusterLogins = field(default_factory=lambda: ClusterLogins(Cluster(name="none"), {}), repr=False)
+    way: ListenerSecurity = field(default_factory=ListenerSecurity)
 
     def at(self, target: Target) -> "ClientOptions":
         """Return how to speak to a target; raises ReadError where the cluster file does not let us."""

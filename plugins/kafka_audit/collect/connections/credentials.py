@@ -25,7 +25,7 @@ from urllib.parse import quote
 
 from kafka.net.sasl.oauth import AbstractTokenProvider
 
-from kafka_audit.collect.connections.login_attempts import Attempts, Place
+from kafka_audit.collect.connections.login_attempts import Attempts, LoginTarget
 from kafka_audit.collect.connections.sockets import context
 from kafka_audit.collect.connections.targets import PLAINTEXT, Target, joined, split_address, ways
 from kafka_audit.collect.rows.source_reads import MECHANISM_REFUSED, NO_CREDENTIALS, NOT_SUPPORTED, NOT_TRUSTED, ReadError, clean
@@ -61,7 +61,7 @@ def _anyhow(_seconds: float) -> AbstractContextManager[None]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Way:
+class ListenerSecurity:
     """How one address is spoken to. `kafka` goes to kafka-python as it is; `hidden` is never to be shown."""
 
     kafka: Mapping[str, Any] = field(default_factory=dict, repr=False)
@@ -79,7 +79,7 @@ class Way:
         return _PROOF.sub(_HIDDEN, text) if self.proves else text
 
 
-class Logins:
+class ClusterLogins:
     """The ways of one cluster, for one audit: it remembers what was refused."""
 
     def __init__(self, cluster: Cluster, secrets: Mapping[str, str]) -> None:
@@ -158,25 +158,25 @@ class Logins:
             raise NotAsked(_PROTOCOLS_DIFFER, message, _wanted(target))
         return security
 
-    def way(self, target: Target) -> Way:
+    def way(self, target: Target) -> ListenerSecurity:
         """Return how to speak to a target; raises ReadError where there is none."""
         security = self.demand_known(target)
         if security.protocol == PLAINTEXT:
-            return Way()
+            return ListenerSecurity()
         options: dict[str, Any] = {"security_protocol": security.protocol}
         if security.protocol.endswith("SSL"):
             name, trust, files = self.tls(target)
             options["ssl_context"] = _Named(context(trust, True, files), name)  # noqa: FBT003 -- a function for vantages
         if security.mechanism is None:
-            return Way(kafka=options)
+            return ListenerSecurity(kafka=options)
         return self._login(target, security, options)
 
-    def _login(self, target: Target, security: Security, options: dict[str, Any]) -> Way:
+    def _login(self, target: Target, security: Security, options: dict[str, Any]) -> ListenerSecurity:
         mechanism = security.mechanism or ""
         self._demand_trusted(target, security)
         self._demand_offered(target, security)
         options["sasl_mechanism"] = mechanism
-        place = Place(
+        place = LoginTarget(
             address=joined(*_compared(*target.dialled)),
             listener=target.listener,
             host=None if self.names(target) else normal_host(target.dialled[0]),
@@ -188,7 +188,7 @@ class Logins:
                 raise ReadError(
                     NOT_SUPPORTED, f"{_name(target)} is to be entered with GSSAPI", "the Python package gssapi on this worker"
                 )
-            return Way(kafka=options, attempt=attempt, needs="a Kerberos ticket of this worker's user (kinit)")
+            return ListenerSecurity(kafka=options, attempt=attempt, needs="a Kerberos ticket of this worker's user (kinit)")
         password = self._secrets.get(security.password_env or "")
         if not password:
             raise ReadError(NO_CREDENTIALS, None, f"the environment variable {security.password_env}")
@@ -199,7 +199,7 @@ class Logins:
             options |= {"sasl_plain_username": security.username, "sasl_plain_password": password}
             needs = f"a user and password that listener {_name(target)} accepts ({security.username}, {security.password_env})"
         proves = mechanism not in IN_CLEAR_TEXT
-        return Way(kafka=options, hidden=tuple(_encoded(password)), proves=proves, attempt=attempt, needs=needs)
+        return ListenerSecurity(kafka=options, hidden=tuple(_encoded(password)), proves=proves, attempt=attempt, needs=needs)
 
     def _demand_trusted(self, target: Target, security: Security) -> None:
         """Raise ReadError where a password would go to an address that the cluster file neither names nor trusts."""

@@ -18,7 +18,7 @@ from kafka.errors import (
     UnsupportedSaslMechanismError,
 )
 
-from kafka_audit.collect.connections.credentials import Way
+from kafka_audit.collect.connections.credentials import ListenerSecurity
 from kafka_audit.collect.connections.sasl import ScramError
 from kafka_audit.collect.connections.sockets import CLIENT_REFUSED, CLIENT_WANTED, MISTRUST, tls_words
 from kafka_audit.collect.rows.source_reads import LOGIN_REFUSED, MECHANISM_REFUSED, ReadError, os_words
@@ -42,7 +42,7 @@ _TICKET_ERRORS = _ticket_errors()
 
 
 @contextmanager
-def as_read_error(way: Way) -> Iterator[None]:
+def as_read_error(way: ListenerSecurity) -> Iterator[None]:
     """Turn whatever kafka-python raises inside into ReadError, without the secrets of the way."""
     started = time.monotonic()
     try:
@@ -53,7 +53,7 @@ def as_read_error(way: Way) -> Iterator[None]:
         raise ReadError(found.error, way.hide(found.message), found.needs) from None
 
 
-def _read_error(error: Exception, seconds: float, way: Way) -> ReadError:
+def _read_error(error: Exception, seconds: float, way: ListenerSecurity) -> ReadError:
     text = str(error)
     if isinstance(error, KafkaTimeoutError | RequestTimedOutError):
         return ReadError(TIMEOUT, f"no answer for {seconds:.1f} s")
@@ -68,7 +68,7 @@ def _read_error(error: Exception, seconds: float, way: Way) -> ReadError:
     return ReadError(os_words(getattr(error, "errno", None), "connection failed"), text)
 
 
-def _kafka_error(error: KafkaError, text: str, way: Way) -> ReadError:
+def _kafka_error(error: KafkaError, text: str, way: ListenerSecurity) -> ReadError:
     if isinstance(error, UnsupportedSaslMechanismError):
         return ReadError(MECHANISM_REFUSED, _PREFIX.sub("", text), "a mechanism that the listener has enabled")
     if isinstance(error, IncompatibleBrokerVersion | KafkaProtocolError):
@@ -78,7 +78,7 @@ def _kafka_error(error: KafkaError, text: str, way: Way) -> ReadError:
     return ReadError(_words(text, error), text or None)
 
 
-def _tls_error(text: str, way: Way) -> ReadError:
+def _tls_error(text: str, way: ListenerSecurity) -> ReadError:
     words = tls_words(text)
     if words == CLIENT_WANTED:
         return ReadError(words, text, "cert_file and key_file for this listener in the cluster file")

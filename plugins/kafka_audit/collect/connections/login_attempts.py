@@ -19,7 +19,7 @@ PATIENCE_S = 2.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class LoginTarget:
     """Where a login is tried.
 
     Attributes:
@@ -34,7 +34,7 @@ class Place:
 
 
 @dataclass
-class _State:
+class _LoginState:
     accepted: bool = False
     refused: set[str] = field(default_factory=set)  # addresses; hosts for what the cluster file does not name
 
@@ -50,13 +50,13 @@ class Attempts:
         """Take how many refusals at one listener's named addresses are enough, while none of them accepted the login."""
         self._enough = refusals
         self._changed = threading.Condition()
-        self._named: dict[str, _State] = {}  # by listener
-        self._matched = _State()
+        self._named: dict[str, _LoginState] = {}  # by listener
+        self._matched = _LoginState()
         self._refused: dict[str, ReadError] = {}  # by address
-        self._trying: dict[object, tuple[Place, float]] = {}
+        self._trying: dict[object, tuple[LoginTarget, float]] = {}
 
     @contextmanager
-    def at(self, place: Place, seconds: float) -> Iterator[None]:
+    def at(self, place: LoginTarget, seconds: float) -> Iterator[None]:
         """Log in inside; raises ReadError without an attempt where one is hopeless.
 
         Args:
@@ -83,10 +83,10 @@ class Attempts:
                 del self._trying[attempt]
                 self._changed.notify_all()
 
-    def _state(self, place: Place) -> _State:
-        return self._named.setdefault(place.listener, _State()) if place.host is None else self._matched
+    def _state(self, place: LoginTarget) -> _LoginState:
+        return self._named.setdefault(place.listener, _LoginState()) if place.host is None else self._matched
 
-    def _end(self, place: Place, error: ReadError | None) -> None:
+    def _end(self, place: LoginTarget, error: ReadError | None) -> None:
         with self._changed:
             if error is None:
                 self._state(place).accepted = True
@@ -94,8 +94,8 @@ class Attempts:
                 self._refused.setdefault(place.address, error)
                 self._state(place).refused.add(place.host or place.address)
 
-    def _demand_hope(self, place: Place) -> None:
-        here, named = self._refused.get(place.address), self._named.get(place.listener, _State())
+    def _demand_hope(self, place: LoginTarget) -> None:
+        here, named = self._refused.get(place.address), self._named.get(place.listener, _LoginState())
         if here is not None:
             raise _not_again(here)
         if not named.accepted and len(named.refused) >= self._enough:
@@ -104,11 +104,11 @@ class Attempts:
             words = f"not tried: {len(self._matched.refused)} hosts that the cluster file does not name refused the login"
             raise ReadError(LOGIN_REFUSED, words, f"a login that {place.address} accepts, or this address in bootstrap")
 
-    def _accepted(self, place: Place) -> bool:
-        named = self._named.get(place.listener, _State()).accepted
+    def _accepted(self, place: LoginTarget) -> bool:
+        named = self._named.get(place.listener, _LoginState()).accepted
         return named or (place.host is not None and self._matched.accepted)
 
-    def _may_try(self, place: Place) -> bool:
+    def _may_try(self, place: LoginTarget) -> bool:
         """Tell whether so few attempts are under way that, were all refused, the refusals would still be few."""
         if self._accepted(place):
             return True

@@ -49,7 +49,7 @@ class ScramError(SaslAuthenticationFailedError):  # type: ignore[misc] # kafka-p
         self.error, self.words, self.needs = error, words, needs
 
 
-class _Hidden(bytes):
+class _HiddenMessage(bytes):
     """What a login sends; kafka-python writes requests into its debug log."""
 
     def __repr__(self) -> str:
@@ -60,24 +60,26 @@ class _Hidden(bytes):
 
 class _Plain(SaslMechanismPlain):  # type: ignore[misc] # kafka-python has no types
     def auth_bytes(self) -> bytes:
-        return _Hidden(super().auth_bytes())
+        return _HiddenMessage(super().auth_bytes())
 
 
 class _OAuth(SaslMechanismOAuth):  # type: ignore[misc] # see above
     def auth_bytes(self) -> bytes:
-        return _Hidden(super().auth_bytes())
+        return _HiddenMessage(super().auth_bytes())
 
 
 class _Scram(SaslMechanismScram):  # type: ignore[misc] # see above
     def __init__(self, **config: Any) -> None:  # noqa: ANN401 -- kafka-python's call
         super().__init__(**config)
-        self._scram_client = Client(config["sasl_plain_username"], config["sasl_plain_password"], config["sasl_mechanism"])
+        self._scram_client = BoundedScramClient(
+            config["sasl_plain_username"], config["sasl_plain_password"], config["sasl_mechanism"]
+        )
 
     def auth_bytes(self) -> bytes:
-        return _Hidden(super().auth_bytes())
+        return _HiddenMessage(super().auth_bytes())
 
 
-class Client(ScramClient):  # type: ignore[misc] # see above
+class BoundedScramClient(ScramClient):  # type: ignore[misc] # see above
     """The client's side of SCRAM, which computes no proof before the server's parameters are known to be strong enough."""
 
     def __init__(self, user: str, password: str, mechanism: str) -> None:

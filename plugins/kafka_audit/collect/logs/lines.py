@@ -33,7 +33,7 @@ class Stamp(NamedTuple):
     text: str
 
 
-class Match(NamedTuple):
+class SignatureMatch(NamedTuple):
     """A line that a signature knows."""
 
     signature: Signature
@@ -54,7 +54,7 @@ class Scan:
     is told.
     """
 
-    matches: tuple[Match, ...]
+    matches: tuple[SignatureMatch, ...]
     newest: Stamp | None
     registered: tuple[Stamp, int | None] | None
 
@@ -78,7 +78,7 @@ def stamp(line: str) -> Stamp | None:
 def scan(text: str, broker: int) -> Scan:
     """Return what the tail of a broker's log says; a line cut in two at its beginning is no trouble, it matches nothing."""
     lines = [line[:LONGEST_LINE] for line in text.splitlines()[-MOST_LINES:]]
-    matches: list[Match] = []
+    matches: list[SignatureMatch] = []
     current: Stamp | None = None
     newest: Stamp | None = None
     registered: tuple[Stamp, int | None] | None = None
@@ -93,13 +93,13 @@ def scan(text: str, broker: int) -> Scan:
     return Scan(matches=tuple(matches), newest=newest, registered=registered)
 
 
-def _matches(lines: Sequence[str], number: int, when: Stamp | None, broker: int) -> Iterator[Match]:
+def _matches(lines: Sequence[str], number: int, when: Stamp | None, broker: int) -> Iterator[SignatureMatch]:
     line = lines[number]
     for signature in SIGNATURES:
         if signature.marker in line and (found := signature.pattern.search(line)):
             below = next(_below(lines, number), None)
             told = {key: value for key, value in found.groupdict().items() if value is not None}
-            yield Match(
+            yield SignatureMatch(
                 signature=signature,
                 supports=_supports(signature, below, line),
                 part=next((told[key] for key in ("part", "part_f", "part_q") if key in told), None),

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from kafka_audit.collect.logs.lines import Match, Scan, Stamp
+from kafka_audit.collect.logs.lines import Scan, SignatureMatch, Stamp
 from kafka_audit.collect.rows.masking import masked
 from kafka_audit.collect.rows.source_reads import clean
 from kafka_audit.model.tables import LogLine, RegisteredBroker
@@ -103,7 +103,7 @@ def rows(broker: int, tails: Sequence[Tail], told: Zone, starts: Mapping[int, in
     """
     count = 0
     for tail in tails:
-        groups: defaultdict[tuple[object, ...], list[Match]] = defaultdict(list)
+        groups: defaultdict[tuple[object, ...], list[SignatureMatch]] = defaultdict(list)
         for match in tail.scan.matches:
             groups[match.signature.id, match.supports, match.part, match.about, match.address, match.detail].append(match)
         for found in groups.values():
@@ -116,7 +116,7 @@ def rows(broker: int, tails: Sequence[Tail], told: Zone, starts: Mapping[int, in
             yield replace(_row(tail, told, found, start), broker_id=broker, sample=sample)
 
 
-def _row(tail: Tail, told: Zone, found: Sequence[Match], start: int | None) -> LogLine:
+def _row(tail: Tail, told: Zone, found: Sequence[SignatureMatch], start: int | None) -> LogLine:
     newest = found[-1]
     times = [told.epoch_ms(match.stamp) for match in found]
     timed = [one for one in times if one is not None]

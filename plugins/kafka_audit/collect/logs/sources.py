@@ -8,7 +8,7 @@ from functools import partial
 from kafka_audit.collect.connections.parallel import side_by_side
 from kafka_audit.collect.logs import rows, tails
 from kafka_audit.collect.logs.rows import Tail
-from kafka_audit.collect.logs.tails import Place
+from kafka_audit.collect.logs.tails import LogSource
 from kafka_audit.collect.probes import command_vantages
 from kafka_audit.collect.rows.source_reads import Asking, ReadError, clean
 from kafka_audit.model.cluster import Cluster, Logs
@@ -21,7 +21,7 @@ _NO_ID = "no broker id"
 _Answer = tuple[Tail, ...] | ReadError
 
 
-def operation(place: Place) -> str:
+def operation(place: LogSource) -> str:
     """Return the name of a read."""
     return f"logs {place.log}"
 
@@ -48,7 +48,7 @@ def read(  # noqa: PLR0913, PLR0917 -- where, whose, until when, and what to kee
     """
     if cluster.logs is None:
         return ()
-    reader = _Reader(cluster, deadline, command_vantages.without_secrets(os.environ, cluster, passwords))
+    reader = _LogReader(cluster, deadline, command_vantages.without_secrets(os.environ, cluster, passwords))
     places, failed = _places(cluster.logs, sorted(brokers))
     found: list[Row] = [_asking(place, sample).failed(operation(place), error) for place, error in failed]
     answers = reader.read(places)
@@ -79,7 +79,7 @@ def _lines(broker: int, some: Sequence[Tail], zone: rows.Zone, starts: Mapping[i
     return tuple(rows.rows(broker, some, zone, starts, sample))
 
 
-class _Reader:
+class _LogReader:
     """Reads places within bounds."""
 
     def __init__(self, cluster: Cluster, deadline: float, environment: Mapping[str, str]) -> None:
@@ -94,7 +94,7 @@ class _Reader:
         time.sleep(seconds)
         return True
 
-    def read(self, places: Sequence[Place]) -> list[_Answer]:
+    def read(self, places: Sequence[LogSource]) -> list[_Answer]:
         turns = 1 + len(places) // _LANES
         until = min(self._deadline, time.monotonic() + (self._read_s + command_vantages.START_S) * turns)
         answers = side_by_side([partial(self._one, place, until) for place in places], _LANES, until)
@@ -105,17 +105,17 @@ class _Reader:
             for place, answer in zip(places, answers, strict=True)
         ]
 
-    def _one(self, place: Place, until: float) -> _Answer:
+    def _one(self, place: LogSource, until: float) -> _Answer:
         try:
             return tails.read(place, min(self._read_s, max(0.0, until - time.monotonic())), self._environment)
         except ReadError as error:
             return error
 
 
-def _places(logs: Logs, brokers: Sequence[int]) -> tuple[list[Place], list[tuple[Place, ReadError]]]:
+def _places(logs: Logs, brokers: Sequence[int]) -> tuple[list[LogSource], list[tuple[LogSource, ReadError]]]:
     """Return where to look, and the places of which it is not known whose they are."""
-    places: list[Place] = []
-    failed: list[tuple[Place, ReadError]] = []
+    places: list[LogSource] = []
+    failed: list[tuple[LogSource, ReadError]] = []
     for given in (logs.command,) if logs.command else tuple((path,) for path in logs.paths):
         named = any(PLACEHOLDER in word for word in given)
         if named or len(brokers) == 1:
@@ -128,18 +128,18 @@ def _places(logs: Logs, brokers: Sequence[int]) -> tuple[list[Place], list[tuple
     return places, failed
 
 
-def _place(logs: Logs, given: Sequence[str], broker: int | None) -> Place:
+def _place(logs: Logs, given: Sequence[str], broker: int | None) -> LogSource:
     filled = tuple(word if broker is None else word.replace(PLACEHOLDER, str(broker)) for word in given)
     number = -1 if broker is None else broker
-    return Place(broker=number, command=filled) if logs.command else Place(broker=number, path=filled[0])
+    return LogSource(broker=number, command=filled) if logs.command else LogSource(broker=number, path=filled[0])
 
 
-def _asking(place: Place, sample: int) -> Asking:
+def _asking(place: LogSource, sample: int) -> Asking:
     whose = place.target if place.broker < 0 else place.broker
     return Asking(sample=sample, observer=f"logs:{whose}", target=place.target)
 
 
-def _tails(places: Iterable[Place], answers: Iterable[_Answer]) -> Mapping[int, tuple[Tail, ...]]:
+def _tails(places: Iterable[LogSource], answers: Iterable[_Answer]) -> Mapping[int, tuple[Tail, ...]]:
     found: dict[int, tuple[Tail, ...]] = {}
     for place, answer in zip(places, answers, strict=True):
         if not isinstance(answer, ReadError):

@@ -24,7 +24,7 @@ _NONE, _FAILED = "no such file", "the command failed"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class LogSource:
     """Where the logs of one broker are: a path, perhaps with `*` in it, or a command."""
 
     broker: int
@@ -42,7 +42,7 @@ class Place:
         return COMMAND if self.path is None else clean(self.path.rpartition("/")[2])
 
 
-def read(place: Place, seconds: float, environment: Mapping[str, str]) -> tuple[Tail, ...]:
+def read(place: LogSource, seconds: float, environment: Mapping[str, str]) -> tuple[Tail, ...]:
     """Return the tails at a place; raises ReadError where there is none, or none that can be read.
 
     Args:
@@ -53,7 +53,7 @@ def read(place: Place, seconds: float, environment: Mapping[str, str]) -> tuple[
     return _of_command(place, seconds, environment) if place.path is None else _of_files(place, place.path)
 
 
-def _of_command(place: Place, seconds: float, environment: Mapping[str, str]) -> tuple[Tail, ...]:
+def _of_command(place: LogSource, seconds: float, environment: Mapping[str, str]) -> tuple[Tail, ...]:
     output = command_vantages.run(place.command, "", seconds, environment, last=True)
     if output.status != 0:
         message = f"{place.target}: {output.first_line()}"
@@ -61,7 +61,7 @@ def _of_command(place: Place, seconds: float, environment: Mapping[str, str]) ->
     return (Tail(log=COMMAND, scan=scan(output.text, place.broker), read_ms=now_ms()),)
 
 
-def _of_files(place: Place, path: str) -> tuple[Tail, ...]:
+def _of_files(place: LogSource, path: str) -> tuple[Tail, ...]:
     try:
         found = _newest(path)
         if not found:

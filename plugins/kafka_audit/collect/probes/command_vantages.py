@@ -21,10 +21,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from kafka_audit.collect.connections.budget import Budget, over_limit
-from kafka_audit.collect.connections.credentials import Logins
+from kafka_audit.collect.connections.credentials import ClusterLogins
 from kafka_audit.collect.connections.targets import Target
 from kafka_audit.collect.probes import endpoint_probes, probe_script
-from kafka_audit.collect.probes.endpoint_probes import LAYERS, Origin, Step
+from kafka_audit.collect.probes.endpoint_probes import LAYERS, Origin, ProbeStep
 from kafka_audit.collect.probes.probe_script import CERTIFICATE
 from kafka_audit.collect.rows.source_reads import Asking, ReadError, clean
 from kafka_audit.model.cluster import Cluster, Vantage
@@ -71,9 +71,9 @@ def runs(  # noqa: PLR0913, PLR0917 -- what, where, to whom, for how long
     sample: int,
     targets: Sequence[Target],
     brokers: Iterable[int],
-    logins: Logins | None = None,
+    logins: ClusterLogins | None = None,
     budget: Budget | None = None,
-) -> list["Run"]:
+) -> list["VantageRun"]:
     """Return what to run for the command vantages of the cluster file: once for role client, once per broker for role broker.
 
     Args:
@@ -84,7 +84,7 @@ def runs(  # noqa: PLR0913, PLR0917 -- what, where, to whom, for how long
         logins: whom the cluster file trusts.
         budget: the audit's.
     """
-    logins, budget = logins or Logins(cluster, {}), budget or Budget(cluster)
+    logins, budget = logins or ClusterLogins(cluster, {}), budget or Budget(cluster)
     ids = [*brokers]
     origins = [
         (vantage, Origin.of(vantage, broker))
@@ -98,16 +98,16 @@ def runs(  # noqa: PLR0913, PLR0917 -- what, where, to whom, for how long
         share = min(len(targets), max(1, left // (len(origins) - number)) if left else 0)
         left -= share
         if share == len(targets):
-            found.append(Run(cluster, vantage, origin, sample, targets, logins, budget))
+            found.append(VantageRun(cluster, vantage, origin, sample, targets, logins, budget))
             continue
         # Each run begins where the one before ended, so that every target has about as many probes.
         start = number * share % max(1, len(targets))
         turned = [*targets[start:], *targets[:start]]
-        found.append(Run(cluster, vantage, origin, sample, turned[:share], logins, budget, turned[share:]))
+        found.append(VantageRun(cluster, vantage, origin, sample, turned[:share], logins, budget, turned[share:]))
     return found
 
 
-class Run:
+class VantageRun:
     """One vantage, on one host, to all targets."""
 
     def __init__(  # noqa: PLR0913, PLR0917 -- what, where, to whom, for how long
@@ -117,7 +117,7 @@ class Run:
         origin: Origin,
         sample: int,
         targets: Sequence[Target],
-        logins: Logins,
+        logins: ClusterLogins,
         budget: Budget,
         left_out: Sequence[Target] = (),
     ) -> None:
@@ -185,7 +185,7 @@ class Run:
             rows += endpoint_probes.rows(self._sample, self._origin, sent[index], steps, judges=self._logins.judges(sent[index]))
         return (asking.answered(operation), *rows)
 
-    def _walk(self, command: list[str], targets: Sequence[Target]) -> dict[int, list[Step]]:
+    def _walk(self, command: list[str], targets: Sequence[Target]) -> dict[int, list[ProbeStep]]:
         """Return the steps to every target, with Python there or else with bash; raises ReadError when neither tells all."""
         read_s = self._cluster.limits.read_s
         wanted_s = START_S + read_s * -(-len(targets) // probe_script.SIDE_BY_SIDE)
@@ -210,7 +210,7 @@ Named = Collection[tuple[str, int]]
 """Addresses that the cluster file gives as such, which may be dialled whatever they are."""
 
 
-def python_text(targets: Sequence[Target], seconds: float, logins: Logins, named: Named = ()) -> str:
+def python_text(targets: Sequence[Target], seconds: float, logins: ClusterLogins, named: Named = ()) -> str:
     """Return the script for a vantage with Python: this package's own modules, and a call with the targets as JSON text."""
     folder = importlib.resources.files("kafka_audit.collect")
     modules = ("connections/sockets.py", "probes/probe_script.py")
@@ -219,7 +219,7 @@ def python_text(targets: Sequence[Target], seconds: float, logins: Logins, named
     return f"{_IMPORT.sub('', source)}\n\nmain({what!r}, {seconds!r})\n"
 
 
-def asked(targets: Sequence[Target], logins: Logins, named: Named = ()) -> dict[str, Any]:
+def asked(targets: Sequence[Target], logins: ClusterLogins, named: Named = ()) -> dict[str, Any]:
     """Return what a walk from elsewhere is given, as JSON: addresses, names and certificates of `ca_file`."""
     trust: dict[str, str] = {}
     listed = []
@@ -233,13 +233,13 @@ def asked(targets: Sequence[Target], logins: Logins, named: Named = ()) -> dict[
     return {"targets": listed, "trust": {key: pem for pem, key in trust.items()}}
 
 
-def without_python(target: Target, steps: list[Step]) -> list[Step]:
+def without_python(target: Target, steps: list[ProbeStep]) -> list[ProbeStep]:
     """Return the steps that bash gave with the one that it cannot take, where the way went that far."""
     lacking = next((layer for layer in endpoint_probes.layers(target) if layer in _BASH_LACKS), None)
     before = LAYERS.index(lacking) if lacking else 0
     if lacking is None or any(one.outcome != "ok" for one in steps if LAYERS.index(one.layer) < before):
         return steps
-    return sorted([*steps, Step(lacking, "unknown", None, None, "python3", 0)], key=lambda one: LAYERS.index(one.layer))
+    return sorted([*steps, ProbeStep(lacking, "unknown", None, None, "python3", 0)], key=lambda one: LAYERS.index(one.layer))
 
 
 def bash_text(targets: Sequence[Target], seconds: float, named: Named = ()) -> str:
@@ -340,9 +340,9 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         process.wait(_END_S)
 
 
-def parse(text: str, targets: Sequence[Target]) -> dict[int, list[Step]]:
+def parse(text: str, targets: Sequence[Target]) -> dict[int, list[ProbeStep]]:
     """Return the steps by index of the target; lines that are not ours, or make no sense, are left out."""
-    paths: dict[int, list[Step]] = {}
+    paths: dict[int, list[ProbeStep]] = {}
     for line in text.splitlines():
         fields = line.split("\t")
         if len(fields) != _FIELDS or fields[0] != probe_script.TAG:
@@ -353,10 +353,10 @@ def parse(text: str, targets: Sequence[Target]) -> dict[int, list[Step]]:
         steps = paths.setdefault(int(index), [])
         known = {*endpoint_probes.layers(targets[int(index)]), CERTIFICATE}
         if layer in known and outcome in _OUTCOMES and layer not in {one.layer for one in steps}:
-            steps.append(Step(layer, outcome, error or None, detail or None, needs or None, int(elapsed)))
+            steps.append(ProbeStep(layer, outcome, error or None, detail or None, needs or None, int(elapsed)))
     return {index: sorted(steps, key=_rank) for index, steps in paths.items() if any(one.layer != CERTIFICATE for one in steps)}
 
 
-def _rank(step: Step) -> int:
+def _rank(step: ProbeStep) -> int:
     """Return a step's place on the way; the certificate is shown just before tls is done."""
     return 2 * LAYERS.index("tls" if step.layer == CERTIFICATE else step.layer) - (step.layer == CERTIFICATE)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kafka_audit.collect.connections.budget import Budget
-from kafka_audit.collect.connections.credentials import Logins
+from kafka_audit.collect.connections.credentials import ClusterLogins
 from kafka_audit.collect.connections.sockets import CLIENT_WANTED
 from kafka_audit.collect.connections.targets import PLAINTEXT, Target
 from kafka_audit.collect.probes import certificates, probe_script
@@ -34,7 +34,7 @@ _LAST_PORT = 65535
 _HOST = re.compile(r"[0-9A-Za-z_.:%\-]{1,255}")
 
 
-class Step(NamedTuple):
+class ProbeStep(NamedTuple):
     """One layer of one path."""
 
     layer: str
@@ -67,16 +67,16 @@ def layers(target: Target) -> tuple[str, ...]:
     return _WALKED.get(target.protocol, ("dns", "tcp"))
 
 
-def not_probed(host: str, port: int) -> Step | None:
+def not_probed(host: str, port: int) -> ProbeStep | None:
     """Return the only step to something that Kafka could not have advertised: it is neither resolved nor put into a script."""
     if _HOST.fullmatch(host) is None:
-        return Step("dns", "failed", "no host name", None, None, 0)
+        return ProbeStep("dns", "failed", "no host name", None, None, 0)
     if not 0 < port <= _LAST_PORT:
-        return Step("dns", "failed", "no port number", None, None, 0)
+        return ProbeStep("dns", "failed", "no port number", None, None, 0)
     return None
 
 
-def walk_from_here(target: Target, seconds: float, logins: Logins, budget: Budget | None = None) -> list[Step]:
+def walk_from_here(target: Target, seconds: float, logins: ClusterLogins, budget: Budget | None = None) -> list[ProbeStep]:
     """Walk to a target from this process, up to ApiVersions; the identity is asked in the conversation that follows.
 
     No credential but a client certificate is used. With TLS a step `CERTIFICATE` stands before that of the layer.
@@ -95,7 +95,7 @@ def walk_from_here(target: Target, seconds: float, logins: Logins, budget: Budge
     return [step._replace(needs=mine) if step.error == CLIENT_WANTED else step for step in steps]
 
 
-def walk(target: Target, wanted: Sequence[str], seconds: float, logins: Logins, budget: Budget) -> list[Step]:
+def walk(target: Target, wanted: Sequence[str], seconds: float, logins: ClusterLogins, budget: Budget) -> list[ProbeStep]:
     """Walk these layers to a target from this process, within the audit's time, and return the steps as they were taken."""
     host, port = target.dialled
     impossible = not_probed(host, port)
@@ -104,7 +104,7 @@ def walk(target: Target, wanted: Sequence[str], seconds: float, logins: Logins, 
     try:
         bound = budget.demand_time(seconds)
     except ReadError as error:
-        return [Step("dns", "unknown", error.error, None, error.needs, 0)]
+        return [ProbeStep("dns", "unknown", error.error, None, error.needs, 0)]
     opened: list[socket.socket] = []
 
     def keep(connection: socket.socket) -> None:
@@ -112,16 +112,16 @@ def walk(target: Target, wanted: Sequence[str], seconds: float, logins: Logins, 
         opened.append(connection)
 
     named = budget.excepts(host, port)
-    way = probe_script.Walk(host, port, logins.tls(target), logins.mechanism(target), named, keep)
+    way = probe_script.EndpointProbe(host, port, logins.tls(target), logins.mechanism(target), named, keep)
     try:
         way.go(list(wanted), bound)
     finally:
         for one in opened:
             budget.closed(one)
-    return [Step(*step) for step in way.steps]
+    return [ProbeStep(*step) for step in way.steps]
 
 
-def as_read_error(step: Step, address: str) -> ReadError:
+def as_read_error(step: ProbeStep, address: str) -> ReadError:
     """Return what a failed step means for the reads that would have followed."""
     wants = {
         "dns": f"a name that this worker resolves for {address}",
@@ -132,13 +132,15 @@ def as_read_error(step: Step, address: str) -> ReadError:
     return ReadError(step.error or step.outcome, f"{step.layer} to {address}: {step.error}", step.needs or wants.get(step.layer))
 
 
-def worker_rows(sample: int, target: Target, steps: Sequence[Step], logins: Logins) -> tuple[Probe | Certificate, ...]:
+def worker_rows(
+    sample: int, target: Target, steps: Sequence[ProbeStep], logins: ClusterLogins
+) -> tuple[Probe | Certificate, ...]:
     """Return this worker's rows of one path."""
     return rows(sample, FROM_WORKER, target, steps, via=target.via, judges=logins.judges(target))
 
 
 def rows(  # noqa: PLR0913 -- two of them only where the worker itself walked
-    sample: int, origin: Origin, target: Target, steps: Iterable[Step], *, via: str | None = None, judges: bool = False
+    sample: int, origin: Origin, target: Target, steps: Iterable[ProbeStep], *, via: str | None = None, judges: bool = False
 ) -> tuple[Probe | Certificate, ...]:
     """Return one row per layer, and one for the certificate that was shown; `judges`: it was verified against a `ca_file`."""
     walked = [*steps]
@@ -168,7 +170,7 @@ def rows(  # noqa: PLR0913 -- two of them only where the worker itself walked
     return (*layer_rows, *(one for one in shown if one is not None))
 
 
-def _certificate(sample: int, origin: Origin, target: Target, step: Step, *, judges: bool) -> Certificate | None:
+def _certificate(sample: int, origin: Origin, target: Target, step: ProbeStep, *, judges: bool) -> Certificate | None:
     return certificates.row(
         step.detail or "",
         sample=sample,
@@ -186,5 +188,5 @@ def unknown(
     sample: int, origin: Origin, targets: Iterable[Target], error: str | None, needs: str | None
 ) -> tuple[Probe | Certificate, ...]:
     """Return the rows of a vantage from which nothing was seen: the first layer of each path, unknown."""
-    step = Step("dns", "unknown", error, None, needs, 0)
+    step = ProbeStep("dns", "unknown", error, None, needs, 0)
     return tuple(row for target in targets for row in rows(sample, origin, target, [step]))

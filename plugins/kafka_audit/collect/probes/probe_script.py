@@ -159,7 +159,7 @@ def ask_identity(sock: socket.socket, version: int, end: float) -> str:
     return match.group(1).decode()
 
 
-class Walk:
+class EndpointProbe:
     """One way to one endpoint, layer by layer."""
 
     def __init__(  # noqa: PLR0913, PLR0917 -- one place
@@ -282,7 +282,7 @@ def walk_all(given: "dict[str, Any]", seconds: float, out: "IO[str]", most_secon
                 if not waiting or left() == 0:
                     return
                 index, (host, port, layers, name, trust, mechanism, named) = waiting.pop(0)
-            way = Walk(host, port, (name, None if trust is None else given["trust"][trust], None), mechanism, named)
+            way = EndpointProbe(host, port, (name, None if trust is None else given["trust"][trust], None), mechanism, named)
             way.go(layers, seconds if until is None else min(seconds, left() or 0.001))
             with lock:
                 if left() != 0:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 
 from kafka_audit.collect.connections.budget import Budget, out_of_time
-from kafka_audit.collect.connections.credentials import Logins
+from kafka_audit.collect.connections.credentials import ClusterLogins
 from kafka_audit.collect.connections.parallel import side_by_side
 from kafka_audit.collect.connections.targets import Target, flat, registered_targets
 from kafka_audit.collect.probes import command_vantages, endpoint_probes
@@ -37,7 +37,7 @@ def walk(
     targets = flat(registered_targets(endpoints, cluster))
     if not targets:
         return ()
-    logins, budget = Logins(cluster, secrets), Budget(cluster)
+    logins, budget = ClusterLogins(cluster, secrets), Budget(cluster)
     seconds = cluster.limits.read_s
     runs = [one for one in command_vantages.runs(cluster, 0, targets, sorted(brokers), logins, budget) if one.vantage in names]
     jobs: list[_Job] = [(partial(_from_here, one, seconds, logins, budget), partial(_unanswered, one)) for one in targets]
@@ -52,7 +52,7 @@ def walk(
     return tuple(row for row in found if isinstance(row, Probe))
 
 
-def _from_here(target: Target, seconds: float, logins: Logins, budget: Budget) -> tuple[Row, ...]:
+def _from_here(target: Target, seconds: float, logins: ClusterLogins, budget: Budget) -> tuple[Row, ...]:
     return endpoint_probes.worker_rows(
         0, target, endpoint_probes.walk(target, endpoint_probes.layers(target), seconds, logins, budget), logins
     )

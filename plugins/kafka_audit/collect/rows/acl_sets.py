@@ -7,7 +7,7 @@ from typing import NamedTuple
 from kafka_audit.model.tables import Acl
 
 
-class Entry(NamedTuple):
+class AclEntry(NamedTuple):
     """One ACL, in an order of columns that sorts as kafka-acls.sh lists."""
 
     resource_type: str
@@ -19,13 +19,13 @@ class Entry(NamedTuple):
     permission: str
 
 
-def digest(entries: Collection[Entry]) -> str:
+def digest(entries: Collection[AclEntry]) -> str:
     """Return 32 hex digits over a set of ACLs, whatever order they came in."""
     content = repr(sorted(map(tuple, entries))).encode("utf-8", "surrogatepass")
     return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
-def rows_of(named: str, entries: Iterable[Entry]) -> Iterator[Acl]:
+def rows_of(named: str, entries: Iterable[AclEntry]) -> Iterator[Acl]:
     """Yield the rows of a set whose digest is `named`."""
     for one in sorted(entries):
         yield Acl(acls_digest=named, **one._asdict())

@@ -55,7 +55,7 @@ def is_secret_key(key: str) -> bool:
     return _KEY.search(own) is not None or ("token" in own.lower() and _TOKEN_SETTING.search(own) is None)
 
 
-class _Judged:
+class _KnownSettings:
     """What `is_secret` found lately, by a keyed digest of setting and value: brokers set the same, and rows are judged twice."""
 
     def __init__(self, most: int) -> None:
@@ -78,7 +78,7 @@ class _Judged:
             self._found[name] = found
 
 
-_judged = _Judged(100_000)  # 1,000 brokers with 300 settings, 50 of them their own; 15 MB
+_judged = _KnownSettings(100_000)  # 1,000 brokers with 300 settings, 50 of them their own; 15 MB
 
 
 def is_secret(key: str, value: str) -> bool:

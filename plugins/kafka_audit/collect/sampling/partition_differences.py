@@ -12,7 +12,7 @@ Key = tuple[Hashable, ...]
 _SHIFT = 32  # a partition's number is Java's int
 
 
-class Partitions:
+class PartitionSet:
     """Distinct partitions in order, each as one text; they compare by their texts, so a set of equal partitions is equal."""
 
     def __init__(self, names: pa.StringArray) -> None:
@@ -26,13 +26,13 @@ class Partitions:
 
     def __eq__(self, other: object) -> bool:
         """Tell whether these are the same partitions."""
-        return isinstance(other, Partitions) and bool(self.names.equals(other.names))
+        return isinstance(other, PartitionSet) and bool(self.names.equals(other.names))
 
     def __hash__(self) -> int:
         """Return a number that equal ones have in common."""
         return hash((len(self), self.names[0].as_py() if len(self) else None))
 
-    def has_more_than(self, earlier: "Partitions | None") -> bool:
+    def has_more_than(self, earlier: "PartitionSet | None") -> bool:
         """Tell whether there is one here that was not there earlier."""
         if earlier is None or not len(earlier):
             return bool(len(self))
@@ -44,7 +44,7 @@ def partition_names(topics: pa.StringArray, partitions: Ints, *more: pa.StringAr
     return pc.binary_join_element_wise(pa.array(partitions).cast(pa.string()), *more, topics, "\0")
 
 
-NOWHERE = Partitions(pa.array([], pa.string()))
+NOWHERE = PartitionSet(pa.array([], pa.string()))
 
 
 class TopicLists:
@@ -58,9 +58,9 @@ class TopicLists:
         self._listed = listed
         self._digests = pc.unique(texts(listed, "topic_digest"))
         self._differ, self._names = _differing(partitions, listed, held, self._digests)
-        self._known: dict[str, tuple[frozenset[Key], Partitions]] = {}
+        self._known: dict[str, tuple[frozenset[Key], PartitionSet]] = {}
 
-    def compare(self, digest: str) -> tuple[frozenset[Key], Partitions]:
+    def compare(self, digest: str) -> tuple[frozenset[Key], PartitionSet]:
         """Return topics that only one side has, and partitions of the others that are not the same."""
         if digest not in self._known:
             own = self._listed.filter(pc.equal(self._listed.column("topics_digest"), digest))
@@ -73,9 +73,9 @@ class TopicLists:
             self._known[digest] = apart, self._partitions(digests)
         return self._known[digest]
 
-    def _partitions(self, digests: Ints) -> Partitions:
+    def _partitions(self, digests: Ints) -> PartitionSet:
         here = np.isin(self._differ, digests)
-        return Partitions(self._names.filter(pa.array(here))) if here.any() else NOWHERE
+        return PartitionSet(self._names.filter(pa.array(here))) if here.any() else NOWHERE
 
 
 def _differing(partitions: pa.Table, listed: pa.Table, held: pa.Table, digests: pa.Array) -> tuple[Ints, pa.StringArray]:

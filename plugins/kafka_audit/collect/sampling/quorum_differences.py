@@ -12,7 +12,7 @@ from kafka_audit.model.text import brokers, listing
 _T = TypeVar("_T", bound=Row)
 
 
-class Tables(Protocol):
+class RowsByTable(Protocol):
     """Rows by table."""
 
     def of(self, table: type[_T]) -> Iterable[_T]:
@@ -20,7 +20,7 @@ class Tables(Protocol):
         ...
 
 
-def find(tables: Tables, reasons: list[str]) -> set[tuple[Hashable, ...]]:
+def find(tables: RowsByTable, reasons: list[str]) -> set[tuple[Hashable, ...]]:
     """Return what a quorum at rest does not show: no leader or several, late replicas, fenced brokers, silent controllers."""
     views = tuple(tables.of(QuorumView))
     found: set[tuple[Hashable, ...]] = set()

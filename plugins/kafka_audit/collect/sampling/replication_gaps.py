@@ -5,13 +5,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_audit.collect.rows.columns import Lists, numbers, texts
-from kafka_audit.collect.sampling.partition_differences import Partitions, partition_names
+from kafka_audit.collect.sampling.partition_differences import PartitionSet, partition_names
 from kafka_audit.model.text import counted
 
 _NO_LEADER = -1
 
 
-def gaps(registered: pa.Table, listed: pa.Table, reasons: list[str]) -> Partitions:
+def gaps(registered: pa.Table, listed: pa.Table, reasons: list[str]) -> PartitionSet:
     """Return what is wrong with partitions, with a reason for each kind; `listed` counts where nothing is registered.
 
     The ISR is a part of the name: one that goes on changing has not settled.
@@ -24,9 +24,9 @@ def gaps(registered: pa.Table, listed: pa.Table, reasons: list[str]) -> Partitio
     in_sync = pc.binary_join(isr.take(short).arrow().cast(pa.list_(pa.string())), ",")
     names = []
     for at, more, words in ((leaderless, (), "has no leader"), (short, (in_sync,), "has replicas out of the ISR")):
-        found = Partitions(partition_names(topics.take(pa.array(at)), partitions[at], *more))
+        found = PartitionSet(partition_names(topics.take(pa.array(at)), partitions[at], *more))
         if len(found):
             what = words if len(found) == 1 else words.replace("has", "have", 1)
             reasons.append(f"{counted(len(found), 'partition')} {what}")
         names.append(found.names)
-    return Partitions(pa.concat_arrays(names))
+    return PartitionSet(pa.concat_arrays(names))

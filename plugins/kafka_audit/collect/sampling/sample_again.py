@@ -14,7 +14,7 @@ from kafka_audit.collect.rows.columns import numbers, positions, texts
 from kafka_audit.collect.rows.source_reads import CONTRADICTS_ZOOKEEPER, clean
 from kafka_audit.collect.sampling import sample_differences
 from kafka_audit.collect.sampling.partition_differences import partition_names
-from kafka_audit.collect.sampling.sample_differences import Differences, Tables
+from kafka_audit.collect.sampling.sample_differences import SampleDifferences, SampleTables
 from kafka_audit.collect.zookeeper.security import ZOOKEEPER
 from kafka_audit.model.tables import BrokerConfig, Probe, RegisteredBroker, RegisteredPartition, SourceRead
 
@@ -43,7 +43,7 @@ def why_again(sample: Collected, expect_brokers: int | None = None) -> str | Non
         sample: everything of one, view tables included.
         expect_brokers: how many the cluster file says there are.
     """
-    return _told(sample_differences.find(Tables(sample), expect_brokers))
+    return _told(sample_differences.find(SampleTables(sample), expect_brokers))
 
 
 def why_once_more(before: Collected, now: Collected, expect_brokers: int | None = None) -> str | None:
@@ -54,7 +54,7 @@ def why_once_more(before: Collected, now: Collected, expect_brokers: int | None 
         now: everything of the newest sample.
         expect_brokers: how many the cluster file says there are.
     """
-    old, new = Tables(before), Tables(now)
+    old, new = SampleTables(before), SampleTables(now)
     found = sample_differences.find(new, expect_brokers)
     reason = _told(found)
     if reason is None:
@@ -69,7 +69,7 @@ def session_wait(sample: Collected) -> float:
     that it cannot be told from one whose port is closed by a firewall. Restarted in KRaft mode, it contradicts ZooKeeper until
     its session ends.
     """
-    tables = Tables(sample)
+    tables = SampleTables(sample)
     with_zookeeper = any(one.observer == ZOOKEEPER for one in tables.of(SourceRead)) or tables.registry() is not None
     registered = {one.broker_id for one in (tables.of(RegisteredBroker) if with_zookeeper else tables.of(Probe))}
     key, default_s = (_SESSION_KEY, SESSION_S) if with_zookeeper else (_LEASE_KEY, LEASE_S)
@@ -83,14 +83,14 @@ def session_wait(sample: Collected) -> float:
     return min(max(told) / 1000 if told else default_s, MOST_SESSION_S) + TICK_S
 
 
-def _told(found: Differences) -> str | None:
+def _told(found: SampleDifferences) -> str | None:
     if not found.reasons:
         return None
     more = len(found.reasons) - _REASONS
     return "; ".join(found.reasons[:_REASONS]) + (f"; and {more} more" if more > 0 else "")
 
 
-def _moved(old: Tables, new: Tables, found: Differences) -> str | None:
+def _moved(old: SampleTables, new: SampleTables, found: SampleDifferences) -> str | None:
     """Return what changed in ZooKeeper under the differences of the newest sample."""
     before, now = old.registry(), new.registry()
     if before is None or now is None:

@@ -16,7 +16,7 @@ from kafka_audit.collect.connections.targets import UNREGISTERED
 from kafka_audit.collect.rows.collected import Collected
 from kafka_audit.collect.rows.source_reads import CONTRADICTS_ZOOKEEPER, LASTING, clean
 from kafka_audit.collect.sampling import ensemble_differences, quorum_differences, replication_gaps
-from kafka_audit.collect.sampling.partition_differences import Partitions, TopicLists
+from kafka_audit.collect.sampling.partition_differences import PartitionSet, TopicLists
 from kafka_audit.model.tables import (
     BOOTSTRAP,
     AclHolder,
@@ -46,7 +46,7 @@ View = tuple[str, str]  # observer, listener
 _T = TypeVar("_T", bound=Row)
 
 
-class Tables:
+class SampleTables:
     """Rows by table, and large tables as they are."""
 
     def __init__(self, collected: Collected) -> None:
@@ -74,7 +74,7 @@ class Tables:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Differences:
+class SampleDifferences:
     """What differs, by view and apart from views, with a reason in words for each group.
 
     Attributes:
@@ -87,7 +87,7 @@ class Differences:
     of_views: Mapping[View, frozenset[Key]]
     others: frozenset[Key]
     reasons: tuple[str, ...]
-    partitions: Mapping[View | None, Partitions] = field(default_factory=lambda: MappingProxyType({}))
+    partitions: Mapping[View | None, PartitionSet] = field(default_factory=lambda: MappingProxyType({}))
 
     def all(self) -> Iterator[Key]:
         """Yield every difference but those of partitions that are columns; a topic that many views lack comes once for each."""
@@ -95,7 +95,7 @@ class Differences:
         for keys in self.of_views.values():
             yield from keys
 
-    def has_more_than(self, earlier: "Differences") -> bool:
+    def has_more_than(self, earlier: "SampleDifferences") -> bool:
         """Tell whether there is one here that was not there earlier."""
         return (
             not self.others <= earlier.others
@@ -104,10 +104,10 @@ class Differences:
         )
 
 
-def find(tables: Tables, expect_brokers: int | None = None) -> Differences:
+def find(tables: SampleTables, expect_brokers: int | None = None) -> SampleDifferences:
     """Compare everything in one sample with everything else, and with the number of brokers that the cluster's owner expects."""
     of_views: dict[View, frozenset[Key]] = {}
-    partitions: dict[View | None, Partitions] = {}
+    partitions: dict[View | None, PartitionSet] = {}
     others: set[Key] = set()
     reasons: list[str] = []
     registry = tables.registry()
@@ -122,10 +122,12 @@ def find(tables: Tables, expect_brokers: int | None = None) -> Differences:
         others |= keys(tables, reasons)
     partitions[None] = replication_gaps.gaps(tables.columns(RegisteredPartition), tables.columns(ViewPartition), reasons)
     others |= _ensemble(tables, reasons)
-    return Differences(of_views=of_views, others=frozenset(others), reasons=tuple(dict.fromkeys(reasons)), partitions=partitions)
+    return SampleDifferences(
+        of_views=of_views, others=frozenset(others), reasons=tuple(dict.fromkeys(reasons)), partitions=partitions
+    )
 
 
-def _ensemble(tables: Tables, reasons: list[str]) -> set[Key]:
+def _ensemble(tables: SampleTables, reasons: list[str]) -> set[Key]:
     return ensemble_differences.find(tables.of(ZookeeperMember), tables.of(ZookeeperNode), reasons)
 
 
@@ -135,14 +137,14 @@ def _names(observers: Iterable[str]) -> str:
 
 
 def _against_zookeeper(
-    tables: Tables, registry: Registry, reasons: list[str]
-) -> tuple[dict[View, frozenset[Key]], dict[View | None, Partitions]]:
+    tables: SampleTables, registry: Registry, reasons: list[str]
+) -> tuple[dict[View, frozenset[Key]], dict[View | None, PartitionSet]]:
     """Return what each view has otherwise than ZooKeeper, and which partitions; equal views are compared once."""
     brokers = _BrokerLists(tables)
     topics = TopicLists(*map(tables.columns, (RegisteredTopic, RegisteredPartition, ViewTopic, ViewPartition)))
     of_views: dict[View, frozenset[Key]] = {}
-    of_partitions: dict[View | None, Partitions] = {}
-    holders: defaultdict[tuple[frozenset[Key], Partitions, int | None], list[str]] = defaultdict(list)
+    of_partitions: dict[View | None, PartitionSet] = {}
+    holders: defaultdict[tuple[frozenset[Key], PartitionSet, int | None], list[str]] = defaultdict(list)
     for view in tables.of(BrokerView):
         names, partitions = topics.compare(view.topics_digest)
         keys = brokers.compare(view.brokers_digest, view.listener) | names
@@ -157,7 +159,7 @@ def _against_zookeeper(
     return of_views, of_partitions
 
 
-def _absent(tables: Tables, registry: Registry, expected: int | None, reasons: list[str]) -> set[Key]:
+def _absent(tables: SampleTables, registry: Registry, expected: int | None, reasons: list[str]) -> set[Key]:
     """Return the brokers that assignments or the owner know and ZooKeeper does not: gone, or between two registrations."""
     if registry.brokers_pzxid is None:
         return set()  # not read, so nobody is known to be absent
@@ -178,7 +180,7 @@ def _absent(tables: Tables, registry: Registry, expected: int | None, reasons: l
     return found
 
 
-def _counted(keys: frozenset[Key], partitions: Partitions, controller: int | None, registry: Registry) -> str:
+def _counted(keys: frozenset[Key], partitions: PartitionSet, controller: int | None, registry: Registry) -> str:
     kinds = {kind: sum(key[0] == kind for key in keys) for kind in ("broker", "topic")} | {"partition": len(partitions)}
     parts = [f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in kinds.items() if count]
     if any(key[0] == "controller" for key in keys):
@@ -189,7 +191,7 @@ def _counted(keys: frozenset[Key], partitions: Partitions, controller: int | Non
 class _BrokerLists:
     """Lists of brokers against the registrations, per listener."""
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: SampleTables) -> None:
         self._registered: defaultdict[str, dict[int, tuple[str, int] | None]] = defaultdict(dict)
         for one in tables.of(RegisteredEndpoint):
             self._registered[one.listener][one.broker_id] = (one.host, one.port)
@@ -209,7 +211,7 @@ class _BrokerLists:
         return self._known[digest, listener]
 
 
-def _among_brokers(tables: Tables, reasons: list[str]) -> set[Key]:
+def _among_brokers(tables: SampleTables, reasons: list[str]) -> set[Key]:
     """Return the listeners on which brokers do not show the same; answers of different versions have different columns."""
     groups: defaultdict[tuple[str, int], defaultdict[tuple[str, str], list[str]]] = defaultdict(lambda: defaultdict(list))
     for view in tables.of(BrokerView):
@@ -225,7 +227,7 @@ def _among_brokers(tables: Tables, reasons: list[str]) -> set[Key]:
     return found
 
 
-def _acls(tables: Tables, reasons: list[str]) -> set[Key]:
+def _acls(tables: SampleTables, reasons: list[str]) -> set[Key]:
     """Return the brokers that hold other ACLs than ZooKeeper: one that hears of a change a moment later is no finding."""
     held = {one.observer: one.acls_digest for one in tables.of(AclHolder)}
     zookeeper = held.pop("zookeeper", None)
@@ -235,7 +237,7 @@ def _acls(tables: Tables, reasons: list[str]) -> set[Key]:
     return {("acls", observer, held[observer], zookeeper) for observer in differ}
 
 
-def _reads(tables: Tables, reasons: list[str]) -> set[Key]:
+def _reads(tables: SampleTables, reasons: list[str]) -> set[Key]:
     found: set[Key] = set()
     for read in tables.of(SourceRead):
         # `broker@…` too: a broker that is down for a restart has no registration, so nobody knows whose address it is.
@@ -250,7 +252,7 @@ def _reads(tables: Tables, reasons: list[str]) -> set[Key]:
     return found
 
 
-def _identities(tables: Tables, reasons: list[str]) -> set[Key]:
+def _identities(tables: SampleTables, reasons: list[str]) -> set[Key]:
     found: set[Key] = set()
     for one in tables.of(BrokerIdentity):
         if one.broker_id != UNREGISTERED and one.answered_by not in {None, one.broker_id}:
@@ -259,7 +261,7 @@ def _identities(tables: Tables, reasons: list[str]) -> set[Key]:
     return found
 
 
-def _shared_addresses(tables: Tables, reasons: list[str]) -> set[Key]:
+def _shared_addresses(tables: SampleTables, reasons: list[str]) -> set[Key]:
     """Return addresses under which a list names two brokers: one of them may just have taken the other's place."""
     held: defaultdict[tuple[str, str, int], set[int]] = defaultdict(set)
     for one in tables.of(ViewBroker):
@@ -270,7 +272,7 @@ def _shared_addresses(tables: Tables, reasons: list[str]) -> set[Key]:
     return {("shared address", *one) for one in shared}
 
 
-def _probes(tables: Tables, reasons: list[str]) -> set[Key]:
+def _probes(tables: SampleTables, reasons: list[str]) -> set[Key]:
     found: set[Key] = set()
     for one in tables.of(Probe):
         if one.outcome == "failed":
@@ -280,7 +282,7 @@ def _probes(tables: Tables, reasons: list[str]) -> set[Key]:
     return found
 
 
-def _leadership(tables: Tables, reasons: list[str]) -> set[Key]:
+def _leadership(tables: SampleTables, reasons: list[str]) -> set[Key]:
     """Return partitions that a broker denies to lead, or cannot serve: the reference was read a moment earlier."""
     found: set[Key] = set()
     counts: defaultdict[tuple[int, int], int] = defaultdict(int)

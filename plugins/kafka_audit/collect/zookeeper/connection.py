@@ -63,7 +63,7 @@ class Handler(SequentialThreadingHandler):  # type: ignore[misc] # kazoo has no 
         return connection
 
 
-class Connection(ConnectionHandler):  # type: ignore[misc] # see above
+class ZookeeperConnection(ConnectionHandler):  # type: ignore[misc] # see above
     """Reads frames within bounds.
 
     Attributes:

@@ -78,7 +78,7 @@ def runs_without_zookeeper(rows: Iterable[Row]) -> bool:
     A broker says it by what it offers, and one may lie. ZooKeeper must agree: the broker is not registered there, and either a
     KRaft controller has claimed /controller, or no broker holds a session. Where ZooKeeper was not read, all brokers must agree.
     """
-    return _without(_Sample(rows))
+    return _without(_MigratingSample(rows))
 
 
 def without_zookeeper(collected: Collected) -> Collected:
@@ -88,7 +88,7 @@ def without_zookeeper(collected: Collected) -> Collected:
     that offers KRaft's DescribeQuorum while ZooKeeper holds a session of it, or remains the reference, contradicts ZooKeeper: its
     answer to ApiVersions becomes a failed read, and what it says of KRaft is left out.
     """
-    sample = _Sample(collected.rows)
+    sample = _MigratingSample(collected.rows)
     found, left_out = sample.rows, _without(sample)
     contradict = sample.contradict(left_out=left_out)
     if contradict:
@@ -101,7 +101,7 @@ def without_zookeeper(collected: Collected) -> Collected:
     )
 
 
-class _Sample:
+class _MigratingSample:
     """Who offers what in one sample, and who is registered in ZooKeeper."""
 
     def __init__(self, rows: Iterable[Row]) -> None:
@@ -134,7 +134,7 @@ class _Sample:
         return {one for one in self.offering if self.asked[one] in self.live}
 
 
-def _without(sample: _Sample) -> bool:
+def _without(sample: _MigratingSample) -> bool:
     if all(sample.asked[one] in sample.registered for one in sample.offering):
         return False
     if sample.claimed:

@@ -54,7 +54,7 @@ class Znode:
 Result: TypeAlias = Znode | KazooException
 
 
-class Client(Protocol):
+class ZookeeperClient(Protocol):
     """What is used of kazoo's client."""
 
     chroot: str
@@ -200,7 +200,7 @@ class _Held(dict[str, Result]):
 class ZnodeReader:
     """Reads many znodes of one session."""
 
-    def __init__(self, client: Client, read_s: float, deadline: float) -> None:
+    def __init__(self, client: ZookeeperClient, read_s: float, deadline: float) -> None:
         """Take a started client; `read_s` bounds each request, `deadline` (of `time.monotonic()`) everything read here."""
         self._client = client
         self._read_s = read_s

@@ -8,7 +8,7 @@ from itertools import chain
 import numpy as np
 
 from kafka_audit.collect.rows.columns import NONE, Ints, Lists
-from kafka_audit.collect.zookeeper.znodes import INT, State
+from kafka_audit.collect.zookeeper.znodes import INT, StateZnode
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +23,7 @@ class States:
     mzxid: Ints
 
     @classmethod
-    def of(cls, states: Sequence[State | None], mzxid: Sequence[int]) -> "States":
+    def of(cls, states: Sequence[StateZnode | None], mzxid: Sequence[int]) -> "States":
         """Return states that were decoded one by one, None for a znode that does not exist."""
         none = np.array([one is None for one in states], np.bool_)
         isr = [() if one is None else one.isr for one in states]
@@ -65,7 +65,7 @@ class States:
         )
 
 
-def _recovery(state: State) -> int:
+def _recovery(state: StateZnode) -> int:
     return NONE if state.leader_recovery_state is None else state.leader_recovery_state
 
 

@@ -16,7 +16,7 @@ from kafka_audit.model.tables import Reassignment, RegisteredPartition, Register
 from kafka_audit.model.trusted_hosts import normal_host
 
 
-class Topics:
+class RegisteredTopics:
     """/brokers/topics: topics in the order in which they were read, and their partitions one after the other, as columns."""
 
     def __init__(self) -> None:
@@ -149,7 +149,7 @@ class Registered:
     brokers_pzxid: int | None = None
     brokers: dict[int, Registration] = field(default_factory=dict)
     deleting: frozenset[str] = frozenset()
-    topics: Topics = field(default_factory=Topics)
+    topics: RegisteredTopics = field(default_factory=RegisteredTopics)
     states: PartitionStates = field(default_factory=PartitionStates)
 
     def rows(self, sample: int, zxid_before: int, zxid_after: int) -> Iterator[Row]:

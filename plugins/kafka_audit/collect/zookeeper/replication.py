@@ -19,7 +19,7 @@ _R = TypeVar("_R")
 _T = TypeVar("_T")
 
 
-class Reader(Protocol):
+class ReplicationReader(Protocol):
     """What a look offers: many znodes at once, and a row for each znode that cannot be read."""
 
     def get_many(self, paths: Sequence[str]) -> dict[str, Result]: ...  # noqa: D102 -- see above
@@ -31,10 +31,10 @@ class Reader(Protocol):
     def decode(self, path: str, result: _R | KazooException, decode: Callable[[_R], _T]) -> _T | None: ...  # noqa: D102
 
 
-class ReplicationLook:
+class ReplicationZnodes:
     """Reads the sets; each method raises what the whole set fails with, and rows hold what was told."""
 
-    def __init__(self, reader: Reader, sample: int) -> None:
+    def __init__(self, reader: ReplicationReader, sample: int) -> None:
         """Take the look that this one is a part of."""
         self._reader = reader
         self._sample = sample

@@ -23,7 +23,7 @@ PLANNED = (ACLS, BROKER_CONFIGS, USERS)
 _T = TypeVar("_T")
 
 
-class Reader(Protocol):
+class SecurityReader(Protocol):
     """What a look offers: names below a path, many znodes at once, and a row for each znode that cannot be read."""
 
     def children(self, path: str) -> tuple[list[str], Any]: ...  # noqa: D102 -- see above
@@ -33,10 +33,10 @@ class Reader(Protocol):
     def decode(self, path: str, result: Result, decode: Callable[[Znode], _T]) -> _T | None: ...  # noqa: D102
 
 
-class SecurityLook:
+class SecurityZnodes:
     """Reads the sets; each method raises what the whole set fails with, and rows hold what was told."""
 
-    def __init__(self, reader: Reader, sample: int) -> None:
+    def __init__(self, reader: SecurityReader, sample: int) -> None:
         """Take the look that this one is a part of."""
         self._reader = reader
         self._sample = sample

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote
 
-from kafka_audit.collect.rows.acl_sets import Entry
+from kafka_audit.collect.rows.acl_sets import AclEntry
 from kafka_audit.collect.rows.secret_keys import is_secret
 from kafka_audit.collect.zookeeper.multi_read import Znode
 from kafka_audit.collect.zookeeper.znodes import ZnodeError, broker_id, read_object
@@ -24,7 +24,7 @@ def _object(znode: Znode) -> dict[str, Any]:
     return read_object(znode.data)
 
 
-def acls(resource_type: str, name: str, pattern: str, znode: Znode) -> tuple[Entry, ...]:
+def acls(resource_type: str, name: str, pattern: str, znode: Znode) -> tuple[AclEntry, ...]:
     """Decode the ACLs of one resource; raises ZnodeError."""
     found = _object(znode).get("acls")
     if not isinstance(found, list):
@@ -33,13 +33,13 @@ def acls(resource_type: str, name: str, pattern: str, znode: Znode) -> tuple[Ent
     return tuple(_entry(resource_type, name, pattern, one) for one in found)
 
 
-def _entry(resource_type: str, name: str, pattern: str, one: object) -> Entry:
+def _entry(resource_type: str, name: str, pattern: str, one: object) -> AclEntry:
     parts = one if isinstance(one, dict) else {}
     principal, host, operation, permission = (parts.get(key) for key in ("principal", "host", "operation", "permissionType"))
     if not (isinstance(principal, str) and isinstance(host, str) and isinstance(operation, str) and isinstance(permission, str)):
         msg = "an entry of acls has no principal, host, operation or permissionType"
         raise ZnodeError(msg)
-    return Entry(resource_type, name, pattern, principal, host, operation, permission.upper())
+    return AclEntry(resource_type, name, pattern, principal, host, operation, permission.upper())
 
 
 def _config(znode: Znode) -> Mapping[str, Any]:

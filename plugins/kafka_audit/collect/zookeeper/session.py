@@ -146,7 +146,7 @@ def _client(access: ZookeeperAccess, read_s: float, secrets: Mapping[str, str], 
     except ValueError as error:
         msg = f"zookeeper {access.connect}: {error}"
         raise UsageError(msg) from error
-    client._connection = connection.Connection(client, budget, read_s, options.get("sasl_options"))  # noqa: SLF001 -- there is no other place
+    client._connection = connection.ZookeeperConnection(client, budget, read_s, options.get("sasl_options"))  # noqa: SLF001 -- there is no other place
     return client
 
 

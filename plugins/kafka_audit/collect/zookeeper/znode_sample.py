@@ -20,13 +20,13 @@ from kafka_audit.collect.rows.source_reads import Asking, ReadError, any_answer,
 from kafka_audit.collect.zookeeper import migration, znode_health, znodes
 from kafka_audit.collect.zookeeper.multi_read import Contents, Result, Znode, ZnodeReader
 from kafka_audit.collect.zookeeper.partition_states import States, decoded
-from kafka_audit.collect.zookeeper.registered import Registered, Topics, by_priority
+from kafka_audit.collect.zookeeper.registered import Registered, RegisteredTopics, by_priority
 from kafka_audit.collect.zookeeper.replication import PLANNED as REPLICATION
-from kafka_audit.collect.zookeeper.replication import ReplicationLook
+from kafka_audit.collect.zookeeper.replication import ReplicationZnodes
 from kafka_audit.collect.zookeeper.security import PLANNED as SECURITY
-from kafka_audit.collect.zookeeper.security import SecurityLook
+from kafka_audit.collect.zookeeper.security import SecurityZnodes
 from kafka_audit.collect.zookeeper.session import Session
-from kafka_audit.collect.zookeeper.znodes import Registration, State, ZnodeError
+from kafka_audit.collect.zookeeper.znodes import Registration, StateZnode, ZnodeError
 from kafka_audit.model.tables import Migration, Row, SourceRead, TopicConfig
 
 IDS, TOPICS, DELETING = "/brokers/ids", "/brokers/topics", "/admin/delete_topics"
@@ -61,7 +61,7 @@ _R = TypeVar("_R")
 _T = TypeVar("_T")
 
 
-class Look:
+class ZnodeSample:
     """Reads one cluster once."""
 
     def __init__(self, session: Session, asking: Asking, read_s: float, deadline: float, budget: Budget | None = None) -> None:
@@ -92,7 +92,7 @@ class Look:
             (TOPICS, self._read_topics),
             (STATES, self._read_states),
         )
-        replication, security = ReplicationLook(self, self._asking.sample), SecurityLook(self, self._asking.sample)
+        replication, security = ReplicationZnodes(self, self._asking.sample), SecurityZnodes(self, self._asking.sample)
         last = (
             lambda: replication.read_topic_configs(self._found.topics.names),
             replication.read_reassignments,
@@ -307,7 +307,7 @@ class Look:
             words = f"a topic's name of {len(name)} characters below {TOPICS}"
             self._fail(f"{TOPICS}/{name}", ReadError("unreadable", words, f"no such znode below {TOPICS}"))
         kept = [name for name in names if len(name) <= _LONGEST_TOPIC]
-        topics, most = Topics(), self._budget.limits.rows - len(names)
+        topics, most = RegisteredTopics(), self._budget.limits.rows - len(names)
         for first, contents in self.each(len(kept), lambda place: f"{TOPICS}/{kept[place]}"):
             found = zip(kept[first:], contents.data, contents.czxid.tolist(), contents.mzxid.tolist(), strict=False)
             for at, (name, data, czxid, mzxid) in enumerate(found):
@@ -342,7 +342,7 @@ class Look:
 
     def _one_by_one(self, places: Ints, contents: Contents) -> tuple[Ints, States]:
         """Decode states of which one is odd; return which of the batch make sense, and what they hold."""
-        found: dict[int, State] = {}
+        found: dict[int, StateZnode] = {}
         for at in contents.good().tolist():
             state = self.decode(self._found.topics.state_path(places[at], TOPICS), contents.data[at], znodes.state)
             if state is not None:

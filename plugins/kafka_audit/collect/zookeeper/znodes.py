@@ -42,7 +42,7 @@ class Assignment:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class StateZnode:
     """/brokers/topics/T/partitions/P/state."""
 
     leader: int
@@ -183,11 +183,11 @@ def _by_partition(content: Mapping[str, Any], key: str) -> dict[int, tuple[int, 
     return dict(sorted(found.items()))
 
 
-def state(data: bytes) -> State:
+def state(data: bytes) -> StateZnode:
     """Decode a partition's state; raises ZnodeError."""
     content = read_object(data)
     recovery = content.get("leader_recovery_state")
-    return State(
+    return StateZnode(
         leader=_int(content, "leader"),
         leader_epoch=_int(content, "leader_epoch"),
         controller_epoch=_int(content, "controller_epoch"),

@@ -13,7 +13,7 @@ from kafka_audit.collect.rows.collected import Collected
 from kafka_audit.collect.rows.source_reads import Asking, ReadError, any_answer, clean
 from kafka_audit.collect.zookeeper import ensemble
 from kafka_audit.collect.zookeeper.session import Session, open_session
-from kafka_audit.collect.zookeeper.znode_sample import IDS, PLANNED, Look
+from kafka_audit.collect.zookeeper.znode_sample import IDS, PLANNED, ZnodeSample
 from kafka_audit.model.cluster import ZookeeperAccess
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.tables import Registry, Row
@@ -51,7 +51,7 @@ def read(  # noqa: PLR0913 -- one of them where there is an audit
     try:
         with any_answer(), open_session(access, read_s, secrets, own) as session:
             _demand_kafka(session, access, own.demand_time(read_s))
-            found = Look(session, asking, read_s, own.deadline, own).take()
+            found = ZnodeSample(session, asking, read_s, own.deadline, own).take()
     except ReadError as error:
         found = Collected(rows=tuple(asking.failed(f"zookeeper {path}", error) for path in PLANNED))
     known = any(isinstance(row, Registry) for row in found.rows)
@@ -64,7 +64,7 @@ def registrations(access: ZookeeperAccess, secrets: Mapping[str, str], *, read_s
     asking = Asking(sample=1, observer="zookeeper", target=access.connect)
     try:
         with any_answer(), open_session(access, read_s, secrets, budget) as session:
-            return Look(session, asking, read_s, budget.deadline, budget).registrations()
+            return ZnodeSample(session, asking, read_s, budget.deadline, budget).registrations()
     except ReadError:  # the look that follows says so
         return ()
 

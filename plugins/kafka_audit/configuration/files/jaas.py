@@ -30,7 +30,7 @@ class JaasError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Login:
+class JaasLogin:
     """A name and a password: on side "client" of this broker at others, on side "server" of whom it lets in."""
 
     side: str
@@ -45,18 +45,18 @@ class Module:
     name: str
     options: Mapping[str, str] = field(repr=False)
 
-    def logins(self) -> Iterator[Login]:
+    def logins(self) -> Iterator[JaasLogin]:
         """Yield the logins of PLAIN, SCRAM and Kerberos modules (a principal has no password here); others hold none."""
         if self.name.endswith(".Krb5LoginModule") and "principal" in self.options:
-            yield Login("client", self.options["principal"], "")
+            yield JaasLogin("client", self.options["principal"], "")
         plain = self.name.endswith(".PlainLoginModule")
         if not plain and not self.name.endswith(".ScramLoginModule"):
             return
         if "username" in self.options and "password" in self.options:
-            yield Login("client", self.options["username"], self.options["password"])
+            yield JaasLogin("client", self.options["username"], self.options["password"])
         for key, value in self.options.items():
             if plain and key.startswith(_USER):
-                yield Login("server", key.removeprefix(_USER), value)
+                yield JaasLogin("server", key.removeprefix(_USER), value)
 
 
 def read(text: str) -> Module:

@@ -63,7 +63,7 @@ class Effort:
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class RegexMatch:
     """Where a pattern matched: from and to of the whole (0) and of each group; (-1, -1) of one that took no part."""
 
     text: str
@@ -98,7 +98,7 @@ class JavaPattern:
         """Compile; raises RulesError with Java's words where Java refuses, UnsupportedError where that is not known."""
         if len(pattern) > LONGEST:
             unknown(f"more than {LONGEST} characters", f"{pattern[:40]}…")
-        reader = _Reader(pattern)
+        reader = _RegexParser(pattern)
         self.pattern, self._reader = pattern, reader
         import re2  # noqa: PLC0415 -- Spark's driver imports all checks, may stand where no re2 is, and matches nothing
 
@@ -112,17 +112,17 @@ class JavaPattern:
         self._names: Mapping[str, int] = self._compiled.groupindex
         self.size: int = self._compiled.programsize * (1 + self._groups // 8)  # RE2 copies groups at each step
 
-    def matches(self, text: str, effort: Effort | None = None) -> Match | None:
+    def matches(self, text: str, effort: Effort | None = None) -> RegexMatch | None:
         """Match the whole text. `effort` is what may be spent; None is for patterns of Kafka's own."""
         self._refuse(text)
         return self._found(self._compiled.fullmatch, text, 0, effort)
 
-    def looking_at(self, text: str, effort: Effort | None = None) -> Match | None:
+    def looking_at(self, text: str, effort: Effort | None = None) -> RegexMatch | None:
         """Match the beginning."""
         self._refuse(text)
         return self._found(self._compiled.match, text, 0, effort)
 
-    def find(self, text: str, effort: Effort | None = None) -> Iterator[Match]:
+    def find(self, text: str, effort: Effort | None = None) -> Iterator[RegexMatch]:
         """Yield one match after the other; after an empty one Java goes a character on."""
         self._refuse(text)
         at = 0
@@ -145,7 +145,7 @@ class JavaPattern:
                 break
         return "".join([*parts, text[at:]])
 
-    def _found(self, search: Callable[[str, int], Any], text: str, at: int, effort: Effort | None) -> Match | None:
+    def _found(self, search: Callable[[str, int], Any], text: str, at: int, effort: Effort | None) -> RegexMatch | None:
         if effort is not None:
             if len(text) > LONGEST:
                 unknown(f"a name of more than {LONGEST} characters", self.pattern)
@@ -153,7 +153,7 @@ class JavaPattern:
         found = search(text, at)
         if found is None:
             return None
-        return Match(text, tuple(found.span(group) for group in range(self._groups + 1)), self._names)
+        return RegexMatch(text, tuple(found.span(group) for group in range(self._groups + 1)), self._names)
 
     def _refuse(self, text: str) -> None:
         """Raise UnsupportedError for a text that this pattern may read otherwise in Java."""
@@ -203,7 +203,7 @@ class _Open:
         return self.some_empty or self.empty
 
 
-class _Reader:
+class _RegexParser:
     """Puts one pattern into RE2's words, from left to right."""
 
     def __init__(self, pattern: str) -> None:
@@ -344,7 +344,7 @@ def _unquoted(found: re.Match[str]) -> str:
     return found[2] or "".join(c if c.isalnum() or not c.isascii() else f"\\{c}" for c in found[1])
 
 
-def expanded(found: Match, replacement: str) -> str:
+def expanded(found: RegexMatch, replacement: str) -> str:
     """Return a replacement with `$1`, `${name}` and backslashes done; raises MappingError where Java throws."""
     parts, text = [], Text(replacement)
     while letter := text.take():
@@ -358,7 +358,7 @@ def expanded(found: Match, replacement: str) -> str:
     return "".join(parts)
 
 
-def _referred(found: Match, text: Text) -> str:
+def _referred(found: RegexMatch, text: Text) -> str:
     """Return what a reference whose `$` has been read stands for; a group that took no part stands for nothing."""
     letter = text.take()
     if not letter:
@@ -378,7 +378,7 @@ def _referred(found: Match, text: Text) -> str:
     return found[number] or ""
 
 
-def _name(found: Match, text: Text) -> str:
+def _name(found: RegexMatch, text: Text) -> str:
     taken = text.taken(_NAME)
     name = taken[0] if taken else ""
     if not name:

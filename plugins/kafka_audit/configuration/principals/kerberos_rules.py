@@ -20,7 +20,7 @@ _LARGEST = 2**31 - 1
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Rule:
+class _KerberosRule:
     """One rule; DEFAULT has no format."""
 
     components: int = 0
@@ -94,14 +94,14 @@ class KerberosRules:
         raise MappingError(message)
 
 
-def _read(piece: str) -> _Rule:
+def _read(piece: str) -> _KerberosRule:
     found = whole(compiled(_RULE), piece)
     if found[2] is not None:
-        return _Rule()
+        return _KerberosRule()
     if not found[5] or int(found[5]) > _LARGEST:
         message = f'For input string: "{found[5]}"'
         raise RulesError(message)
-    return _Rule(
+    return _KerberosRule(
         components=int(found[5]),
         format=found[6],
         match=None if found[8] is None else compiled(found[8]),

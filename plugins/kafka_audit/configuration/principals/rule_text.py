@@ -5,7 +5,7 @@ from functools import lru_cache, wraps
 from typing import TypeVar
 
 from kafka_audit.configuration.principals.errors import RulesError, UnsupportedError
-from kafka_audit.configuration.principals.java_regex import LONGEST, JavaPattern, Match
+from kafka_audit.configuration.principals.java_regex import LONGEST, JavaPattern, RegexMatch
 
 MOST_CHARACTERS = 16 * 1024
 """Of all rules of a listener: some 200 of them. Each is read, and then tried for each name."""
@@ -28,7 +28,7 @@ def trimmed(text: str | None) -> str:
     return found
 
 
-def whole(parser: JavaPattern, piece: str) -> Match:
+def whole(parser: JavaPattern, piece: str) -> RegexMatch:
     """Return the match of one rule; raises RulesError in Kafka's words, which are the same for SSL and Kerberos."""
     if len(piece) > LONGEST:
         message = f"a rule of {len(piece)} characters, which can end the stack of Java's matcher"

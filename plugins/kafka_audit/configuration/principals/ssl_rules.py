@@ -20,7 +20,7 @@ _LARGEST = 2**31 - 1
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Rule:
+class _SslRule:
     """One rule; DEFAULT has no pattern."""
 
     pattern: JavaPattern | None = None
@@ -70,11 +70,11 @@ class SslRules:
         raise MappingError(message)
 
 
-def _read(piece: str) -> _Rule | None:
+def _read(piece: str) -> _SslRule | None:
     found = whole(compiled(_RULE), piece)
     if found[1] is not None:
-        return _Rule()
-    return None if found[2] is None else _Rule(pattern=compiled(found[2]), replacement=found[4] or "", case=found[6] or "")
+        return _SslRule()
+    return None if found[2] is None else _SslRule(pattern=compiled(found[2]), replacement=found[4] or "", case=found[6] or "")
 
 
 def _escaped(replacement: str, groups: int) -> str:

@@ -17,14 +17,14 @@ _JUDGES = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Refusal:
+class StartRefusal:
     """What KafkaConfig says when it refuses; `key` is to blame where one can be named."""
 
     message: str
     key: str | None
 
 
-def refusal(properties: Mapping[str, str], version: str) -> Refusal | None:
+def refusal(properties: Mapping[str, str], version: str) -> StartRefusal | None:
     """Return what a release's KafkaConfig says against a configuration, None where it accepts it.
 
     Args:
@@ -37,7 +37,7 @@ def refusal(properties: Mapping[str, str], version: str) -> Refusal | None:
         # Kafka copies node.id and broker.id to each other: blame the one that stands in the file.
         other = {"broker.id": "node.id", "node.id": "broker.id"}.get(error.key or "")
         key = other if other in properties and error.key not in properties else error.key
-        return Refusal(message=error.message, key=key)
+        return StartRefusal(message=error.message, key=key)
     return None
 
 

@@ -16,7 +16,7 @@ _CONSUMER, _SHARE, _STREAMS = "group.consumer", "group.share", "group.streams"
 _LOCK = "group.share.{}record.lock.duration.ms"
 
 
-class Limits:
+class GroupLimits:
     """Comparisons in a release's words."""
 
     def __init__(self, config: Config, equal: str) -> None:
@@ -72,7 +72,7 @@ def groups_3(config: Config) -> None:
     """Raise ConfigError with what release 3.9 says."""
     _assignors(config, "group.consumer.assignors")
     _codec(config)
-    limits = Limits(config, "equals to")
+    limits = GroupLimits(config, "equals to")
     told, most = "offsets.commit.required.acks", "offsets.topic.replication.factor"
     if not -1 <= config.number(told) <= config.number(most):
         message = f"{told} must be greater or equal to -1 and less or equal to {most}"
@@ -91,7 +91,7 @@ def groups_4(config: Config) -> None:
     _assignors(config, "group.share.assignors", ("simple",))
     if config.version >= "4.4":
         _assignors(config, "group.streams.assignors", ("sticky",))
-    limits = Limits(config, "equal to")
+    limits = GroupLimits(config, "equal to")
     for prefix in (_CONSUMER, _SHARE, _STREAMS):
         limits.between(prefix, _HEARTBEAT)
         limits.between(prefix, _SESSION)

@@ -66,7 +66,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Page:
+class FindingsPage:
     """A page of findings: `of` findings pass, `pages` of them, this one from `first` to `last`."""
 
     rows: tuple[Mapping[str, Any], ...]
@@ -78,7 +78,7 @@ class Page:
     last: int
 
 
-def listed(document: Mapping[str, Any], wanted: Wanted, per_page: int = PER_PAGE) -> Page:
+def listed(document: Mapping[str, Any], wanted: Wanted, per_page: int = PER_PAGE) -> FindingsPage:
     """Return the page that is wanted, or the last one there is; each row gets `part`: of an incident, or on its own."""
     found = [finding for finding in document["findings"] if _passes(finding, wanted)]
     pages = max(-(-len(found) // per_page), 1)
@@ -86,7 +86,7 @@ def listed(document: Mapping[str, Any], wanted: Wanted, per_page: int = PER_PAGE
     start = (number - 1) * per_page
     incident = {fingerprint: number for number, one in enumerate(document["incidents"], 1) for fingerprint in one["findings"]}
     rows = tuple({**finding, "part": incident.get(finding["fingerprint"])} for finding in found[start : start + per_page])
-    return Page(
+    return FindingsPage(
         rows=rows,
         of=len(found),
         all_of=len(document["findings"]),

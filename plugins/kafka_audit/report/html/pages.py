@@ -16,7 +16,7 @@ from kafka_audit.report import explain
 from kafka_audit.report.digest import Digest
 from kafka_audit.report.html import doc_page, timeline
 from kafka_audit.report.html.templating import environment
-from kafka_audit.report.state import GROUPS, INCIDENT, UNJUDGED, State
+from kafka_audit.report.state import GROUPS, INCIDENT, UNJUDGED, CheckState
 
 TREND = 14
 _HEIGHTS = {"critical": 17, "high": 13, "medium": 9, "low": 6, "info": 6, "ok": 4, "unknown": 15, "na": 4, "no": 16}
@@ -98,17 +98,17 @@ def _is_later(at: datetime | None, newest: Digest | None) -> bool:
     return at is None or judged is None or at > judged
 
 
-def _failed(failed: Failed, newest: Digest | None) -> State:
+def _failed(failed: Failed, newest: Digest | None) -> CheckState:
     when = f" of {failed.at.strftime('%d %b %H:%M UTC').lstrip('0')}" if failed.at else ""
     last = f" Last report: {newest.state.sentence}." if newest else " There is no earlier report."
     sentence = f"Not audited: the run{when} has no report, because its task `{failed.task}` failed.{last}"
-    return State(group=UNJUDGED, mark="no", word=_FAILED, note="see its log", sentence=sentence)
+    return CheckState(group=UNJUDGED, mark="no", word=_FAILED, note="see its log", sentence=sentence)
 
 
-_NEVER = State(group=UNJUDGED, mark="na", word="never audited", note="in the cluster file", sentence="No audit yet.")
+_NEVER = CheckState(group=UNJUDGED, mark="na", word="never audited", note="in the cluster file", sentence="No audit yet.")
 
 
-def _with_age(digests: Sequence[Digest], now: datetime) -> State:
+def _with_age(digests: Sequence[Digest], now: datetime) -> CheckState:
     """Return the newest state; one that should have been followed by others long ago says nothing of today."""
     newest = digests[0]
     times = [moment for moment in (_moment(digest.finished_at) for digest in digests) if moment]

@@ -6,7 +6,7 @@ from typing import Any
 
 from kafka_audit.model.text import clean, ranges
 from kafka_audit.report import matrix
-from kafka_audit.report.matrix import FOLD_ABOVE, LADDER, MEANING, Observer, folded
+from kafka_audit.report.matrix import FOLD_ABOVE, LADDER, MEANING, MatrixRow, folded
 
 MODES = {"worst": "Worst layer", "reach": "Reaches", "view": "Sees"}
 _CLASSES = {".": "O", "-": "N", "?": "U"}
@@ -58,7 +58,7 @@ def build(drawn: Mapping[str, Any], *, mode: str = "worst", fold: bool | None = 
         mode: `worst`, `reach` or `view`.
         fold: put equal rows and equal columns together; None: above 12 brokers.
     """
-    observers = [Observer(**raw) for raw in drawn["observers"]]
+    observers = [MatrixRow(**raw) for raw in drawn["observers"]]
     ids: Sequence[int] = drawn["brokers"]
     if not observers or not ids:
         return None
@@ -103,11 +103,11 @@ def _split(groups: Sequence[Sequence[int]], keys: Sequence[str]) -> list[list[in
     return found
 
 
-def _line(observer: Observer, mode: str) -> str:
+def _line(observer: MatrixRow, mode: str) -> str:
     return {"reach": observer.reach, "view": observer.view}.get(mode) or observer.worst()
 
 
-def _cell(drawn: Mapping[str, Any], observer: Observer, mode: str, group: Sequence[int], column: int) -> Cell:
+def _cell(drawn: Mapping[str, Any], observer: MatrixRow, mode: str, group: Sequence[int], column: int) -> Cell:
     letter = _line(observer, mode)[column]
     pair = (observer.reach[column], observer.view[column])
     return Cell(
@@ -119,7 +119,7 @@ def _cell(drawn: Mapping[str, Any], observer: Observer, mode: str, group: Sequen
     )
 
 
-def _says(drawn: Mapping[str, Any], observer: Observer, letter: str, group: Sequence[int]) -> str:
+def _says(drawn: Mapping[str, Any], observer: MatrixRow, letter: str, group: Sequence[int]) -> str:
     """Return the reason that the document gives for a cell; empty for agreement and for what was not asked."""
     for why in drawn["why"]:
         named = not why["brokers"] or set(group) & set(why["brokers"])
@@ -146,7 +146,7 @@ def _column(drawn: Mapping[str, Any], group: Sequence[int], *, dense: bool) -> H
     return Head(name=name, spelt=spelt, note=note)
 
 
-def _row(group: Sequence[Observer]) -> Head:
+def _row(group: Sequence[MatrixRow]) -> Head:
     ids = [observer.broker for observer in group if observer.broker is not None]
     others = [clean(observer.name, 40) for observer in group if observer.broker is None]
     name, spelt = _short(ids) if ids else ("", "")

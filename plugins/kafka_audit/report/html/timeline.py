@@ -16,7 +16,7 @@ _MOST_LISTED = 300
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
+class TimelineRow:
     """One lane: a number for each snapshot, None where its check found nothing, -1 where it was not known."""
 
     code: str
@@ -46,7 +46,7 @@ class Comparison:
     notes: tuple[str, ...]
 
 
-def rows(digests: Sequence[Digest]) -> list[Row]:
+def rows(digests: Sequence[Digest]) -> list[TimelineRow]:
     """Return the lanes of these snapshots, oldest first: incidents first, then by severity."""
     keys: dict[tuple[str, bool], list[Any]] = {}
     for digest in digests:
@@ -56,7 +56,7 @@ def rows(digests: Sequence[Digest]) -> list[Row]:
     for (code, incident), lanes in keys.items():
         labels = {lane.label for lane in lanes}
         found.append(
-            Row(
+            TimelineRow(
                 code=code,
                 incident=incident,
                 severity=max(lane.severity for lane in lanes),
