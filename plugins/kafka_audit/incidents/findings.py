@@ -12,6 +12,7 @@ from kafka_audit.cluster.reads import observer_name
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.incidents.inputs import failed_inputs
 from kafka_audit.incidents.remedies import remedy
+from kafka_audit.incidents.tools import Tools
 from kafka_audit.model.cluster import Mute
 from kafka_audit.model.errors import EngineError
 from kafka_audit.model.finding import (
@@ -73,7 +74,9 @@ def conclude(  # noqa: PLR0913 -- the contract between judging and reporting
     dated = [_dated(finding, prior.get((finding.code, finding.resource.name))) for finding in told]
     dated.extend(_gone(view, dated, prior, checks))
     ended = _inferences_ended(dated, prior, previous_report or {})
-    return tuple(_muted(finding, mutes, today) for finding in ended)
+    tools = Tools.of(view)
+    written = (replace(finding, remediation=tools.in_text(finding.remediation)) for finding in ended)
+    return tuple(_muted(finding, mutes, today) for finding in written)
 
 
 def _may_stand(report: Mapping[str, Any], previous: Snapshot) -> bool:

@@ -25,6 +25,7 @@ from kafka_audit.incidents.causes import (
     unread,
 )
 from kafka_audit.incidents.causes.rule import Case, Cause, Story
+from kafka_audit.incidents.tools import Tools
 from kafka_audit.model.finding import Change, Evidence, Finding, Incident, Lifecycle, Severity, Status
 
 TABLE: tuple[Cause, ...] = (
@@ -58,7 +59,8 @@ def incidents(view: ClusterView, findings: Sequence[Finding], changes: Sequence[
 
     A muted finding may still be the cause that explains others; it is in no incident itself, as lower findings are not.
     """
-    found = [_incident(case, story, cause) for case, story, cause in _told(view, findings, changes)]
+    tools = Tools.of(view)
+    found = [_incident(case, story, cause, tools) for case, story, cause in _told(view, findings, changes)]
     return tuple(
         sorted(
             (incident for incident in found if incident.findings),
@@ -93,7 +95,7 @@ def _symptoms(fault: Case, cause: Cause, left: Sequence[Finding]) -> Iterable[Fi
                 yield finding
 
 
-def _incident(case: Case, story: Story, cause: str) -> Incident:
+def _incident(case: Case, story: Story, cause: str, tools: Tools) -> Incident:
     unmuted = [finding for finding in case.explained if not finding.muted]
     states = {finding.lifecycle for finding in unmuted}
     return Incident(
@@ -105,7 +107,10 @@ def _incident(case: Case, story: Story, cause: str) -> Incident:
         evidence_for=_distinct(story.speaks_for),
         evidence_against=_distinct(story.against),
         not_known=story.not_known,
-        remediation=story.steps,
+        remediation=tuple(
+            replace(step, text=tools.in_text(step.text), commands=tuple(map(tools.command, step.commands)))
+            for step in story.steps
+        ),
         lifecycle=Lifecycle.ONGOING if Lifecycle.ONGOING in states else Lifecycle.NEW,
         impact=story.impact,
         confidence_why=story.why,

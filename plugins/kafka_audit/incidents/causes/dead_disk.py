@@ -145,7 +145,7 @@ DEAD_DISK = Cause(
     cases=cases,
     tell=tell,
     explains=(
-        Explains(codes=(*CODES, "KA502"), where=at_the_broker),
+        Explains(codes=CODES, where=at_the_broker),
         Explains(codes=REPLICATION, where=on_the_disk),
     ),
 )

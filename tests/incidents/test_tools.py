@@ -1,0 +1,98 @@
+"""Commands for the release in front of the reader."""
+
+import re
+
+import pytest
+
+from kafka_audit.checks import catalogue
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.incidents.remedies import what_to_do
+from kafka_audit.incidents.tools import Tools, oldest_release
+from kafka_audit.model.tables import BrokerApi, Snapshot
+
+ELECTION = "kafka-leader-election.sh --bootstrap-server <broker>:9092 --election-type preferred"
+MOVE = "kafka-reassign-partitions.sh --bootstrap-server b0:9092"
+ACLS = "kafka-acls.sh --bootstrap-server b0:9092 --command-config admin.properties --list"
+TOPICS = "kafka-topics.sh --bootstrap-server b0:9092 --describe"
+CONFIGS = "kafka-configs.sh --bootstrap-server b0:9092 --alter"
+ZOOKEEPER = {
+    "kafka-topics.sh": (2, 2),
+    "kafka-acls.sh": (2, 1),
+    "kafka-reassign-partitions.sh": (2, 6),
+    "kafka-leader-election.sh": (2, 4),
+    "kafka-cluster.sh cluster-id": (2, 8),
+}
+"""Tools that ask a broker, from that release on."""
+
+
+def tools(*release):
+    return Tools(release=release or None, zookeeper="zk:2181/kafka")
+
+
+@pytest.mark.parametrize(
+    ("release", "written", "older"),
+    [
+        ((2, 3), f"{ELECTION} --all-topic-partitions", "kafka-preferred-replica-election.sh --zookeeper zk:2181/kafka"),
+        ((2, 5), f"{MOVE} --reassignment-json-file p.json --execute --throttle 9",
+         "kafka-reassign-partitions.sh --zookeeper zk:2181/kafka --reassignment-json-file p.json --execute --throttle 9"),
+        ((2, 5), f"{MOVE} --list", "zookeeper-shell.sh zk:2181/kafka get /admin/reassign_partitions"),
+        ((2, 5), f"{MOVE} --reassignment-json-file p.json --cancel", "kafka-reassign-partitions.sh of Kafka 2.6 or later"),
+        ((2, 0), ACLS, "kafka-acls.sh --authorizer-properties zookeeper.connect=zk:2181/kafka --list"),
+        ((2, 1), f"{TOPICS} --under-replicated-partitions",
+         "kafka-topics.sh --zookeeper zk:2181/kafka --describe --under-replicated-partitions"),
+        ((2, 3), f"{TOPICS} --under-min-isr-partitions", f"{TOPICS} --under-replicated-partitions"),
+        ((2, 4), f"{CONFIGS} --entity-type topics --entity-name t --add-config a=1",
+         "kafka-configs.sh --zookeeper zk:2181/kafka --alter --entity-type topics --entity-name t --add-config a=1"),
+        ((2, 6), f"{CONFIGS} --entity-type users --entity-name u",
+         "kafka-configs.sh --zookeeper zk:2181/kafka --alter --entity-type users --entity-name u"),
+        ((1, 1), f"{CONFIGS} --entity-type broker-loggers --entity-name 0 --add-config kafka.authorizer.logger=DEBUG",
+         "log4j.logger.kafka.authorizer.logger=DEBUG"),
+    ],
+)  # fmt: skip
+def test_an_older_release_gets_its_own_command(release, written, older):
+    assert tools(*release).command(written) == older
+
+
+@pytest.mark.parametrize("release", [(), (3, 0)])
+@pytest.mark.parametrize("written", [ELECTION, f"{MOVE} --list", ACLS, TOPICS, f"{CONFIGS} --entity-type users"])
+def test_a_new_or_unknown_release_gets_commands_as_written(release, written):
+    assert tools(*release).command(written) == written
+
+
+@pytest.mark.parametrize("check", catalogue().values(), ids=catalogue())
+@pytest.mark.parametrize("release", [(1, 1), (2, 3), (2, 5)])
+def test_no_remedy_prints_what_the_release_lacks(check, release):
+    text = tools(*release).in_text(what_to_do(check))
+    for command in re.findall(r"`([^`]+)`", text):
+        lacking = [tool for tool, since in ZOOKEEPER.items() if tool in command and release < since]
+        assert not lacking or "--bootstrap-server" not in command
+        assert "min-isr-partitions" not in command or release >= (2, 4)
+        assert not re.search(r"--(cancel|all-topic-partitions|election-type)\b", command) or release >= (2, 6) or not lacking
+
+
+@pytest.mark.parametrize(
+    ("apis", "release"),
+    [
+        ({1: 7, 3: 5}, (1, 1)),
+        ({1: 8}, (2, 0)),
+        ({1: 10}, (2, 1)),
+        ({1: 11, 44: 0}, (2, 3)),
+        ({1: 12, 44: 1, 46: 0, 48: 0, 50: 0, 60: 0}, (2, 8)),
+        ({1: 12, 60: 0, 65: 0}, (3, 0)),
+    ],
+)
+def test_the_release_is_told_by_the_apis_on_offer(apis, release):
+    assert oldest_release(view_of({0: apis, 1: {1: 16, 65: 0}})) == min(release, (3, 0))
+
+
+def test_no_release_is_known_without_an_answer():
+    assert oldest_release(view_of({})) is None
+
+
+def view_of(brokers):
+    rows = [
+        BrokerApi(observer=f"broker:{broker}", broker_id=broker, api_key=key, min_version=0, max_version=newest)
+        for broker, apis in brokers.items()
+        for key, newest in apis.items()
+    ]
+    return ClusterView.of_files(Snapshot(snapshot_id="s", cluster="c", cluster_id="i", rows=tuple(rows)))
