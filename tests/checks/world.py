@@ -263,11 +263,17 @@ def _views(sample: int, world: World) -> Iterator[Row]:
 def _reads(sample: int, world: World) -> list[SourceRead]:
     asked: dict[tuple[str, str, str], dict[str, Any]] = {}
     if world["info"]["mode"] == "zookeeper":
-        refused = {} if world["zookeeper"] else {"error": "connection refused", "needs": "a way from this worker to zk:2181"}
+        needs = "a connection from this worker to zk:2181"
+        refused = {} if world["zookeeper"] else {"error": "connection refused", "needs": needs}
         asked |= {("zookeeper", operation, "zk:2181"): refused for operation in ZOOKEEPER_READS.values()}
     for observer, _, _, address, view in _observers(world):
         error = (
-            {} if view["answers"] else {"error": view.get("error", "timeout"), "needs": f"a way from this worker to {address}"}
+            {}
+            if view["answers"]
+            else {
+                "error": view.get("error", "timeout"),
+                "needs": f"a connection from this worker to {address}",
+            }
         )
         for operation in ("ApiVersions", "Metadata", "DescribeConfigs BROKER", "DescribeConfigs identity"):
             asked[observer, operation, address] = error

@@ -372,7 +372,7 @@ def test_addresses_over_the_limit_are_a_row():
     assert len({(row.broker_id, row.listener) for row in snapshot.of(Probe)}) == 5
     assert 1 in {row.broker_id for row in snapshot.of(BrokerView)}
     (read,) = {(row.observer, row.operation, row.message) for row in over(snapshot.rows)}
-    assert read == ("limits", "ask all brokers", "0 brokers of 2 and 36 of 41 endpoints that are listed were not asked or probed")
+    assert read == ("limits", "ask all brokers", "0 brokers of 2 and 36 of 41 endpoints that are listed were not read or probed")
 
 
 def test_more_znodes_than_the_budget_holds_are_a_failed_set():

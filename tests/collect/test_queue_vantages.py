@@ -87,7 +87,7 @@ def test_what_was_registered_since_is_not_judged_by_what_was_there_before(health
         "new broker": ([replace(healthy, broker_id=5)], [registration(5)]),
     }
     (row,) = told(answer.rows(DMZ, 2, *now[since], NOBODY))
-    assert row[1:] == ("dns", "unknown", "registered anew since, or not probed", "another audit")
+    assert row[1:] == ("dns", "unknown", "registered again since, or not probed", "another audit")
 
 
 @pytest.mark.parametrize("looks", [(), ("",), ("", "", "")])

@@ -275,7 +275,7 @@ def gone(
 def test_a_resource_that_is_gone_is_resolved_when_its_check_ran():
     finding = gone([judgement("KA105", "cluster", "PASS")])
     assert (finding.lifecycle, finding.status) == (Lifecycle.RESOLVED, Status.NOT_APPLICABLE)
-    assert finding.message == "Fails no more. Before: Broker 2 does not list 0"
+    assert finding.message == "Resolved. Before: Broker 2 does not list 0"
 
 
 def test_a_check_that_did_not_run_resolves_nothing():
@@ -342,7 +342,7 @@ def test_what_was_known_last_is_told_once_however_often_it_could_not_be_judged()
     for _ in range(3):
         finding = only(concluded([], report=report))
         report = report_of([], report)
-    assert finding.message == "Not known any more: the check did not run. Before: Broker 2 does not list 0"
+    assert finding.message == "Now unknown: the check did not run. Before: Broker 2 does not list 0"
 
 
 def test_a_name_of_any_length_is_bounded_told_apart_and_followed():

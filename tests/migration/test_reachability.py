@@ -58,9 +58,9 @@ WAYS = {
         [probe("identity", "unknown", error="not allowed")],
         "warnings",
         "KA301",
-        "the broker that answers is not known$",
+        "the broker that answers is unknown$",
     ),
-    "login": ([probe("sasl", "ok"), probe("api", "ok")], "warnings", "KA301", "the broker that answers is not known$"),
+    "login": ([probe("sasl", "ok"), probe("api", "ok")], "warnings", "KA301", "the broker that answers is unknown$"),
     "not_run": (
         [probe("dns", "unknown", error="timeout", needs="ssh")],
         "not_known",

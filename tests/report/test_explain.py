@@ -155,5 +155,5 @@ metadata
 controller
   KA201  HIGH      No broker is the controller.
 
-kafka-audit explain CODE tells more."""
+Run `kafka-audit explain CODE` for details."""
     )

@@ -154,7 +154,7 @@ def test_a_resolved_incident_is_told_with_its_headline(told):
 def test_a_damaged_snapshot_that_was_passed_over_is_told_beside_incidents_too(audited):
     why = "store/x/probe.parquet: is missing \x1b[31m"
     text = " ".join(page(*audited("cut_off", "all_brokers", passed_over=[why])).split())
-    assert "passed over, so what changed since is not known: store/x/probe.parquet: is missing" in text
+    assert "passed over, so later changes are unknown: store/x/probe.parquet: is missing" in text
     assert "\x1b" not in text
 
 

@@ -67,7 +67,7 @@ def _sorted(endpoints: Iterable[AdvertisedEndpoint]) -> tuple[AdvertisedEndpoint
 
 
 class Endpoints:
-    """What brokers advertise in the newest sample, and whether that changed since the sample before."""
+    """What brokers advertise in the newest sample, and whether that changed since the previous sample."""
 
     def __init__(self, registry: RegistrySample, before: RegistrySample, between: InterBroker) -> None:
         """Keep the registry of both samples, and how brokers talk to each other; nothing is read yet."""

@@ -131,7 +131,7 @@ class QueueAnswer:
             if number in seen and zxid == written.get(one.broker_id):
                 rows += endpoint_probes.rows(sample, origin, one, seen[number], judges=logins.judges(one))
             else:
-                rows += endpoint_probes.unknown(sample, origin, [one], "registered anew since, or not probed", "another audit")
+                rows += endpoint_probes.unknown(sample, origin, [one], "registered again since, or not probed", "another audit")
         return tuple(rows)
 
 

@@ -103,7 +103,7 @@ def take(
             not answer is a `SourceRead` row, never an exception.
     """
     if cluster.zookeeper is None and not cluster.bootstrap:
-        msg = f"clusters.{cluster.name}: neither zookeeper nor bootstrap is given, so there is nobody to ask"
+        msg = f"clusters.{cluster.name}: set zookeeper or bootstrap; neither is given"
         raise UsageError(msg)
     started = now_ms()
     book = ViewBook(behind_proxies(cluster))

@@ -180,7 +180,7 @@ def _gone(
         if not before.open or (code, resource) in spoken_of:
             continue
         why = _why_not_judged(view, resource, now[code], checks.get(code))
-        message = f"{f'Not known any more: {why}' if why else 'Fails no more'}. Before: {before.last_known}"
+        message = f"{f'Now unknown: {why}' if why else 'Resolved'}. Before: {before.last_known}"
         yield Finding(
             code=code,
             name=checks[code].name if code in checks else "unknown_check",
@@ -215,7 +215,7 @@ def _inferences_ended(findings: Sequence[Finding], prior: Mapping[_Key, _Prior],
             over |= inferred
     for finding in findings:
         if finding.lifecycle is Lifecycle.INCOMPARABLE and (finding.code, finding.resource.name) in over:
-            message = f"Fails no more: what it was inferred from is over. {finding.message}"
+            message = f"Resolved: the failures that it was inferred from have ended. {finding.message}"
             yield replace(finding, lifecycle=Lifecycle.RESOLVED, message=message)
         else:
             yield finding

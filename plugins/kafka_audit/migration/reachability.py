@@ -72,7 +72,7 @@ def _probe_item(endpoint: RegisteredEndpoint, layers: Sequence[Probe], origin: s
         message = f"Cannot determine whether {origin} reaches {where}: {doubt.layer}, {clean(doubt.error or 'not decided')}"
         return _open(source, endpoint, message, f"To know: {clean(doubt.needs)}" if doubt.needs else "")
     if last.outcome != "failed" and not endpoint.protocol:
-        message = f"Cannot determine whether {origin} reaches {where}, beyond {last.layer}: its security protocol is not known"
+        message = f"Cannot determine whether {origin} reaches {where}, beyond {last.layer}: its security protocol is unknown"
         return _open(source, endpoint, message, "To know: the complete proposed server.properties of the broker")
     heading, code, remedy = "blockers", "KA301", ""
     if last.layer == "tcp" and last.error == _REFUSED:
@@ -87,7 +87,7 @@ def _probe_item(endpoint: RegisteredEndpoint, layers: Sequence[Probe], origin: s
     elif last.layer == "identity" and last.detail:
         heading, message = "information", f"{origin} reaches {where}, and that broker answers"
     else:
-        heading, message = "warnings", f"{origin} reaches {where}; the broker that answers is not known"
+        heading, message = "warnings", f"{origin} reaches {where}; the broker that answers is unknown"
         remedy = "This requires a login, or DescribeConfigs on Cluster. To know: an audit after the change (KA111)"
     return HeadedItem(heading, GateItem(source=source, code=code, resource=resource(endpoint), message=message, remedy=remedy))
 

@@ -16,14 +16,14 @@ from kafka_audit.model.log_signatures import SIGNATURES
 from kafka_audit.model.tables import TABLES, Row
 from kafka_audit.report import explain
 
-HOW_LINES_COUNT = """`logs` of the cluster file says where they are: paths, or a command that prints them.
-An audit reads the end of each (2 MiB of a file, 4 MiB of a command) and keeps these lines alone, with secrets masked.
+HOW_LINES_COUNT = """`logs` in the cluster file sets where the logs are: paths, or a command that prints them.
+An audit reads the end of each log (2 MiB of a file, 4 MiB of a command) and keeps only these lines, with secrets masked.
 
-A line counts where it is newer than the registrations of the broker that wrote it and of the one that it is about; one that is
-written for as long as the fault lasts must go on when the log is read, for a start that goes well leaves dozens of them. Then a
-cause that was inferred is measured, and the line is quoted. The zone of a host is told by the line about its registration, by the
-file's own time, or by a line that is written between two readings; where nothing tells it, the line is shown and decides nothing.
-Clocks of brokers and of the auditor may differ by ten seconds."""
+A line counts if it is newer than the registration of the broker that wrote it and of the broker that it is about. A line that
+Kafka repeats while the fault lasts must still be written when the log is read, because a normal start logs dozens of them. A line
+that counts turns an inferred cause into a measured one, and the finding quotes it. The time zone of a host comes from the line
+about its registration, from the modification time of the file, or from a line that is written between two reads. If the time zone
+is unknown, the line is shown and decides nothing. Clocks of brokers and of the auditor may differ by ten seconds."""
 
 
 def page(check: Check) -> str:
@@ -87,7 +87,7 @@ def logs_page() -> str:
         ends = "while it lasts" if one.repeats else "once"
         cells = (f"`{one.marker.strip()}`", one.log, one.versions, one.means, ends, ", ".join(codes))
         rows.append(f"| {' | '.join(map(_cell, cells))} |")
-    head = ["| words | log | Kafka | what they say of a broker | written | shows |", "|---|---|---|---|---|---|"]
+    head = ["| text | log | Kafka | meaning | written | shows |", "|---|---|---|---|---|---|"]
     return "\n\n".join([*parts, "\n".join([*head, *rows])]) + "\n"
 
 

@@ -46,7 +46,7 @@ def listing(checks: Mapping[str, Check], *, width: int, color: bool) -> str:
             lines += ["", _strong(family.replace("_", " "), color=color)]
         start = f"  {check.code}  {check.severity.name:<8}  "
         lines.append(textwrap.shorten(summary(check), max(width - len(start), 20), placeholder=" …").join((start, "")))
-    return "\n".join([*lines[1:], "", "kafka-audit explain CODE tells more."])
+    return "\n".join([*lines[1:], "", "Run `kafka-audit explain CODE` for details."])
 
 
 def summary(check: Check) -> str:

@@ -179,7 +179,7 @@ def _reasons(view: ClusterView, rows: Sequence[MatrixRow]) -> Iterator[Why]:
     if silent:
         yield Why(letter="?", observers=silent, brokers=(), text="gave no view")
     if alone:
-        yield Why(letter="?", observers=alone, brokers=(), text="ZooKeeper was not read, nothing to compare with")
+        yield Why(letter="?", observers=alone, brokers=(), text="ZooKeeper was not read; views cannot be compared with it")
 
 
 def broker_count(matrix: Mapping[str, Any]) -> int:
@@ -272,7 +272,7 @@ def in_words(matrix: Mapping[str, Any]) -> list[str]:
         "L": "cannot agree on TLS with",
         "S": "cannot log in to",
     }
-    verbs |= {"A": "got no Kafka answer from", "I": "reached somebody else at the address of", "V": "differ on"}
+    verbs |= {"A": "got no Kafka answer from", "I": "reached another process at the address of", "V": "differ on"}
     for letter, verb in verbs.items():
         groups: dict[tuple[int, ...], list[MatrixRow]] = {}
         for observer in observers:

@@ -211,6 +211,4 @@ class _AuditPage:
         compared = f"compared with {clean(previous)}" if previous else "no earlier snapshot"
         yield from wrap(f"{told}; {compared}", self.width)
         for why in self.document["passed_over"]:
-            yield from wrap(
-                f"a damaged snapshot was passed over, so what changed since is not known: {clean(why, 1000)}", self.width
-            )
+            yield from wrap(f"a damaged snapshot was passed over, so later changes are unknown: {clean(why, 1000)}", self.width)

@@ -255,7 +255,7 @@ WEAK = {
     "one iteration fewer than it needs": ({"iterations": 4095}, "weak SCRAM", "4095 of at least 4096 iterations"),
     "more iterations than are computed": ({"iterations": 200_000}, "SCRAM not verified", "it wants 200000 iterations"),
     "a wrong signature": ({"signs_wrongly": True}, "SCRAM not verified", "the server's signature is wrong"),
-    "no last message": ({"says_nothing_last": True}, "SCRAM not verified", "the server's final message is no SCRAM"),
+    "no last message": ({"says_nothing_last": True}, "SCRAM not verified", "the server's final message is not SCRAM"),
 }
 
 

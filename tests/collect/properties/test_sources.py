@@ -147,7 +147,7 @@ def test_a_jaas_text_that_a_provider_completes_is_not_compared(files):
 FAILURES = [
     (b"listeners=C:\\users\n", "unreadable", "line 1: a \\u without four hexadecimal digits", "a file that Java can read"),
     (b"\xef\xbb\xbfbroker.id=0\n", "no broker id", "byte order mark", "broker.id or node.id in"),
-    (b"", "no broker id", "there is no property in it", "broker.id or node.id in"),
+    (b"", "no broker id", "it contains no property", "broker.id or node.id in"),
     (b"<html>no</html>", "no broker id", "neither broker.id nor node.id among 1", "broker.id or node.id in"),
     (b"a=1\nbroker.id=-1\n", "no broker id", "line 2: broker.id is left to ZooKeeper", "broker.id or node.id in"),
     (b"\nbroker.id=zero\n", "no broker id", "line 2: broker.id is no number", "a number for broker.id in"),
@@ -177,7 +177,7 @@ def test_a_path_that_leads_nowhere_is_a_row(files, tmp_path, name):
     row = failure(read([str(tmp_path / name)]))
     assert row.error in {"no such file", "a folder"}
     assert row.observer == f"properties:{tmp_path / name}"
-    assert row.needs == f"a file that can be read at {tmp_path / name}"
+    assert row.needs == f"a readable file at {tmp_path / name}"
 
 
 @pytest.mark.parametrize("url", ["nosuch://conf/x", "s3://conf/x"])

@@ -296,7 +296,7 @@ def test_only_the_state_of_partitions_that_differ_counts():
             for row in stale()
         ]
 
-    assert why_once_more(stale(), moved(0)) == "the state of orders-0 changed since the sample before"
+    assert why_once_more(stale(), moved(0)) == "the state of orders-0 changed since the previous sample"
     assert why_once_more(stale(), moved(1)) is None
 
 

@@ -130,7 +130,7 @@ def test_a_heap_of_notices_is_looked_at_twice():
     client = FakeZookeeper({f"/isr_change_notification/n{one}": b"" for one in range(10)} | {"/config/changes/c": b""})
     reasons = []
     assert find((), znode_health.read(client, 1, lambda: 1.0), reasons) == {("notices", "/isr_change_notification")}
-    assert reasons == ["10 notices wait in /isr_change_notification"]
+    assert reasons == ["10 notifications wait in /isr_change_notification"]
 
 
 def test_the_largest_are_told_by_data_or_by_their_childrens_names():

@@ -46,7 +46,7 @@ _DESCRIBE_CONFIGS_OPERATION = 10
 _DEFAULT_SOURCE, _STATIC_SOURCE = 5, 4
 _MOST_APIS = 1000
 _UNEXPECTED, _UNREADABLE, _TOO_LARGE = "unexpected answer", "unreadable", "too large"
-_NO_COMMON_VERSION = "no version of Metadata is spoken by both sides"
+_NO_COMMON_VERSION = "no version of Metadata is supported by both sides"
 
 
 class BrokerAsker:
@@ -215,7 +215,7 @@ class BrokerAsker:
     def _describe(self, talk: Conversation, name: str) -> Any:  # noqa: ANN401 -- kafka-python's messages are untyped
         """Ask for the configuration of the broker of that name; raises ReadError."""
         if not self._may_describe_configs:
-            raise ReadError(CLUSTER_DENIED, "not tried: DescribeCluster lists the own rights without it", MAY_DESCRIBE_CONFIGS)
+            raise ReadError(CLUSTER_DENIED, "not tried: DescribeCluster does not list this right", MAY_DESCRIBE_CONFIGS)
         resource = DescribeConfigsRequest.DescribeConfigsResource(
             resource_type=_BROKER_RESOURCE, resource_name=name, configuration_keys=None
         )

@@ -79,7 +79,7 @@ class GroupReads:
     def _described_by_new(self, names: Sequence[str]) -> Sequence[Any]:
         version = self._talk.version(ConsumerGroupDescribeRequest)
         if version is None:
-            raise ReadError(NOT_SUPPORTED, "groups of the consumer protocol are listed, and ConsumerGroupDescribe is not offered")
+            raise ReadError(NOT_SUPPORTED, "groups of the consumer protocol exist, but ConsumerGroupDescribe is not offered")
         question = ConsumerGroupDescribeRequest(version=version, group_ids=[*names], include_authorized_operations=False)
         return answers.each(self._talk.ask(question).groups, "groups")
 

@@ -67,15 +67,15 @@ class ProtectedReads:
             lists_reassignments: whether this is the broker to ask for reassignments.
         """
         if operations is not None and _DESCRIBE_OPERATION not in operations:
-            self._stop = ReadError(CLUSTER_DENIED, "not tried: DescribeCluster lists the own rights without it", MAY_DESCRIBE)
+            self._stop = ReadError(CLUSTER_DENIED, "not tried: DescribeCluster does not list this right", MAY_DESCRIBE)
         if self._talk.version(DescribeLogDirsRequest) is not None:
             found = self._read(LOG_DIRS, self._log_dirs)
             self.rows += found or ()
             if operations is None and found is None:
-                words = "not tried: without DescribeLogDirs it is not known whether the own rights allow it"
+                words = "not tried: without DescribeLogDirs the auditor's rights are unknown"
                 self._stop = self._stop or ReadError(CLUSTER_DENIED, words, MAY_DESCRIBE)
         elif operations is None:
-            self._stop = ReadError(CLUSTER_DENIED, "not tried: this version does not tell the own rights", MAY_DESCRIBE)
+            self._stop = ReadError(CLUSTER_DENIED, "not tried: this version does not report the auditor's rights", MAY_DESCRIBE)
         if self._talk.version(DescribeAclsRequest) is not None:
             self.rows += self._read(ACLS, lambda: self._acls(book)) or ()
         if lists_reassignments and self._talk.version(ListPartitionReassignmentsRequest) is not None:
@@ -108,7 +108,7 @@ class ProtectedReads:
         if version >= _TOP_ERROR:
             demand(answer.error_code, None, _NEEDS)
         if not answer.results:  # a broker without a directory does not run
-            raise ReadError(CLUSTER_DENIED, "an empty list, which is how this version refuses", MAY_DESCRIBE)
+            raise ReadError(CLUSTER_DENIED, "an empty list, which this version returns if access is denied", MAY_DESCRIBE)
         answers.once((answers.name(one.log_dir, "a log dir") for one in answer.results), "a log dir")
         futures = (bool(partition.is_future_key) for one in answer.results for _, partition in _partitions(one))
         self._talk.add_rows(len(answer.results) + sum(futures))

@@ -35,7 +35,7 @@ def ask(talk: Conversation, target: Target, topics: Sequence[str]) -> pa.Table:
             elif error != _GONE:  # it was deleted since it was listed
                 refused.append(error)
     if refused:
-        message = f"{len(refused)} of {len(topics)} topics do not tell their configuration"
+        message = f"{len(refused)} of {len(topics)} topics returned no configuration"
         raise ReadError(refused[0], message, MAY_DESCRIBE_CONFIGS)
     return settings.table()
 

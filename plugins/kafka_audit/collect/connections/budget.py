@@ -29,12 +29,13 @@ _LARGE_TURNS = 2  # large answers that are objects at a time: they take twenty t
 
 def over_limit(message: str, key: str) -> ReadError:
     """Return the error of what was left out, with the key of `limits` that would let it in."""
-    return ReadError(OVER_LIMIT, message, f"a higher limits.{key} in the cluster file, if all of it is this cluster's")
+    needs = f"a higher limits.{key} in the cluster file, if all of the data belongs to this cluster"
+    return ReadError(OVER_LIMIT, message, needs)
 
 
 def out_of_time() -> ReadError:
     """Return the error of what was not asked any more."""
-    return ReadError("timeout", "the audit's own time was over", "a higher limits.audit_s")
+    return ReadError("timeout", "the time limit of the audit was reached", "a higher limits.audit_s")
 
 
 class _Shared:
@@ -124,7 +125,7 @@ class Budget:
         """Count bytes that arrived; raises ReadError where all connections together hold more than `limits.bytes`."""
         with self._shared.condition:
             if self._shared.bytes + size > self._shared.most_bytes:
-                message = f"answers under way hold more than {self._shared.most_bytes} bytes"
+                message = f"answers in progress exceed {self._shared.most_bytes} bytes"
                 raise over_limit(message, "bytes")
             self._shared.bytes += size
 
@@ -142,7 +143,7 @@ class Budget:
         """Count rows that answers become; raises ReadError where it would be more than `limits.rows`, and counts none then."""
         with self._shared.condition:
             if self._shared.rows + count > self._shared.most_rows:
-                message = f"what all different answers list is more than {self._shared.most_rows} rows"
+                message = f"all different answers together exceed {self._shared.most_rows} rows"
                 raise over_limit(message, "rows")
             self._shared.rows += count
 

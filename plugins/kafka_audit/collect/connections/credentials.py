@@ -185,9 +185,7 @@ class ClusterLogins:
         attempt = partial(attempts.at, place)
         if mechanism == "GSSAPI":
             if find_spec("gssapi") is None:
-                raise ReadError(
-                    NOT_SUPPORTED, f"{_name(target)} is to be entered with GSSAPI", "the Python package gssapi on this worker"
-                )
+                raise ReadError(NOT_SUPPORTED, f"{_name(target)} requires GSSAPI", "the Python package gssapi on this worker")
             return ListenerSecurity(kafka=options, attempt=attempt, needs="a Kerberos ticket of this worker's user (kinit)")
         password = self._secrets.get(security.password_env or "")
         if not password:
@@ -210,7 +208,7 @@ class ClusterLogins:
             where = f"{clean(target.address)} is not in the cluster file"
             raise ReadError(
                 NOT_TRUSTED,
-                f"not tried: {mechanism} without TLS hands the password over, and {where}",
+                f"not tried: {mechanism} without TLS sends the password in clear text, and {where}",
                 f"{clean(target.advertised)} in bootstrap of the cluster file, or a listener with TLS or SCRAM",
             )
         if not self._matches(target):
@@ -269,13 +267,13 @@ def demand_files(tls: Tls | None, key: str) -> None:
     try:
         context(_authorities(tls), True, None)  # noqa: FBT003 -- a function for vantages
     except (OSError, ValueError):
-        msg = f"{key}.ca_file: {tls.ca_file} holds no certificate in PEM form"
+        msg = f"{key}.ca_file: {tls.ca_file} contains no certificate in PEM format"
         raise UsageError(msg) from None
     try:
         files = (tls.cert_file, tls.key_file or tls.cert_file) if tls.cert_file else None
         context(None, False, files)  # noqa: FBT003 -- a function for vantages
     except (OSError, ValueError):
-        msg = f"{key}.cert_file: {tls.cert_file} and its key_file are no certificate and key, in PEM form and without a password"
+        msg = f"{key}.cert_file: {tls.cert_file} and its key_file are not a certificate and key in PEM format without a password"
         raise UsageError(msg) from None
 
 

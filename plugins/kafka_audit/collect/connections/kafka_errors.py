@@ -84,7 +84,8 @@ def _tls_error(text: str, way: ListenerSecurity) -> ReadError:
         return ReadError(words, text, "cert_file and key_file for this listener in the cluster file")
     if words == CLIENT_REFUSED:
         return ReadError(words, text, "a client certificate that the brokers' trust store accepts")
-    return ReadError(words, text, "a ca_file and an advertised name that fit the certificate" if words in MISTRUST else way.needs)
+    needs = "a ca_file and an advertised name that match the certificate" if words in MISTRUST else way.needs
+    return ReadError(words, text, needs)
 
 
 def _words(text: str, error: KafkaError) -> str:

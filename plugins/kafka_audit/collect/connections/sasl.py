@@ -31,7 +31,7 @@ _NONCE, _BASE64, _MORE = rb"[\x21-\x2b\x2d-\x7e]+", rb"[A-Za-z0-9+/]+={0,2}", rb
 _FIRST = re.compile(rb"r=(" + _NONCE + rb"),s=(" + _BASE64 + rb"),i=([1-9][0-9]{0,9})" + _MORE)
 _FINAL = re.compile(rb"v=(" + _BASE64 + rb")" + _MORE)
 _RESERVED = frozenset(b"anmrcsipve")  # attributes of RFC 5802: none of them is an extension
-_MALFORMED_NEEDS = "a Kafka broker that knows the user's SCRAM credential"
+_MALFORMED_NEEDS = "a Kafka broker that has the user's SCRAM credential"
 
 
 class ScramError(SaslAuthenticationFailedError):  # type: ignore[misc] # kafka-python has no types
@@ -99,12 +99,10 @@ class BoundedScramClient(ScramClient):  # type: ignore[misc] # see above
                 f"its SCRAM parameters are too weak: {iterations} of at least {LEAST_ITERATIONS} iterations, so that the "
                 "password could be computed from the proof; none was sent"
             )
-            needs = (
-                f"a broker of yours at that address, and a {self._mechanism} credential of at least {LEAST_ITERATIONS} iterations"
-            )
+            needs = f"one of your brokers at that address, and a {self._mechanism} credential of {LEAST_ITERATIONS} iterations or more"
             raise ScramError(SCRAM_WEAK, words, needs)
         if iterations > MOST_ITERATIONS:
-            words = f"it wants {iterations} iterations of SCRAM; at most {MOST_ITERATIONS} are computed"
+            words = f"it wants {iterations} SCRAM iterations; at most {MOST_ITERATIONS} are computed"
             raise ScramError(SCRAM_FALSE, words, f"a {self._mechanism} credential of at most {MOST_ITERATIONS} iterations")
         if not salt:
             raise ScramError(SCRAM_FALSE, "its SCRAM salt is empty", _MALFORMED_NEEDS)
@@ -114,7 +112,7 @@ class BoundedScramClient(ScramClient):  # type: ignore[misc] # see above
         """Demand the signature that only who knows the credential can make; raises ScramError."""
         signature = _decoded(_parts(_FINAL, bytes(server_final_message), "final")[1], "final")
         if not hmac.compare_digest(signature, self.server_signature):
-            words = "the server's signature is wrong: it does not know the user's SCRAM credential"
+            words = "the server's signature is wrong: it does not have the user's SCRAM credential"
             raise ScramError(SCRAM_FALSE, words, _MALFORMED_NEEDS)
 
 
@@ -138,7 +136,7 @@ def _decoded(text: bytes, which: str) -> bytes:
 
 
 def _malformed(which: str) -> ScramError:
-    return ScramError(SCRAM_FALSE, f"the server's {which} message is no SCRAM", _MALFORMED_NEEDS)
+    return ScramError(SCRAM_FALSE, f"the server's {which} message is not SCRAM", _MALFORMED_NEEDS)
 
 
 def _for(client: str, own: Callable[..., Any], usual: Callable[..., Any]) -> Callable[..., Any]:

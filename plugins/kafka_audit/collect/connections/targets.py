@@ -59,7 +59,7 @@ def split_address(text: str, key: str) -> tuple[str, int]:
     """Return host and port of HOST:PORT; raises UsageError naming the key of the cluster file."""
     match = _ADDRESS.fullmatch(text)
     if match is None:
-        msg = f"{key}: {text!r} is no address of the form host:port"
+        msg = f"{key}: {text!r} is not an address in the form host:port"
         raise UsageError(msg)
     return match[1] or match[2], int(match[3])
 

@@ -121,7 +121,7 @@ def _places(logs: Logs, brokers: Sequence[int]) -> tuple[list[LogSource], list[t
         if named or len(brokers) == 1:
             places += [_place(logs, given, broker) for broker in brokers]
         if not brokers or (not named and len(brokers) > 1):
-            nobody = "nobody told which brokers there are" if not brokers else f"one place for {len(brokers)} brokers"
+            nobody = "the brokers are unknown" if not brokers else f"one place for {len(brokers)} brokers"
             needs = "an answer from ZooKeeper or a broker" if not brokers else "{broker_id} in `logs` of the cluster file"
             place = _place(logs, given, None)
             failed.append((place, ReadError(_NO_ID, f"{place.target}: {nobody}", needs)))

@@ -68,7 +68,7 @@ def _of_files(place: LogSource, path: str) -> tuple[Tail, ...]:
             raise ReadError(_NONE, f"{place.target}: there is none", f"a log at {place.target}")
         return tuple(_of_file(one, place.broker) for one in found)
     except may_be_raised() as error:
-        raise ReadError(words_of(error), f"{place.target}: {error}", f"a log that can be read at {place.target}") from error
+        raise ReadError(words_of(error), f"{place.target}: {error}", f"a readable log at {place.target}") from error
 
 
 def _newest(path: str) -> Sequence[UPath]:

@@ -125,7 +125,7 @@ def as_read_error(step: ProbeStep, address: str) -> ReadError:
     """Return what a failed step means for the reads that would have followed."""
     wants = {
         "dns": f"a name that this worker resolves for {address}",
-        "tcp": f"a way from this worker to {address}",
+        "tcp": f"a connection from this worker to {address}",
         "tls": f"a certificate at {address} that ca_file of the cluster file and the advertised name accept",
         "api": f"a Kafka broker that answers at {address} within limits.read_s",
     }

@@ -32,7 +32,7 @@ def broker_id(found: Mapping[str, Property], source: str) -> int:
     for one in named:
         if not _ID.fullmatch(one.value.strip()) or int(one.value) > _MOST_ID:
             needs = f"a number for {one.key} in {source}, line {one.line}"
-            raise ReadError(_NO_ID, f"{source}, line {one.line}: {one.key} is no number that Kafka takes", needs)
+            raise ReadError(_NO_ID, f"{source}, line {one.line}: {one.key} is not a number that Kafka accepts", needs)
     ids = {int(one.value) for one in named}
     if len(ids) > 1:
         first, second = named
@@ -43,12 +43,12 @@ def broker_id(found: Mapping[str, Property], source: str) -> int:
 
 def _without_id(found: Mapping[str, Property], source: str) -> str:
     if any(key.startswith(_BOM) for key in found):
-        return f"{source}, line 1: begins with a byte order mark, which Kafka takes for a part of the first key"
+        return f"{source}, line 1: begins with a byte order mark, which Kafka reads as part of the first key"
     if not found:
-        return f"{source}: there is no property in it"
+        return f"{source}: it contains no property"
     unset = next((found[key] for key in IDS if key in found), None)
     if unset is not None:
-        return f"{source}, line {unset.line}: {unset.key} is left to ZooKeeper, which the file does not know"
+        return f"{source}, line {unset.line}: {unset.key} is assigned by ZooKeeper and is not in the file"
     return f"{source}: neither broker.id nor node.id among {len(found)} properties"
 
 
@@ -97,12 +97,12 @@ def logins(
 def _module(one: Property, source: str, *, resolved: bool) -> Module:
     where = f"{clean(one.key)} in {source}, line {one.line}"
     if not resolved and "${" in one.value:
-        message = f"{where}: a configuration provider puts in a part of it"
+        message = f"{where}: a configuration provider supplies part of it"
         raise ReadError(_ELSEWHERE, message, f"the text itself instead of ${{…}} for {where}")
     try:
         return jaas.read(one.value)
     except JaasError as error:
-        raise ReadError(_JAAS_ERROR, f"{where}: {error}", f"a JAAS text that Kafka takes for {where}") from error
+        raise ReadError(_JAAS_ERROR, f"{where}: {error}", f"a JAAS configuration that Kafka accepts for {where}") from error
 
 
 def _mechanism(module: str) -> str:

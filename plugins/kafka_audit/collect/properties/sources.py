@@ -130,7 +130,7 @@ def _source(path: str) -> str:
 def _unfilled(path: str, sample: int) -> Row:
     source = _source(path)
     needs = "an answer from ZooKeeper or a broker, or paths without {broker_id}"
-    error = ReadError(_NO_ID, f"{source}: nobody told which brokers there are", needs)
+    error = ReadError(_NO_ID, f"{source}: the brokers are unknown", needs)
     return _File(path=path, source=source, broker_id=None).asking(sample).failed(OPERATION, error)
 
 
@@ -163,7 +163,7 @@ def _bytes(file: _File) -> bytes:
         words = words_of(error)
         login = _login(file.path)
         said = str(error).replace(login, "") if login else str(error)
-        raise ReadError(words, f"{file.source}: {said}", f"a file that can be read at {file.source}") from error
+        raise ReadError(words, f"{file.source}: {said}", f"a readable file at {file.source}") from error
     if len(data) > MOST_BYTES:
         raise _refused(file, "larger")
     return data

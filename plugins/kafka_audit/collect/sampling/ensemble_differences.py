@@ -17,5 +17,5 @@ def find(members: Iterable[ZookeeperMember], nodes: Iterable[ZookeeperNode], rea
         more = f" and {len(away) - 3} more" if len(away) > 3 else ""  # noqa: PLR2004 -- the same three
         reasons.append(f"ZooKeeper at {names}{more} does not serve")
     heaps = {one.path: one.children for one in nodes if one.children >= NOTICES.get(one.path, one.children + 1)}
-    reasons.extend(f"{children} notices wait in {path}" for path, children in heaps.items())
+    reasons.extend(f"{children} notifications wait in {path}" for path, children in heaps.items())
     return {("ZooKeeper's server", one.member, one.state) for one in away} | {("notices", path) for path in heaps}

@@ -27,7 +27,7 @@ def find(tables: RowsByTable, reasons: list[str]) -> set[tuple[Hashable, ...]]:
     leaders = {one.leader_id for one in views}
     if views and (len(leaders) > 1 or min(leaders) < 0):
         found |= {("quorum leader", one.observer, one.leader_id) for one in views}
-        reasons.append("the metadata quorum has no leader, or observers name several")
+        reasons.append("the metadata quorum has no leader, or observers report several")
     replicas: defaultdict[str, list[QuorumReplica]] = defaultdict(list)
     for row in tables.of(QuorumReplica):
         replicas[row.observer].append(row)

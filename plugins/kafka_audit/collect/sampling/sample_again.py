@@ -96,9 +96,9 @@ def _moved(old: SampleTables, new: SampleTables, found: SampleDifferences) -> st
     if before is None or now is None:
         return None
     if before.brokers_pzxid != now.brokers_pzxid:
-        return "brokers came or went since the sample before"
+        return "brokers were added or removed since the previous sample"
     if before.controller_mzxid != now.controller_mzxid:
-        return "the controller changed since the sample before"
+        return "the controller changed since the previous sample"
     topics = pa.array([key[1] for key in found.all() if key[0] == "topic"], pa.string())
     answers = [(str(key[1]), int(str(key[2]))) for key in found.all() if key[0] == "partition"]
     names, numbers_of = pa.array([name for name, _ in answers], pa.string()), np.array([one for _, one in answers], np.int64)
@@ -114,7 +114,7 @@ def _moved(old: SampleTables, new: SampleTables, found: SampleDifferences) -> st
     at, known = at[known >= 0], known[known >= 0]
     for one in at[numbers(earlier, "state_mzxid")[known] != numbers(later, "state_mzxid")[at]][:1]:
         topic, partition = texts(later, "topic")[one].as_py(), numbers(later, "partition")[one]
-        return f"the state of {clean(topic, 60)}-{partition} changed since the sample before"
+        return f"the state of {clean(topic, 60)}-{partition} changed since the previous sample"
     return None
 
 

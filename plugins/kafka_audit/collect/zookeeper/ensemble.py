@@ -100,7 +100,7 @@ def _answering(text: str, sample: int, name: str) -> tuple[ZookeeperMember, Sequ
     if "not currently serving requests" in text:
         return _down(sample, name, "it is not serving requests", "idle"), ()
     if "Mode:" not in text:
-        return _down(sample, name, "no answer that ZooKeeper gives"), ()
+        return _down(sample, name, "not an answer of ZooKeeper"), ()
     return parse(text, sample, name), odd_parts(text)
 
 

@@ -154,7 +154,7 @@ def _believed(one: Row, contradict: set[str]) -> Row:
         return one
     if one.outcome == "failed":
         return one
-    message = "it offers DescribeQuorum, as brokers in KRaft mode do, and ZooKeeper says that brokers run with it"
+    message = "it offers DescribeQuorum, like a broker in KRaft mode, but ZooKeeper records that brokers use ZooKeeper"
     needs = "a broker that either runs in KRaft mode or is registered in ZooKeeper; find out which process answers there"
     return replace(one, outcome="failed", error=CONTRADICTS_ZOOKEEPER, message=message, needs=needs)
 

@@ -49,7 +49,7 @@ class _LastWords(logging.Handler):
     def read_error(self, access: ZookeeperAccess) -> ReadError:
         line = next((one for one in reversed(self.lines) if "dropped" in one or "Cannot resolve" in one), None)
         if line and "[SSL" in line:
-            needs = "zookeeper.tls in the cluster file with a ca_file, cert_file and key_file that fit the server"
+            needs = "zookeeper.tls in the cluster file with a ca_file, cert_file and key_file that match the server"
             return ReadError(tls_words(line), line, needs)
         if line and NOT_DIALLED in line:
             named = f"{access.connect} with an address of its own in zookeeper of the cluster file, if it is meant"
