@@ -37,21 +37,21 @@ SPARK_HICCUPS = ExceptionRetryPolicy(
 STORE_RETRIES = 2
 
 DOC = """
-Asks every party of every cluster in the cluster file, compares what they say with each other and with the previous snapshot,
-and fails the task `gate` of each cluster that has unmuted findings of severity `KAFKA_AUDIT_FAIL_ON` (default: high) or worse.
+Audits every cluster in the cluster file: reads all views, compares them with each other and with the previous snapshot, and fails
+the task `gate` of each cluster that has unmuted findings of severity `KAFKA_AUDIT_FAIL_ON` (default: high) or above.
 
 `clusters` → `collect` (one per cluster) → `compare` (Spark) → `report` → `gate` (one per cluster);
-where a vantage names a queue, `errands` → `probe_…` (one per queue) before `collect`
+if a vantage names a queue, `errands` → `probe_…` (one per queue) run before `collect`
 
 * One cluster only: trigger with `{"cluster": "name"}`.
-* It runs every 15 minutes: an audit reads metadata only, and a fault that no client has met yet is then known before most
-  on-call rotations would hear of it. `KAFKA_AUDIT_SCHEDULE` takes another cron expression, or `none`.
-* A gate that is red for "not audited" tells of this DAG, not of the cluster.
-* Alerts: make a connection `kafka_audit_smtp` (extra: `from_email`, `to`) or `kafka_audit_slack` (incoming webhook), and try it
-  with `kafka-audit alert-test`. An incident is told when it is new, worse or over, and once a day in between.
-* Other DAGs: `schedule=[Asset(name="kafka_audit/prod/clean", uri="x-kafka-audit://prod/clean")]` runs one after each audit of
-  prod that this gate let pass; `…/audited` after each that came to a report.
-* Spark runs on the worker, until a connection `kafka_audit_spark` says where else.
+* It runs every 15 minutes: an audit reads metadata only, and it can find a fault before clients do. Set `KAFKA_AUDIT_SCHEDULE` to
+  another cron expression, or to `none`.
+* A gate that fails with "not audited" reports a problem of this DAG, not of the cluster.
+* Alerts: create a connection `kafka_audit_smtp` (extra: `from_email`, `to`) or `kafka_audit_slack` (incoming webhook), and test
+  it with `kafka-audit alert-test`. A message is sent when an incident is new, worse or resolved, and once a day in between.
+* Other DAGs: `schedule=[Asset(name="kafka_audit/prod/clean", uri="x-kafka-audit://prod/clean")]` runs a DAG after each audit of
+  prod that passes its gate; `…/audited` after each audit with a report.
+* Spark runs on the worker, unless a connection `kafka_audit_spark` names another master.
 """
 
 

@@ -21,20 +21,22 @@ KINDS = {
 }
 
 DOC = """
-Says whether a change of a cluster may begin, with blockers first, and asks a person. Trigger it by hand; it only reads.
+Decides whether a change of a cluster can begin, lists blockers first, and asks for an approval. Trigger it
+manually; it only reads.
 
 `planned` → `collect` → `compare` (Spark) → `report` → `decide` → `approve` → `keep`
 
-* A no-go fails the task `decide`; its log has the whole report. Mend the blockers and trigger again.
-* Otherwise **Browse → Required Actions** asks to approve. Nobody answers in `KAFKA_AUDIT_APPROVAL_HOURS` (24): rejected.
-* **Kafka audit** beside each run is the report, no-go or go.
-* Approved, the snapshot is the baseline that `kafka_audit_after_migration` compares with.
-* On a console: `kafka-audit before-migration CLUSTER --kind zookeeper-to-kraft`.
+* A no-go fails the task `decide`; its log contains the whole report. Fix the blockers and trigger the DAG again.
+* Otherwise **Browse → Required Actions** asks for an approval. Without an answer within `KAFKA_AUDIT_APPROVAL_HOURS` (24), it is
+  rejected.
+* **Kafka audit** next to each run shows the report, go or no-go.
+* If approved, the snapshot is the baseline for `kafka_audit_after_migration`.
+* On the command line: `kafka-audit before-migration CLUSTER --kind zookeeper-to-kraft`.
 """
 
 PARAMS = {
     "cluster": Param(type="string", minLength=1, title="Cluster", description="A name in the cluster file."),
-    "kind": Param("zookeeper-to-kraft", type="string", enum=[*KINDS], values_display=KINDS, title="What is to be done"),
+    "kind": Param("zookeeper-to-kraft", type="string", enum=[*KINDS], values_display=KINDS, title="Kind of change"),
     "node_ids": Param(
         None, type=["null", "string"], title="Node ids of the KRaft controllers", description="ZooKeeper to KRaft: 3000,3001,3002"
     ),
@@ -43,33 +45,36 @@ PARAMS = {
         type=["null", "array"],
         items={"type": "string"},
         title="Proposed server.properties",
-        description="One a line: files, folders or patterns below the worker's folder KAFKA_AUDIT_PROPOSED_ROOT (default: "
-        "proposed, beside the cluster file). Never their content: it holds passwords.",
+        description="One per line: files, folders or patterns below the worker's folder KAFKA_AUDIT_PROPOSED_ROOT (default: "
+        "proposed, next to the cluster file). Do not paste their content: it contains passwords.",
     ),
     "advertised": Param(
         None,
         type=["null", "array"],
         items={"type": "string"},
         title="Proposed advertised addresses",
-        description="One a line: 0: CLIENT://kafka-0.example.com:9092, or CLIENT://kafka-{broker_id}.example.com:9092 for all. "
-        "They are tried now, from the worker and from who must reach them.",
+        description="One per line: 0: CLIENT://kafka-0.example.com:9092, or CLIENT://kafka-{broker_id}.example.com:9092 for all. "
+        "They are probed now, from the worker and from the vantages below.",
     ),
     "kafka_version": Param(
-        None, type=["null", "string"], title="Release to run", description="Proposed files are judged by it, e.g. 3.9.1."
+        None,
+        type=["null", "string"],
+        title="Kafka version",
+        description="The version after the change; proposed files are checked with it, e.g. 3.9.1.",
     ),
     "vantages": Param(
         None,
         type=["null", "array"],
         items={"type": "string"},
-        title="Who must reach every broker",
+        title="Vantages that must reach every broker",
         description="Vantages of the cluster file.",
     ),
     "strict": Param(
         "high",
         type="string",
         enum=["critical", "high", "medium"],
-        title="How strict",
-        description="From which severity on a finding is a blocker.",
+        title="Blocker severity",
+        description="A finding of this severity or above is a blocker.",
     ),
 }
 

@@ -57,7 +57,7 @@ def test_a_clear_page_says_how_far_it_reaches(told):
     assert "Clear: no failure above LOW" in text
     assert "2 of 2 reads answered" in text
     assert "NOT COVERED" in text
-    assert "Whether the brokers reach each other: no vantage with role broker is in the cluster file." in text
+    assert "Whether the brokers reach each other: the cluster file has no vantage with role broker." in text
     assert "healthy" not in text.lower()
     assert "no failures, now or before; no earlier snapshot" in text
 

@@ -35,7 +35,7 @@ def errands(clusters: Iterable[str]) -> dict[str, Json]:
     by_cluster = {}
     for name, errand in zip(asked, side_by_side(jobs, _MOST_AT_ONCE, until), strict=True):
         if errand is None or isinstance(errand, ReadError):
-            log.warning("%s: nothing is probed from other queues: %s", name, errand or "its parties did not answer in time")
+            log.warning("%s: no endpoint is probed from other queues: %s", name, errand or "its sources did not answer in time")
             continue
         by_cluster[name] = errand
         log.info("%s: %d endpoints to be probed from other queues", name, len(errand["endpoints"]))
@@ -45,7 +45,7 @@ def errands(clusters: Iterable[str]) -> dict[str, Json]:
 def probe(queue: str, asked: Mapping[str, Json]) -> dict[str, list[str]] | None:
     """Probe from the worker that this runs on; return two samples by cluster, None where this is no worker of that queue."""
     if internals.runs_in_one_process():
-        log.warning("this is a test run in one process and no worker of queue %s, so nothing is probed", queue)
+        log.warning("this is a test run in one process, not a worker of queue %s, so no endpoint is probed", queue)
         return None
     return queue_vantages.run(asked)
 

@@ -99,7 +99,7 @@ def report(run: str, events: Any, noted: Callable[[str, str], None] | None = Non
     """
 
     def failed(snapshot_id: str, why: str) -> None:
-        log.error("%s comes to no report: %s", snapshot_id, why)
+        log.error("%s gets no report: %s", snapshot_id, why)
         if noted is not None:
             noted(cluster_of(snapshot_id) or snapshot_id, clean(why, callbacks.WHY_CHARS))
 
@@ -137,9 +137,9 @@ def gate(cluster: str, judged: Mapping[str, str] | None, why: str, events: Any) 
         GateFailed: findings at or above KAFKA_AUDIT_FAIL_ON, too little coverage, or no report on this cluster at all.
     """
     if judged is None or cluster not in judged:
-        nothing = "this run has no report, see its failed tasks before `report`"
+        nothing = "this run has no report; see the failed tasks before `report`"
         if judged is not None:
-            nothing = "no snapshot was taken, see the log of its task `collect`"
+            nothing = "no snapshot was taken; see the log of its task `collect`"
         raise GateFailed(cluster=cluster, headline=f"not audited: {why or nothing}")
     snapshot_id = judged[cluster]
     document = _store().read_report(snapshot_id)

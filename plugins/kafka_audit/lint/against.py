@@ -87,7 +87,7 @@ def _stale(row: Row, ids: set[int], now: int | None) -> bool:
 def endpoints(member: Member, sample: int) -> Iterator[RegisteredEndpoint]:
     """Yield what a broker advertises with its new settings, as far as they tell; a controller's listeners are nobody's."""
     if KEY in member.broker.unknown:
-        return  # what is filled in later is not what `listeners` says
+        return  # what contains a placeholder is not what `listeners` says
     protocols = dict(
         part.strip().upper().partition(":")[::2] for part in member.value("listener.security.protocol.map").split(",")
     )

@@ -93,7 +93,7 @@ def _started(one: _JudgedMember, by_files: Iterable[Judgement]) -> Judgement | N
         evidence["kafka_says"] = places.said(refused, one.member.broker)
         evidence |= {"key": refused.key} if refused.key else {}
     if verdict.starts is None:
-        evidence["error"] = f"{listing(sorted(one.member.broker.unknown), 3)} is filled in later"
+        evidence["error"] = f"{listing(sorted(one.member.broker.unknown), 3)} contains a placeholder"
         evidence["needs"] = f"the file as broker {one.member.broker_id} gets it"
     return Judgement(snapshot_id="lint", code=REFUSED, resource=resource, status=status, evidence=evidence)
 

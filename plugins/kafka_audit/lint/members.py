@@ -145,7 +145,7 @@ def snapshot(group: Group, key: bytes) -> Snapshot:
 
 
 def rows_of(member: Member, key: bytes) -> Iterator[Row]:
-    """Yield settings and logins; a key that is filled in later is there, and hidden."""
+    """Yield settings and logins; a key that contains a placeholder is there, and hidden."""
     path, broker_id = member.source.path, member.broker_id
     held = member.broker.properties
     told = {name: one for name, one in held.items() if name not in member.broker.unknown}

@@ -182,15 +182,15 @@ def _never_asked(view: ClusterView) -> Iterator[str]:
     info = view.info
     sources = {read.observer.partition(":")[0] for read in view.last_reads}
     if info is None or info.broker_vantages == 0:
-        yield "Whether the brokers reach each other: no vantage with role broker is in the cluster file."
+        yield "Whether the brokers reach each other: the cluster file has no vantage with role broker."
     if info is None or info.client_vantages <= 1:
-        yield "Whether clients elsewhere than on this worker reach the brokers: no further vantage is in the cluster file."
+        yield "Whether clients on other hosts reach the brokers: the cluster file has no other vantage."
     if "properties" not in sources:
-        yield "What the brokers' server.properties say: no properties are in the cluster file."
+        yield "The content of the brokers' server.properties: the cluster file sets no `properties`."
     if "logs" not in sources:
-        yield "What the brokers wrote themselves: no logs are in the cluster file."
+        yield "The content of the brokers' logs: the cluster file sets no `logs`."
     if view.kraft and not any(read.observer.startswith("controller@") for read in view.last_reads):
-        yield "What the KRaft controllers say when they are asked themselves: no controllers are in the cluster file."
+        yield "The views of the KRaft controllers: the cluster file sets no `controllers`."
     yield "Whether records can be produced and consumed: by design, this audit only reads."
     if info is not None:
         yield f"Anything after {_utc(info.finished_ms)}."

@@ -96,10 +96,10 @@ class BoundedScramClient(ScramClient):  # type: ignore[misc] # see above
             raise ScramError(SCRAM_FALSE, "the server's nonce does not extend ours", _MALFORMED_NEEDS)
         if iterations < LEAST_ITERATIONS:
             words = (
-                f"its SCRAM parameters are too weak: {iterations} of at least {LEAST_ITERATIONS} iterations, so that the "
-                "password could be computed from the proof; none was sent"
+                f"its SCRAM parameters are too weak: {iterations} of at least {LEAST_ITERATIONS} iterations, so the password "
+                "could be computed from the proof; the auditor sent none"
             )
-            needs = f"one of your brokers at that address, and a {self._mechanism} credential of {LEAST_ITERATIONS} iterations or more"
+            needs = f"your own broker at that address, and a {self._mechanism} credential of at least {LEAST_ITERATIONS} iterations"
             raise ScramError(SCRAM_WEAK, words, needs)
         if iterations > MOST_ITERATIONS:
             words = f"it wants {iterations} SCRAM iterations; at most {MOST_ITERATIONS} are computed"

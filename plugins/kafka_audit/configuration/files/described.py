@@ -63,7 +63,7 @@ def _placeholders(value: str) -> Iterator[tuple[int, int]]:
 
 
 def is_placeholder(value: str) -> bool:
-    """Tell whether a value, or a part of it, is filled in later: `${env:HOST}`, `$(POD_IP)`, `{{ host }}`."""
+    """Tell whether a value, or a part of it, contains a placeholder: `${env:HOST}`, `$(POD_IP)`, `{{ host }}`."""
     return next(_placeholders(value), None) is not None
 
 
