@@ -321,7 +321,7 @@ UNREADABLE = {
     "no match": (lambda _: None, ["*.nothing"], "*.nothing: no file matches"),
     "no such cluster": (lambda _: None, ["x", "--against", "prod"], "kafka-audit-store: no snapshot of cluster 'prod'"),
     "config alone": (lambda _: None, ["x", "--config", "c.yaml"], "--config requires --cluster, the cluster whose mute"),
-    "bad version": (lambda _: None, ["x", "--kafka-version", "new"], "argument --kafka-version: 'new' is no version of Kafka"),
+    "bad version": (lambda _: None, ["x", "--kafka-version", "new"], "argument --kafka-version: 'new' is not a Kafka version"),
     "bad format": (
         lambda _: None,
         ["x", "--format", "sraif"],

@@ -13,7 +13,7 @@ ssl.keystore.location={store}
 ssl.keystore.password=hunter2
 """
 SAYS = "does not start with its ssl.keystore.location: Failed to load SSL keystore"
-NOT_KNOWN = "is not known from files"
+NOT_KNOWN = "the files do not show whether"
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def test_a_store_that_is_missing_on_the_brokers_host(told, ids, meta):
 def test_a_store_that_is_there_may_have_another_password(told, tmp_path):
     (tmp_path / "k.p12").write_bytes(b"")
     found = told(meta=b"broker.id=1")
-    assert (found["status"], "its password is not tried" in found["message"]) == ("UNKNOWN", True)
+    assert (found["status"], "its password was not tested" in found["message"]) == ("UNKNOWN", True)
 
 
 @pytest.mark.parametrize("meta", [None, b"broker.id=2\n", b"", b"broker.id=\\u12", b"\0" * 100_000])

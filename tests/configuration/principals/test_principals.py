@@ -46,7 +46,7 @@ def test_rules_name_a_certificate(rules, name):
         ("RULE:^CN=.*$/$1/", MappingError, "No group 1"),
         ("RULE:^CN=.*$/${[n}/", MappingError, "named capturing group has 0 length name"),
         ("RULE:\\p{Lu}.*/x/", UnsupportedError, "\\p in the regular expression \\p{Lu}.*"),
-        ("RULE:(.*)*/x/", UnsupportedError, "a repetition of what may be nothing in the regular expression (.*)*"),
+        ("RULE:(.*)*/x/", UnsupportedError, "a repeated group that can match an empty string in the regular expression (.*)*"),
     ],
 )
 def test_what_gives_no_name_says_why(rules, error, words):

@@ -71,14 +71,14 @@ def test_many_long_honest_rules_are_known():
 @pytest.mark.parametrize(
     ("pattern", "words"),
     [
-        ("(?=a)b", "a look ahead"),
+        ("(?=a)b", "a lookahead"),
         ("(?<!a)b", "a group that begins with \\(\\?"),
-        ("(a)\\1", "a reference to a group"),
-        ("(?<n>a)\\k<n>", "a reference to a group"),
-        ("a*+", "gives nothing back"),
-        ("(?>a)", "gives nothing back"),
+        ("(a)\\1", "a backreference"),
+        ("(?<n>a)\\k<n>", "a backreference"),
+        ("a*+", "a possessive quantifier"),
+        ("(?>a)", "an atomic group"),
         ("(?:a(b))*", "a group within a repeated group"),
-        ("(a?)*", "a repetition of what may be nothing"),
+        ("(a?)*", "a repeated group that can match an empty string"),
         ("\\Gx", "\\\\G"),
         ("\\p{IsAlphabetic}", "\\\\p"),
     ],
@@ -105,7 +105,7 @@ def test_texts_that_java_reads_otherwise_are_not_known(pattern, text, words):
 def test_rules_are_read_once_and_errors_are_kept():
     assert ssl_rules("RULE:(a).*/$1/") is ssl_rules("RULE:(a).*/$1/")
     for _ in range(2):
-        with pytest.raises(UnsupportedError, match="a look ahead"):
+        with pytest.raises(UnsupportedError, match="a lookahead"):
             ssl_rules("RULE:(?=a)/x/")
 
 

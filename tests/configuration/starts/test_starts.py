@@ -70,7 +70,7 @@ def test_a_version_is_judged_by_the_nearest_one(version, judged):
 
 @pytest.mark.parametrize("text", ["", "latest", "3.x", "3..1", "9999.1"])
 def test_what_is_no_version(text):
-    with pytest.raises(ValueError, match="is no version of Kafka"):
+    with pytest.raises(ValueError, match="is not a Kafka version"):
         known(text)
 
 

@@ -99,7 +99,7 @@ class BoundedScramClient(ScramClient):  # type: ignore[misc] # see above
                 f"its SCRAM parameters are too weak: {iterations} of at least {LEAST_ITERATIONS} iterations, so the password "
                 "could be computed from the proof; the auditor sent none"
             )
-            needs = f"your own broker at that address, and a {self._mechanism} credential of at least {LEAST_ITERATIONS} iterations"
+            needs = f"your broker at that address, and a {self._mechanism} credential of at least {LEAST_ITERATIONS} iterations"
             raise ScramError(SCRAM_WEAK, words, needs)
         if iterations > MOST_ITERATIONS:
             words = f"it wants {iterations} SCRAM iterations; at most {MOST_ITERATIONS} are computed"

@@ -83,7 +83,7 @@ def _module(name: str | None, tokens: Iterator[tuple[str, str | None]]) -> Modul
         equals, _ = next(tokens, (None, None))
         _, value = next(tokens, (None, None))
         if key is None or equals != "=" or value is None:
-            msg = f"Value not specified for key number {len(options) + 1} in JAAS config (a digit at its begin wants quotes)"
+            msg = f"Value not specified for key number {len(options) + 1} in JAAS config (quote values with a leading digit)"
             raise JaasError(msg)
         options[key] = value
     msg = "JAAS config entry not terminated by semi-colon"

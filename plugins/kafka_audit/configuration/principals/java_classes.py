@@ -153,7 +153,7 @@ def character_class(text: Text, *, any_case: bool) -> str:
 
 def _item(text: Text) -> Ranges:
     if text.peek() == "[" or text.pattern.startswith("&&", text.at):
-        unknown("a class within a class", text.pattern)
+        unknown("a nested character class", text.pattern)
     first = _single(text, kind)
     if not isinstance(first, str):
         return first

@@ -43,7 +43,7 @@ _GROUP = re.compile(r"\?(?:([:=!>])|<([A-Za-z][A-Za-z0-9]*)>|([A-Za-z]*)(-[A-Za-
 _NUMBER = re.compile(r"[1-9][0-9]*")
 _NAME = re.compile(r"[A-Za-z0-9]*")
 _FLAGS = frozenset("is-")
-_LOOKS = {"=": "a look ahead", "!": "a look ahead", ">": "a group that gives nothing back"}
+_LOOKS = {"=": "a lookahead", "!": "a lookahead", ">": "an atomic group"}
 _LARGEST = 2**31 - 1
 _FOLDED = frozenset("\u017f\u212a")  # [sS] may become s in any case in RE2, which is Unicode's
 _ENDS = frozenset(chr(point) for first, last in TERMINATORS for point in range(first, last + 1))
@@ -259,7 +259,7 @@ class _RegexParser:
             return written(ranges), False
         letter = self.text.peek()
         if letter == "k" or self.text.taken(_NUMBER):
-            unknown("a reference to a group", self.pattern)
+            unknown("a backreference", self.pattern)
         if letter not in {"A", "z", "Z", "b", "B"}:
             refuse(self.text)
         self.ascii_only |= letter in {"b", "B"}
@@ -316,11 +316,11 @@ class _RegexParser:
             found = self.text.take()
             least, most = int(found == "+"), 1 if found == "?" else _LARGEST
         if found and self.text.peek() == "+":
-            unknown("a repetition that gives nothing back", self.pattern)
+            unknown("a possessive quantifier", self.pattern)
         if found and self.text.peek() == "?":
             found += self.text.take()
         if empty and most > 1:
-            unknown("a repetition of what may be nothing", self.pattern)
+            unknown("a repeated group that can match an empty string", self.pattern)
         if holds_captures and most > 1:
             # Where Java gives back the last round of a group, groups within it keep what they matched there.
             unknown("a group within a repeated group", self.pattern)

@@ -54,7 +54,7 @@ def known(version: str) -> str:
 def _numbers(version: str) -> tuple[int, int, int]:
     parts = version.split(".")[:3]
     if not all(part.isdecimal() and len(part) < 4 for part in parts):  # noqa: PLR2004 -- three digits
-        message = f"{version!r} is no version of Kafka: three numbers such as 3.9.1"
+        message = f"{version!r} is not a Kafka version; use three numbers such as 3.9.1"
         raise ValueError(message)
     major, minor, patch = (*map(int, parts), 0, 0)[:3]
     return major, minor, patch
