@@ -7,9 +7,9 @@ import random
 import sys
 from typing import TYPE_CHECKING
 
-from kafka_audit.configuration.definitions import VERSIONS
 from testbed.differential.compare import Outcome, compare, definitions_file
 from testbed.differential.generate import ROLES, configurations
+from testbed.jars import RELEASES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,7 @@ _TOLD = 12
 def main(arguments: Sequence[str] | None = None) -> int:
     """Read the command line and compare; 1 where we agree less than promised."""
     parser = argparse.ArgumentParser(prog="python -m testbed.differential", description=__doc__)
-    parser.add_argument("--version", action="append", choices=VERSIONS, help="default: all")
+    parser.add_argument("--version", action="append", choices=RELEASES, help="default: all")
     parser.add_argument("--cases", type=int, default=5000, help="configurations a version and mode (default 5000)")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1_000_000), help="default: another each time")
     parser.add_argument("--mode", choices=("zookeeper", "kraft"), help="default: both, where the version has both")
@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--define", action="store_true", help="write the definitions of each version anew instead")
     options = parser.parse_args(arguments)
     wrong = False
-    for version in options.version or VERSIONS:
+    for version in options.version or RELEASES:
         if options.define:
             definitions_file(version).write_text(compare(version, []).definitions, "utf-8")
             continue

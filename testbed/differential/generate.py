@@ -5,21 +5,27 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
+from kafka_audit.configuration.definitions import numbers
 from testbed.differential import faults
 from testbed.differential.pieces import Draft
+from testbed.jars import RELEASES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 _FAULTLESS = 0.45  # share of configurations into which no fault is put
 _KRAFT = ("broker", "controller", "combined")
-ROLES: Mapping[str, Mapping[str, Sequence[str]]] = {
-    "1.1.1": {"zookeeper": ("zookeeper",)},
-    "2.8.2": {"zookeeper": ("zookeeper",), "kraft": _KRAFT},
-    "3.9.1": {"zookeeper": ("zookeeper", "zookeeper", "zookeeper", "migrating"), "kraft": _KRAFT},
-    "4.3.0": {"kraft": _KRAFT},
-    "4.4.0": {"kraft": _KRAFT},
-}
+
+
+def _roles(version: str) -> Mapping[str, Sequence[str]]:
+    """Return the roles of a release by mode: KRaft came with 2.8, the migration with 3.4, and ZooKeeper went with 4.0."""
+    at = numbers(version)
+    migrating = ("zookeeper", "zookeeper", "migrating") if at >= (3, 4) else ()
+    zookeeper = {"zookeeper": ("zookeeper", *migrating)} if at < (4,) else {}
+    return zookeeper | ({"kraft": _KRAFT} if at >= (2, 8) else {})
+
+
+ROLES: Mapping[str, Mapping[str, Sequence[str]]] = {version: _roles(version) for version in RELEASES}
 """By release and mode, what a configuration is for."""
 
 

@@ -1,7 +1,9 @@
 """By which judged release of Kafka a broker's file is read: its own where it tells it, else those on both sides of it."""
 
+from itertools import pairwise
+
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.configuration.definitions import VERSIONS, definitions
+from kafka_audit.configuration.definitions import VERSIONS, definitions, numbers
 from kafka_audit.model.tables import BrokerApi, BrokerConfig
 
 _DEFAULT = 5  # ConfigSource of a default: the software's own version
@@ -14,25 +16,27 @@ def releases(view: ClusterView, broker: int) -> tuple[str, ...]:
 
     The default of `inter.broker.protocol.version` is the software's version. Where it is overridden or gone (Kafka 4), the APIs
     on offer tell the major version: DescribeTransactions came with 3.0, the oldest Fetch versions went with 4.0. A key that
-    only the newest release defines tells that one.
+    only newer releases of Kafka 4 define tells the first of those.
     """
     told = [row.value for row in view.of(BrokerConfig) if _is_default(row, broker) and row.value]
     if told:
         minor = told[0].partition("-")[0]
         exact = [one for one in VERSIONS if one.startswith(f"{minor}.")]
-        return tuple(exact) or _around(_numbers(minor))
+        return tuple(exact) or _around(numbers(minor))
     offered = {row.api_key: row for row in view.of(BrokerApi) if row.broker_id == broker}
     fetch = offered.get(_FETCH)
     if fetch is None:
         return ()
     if fetch.min_version >= _FETCH_OF_4:
-        newest, before = VERSIONS[-1], VERSIONS[-2]
-        new = definitions(newest).keys() - definitions(before).keys()
-        told = [row.key for row in view.of(BrokerConfig) if row.broker_id == broker and row.key in new]
-        return (newest,) if told else VERSIONS[2:-1]
+        keys = {row.key for row in view.of(BrokerConfig) if row.broker_id == broker}
+        of_4 = [one for one in VERSIONS if numbers(one) >= (4,)]
+        for before, after in reversed([*pairwise(of_4)]):
+            if keys & (definitions(after).keys() - definitions(before).keys()):
+                return (after,)
+        return _around((4,))
     if _DESCRIBE_TRANSACTIONS in offered:
-        return VERSIONS[1:3]
-    return VERSIONS[:2] if fetch.max_version >= _FETCH_OF_2 else VERSIONS[:1]
+        return _around((3,))
+    return _around((2,)) if fetch.max_version >= _FETCH_OF_2 else VERSIONS[:1]
 
 
 def _is_default(row: BrokerConfig, broker: int) -> bool:
@@ -40,10 +44,6 @@ def _is_default(row: BrokerConfig, broker: int) -> bool:
 
 
 def _around(wanted: tuple[int, ...]) -> tuple[str, ...]:
-    below = [one for one in VERSIONS if _numbers(one) < wanted]
-    above = [one for one in VERSIONS if _numbers(one) > wanted]
+    below = [one for one in VERSIONS if numbers(one) < wanted]
+    above = [one for one in VERSIONS if numbers(one) > wanted]
     return (*below[-1:], *above[:1])
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split(".") if part.isdecimal())

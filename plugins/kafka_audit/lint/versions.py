@@ -2,10 +2,12 @@
 
 import re
 
+from kafka_audit.configuration.definitions import VERSIONS, numbers
 from kafka_audit.configuration.files.described import Described
 from kafka_audit.configuration.starts import known
 
-NEWEST, NEWEST_WITH_ZOOKEEPER = "4.4.0", "3.9.1"
+NEWEST = VERSIONS[-1]
+NEWEST_WITH_ZOOKEEPER = max((one for one in VERSIONS if numbers(one) < (4,)), key=numbers)
 
 _TAG = re.compile(r"(?:^|/)kafka(?:-native)?:(?:[^@]*kafka-|2\.1[0-3]-|v)?(\d+\.\d+(?:\.\d+)?)")
 _CONFLUENT = re.compile(r"(?:^|/)cp-[a-z-]+:(\d+)\.(\d+)")

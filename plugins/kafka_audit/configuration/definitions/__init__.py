@@ -15,7 +15,15 @@ from typing import Any
 from kafka_audit.configuration.definitions.validators import Validator, validator
 from kafka_audit.configuration.definitions.values import Value, parsed
 
-VERSIONS = ("1.1.1", "2.8.2", "3.9.1", "4.3.0", "4.4.0")
+
+def numbers(version: str) -> tuple[int, ...]:
+    """Return the numbers of a version, by which versions sort."""
+    return tuple(int(part) for part in version.split(".") if part.isdecimal())
+
+
+_FILES = (entry.name.removesuffix(".json") for entry in files(__package__).iterdir() if entry.name.endswith(".json"))
+VERSIONS = tuple(sorted((name.removeprefix("kafka-") for name in _FILES), key=numbers))
+"""The judged releases, oldest first: those whose definitions are here."""
 
 
 class ConfigError(ValueError):

@@ -3,17 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kafka_audit.configuration.definitions import VERSIONS, ConfigError
+from kafka_audit.configuration.definitions import VERSIONS, ConfigError, numbers
 from kafka_audit.configuration.starts import release_1, release_2, release_3, release_4
 from kafka_audit.configuration.starts.config import Config
 
-_JUDGES = {
-    "1.1.1": release_1.judge,
-    "2.8.2": release_2.judge,
-    "3.9.1": release_3.judge,
-    "4.3.0": release_4.judge,
-    "4.4.0": release_4.judge,
-}
+_JUDGES = {1: release_1.judge, 2: release_2.judge, 3: release_3.judge, 4: release_4.judge}  # by major version
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +26,7 @@ def refusal(properties: Mapping[str, str], version: str) -> StartRefusal | None:
         version: one of `VERSIONS`.
     """
     try:
-        _JUDGES[version](Config(properties, version))
+        _JUDGES[numbers(version)[0]](Config(properties, version))
     except ConfigError as error:
         # Kafka copies node.id and broker.id to each other: blame the one that stands in the file.
         other = {"broker.id": "node.id", "node.id": "broker.id"}.get(error.key or "")

@@ -1,4 +1,4 @@
-"""Releases 4.3 and 4.4: `KafkaConfig.validateValues` in the order of its source, after what the constructor reads."""
+"""Releases 4.3 and later: `KafkaConfig.validateValues` in the order of its source, after what the constructor reads."""
 
 from kafka_audit.configuration.starts import groups, roles, rules
 from kafka_audit.configuration.starts.config import BROKER, NODE, Config, refuse, require
@@ -6,21 +6,19 @@ from kafka_audit.configuration.starts.listening_4 import Listening4
 
 _AUTO_JOIN = "controller.quorum.auto.join.enable"
 _CORDONED = "cordoned.log.dirs"
-_SAME_ID = {
-    "4.3.0": "You must set `node.id` to the same value as `broker.id`.",
-    "4.4.0": "`node.id` and `broker.id` must be set to the same value. `broker.id` is deprecated, please use `node.id` instead.",
-}
+_SAME_ID = "`node.id` and `broker.id` must be set to the same value. `broker.id` is deprecated, please use `node.id` instead."
+_SAME_ID_4_3 = "You must set `node.id` to the same value as `broker.id`."
 
 
 def judge(config: Config) -> None:
-    """Raise ConfigError with what release 4.3 or 4.4 says."""
+    """Raise ConfigError with what release 4.3 or a later one says."""
     told = frozenset(config.items(roles.ROLES))
     groups.groups_4(config)
     listening = Listening4(config)
     roles.early_listeners(listening, config.items_or_none("early.start.listeners"))
     groups.protocols(config, kraft=True)
     if config.number(NODE) != config.number(BROKER):
-        raise refuse(_SAME_ID[config.version], NODE)
+        raise refuse(_SAME_ID if config.version >= "4.4" else _SAME_ID_4_3, NODE)
     dirs = config.items_or_none("log.dirs")
     dirs = config.items("log.dir") if dirs is None else dirs
     rules.logs(config, dirs, "greater than or equal to")
