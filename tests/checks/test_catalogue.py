@@ -30,7 +30,7 @@ def test_page_has_all_headings_in_order(check):
 @every_check
 def test_page_says_something_under_each_heading(check):
     for section in re.split(r"^## .+$", inspect.cleandoc(check.doc), flags=re.MULTILINE):
-        assert len(section.split()) >= 3
+        assert len(section.split()) >= 3, f"too few words: {section.strip()!r}"
 
 
 @every_check
@@ -131,7 +131,7 @@ def test_nothing_passes_for_lack_of_input(judged, check, world):
     if check.code in ABOUT_READS or (check.code, world) == ("KA802", "no_zookeeper"):  # no server of it serves
         new = {(resource, status) for resource, status in new if status is not Status.FAIL}
     if (check.code, world) != ("KA911", "one_topic_unread"):  # the only setting of a topic there is that topic's
-        assert new == set()
+        assert new == set(), f"in the world {world!r} of `BLIND` this was not read, and yet"
 
 
 def test_every_case_file_has_its_check():
