@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from kafka_audit.cluster.reads import addresses_of
 from kafka_audit.incidents.causes import quorum, written
-from kafka_audit.incidents.causes.repair import connect_again, do_not, prove, zookeeper_shell
+from kafka_audit.incidents.causes.repair import connect_again, do_not, last_in_sync, prove, zookeeper_shell
 from kafka_audit.incidents.causes.rule import (
     LOST_REPLICAS,
     VIEW,
@@ -140,6 +140,7 @@ def tell_gone(case: Case) -> Story:
         not_known=(f"Not known: whether the process runs without a session, or is down. To know: server.log of {them}.",),
         steps=(
             Step(kind="see", text="See it yourself (reads only).", commands=look),
+            *(last_in_sync(case, them) if _leaderless(case) else ()),
             Step(
                 kind="quick",
                 text=f"Start {them} again, or open the way from there to {controllers}.",
@@ -147,10 +148,6 @@ def tell_gone(case: Case) -> Story:
             ),
             prove(case),
             do_not("turn on unclean.leader.election.enable to get leaders back: it drops records."),
-            do_not(
-                f"start {them} with an empty disk while partitions are without leader: the last replica in sync would lead an "
-                "empty log, and the followers truncate to it."
-            ),
         ),
     )
 
@@ -169,6 +166,13 @@ def at_an_address_left(case: Case, symptom: Finding) -> bool:
         return False
     gone = [c for c in case.changes if c.kind == "broker_went" and Resource.of(c.resource).broker in case.brokers]
     return not gone or any(at.text == address for change in gone for at in change.addresses_before)
+
+
+def _leaderless(case: Case) -> int:
+    """Return how many partitions of the brokers that are gone have no leader."""
+    if case.view.kraft:
+        return case.roots[0].number("leaderless")
+    return case.view.partitions.count.unregistered_leaderless
 
 
 def _missed(case: Case) -> str:

@@ -61,3 +61,21 @@ def prove(case: Case) -> Step:
 def do_not(text: str) -> Step:
     """Return a warning."""
     return Step(kind="do_not", text=text)
+
+
+def last_in_sync(case: Case, them: str) -> tuple[Step, ...]:
+    """Return what comes before the start of brokers that may hold the only records of partitions without a leader."""
+    steps = (
+        do_not(
+            f"start {them} with an empty disk: partitions without leader may have their only records there. The broker would "
+            "lead an empty log, and the followers truncate to it."
+        ),
+    )
+    if not case.view.kraft:
+        return steps
+    text = (
+        "See which brokers hold every acknowledged record. With eligible leader replicas (Kafka 4.0 and later) a broker in `Elr` "
+        "does, although the ISR does not list it: start it first."
+    )
+    command = "kafka-topics.sh --bootstrap-server <broker>:9092 --describe --unavailable-partitions"
+    return (Step(kind="see", text=text, commands=(command,)), *steps)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from kafka_audit.cluster.partitions import PartitionState
-from kafka_audit.incidents.causes.repair import do_not, prove
+from kafka_audit.incidents.causes.repair import last_in_sync, prove
 from kafka_audit.incidents.causes.rule import (
     Case,
     Cause,
@@ -70,23 +70,12 @@ def tell(case: Case) -> Story:
                     "grep -E 'ERROR|ReplicaFetcherThread|Error sending fetch request' server.log | tail -20",
                 ),
             ),
-            *_only_copy(broker, leaderless),
+            *(last_in_sync(case, f"broker {broker}") if leaderless else ()),
             Step(
                 kind="quick",
                 text=f"Repair what the log names; else restart broker {broker}, after the other replicas are in sync.",
             ),
             prove(case),
-        ),
-    )
-
-
-def _only_copy(broker: int, leaderless: int) -> tuple[Step, ...]:
-    if not leaderless:
-        return ()
-    return (
-        do_not(
-            f"start broker {broker} with an empty disk: it may hold the only records of {counted(leaderless, 'partition')} "
-            "without leader. It would lead an empty log, and the followers truncate to it."
         ),
     )
 
