@@ -182,7 +182,7 @@ NAMES = ["prod", "stage", "test"]
 def test_when_no_cluster_was_audited_one_gate_tells_it_once(connected):
     for _ in range(2):
         for index, name in enumerate(NAMES):
-            failed = GateFailed(cluster=name, headline="not audited: task compare failed: Spark is gone")
+            failed = GateFailed(cluster=name, headline="task compare failed: Spark is gone", audited=False)
             end(Instance(map_index=index, clusters=NAMES), failed)
     mails, posts = subjects(connected())
     assert mails == posts == ["[NOT AUDITED] kafka_audit: task compare failed: Spark is gone; no earlier audit"]
@@ -212,7 +212,9 @@ def test_one_cluster_without_a_snapshot_is_told_by_its_own_gate(store, connected
     store.write_report(document["snapshot_id"], document)
     judged = {"prod": document["snapshot_id"]}
     end(Instance(map_index=0, clusters=["prod", "stage"], report=judged), None)
-    end(Instance(map_index=1, clusters=["prod", "stage"], report=judged), GateFailed(cluster="stage", headline="not audited: x"))
+    end(
+        Instance(map_index=1, clusters=["prod", "stage"], report=judged), GateFailed(cluster="stage", headline="x", audited=False)
+    )
     assert subjects(connected())[0] == ["[NOT AUDITED] stage: x; no earlier audit"]
 
 

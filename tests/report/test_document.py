@@ -101,7 +101,16 @@ def test_coverage_counts_each_read_as_it_ended_last(told):
     assert document["coverage"] == {
         "asked": 3,
         "answered": 2,
-        "unknown": [{"observer": "zookeeper", "operation": "zookeeper /config", "error": "NoAuthError", "needs": "read"}],
+        "unknown": [
+            {
+                "observer": "zookeeper",
+                "broker": None,
+                "operation": "zookeeper /config",
+                "error": "NoAuthError",
+                "kind": "NoAuthError",
+                "needs": "read",
+            }
+        ],
     }
 
 

@@ -104,8 +104,8 @@ def test_the_same_in_words():
     probes = [{"to": b, "from": 0, "fails": "tcp"} for b in (1, 2)]
     told = matrix.in_words(built(brokers=THREE, views={0: "full", 1: "full", 2: "empty"}, probes=probes).as_dict())
     assert told == [
-        "broker 0 (ctl): cannot connect to brokers 1 and 2 (tcp).",
-        "broker 2: differ on brokers 0, 1 and 2 (view).",
+        ("T", "broker 0 (ctl): cannot connect to brokers 1 and 2 (tcp)."),
+        ("V", "broker 2: differ on brokers 0, 1 and 2 (view)."),
     ]
 
 

@@ -20,6 +20,7 @@ def test_a_row_counts_each_layer_and_names_who_stops_where():
     client, internal = built(brokers=TWO, probes=probes)
     assert client == {
         "from": "worker",
+        "broker": None,
         "role": "client",
         "listener": "CLIENT",
         "brokers": [0, 1],
@@ -28,6 +29,7 @@ def test_a_row_counts_each_layer_and_names_who_stops_where():
         "stops": [{"layer": "dns", "outcome": "failed", "error": "name or service not known", "brokers": [0, 1]}],
     }
     assert (internal["open"], internal["layers"]) == (1, {"dns": [2, 2], "tcp": [1, 2], "api": [1, 1]})
+    assert internal["broker"] is None
     assert internal["stops"] == [{"layer": "tcp", "outcome": "failed", "error": "timeout", "brokers": [1]}]
 
 

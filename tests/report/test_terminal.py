@@ -85,7 +85,7 @@ def test_nothing_answered_is_not_clear(told):
 
 def test_not_known_checks_are_told_with_what_they_need(told):
     unknown = small_cluster.finding(
-        "KA111", "broker/1", status="UNKNOWN", message="Cannot determine who answers.", remediation="To know: a right"
+        "KA111", "broker/1", status="UNKNOWN", message="Cannot determine who answers.", evidence={"needs": "a right"}
     )
     text = page(*told([unknown], CALM))
     assert "1 check not known" in text
@@ -97,7 +97,7 @@ def test_what_one_thing_would_answer_is_asked_for_once(told):
     read = {"observer": "broker:1", "outcome": "failed", "error": "timeout", "needs": "an answer from b:9092"}
     unknown = [
         small_cluster.finding(
-            code, "broker/1", status="UNKNOWN", message=f"Cannot determine {question} (no view)", remediation=f"To know: {needs}"
+            code, "broker/1", status="UNKNOWN", message=f"Cannot determine {question} (no view)", evidence={"needs": needs}
         )
         for code, question, needs in (
             ("KA101", "whether broker 1 names old leaders", "an answer from b:9092"),
@@ -121,7 +121,7 @@ def test_what_one_thing_would_answer_is_asked_for_once(told):
 def test_of_many_alike_the_first_is_told_and_the_others_are_counted(told):
     unknown = [
         small_cluster.finding(
-            "KA302", f"broker/{n}", status="UNKNOWN", message=f"Cannot determine who reaches {n}", remediation="To know: a probe"
+            "KA302", f"broker/{n}", status="UNKNOWN", message=f"Cannot determine who reaches {n}", evidence={"needs": "a probe"}
         )
         for n in range(25)
     ]

@@ -7,15 +7,17 @@ from kafka_audit.report.unknowns import OpenQuestion, questions
 
 
 def read(broker, operation, needs, error="timeout"):
-    return {"observer": f"broker:{broker}", "operation": operation, "error": error, "needs": needs}
+    head = {"observer": f"broker:{broker}", "broker": broker, "operation": operation}
+    return {**head, "error": error, "kind": error, "needs": needs}
 
 
-def unknown(code, place, needs):
+def unknown(code, place, needs, error="timeout"):
     return {
         "status": "UNKNOWN",
         "code": code,
         "resource": {"name": place},
         "message": f"Cannot determine whether {code} holds at {place}",
+        "evidence": {"error": error} | ({"needs": needs} if needs else {}),
         "remediation": f"To know: {needs}." if needs else "Ask by hand.",
     }
 
@@ -60,11 +62,18 @@ def test_brokers_that_lack_the_same_are_told_once():
     ]
 
 
+def test_reads_of_several_brokers_with_the_same_kind_of_error_are_told_once():
+    reads = [read(b, "Metadata", f"a way to b{b}:9092") | {"error": f"timeout: no answer from b{b}:9092"} for b in (4, 7)]
+    (one,) = questions(document(reads))
+    assert one.to_know == "a way to b4:9092; likewise for broker 7"
+    assert one.lines == ("broker 4, Metadata: timeout: no answer from b4:9092",)
+
+
 @pytest.mark.parametrize(
     "other",
     [
         unknown("KA704", "broker/7", "an answer from b7:9092"),
-        unknown("KA703", "broker/7", "a file of b7:9092"),
+        unknown("KA703", "broker/7", "a file of b7:9092", "not read"),
         unknown("KA703", "broker/7", ""),
         unknown("KA703", "cluster", "an answer from b7:9092"),
     ],
@@ -114,4 +123,4 @@ def test_nothing_but_the_line_itself_gets_into_the_one_for_all():
     assert [one.to_know for one in found if "if this host is yours" in one.to_know] == [
         'trusted_hosts: ["b1"] in the cluster file, if this host is yours'
     ]
-    assert len(found) == 4
+    assert len(found) == 3

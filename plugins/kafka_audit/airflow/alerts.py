@@ -98,7 +98,7 @@ def failure_reason(context: Mapping[str, Any]) -> str:
 def _failure_reason(context: Mapping[str, Any]) -> str:
     exception = context.get("exception")
     if isinstance(exception, GateFailed):
-        return exception.headline.removeprefix("not audited: ")
+        return exception.headline
     if isinstance(exception, BaseException):
         return f"task {context['ti'].task_id} failed: {exception or type(exception).__name__}"
     return f"task {context['ti'].task_id} failed: {exception or 'its process died'}"

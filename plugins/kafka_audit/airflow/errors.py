@@ -15,8 +15,9 @@ class GateFailed(AirflowFailException):
         headline: one line.
     """
 
-    def __init__(self, *, cluster: str, headline: str) -> None:
+    def __init__(self, *, cluster: str, headline: str, audited: bool = True) -> None:
         """Take the parts; the message is `cluster: headline`."""
-        super().__init__(f"{cluster}: {clean(headline, HEADLINE_CHARS)}")
+        text = headline if audited else f"not audited: {headline}"
+        super().__init__(f"{cluster}: {clean(text, HEADLINE_CHARS)}")
         self.cluster = cluster
         self.headline = headline

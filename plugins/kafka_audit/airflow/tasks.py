@@ -140,11 +140,11 @@ def gate(cluster: str, judged: Mapping[str, str] | None, why: str, events: Any) 
         nothing = "this run has no report; see the failed tasks before `report`"
         if judged is not None:
             nothing = "no snapshot was taken; see the log of its task `collect`"
-        raise GateFailed(cluster=cluster, headline=f"not audited: {why or nothing}")
+        raise GateFailed(cluster=cluster, headline=why or nothing, audited=False)
     snapshot_id = judged[cluster]
     document = _store().read_report(snapshot_id)
     if document is None:
-        raise GateFailed(cluster=cluster, headline=f"not audited: the store has no report on snapshot {snapshot_id}")
+        raise GateFailed(cluster=cluster, headline=f"the store has no report on snapshot {snapshot_id}", audited=False)
     code, sentence = evaluate_gate(document, environment.fail_on(), environment.min_coverage())
     if code != CLEAN:
         raise GateFailed(cluster=cluster, headline=sentence)

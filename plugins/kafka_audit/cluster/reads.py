@@ -103,6 +103,7 @@ def failed_texts(failed: Sequence[SourceRead]) -> Mapping[str, str]:
     return {
         "reads": ", ".join(sorted({read.operation for read in failed})),
         "error": f"{first.error}: {first.message}" if first.message else str(first.error),
+        "kind": str(first.error),
         "needs": next((read.needs for read in failed if read.needs), f"an answer from {first.target} to {first.operation}"),
     }
 

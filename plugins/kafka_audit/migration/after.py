@@ -77,6 +77,7 @@ def compare(
         *([f"{counted(len(not_meant), 'unexpected change')}"] if not_meant else []),
         f"{counted(len(meant), 'expected change')}" if changes else "no changes",
     ]
+    subject = f"{clean(document['cluster'])}, {TITLES[plan.kind]}"
     return {
         "schema_version": 1,
         "cluster": document["cluster"],
@@ -85,7 +86,9 @@ def compare(
         "compared_at": now.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
         "plan": plan.as_dict(),
         "verdict": verdict,
-        "headline": f"{verdict.upper()} for {clean(document['cluster'])}, {TITLES[plan.kind]}: {', '.join(parts)}",
+        "subject": subject,
+        "reason": ", ".join(parts),
+        "headline": f"{verdict.upper()} for {subject}: {', '.join(parts)}",
         "coverage": {"asked": coverage["asked"], "answered": coverage["answered"]},
         "meant": meant,
         "not_meant": not_meant,

@@ -55,6 +55,8 @@ def decide(document: Mapping[str, Any], view: ClusterView, plan: Plan, tried: Pr
     open_questions = [one for one in found.not_known if one.source != "audit"]
     complete = coverage["answered"] >= coverage["asked"] > 0
     verdict = NO_GO if found.blockers else GO if complete and not open_questions else NOT_DECIDED
+    subject = f"{clean(document['cluster'])}, {TITLES[plan.kind]}"
+    reason = _reason(document, plan, verdict, found, len(open_questions))
     return {
         "schema_version": 1,
         "cluster": document["cluster"],
@@ -63,21 +65,22 @@ def decide(document: Mapping[str, Any], view: ClusterView, plan: Plan, tried: Pr
         "plan": plan.as_dict(),
         "advertised": [asdict(one) for one in tried.proposed],
         "verdict": verdict,
-        "headline": _headline(document, plan, verdict, found, len(open_questions)),
+        "subject": subject,
+        "reason": reason,
+        "headline": f"{verdict.upper()} for {subject}: {reason}",
         "coverage": {"asked": coverage["asked"], "answered": coverage["answered"]},
         **{name: [asdict(one) for one in getattr(found, name)] for name in ("blockers", "warnings", "not_known", "information")},
     }
 
 
-def _headline(document: Mapping[str, Any], plan: Plan, verdict: str, found: GateItems, questions: int) -> str:
-    what = f"{verdict.upper()} for {clean(document['cluster'])}, {TITLES[plan.kind]}"
+def _reason(document: Mapping[str, Any], plan: Plan, verdict: str, found: GateItems, questions: int) -> str:
     if verdict == NO_GO:
         first = found.blockers[0]
-        return f"{what}: {counted(len(found.blockers), 'blocker')}, first {first.code} {clean(first.resource)}"
+        return f"{counted(len(found.blockers), 'blocker')}, first {first.code} {clean(first.resource)}"
     answered = f"{document['coverage']['answered']} of {document['coverage']['asked']} reads answered"
     if verdict == NOT_DECIDED:
-        return f"{what}: {counted(questions, 'open question')}, {answered}"
-    return f"{what}: no failure of severity {plan.strict.upper()} or above, {answered}"
+        return f"{counted(questions, 'open question')}, {answered}"
+    return f"no failure of severity {plan.strict.upper()} or above, {answered}"
 
 
 def _audit(document: Mapping[str, Any], plan: Plan, found: GateItems) -> None:

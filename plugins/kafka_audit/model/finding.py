@@ -102,6 +102,12 @@ class Resource:
         return self.broker is not None or self.address is not None
 
     @property
+    def part(self) -> str | int | None:
+        """The listener, log dir, setting or partition that it is of its broker or topic; None for all of it."""
+        parts = (self.listener, self.log_dir, self.key, self.partition)
+        return next((part for part in parts if part is not None), None)
+
+    @property
     def topic_partition(self) -> tuple[str, int] | None:
         """Topic and number of a partition, None for any other resource."""
         return None if self.topic is None or self.partition is None else (self.topic, self.partition)

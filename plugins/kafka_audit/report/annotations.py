@@ -24,7 +24,7 @@ def _line(file: Linted, told: LintedFinding) -> str:
     kind = "error" if finding.severity >= Severity.HIGH else "warning" if finding.severity is Severity.MEDIUM else "notice"
     line = told.place.line if told.place else 1
     title = f"{finding.code} {finding.name.replace('_', ' ')}"
-    text = "\n".join(clean(part, 2000) for part in f"{finding.message}\n{finding.remediation}".strip().split("\n"))
+    text = "\n".join(clean(row, 2000) for part in (finding.message, finding.remediation) for row in part.splitlines())
     return f"::{kind} file={_property(clean(file.path, 4096))},line={line},title={_property(title)}::{_message(text)}"
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.incidents.findings import LONGEST_EVIDENCE, is_over
-from kafka_audit.model.finding import SCHEMA_VERSION, Change, Finding, Incident, Lifecycle, Status, Step, to_json
+from kafka_audit.model.finding import SCHEMA_VERSION, Change, Finding, Incident, Lifecycle, Resource, Status, Step, to_json
 from kafka_audit.model.text import clean
 from kafka_audit.report import matrix, reach, views
 from kafka_audit.report.storms import groups
@@ -75,8 +75,10 @@ def _coverage(view: ClusterView) -> dict[str, Any]:
         "unknown": [
             {
                 "observer": read.observer,
+                "broker": Resource.of(view.reads.resources.get(read.observer, "cluster")).broker,
                 "operation": read.operation,
                 "error": clean(": ".join(part for part in (read.error, read.message) if part) or "no answer", LONGEST_EVIDENCE),
+                "kind": clean(read.error or "no answer", LONGEST_EVIDENCE),
                 "needs": None if read.needs is None else clean(read.needs, LONGEST_EVIDENCE),
             }
             for read in reads

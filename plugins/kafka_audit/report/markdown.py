@@ -62,7 +62,7 @@ def _lines(document: Mapping[str, Any]) -> Iterator[str]:
     picture = matrix.lines(document["matrix"], _PICTURE_WIDTH)
     if picture:
         yield from ("", "## Views and reachability", "", "```text", *(line.replace("`", "'") for line in picture), "```")
-        yield from ("", *(f"- {text(line)}" for line in matrix.in_words(document["matrix"])))
+        yield from ("", *(f"- {text(line)}" for _, line in matrix.in_words(document["matrix"])))
     yield from _views(document.get("views"))
     yield from _findings(document["findings"])
     yield from _coverage(document)

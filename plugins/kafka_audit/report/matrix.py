@@ -261,9 +261,9 @@ def _beside(table: Sequence[str], legend: Sequence[str], width: int) -> list[str
     return [table[0], *(f"{line.ljust(column)}{note}".rstrip() for line, note in zip(body, padded, strict=True))]
 
 
-def in_words(matrix: Mapping[str, Any]) -> list[str]:
-    """Return the same as sentences, from the same grouping: for mail, and for whoever does not see the picture."""
-    told: list[str] = []
+def in_words(matrix: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return letters with sentences, from the same grouping: for mail, and for readers who do not see the picture."""
+    sentences: list[tuple[str, str]] = []
     ids: list[int] = matrix["brokers"]
     observers = [MatrixRow(**raw) for raw in matrix["observers"]]
     verbs = {
@@ -280,8 +280,10 @@ def in_words(matrix: Mapping[str, Any]) -> list[str]:
             columns = tuple(ids[c] for c, cell in enumerate(line) if cell == letter)
             if columns:
                 groups.setdefault(columns, []).append(observer)
-        told.extend(f"{_row_name(who)}: {verb} {_all(columns)} ({MEANING[letter]})." for columns, who in groups.items())
-    return told
+        sentences += [
+            (letter, f"{_row_name(group)}: {verb} {_all(columns)} ({MEANING[letter]}).") for columns, group in groups.items()
+        ]
+    return sentences
 
 
 def _all(ids: Sequence[int]) -> str:

@@ -27,16 +27,17 @@ def build(view: ClusterView) -> list[dict[str, Any]]:
         broker = -1 if path.from_broker is None else path.from_broker
         found[path.role, broker, path.vantage, path.endpoint.listener].append(path)
     order = sorted(found, key=lambda key: (key[0] != "client", key[1:]))
-    return [_row(key[2] if key[1] < 0 else f"broker {key[1]}", key[0], key[3], found[key]) for key in order]
+    return [_row(key[2], None if key[1] < 0 else key[1], key[0], key[3], found[key]) for key in order]
 
 
-def _row(place: str, role: str, listener: str, paths: Sequence[ProbeResult]) -> dict[str, Any]:
+def _row(vantage: str, broker: int | None, role: str, listener: str, paths: Sequence[ProbeResult]) -> dict[str, Any]:
     stops: dict[tuple[str, str, str], list[int]] = defaultdict(list)
     for path in paths:
         if path.outcome != "ok" and path.layer is not None:
             stops[path.layer, path.outcome, clean(path.error or path.needs or path.outcome)].append(path.endpoint.broker_id)
     return {
-        "from": place,
+        "from": vantage if broker is None else f"broker {broker}",
+        "broker": broker,
         "role": role,
         "listener": clean(listener),
         "brokers": sorted(path.endpoint.broker_id for path in paths),
@@ -85,8 +86,8 @@ def _aligned(table: Sequence[Sequence[str]], width: int) -> Iterator[str]:
 
 
 def _places(group: Sequence[Mapping[str, Any]]) -> str:
-    ids = [int(row["from"].removeprefix("broker ")) for row in group if row["role"] == "broker"]
-    others = [clean(row["from"], 24) for row in group if row["role"] != "broker"]
+    ids = [row["broker"] for row in group if row["broker"] is not None]
+    others = [clean(row["from"], 24) for row in group if row["broker"] is None]
     return ", ".join([*others, *([f"{'broker' if len(ids) == 1 else 'brokers'} {short(ids)}"] if ids else [])])
 
 

@@ -1,13 +1,17 @@
 """What is not known, by what would tell it: a read that failed, and the checks that hang on it, need the same."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from kafka_audit.checks import catalogue
 from kafka_audit.cluster.reads import observer_name
+from kafka_audit.model.finding import Resource, Status, as_text
 from kafka_audit.model.trusted_hosts import host_of, line
 from kafka_audit.report.text import brokers, clean, counted, listing, prose
+
+_BEGINNING = "Cannot determine "
+"""Of the messages of checks that do not know."""
 
 _ALIKE = 3
 """Checks that are told one by one where one thing is missing, and results of one check."""
@@ -17,9 +21,6 @@ _FIRST = 10
 
 _HOSTS = 100
 """Hosts of one line for the cluster file."""
-
-_BROKER = re.compile(r"\bbroker[/ ](\d+)")
-_NUMBER = re.compile(r"(\bKA\d+)|\d+")  # that of a check says which check
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +34,9 @@ class OpenQuestion:
 @dataclass(kw_only=True)
 class _MissingReads:
     reads: dict[tuple[str, str], list[str]] = field(default_factory=dict)  # (observer, error): operations
-    checks: dict[str, list[tuple[str, str]]] = field(default_factory=dict)  # code: (resource, question)
+    checks: dict[str, list[tuple[Resource, str]]] = field(default_factory=dict)  # code: (resource, question)
+    brokers: set[int | None] = field(default_factory=set)  # that it is about, None for what is no broker's
+    kinds: set[tuple[object, ...]] = field(default_factory=set)  # of reads and checks, the broker left aside
 
     def lines(self) -> Iterator[str]:
         told = [f"{observer}, {listing(operations)}: {error}" for (observer, error), operations in self.reads.items()]
@@ -44,19 +47,22 @@ class _MissingReads:
 
     def one_by_one(self) -> Iterator[str]:
         for code, places in self.checks.items():
-            texts = [f"{code}{'' if place == 'cluster' else f' {place}'}: {question}" for place, question in places]
+            names = [clean(place.name) for place, _ in places]
+            questions = [question for _, question in places]
+            texts = [
+                f"{code}{'' if name == 'cluster' else f' {name}'}: {question}"
+                for name, question in zip(names, questions, strict=True)
+            ]
             yield from texts[: 1 if len(texts) > _ALIKE else _ALIKE]
             if len(texts) > _ALIKE:
                 yield f"{code}: and {len(texts) - 1} more like it, in findings.json"
 
     def folded(self) -> Iterator[str]:
-        by_place: dict[tuple[str, ...], list[str]] = {}
+        by_place: dict[tuple[Resource, ...], list[str]] = {}
         for code, places in self.checks.items():
-            by_place.setdefault(tuple(dict.fromkeys(_root(place) for place, _ in places)), []).append(code)
-        for names, codes in by_place.items():
-            ids = [int(match[1]) for name in names if (match := _BROKER.fullmatch(name))]
-            who = brokers(ids) if len(ids) == len(names) else listing([*names[:_ALIKE], *(["others"] if names[_ALIKE:] else [])])
-            yield f"{counted(len(codes), 'check')} of {who}: {', '.join(sorted(codes))}"
+            by_place.setdefault(tuple(dict.fromkeys(Resource.of(place.root) for place, _ in places)), []).append(code)
+        for roots, codes in by_place.items():
+            yield f"{counted(len(codes), 'check')} of {_named(roots)}: {', '.join(sorted(codes))}"
 
 
 def questions(document: Mapping[str, Any]) -> list[OpenQuestion]:
@@ -71,17 +77,19 @@ def questions(document: Mapping[str, Any]) -> list[OpenQuestion]:
         need = needs.setdefault(trust if host_of(read["needs"]) else clean(read["needs"] or "").rstrip("."), _MissingReads())
         operations = need.reads.setdefault((observer_name(read["observer"]), clean(read["error"], 300)), [])
         operations.append(clean(read["operation"]))
+        need.brokers.add(read["broker"])
+        need.kinds.add((read["operation"], read["kind"]))
     for finding in document["findings"]:
         if finding["status"] != "UNKNOWN":
             continue
-        question = clean(finding["message"], 1000).removeprefix("Cannot determine ")
-        to_know = prose(finding["remediation"])
-        if not to_know.startswith("To know: "):
-            question, to_know = f"{question} {to_know}".strip(), ""
-        wanted = to_know.removeprefix("To know: ").rstrip(".")
+        resource, evidence = Resource.from_dict(finding["resource"]), finding["evidence"]
+        wanted = prose(as_text(evidence.get("needs", ""))).rstrip(".")
+        also = "" if wanted else prose(finding["remediation"])
         need = needs.setdefault(trust or wanted if host_of(wanted) else wanted, _MissingReads())
-        need.checks.setdefault(finding["code"], []).append((clean(finding["resource"]["name"]), question))
-    return _alike([OpenQuestion(to_know=to_know, lines=tuple(need.lines())) for to_know, need in needs.items()])
+        need.checks.setdefault(finding["code"], []).append((resource, f"{_question(finding)} {also}".strip()))
+        need.brokers.add(resource.broker)
+        need.kinds.add((finding["code"], resource.type, resource.part, as_text(evidence.get("kind", evidence.get("error", "")))))
+    return _alike(needs, apart=trust)
 
 
 def trusting(document: Mapping[str, Any]) -> tuple[str, ...]:
@@ -96,22 +104,30 @@ def trusting(document: Mapping[str, Any]) -> tuple[str, ...]:
     return line(hosts[:_HOSTS]), f"{more}in the cluster file, if {'this host is' if len(hosts) == 1 else 'these hosts are'} yours"
 
 
-def _alike(found: Sequence[OpenQuestion]) -> list[OpenQuestion]:
-    """Return the questions, those that differ in the broker alone as one."""
-    kinds: dict[object, list[tuple[int, OpenQuestion]]] = {}
-    for number, one in enumerate(found):
-        ids = {int(identifier) for line in one.lines for identifier in _BROKER.findall(line)}
-        same = _NUMBER.sub(lambda match: match[1] or "#", "\n".join((one.to_know, *one.lines)))
-        about = ids.pop() if len(ids) == 1 and one.to_know else -1
-        kinds.setdefault(same if about >= 0 else number, []).append((about, one))
-    return [_with_others(kind[0][1], [about for about, _ in kind[1:]]) for kind in kinds.values()]
+def _alike(needs: Mapping[str, _MissingReads], *, apart: str) -> list[OpenQuestion]:
+    """Return the questions; those that differ in the broker alone are the first of them, with the ids of the others."""
+    groups: dict[object, list[tuple[str, _MissingReads, int]]] = {}
+    for to_know, need in needs.items():
+        (*_, broker) = need.brokers
+        single = to_know not in {"", apart} and len(need.brokers) == 1 and broker is not None
+        groups.setdefault(frozenset(need.kinds) if single else to_know, []).append((to_know, need, broker or 0))
+    found = []
+    for (to_know, need, _), *others in groups.values():
+        likewise = f"; likewise for {brokers(broker for _, _, broker in others)}" if others else ""
+        found.append(OpenQuestion(to_know=f"{to_know}{likewise}", lines=tuple(need.lines())))
+    return found
 
 
-def _with_others(one: OpenQuestion, others: Sequence[int]) -> OpenQuestion:
-    return OpenQuestion(to_know=f"{one.to_know}; likewise for {brokers(others)}", lines=one.lines) if others else one
+def _question(finding: Mapping[str, Any]) -> str:
+    """Return what is not known, without the words that every check begins with."""
+    check = catalogue().get(finding["code"])
+    template = check.says.get(Status.UNKNOWN, "") if check and "last_known" not in finding else ""
+    return clean(finding["message"][len(_BEGINNING) if template.startswith(_BEGINNING) else 0 :], 1000)
 
 
-def _root(place: str) -> str:
-    """Return the broker that a resource belongs to, as people call it, or the resource."""
-    match = _BROKER.match(place)
-    return f"broker {match[1]}" if match else "the cluster" if place == "cluster" else place
+def _named(roots: Sequence[Resource]) -> str:
+    ids = [root.broker for root in roots if root.broker is not None]
+    if len(ids) == len(roots):
+        return brokers(ids)
+    names = ["the cluster" if root.name == "cluster" else root.name.replace("/", " ", 1) for root in roots[:_ALIKE]]
+    return listing([*map(clean, names), *(["others"] if roots[_ALIKE:] else [])])

@@ -14,6 +14,8 @@ DECISION = {
     "decided_at": "2026-09-14T18:01:00Z",
     "plan": {"kind": "rolling-upgrade"},
     "verdict": "no-go",
+    "subject": "prod, rolling upgrade",
+    "reason": "1 blocker, first KA901 broker/1",
     "headline": "NO-GO for prod, rolling upgrade: 1 blocker, first KA901 broker/1",
     "coverage": {"asked": 4, "answered": 4},
     "blockers": [ITEM],
@@ -43,6 +45,11 @@ def test_a_run_of_the_gate_leads_to_its_decision(run_of):
     assert HOSTILE not in page
     assert f'href="../snapshots/{BROKEN[1]}"' in page
     assert f"/dags/{BEFORE}/runs/manual__" in page
+
+
+def test_a_decision_without_a_reason_of_its_own_is_shown_by_its_headline(run_of):
+    page = run_of(BEFORE, DECISIONS, {key: value for key, value in DECISION.items() if key not in {"subject", "reason"}})
+    assert '<h1 id="headline"><bdi>NO-GO for prod, rolling upgrade: 1 blocker, first KA901 broker/1</bdi></h1>' in page
 
 
 def test_a_go_says_whether_it_was_approved(run_of, store):

@@ -6,7 +6,7 @@ from typing import Any
 
 from kafka_audit.model.text import clean, ranges
 from kafka_audit.report import matrix
-from kafka_audit.report.matrix import FOLD_ABOVE, LADDER, MEANING, MatrixRow, folded
+from kafka_audit.report.matrix import FOLD_ABOVE, MEANING, MatrixRow, folded
 
 MODES = {"worst": "Worst layer", "reach": "Reaches", "view": "Sees"}
 _CLASSES = {".": "O", "-": "N", "?": "U"}
@@ -88,7 +88,7 @@ def build(drawn: Mapping[str, Any], *, mode: str = "worst", fold: bool | None = 
             for group in rows
         ),
         legend=tuple(_legend(drawn, "".join(cells))),
-        words=tuple((_mark_of(text), text) for text in matrix.in_words(drawn)),
+        words=tuple(matrix.in_words(drawn)),
         size=(len(observers), len(ids)),
     )
 
@@ -164,8 +164,3 @@ def _legend(drawn: Mapping[str, Any], shown: str) -> list[tuple[str, str, str, i
             reasons = dict.fromkeys(text.removeprefix(f"{MEANING[letter]}: ") for text in told)
             found.append((_CLASSES.get(letter, letter), letter, MEANING[letter], number, tuple(reasons)[:3]))
     return found
-
-
-def _mark_of(sentence: str) -> str:
-    word = sentence.rpartition("(")[2].rstrip(").")
-    return next((letter for letter, meaning in MEANING.items() if meaning == word and letter in f"{LADDER}V"), "U")
