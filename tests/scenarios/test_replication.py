@@ -140,7 +140,7 @@ def assert_back(report):
     assert failing(report, at_least="HIGH") == set()
     assert of_family(report) == {"KA606": partitions("single-0"), "KA607": {"cluster"}, "KA608": {"cluster"}}
     assert "broker 2 does not lead" in finding_of(report, "KA607", "cluster")["message"]
-    assert "on 1 topic (slow) and on broker 1, and" in finding_of(report, "KA608", "cluster")["message"]
+    assert "on 1 topic (slow), with a rate at broker 1, but" in finding_of(report, "KA608", "cluster")["message"]
 
 
 def assert_healed(report):

@@ -12,9 +12,9 @@ _CONTROL_PLANE = "control.plane.listener.name"
 def replication_listeners(inter_broker: InterBroker, probes: Iterable[ProbeResult]) -> Mapping[str, frozenset[str]]:
     """Return for each client vantage the listeners that only brokers use, as far as this vantage can tell.
 
-    Such a listener is the inter-broker or control-plane listener of every broker that has it, the vantage reaches it at no broker
-    and reaches another listener, and `reach` has no way there: a network, or certificates, of the brokers' own. Where one
-    broker's is reached, clients may use it, and each of its endpoints counts.
+    Such a listener is the inter-broker or control-plane listener of every broker that has it, beside another listener. The
+    vantage reaches it at no broker and reaches another listener, and `reach` has no way there: a network, or certificates, of the
+    brokers' own. Where one broker's is reached, clients may use it, and each of its endpoints counts.
     """
     by_vantage: dict[str, dict[str, list[ProbeResult]]] = defaultdict(lambda: defaultdict(list))
     for probe in probes:
@@ -28,7 +28,14 @@ def replication_listeners(inter_broker: InterBroker, probes: Iterable[ProbeResul
             if not any(probe.state == "open" or probe.via is not None for probe in own)
         }
         reached = any(probe.state == "open" for own in by_listener.values() for probe in own)
-        names = [name for name, own in closed.items() if all(_brokers_use(inter_broker, probe.broker_id, name) for probe in own)]
+        names = [
+            name
+            for name, own in closed.items()
+            if all(_brokers_use(inter_broker, probe.broker_id, name) for probe in own)
+            # What is a broker's only listener is for its clients, too.
+            and {probe.broker_id for probe in own}
+            <= {probe.broker_id for other, theirs in by_listener.items() if other != name for probe in theirs}
+        ]
         if reached and names:
             found[vantage] = frozenset(names)
     return found
