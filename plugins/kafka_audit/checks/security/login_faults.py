@@ -20,6 +20,7 @@ class Fault:
     repair: str
     sources: tuple[int, ...]
     confidence: Confidence = Confidence.MEASURED
+    name_differs: bool = False  # the certificate has another name than the one that is dialled
 
 
 def faults(view: ClusterView, broker: int, listener: Listener) -> tuple[Fault, ...]:
@@ -64,7 +65,7 @@ def _certificate(view: ClusterView, broker: int, listener: Listener) -> Iterator
         text = f"its certificate does not name {shown.host} (it names {', '.join(shown.sans) or 'no host'})"
         confidence = Confidence.MEASURED if sure else Confidence.INFERRED
         repair = f"{renew} with {shown.host} among its subject alternative names"
-        yield Fault(kind="certificate", text=text, repair=repair, sources=who, confidence=confidence)
+        yield Fault(kind="certificate", text=text, repair=repair, sources=who, confidence=confidence, name_differs=True)
     if shown.trusted is False and shown.not_before_ms <= now <= shown.not_after_ms:
         text = f"its certificate is not trusted by the auditor's ca_file ({shown.error or 'unknown error'})"
         repair = f"{renew} of a CA that the other brokers trust, or add its issuer to their truststores"

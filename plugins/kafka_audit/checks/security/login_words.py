@@ -92,7 +92,7 @@ class _Login:
 
     def _refuted(self, fault: Fault) -> bool:
         """A name that does not match is no fault where the controller, which compares names, was let in all the same."""
-        return fault.kind == "certificate" and "does not name" in fault.text and self._accepted is not None
+        return fault.name_differs and self._accepted is not None
 
     def _others_trusted(self) -> bool:
         others = (self._view.logins.certificate(one, self._listener.name) for one in self._between.brokers if one != self._broker)
