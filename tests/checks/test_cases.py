@@ -30,11 +30,18 @@ def assert_as_written(judged: Judged, code: str, name: str) -> None:
     assert all(is_typed(value) for one in judgements for value in one.evidence.values())
 
 
+SCALARS = {int, str, bool, float}
+
+
 def is_typed(value: object) -> bool:
-    """Return whether evidence is a number, a text, or a list of ids or names, as `model.finding.Value` has it."""
+    """Return whether evidence is a number, a text, a record, or a list of ids, names or records: a `model.finding.Value`."""
     if isinstance(value, tuple):
-        return all(type(part) is int for part in value) or all(type(part) is str for part in value)
-    return type(value) in {int, str, bool, float}
+        return any(all(type(part) is kind for part in value) for kind in (int, str)) or all(is_record(part) for part in value)
+    return type(value) in SCALARS or is_record(value)
+
+
+def is_record(value: object) -> bool:
+    return isinstance(value, dict) and all(type(part) in SCALARS for part in value.values())
 
 
 @pytest.mark.parametrize(("code", "name"), [pytest.param(code, name, id=f"{code}-{name}") for code, name in every_case()])

@@ -66,6 +66,7 @@ def mappings_share_address(view: ClusterView) -> Iterator[Judgement]:
 def _judged(view: ClusterView, probe: WorkerProbe, others: list[WorkerProbe]) -> Judgement:
     evidence = {"broker": probe.broker_id, "listener": probe.listener, "address": probe.address, "via": probe.via or ""}
     evidence |= {"count": len(others) + 1, "others": listing(f"{other.address} (broker {other.broker_id})" for other in others)}
+    evidence["endpoints"] = tuple({"broker": other.broker_id, "address": other.address} for other in others)
     if not others or (probe.protocol in TLS and probe.answered_by == probe.broker_id):
         return view.judge("KA315", probe.resource, Status.PASS, evidence)
     if probe.protocol in TLS and probe.answered_by is None:

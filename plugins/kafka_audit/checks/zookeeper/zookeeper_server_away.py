@@ -63,6 +63,7 @@ def zookeeper_server_away(view: ClusterView) -> Iterator[Judgement]:
         "away": len(lasting),
         "does": "does" if len(lasting) == 1 else "do",
         "servers": named(lasting or members),
+        "members": tuple({"server": one.member, "error": one.error or ""} for one in lasting or members),
     }
     if lasting:
         lost = not view.newest(Registry)
