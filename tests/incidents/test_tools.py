@@ -63,7 +63,8 @@ def test_a_new_or_unknown_release_gets_commands_as_written(release, written):
 @pytest.mark.parametrize("release", [(1, 1), (2, 3), (2, 5)])
 def test_no_remedy_prints_what_the_release_lacks(check, release):
     text = tools(*release).in_text(what_to_do(check))
-    for command in re.findall(r"`([^`]+)`", text):
+    for span, line in re.findall(r"`([^`]+)`|^ {4}(\S.*)$", text, re.MULTILINE):
+        command = span or line
         lacking = [tool for tool, since in ZOOKEEPER.items() if tool in command and release < since]
         assert not lacking or "--bootstrap-server" not in command
         assert "min-isr-partitions" not in command or release >= (2, 4)

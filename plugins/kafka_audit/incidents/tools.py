@@ -69,8 +69,9 @@ class Tools:
         return text
 
     def in_text(self, text: str) -> str:
-        """Return a text whose code is between backticks, with its commands as this release takes them."""
-        return re.sub(r"`([^`]*)`", lambda match: f"`{self.command(match[1])}`", text)
+        """Return a text with its commands, between backticks or on indented lines, as this release takes them."""
+        spans = re.sub(r"`([^`]*)`", lambda match: f"`{self.command(match[1])}`", text)
+        return re.sub(r"^ {4}\S.*$", lambda match: self.command(match[0]), spans, flags=re.MULTILINE)
 
     def by_zookeeper(self, text: str) -> str:
         """Return a command that asks ZooKeeper instead of a broker."""
