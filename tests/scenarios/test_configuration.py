@@ -139,7 +139,7 @@ def test_super_users_that_differ(scram):
     audit = audits.by_command("files")
     assert failing(audit.report, at_least="HIGH") == {("KA402", "broker/2")}
     (incident,) = audit.report["incidents"]
-    assert incident["headline"] == f"Broker 2 has other super users than brokers 0 and 1: User:{ADMIN} missing"
+    assert incident["headline"] == f"Broker 2 has different super users than brokers 0 and 1: User:{ADMIN} missing"
 
     # Without the brokers' own user it is more than drift, and one incident still.
     cluster.make_controller(0)

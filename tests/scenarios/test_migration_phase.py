@@ -48,7 +48,7 @@ def test_each_phase_is_named_and_none_is_a_fault(bed, cluster, tmp_path):
     moving.convert_brokers()
     assert_phase(audits.by_command("far"), "not finalised", "controller 200 still writes to ZooKeeper")
     moving.finish()
-    assert_phase(audits.by_command("far"), "finished", "writes to ZooKeeper no more")
+    assert_phase(audits.by_command("far"), "finished", "no longer writes to ZooKeeper")
 
     # What remains to be done: ZooKeeper out of the cluster file.
     audits.describe("far", zookeeper=None)

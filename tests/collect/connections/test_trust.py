@@ -253,7 +253,7 @@ def test_a_listener_s_name_is_quoted_in_a_line_to_add():
 WEAK = {
     "one iteration": ({"iterations": 1}, "weak SCRAM", "1 of at least 4096 iterations"),
     "one iteration fewer than it needs": ({"iterations": 4095}, "weak SCRAM", "4095 of at least 4096 iterations"),
-    "more iterations than are computed": ({"iterations": 200_000}, "SCRAM not verified", "it wants 200000 iterations"),
+    "more iterations than are computed": ({"iterations": 200_000}, "SCRAM not verified", "it requires 200000 SCRAM iterations"),
     "a wrong signature": ({"signs_wrongly": True}, "SCRAM not verified", "the server's signature is wrong"),
     "no last message": ({"says_nothing_last": True}, "SCRAM not verified", "the server's final message is not SCRAM"),
 }

@@ -90,5 +90,5 @@ def _phase(view: ClusterView, row: Migration) -> tuple[str, str]:
         epochs = f"epoch {leader.leader_epoch}, and /controller has {epoch}"
         return _FINISHED, f"{running}, and the leader of the quorum ({epochs}) probably no longer writes to ZooKeeper"
     if leader is None:
-        return "brokers changed", f"{running}; whether controllers still write to ZooKeeper is not known without DescribeQuorum"
+        return "brokers changed", f"{running}; without DescribeQuorum it is unknown whether controllers still write to ZooKeeper"
     return "not finalised", f"{running}, and controller {claim} still writes to ZooKeeper"

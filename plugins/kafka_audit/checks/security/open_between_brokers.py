@@ -47,7 +47,7 @@ def open_between_brokers(view: ClusterView) -> Iterator[Judgement]:
         listener = between.listener(broker)
         if listener is None or listener.protocol is None:
             needs = f"DescribeConfigs on Cluster, or server.properties of broker {broker}"
-            words = {"who": f"broker {broker}", "error": "its inter-broker listener is not known", "needs": needs}
+            words = {"who": f"broker {broker}", "error": "its inter-broker listener is unknown", "needs": needs}
             yield view.judge("KA411", f"broker/{broker}", Status.UNKNOWN, words)
             continue
         mechanism = between.mechanism(broker).value if listener.logs_in else None

@@ -43,7 +43,7 @@ def old_leader_keeps_clients(view: ClusterView) -> Iterator[Judgement]:
     The broker was read for all partitions that it leads, that prefer it as leader, or whose replica on it is listed as offline.
 
     ## What to do
-    Restart the clients that still fail, or broker {broker}: either makes them ask for the leaders anew. Then upgrade: sarama
+    Restart the clients that still fail, or broker {broker}: either makes them refresh their metadata. Then upgrade: sarama
     1.43.3, Filebeat to a release that contains it. Producers are named by no API that only reads. To find them: on the host of
     broker {broker} `ss -tnp state established '( sport = :9092 )'` shows who is connected, `kafka.request.logger=DEBUG` in its
     log4j file names client ids, and so do its `client-id` metrics of quotas.

@@ -57,5 +57,5 @@ def once(keys: Iterable[Hashable], what: str) -> None:
     known: set[Hashable] = set()
     for key in keys:
         if key in known:
-            refuse(f"{what} is told twice")
+            refuse(f"{what} appears twice")
         known.add(key)

@@ -104,7 +104,7 @@ def _answered(body: bytes, version: int) -> dict[str, npt.NDArray[np.void]]:
                 rows = np.concatenate((found[topic], rows))
             rows = rows[np.argsort(rows["partition"], kind="stable")]
             if (rows["partition"][1:] == rows["partition"][:-1]).any():
-                msg = f"a partition of {topic} is told twice"
+                msg = f"a partition of {topic} appears twice"
                 raise WireError(msg)
             if len(rows):
                 found[topic] = rows

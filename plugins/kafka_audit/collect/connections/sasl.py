@@ -102,7 +102,7 @@ class BoundedScramClient(ScramClient):  # type: ignore[misc] # see above
             needs = f"your broker at that address, and a {self._mechanism} credential of at least {LEAST_ITERATIONS} iterations"
             raise ScramError(SCRAM_WEAK, words, needs)
         if iterations > MOST_ITERATIONS:
-            words = f"it wants {iterations} SCRAM iterations; at most {MOST_ITERATIONS} are computed"
+            words = f"it requires {iterations} SCRAM iterations; at most {MOST_ITERATIONS} are allowed"
             raise ScramError(SCRAM_FALSE, words, f"a {self._mechanism} credential of at most {MOST_ITERATIONS} iterations")
         if not salt:
             raise ScramError(SCRAM_FALSE, "its SCRAM salt is empty", _MALFORMED_NEEDS)
