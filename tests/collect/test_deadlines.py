@@ -242,7 +242,7 @@ def test_nothing_is_asked_after_the_end():
     with pytest.raises(TimeoutError):
         budget.opened(late)
     assert late.fileno() == -1
-    with pytest.raises(ReadError, match="own time was over"):
+    with pytest.raises(ReadError, match="time limit of the audit was reached"):
         budget.demand_time()
     for one in (ours, theirs, other):
         one.close()

@@ -450,7 +450,7 @@ def test_half_characters_of_a_properties_file_become_whole_ones(tmp_path):
     assert [misfit(row) for row in rows if misfit(row)] == []
     assert {row.username for row in rows if isinstance(row, PropertyLogin)} == {"u\ufffd"}
     (read,) = [row for row in rows if isinstance(row, SourceRead) and row.outcome == "failed"]
-    assert "no number that Kafka accepts" in read.message
+    assert "not a number that Kafka accepts" in read.message
 
 
 def test_a_broker_id_in_a_log_that_no_broker_has_is_left_out():

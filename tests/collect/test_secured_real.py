@@ -198,7 +198,7 @@ def test_an_old_broker_is_read_by_scram_and_plain(tmp_path):
         snapshot = audited.snapshot(entry)
         assert {row.listener for row in snapshot.of(BrokerView)} == {"SASL_PLAINTEXT"}
         told = failed(snapshot)["Metadata", f"{address}:{BROKER_PORT + 1}"]
-        assert (told.error, "PLAIN without TLS hands the password over" in told.message) == ("not trusted", True)
+        assert (told.error, "PLAIN without TLS sends the password in clear text" in told.message) == ("not trusted", True)
         snapshot = audited.snapshot(entry | {"bootstrap": [f"{address}:{BROKER_PORT + 1}"]})
         assert {(row.listener, row.topics_listed) for row in snapshot.of(BrokerView)} == {("SASL_PLAINTEXT", 1), ("OTHER", 1)}
 

@@ -182,7 +182,7 @@ def test_plain_without_tls_goes_only_to_addresses_in_the_file():
         elsewhere = Cluster(name="c", bootstrap=("b1:9092",), security=login(mechanism="PLAIN"))
         refused = reads(ask(target(address), elsewhere))["Metadata"]
         assert (refused[0], refused[1]) == ("failed", "not trusted")
-        assert "PLAIN without TLS hands the password over" in refused[2]
+        assert "PLAIN without TLS sends the password in clear text" in refused[2]
         assert refused[3].startswith(f"{address[0]}:{address[1]} in bootstrap of the cluster file")
         assert fake.logins == []
         reached = Cluster(name="c", reach={"adv:1": f"{address[0]}:{address[1]}"}, security=login(mechanism="PLAIN"))

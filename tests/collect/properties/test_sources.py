@@ -130,7 +130,7 @@ def test_a_jaas_text_that_kafka_refuses_is_a_row_and_the_rest_is_there(files):
     rows = read([path])
     row = failure(rows)
     assert (row.observer, row.error) == ("properties:0", "unreadable JAAS text")
-    assert row.needs == f"a JAAS text that Kafka accepts for listener.name.sasl_ssl.plain.sasl.jaas.config in {path}, line 3"
+    assert row.needs == f"a JAAS configuration that Kafka accepts for listener.name.sasl_ssl.plain.sasl.jaas.config in {path}, line 3"
     assert "not terminated by semi-colon" in row.message
     assert "hunter2" not in repr(rows)
     assert len(of(rows, BrokerProperty)) == 3
@@ -149,8 +149,8 @@ FAILURES = [
     (b"\xef\xbb\xbfbroker.id=0\n", "no broker id", "byte order mark", "broker.id or node.id in"),
     (b"", "no broker id", "it contains no property", "broker.id or node.id in"),
     (b"<html>no</html>", "no broker id", "neither broker.id nor node.id among 1", "broker.id or node.id in"),
-    (b"a=1\nbroker.id=-1\n", "no broker id", "line 2: broker.id is left to ZooKeeper", "broker.id or node.id in"),
-    (b"\nbroker.id=zero\n", "no broker id", "line 2: broker.id is no number", "a number for broker.id in"),
+    (b"a=1\nbroker.id=-1\n", "no broker id", "line 2: broker.id is assigned by ZooKeeper", "broker.id or node.id in"),
+    (b"\nbroker.id=zero\n", "no broker id", "line 2: broker.id is not a number", "a number for broker.id in"),
     (b"node.id=1\nbroker.id=0\n", "two broker ids", "line 2 has broker.id=0, line 1 node.id=1", "one id in"),
     (b"\n\nbroker.id=7\n", "another broker's file", "line 3: the id is 7, not 0", "the file of broker 0 at"),
     (b"x=" + b"1" * sources.MOST_BYTES, "too large", "more than 1048576 bytes", "a server.properties at"),

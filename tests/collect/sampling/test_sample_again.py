@@ -253,7 +253,7 @@ def test_a_registration_that_cannot_be_read_is_no_absence():
 def test_a_broker_that_stays_away_has_settled_and_one_that_comes_back_was_never_gone():
     """A killed broker: registered and refusing, then unregistered, then the same again. A restarted one: away, then back."""
     killed = healthy(failed("connection refused"))
-    assert "brokers came or went" in why_once_more(killed, gone(), 3)
+    assert "brokers were added or removed" in why_once_more(killed, gone(), 3)
     assert why_once_more(gone(), gone(), 3) is None
     assert why_once_more(gone(), healthy(), 3) is None
     assert "replicas are assigned to broker 2" in why_once_more(healthy(), [registry(), *gone()[1:]])
@@ -281,7 +281,7 @@ def test_a_difference_that_stays_on_ground_that_stays_has_settled():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"brokers_pzxid": 41}, "brokers came or went"),
+        ({"brokers_pzxid": 41}, "brokers were added or removed"),
         ({"controller_mzxid": 51}, "the controller changed"),
     ],
 )
