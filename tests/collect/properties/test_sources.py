@@ -130,7 +130,8 @@ def test_a_jaas_text_that_kafka_refuses_is_a_row_and_the_rest_is_there(files):
     rows = read([path])
     row = failure(rows)
     assert (row.observer, row.error) == ("properties:0", "unreadable JAAS text")
-    assert row.needs == f"a JAAS configuration that Kafka accepts for listener.name.sasl_ssl.plain.sasl.jaas.config in {path}, line 3"
+    key = "listener.name.sasl_ssl.plain.sasl.jaas.config"
+    assert row.needs == f"a JAAS configuration that Kafka accepts for {key} in {path}, line 3"
     assert "not terminated by semi-colon" in row.message
     assert "hunter2" not in repr(rows)
     assert len(of(rows, BrokerProperty)) == 3
