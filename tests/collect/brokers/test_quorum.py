@@ -214,7 +214,7 @@ def test_controllers_are_spoken_to_as_the_cluster_file_says():
     (target,) = controllers(named)
     assert (target.protocol, target.address, target.advertised) == ("SSL", "proxy:1", "c1:9093")
     assert controllers(Cluster(name="c", controllers=("c1:9093",), listeners={"CONTROLLER": None})) == ()
-    with pytest.raises(UsageError, match=r"clusters\.c\.controllers: 'c1' is no address"):
+    with pytest.raises(UsageError, match=r"clusters\.c\.controllers: 'c1' is not an address"):
         controllers(Cluster(name="c", controllers=("c1",)))
 
 

@@ -48,7 +48,7 @@ def test_bootstrap_addresses_that_are_registered_are_not_asked_twice():
 
 @pytest.mark.parametrize("address", ["host", "host:", "host:port", "http://host:1", "a b:1", "::1:9092", ""])
 def test_what_is_no_address_is_a_usage_error_that_names_the_key(address):
-    with pytest.raises(UsageError, match=r"clusters\.c\.bootstrap: .* no address"):
+    with pytest.raises(UsageError, match=r"clusters\.c\.bootstrap: .* not an address"):
         bootstrap_targets(Cluster(name="c", bootstrap=(address,)), [])
 
 
