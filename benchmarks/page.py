@@ -94,13 +94,13 @@ def _stored(store: Store) -> tuple[dict, str]:
     findings += [small_cluster.finding("KA601", f"topic/orders-{p // 50}/partition/{p % 50}", severity="HIGH") for p in numbers]
     snapshot = small_cluster.snapshot(spec)
     found = incidents(snapshot, findings, ())
-    document = reports.build(snapshot, None, findings, found, (), None) | {"cluster": "big"}
+    document = reports.build_document(snapshot, None, findings, found, (), None) | {"cluster": "big"}
     newest = ""
     for hour in range(AUDITS):
         newest = f"20260914T{hour:02}0000Z-big-{hour:04x}"
         told = copy.copy(document) | {"snapshot_id": newest, "finished_at": f"2026-09-14T{hour:02}:00:00Z"}
         store.write_report(newest, told)
-        store.write_rendering(newest, DIGEST, digest.text(told), newest=False)
+        store.write_rendering(newest, DIGEST, digest.digest_text(told), newest=False)
     return document, newest
 
 

@@ -85,7 +85,7 @@ class History:
             view, judged, mutes=[Mute(**mute) for mute in mutes], previous_report=previous, today=date(2026, 9, 14)
         )
         incidents = causes.incidents(view, found, ())
-        told = document.build(view, previous and previous["snapshot_id"], found, incidents, (), previous)
+        told = document.build_document(view, previous and previous["snapshot_id"], found, incidents, (), previous)
         told["finished_at"] = f"{self.now:%Y-%m-%dT%H:%M:%SZ}"
         self._reports[cluster_id] = told
         return told

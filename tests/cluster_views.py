@@ -43,7 +43,7 @@ class DuckMeasure:
 
 def answer(store, run_id, apart=isolation.here):
     """Answer the request of a run as the Spark job does."""
-    judging.compare(store, run_id, lambda ids: DuckMeasure(store, ids), apart)
+    judging.judge_run(store, run_id, lambda ids: DuckMeasure(store, ids), apart)
 
 
 def answer_with(store, run_id, judgements=()):

@@ -11,7 +11,7 @@ from kafka_audit.checks import catalogue
 from kafka_audit.incidents import findings
 from kafka_audit.incidents.causes import incidents
 from kafka_audit.model.finding import Change, Judgement, Status
-from kafka_audit.report.document import build
+from kafka_audit.report.document import build_document
 
 MARKUP = "<script>alert(1)</script><img src=x onerror=alert(1)>\"'&amp;"
 CONTROL = "\x1b[31m\x1b]0;title\x07\x00\r\n\x9b2J\u2028"
@@ -77,7 +77,7 @@ def document(string, cluster="prod"):
     kinds = ("broker_came", "endpoint", "config", "acl", "topic_created", "version")
     changes = [Change(kind=kind, resource=string, before=string, after=string) for kind in kinds]
     causes = incidents(view, told, changes)
-    return build(view, None, told, causes, changes, None, show_all=True, passed_over=[string]) | {"cluster": cluster}
+    return build_document(view, None, told, causes, changes, None, show_all=True, passed_over=[string]) | {"cluster": cluster}
 
 
 def _judgements(snapshot_id, string):

@@ -10,7 +10,7 @@ from kafka_audit.model.errors import UsageError
 
 
 def test_a_missing_connection_is_none():
-    assert connections.find("no_such_connection") is None
+    assert connections.find_connection("no_such_connection") is None
 
 
 def test_a_cluster_without_a_connection_stays_as_it_is(monkeypatch):

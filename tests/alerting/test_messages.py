@@ -33,7 +33,7 @@ def story():
     def run(*failures, why="", **more):
         nonlocal state
         result = AuditResult(cluster="prod", document=None if why else history.audit(*failures, **more), why=why)
-        events, state = policy.decide(state, result, history.now, AlertLimits())
+        events, state = policy.decide_alert(state, result, history.now, AlertLimits())
         return [messages.message(event, result, LINKS) for event in events]
 
     return run

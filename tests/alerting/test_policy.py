@@ -24,7 +24,7 @@ class Channel:
     def hears(self, audited, now):
         document = audited if isinstance(audited, dict) else None
         result = AuditResult(cluster="prod", document=document, why="" if document else audited)
-        events, after = policy.decide(self.state, result, now, self.limits)
+        events, after = policy.decide_alert(self.state, result, now, self.limits)
         self.state = DedupeState.from_json(after.to_json())
         assert self.state == after
         return events
@@ -219,7 +219,7 @@ def test_an_older_report_and_the_same_one_tell_nothing(history):
 def test_a_run_that_reached_its_gates_ends_what_was_told_of_all_clusters(history):
     everybody = Channel()
     assert [m.change for m in everybody.hears("no such file", history.now)] == ["NOT AUDITED"]
-    messages, after = policy.decide(everybody.state, AuditResult(cluster="kafka_audit"), history.now, AlertLimits())
+    messages, after = policy.decide_alert(everybody.state, AuditResult(cluster="kafka_audit"), history.now, AlertLimits())
     assert [(m.change, m.before) for m in messages] == [("AUDITED AGAIN", "audits run, after 1 failed audit")]
     assert after.open_alerts == ()
 

@@ -32,8 +32,8 @@ def _nothing_is_left():
 
 
 def test_an_answer_comes_back_whole():
-    assert child_process.run(lambda _: ("x" * 5_000_000, os.getpid()), seconds=20)[0] == "x" * 5_000_000
-    assert child_process.run(lambda _: os.getpid(), seconds=20) != os.getpid()
+    assert child_process.run_in_child(lambda _: ("x" * 5_000_000, os.getpid()), seconds=20)[0] == "x" * 5_000_000
+    assert child_process.run_in_child(lambda _: os.getpid(), seconds=20) != os.getpid()
 
 
 def test_an_error_comes_back_as_it_is_with_where_it_was_raised():
@@ -42,7 +42,7 @@ def test_an_error_comes_back_as_it_is_with_where_it_was_raised():
         raise UsageError(message)
 
     with pytest.raises(UsageError, match=re.escape("clusters.yaml:3: wrong")) as told:
-        child_process.run(fail, seconds=20)
+        child_process.run_in_child(fail, seconds=20)
     assert "in fail" in told.value.__notes__[0]
 
 
@@ -51,7 +51,7 @@ def test_an_error_that_cannot_travel_comes_back_in_words():
         raise Unpicklable(*"ab")
 
     with pytest.raises(ChildError, match="Unpicklable: ab"):
-        child_process.run(fail, seconds=20)
+        child_process.run_in_child(fail, seconds=20)
 
 
 @pytest.mark.timeout(60)
@@ -61,7 +61,7 @@ def test_an_error_that_cannot_travel_comes_back_in_words():
 def test_what_takes_longer_is_ended(loop):
     started = time.monotonic()
     with pytest.raises(ChildError, match=re.escape("took longer than 0.5 s")):
-        child_process.run(lambda _: exec(loop), seconds=0.5)  # noqa: S102 -- of the test
+        child_process.run_in_child(lambda _: exec(loop), seconds=0.5)  # noqa: S102 -- of the test
     assert time.monotonic() - started < 10
 
 
@@ -73,26 +73,26 @@ def test_each_note_gives_it_its_time_anew_and_the_last_one_is_told():
         time.sleep(60)
 
     with pytest.raises(ChildError) as told:
-        child_process.run(slow, seconds=1.0)
+        child_process.run_in_child(slow, seconds=1.0)
     assert told.value.at == 5
 
 
 def test_memory_is_bounded():
     with pytest.raises(ChildError, match="needed more than 100 MB"):
-        child_process.run(lambda _: len(bytearray(400_000_000)), seconds=60, megabytes=100)
-    assert child_process.run(lambda _: len(bytearray(10_000_000)), seconds=60, megabytes=100) == 10_000_000
+        child_process.run_in_child(lambda _: len(bytearray(400_000_000)), seconds=60, megabytes=100)
+    assert child_process.run_in_child(lambda _: len(bytearray(10_000_000)), seconds=60, megabytes=100) == 10_000_000
 
 
 def test_a_child_that_dies_is_told():
     with pytest.raises(ChildError, match="ended unexpectedly"):
-        child_process.run(lambda _: os.kill(os.getpid(), signal.SIGKILL), seconds=20)
+        child_process.run_in_child(lambda _: os.kill(os.getpid(), signal.SIGKILL), seconds=20)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="prctl is Linux's")
 def test_a_killed_parent_leaves_no_child():
     code = (
         "import os, time\nfrom kafka_audit.bounds import child_process\n"
-        "child_process.run(lambda _: (print(os.getpid(), flush=True), time.sleep(300)), seconds=300)\n"
+        "child_process.run_in_child(lambda _: (print(os.getpid(), flush=True), time.sleep(300)), seconds=300)\n"
     )
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as parent:
         child = int(parent.stdout.readline())

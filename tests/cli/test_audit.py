@@ -167,7 +167,7 @@ def test_conclude_writes_a_report_for_each_snapshot_of_the_run_and_tells_ongoing
     lives = [finding["lifecycle"] for document in documents for finding in document["findings"] if finding["code"] == "KA101"]
     assert lives == ["ongoing", "new"]
     assert store.read_report(SECOND) == documents[0]
-    assert (tmp_path / "snapshots" / SECOND / "findings.digest.json").read_text() == digest.text(documents[0])
+    assert (tmp_path / "snapshots" / SECOND / "findings.digest.json").read_text() == digest.digest_text(documents[0])
     assert json.loads((tmp_path / "findings.json").read_text())["snapshot_id"] == SECOND
     assert json.loads((tmp_path / "clusters" / "prod" / "findings.json").read_text())["snapshot_id"] == SECOND
 

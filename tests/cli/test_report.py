@@ -6,9 +6,9 @@ import pytest
 
 import small_cluster
 from kafka_audit.cli import main
-from kafka_audit.cli.forms import Forms, parse
+from kafka_audit.cli.forms import Forms, parse_formats
 from kafka_audit.incidents.causes import incidents
-from kafka_audit.report.document import build
+from kafka_audit.report.document import build_document
 from kafka_audit.store import Store
 
 ID = "20260914T180000Z-prod-0001"
@@ -24,7 +24,7 @@ def store(tmp_path):
     findings = [small_cluster.finding("KA105", "broker/0", severity="CRITICAL")]
     store.write(snapshot)
     store.write(small_cluster.snapshot(SPEC, UNJUDGED))
-    store.write_report(ID, build(view, None, findings, incidents(view, findings, ()), (), None))
+    store.write_report(ID, build_document(view, None, findings, incidents(view, findings, ()), (), None))
     return store
 
 
@@ -80,4 +80,4 @@ def test_a_wrong_id_is_told_with_the_nearest(store, capsys):
     ],
 )
 def test_a_list_of_forms(text, forms):
-    assert parse(text) == forms
+    assert parse_formats(text) == forms

@@ -5,7 +5,7 @@ import sys
 import time
 from dataclasses import asdict
 
-from kafka_audit.collect.snapshot import take
+from kafka_audit.collect.snapshot import take_snapshot
 from kafka_audit.model.cluster import Cluster, Limits, Vantage, ZookeeperAccess
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.tables import TABLES
@@ -21,7 +21,7 @@ def main():
     said = []
     started = time.monotonic()
     try:
-        snapshot = take(cluster, snapshot_id="s", say=said.append)
+        snapshot = take_snapshot(cluster, snapshot_id="s", say=said.append)
     except UsageError as error:
         sys.exit(f"usage: {error}")
     seconds = time.monotonic() - started

@@ -34,7 +34,7 @@ from kafka_audit.collect.connections.targets import Target, named_addresses
 from kafka_audit.collect.probes import command_vantages
 from kafka_audit.collect.rows.source_reads import UNREADABLE, Asking, ReadError
 from kafka_audit.collect.sampling import sample_again
-from kafka_audit.collect.snapshot import take
+from kafka_audit.collect.snapshot import take_snapshot
 from kafka_audit.collect.zookeeper.registered import by_priority
 from kafka_audit.collect.zookeeper.znodes import broker as decoded
 from kafka_audit.model.cluster import Cluster, Limits, Vantage, ZookeeperAccess
@@ -49,7 +49,7 @@ def target(address, broker_id=0, listener="L"):
 
 
 def snap(cluster):
-    return take(cluster, snapshot_id="s", say=lambda _: None, secrets={})
+    return take_snapshot(cluster, snapshot_id="s", say=lambda _: None, secrets={})
 
 
 def over(rows):
@@ -65,7 +65,7 @@ sys.path[:0] = [{str(TESTS)!r}, {str(TESTS.parent / "plugins")!r}]
 from hostile_parties.broker import HostileBroker
 from hostile_parties.cluster import HostileCluster
 from hostile_parties.party import announce
-from kafka_audit.collect.snapshot import take
+from kafka_audit.collect.snapshot import take_snapshot as take
 from kafka_audit.model.cluster import Cluster, Limits, ZookeeperAccess
 
 def peak():

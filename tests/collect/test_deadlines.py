@@ -22,7 +22,7 @@ from kafka_audit.collect.connections.credentials import ClusterLogins
 from kafka_audit.collect.connections.targets import Target
 from kafka_audit.collect.rows.source_reads import ReadError
 from kafka_audit.collect.sampling import sample_again
-from kafka_audit.collect.snapshot import take
+from kafka_audit.collect.snapshot import take_snapshot
 from kafka_audit.model.cluster import Cluster, Limits, Logs, Security, Vantage, ZookeeperAccess
 from kafka_audit.model.tables import BrokerConfig, BrokerView, Probe, RegisteredBroker, RegisteredTopic, SourceRead
 from testbed.certificates import Authority
@@ -34,7 +34,7 @@ QUICK = Limits(read_s=1.0, settle_s=0.1, audit_s=AUDIT_S)
 def taken(cluster, most_s=AUDIT_S + GRACE_S):
     """Return the snapshot; it was there in time."""
     started = time.monotonic()
-    snapshot = take(cluster, snapshot_id="s", say=lambda _: None, secrets={})
+    snapshot = take_snapshot(cluster, snapshot_id="s", say=lambda _: None, secrets={})
     assert time.monotonic() - started < most_s
     return snapshot
 
@@ -223,7 +223,7 @@ def test_one_cluster_whose_endpoints_hang_does_not_delay_the_errand_of_another()
     with HostileBroker(0) as silent, server(FakeBroker(1)) as healthy:
         silent.script["accept"] = hang
         started = time.monotonic()
-        looks = queue_vantages.run({"slow": errand((silent.host, silent.port), 500), "quick": errand(healthy, 1)})
+        looks = queue_vantages.probe_errands({"slow": errand((silent.host, silent.port), 500), "quick": errand(healthy, 1)})
         assert time.monotonic() - started < 3.5
         before = silent.connections
         time.sleep(1.2)

@@ -27,7 +27,7 @@ from kafka_audit.collect.probes import certificates, command_vantages
 from kafka_audit.collect.properties import sources
 from kafka_audit.collect.queue_vantages import QueueAnswer
 from kafka_audit.collect.rows.source_reads import UNREADABLE, Asking, ReadError, any_answer
-from kafka_audit.collect.snapshot import take
+from kafka_audit.collect.snapshot import take_snapshot
 from kafka_audit.collect.zookeeper import ensemble, partition_states, znodes
 from kafka_audit.collect.zookeeper.znodes import ZnodeError
 from kafka_audit.model.cluster import Cluster, Limits, Vantage, ZookeeperAccess
@@ -64,7 +64,9 @@ def snap(cluster, tmp_path):
     """Take a snapshot, publish it and return it as it is read again."""
     access = ZookeeperAccess(connect=cluster.zookeeper.address)
     snapshot_id = "20261122T120000Z-c-0000"
-    taken = take(Cluster(name="c", zookeeper=access, limits=QUICK), snapshot_id=snapshot_id, say=lambda _: None, secrets={})
+    taken = take_snapshot(
+        Cluster(name="c", zookeeper=access, limits=QUICK), snapshot_id=snapshot_id, say=lambda _: None, secrets={}
+    )
     store = Store(tmp_path)
     store.write(taken)
     return store.read(snapshot_id)
@@ -261,7 +263,7 @@ def test_a_zxid_that_no_column_holds_is_a_failed_row(cluster, tmp_path):
 def test_numbers_as_zookeeper_writes_them_are_no_odd_ones(latency):
     text = f"Latency min/avg/max: {latency}\nZxid: 0x7fffffffffffffff\nOutstanding: 0\nMode: leader\n"
     assert ensemble.odd_parts(text) == []
-    assert ensemble.parse(text, 1, "zk").latency_avg_ms == float(latency.split("/")[1])
+    assert ensemble.parse_server_answer(text, 1, "zk").latency_avg_ms == float(latency.split("/")[1])
 
 
 @pytest.mark.parametrize("latency", ["nan/nan/nan", "0/1e999/1", "0/-1/1", "x"])
@@ -302,9 +304,9 @@ SHORT = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCh
 @given(BYTES, st.integers(0, 13))
 def test_decoders_of_answers_raise_their_own_error_alone(body, version):
     decoders = (
-        (metadata.read_answer, 13),
+        (metadata.decode_metadata_answer, 13),
         (lambda data, version: metadata.read_topics([data], version), 13),
-        (acls.read_answer, 3),
+        (acls.decode_acls_answer, 3),
         (lambda data, version: list_offsets.errors(data, version, ASKED), 5),
     )
     for decode, most in decoders:
@@ -382,11 +384,11 @@ def test_states_that_are_decoded_together_are_what_each_is_alone(contents):
 @SHORT
 @given(st.text(max_size=300), st.binary(max_size=300))
 def test_texts_from_anywhere_are_read_or_left_out(text, data):
-    ensemble.parse(text, 1, "zk")
+    ensemble.parse_server_answer(text, 1, "zk")
     ensemble.odd_parts(text)
-    command_vantages.parse(text, [])
+    command_vantages.parse_probe_output(text, [])
     znodes.broker_id(text)
-    certificates.read(data.hex(), "host")
+    certificates.decode_certificate(data.hex(), "host")
 
 
 def talk(answer):
@@ -446,7 +448,7 @@ def test_half_characters_of_a_properties_file_become_whole_ones(tmp_path):
     (tmp_path / "a").write_text("broker.id=1\nbroker.rack=\\ud800\nk\\udc00=1\n")
     (tmp_path / "b").write_text(f'broker.id=2\nsasl.jaas.config={JAAS} username="u\\ud800" password="\\ud800";\n')
     (tmp_path / "c").write_text("broker.id=99999999999\n")
-    rows = sources.read([str(tmp_path / name) for name in "abc"], [], 1, 5.0, time.monotonic() + 10)
+    rows = sources.read_properties_files([str(tmp_path / name) for name in "abc"], [], 1, 5.0, time.monotonic() + 10)
     assert [misfit(row) for row in rows if misfit(row)] == []
     assert {row.username for row in rows if isinstance(row, PropertyLogin)} == {"u\ufffd"}
     (read,) = [row for row in rows if isinstance(row, SourceRead) and row.outcome == "failed"]
@@ -469,7 +471,7 @@ def test_an_odd_answer_of_a_queue_is_one_failed_row(cluster):
     access = ZookeeperAccess(connect=cluster.zookeeper.address)
     odd = QueueAnswer(endpoints=[[1, 2]], looks=["", ""])
     audited = Cluster(name="c", zookeeper=access, limits=QUICK, vantages=(vantage,))
-    snapshot = take(audited, snapshot_id="s", say=lambda _: None, secrets={}, answers={"edge": odd})
+    snapshot = take_snapshot(audited, snapshot_id="s", say=lambda _: None, secrets={}, answers={"edge": odd})
     (read,) = failed(snapshot)
     assert (read.observer, read.error) == ("vantage:edge", UNREADABLE)
     assert honest(snapshot, {0, 1, 2}) == in_full({0, 1, 2})

@@ -52,7 +52,7 @@ def test_a_queue_sees_what_a_worker_there_sees_twice(healthy):
     closed, registered = target(fakes.refused(), 1), [registration(), registration(1)]
     asked = errand([healthy, closed], registered)
     started = time.monotonic()
-    looks = queue_vantages.run({"prod": asked})["prod"]
+    looks = queue_vantages.probe_errands({"prod": asked})["prod"]
     assert time.monotonic() - started >= asked["settle_s"]
     answer = QueueAnswer(endpoints=asked["endpoints"], looks=json.loads(json.dumps(looks)))
     for sample in (1, 2, 3):
@@ -72,7 +72,7 @@ def test_a_queue_sees_what_a_worker_there_sees_twice(healthy):
 def test_the_second_look_is_the_one_that_later_samples_get(healthy):
     asked = errand([healthy], [registration()])
     failed = "kafka-audit\t0\tdns\tfailed\ttimeout\tby nameserver 10.0.0.2\t\t9\n"
-    answer = QueueAnswer(endpoints=asked["endpoints"], looks=[failed, queue_vantages.run({"c": asked})["c"][1]])
+    answer = QueueAnswer(endpoints=asked["endpoints"], looks=[failed, queue_vantages.probe_errands({"c": asked})["c"][1]])
     found = [told(answer.rows(DMZ, sample, [healthy], [registration()], NOBODY))[0][2] for sample in (1, 2, 3)]
     assert found == ["failed", "ok", "ok"]
 
@@ -80,7 +80,7 @@ def test_the_second_look_is_the_one_that_later_samples_get(healthy):
 @pytest.mark.parametrize("since", ["registered anew", "another address", "new broker"])
 def test_what_was_registered_since_is_not_judged_by_what_was_there_before(healthy, since):
     asked = errand([healthy], [registration()])
-    answer = QueueAnswer(endpoints=asked["endpoints"], looks=queue_vantages.run({"c": asked})["c"])
+    answer = QueueAnswer(endpoints=asked["endpoints"], looks=queue_vantages.probe_errands({"c": asked})["c"])
     now = {
         "registered anew": ([healthy], [registration(mzxid=8)]),
         "another address": ([replace(healthy, port=1)], [registration()]),

@@ -9,7 +9,7 @@ import pytest
 
 from collect import fakes
 from collect.fakes import FakeBroker, server
-from kafka_audit.collect.snapshot import take
+from kafka_audit.collect.snapshot import take_snapshot
 from kafka_audit.model.cluster import Cluster, Expect, Limits, Vantage, ZookeeperAccess
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.tables import (
@@ -56,7 +56,7 @@ def cluster(*bootstrap, **options):
 
 
 def snap(one, said=None):
-    return take(one, snapshot_id="s", say=(said if said is not None else []).append, secrets={})
+    return take_snapshot(one, snapshot_id="s", say=(said if said is not None else []).append, secrets={})
 
 
 def test_brokers_that_agree_are_asked_once(brokers):
@@ -100,7 +100,7 @@ def test_a_difference_that_heals_ends_the_looking(brokers):
         if line.startswith("sample 2"):
             brokers[2].topics = whole
 
-    snapshot = take(cluster(brokers[0].address), snapshot_id="s", say=heal, secrets={})
+    snapshot = take_snapshot(cluster(brokers[0].address), snapshot_id="s", say=heal, secrets={})
     assert snapshot.of(SnapshotInfo)[0].samples == 2
     newest = [one for one in snapshot.of(BrokerView) if one.sample == 2]
     assert len({one.topics_digest for one in newest}) == 1
@@ -117,7 +117,7 @@ def test_what_never_settles_is_given_up_after_four_looks_and_two_are_kept(broker
 
     limits = Limits(read_s=0.3, settle_s=0.1, audit_s=30.0)
     one = cluster(brokers[0].address, brokers[1].address, limits=limits)
-    snapshot = take(one, snapshot_id="s", say=another_one_each_time, secrets={})
+    snapshot = take_snapshot(one, snapshot_id="s", say=another_one_each_time, secrets={})
     assert snapshot.of(SnapshotInfo)[0].samples == len(looks) == 4
     assert [one.sample for one in snapshot.of(Sample)] == [3, 4]
     assert {row.sample for row in snapshot.of(SourceRead)} == {3, 4}

@@ -48,7 +48,7 @@ def test_a_file_for_every_table_and_none_more():
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.table())
 def test_its_columns_are_those_of_the_dataclass(empty, table):
-    empty.execute(in_duckdb.in_duckdb(files.text(table.table())))
+    empty.execute(in_duckdb.in_duckdb(files.query_text(table.table())))
     assert [column[0] for column in empty.description] == ["snapshot_id", *(column.name for column in columns(table))]
 
 

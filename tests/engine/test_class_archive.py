@@ -12,7 +12,14 @@ import pyspark
 import pytest
 
 from kafka_audit.differences import class_archive, local_settings
-from kafka_audit.differences.class_archive import find, is_private, is_wanted, java_options, make, place
+from kafka_audit.differences.class_archive import (
+    class_archive_path,
+    find_class_archive,
+    is_private,
+    is_wanted,
+    java_options,
+    make,
+)
 from kafka_audit.model.errors import EngineError
 
 RELEASE = 'IMPLEMENTOR="Some Vendor"\nJAVA_VERSION="{0}"\nJAVA_RUNTIME_VERSION="{0}+6"\nOS_ARCH="x86_64"\n'
@@ -52,13 +59,13 @@ def made(environ, **how):
 
 
 def test_it_needs_no_pyspark():
-    code = "import sys, kafka_audit.differences.class_archive as c; c.place(); sys.exit('pyspark' in sys.modules)"
+    code = "import sys, kafka_audit.differences.class_archive as c; c.class_archive_path(); sys.exit('pyspark' in sys.modules)"
     plugins = str(Path(class_archive.__file__).parents[2])
     assert subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": plugins}, check=False).returncode == 0
 
 
 def test_its_name_says_java_and_spark(environ, tmp_path):
-    where = place(environ)
+    where = class_archive_path(environ)
     assert where.folder == tmp_path / "cache" / "spark-classes"
     assert where.stem.startswith("java-17.0.15+6-Some_Vendor-spark-4.1.2-")
 
@@ -73,7 +80,7 @@ def test_its_name_says_java_and_spark(environ, tmp_path):
     ],
 )
 def test_where_caches_are(environ, told, folder):
-    assert place({**environ, "KAFKA_AUDIT_CACHE": "", **told}).folder == Path(folder).expanduser()
+    assert class_archive_path({**environ, "KAFKA_AUDIT_CACHE": "", **told}).folder == Path(folder).expanduser()
 
 
 def _touched(path):
@@ -95,15 +102,15 @@ def test_one_that_does_not_fit_is_not_found(environ, change):
     made(environ)
     assert java_options(environ)
     change(Path(environ["JAVA_HOME"]), Path(environ["SPARK_HOME"], "jars"))
-    assert place(environ).stem != ""
-    assert find(place(environ)) is None
+    assert class_archive_path(environ).stem != ""
+    assert find_class_archive(class_archive_path(environ)) is None
     assert java_options(environ) == ""
 
 
 def test_other_options_are_another_archive(environ, monkeypatch):
     made(environ)
     monkeypatch.setattr(local_settings, "JAVA", "-XX:+UseParallelGC")
-    assert find(place(environ)) is None
+    assert find_class_archive(class_archive_path(environ)) is None
 
 
 NOWHERE = {
@@ -127,19 +134,19 @@ def test_a_java_that_is_too_old_or_does_not_say_its_version_has_none(environ):
     release = Path(environ["JAVA_HOME"], "release")
     for text in (RELEASE.format("11.0.2"), 'JAVA_VERSION="17"\n'):
         release.write_text(text)
-        assert place(environ) is None
+        assert class_archive_path(environ) is None
     release.unlink()
-    assert place(environ) is None
+    assert class_archive_path(environ) is None
 
 
 def test_it_is_found_again_and_used(environ):
     path = made(environ)
-    assert path.name == f"{place(environ).stem}.{len(CONTENT)}.jsa"
+    assert path.name == f"{class_archive_path(environ).stem}.{len(CONTENT)}.jsa"
     assert path.stat().st_mode & 0o777 == 0o600
     assert path.parent.stat().st_mode & 0o777 == 0o700
     options = java_options(environ).split()
     assert options[:2] == ["-Xshare:auto", f"-XX:SharedArchiveFile={path}"]
-    assert not is_wanted(place(environ))
+    assert not is_wanted(class_archive_path(environ))
 
 
 def test_it_is_made_once(environ):
@@ -155,7 +162,7 @@ def test_one_that_was_cut_short_is_not_used(environ):
     path = made(environ)
     os.truncate(path, 100)
     assert java_options(environ) == ""
-    assert is_wanted(place(environ))
+    assert is_wanted(class_archive_path(environ))
 
 
 @pytest.fixture
@@ -239,11 +246,11 @@ def test_a_failed_try_leaves_nothing_and_is_not_made_at_each_run(environ):
 
     with pytest.raises(EngineError, match="no memory"):
         make(fail, environ=environ, wait=True)
-    folder = place(environ).folder
+    folder = class_archive_path(environ).folder
     assert sorted(one.suffix for one in folder.iterdir()) == ["", ".failed"]
-    assert not is_wanted(place(environ))
-    _touched(folder / f"{place(environ).stem}.failed")
-    assert is_wanted(place(environ))
+    assert not is_wanted(class_archive_path(environ))
+    _touched(folder / f"{class_archive_path(environ).stem}.failed")
+    assert is_wanted(class_archive_path(environ))
     made(environ)
     assert sorted(one.suffix for one in folder.iterdir()) == ["", ".jsa"]
 
@@ -256,12 +263,12 @@ def test_what_is_refused_gets_no_name(environ, monkeypatch):
     monkeypatch.setattr(class_archive, "check", check)
     with pytest.raises(EngineError, match="Checksum"):
         made(environ)
-    assert find(place(environ)) is None
-    assert list(place(environ).folder.glob("*.jsa")) == []
+    assert find_class_archive(class_archive_path(environ)) is None
+    assert list(class_archive_path(environ).folder.glob("*.jsa")) == []
 
 
 def test_what_a_killed_try_left_is_removed(environ):
-    folder = place(environ).folder
+    folder = class_archive_path(environ).folder
     folder.mkdir(parents=True, mode=0o700)
     (folder / ".new-1.jsa").write_bytes(b"half")
     path = made(environ)
@@ -269,7 +276,7 @@ def test_what_a_killed_try_left_is_removed(environ):
 
 
 def test_archives_that_were_not_used_for_longest_are_removed(environ):
-    where = place(environ)
+    where = class_archive_path(environ)
     where.folder.mkdir(parents=True, mode=0o700)
     for age, name in enumerate(["young", "middle", "old", "oldest"]):
         other = where.folder / f"{name}.1.jsa"
@@ -288,10 +295,10 @@ def test_the_time_of_the_last_use_is_kept(environ):
 
 
 def test_a_folder_that_others_may_write_gets_none(environ):
-    folder = place(environ).folder
+    folder = class_archive_path(environ).folder
     folder.mkdir(parents=True)
     folder.chmod(0o777)
-    assert not is_wanted(place(environ))
+    assert not is_wanted(class_archive_path(environ))
     with pytest.raises(EngineError, match="other users can write this folder"):
         made(environ)
     assert {one.name for one in folder.iterdir()} == {"lock"}
@@ -346,7 +353,7 @@ def test_java_goes_on_without_one_that_it_refuses_and_says_nothing(real):
         command = ["java", *class_archive.writing_options(path).split(), "-cp", str(jar), "org.apache.spark.launcher.Main"]
         subprocess.run(command, capture_output=True, check=False)
 
-    where = place(real)
+    where = class_archive_path(real)
     where.folder.mkdir(parents=True, mode=0o700)
     for write in (make_of_another_classpath, lambda path: path.write_bytes(b"no archive at all" * 1000)):
         new = where.folder / "new"

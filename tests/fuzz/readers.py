@@ -139,7 +139,7 @@ def _text(data):
 @_reader(metadata.MetadataError)
 def wire_metadata(data):
     version = 1 + data[0] % 13 if data else 1
-    answer = metadata.read_answer(data[1:], version)
+    answer = metadata.decode_metadata_answer(data[1:], version)
     metadata.read_topics(answer.topics, version)
 
 
@@ -212,7 +212,7 @@ def wire_scram_users(data):
 
 @_reader(ReadError)
 def wire_topic_configs(data):
-    settings = topic_configs.ask(Talk(32, data[0] % 5 if data else 0, data[1:]), _HERE, ["orders", "payments"])
+    settings = topic_configs.ask_topic_configs(Talk(32, data[0] % 5 if data else 0, data[1:]), _HERE, ["orders", "payments"])
     _stored(parquet.rows_of(TopicConfig, settings))
 
 
@@ -292,7 +292,7 @@ def znode(data):
             struct.pack("!q", znodes.read_int(content))
         case 6:
             claim, _, state = content.partition(b"\n")
-            row = migration.row(1, claim or None, state or None)
+            row = migration.migration_row(1, claim or None, state or None)
             _stored([row] if row else [])
         case _:
             struct.pack("!q", znodes.read_int(_text(content)))
@@ -327,7 +327,7 @@ def znode_multiread(data):
 
 @_reader(words=words.SRVR)
 def zookeeper_srvr(data):
-    _stored([ensemble.parse(_text(data), 1, "z1:2181")])
+    _stored([ensemble.parse_server_answer(_text(data), 1, "z1:2181")])
     ensemble.members(_text(data))
 
 
@@ -358,18 +358,18 @@ def zookeeper_look(data):
 @_reader(java.PropertiesError, ReadError, words=words.PROPERTIES)
 def properties(data):
     """server.properties as the audit reads it: settings and logins."""
-    found = java.read(data)
-    _stored(property_rows.settings(found, "f", 0))
-    for _login in property_rows.logins(found, "f", 0, b"k"):
+    found = java.parse_properties(data)
+    _stored(property_rows.setting_rows(found, "f", 0))
+    for _login in property_rows.login_rows(found, "f", 0, b"k"):
         pass
-    property_rows.broker_id(found, "f")
+    property_rows.broker_id_of_file(found, "f")
 
 
 @_reader(java.PropertiesError, words=words.PROPERTIES, weight=0.2, longest=64 * 1024)
 def kafka_config(data):
     """KafkaConfig's word on server.properties, of one of the releases."""
     version = VERSIONS[data[0] % len(VERSIONS)] if data else VERSIONS[0]
-    refusal({key: one.value for key, one in java.read(data[1:]).items()}, version)
+    refusal({key: one.value for key, one in java.parse_properties(data[1:]).items()}, version)
 
 
 @_reader(words=words.LISTENERS)
@@ -381,14 +381,14 @@ def listeners(data):
 
 
 def _lint_form(name, data):
-    found = forms.read(data, name)
-    ignores.find(data, catalogue(), trailing=name.endswith(".yaml"))
+    found = forms.read_described(data, name)
+    ignores.find_ignores(data, catalogue(), trailing=name.endswith(".yaml"))
     text = places.lines(data)
     for broker in found:
         hidden = places.secrets(broker)
         for one in broker.properties.values():
             if one.line <= len(text):
-                places.place(one, text[one.line - 1], hidden)
+                places.line_of_property(one, text[one.line - 1], hidden)
 
 
 @_reader(java.PropertiesError, words=words.YAML, weight=0.5, longest=64 * 1024)
@@ -410,14 +410,14 @@ def _rules():
 @_reader(java.PropertiesError, words=words.PROPERTIES, weight=0.02, longest=16 * 1024)
 def lint_judged(data):
     """What lint says of a server.properties: all checks that files can answer."""
-    broker = described(java.read(data))
+    broker = described(java.parse_properties(data))
     source = Source(path="server.properties", data=data, brokers=(broker,), ignores=())
     judging.linted((members.Member(source=source, broker=broker, broker_id=0),), _rules())
 
 
 @_reader(jaas.JaasError, words=words.JAAS)
 def jaas_text(data):
-    for login in jaas.read(_text(data)).logins():
+    for login in jaas.parse_jaas(_text(data)).logins():
         repr(login)
 
 
@@ -450,7 +450,7 @@ def cluster_file(data):
 def log_text(data):
     tail = log_rows.Tail(log="server.log", scan=log_lines.scan(_text(data), 0), read_ms=0)
     told = log_rows.zone([tail], None)
-    _stored(log_rows.rows(0, [tail], told, {}, 1))
+    _stored(log_rows.log_rows(0, [tail], told, {}, 1))
 
 
 @_reader(words=words.LOGS)
@@ -469,7 +469,7 @@ def secret_filter(data):
 def vantage_output(data):
     text = command_vantages.Output(text=_text(data), status=0)
     text.first_line()
-    for steps in command_vantages.parse(text.text, _TARGETS).values():
+    for steps in command_vantages.parse_probe_output(text.text, _TARGETS).values():
         for one in steps:
             struct.pack("!q", one.elapsed_ms)
 
@@ -477,7 +477,7 @@ def vantage_output(data):
 @_reader()
 def certificate(data):
     where = {"sample": 1, "vantage": "v", "broker_id": 0, "listener": "L", "host": "b0.example.com", "port": 1}
-    found = certificates.row(base64.b64encode(data).decode(), **where, trusted=None, error=None)
+    found = certificates.certificate_row(base64.b64encode(data).decode(), **where, trusted=None, error=None)
     _stored([found] if found else [])
 
 

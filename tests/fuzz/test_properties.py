@@ -10,7 +10,7 @@ from collect.columns import Partition, read_topic
 from collect.fakes import metadata
 from fuzz import watch, words
 from fuzz.readers import READERS
-from kafka_audit.collect.brokers.metadata import read_answer
+from kafka_audit.collect.brokers.metadata import decode_metadata_answer
 from kafka_audit.collect.rows.masking import masked
 from kafka_audit.collect.rows.secret_keys import is_secret_key
 from kafka_audit.configuration.files import jaas, java
@@ -38,7 +38,7 @@ def holds(reader, data):
 def test_metadata_comes_back_as_it_went_in(version, brokers, data):
     topics = data.draw(st.dictionaries(_NAME, _PARTITIONS, max_size=3))
     body = bytes(metadata(version, brokers, topics, 0, "c").encode())
-    answer = read_answer(body, version)
+    answer = decode_metadata_answer(body, version)
     assert {one.broker_id: (one.host, one.port) for one in answer.brokers} == brokers
     read = [read_topic(one, version) for one in answer.topics]
     assert {one.name: {part.partition for part in one.partitions} for one in read} == {
@@ -82,7 +82,7 @@ def _written(text):
 @given(st.dictionaries(_JAVA.filter(bool), _JAVA, max_size=5))
 def test_properties_come_back_as_java_writes_them(settings):
     text = "".join(f"{_written(key)}={_written(value)}\n" for key, value in settings.items())
-    assert {key: one.value for key, one in java.read(text.encode()).items()} == settings
+    assert {key: one.value for key, one in java.parse_properties(text.encode()).items()} == settings
 
 
 @given(
@@ -93,7 +93,7 @@ def test_properties_come_back_as_java_writes_them(settings):
 def test_options_of_jaas_come_back(options):
     assume(not any("\n" in value or "\r" in value for value in options.values()))
     text = "a.b.PlainLoginModule required " + " ".join(f'{key}="{value}"' for key, value in options.items()) + ";"
-    assert dict(jaas.read(text).options) == options
+    assert dict(jaas.parse_jaas(text).options) == options
 
 
 _SECRET = st.text(string.ascii_letters + string.digits, min_size=12, max_size=40)

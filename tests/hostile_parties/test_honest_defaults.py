@@ -9,7 +9,7 @@ from kazoo.exceptions import NoAuthError, NoNodeError
 from hostile_parties.broker import HostileBroker
 from hostile_parties.cluster import CLUSTER_ID, HostileCluster
 from hostile_parties.zookeeper import NO_AUTH, HostileZookeeper
-from kafka_audit.collect.snapshot import take
+from kafka_audit.collect.snapshot import take_snapshot
 from kafka_audit.model.cluster import Cluster, Limits, Security, Tls, ZookeeperAccess
 from kafka_audit.model.tables import BrokerView, Probe, RegisteredPartition, RegisteredTopic, Registry, SnapshotInfo, SourceRead
 from testbed.certificates import Authority
@@ -27,7 +27,7 @@ def cluster():
 def snap(cluster, **options):
     zookeeper = ZookeeperAccess(connect=cluster.zookeeper.address)
     secrets = {"PASSWORD": PASSWORD}
-    return take(
+    return take_snapshot(
         Cluster(name="c", zookeeper=zookeeper, limits=QUICK, **options), snapshot_id="s", say=lambda _: None, secrets=secrets
     )
 
@@ -83,7 +83,7 @@ def test_a_login_over_tls_succeeds_and_is_recorded(tmp_path, mechanism):
             tls=Tls(ca_file=str(authority.ca_file)),
         )
         one = Cluster(name="c", bootstrap=(broker.address,), security=security, limits=QUICK)
-        snapshot = take(one, snapshot_id="s", say=lambda _: None, secrets={"PASSWORD": PASSWORD})
+        snapshot = take_snapshot(one, snapshot_id="s", say=lambda _: None, secrets={"PASSWORD": PASSWORD})
         assert failed(snapshot) == []
         assert broker.connections > 0
         assert (PASSWORD.encode() in broker.received) == (mechanism == "PLAIN")

@@ -15,7 +15,7 @@ from kafka_audit.model.cluster import Mute
 from kafka_audit.model.errors import EngineError
 from kafka_audit.model.finding import Confidence, Finding, Judgement, Lifecycle, Severity, Status, fingerprint
 from kafka_audit.model.tables import BrokerView, RegisteredPartition, Snapshot
-from kafka_audit.report.document import build
+from kafka_audit.report.document import build_document
 
 TODAY = date(2026, 9, 14)
 NOW = "20260914T180000Z-prod-0001"
@@ -53,7 +53,7 @@ def concluded(
 def report_of(judgements: list[Judgement], report: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """The findings.json that an audit with these judgements wrote."""
     snapshot = small_cluster.snapshot({"brokers": {0: "a:9092"}}, NOW)
-    return build(small_cluster.view(snapshot), None, concluded(judgements, report=report), (), (), report)
+    return build_document(small_cluster.view(snapshot), None, concluded(judgements, report=report), (), (), report)
 
 
 def only(findings: list[Finding]) -> Finding:

@@ -57,7 +57,7 @@ def busy(monkeypatch, module, name, poison, what):
     own = getattr(module, name)
 
     def poisoned(*arguments):
-        if poison in str(arguments[-1 if name == "read" else 0]):
+        if poison in str(arguments[-1 if name == "read_described" else 0]):
             if what == "time":
                 while True:
                     time.sleep(0.01)
@@ -70,7 +70,7 @@ def busy(monkeypatch, module, name, poison, what):
 
 
 @pytest.mark.parametrize(("what", "words"), [("time", "took longer than 2."), ("memory", "needed more than")])
-@pytest.mark.parametrize(("module", "name"), [(reading.forms, "read"), (judging.members, "snapshot")])
+@pytest.mark.parametrize(("module", "name"), [(reading.forms, "read_described"), (judging.members, "snapshot")])
 def test_a_file_that_keeps_the_judge_busy_is_refused_and_the_others_are_judged(  # noqa: PLR0913, PLR0917 -- fixtures
     folder, capsys, monkeypatch, module, name, what, words
 ):
@@ -162,9 +162,9 @@ def test_mounted_config_maps_are_read_through_their_links(folder, capsys):
 
 def test_a_file_that_grows_is_read_up_to_the_limit(tmp_path):
     (tmp_path / "a").write_bytes(b"x" * 1000)
-    assert regular_files.read(tmp_path / "a", 1000) == b"x" * 1000
+    assert regular_files.read_regular_file(tmp_path / "a", 1000) == b"x" * 1000
     with pytest.raises(regular_files.FileRefusedError, match="larger than"):
-        regular_files.read(tmp_path / "a", 999)
+        regular_files.read_regular_file(tmp_path / "a", 999)
 
 
 def test_a_broker_file_of_five_thousand_lines_and_a_chart_of_two_megabytes_are_judged(folder, capsys):

@@ -19,7 +19,7 @@ KRAFT = {"brokers": {0: "k:9092"}, "views": {0: "full"}, "mode": "kraft", "zooke
 
 
 def proposed(*lines, cluster=CLUSTER):
-    return addresses.endpoints(addresses.parse(lines), small_cluster.view(cluster))
+    return addresses.endpoints(addresses.parse_addresses(lines), small_cluster.view(cluster))
 
 
 def told(endpoints):
@@ -50,7 +50,7 @@ def test_a_line_is_about_one_broker_or_about_all():
 )
 def test_a_line_that_makes_no_sense_is_named(line, says):
     with pytest.raises(UsageError, match=re.escape(says)):
-        addresses.parse([line])
+        addresses.parse_addresses([line])
 
 
 def test_what_is_advertised_already_is_nothing_new():

@@ -27,7 +27,7 @@ def compare():
         history.audit()
         document = history.audit(*failures) | {"changes": [*changes]}
         baseline = {"plan": plan.plan(kind).as_dict(), "advertised": [{"sample": 0, "protocol": ""} | one for one in advertised]}
-        return after.compare(document, small_cluster.snapshot(CLUSTER), small_cluster.snapshot(now), baseline, NOW)
+        return after.report_after_change(document, small_cluster.snapshot(CLUSTER), small_cluster.snapshot(now), baseline, NOW)
 
     return run
 

@@ -28,7 +28,7 @@ def decide():
         document = History().audit(*failures, **(audit or {}))
         kind = planned.pop("kind", "zookeeper-to-kraft")
         made = plan.plan(kind, **{"node_ids": [3000]} | planned)
-        return before.decide(document, small_cluster.view(cluster), made, ProposedListeners(), NOW)
+        return before.report_before_change(document, small_cluster.view(cluster), made, ProposedListeners(), NOW)
 
     return run
 

@@ -89,7 +89,7 @@ def test_codes_and_settings_exist(page):
 def refused(words):
     """Return why the console script does not take a command; empty where it does."""
     try:
-        arguments.parse(words)
+        arguments.parse_arguments(words)
     except UsageError as error:
         return str(error)
     except SystemExit as end:

@@ -11,7 +11,7 @@ import small_cluster
 from kafka_audit.incidents.causes import incidents
 from kafka_audit.model.finding import Change, Finding
 from kafka_audit.model.tables import Snapshot
-from kafka_audit.report.document import build
+from kafka_audit.report.document import build_document
 
 CASES = Path(__file__).parents[1] / "incidents" / "cases"
 Audit = Callable[..., tuple[dict[str, Any], Snapshot]]
@@ -42,7 +42,7 @@ def document(
     view = small_cluster.view(spec)
     found = incidents(view, findings, changes)
     previous_id = None if previous is None else previous["snapshot_id"]
-    return build(view, previous_id, findings, found, changes, previous, **options), view.snapshot
+    return build_document(view, previous_id, findings, found, changes, previous, **options), view.snapshot
 
 
 @pytest.fixture

@@ -12,17 +12,17 @@ from kafka_audit.report import digest
 def test_what_was_stored_is_what_the_report_says(audited, case, least):
     document, _ = audited("cut_off", case)
     document = json.loads(json.dumps(document))
-    told = json.loads(digest.text(document))
+    told = json.loads(digest.digest_text(document))
     found = digest.restored(told, document["snapshot_id"], least)
     assert found == digest.condense(document, least)
     assert found.state == digest.condense(document, least).state
-    assert len(digest.text(document)) < len(json.dumps(document)) / 2
+    assert len(digest.digest_text(document)) < len(json.dumps(document)) / 2
 
 
 def test_who_asks_for_less_coverage_reads_another_state_off_the_same_digest(told):
     spec = {"brokers": {0: "a:1"}, "reads": [{"observer": "broker:0"}, {"observer": "broker:1", "outcome": "failed"}]}
     document, _ = told([], spec)
-    stored = json.loads(digest.text(document))
+    stored = json.loads(digest.digest_text(document))
     states = [digest.restored(stored, document["snapshot_id"], least).state.word for least in (1.0, 0.5)]
     assert states == ["not judged", "clear"]
 
@@ -41,7 +41,7 @@ def test_who_asks_for_less_coverage_reads_another_state_off_the_same_digest(told
 )
 def test_anything_else_is_no_digest(audited, damage):
     document, _ = audited("cut_off", "one_broker_measured")
-    told = json.loads(digest.text(document))
+    told = json.loads(digest.digest_text(document))
     assert digest.restored(told, document["snapshot_id"], 1.0) is not None
     assert digest.restored(told | damage, document["snapshot_id"], 1.0) is None
     assert digest.restored({}, document["snapshot_id"], 1.0) is None

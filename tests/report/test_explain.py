@@ -49,7 +49,7 @@ CHECKS = {
 
 @pytest.mark.parametrize("word", ["KA101", "ka101", "stale_leader", "stale-leader", "Stale_Leader"])
 def test_a_check_is_found_by_code_and_name(word):
-    assert explain.find(CHECKS, word).code == "KA101"
+    assert explain.find_check(CHECKS, word).code == "KA101"
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_a_check_is_found_by_code_and_name(word):
 )
 def test_a_wrong_word_gets_the_nearest_check(word, said):
     with pytest.raises(UsageError) as error:
-        explain.find(CHECKS, word)
+        explain.find_check(CHECKS, word)
     assert said in str(error.value)
 
 
@@ -101,9 +101,9 @@ Words
 
 
 def test_only_words_that_a_page_uses_are_explained():
-    told = explain.words("In two samples, from a vantage. It resampled reviews.")
+    told = explain.explained_words("In two samples, from a vantage. It resampled reviews.")
     assert [term.split(":")[0] for term in told] == ["sample", "vantage"]
-    assert explain.words("Nothing of its own") == ()
+    assert explain.explained_words("Nothing of its own") == ()
 
 
 def test_colour_marks_headings_and_changes_no_word(tmp_path):

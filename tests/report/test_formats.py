@@ -35,7 +35,7 @@ def test_markdown_has_the_headline_the_commands_and_the_picture(audited):
     ],
 )
 def test_a_string_of_a_cluster_is_no_markup(string, shown):
-    assert markdown.text(string) == shown
+    assert markdown.escaped(string) == shown
 
 
 def test_a_fence_cannot_be_closed_from_within(audited):

@@ -81,7 +81,7 @@ def test_an_honest_message_of_sarif_reads_as_it_is():
 @pytest.mark.parametrize("form", ["text", "json", "sarif", "md"])
 def test_no_line_of_stdout_gives_an_order_to_a_build_server(document, form, capsys):
     text = terminal.render(document, width=100, color=False) if form == "text" else formats.FILES[form](document)
-    console.emit(text)
+    console.write_result(text)
     shown = capsys.readouterr().out
     assert hostile.orders(shown) == []
     if form in {"json", "sarif"}:
@@ -113,4 +113,4 @@ def test_the_terminal(document):
 
 
 def test_the_digest(document):
-    assert len(digest.text(document)) < hostile.MOST_BYTES / 10
+    assert len(digest.digest_text(document)) < hostile.MOST_BYTES / 10

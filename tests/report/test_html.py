@@ -169,7 +169,7 @@ def hostile_document(told, string):
 def test_a_string_of_a_cluster_is_text_wherever_it_stands(told, string):
     document = hostile_document(told, string)
     digest = condense(document)
-    compared = timeline.compare(document, document, [digest])
+    compared = timeline.compare_reports(document, document, [digest])
     rendered = [
         cluster.render(document, AROUND, wanted=Wanted(words=string[:100])),
         cluster.standalone(document),
@@ -271,12 +271,12 @@ def test_sixty_brokers_fold_to_what_differs():
             }
         ],
     }
-    folded = picture.build(drawn)
+    folded = picture.build_picture(drawn)
     assert (len(folded.rows), len(folded.columns)) == (2, 2)
     (failing,) = [cell for _, cells in folded.rows for cell in cells if cell.letter == "T"]
     assert failing.says == "timeout"
     assert [(letter, number) for _, letter, _, number, _ in folded.legend] == [("T", 400), (".", 3200)]
-    whole_picture = picture.build(drawn, fold=False)
+    whole_picture = picture.build_picture(drawn, fold=False)
     assert (len(whole_picture.rows), len(whole_picture.columns)) == (60, 60)
     assert whole_picture.dense
     assert folded.words == tuple(matrix.in_words(drawn))
@@ -286,14 +286,14 @@ def test_sixty_brokers_fold_to_what_differs():
 def test_a_cell_that_hides_what_is_not_known_says_so():
     observers = [{"name": "broker 0", "broker": 0, "note": "", "reach": "?", "view": "V"}]
     drawn = {"brokers": [0], "controller": None, "endpoints": {}, "observers": observers, "why": []}
-    ((_, (cell,)),) = picture.build(drawn).rows
+    ((_, (cell,)),) = picture.build_picture(drawn).rows
     assert (cell.letter, cell.hides) == ("V", True)
-    ((_, (cell,)),) = picture.build(drawn, mode="reach").rows
+    ((_, (cell,)),) = picture.build_picture(drawn, mode="reach").rows
     assert (cell.letter, cell.hides) == ("?", False)
 
 
 def test_nothing_asked_is_no_picture():
-    assert picture.build({"brokers": [], "controller": None, "endpoints": {}, "observers": [], "why": []}) is None
+    assert picture.build_picture({"brokers": [], "controller": None, "endpoints": {}, "observers": [], "why": []}) is None
 
 
 def test_the_views_are_shown_where_they_differ_and_marked(audited):
@@ -356,21 +356,26 @@ def three(told):
 def test_what_could_not_be_judged_is_not_resolved(told):
     healthy, broken, blind = three(told)
     digests = [condense(one) for one in (healthy, broken, blind)]
-    assert timeline.compare(healthy, broken, digests[1:2]).counts["new"] == 1
-    assert timeline.compare(broken, blind, digests[2:]).counts == {"new": 0, "ongoing": 0, "resolved": 0, "incomparable": 1}
-    assert timeline.compare(broken, healthy, []).counts["resolved"] == 1
-    (row,) = timeline.rows(digests)
+    assert timeline.compare_reports(healthy, broken, digests[1:2]).counts["new"] == 1
+    assert timeline.compare_reports(broken, blind, digests[2:]).counts == {
+        "new": 0,
+        "ongoing": 0,
+        "resolved": 0,
+        "incomparable": 1,
+    }
+    assert timeline.compare_reports(broken, healthy, []).counts["resolved"] == 1
+    (row,) = timeline.timeline_rows(digests)
     assert row.numbers == (None, 1, -1)
 
 
 def test_changes_between_any_two_add_up(told):
     healthy, broken, blind = three(told)
     digests = [condense(one) for one in (healthy, broken, blind)]
-    assert ("config: broker/0/x", "1", "2") in timeline.compare(healthy, broken, digests[1:2]).facts
-    both = timeline.compare(healthy, blind, digests[1:])
+    assert ("config: broker/0/x", "1", "2") in timeline.compare_reports(healthy, broken, digests[1:2]).facts
+    both = timeline.compare_reports(healthy, blind, digests[1:])
     assert not [fact for fact in both.facts if fact[0].startswith("config")]
     assert both.notes == ()
-    assert timeline.compare(healthy, blind, digests[2:]).notes != ()
+    assert timeline.compare_reports(healthy, blind, digests[2:]).notes != ()
 
 
 def test_the_catalogue_has_a_page_for_every_check():

@@ -5,7 +5,7 @@ from kafka_audit.report import matrix
 
 
 def built(**spec):
-    return matrix.build(small_cluster.view(spec))
+    return matrix.build_matrix(small_cluster.view(spec))
 
 
 def rows(**spec):

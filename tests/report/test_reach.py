@@ -11,7 +11,7 @@ NO_NAME = {"fails": "dns", "error": "name or service not known"}
 
 
 def built(**spec):
-    return reach.build(small_cluster.view(spec))
+    return reach.build_reach(small_cluster.view(spec))
 
 
 def test_a_row_counts_each_layer_and_names_who_stops_where():

@@ -6,7 +6,7 @@ import unicodedata
 import pytest
 
 from kafka_audit.model.text import brokers, fitting, listing, ranges
-from kafka_audit.report.text import Paint, clean, prose, word, wrap
+from kafka_audit.report.text import Paint, clean, clean_prose, word, wrap
 
 HOSTILE = [
     "\x1b[2J\x07",
@@ -90,7 +90,7 @@ def test_a_stray_backtick_does_not_hold_a_page_together():
 
 
 def test_prose_keeps_line_breaks_and_cleans_the_rest():
-    assert prose("a\nb\x07") == "a\nb\\u0007"
+    assert clean_prose("a\nb\x07") == "a\nb\\u0007"
 
 
 def test_colour_is_there_only_when_asked_for():

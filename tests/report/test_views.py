@@ -14,7 +14,7 @@ SPEC = {
 
 
 def columns(snapshot):
-    built = views.build(small_cluster.view(snapshot))
+    built = views.build_views(small_cluster.view(snapshot))
     return built["rows"], {
         views.who(column["observers"]): dict(zip(built["rows"], column["values"], strict=True)) for column in built["columns"]
     }

@@ -74,7 +74,7 @@ class Site:
     def started(self, file):
         """Start a broker with a file until it is up and stays so, or ends; stop it; return what it did."""
         case = CASES[file.name]
-        (described,) = forms.read(file.read_bytes(), file.name)
+        (described,) = forms.read_described(file.read_bytes(), file.name)
         properties = {key: one.value for key, one in described.properties.items()}
         server = Server(
             name=file.stem,

@@ -10,7 +10,7 @@ from kafka_audit.alerting import messages, rendering
 from kafka_audit.alerting.conditions import AlertLimits, AuditResult
 from kafka_audit.alerting.dedupe_state import DedupeState
 from kafka_audit.alerting.messages import Links
-from kafka_audit.alerting.policy import decide
+from kafka_audit.alerting.policy import decide_alert
 from kafka_audit.report.html import cluster as cluster_page
 from kafka_audit.report.html.filters import Wanted
 from scenarios.audits import Audits
@@ -107,7 +107,7 @@ def test_every_file_shows_text(audit):
 def test_page_mail_and_slack_show_text(audit):
     hostile.harmless(cluster_page.render(audit.report, cluster_page.Around(up="../", here="../clusters/files"), wanted=Wanted()))
     result = AuditResult(cluster="files", document=audit.report)
-    events, _ = decide(DedupeState(), result, datetime.now(UTC), AlertLimits())
+    events, _ = decide_alert(DedupeState(), result, datetime.now(UTC), AlertLimits())
     sent = messages.messages(events, result, Links())
     assert any(MARKUP in message.subject for message in sent)
     for message in sent:

@@ -6,7 +6,7 @@ import pytest
 
 from kafka_audit import settings
 from kafka_audit.model.errors import UsageError
-from kafka_audit.model.trusted_hosts import host_of, is_name, line, normal_host, parse
+from kafka_audit.model.trusted_hosts import host_of, is_name, line, normal_host, parse_trusted_hosts
 
 MATCHES = {
     "b1.kafka.corp": (
@@ -47,8 +47,8 @@ MATCHES = {
 @pytest.mark.parametrize(("pattern", "yes", "no"), [(text, *hosts) for text, hosts in MATCHES.items()], ids=MATCHES)
 def test_which_hosts_a_pattern_means(pattern, yes, no):
     for text in (pattern, pattern.upper()):
-        assert [host for host in yes if not parse(text).matches(host, 9092)] == []
-        assert [host for host in no if parse(text).matches(host, 9092)] == []
+        assert [host for host in yes if not parse_trusted_hosts(text).matches(host, 9092)] == []
+        assert [host for host in no if parse_trusted_hosts(text).matches(host, 9092)] == []
 
 
 @pytest.mark.parametrize(
@@ -56,8 +56,8 @@ def test_which_hosts_a_pattern_means(pattern, yes, no):
     [("b1:9093", "b1"), ("*.kafka.corp:9093", "b1.kafka.corp"), ("[::1]:9093", "::1"), ("[fd00::/8]:9093", "fd00::1")],
 )  # fmt: skip
 def test_a_port_narrows_a_pattern(pattern, host):
-    assert parse(pattern).matches(host, 9093)
-    assert not parse(pattern).matches(host, 9092)
+    assert parse_trusted_hosts(pattern).matches(host, 9093)
+    assert not parse_trusted_hosts(pattern).matches(host, 9092)
 
 
 REFUSED = {
@@ -145,7 +145,7 @@ def test_the_list_arrives_without_repetitions(tmp_path):
 
 
 def test_no_host_makes_a_pattern_take_long():
-    pattern = parse(f"{'a*' * 30}b.kafka.corp")
+    pattern = parse_trusted_hosts(f"{'a*' * 30}b.kafka.corp")
     started = time.monotonic()
     for _ in range(100):
         assert not pattern.matches(f"{'a' * 62}.kafka.corp", 9092)

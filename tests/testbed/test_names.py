@@ -46,7 +46,7 @@ def walked(host, name):
         (["bash", "-s"], command_vantages.bash_text([target], 3.0)),
     ):
         said = host.run(command, input=script, cwd="/").stdout
-        step = command_vantages.parse(said, [target])[0][0]
+        step = command_vantages.parse_probe_output(said, [target])[0][0]
         found.append((step.layer, step.outcome, step.error, step.detail))
     return found
 

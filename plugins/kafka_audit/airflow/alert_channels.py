@@ -33,7 +33,7 @@ _FAILURES = (OSError, AirflowException, RuntimeError, ValueError)
 
 
 def _send_mail(message: AlertMessage) -> None:
-    extra = _mail_extra(connections.find(MAIL))
+    extra = _mail_extra(connections.find_connection(MAIL))
     thread = f"<kafka-audit.{message.key}@kafka-audit>"
     headers = {"Message-ID": thread} if message.first else {"In-Reply-To": thread, "References": thread}
     with tempfile.TemporaryDirectory() as folder, internals.two_part_mail(MAIL, rendering.plain_text(message)) as smtp:
@@ -65,7 +65,7 @@ def _mail_extra(connection: Connection | None) -> dict[str, Any]:
 
 
 def _mail_target() -> str | None:
-    connection = connections.find(MAIL)
+    connection = connections.find_connection(MAIL)
     return None if connection is None else f"{_mail_extra(connection)['to']} over {connection.host}:{connection.port}"
 
 
@@ -77,7 +77,7 @@ def _send_slack(message: AlertMessage) -> None:
 
 
 def _slack_target() -> str | None:
-    connection = connections.find(SLACK)
+    connection = connections.find_connection(SLACK)
     if connection is None:
         return None
     return f"the incoming webhook at {connection.host or 'Slack'}"  # the rest of the address is the secret

@@ -19,7 +19,7 @@ def audited(cluster: str) -> Asset:
     return _asset(cluster, "audited")
 
 
-def clean(cluster: str) -> Asset:
+def clean_asset(cluster: str) -> Asset:
     """Return what is updated by each audit of a cluster that found nothing for the gate to fail on."""
     return _asset(cluster, "clean")
 
@@ -45,6 +45,6 @@ def summary(document: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def emit(events: Any, alias: AssetAlias, asset: Asset, document: Mapping[str, Any]) -> None:  # noqa: ANN401 -- Airflow's outlet_events
+def add_asset_event(events: Any, alias: AssetAlias, asset: Asset, document: Mapping[str, Any]) -> None:  # noqa: ANN401 -- Airflow's outlet_events
     """Add an event to those that a task leaves when it succeeds."""
     events[alias].add(asset, extra=summary(document))

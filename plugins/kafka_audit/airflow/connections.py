@@ -11,7 +11,7 @@ from kafka_audit.model.secrets import Secrets
 from kafka_audit.settings import connection as settings
 
 
-def find(conn_id: str) -> Connection | None:
+def find_connection(conn_id: str) -> Connection | None:
     """Return a connection, None where there is none of that id."""
     try:
         connection: Connection = Connection.get(conn_id)
@@ -28,7 +28,7 @@ def completed(cluster: Cluster) -> tuple[Cluster, Secrets]:
     """
     if cluster.kafka_conn_id is None:
         return cluster, Secrets({}, os.environ)
-    connection = find(cluster.kafka_conn_id)
+    connection = find_connection(cluster.kafka_conn_id)
     if connection is None:
         msg = f"{cluster.name}: the Airflow connection {cluster.kafka_conn_id!r} of kafka_conn_id does not exist"
         raise UsageError(msg)

@@ -52,7 +52,7 @@ def decide(cluster: str, judged: Mapping[str, str], planned: dict[str, Any]) -> 
     plan, view = _with_files(Plan.from_dict(planned)), audit.judged_view(store, judged[cluster])
     described, passwords = connections.completed(settings.load(environment.clusters_file())[cluster])
     tried = proposed_listeners.probe_proposed_listeners(plan, view, described, passwords, log.info)
-    report = _without_root(before.decide(document, view, plan, tried, datetime.now(UTC)))
+    report = _without_root(before.report_before_change(document, view, plan, tried, datetime.now(UTC)))
     place = Baselines(store.root, DECISIONS).keep(report)
     log.info("%s\n%s", place, plain_text.before(report, width=WIDTH))
     if report["verdict"] == before.NO_GO:
@@ -98,7 +98,7 @@ def differ(cluster: str, judged: Mapping[str, str], baseline_id: str) -> None:
     kept = Baselines(store.root).find(cluster, baseline_id)
     document = store.read_report(judged[cluster]) or {}
     snapshots = store.read(baseline_id), store.read(judged[cluster])
-    report = after.compare(document, *snapshots, kept, datetime.now(UTC))
+    report = after.report_after_change(document, *snapshots, kept, datetime.now(UTC))
     log.info("%s\n%s", Baselines(store.root, COMPARISONS).keep(report), plain_text.after(report, width=WIDTH))
     if report["verdict"] != after.AS_EXPECTED:
         raise AirflowFailException(clean(report["headline"], 500))

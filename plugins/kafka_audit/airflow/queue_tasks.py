@@ -47,7 +47,7 @@ def probe(queue: str, asked: Mapping[str, Json]) -> dict[str, list[str]] | None:
     if internals.runs_in_one_process():
         log.warning("this is a test run in one process, not a worker of queue %s, so no endpoint is probed", queue)
         return None
-    return queue_vantages.run(asked)
+    return queue_vantages.probe_errands(asked)
 
 
 def pulled(instance: Any, cluster: str) -> dict[str, QueueAnswer]:  # noqa: ANN401 -- Airflow's own, of which tests give another

@@ -73,7 +73,7 @@ class CompareSnapshots(SparkSubmitOperator):
         root = without_logins(environment.store_root())  # Airflow shows arguments; a store refuses such a URL
         self.application_args = ["--store", root, "--run", run]
         self.py_files = f"{root}/{run_path(run, pyfiles.NAME)}"
-        connection = connections.find(CONNECTION)
+        connection = connections.find_connection(CONNECTION)
         if connection is None:
             # The hook asks Airflow for the connection again and takes YARN when there is none; the environment of this
             # task's own process is the public way to answer it.

@@ -112,7 +112,7 @@ def report(run: str, events: Any, noted: Callable[[str, str], None] | None = Non
         raise EngineError(msg)
     for document in documents:
         if not is_blind(document):
-            assets.emit(events, assets.AUDITED, assets.audited(document["cluster"]), document)
+            assets.add_asset_event(events, assets.AUDITED, assets.audited(document["cluster"]), document)
     return judged
 
 
@@ -149,7 +149,7 @@ def gate(cluster: str, judged: Mapping[str, str] | None, why: str, events: Any) 
     if code != CLEAN:
         raise GateFailed(cluster=cluster, headline=sentence)
     log.info(sentence)
-    assets.emit(events, assets.CLEAN, assets.clean(cluster), document)
+    assets.add_asset_event(events, assets.CLEAN, assets.clean_asset(cluster), document)
 
 
 def _store() -> Store:

@@ -146,7 +146,7 @@ def _has_ended(
     return compared or not any(Resource.from_dict(other).concerns(Resource.of(resource)) for other in unknown)
 
 
-def verdict(open_conditions: Sequence[Condition]) -> str:
+def summary_of_conditions(open_conditions: Sequence[Condition]) -> str:
     """Return a judgement in a few words."""
     incidents = [condition for condition in open_conditions if condition.kind == INCIDENT]
     if incidents:

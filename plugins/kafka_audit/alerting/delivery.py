@@ -38,7 +38,7 @@ def deliver(  # noqa: PLR0913 -- whom, what, and where it is kept
     """
     files = AlertFiles(store_root, channel.name)
     before = _state(files, scope)
-    events, after = policy.decide(before, result, datetime.now(UTC), limits)
+    events, after = policy.decide_alert(before, result, datetime.now(UTC), limits)
     outgoing = messages.messages(events, result, links)
     for number, message in enumerate(outgoing, start=1):
         channel.send(message)

@@ -12,7 +12,16 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from kafka_audit.alerting.conditions import AUDIT, COVERAGE, AlertLimits, AuditResult, Condition, conditions, is_over, verdict
+from kafka_audit.alerting.conditions import (
+    AUDIT,
+    COVERAGE,
+    AlertLimits,
+    AuditResult,
+    Condition,
+    conditions,
+    is_over,
+    summary_of_conditions,
+)
 from kafka_audit.alerting.dedupe_state import DedupeState, OpenAlert
 from kafka_audit.model.finding import Severity
 from kafka_audit.model.text import counted
@@ -48,7 +57,7 @@ class AlertEvent:
     before: str = ""
 
 
-def decide(
+def decide_alert(
     state: DedupeState, result: AuditResult, now: datetime, limits: AlertLimits
 ) -> tuple[tuple[AlertEvent, ...], DedupeState]:
     """Decide what to send after an audit.
@@ -75,7 +84,7 @@ def decide(
             decided.extend(_absent(alert, result, now, limits))
     blind = result.is_blind
     kept = tuple(alert for alert, event in decided if event is None or not _ends(event))
-    judged = "audits run" if document is None else verdict([alert.condition for alert in kept])
+    judged = "audits run" if document is None else summary_of_conditions([alert.condition for alert in kept])
     after = DedupeState(
         open_alerts=kept,
         verdict=state.verdict if blind else judged,
@@ -96,8 +105,8 @@ def partly_sent(before: DedupeState, after: DedupeState, unsent: Iterable[AlertE
 
     Args:
         before: the state before the audit.
-        after: what `decide` returned.
-        unsent: events that `decide` returned with it.
+        after: what `decide_alert` returned.
+        unsent: events that `decide_alert` returned with it.
     """
     pending = {event.alert.key for event in unsent}
     alerts = [alert for alert in after.open_alerts if alert.key not in pending]

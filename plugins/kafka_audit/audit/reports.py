@@ -77,7 +77,7 @@ def conclude(  # noqa: PLR0913 -- two of them are the DAG's
             if newest or store.read_report(pair.snapshot_id) is None:
                 store.write_differences(pair.snapshot_id, judged.differences)
                 store.write_report(pair.snapshot_id, document, newest=newest)
-                store.write_rendering(pair.snapshot_id, DIGEST, digest.text(document), newest=False)
+                store.write_rendering(pair.snapshot_id, DIGEST, digest.digest_text(document), newest=False)
             documents[pair.snapshot_id] = document
     if not documents:
         failures.raise_first()
@@ -120,7 +120,7 @@ def _document(  # noqa: PLR0913 -- what one report rests on
         previous_report=previous_report,
         today=datetime.now(UTC).date(),
     )
-    return reports.build(
+    return reports.build_document(
         view,
         pair.previous_snapshot_id,
         found,

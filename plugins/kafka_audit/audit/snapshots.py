@@ -27,7 +27,7 @@ def collect(  # noqa: PLR0913 -- one of them replaces a part only in tests
     *,
     secrets: Mapping[str, str] | None = None,
     answers: Mapping[str, QueueAnswer] | None = None,
-    take: Take = collector.take,
+    take: Take = collector.take_snapshot,
 ) -> str:
     """Take a snapshot of a cluster, publish it, return its id. What does not answer becomes rows, never an error.
 

@@ -48,7 +48,7 @@ def is_possible() -> bool:
     return hasattr(os, "fork")
 
 
-def run(function: Callable[[Note], _T], *, seconds: float, megabytes: int | None = None) -> _T:
+def run_in_child(function: Callable[[Note], _T], *, seconds: float, megabytes: int | None = None) -> _T:
     """Return what a function returns, run in a child process.
 
     Args:

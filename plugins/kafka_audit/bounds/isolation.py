@@ -50,7 +50,7 @@ class InTurn:
         if not child_process.is_possible():
             return function()
         try:
-            return child_process.run(lambda _: function(), seconds=max(1.0, min(SNAPSHOT_SECONDS, share)))
+            return child_process.run_in_child(lambda _: function(), seconds=max(1.0, min(SNAPSHOT_SECONDS, share)))
         except child_process.ChildError as error:
             message = f"its checks came to no end: the process that judges {error}"
             raise EngineError(message) from None

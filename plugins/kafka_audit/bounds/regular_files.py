@@ -13,7 +13,7 @@ class FileRefusedError(ValueError):
     """A file that is not read; the message says why, without its name."""
 
 
-def read(path: str | os.PathLike[str], most: int) -> bytes:
+def read_regular_file(path: str | os.PathLike[str], most: int) -> bytes:
     """Return the content of a regular file, links followed, as Kubernetes makes them for mounted ConfigMaps.
 
     Args:

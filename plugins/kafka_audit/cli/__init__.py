@@ -21,7 +21,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if logging.lastResort is not None:
         logging.lastResort.setFormatter(console.OneLine())
     try:
-        return arguments.parse(sys.argv[1:] if argv is None else argv)()
+        return arguments.parse_arguments(sys.argv[1:] if argv is None else argv)()
     except AuditError as error:
         console.complain(" ".join(str(error).split()))
         return error.exit_code

@@ -28,7 +28,7 @@ def alert_test(_arguments: argparse.Namespace) -> int:
         msg = f"alerts require Airflow, which is not installed here ({error}); run the command on an Airflow worker"
         raise UsageError(msg) from None
     tests = [delivery.send_test_message(channel) for channel in alert_channels.every_channel()]
-    console.emit("\n".join(clean(test.text, _LONGEST_ERROR) for test in tests))
+    console.write_result("\n".join(clean(test.text, _LONGEST_ERROR) for test in tests))
     if not any(test.configured for test in tests):
         connections = f"{alert_channels.MAIL} or {alert_channels.SLACK}"
         msg = f"no channel is configured; create an Airflow connection {connections} (docs/alerts.md)"

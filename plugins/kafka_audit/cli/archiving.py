@@ -25,7 +25,7 @@ def class_archive(arguments: argparse.Namespace) -> int:
     """Create the archive and print its path; in the background, print nothing and ignore errors."""
     if not arguments.background:
         path = archives.make(load, environ=environment(), wait=True, again=arguments.again)
-        console.emit(str(path))
+        console.write_result(str(path))
         return 0
     with contextlib.suppress(OSError):
         os.nice(_LAST_NICENESS)
@@ -36,7 +36,7 @@ def class_archive(arguments: argparse.Namespace) -> int:
 
 def begin(say: console.Progress) -> None:
     """Start a background process that creates the archive if it is missing; return immediately, raise nothing."""
-    where = archives.place(environment())
+    where = archives.class_archive_path(environment())
     if where is None or not archives.is_wanted(where):
         return
     command = [sys.executable, "-m", "kafka_audit.cli", "class-archive", "--background"]

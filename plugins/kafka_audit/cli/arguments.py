@@ -51,7 +51,7 @@ class _CommandParser(argparse.ArgumentParser):
         raise UsageError(msg)
 
 
-def parse(argv: Sequence[str]) -> Callable[[], int]:
+def parse_arguments(argv: Sequence[str]) -> Callable[[], int]:
     """Return the command that `argv` asks for, ready to be called; raises `UsageError` for what it cannot mean."""
     parser = _parser()
     word = next((argument for argument in argv if not argument.startswith("-")), None)
@@ -194,7 +194,9 @@ def _out(parser: argparse.ArgumentParser) -> None:
 
 def _format(parser: argparse.ArgumentParser) -> None:
     formats = "text or json for stdout (text); html, md and sarif for files in DIR"
-    parser.add_argument("--format", default=forms.Forms(stdout=None, files=()), type=forms.parse, metavar="LIST", help=formats)
+    parser.add_argument(
+        "--format", default=forms.Forms(stdout=None, files=()), type=forms.parse_formats, metavar="LIST", help=formats
+    )
 
 
 def _severity(text: str) -> str:

@@ -16,7 +16,7 @@ def path(config: str | None) -> str:
     return config or os.environ.get("KAFKA_AUDIT_CLUSTERS") or DEFAULT_CONFIG
 
 
-def named(config: str | None, name: str) -> Cluster:
+def cluster_named(config: str | None, name: str) -> Cluster:
     """Return a cluster of the cluster file; raises `UsageError` with the nearest name where there is none like that."""
     file = path(config)
     clusters = settings.load(file, codes=catalogue())

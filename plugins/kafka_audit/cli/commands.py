@@ -23,7 +23,7 @@ def run(arguments: argparse.Namespace) -> int:
     store, document = audited(arguments, say, arguments.baseline, show_all=arguments.all)
     for place in reporting.write(store, document, arguments.format.files, newest=True):
         say(f"wrote {place}")
-    reporting.emit(document, arguments.format.page)
+    reporting.write_report(document, arguments.format.page)
     code, sentence = gate.evaluate_gate(document, arguments.fail_on, arguments.min_coverage)
     say(sentence)
     archiving.begin(say)
@@ -54,7 +54,7 @@ def snapshot(arguments: argparse.Namespace) -> int:
     """Store what a cluster says now, print the snapshot's id."""
     say = console.Progress(quiet=arguments.quiet)
     cluster, store = cluster_of(arguments), _store(arguments)
-    console.emit(_collect(cluster, store, say))
+    console.write_result(_collect(cluster, store, say))
     return 0
 
 
@@ -79,15 +79,15 @@ def diff(arguments: argparse.Namespace) -> int:
         spark.answer(store.root, run_id)
         document = audit.conclude(store, run_id, described, newest=False)[0]
         if arguments.format.page == "json":
-            reporting.emit(document, "json")
+            reporting.write_report(document, "json")
         else:
-            console.emit(difference.render(document, color=console.has_color()))
+            console.write_result(difference.render(document, color=console.has_color()))
     return 0
 
 
 def cluster_of(arguments: argparse.Namespace) -> Cluster:
     """Return the cluster that is named; raises UsageError where it needs an Airflow connection."""
-    path, cluster = clusters.path(arguments.config), clusters.named(arguments.config, arguments.cluster)
+    path, cluster = clusters.path(arguments.config), clusters.cluster_named(arguments.config, arguments.cluster)
     if cluster.kafka_conn_id is not None:
         msg = f"{path}: {cluster.name}: kafka_conn_id requires Airflow; on the command line, set security instead"
         raise UsageError(msg)

@@ -43,7 +43,7 @@ def complain(text: str) -> None:
     sys.stderr.write(f"kafka-audit: {inert(clean(without_logins(text), _LONGEST_ERROR))}\n")
 
 
-def emit(text: str, *, commands: bool = False) -> None:
+def write_result(text: str, *, commands: bool = False) -> None:
     """Write a result to stdout. A reader that stops reading (`| head`) is no failure of the audit.
 
     Args:

@@ -22,7 +22,7 @@ class Forms:
         return self.stdout or "text"
 
 
-def parse(text: str) -> Forms:
+def parse_formats(text: str) -> Forms:
     """Read a list of forms; raises `ArgumentTypeError` for words that are none, and for two results on one stdout."""
     names = text.split(",")
     for name in names:

@@ -41,7 +41,7 @@ def lint(arguments: argparse.Namespace) -> int:
     least = Severity[arguments.fail_on.upper()]
     text = _rendered(arguments, outcome, checks, least) if outcome.files or arguments.format != "text" else ""
     if text:
-        console.emit(text, commands=arguments.format == "github")
+        console.write_result(text, commands=arguments.format == "github")
     if not outcome.files and not outcome.errors:
         msg = f"no broker configuration found in {', '.join(arguments.files)}"
         raise UsageError(msg)
@@ -53,9 +53,9 @@ def _rendered(arguments: argparse.Namespace, outcome: Outcome, checks: Mapping[s
     indent = 2 if len(told) <= _FEW_FILES else None  # nobody reads more by eye, and Python indents five times slower
     match arguments.format:
         case "json":
-            return json.dumps(lint_document.build(told, show_all=show_all), indent=indent)
+            return json.dumps(lint_document.build_lint_document(told, show_all=show_all), indent=indent)
         case "sarif":
-            return json.dumps(sarif.build(told, checks, show_all=show_all), indent=indent)
+            return json.dumps(sarif.build_sarif(told, checks, show_all=show_all), indent=indent)
         case "junit":
             return junit.render(told, fail_on=least, show_all=show_all)
         case "github":
@@ -99,4 +99,4 @@ def _mutes(arguments: argparse.Namespace) -> tuple[Mute, ...]:
             msg = "--config requires --cluster, the cluster whose mute list is used"
             raise UsageError(msg)
         return ()
-    return clusters.named(arguments.config, arguments.cluster).mute
+    return clusters.cluster_named(arguments.config, arguments.cluster).mute

@@ -29,10 +29,12 @@ def before_migration(arguments: argparse.Namespace) -> int:
     store, document = commands.audited(arguments, say, "latest")
     view = audit.judged_view(store, document["snapshot_id"])
     tried = proposed_listeners.probe_proposed_listeners(planned, view, cluster, os.environ, say)
-    report = before.decide(document, view, planned, tried, datetime.now(UTC))
+    report = before.report_before_change(document, view, planned, tried, datetime.now(UTC))
     if report["verdict"] == before.GO or arguments.keep:
         say(f"baseline {Baselines(store.root).keep(report)}")
-    console.emit(json.dumps(report, indent=2) if arguments.format == "json" else plain_text.before(report, width=console.width()))
+    console.write_result(
+        json.dumps(report, indent=2) if arguments.format == "json" else plain_text.before(report, width=console.width())
+    )
     return before.EXIT_CODES[report["verdict"]]
 
 
@@ -42,6 +44,8 @@ def after_migration(arguments: argparse.Namespace) -> int:
     baseline = Baselines(Store(arguments.out).root).find(arguments.cluster, arguments.baseline)
     store, document = commands.audited(arguments, say, baseline["snapshot_id"])
     snapshots = store.read(baseline["snapshot_id"]), store.read(document["snapshot_id"])
-    report = after.compare(document, *snapshots, baseline, datetime.now(UTC))
-    console.emit(json.dumps(report, indent=2) if arguments.format == "json" else plain_text.after(report, width=console.width()))
+    report = after.report_after_change(document, *snapshots, baseline, datetime.now(UTC))
+    console.write_result(
+        json.dumps(report, indent=2) if arguments.format == "json" else plain_text.after(report, width=console.width())
+    )
     return after.EXIT_CODES[report["verdict"]]

@@ -11,8 +11,8 @@ def explain(arguments: argparse.Namespace) -> int:
     """Print the page of a check, or the catalogue."""
     checks = catalogue()
     if arguments.check is None:
-        console.emit(explaining.listing(checks, width=console.width(), color=console.has_color()))
+        console.write_result(explaining.listing(checks, width=console.width(), color=console.has_color()))
     else:
-        check = explaining.find(checks, arguments.check)
-        console.emit(explaining.page(check, width=console.width(), color=console.has_color()))
+        check = explaining.find_check(checks, arguments.check)
+        console.write_result(explaining.page(check, width=console.width(), color=console.has_color()))
     return 0

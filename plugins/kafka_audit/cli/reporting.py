@@ -21,9 +21,9 @@ def report(arguments: argparse.Namespace) -> int:
         raise UsageError(msg)
     places = write(store, document, arguments.format.files, newest=False)
     if arguments.format.stdout or not places:
-        emit(document, arguments.format.page)
+        write_report(document, arguments.format.page)
     else:
-        console.emit("\n".join(places))
+        console.write_result("\n".join(places))
     return 0
 
 
@@ -32,9 +32,9 @@ def write(store: Store, document: Mapping[str, Any], forms: Sequence[str], *, ne
     return [store.write_rendering(document["snapshot_id"], form, formats.FILES[form](document), newest=newest) for form in forms]
 
 
-def emit(document: Mapping[str, Any], form: str) -> None:
+def write_report(document: Mapping[str, Any], form: str) -> None:
     """Put a report on stdout, as `text` or as `json`."""
     if form == "json":
-        console.emit(json.dumps(document, indent=2))
+        console.write_result(json.dumps(document, indent=2))
         return
-    console.emit(terminal.render(document, width=console.width(), color=console.has_color()))
+    console.write_result(terminal.render(document, width=console.width(), color=console.has_color()))

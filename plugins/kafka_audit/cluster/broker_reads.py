@@ -45,6 +45,6 @@ class BrokerReads:
         return failed_texts(failed) if failed else None
 
 
-def named(partitions: Collection[tuple[str, int]]) -> tuple[str, ...]:
+def first_partitions(partitions: Collection[tuple[str, int]]) -> tuple[str, ...]:
     """Return the first ten partitions as `topic-partition`, sorted."""
     return tuple(f"{topic}-{number}" for topic, number in sorted(partitions)[:LISTED])

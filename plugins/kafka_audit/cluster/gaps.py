@@ -39,7 +39,7 @@ class Unread:
     needs: str | None
 
 
-def unread(reads: Iterable[SourceRead]) -> Mapping[str, Unread]:
+def unread_znodes(reads: Iterable[SourceRead]) -> Mapping[str, Unread]:
     """Return what failed to be read of each part of ZooKeeper; where more than single znodes did, that counts."""
     found: dict[str, Unread] = {}
     for read in reads:
@@ -54,7 +54,7 @@ def unread(reads: Iterable[SourceRead]) -> Mapping[str, Unread]:
 
 def gap_now(registry: RegistrySample, *, kraft: bool, part: str) -> Gap | None:
     """Return why a part of the newest sample cannot be judged by; `kraft`: the judged snapshot has no ZooKeeper."""
-    failed = unread(registry.samples.last_reads).get(part)
+    failed = unread_znodes(registry.samples.last_reads).get(part)
     whole = failed is None or failed.whole
     if kraft and part == "controller":
         reason = "the cluster runs in KRaft mode, without ZooKeeper"
@@ -78,7 +78,7 @@ def gap_earlier(registry: RegistrySample, *, kraft: bool, part: str) -> Gap | No
         return None
     if registry.samples.snapshot is None:
         return Gap(status=Status.NOT_APPLICABLE, whole=True, reason="no previous snapshot")
-    failed = unread(registry.samples.last_reads).get(part)
+    failed = unread_znodes(registry.samples.last_reads).get(part)
     whole = failed is None or failed.whole
     if failed is None and registry.state is not None:
         return None

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from kafka_audit.cluster.gaps import unread
+from kafka_audit.cluster.gaps import unread_znodes
 from kafka_audit.cluster.min_isr import broker_defaults, min_isr_gap
 from kafka_audit.cluster.moments import BEFORE, NOW, PREVIOUS, Moments
 from kafka_audit.cluster.registry import RegistrySample
@@ -70,7 +70,7 @@ def _chosen(moments: Moments) -> Iterator[ChosenSample]:
             minutes=_minutes(moments) if moment == NOW else None,
             controller_epoch=None if registry.state is None else registry.state.controller_epoch,
             first_zxid=None if registry.state is None else registry.state.first_zxid,
-            unread_topics="topics" in unread(registry.samples.last_reads),
+            unread_topics="topics" in unread_znodes(registry.samples.last_reads),
         )
 
 

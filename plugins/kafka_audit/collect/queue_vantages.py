@@ -70,7 +70,7 @@ def errand(cluster: Cluster, secrets: Mapping[str, str]) -> Json:
     }
 
 
-def run(errands: Mapping[str, Json]) -> dict[str, list[str]]:
+def probe_errands(errands: Mapping[str, Json]) -> dict[str, list[str]]:
     """Walk twice from here to the endpoints of each cluster; return by cluster what each look saw, a line a layer.
 
     Clusters are walked to side by side, each within its own `audit_s`: none waits for another's.
@@ -94,7 +94,7 @@ def _looks(one: Json) -> list[str]:
         if number:
             time.sleep(min(one["settle_s"], _audit_s(one)))
         told = io.StringIO()
-        probe_script.walk_all(one["script"], one["read_s"], told, seconds)
+        probe_script.probe_all(one["script"], one["read_s"], told, seconds)
         looks.append(told.getvalue())
     return looks
 
@@ -117,27 +117,32 @@ class QueueAnswer:
         operation = f"probe {vantage.name}"
         if len(self.looks) != LOOKS:
             error = ReadError(self.error or "no answer", needs=self.needs or f"a worker of queue {vantage.queue}")
-            return (asking.failed(operation, error), *endpoint_probes.unknown(sample, origin, targets, error.error, error.needs))
+            return (
+                asking.failed(operation, error),
+                *endpoint_probes.unknown_probe_rows(sample, origin, targets, error.error, error.needs),
+            )
         probed = [
             Target(broker_id=b, listener=n, protocol=p, host=h, port=port, via=None) for b, n, p, h, port, _ in self.endpoints
         ]
         at_that_time = {
             _key(one): (number, zxid) for number, (one, (*_, zxid)) in enumerate(zip(probed, self.endpoints, strict=True))
         }
-        seen, written = command_vantages.parse(self.looks[min(sample, LOOKS) - 1], probed), _written(registered)
+        seen, written = command_vantages.parse_probe_output(self.looks[min(sample, LOOKS) - 1], probed), _written(registered)
         rows: list[Row] = [asking.answered(operation)]
         for one in targets:
             number, zxid = at_that_time.get(_key(one), (-1, None))
             if number in seen and zxid == written.get(one.broker_id):
-                rows += endpoint_probes.rows(sample, origin, one, seen[number], judges=logins.judges(one))
+                rows += endpoint_probes.probe_rows(sample, origin, one, seen[number], judges=logins.judges(one))
             else:
-                rows += endpoint_probes.unknown(sample, origin, [one], "registered again since, or not probed", "another audit")
+                rows += endpoint_probes.unknown_probe_rows(
+                    sample, origin, [one], "registered again since, or not probed", "another audit"
+                )
         return tuple(rows)
 
 
 def without_queues(vantage: Vantage, sample: int, targets: Sequence[Target]) -> tuple[Row, ...]:
     """Return the rows of a queue vantage that nobody sent an errand to: in `kafka-audit run`, or without such an executor."""
-    return endpoint_probes.unknown(sample, Origin.of(vantage, None), targets, None, NEEDS_QUEUES)
+    return endpoint_probes.unknown_probe_rows(sample, Origin.of(vantage, None), targets, None, NEEDS_QUEUES)
 
 
 def _walkable(target: Target) -> bool:

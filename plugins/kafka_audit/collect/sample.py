@@ -20,8 +20,8 @@ from kafka_audit.collect.connections.credentials import ClusterLogins
 from kafka_audit.collect.connections.parallel import side_by_side
 from kafka_audit.collect.connections.targets import Target, bootstrap_targets, flat, registered_targets
 from kafka_audit.collect.probes import command_vantages
-from kafka_audit.collect.rows.collected import Collected, together
-from kafka_audit.collect.rows.source_reads import Asking, ReadError, any_answer, clean, now_ms
+from kafka_audit.collect.rows.collected import Collected, merged
+from kafka_audit.collect.rows.source_reads import Asking, ReadError, any_answer, clean_line, now_ms
 from kafka_audit.collect.zookeeper import zookeeper_view
 from kafka_audit.collect.zookeeper.migration import without_zookeeper
 from kafka_audit.model.cluster import Cluster
@@ -81,10 +81,10 @@ class Sampler:
             found = self._ask_zookeeper(number)
             endpoints = self._endpoints(number, found.rows)
             targets, left_out = self._targets(number, endpoints, found)
-            found = together([found, Collected(rows=left_out), *self._done(self._jobs(number, targets, endpoints))])
+            found = merged([found, Collected(rows=left_out), *self._done(self._jobs(number, targets, endpoints))])
             found = without_zookeeper(found)
-            found = together([found, *self._done(self._jobs_on_leaders(number, targets, found))])
-            found = together([found, Collected(rows=tuple(self._from_queues(number, targets, found.rows)))])
+            found = merged([found, *self._done(self._jobs_on_leaders(number, targets, found))])
+            found = merged([found, Collected(rows=tuple(self._from_queues(number, targets, found.rows)))])
         sample = Sample(sample=number, started_ms=started, finished_ms=now_ms(), reason=reason)
         return replace(found, rows=(sample, *found.rows))
 
@@ -100,16 +100,20 @@ class Sampler:
     def ask_scram_users(self, rows: Iterable[Row], number: int, budget: Budget) -> tuple[Row, ...]:
         """Return the SCRAM credentials of users that the files among these rows let brokers log in as, in KRaft."""
         with quiet():
-            return scram_users.read(rows, self._cluster.security.protocol, number, replace(self._options(), budget=budget))
+            return scram_users.read_scram_users(
+                rows, self._cluster.security.protocol, number, replace(self._options(), budget=budget)
+            )
 
     def _ask_zookeeper(self, number: int) -> Collected:
         access = self._cluster.zookeeper
         if access is None:
             return Collected()
-        self._say(f"reading ZooKeeper at {clean(access.connect)} …")
+        self._say(f"reading ZooKeeper at {clean_line(access.connect)} …")
         # Half of what is left: a ZooKeeper that drips costs the brokers nothing.
         until = time.monotonic() + self._budget.left() / 2
-        return zookeeper_view.read(access, number, self._secrets, read_s=self._read_s(), deadline=until, budget=self._budget)
+        return zookeeper_view.read_zookeeper(
+            access, number, self._secrets, read_s=self._read_s(), deadline=until, budget=self._budget
+        )
 
     def _endpoints(self, number: int, rows: Iterable[Row]) -> tuple[RegisteredEndpoint, ...]:
         """Return what ZooKeeper has registered; where nobody could tell, what the bootstrap addresses list."""
@@ -155,14 +159,14 @@ class Sampler:
         unregistered = [[one] for one in bootstrap_targets(self._cluster, endpoints)]
         jobs = []
         for one in controllers(self._cluster):
-            self._say(f"asking the controller at {clean(one.address)} …")
+            self._say(f"asking the controller at {clean_line(one.address)} …")
             asker = ControllerAsker(one, number, self._options())
             jobs.append(_Job(run=asker.ask, without=asker.unanswered))
         # What the cluster file names first: a password that is wrong is then refused there, and tried nowhere else.
         everyone = sorted((*registered.values(), *unregistered), key=lambda some: not any(map(self._logins.names, some)))
         for targets in everyone:
-            name = clean(targets[0].observer.replace("broker:", "broker "))
-            self._say(f"asking {name} at {', '.join(clean(one.address) for one in targets)} …")
+            name = clean_line(targets[0].observer.replace("broker:", "broker "))
+            self._say(f"asking {name} at {', '.join(clean_line(one.address) for one in targets)} …")
             jobs.append(_Job(run=partial(self._ask_broker, number, targets), without=partial(_unanswered, number, targets)))
         runs = command_vantages.runs(self._cluster, number, flat(registered), registered, self._logins, self._budget)
         first, rest = jobs[:LANES], jobs[LANES:]
@@ -181,7 +185,7 @@ class Sampler:
 
     def _jobs_on_leaders(self, number: int, registered: Mapping[int, Sequence[Target]], found: Collected) -> list[_Job]:
         """Return what can only be asked once it is known who is said to lead."""
-        plan = leader_questions.plan(found, self._book)
+        plan = leader_questions.plan_leader_questions(found, self._book)
         askers = leader_reads.askers(found.rows, flat(registered), number, self._options(), plan)
         return [_Job(run=one.ask, without=one.unanswered) for one in askers]
 

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from kafka_audit import __version__
 from kafka_audit.collect.brokers.broker_view import API_VERSIONS, CONFIGS
 from kafka_audit.collect.brokers.consumer_groups import GROUPS
-from kafka_audit.collect.brokers.listener_names import named
+from kafka_audit.collect.brokers.listener_names import with_listener_names
 from kafka_audit.collect.brokers.privileged_reads import LOG_DIRS, REASSIGNMENTS
 from kafka_audit.collect.brokers.topic_configs import TOPIC_CONFIGS
 from kafka_audit.collect.brokers.views import ViewBook
@@ -25,7 +25,7 @@ from kafka_audit.collect.logs import sources as logs
 from kafka_audit.collect.probes.endpoint_probes import WORKER
 from kafka_audit.collect.properties import sources as properties
 from kafka_audit.collect.queue_vantages import QueueAnswer
-from kafka_audit.collect.rows.collected import Collected, together
+from kafka_audit.collect.rows.collected import Collected, merged
 from kafka_audit.collect.rows.columns import empty
 from kafka_audit.collect.rows.secret_filter import filtered
 from kafka_audit.collect.rows.source_reads import now_ms
@@ -81,7 +81,7 @@ _FILE_SHARE = 0.1  # of an audit's time that is left for server.properties, and 
 _KEPT = 2  # samples whose rows stay: a difference is judged by the last two
 
 
-def take(
+def take_snapshot(
     cluster: Cluster,
     *,
     snapshot_id: str,
@@ -112,7 +112,7 @@ def take(
         found, samples, kraft = _collected(cluster, book, say, secrets, budget, answers)
     finally:
         budget.close()
-    found = replace(found, rows=named(found.rows))
+    found = replace(found, rows=with_listener_names(found.rows))
     found = filtered(found, ClusterLogins(cluster, secrets).passwords(), budget.deadline + GRACE_S / 2)
     info = _info(cluster, started, samples, found.rows, kraft=kraft)
     return Snapshot(
@@ -124,7 +124,7 @@ def take(
     )
 
 
-def _collected(  # noqa: PLR0913, PLR0917 -- see `take`
+def _collected(  # noqa: PLR0913, PLR0917 -- see `take_snapshot`
     cluster: Cluster,
     book: ViewBook,
     say: Callable[[str], None],
@@ -143,13 +143,13 @@ def _collected(  # noqa: PLR0913, PLR0917 -- see `take`
     if cluster.properties:
         say(f"reading {counted(len(cluster.properties), 'path')} of server.properties …")
         until = time.monotonic() + budget.left() / (1 if cluster.logs is None else 2)
-        rows += properties.read(cluster.properties, brokers, number, cluster.limits.read_s, until)
+        rows += properties.read_properties_files(cluster.properties, brokers, number, cluster.limits.read_s, until)
         rows += sampler.ask_scram_users(rows, number, budget.part(budget.left() / (1 if cluster.logs is None else 2)))
     if cluster.logs is not None:
         say("reading the end of the brokers' logs …")
         registered = [row for row in samples.taken[-1].rows if isinstance(row, RegisteredBroker)]
         passwords = ClusterLogins(cluster, secrets).passwords()
-        rows += logs.read(cluster, brokers, registered, number, budget.deadline, passwords)
+        rows += logs.read_logs(cluster, brokers, registered, number, budget.deadline, passwords)
     # A registry that was left out means that brokers run without it, though the cluster file still names one.
     kraft = cluster.zookeeper is None or runs_without_zookeeper(samples.taken[-1].rows)
     return replace(found, rows=rows), number, kraft
@@ -200,7 +200,7 @@ class _TakenSamples:
         return True
 
     def _whole(self, sample: Collected) -> Collected:
-        return together([sample, self._of_views(sample.rows)])
+        return merged([sample, self._of_views(sample.rows)])
 
     def _of_views(self, rows: Iterable[Row]) -> Collected:
         """Return the contents of all views in these rows, each once."""
@@ -225,7 +225,7 @@ class _TakenSamples:
             table: reduce(shared, [sample.columns(table) for sample in samples])
             for table in (RegisteredTopic, RegisteredPartition)
         }
-        return together([Collected(rows=rows, large={**large, TopicConfig: _newest_settings(samples)}), self._of_views(kept)])
+        return merged([Collected(rows=rows, large={**large, TopicConfig: _newest_settings(samples)}), self._of_views(kept)])
 
     def _acls(self, kept: Sequence[Row]) -> Iterator[Row]:
         """Yield the contents of all sets of ACLs that anybody held, each once: ZooKeeper's are rows already."""

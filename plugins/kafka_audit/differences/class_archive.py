@@ -67,7 +67,7 @@ class ArchivePath:
     spark_home: Path
 
 
-def place(environ: Mapping[str, str] = os.environ) -> ArchivePath | None:
+def class_archive_path(environ: Mapping[str, str] = os.environ) -> ArchivePath | None:
     """Return the place of the archive; None if archives are disabled or Java or Spark is missing or unknown."""
     folder, spark_home, program = _folder(environ), _spark_home(environ), java.binary(environ)
     if folder is None or spark_home is None or program is None:
@@ -90,7 +90,7 @@ def place(environ: Mapping[str, str] = os.environ) -> ArchivePath | None:
     return ArchivePath(folder=folder, stem=words, spark_home=spark_home)
 
 
-def find(where: ArchivePath | None) -> Path | None:
+def find_class_archive(where: ArchivePath | None) -> Path | None:
     """Return the path of the archive, without links; None if there is none that can be trusted."""
     if where is None or _NOT_IN_JAVA.search(str(where.folder)):
         return None
@@ -105,7 +105,7 @@ def find(where: ArchivePath | None) -> Path | None:
 
 def java_options(environ: Mapping[str, str] = os.environ) -> str:
     """Return the JVM options that use the archive, for `spark.driver.extraJavaOptions`; empty if there is none."""
-    path = find(place(environ))
+    path = find_class_archive(class_archive_path(environ))
     if path is None:
         return ""
     with contextlib.suppress(OSError):
@@ -121,7 +121,7 @@ def writing_options(path: Path) -> str:
 
 def is_wanted(where: ArchivePath | None) -> bool:
     """Tell whether an archive is missing, can be kept here, and was not attempted in vain recently."""
-    if where is None or find(where) is not None or (where.folder.exists() and not is_private(where.folder)):
+    if where is None or find_class_archive(where) is not None or (where.folder.exists() and not is_private(where.folder)):
         return False
     with contextlib.suppress(OSError):
         return _failure(where).stat().st_mtime < time.time() - _TRY_AGAIN_S
@@ -142,7 +142,7 @@ def make(
     Raises:
         EngineError: an archive cannot be created or kept; the message gives the reason.
     """
-    where = place(environ)
+    where = class_archive_path(environ)
     if where is None:
         raise EngineError(_why_nowhere(environ))
     if _NOT_IN_JAVA.search(str(where.folder)):
@@ -152,7 +152,7 @@ def make(
         with _alone(where.folder, wait=wait) as is_alone:
             if not is_alone:
                 return None
-            found = None if again else find(where)
+            found = None if again else find_class_archive(where)
             return found or _made(load, where, environ)
     except OSError as error:
         msg = f"{where.folder}: cannot keep a class archive: {error.strerror or error}"

@@ -71,7 +71,7 @@ _RESTS_ON: Mapping[str, tuple[str, ...]] = MappingProxyType(
 
 
 @cache
-def text(name: str) -> str:
+def query_text(name: str) -> str:
     """Return a file's text, by its path below this folder without `.sql`."""
     return files(__package__).joinpath(*f"{name}.sql".split("/")).read_text(encoding="utf-8")
 
@@ -84,9 +84,9 @@ def shared(name: str, modes: Iterable[bool]) -> str:
         modes: whether clusters are without ZooKeeper, as far as there are such ones: the others' files cost nothing.
     """
     if name not in _BY_MODE:
-        return text(f"reference/{name}")
+        return query_text(f"reference/{name}")
     kinds = [kind for kind, kraft in (("zookeeper", False), ("kraft", True)) if kraft in set(modes)]
-    texts = [text(f"reference/{kind}_{_BY_MODE[name]}") for kind in kinds]
+    texts = [query_text(f"reference/{kind}_{_BY_MODE[name]}") for kind in kinds]
     return "\nUNION ALL\n".join(f"SELECT * FROM (\n{one})" for one in texts)  # noqa: S608 -- our own files
 
 
@@ -103,7 +103,7 @@ def stored(table: type[Row]) -> frozenset[type[Row]]:
     while unread:
         name = unread.pop()
         known.add(name)
-        source = "\n".join(shared(name, [mode]) for mode in (False, True)) if name in SHARED else text(name)
+        source = "\n".join(shared(name, [mode]) for mode in (False, True)) if name in SHARED else query_text(name)
         unread |= {word for word in re.findall(r"\b(?:FROM|JOIN) (\w+)", source) if word in SHARED} - known
         known |= {word for word in re.findall(r"\b(?:FROM|JOIN) (\w+)", source) if word in by_name}
     return frozenset(by_name[name] for name in known if name in by_name)
@@ -111,7 +111,7 @@ def stored(table: type[Row]) -> frozenset[type[Row]]:
 
 def statement(table: type[Row]) -> str:
     """Return the SELECT of a difference table, with its columns in the order of `names`."""
-    return f"SELECT {', '.join(names(table))} FROM (\n{text(table.table())})"  # noqa: S608 -- our own file
+    return f"SELECT {', '.join(names(table))} FROM (\n{query_text(table.table())})"  # noqa: S608 -- our own file
 
 
 def names(table: type[Row]) -> tuple[str, ...]:

@@ -34,7 +34,7 @@ class Measure(Protocol):
         ...
 
 
-def compare(store: Store, run_id: str, measure: Callable[[Sequence[str]], Measure], apart: Apart) -> None:
+def judge_run(store: Store, run_id: str, measure: Callable[[Sequence[str]], Measure], apart: Apart) -> None:
     """Answer the request of a run: write what checks say of each snapshot, then the list of those that were judged.
 
     Args:

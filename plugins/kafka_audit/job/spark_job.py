@@ -6,7 +6,7 @@ from pyspark.sql import SparkSession
 
 from kafka_audit.bounds import isolation
 from kafka_audit.differences.measure import SparkMeasure
-from kafka_audit.job.judging import compare
+from kafka_audit.job.judging import judge_run
 from kafka_audit.model.run import run_path
 from kafka_audit.model.tables import LARGE
 from kafka_audit.store import Store
@@ -34,7 +34,7 @@ def answer(spark: SparkSession, store_root: str, run_id: str) -> None:
     def measure(ids: Collection[str]) -> SparkMeasure:
         return SparkMeasure(spark, store.root, ids, rows=_rows(store, ids), disagreements=everything)
 
-    compare(store, run_id, measure, isolation.InTurn(count))
+    judge_run(store, run_id, measure, isolation.InTurn(count))
 
 
 def _rows(store: Store, snapshot_ids: Iterable[str]) -> int:

@@ -59,7 +59,7 @@ def lint(arguments: Sequence[str], rules: Rules) -> Outcome:
 
 def _apart(targets: Sequence[LintTarget], rules: Rules) -> Outcome:
     seconds = SECONDS + SECONDS_A_FILE * len(targets)
-    return child_process.run(partial(_linted, targets, rules), seconds=seconds, megabytes=MEGABYTES + len(targets))
+    return child_process.run_in_child(partial(_linted, targets, rules), seconds=seconds, megabytes=MEGABYTES + len(targets))
 
 
 def _culprits(error: ChildError, targets: Sequence[LintTarget], rules: Rules) -> dict[str, str]:
@@ -80,7 +80,7 @@ def _culprits(error: ChildError, targets: Sequence[LintTarget], rules: Rules) ->
 
 def _linted(targets: Sequence[LintTarget], rules: Rules, note: Callable[[tuple[str, ...]], None]) -> Outcome:
     """Judge files; `note` gets the paths of those that come next."""
-    sources, errors = reading.read(targets, rules.checks, note)
+    sources, errors = reading.read_lint_targets(targets, rules.checks, note)
     order = {id(broker): number for number, broker in enumerate(broker for source in sources for broker in source.brokers)}
     found = []
     for group in members.groups(sources):
@@ -95,5 +95,5 @@ def serving(arguments: Sequence[str], checks: Mapping[str, Check]) -> tuple[Memb
     Raises:
         UsageError: an argument means no file at all.
     """
-    sources, _ = reading.read(reading.targets(arguments), checks)
+    sources, _ = reading.read_lint_targets(reading.targets(arguments), checks)
     return tuple(member for group in members.groups(sources) for member in group if member.serves)

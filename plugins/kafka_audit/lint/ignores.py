@@ -24,7 +24,7 @@ class Ignore:
     line: int
 
 
-def find(data: bytes, checks: Mapping[str, Check], *, trailing: bool) -> tuple[Ignore, ...]:
+def find_ignores(data: bytes, checks: Mapping[str, Check], *, trailing: bool) -> tuple[Ignore, ...]:
     """Return the mutes of a file.
 
     Args:

@@ -78,7 +78,7 @@ def linted(group: Group, rules: Rules) -> list[tuple[Member, Linted]]:
 
 def _judged(member: Member, wanted: str | None) -> _JudgedMember:
     version, why = versions.chosen(member.broker, wanted)
-    return _JudgedMember(member=member, version=version, why=why, verdict=starts.verdict(member.broker, version))
+    return _JudgedMember(member=member, version=version, why=why, verdict=starts.start_verdict(member.broker, version))
 
 
 def _started(one: _JudgedMember, by_files: Iterable[Judgement]) -> Judgement | None:
@@ -90,7 +90,7 @@ def _started(one: _JudgedMember, by_files: Iterable[Judgement]) -> Judgement | N
     evidence: dict[str, Value] = {"broker": one.member.broker_id, "who": f"broker {one.member.broker_id}", "version": one.version}
     refused = verdict.refused
     if refused is not None:
-        evidence["kafka_says"] = places.said(refused, one.member.broker)
+        evidence["kafka_says"] = places.masked_refusal(refused, one.member.broker)
         evidence |= {"key": refused.key} if refused.key else {}
     if verdict.starts is None:
         evidence["error"] = f"{listing(sorted(one.member.broker.unknown), 3)} contains a placeholder"
@@ -118,7 +118,9 @@ def _one_word(judged: Iterable[_JudgedMember], by_files: Iterable[Judgement]) ->
         one = by_resource.get(judgement.resource)
         refused = one.verdict.refused if one else None
         if one and refused and judgement.code in _OWN_PAGE and judgement.status is Status.FAIL and _alike(judgement, refused):
-            yield replace(judgement, evidence={**judgement.evidence, "kafka_says": places.said(refused, one.member.broker)})
+            yield replace(
+                judgement, evidence={**judgement.evidence, "kafka_says": places.masked_refusal(refused, one.member.broker)}
+            )
         else:
             yield judgement
 
@@ -145,7 +147,7 @@ def _told(one: _JudgedMember, found: Sequence[Finding]) -> Linted:
         kafka_version=one.version,
         version_why=one.why,
         starts=one.verdict.starts,
-        kafka_says=places.said(refused, broker) if refused else None,
+        kafka_says=places.masked_refusal(refused, broker) if refused else None,
         told=tuple(_placed(finding, member, ignored, text, hidden) for finding in found),
     )
 
@@ -155,7 +157,7 @@ def _placed(
 ) -> LintedFinding:
     key = finding.evidence.get("key") if finding.status in {Status.FAIL, Status.UNKNOWN} else None
     one = member.broker.properties.get(key) if isinstance(key, str) else None
-    place = places.place(one, text[one.line - 1], hidden) if one is not None and one.line <= len(text) else None
+    place = places.line_of_property(one, text[one.line - 1], hidden) if one is not None and one.line <= len(text) else None
     own = replace(
         finding,
         evidence={**finding.evidence, "line": place.line} if place else finding.evidence,

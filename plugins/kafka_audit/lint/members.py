@@ -95,7 +95,7 @@ def _members(held: _Held, ids: Sequence[int | None]) -> Group:
 def _id(source: Source, broker: Described) -> int | None:
     told = {key: one for key, one in broker.properties.items() if key not in broker.unknown}
     try:
-        return rows.broker_id(told, source.path)
+        return rows.broker_id_of_file(told, source.path)
     except ReadError:
         return None
 
@@ -149,12 +149,12 @@ def rows_of(member: Member, key: bytes) -> Iterator[Row]:
     path, broker_id = member.source.path, member.broker_id
     held = member.broker.properties
     told = {name: one for name, one in held.items() if name not in member.broker.unknown}
-    yield from rows.settings(told, path, broker_id)
+    yield from rows.setting_rows(told, path, broker_id)
     for name in sorted(member.broker.unknown):
         line = held[name].line if name in held else 1
         yield BrokerProperty(source=path, broker_id=broker_id, key=name, value=None, secret=False, line=line)
     asking = Asking(sample=1, observer=f"properties:{broker_id}", target=path)
-    for login in rows.logins(told, path, broker_id, key):
+    for login in rows.login_rows(told, path, broker_id, key):
         yield login if isinstance(login, Row) else asking.failed(f"properties {login[0]}", login[1])
     for name, there in member.stores.items():
         missing = ReadError("no such file", None, f"a file at {held[name].value}")

@@ -25,7 +25,7 @@ def lines(data: bytes) -> list[str]:
     return re.split(r"\r\n|\r|\n", text)
 
 
-def place(one: Property, text: str, hidden: Sequence[str]) -> FileLine:
+def line_of_property(one: Property, text: str, hidden: Sequence[str]) -> FileLine:
     """Return where a property stands.
 
     Args:
@@ -54,7 +54,7 @@ def _shows_secret(shown: str, hidden: Sequence[str]) -> bool:
     return _SECRETIVE.search(shown) is not None or any(secret in shown for secret in hidden)
 
 
-def said(refused: StartRefusal, broker: Described) -> str:
+def masked_refusal(refused: StartRefusal, broker: Described) -> str:
     """Return Kafka's words; it hides values of type PASSWORD itself, here those go that only this tool takes for secrets."""
     one = broker.properties.get(refused.key or "")
     if one is None or not one.value or not is_secret(one.key, one.value):

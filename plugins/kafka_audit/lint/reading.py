@@ -93,7 +93,7 @@ def _below(folder: Path) -> Iterator[LintTarget]:
     yield from (LintTarget(path=str(path), named=False) for path in kept)
 
 
-def read(
+def read_lint_targets(
     all_targets: Iterable[LintTarget], checks: Mapping[str, Check], note: Callable[[tuple[str, ...]], None] = lambda _: None
 ) -> tuple[list[Source], list[str]]:
     """Return the files that describe brokers, and a line for each that could not be read; `note` gets the path of each before."""
@@ -113,10 +113,10 @@ def read(
 def _source(target: LintTarget, checks: Mapping[str, Check]) -> Source | None:
     data = _bytes(target.path)
     try:
-        brokers = forms.read(data, target.path)
+        brokers = forms.read_described(data, target.path)
         if brokers:
             trailing = target.path.lower().endswith(_YAML)
-            muted, there = ignores.find(data, checks, trailing=trailing), tuple(stores.found(one) for one in brokers)
+            muted, there = ignores.find_ignores(data, checks, trailing=trailing), tuple(stores.found(one) for one in brokers)
             return Source(path=target.path, data=data, brokers=brokers, ignores=muted, stores=there)
     except PropertiesError as error:
         if not target.named and not _ABOUT_KAFKA.search(data):
@@ -131,7 +131,7 @@ def _source(target: LintTarget, checks: Mapping[str, Check]) -> Source | None:
 
 def _bytes(path: str) -> bytes:
     try:
-        return regular_files.read(path, MOST_BYTES)
+        return regular_files.read_regular_file(path, MOST_BYTES)
     except FileRefusedError as error:
         msg = f"{path}: {error}" + (", the limit for a configuration" if "larger" in str(error) else "")
     except OSError as error:

@@ -23,7 +23,7 @@ class StartVerdict:
     refused: StartRefusal | None
 
 
-def verdict(broker: Described, version: str) -> StartVerdict:
+def start_verdict(broker: Described, version: str) -> StartVerdict:
     """Return what a release's KafkaConfig says of a broker's settings.
 
     A placeholder is first taken for something sensible. What is refused even so, and without that key in the same words, is

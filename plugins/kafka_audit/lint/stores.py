@@ -33,7 +33,7 @@ def _at_home(told: Mapping[str, str]) -> bool:
 
 def _ids_in(file: Path) -> set[str]:
     try:
-        read = java.read(regular_files.read(file, _MOST_BYTES))
+        read = java.parse_properties(regular_files.read_regular_file(file, _MOST_BYTES))
     except (OSError, ValueError, PropertiesError):
         return set()
     return {read[key].value for key in _IDS if key in read}

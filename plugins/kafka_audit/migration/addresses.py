@@ -37,7 +37,7 @@ class Wording:
     port: int
 
 
-def parse(lines: Iterable[str]) -> tuple[Wording, ...]:
+def parse_addresses(lines: Iterable[str]) -> tuple[Wording, ...]:
     """Return the addresses of lines like `0: CLIENT://kafka-0.example.com:9092`.
 
     Raises:
@@ -97,10 +97,14 @@ def new(proposed: Iterable[RegisteredEndpoint], view: ClusterView) -> tuple[Regi
 def _is_held(one: RegisteredEndpoint, now: Mapping[int, tuple[AdvertisedEndpoint, ...]]) -> bool | None:
     """Tell whether a broker advertises an address; None where nobody told what it does."""
     told = now.get(one.broker_id)
-    return None if told is None else place(one) in {place(other) for other in told if other.listener == one.listener}
+    return (
+        None
+        if told is None
+        else comparable_address(one) in {comparable_address(other) for other in told if other.listener == one.listener}
+    )
 
 
-def place(one: RegisteredEndpoint | AdvertisedEndpoint) -> tuple[int, str, int]:
+def comparable_address(one: RegisteredEndpoint | AdvertisedEndpoint) -> tuple[int, str, int]:
     """Return what makes an address the same: names of hosts have no case."""
     return one.broker_id, one.host.lower().strip("[]"), one.port
 
@@ -196,7 +200,7 @@ def contradictions(proposed: Iterable[RegisteredEndpoint]) -> Iterator[HeadedIte
     """Yield listeners of a broker that lines and files give different addresses."""
     found: dict[tuple[int, str], dict[tuple[int, str, int], RegisteredEndpoint]] = {}
     for one in proposed:
-        found.setdefault((one.broker_id, one.listener), {})[place(one)] = one
+        found.setdefault((one.broker_id, one.listener), {})[comparable_address(one)] = one
     for (broker, listener), own in found.items():
         if len(own) > 1:
             message = f"Broker {broker} has {len(own)} addresses for {listener}: {listing(map(written, own.values()), 4)}"

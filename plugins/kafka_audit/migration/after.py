@@ -41,7 +41,7 @@ _KEYS: Mapping[Kind, tuple[str, ...]] = {
 """Settings that a kind of change means to change, by how their names begin."""
 
 
-def compare(
+def report_after_change(
     document: Mapping[str, Any], before: Snapshot, after: Snapshot, baseline: Mapping[str, Any], now: datetime
 ) -> dict[str, Any]:
     """Return the report after a change.
@@ -119,7 +119,7 @@ def _modes(before: Snapshot, after: Snapshot) -> Iterator[dict[str, Any]]:
 
 
 def _place(change: Mapping[str, Any]) -> tuple[int | None, str, int]:
-    """Return an endpoint as it is now, as `addresses.place` does."""
+    """Return an endpoint as it is now, as `addresses.comparable_address` does."""
     address = change["addresses_after"][0]
     return Resource.of(change["resource"]).broker, address["host"].lower(), address["port"]
 
@@ -127,7 +127,7 @@ def _place(change: Mapping[str, Any]) -> tuple[int | None, str, int]:
 def _is_meant(change: Mapping[str, Any], plan: Plan, proposed: Sequence[RegisteredEndpoint]) -> bool:
     kind = change["kind"]
     if kind == "endpoint" and proposed and change["after"] is not None:
-        return _place(change) in {addresses.place(one) for one in proposed}
+        return _place(change) in {addresses.comparable_address(one) for one in proposed}
     if kind == "config":
         return (Resource.of(change["resource"]).key or "").startswith(_KEYS[plan.kind])
     return kind in _ALWAYS or kind in _MEANT[plan.kind]

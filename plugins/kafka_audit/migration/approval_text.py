@@ -32,11 +32,11 @@ def _section(section: Section) -> Iterator[str]:
 
 
 def _line(line: Line) -> str:
-    source = f" ({markdown.text(line.source)})" if line.source else ""
-    sentence = markdown.text(line.text, _LONGEST).rstrip(".")
-    also = f" Also: {markdown.text(listing(line.places[1:], _MOST), _LONGEST)}." if len(line.places) > 1 else ""
-    return f"**{line.code}**{source} {sentence}.{also} {markdown.prose(line.remedy)}".rstrip()
+    source = f" ({markdown.escaped(line.source)})" if line.source else ""
+    sentence = markdown.escaped(line.text, _LONGEST).rstrip(".")
+    also = f" Also: {markdown.escaped(listing(line.places[1:], _MOST), _LONGEST)}." if len(line.places) > 1 else ""
+    return f"**{line.code}**{source} {sentence}.{also} {markdown.markdown_prose(line.remedy)}".rstrip()
 
 
 def _rest(lines: tuple[Line, ...]) -> str:
-    return markdown.text(", ".join(dict.fromkeys(line.code for line in lines)), _LONGEST)
+    return markdown.escaped(", ".join(dict.fromkeys(line.code for line in lines)), _LONGEST)

@@ -31,7 +31,9 @@ _BY_ADDRESS = ("KA303", "KA304")
 EXIT_CODES = {GO: gate.CLEAN, NO_GO: gate.FAILED, NOT_DECIDED: gate.UNCOVERED}
 
 
-def decide(document: Mapping[str, Any], view: ClusterView, plan: Plan, tried: ProposedListeners, now: datetime) -> dict[str, Any]:
+def report_before_change(
+    document: Mapping[str, Any], view: ClusterView, plan: Plan, tried: ProposedListeners, now: datetime
+) -> dict[str, Any]:
     """Return the report of the gate before a change.
 
     Args:

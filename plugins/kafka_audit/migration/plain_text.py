@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kafka_audit.model.text import clean
-from kafka_audit.report.text import prose, wrap
+from kafka_audit.report.text import clean_prose, wrap
 
 _INDENT = " " * 6
 _MOST = 50
@@ -28,7 +28,7 @@ def after(report: Mapping[str, Any], *, width: int) -> str:
     """Return the comparison with the baseline."""
     lines = [*wrap(clean(report["headline"], 500), width), "", f"{clean(report['baseline'])} -> {clean(report['snapshot_id'])}"]
     lines += _section("NOT EXPECTED", [_change(change, width) for change in report["not_meant"]])
-    lines += _section("MISSING", [list(wrap(prose(sentence), width, "    ")) for sentence in report["not_done"]])
+    lines += _section("MISSING", [list(wrap(clean_prose(sentence), width, "    ")) for sentence in report["not_done"]])
     lines += _section("NEW FAILURES", [_item({"source": "audit", **item}, width) for item in report["new"]])
     lines += _section("UNKNOWN NOW", [_item({"source": "audit", **item}, width) for item in report["not_known"]])
     lines += _section("EXPECTED", [_change(change, width) for change in report["meant"]])
@@ -52,7 +52,7 @@ def _item(item: Mapping[str, str], width: int) -> list[str]:
 
 def _remedy(text: str, width: int) -> Iterator[str]:
     if text:
-        yield from wrap(prose(text), width, _INDENT)
+        yield from wrap(clean_prose(text), width, _INDENT)
 
 
 def _change(change: Mapping[str, Any], width: int) -> list[str]:

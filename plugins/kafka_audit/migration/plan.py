@@ -40,7 +40,7 @@ class Plan:
         kind: which kind.
         node_ids: of the KRaft controllers to be.
         proposed: paths of the server.properties that brokers are to run with, as `lint` takes them.
-        advertised: addresses that brokers are to advertise, a line each, as `addresses.parse` takes them.
+        advertised: addresses that brokers are to advertise, a line each, as `addresses.parse_addresses` takes them.
         version: the release that brokers are to run, by which proposed files are judged.
         vantages: names in the cluster file from which every broker must be reached.
         strict: from which severity on a finding of the audit or of proposed files is a blocker.
@@ -88,7 +88,7 @@ def plan(  # noqa: PLR0913 -- what a form asks
     Raises:
         UsageError: an unknown kind, severity or release, a node id that is no number, or an address that is none.
     """
-    addresses.parse(lines := tuple(advertised))
+    addresses.parse_addresses(lines := tuple(advertised))
     kinds = [str(known_kind) for known_kind in Kind]
     if kind not in kinds:
         msg = f"{kind!r} is not a kind of change; choose {', '.join(kinds)}{did_you_mean(kind, kinds)}"

@@ -61,13 +61,13 @@ def probe_proposed_listeners(
         UsageError: a proposed file is not there.
     """
     between, members = view.inter_broker, files.serving(plan.proposed, catalogue())
-    by_lines = addresses.endpoints(addresses.parse(plan.advertised), view)
+    by_lines = addresses.endpoints(addresses.parse_addresses(plan.advertised), view)
     proposed = (*(one for member in members for one in endpoints(member, 0) if one.host), *by_lines)
     new = addresses.new({(one.broker_id, one.listener): one for one in proposed}.values(), view)
     walked: tuple[Probe, ...] = ()
     if new:
         say(f"probing {counted(len(new), 'proposed address', 'proposed addresses')} …")
-        walked = proposed_endpoints.walk(cluster, new, plan.vantages, between.brokers, secrets)
+        walked = proposed_endpoints.probe_proposed_endpoints(cluster, new, plan.vantages, between.brokers, secrets)
     return ProposedListeners(
         by_lines=by_lines, proposed=proposed, new=new, probes=walked, between=frozenset(_between(between, members))
     )

@@ -80,7 +80,7 @@ def is_host(host: str) -> bool:
     return is_name(host) or (_ip(host) is not None and "%" not in host)
 
 
-def parse(text: str) -> HostPattern:
+def parse_trusted_hosts(text: str) -> HostPattern:
     """Return the pattern that a text is.
 
     A name (`b1.kafka.corp`), a name with `*`, an IP address or a network (`10.20.0.0/16`), each with a port behind it where it is

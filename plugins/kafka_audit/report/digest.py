@@ -11,7 +11,7 @@ from typing import Any
 
 from kafka_audit.model.finding import Severity
 from kafka_audit.model.text import clean
-from kafka_audit.report.state import Basis, CheckState, basis, decide
+from kafka_audit.report.state import Basis, CheckState, basis, state_of_basis
 
 VERSION = 1
 """Of the form in which a digest is stored; another one is passed over, and the report itself is read."""
@@ -55,10 +55,10 @@ class Digest:
     @property
     def state(self) -> CheckState:
         """What the report comes down to, for a reader who asks for that much coverage."""
-        return decide(self.basis, self.min_coverage)
+        return state_of_basis(self.basis, self.min_coverage)
 
 
-def text(document: Mapping[str, Any]) -> str:
+def digest_text(document: Mapping[str, Any]) -> str:
     """Return the digest of a `findings.json` as it is stored: the same for every reader."""
     digest = condense(document)
     lanes = [asdict(lane) | {"severity": lane.severity.name} for lane in digest.lanes]
@@ -75,7 +75,7 @@ def restored(told: Mapping[str, Any], snapshot_id: str, min_coverage: float) -> 
         lanes = tuple(Lane(**lane | {"severity": Severity[lane["severity"]]}) for lane in told["lanes"])
         own = {"lanes": lanes, "basis": Basis(**told["basis"]), "changes": tuple(told["changes"]), "min_coverage": min_coverage}
         found = Digest(**values | own)
-        decide(found.basis, min_coverage)
+        state_of_basis(found.basis, min_coverage)
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
     return found

@@ -35,7 +35,7 @@ def page(check: Check) -> str:
         "## Judged from",
         ", ".join(f"`{table.table()}`" for table in check.needs),
     ]
-    terms = explain.words(parts[2])
+    terms = explain.explained_words(parts[2])
     if terms:
         parts += ["## Words", "\n".join(f"- {term}" for term in terms)]
     example = explain.first_failing_case(check)

@@ -17,7 +17,7 @@ MOST_CHANGES = 5000
 """Changes that are listed; a controller that moved every leader of a big cluster must not make the document unreadable."""
 
 
-def build(  # noqa: PLR0913, PLR0917 -- the contract between report and audit
+def build_document(  # noqa: PLR0913, PLR0917 -- the contract between report and audit
     view: ClusterView,
     previous_snapshot_id: str | None,
     findings: Sequence[Finding],
@@ -57,9 +57,9 @@ def build(  # noqa: PLR0913, PLR0917 -- the contract between report and audit
         "changes_omitted": max(len(changes) - MOST_CHANGES, 0),
         "never_asked": list(_never_asked(view)),
         "passed_over": [clean(why, LONGEST_EVIDENCE) for why in passed_over],
-        "matrix": matrix.build(view).as_dict(),
-        "reach": reach.build(view),
-        "views": views.build(view),
+        "matrix": matrix.build_matrix(view).as_dict(),
+        "reach": reach.build_reach(view),
+        "views": views.build_views(view),
     }
 
 

@@ -25,7 +25,7 @@ _WIDEST_PROSE = 100
 _BOLD = "\x1b[1m{}\x1b[0m"
 
 
-def find(checks: Mapping[str, Check], word: str) -> Check:
+def find_check(checks: Mapping[str, Check], word: str) -> Check:
     """Return the check of that code or name, in any case; raises `UsageError` with the nearest one."""
     by_word = {check.code.lower(): check for check in checks.values()} | {check.name: check for check in checks.values()}
     found = by_word.get(word.lower().replace("-", "_"))
@@ -64,7 +64,7 @@ def page(check: Check, *, width: int, color: bool, cases: Traversable = _CASES) 
     prose = min(width, _WIDEST_PROSE)
     body = _rendered(doc, prose, color=color)
     lines = [f"{_strong(title, color=color)}  ({facts})", *body, "", _strong("Judged from", color=color), f"  {needs}"]
-    terms = words(doc)
+    terms = explained_words(doc)
     if terms:
         lines += ["", _strong("Words", color=color), *(line for term in terms for line in wrap(term, prose, "  ", "    "))]
     example = first_failing_case(check, cases)
@@ -73,7 +73,7 @@ def page(check: Check, *, width: int, color: bool, cases: Traversable = _CASES) 
     return "\n".join(lines)
 
 
-def words(doc: str) -> tuple[str, ...]:
+def explained_words(doc: str) -> tuple[str, ...]:
     """Return what the words of this tool mean that a page uses."""
     return tuple(f"{word}: {meaning}" for word, meaning in _WORDS.items() if re.search(rf"\b{word}s?\b", doc))
 

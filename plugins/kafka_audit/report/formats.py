@@ -17,7 +17,7 @@ def _json(document: Mapping[str, Any]) -> str:
 
 
 def _sarif(document: Mapping[str, Any]) -> str:
-    return json.dumps(sarif_audit.build(document, catalogue()), indent=2) + "\n"
+    return json.dumps(sarif_audit.build_audit_sarif(document, catalogue()), indent=2) + "\n"
 
 
 FILES: Mapping[str, Render] = MappingProxyType(

@@ -8,7 +8,7 @@ from kafka_audit.model.linted import Linted, LintedFinding
 from kafka_audit.report.document import finding_dict, worst_first
 
 
-def build(files: Iterable[Linted], *, show_all: bool = False) -> dict[str, Any]:
+def build_lint_document(files: Iterable[Linted], *, show_all: bool = False) -> dict[str, Any]:
     """Return the document: a file, or a broker of a file that holds several (`inside`), with findings as in `findings.json`.
 
     What passes, or does not apply, is listed with `show_all`.

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from kafka_audit.model.finding import Severity, Status
 from kafka_audit.model.linted import FileLine, Linted, LintedFinding
 from kafka_audit.report.lint_document import listed
-from kafka_audit.report.text import Paint, clean, counted, listing, prose, wrap
+from kafka_audit.report.text import Paint, clean, clean_prose, counted, listing, wrap
 
 _INDENT = " " * 10
 _STARTS = {True: "starts", False: "does not start", None: "unknown whether it starts"}
@@ -54,7 +54,7 @@ class _LintPage:
         yield from lines[1:]
         if told.place is not None:
             yield from self.place(told.place)
-        yield from wrap(prose(finding.remediation), self.width, _INDENT)
+        yield from wrap(clean_prose(finding.remediation), self.width, _INDENT)
 
     def place(self, place: FileLine) -> Iterator[str]:
         number = str(place.line).rjust(len(_INDENT) - 3)
@@ -77,7 +77,7 @@ class _LintPage:
             return
         for one in rest:
             finding = one.finding
-            needs = f" {prose(finding.remediation)}" if finding.status is Status.UNKNOWN else ""
+            needs = f" {clean_prose(finding.remediation)}" if finding.status is Status.UNKNOWN else ""
             text = f"{finding.status.value.replace('_', ' ').lower()}  {finding.code}  {clean(finding.message, 1000)}{needs}"
             yield from wrap(text, self.width, "  ", "    ")
 

@@ -29,7 +29,7 @@ def render(document: Mapping[str, Any]) -> str:
     return "\n".join(_lines(document)).rstrip("\n") + "\n"
 
 
-def text(value: object, limit: int = 1000) -> str:
+def escaped(value: object, limit: int = 1000) -> str:
     """Return a string as Markdown shows it: no character of it is markup, a link or a mention."""
     pieces = _CALLING.split(clean(value, limit))
     return "".join(f"`{piece}`" if number % 2 else _escaped(piece) for number, piece in enumerate(pieces))
@@ -40,57 +40,57 @@ def _escaped(piece: str) -> str:
     return _SPECIAL.sub(r"\\\g<0>", shown).replace("`", "\\`")
 
 
-def prose(value: str) -> str:
+def markdown_prose(value: str) -> str:
     """Return sentences of ours with the commands between their backticks as code."""
     told = " ".join(value.split("\n"))
     pieces = _CODE.split(told)
-    return "".join(f"`{clean(piece, 400)}`" if number % 2 else text(piece, 2000) for number, piece in enumerate(pieces))
+    return "".join(f"`{clean(piece, 400)}`" if number % 2 else escaped(piece, 2000) for number, piece in enumerate(pieces))
 
 
 def _lines(document: Mapping[str, Any]) -> Iterator[str]:
     coverage = document["coverage"]
-    yield f"# {text(state.judge(document).sentence)}"
+    yield f"# {escaped(state.state_of_report(document).sentence)}"
     yield ""
-    yield f"**{text(document['cluster'])}**, collected {text(document['finished_at'] or 'at an unknown time')},"
+    yield f"**{escaped(document['cluster'])}**, collected {escaped(document['finished_at'] or 'at an unknown time')},"
     yield f"{coverage['answered']} of {coverage['asked']} reads answered, snapshot `{clean(document['snapshot_id'])}`."
     for incident in document["incidents"]:
         yield from _incident(incident)
     for incident in document["resolved_incidents"]:
-        yield from ("", f"− resolved: {text(incident['headline'])} ({incident['cause']})")  # noqa: RUF001 -- the sign of the page
+        yield from ("", f"− resolved: {escaped(incident['headline'])} ({incident['cause']})")  # noqa: RUF001 -- the sign of the page
     for incident in document["incomparable_incidents"]:
-        yield from ("", f"Open, unknown now: {text(incident['headline'])} ({incident['cause']})")
+        yield from ("", f"Open, unknown now: {escaped(incident['headline'])} ({incident['cause']})")
     picture = matrix.lines(document["matrix"], _PICTURE_WIDTH)
     if picture:
         yield from ("", "## Views and reachability", "", "```text", *(line.replace("`", "'") for line in picture), "```")
-        yield from ("", *(f"- {text(line)}" for _, line in matrix.in_words(document["matrix"])))
+        yield from ("", *(f"- {escaped(line)}" for _, line in matrix.in_words(document["matrix"])))
     yield from _views(document.get("views"))
     yield from _findings(document["findings"])
     yield from _coverage(document)
 
 
 def _incident(incident: Mapping[str, Any]) -> Iterator[str]:
-    yield from ("", f"## {incident['severity']}: {text(incident['headline'])}", "")
-    yield f"{incident['cause']}, {LIFECYCLE[incident['lifecycle']]}. {prose(incident['impact'])}"
+    yield from ("", f"## {incident['severity']}: {escaped(incident['headline'])}", "")
+    yield f"{incident['cause']}, {LIFECYCLE[incident['lifecycle']]}. {markdown_prose(incident['impact'])}"
     yield from (
         "",
-        f"**{incident['confidence'].capitalize()}.** {prose(incident['confidence_why'])}",
+        f"**{incident['confidence'].capitalize()}.** {markdown_prose(incident['confidence_why'])}",
         "",
         "### Evidence",
         "",
     )
-    yield from (f"- for, {text(one['observer'])}: {prose(one['text'])}" for one in incident["evidence_for"])
-    yield from (f"- against, {text(one['observer'])}: {prose(one['text'])}" for one in incident["evidence_against"])
-    yield from (f"- ? {prose(one)}" for one in incident["not_known"])
+    yield from (f"- for, {escaped(one['observer'])}: {markdown_prose(one['text'])}" for one in incident["evidence_for"])
+    yield from (f"- against, {escaped(one['observer'])}: {markdown_prose(one['text'])}" for one in incident["evidence_against"])
+    yield from (f"- ? {markdown_prose(one)}" for one in incident["not_known"])
     yield from ("", "### Remediation")
     numbered = [step for step in incident["remediation"] if step["kind"] != "do_not"]
     for number, step in enumerate(numbered, 1):
-        cost = f" Cost: {prose(step['cost'])}" if step["cost"] else ""
-        yield from ("", f"{number}. **{_STEPS[step['kind']]}.** {prose(step['text'])}{cost}")
+        cost = f" Cost: {markdown_prose(step['cost'])}" if step["cost"] else ""
+        yield from ("", f"{number}. **{_STEPS[step['kind']]}.** {markdown_prose(step['text'])}{cost}")
         if step["commands"]:
             yield from ("", *_fenced(step["commands"]))
     for step in incident["remediation"]:
         if step["kind"] == "do_not":
-            yield from ("", f"Do not {prose(step['text'])}")
+            yield from ("", f"Do not {markdown_prose(step['text'])}")
 
 
 def _fenced(commands: Sequence[str]) -> Iterator[str]:
@@ -105,15 +105,15 @@ def _views(views: Mapping[str, Any] | None) -> Iterator[str]:
     if not views or len(views["columns"]) < 2:  # noqa: PLR2004 -- one column is agreement
         return
     yield from ("", "## Views, side by side", "")
-    yield f"| | {' | '.join(text(who(column['observers'])) for column in views['columns'])} |"
+    yield f"| | {' | '.join(escaped(who(column['observers'])) for column in views['columns'])} |"
     yield "|---" * (len(views["columns"]) + 1) + "|"
     for number, question in enumerate(views["rows"]):
         first = views["columns"][0]["values"][number]
         said = [
-            f"{'' if c['values'][number] in {first, NOT_ASKED} else '≠ '}{text(c['values'][number], 120)}"
+            f"{'' if c['values'][number] in {first, NOT_ASKED} else '≠ '}{escaped(c['values'][number], 120)}"
             for c in views["columns"]
         ]
-        yield f"| {text(question)} | {' | '.join(said)} |"
+        yield f"| {escaped(question)} | {' | '.join(said)} |"
 
 
 def _findings(findings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -129,7 +129,8 @@ def _findings(findings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         since = ", ".join(
             part for part in (LIFECYCLE[one["lifecycle"]] if has_past else "", "muted" if one["muted"] else "") if part
         )
-        yield f"| {severity} | {one['code']} | {text(one['resource']['name'], 160)} | {text(one['message'], 600)} | {since} |"
+        name, message = escaped(one["resource"]["name"], 160), escaped(one["message"], 600)
+        yield f"| {severity} | {one['code']} | {name} | {message} | {since} |"
     if len(shown) > MOST_FINDINGS:
         yield from ("", f"and {counted(len(shown) - MOST_FINDINGS, 'more finding')}, in findings.json.")
 
@@ -144,9 +145,10 @@ def _coverage(document: Mapping[str, Any]) -> Iterator[str]:
     for shown, words in [unknowns.trusting(document)] if unknowns.trusting(document) else []:
         yield f"- ? no login was tried at brokers that the cluster file does not trust. To know: `{shown}` {words}."
     for read in unknown[:_MOST_READS]:
-        needs = f" To know: {text(read['needs'])}." if read["needs"] and not host_of(read["needs"]) else ""
-        yield f"- ? {text(observer_name(read['observer']))}, {text(read['operation'])}: {text(read['error'], 300)}.{needs}"
+        needs = f" To know: {escaped(read['needs'])}." if read["needs"] and not host_of(read["needs"]) else ""
+        observer, operation = escaped(observer_name(read["observer"])), escaped(read["operation"])
+        yield f"- ? {observer}, {operation}: {escaped(read['error'], 300)}.{needs}"
     if len(unknown) > _MOST_READS:
         yield f"- ? and {counted(len(unknown) - _MOST_READS, 'more read')}, in findings.json"
-    yield from (f"- not covered: {text(one)}" for one in document["never_asked"])
-    yield from (f"- ? a damaged snapshot was skipped: {text(one)}" for one in document["passed_over"])
+    yield from (f"- not covered: {escaped(one)}" for one in document["never_asked"])
+    yield from (f"- ? a damaged snapshot was skipped: {escaped(one)}" for one in document["passed_over"])

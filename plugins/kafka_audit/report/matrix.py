@@ -88,7 +88,7 @@ def _worst(reach: str, view: str) -> str:
     return "-" if reach == view == "-" else "."
 
 
-def build(view: ClusterView) -> Matrix:
+def build_matrix(view: ClusterView) -> Matrix:
     """Return the matrix of a snapshot's newest look."""
     columns = view.named_brokers
     rows: list[MatrixRow] = []

@@ -20,7 +20,7 @@ _NARROWEST = 24
 """Columns that the last column takes at least, if it is to stand beside the others."""
 
 
-def build(view: ClusterView) -> list[dict[str, Any]]:
+def build_reach(view: ClusterView) -> list[dict[str, Any]]:
     """Return the rows, JSON-ready: client vantages first, then brokers' hosts in the order of their ids."""
     found: dict[tuple[str, int, str, str], list[ProbeResult]] = defaultdict(list)
     for path in view.probes:

@@ -22,7 +22,7 @@ _SECURITY = "security"
 _BRACKET = re.compile(r"(?<!\\)(\\*+)([\[\]])")
 
 
-def build(files: Sequence[Linted], checks: Mapping[str, Check], *, show_all: bool = False) -> dict[str, Any]:
+def build_sarif(files: Sequence[Linted], checks: Mapping[str, Check], *, show_all: bool = False) -> dict[str, Any]:
     """Return the log of one run; rules are the checks that are spoken of, in the words of their pages."""
     told = [(file, one) for file in files for one in listed(file, show_all=show_all)]
     codes = sorted({one.finding.code for _, one in told})

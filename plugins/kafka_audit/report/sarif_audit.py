@@ -11,7 +11,7 @@ from kafka_audit.report import sarif
 _LEFT_OUT = {Status.PASS, Status.NOT_APPLICABLE}
 
 
-def build(document: Mapping[str, Any], checks: Mapping[str, Check]) -> dict[str, Any]:
+def build_audit_sarif(document: Mapping[str, Any], checks: Mapping[str, Check]) -> dict[str, Any]:
     """Return the log of one audit; failures and what is not known are results, a resource of the cluster is their place."""
     told = [finding for finding in document["findings"] if finding["status"] not in _LEFT_OUT]
     codes = sorted({finding["code"] for finding in told if finding["code"] in checks})

@@ -53,12 +53,12 @@ def basis(document: Mapping[str, Any]) -> Basis:
     )
 
 
-def judge(document: Mapping[str, Any], min_coverage: float = 1.0) -> CheckState:
-    """Return the state that a `findings.json` describes; see `decide`."""
-    return decide(basis(document), min_coverage)
+def state_of_report(document: Mapping[str, Any], min_coverage: float = 1.0) -> CheckState:
+    """Return the state that a `findings.json` describes; see `state_of_basis`."""
+    return state_of_basis(basis(document), min_coverage)
 
 
-def decide(told: Basis, min_coverage: float) -> CheckState:
+def state_of_basis(told: Basis, min_coverage: float) -> CheckState:
     """Return the state that follows from what decides it.
 
     Args:

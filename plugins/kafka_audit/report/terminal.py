@@ -7,7 +7,7 @@ from typing import Any
 from kafka_audit.incidents.causes.rule import CHANGES
 from kafka_audit.model.finding import Resource, Severity
 from kafka_audit.report import matrix, reach, unknowns
-from kafka_audit.report.text import LIFECYCLE, Paint, clean, counted, prose, wrap
+from kafka_audit.report.text import LIFECYCLE, Paint, clean, clean_prose, counted, wrap
 
 _INDENT = " " * 10
 _FIRST = 10
@@ -20,7 +20,7 @@ _STEP = {"see": "see it yourself (reads only)", "quick": "quick", "lasting": "la
 
 
 def render(document: Mapping[str, Any], *, width: int, color: bool) -> str:
-    """Return the page of one audit, ending in a newline. `document` is what `document.build` returned.
+    """Return the page of one audit, ending in a newline. `document` is what `build_document` returned.
 
     Commands are never wrapped; everything else keeps to `width` columns.
     """
@@ -84,8 +84,8 @@ class _AuditPage:
 
     def reasons(self, incident: Mapping[str, Any]) -> Iterator[str]:
         how = f"{incident['cause']}, {incident['confidence']}, {LIFECYCLE[incident['lifecycle']]}. {incident['confidence_why']}"
-        yield from wrap(prose(how), self.width, _INDENT)
-        yield from wrap(prose(f"{incident['impact']} {self.explained(incident)}".strip()), self.width, _INDENT)
+        yield from wrap(clean_prose(how), self.width, _INDENT)
+        yield from wrap(clean_prose(f"{incident['impact']} {self.explained(incident)}".strip()), self.width, _INDENT)
         before = [e["text"] for e in incident["evidence_for"] if e["observer"] == CHANGES]
         why = [(self.paint("good", "+"), e) for e in incident["evidence_for"] if e["observer"] != CHANGES]
         why += [("-", e) for e in incident["evidence_against"]]
@@ -97,7 +97,7 @@ class _AuditPage:
         if before:
             yield from self.section("CHANGED BEFORE IT BROKE")
             for text in before:
-                yield from wrap(prose(text), self.width, "    ")
+                yield from wrap(clean_prose(text), self.width, "    ")
         yield from self.section("DO")
         yield from self.steps(incident["remediation"])
 
@@ -112,7 +112,7 @@ class _AuditPage:
         yield f"  {self.paint('bold', title)}"
 
     def signed(self, sign: str, text: str) -> Iterator[str]:
-        lines = list(wrap(prose(text), self.width, "    @ ", "      "))
+        lines = list(wrap(clean_prose(text), self.width, "    @ ", "      "))
         yield lines[0].replace("@", sign, 1)
         yield from lines[1:]
 
@@ -120,13 +120,13 @@ class _AuditPage:
         numbered = [step for step in steps if step["kind"] != "do_not"]
         for number, step in enumerate(numbered, 1):
             text = step["text"] if step["kind"] == "see" else f"{_STEP[step['kind']]}: {step['text']}"
-            yield from wrap(prose(text), self.width, f"    {number}  ", "       ")
+            yield from wrap(clean_prose(text), self.width, f"    {number}  ", "       ")
             yield from (f"         {clean(command, 4000)}" for command in step["commands"])
             if step["cost"]:
-                yield from wrap(prose(f"Cost: {step['cost']}"), self.width, "       ")
+                yield from wrap(clean_prose(f"Cost: {step['cost']}"), self.width, "       ")
         for step in steps:
             if step["kind"] == "do_not":
-                yield from wrap(prose(f"Do not {step['text']}"), self.width, "    ")
+                yield from wrap(clean_prose(f"Do not {step['text']}"), self.width, "    ")
 
     def no_incident(self) -> Iterator[str]:
         coverage = self.document["coverage"]

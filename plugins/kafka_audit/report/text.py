@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from kafka_audit.model.text import brokers, clean, counted, listing, ranges, start_upper, word
 
-__all__ = ["LIFECYCLE", "Paint", "brokers", "clean", "counted", "listing", "prose", "ranges", "start_upper", "word", "wrap"]
+__all__ = ["LIFECYCLE", "Paint", "brokers", "clean", "clean_prose", "counted", "listing", "ranges", "start_upper", "word", "wrap"]
 
 LIFECYCLE = {"new": "+ new", "ongoing": "= ongoing", "resolved": "− resolved", "incomparable": "≁ incomparable"}  # noqa: RUF001
 """How a report marks a finding's place in time: the sign reads without colour, the word aloud."""
@@ -39,7 +39,7 @@ class Paint:
         return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if self.on and text else text
 
 
-def prose(text: str, limit: int = 1000) -> str:
+def clean_prose(text: str, limit: int = 1000) -> str:
     """Return text of several lines with each line cleaned: line breaks are ours, everything else may be the cluster's."""
     return "\n".join(clean(line, limit) for line in text.split("\n"))
 

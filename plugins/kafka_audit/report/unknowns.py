@@ -8,7 +8,7 @@ from kafka_audit.checks import catalogue
 from kafka_audit.cluster.reads import observer_name
 from kafka_audit.model.finding import Resource, Status, as_text
 from kafka_audit.model.trusted_hosts import host_of, line
-from kafka_audit.report.text import brokers, clean, counted, listing, prose
+from kafka_audit.report.text import brokers, clean, clean_prose, counted, listing
 
 _BEGINNING = "Cannot determine "
 """Of the messages of checks that do not know."""
@@ -83,8 +83,8 @@ def questions(document: Mapping[str, Any]) -> list[OpenQuestion]:
         if finding["status"] != "UNKNOWN":
             continue
         resource, evidence = Resource.from_dict(finding["resource"]), finding["evidence"]
-        wanted = prose(as_text(evidence.get("needs", ""))).rstrip(".")
-        also = "" if wanted else prose(finding["remediation"])
+        wanted = clean_prose(as_text(evidence.get("needs", ""))).rstrip(".")
+        also = "" if wanted else clean_prose(finding["remediation"])
         need = needs.setdefault(trust or wanted if host_of(wanted) else wanted, _MissingReads())
         need.checks.setdefault(finding["code"], []).append((resource, f"{_question(finding)} {also}".strip()))
         need.brokers.add(resource.broker)

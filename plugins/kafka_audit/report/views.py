@@ -26,7 +26,7 @@ class ViewColumn:
     values: tuple[str, ...]
 
 
-def build(view: ClusterView) -> dict[str, Any]:
+def build_views(view: ClusterView) -> dict[str, Any]:
     """Return `{rows, columns}` as JSON-ready values: the first column is the registry's, in KRaft what most brokers say."""
     disputed = _disputed(view)
     rows = _questions(view, disputed)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection
 
 from kafka_audit.model.cluster import Cluster
-from kafka_audit.settings.document import read
+from kafka_audit.settings.document import read_yaml_document
 from kafka_audit.settings.fields import ELSEWHERE, cluster
 
 # A cluster's name becomes a folder of the store and a part of snapshot ids.
@@ -28,7 +28,7 @@ def load(path: str | os.PathLike[str], *, codes: Collection[str] | None = None) 
     Raises:
         UsageError: the file is missing or no YAML, or something in it is unknown, wrong, or not supported by this version.
     """
-    document = read(path)
+    document = read_yaml_document(path)
     root = document.fields(("clusters",), ELSEWHERE)
     if "clusters" not in root:
         document.refuse("must start with `clusters:`, see clusters.example.yaml")

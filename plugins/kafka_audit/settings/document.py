@@ -1,7 +1,8 @@
 """A YAML document whose values remember where they stand, so that every complaint names file, line and key.
 
-`read` parses a file into an `Item` tree; the readers of `Item` (`text`, `whole`, `fields`, …) return typed values or raise
-`UsageError`. No complaint repeats a value that may be a secret: YAML's own messages quote the file, so they are not passed on.
+`read_yaml_document` parses a file into an `Item` tree; the readers of `Item` (`text`, `whole`, `fields`, …) return typed values
+or raise `UsageError`. No complaint repeats a value that may be a secret: YAML's own messages quote the file, so they are not
+passed on.
 """
 
 import logging
@@ -156,7 +157,7 @@ class Item:
         return self.value
 
 
-def read(path: str | os.PathLike[str]) -> Item:
+def read_yaml_document(path: str | os.PathLike[str]) -> Item:
     """Parse a YAML file, raising `UsageError` where it is missing, unreadable, empty or no YAML."""
     file = os.fspath(path)
     text = _text(file)

@@ -75,7 +75,7 @@ def _trusted_hosts(item: Item) -> tuple[str, ...]:
     for one in item.items('a list such as ["*.kafka.corp"]'):
         text = one.text("a host, or a pattern of hosts").strip()
         try:
-            trusted_hosts.parse(text)
+            trusted_hosts.parse_trusted_hosts(text)
         except ValueError as error:
             # `user:password@host` is no host, and is not repeated.
             one.refuse(f"{repr(text) if '@' not in text else 'a value with credentials'} {error}")

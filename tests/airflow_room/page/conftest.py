@@ -22,7 +22,7 @@ from kafka_audit.airflow.page import links  # noqa: E402
 from kafka_audit.airflow.page.routes import app  # noqa: E402
 from kafka_audit.incidents.causes import incidents  # noqa: E402
 from kafka_audit.model.run import Request, SnapshotPair  # noqa: E402
-from kafka_audit.report.document import build  # noqa: E402
+from kafka_audit.report.document import build_document  # noqa: E402
 from kafka_audit.store import Store  # noqa: E402
 
 CASES = airflow_environment.ROOT / "tests" / "incidents" / "cases"
@@ -33,7 +33,7 @@ ANSWERED = [{"observer": "broker:0"}]
 
 def document_of(spec, findings, snapshot_id, cluster="prod"):
     view = small_cluster.view(small_cluster.snapshot(spec, snapshot_id))
-    document = build(view, None, findings, incidents(view, findings, ()), (), None)
+    document = build_document(view, None, findings, incidents(view, findings, ()), (), None)
     return json.loads(json.dumps(document)) | {"cluster": cluster, "snapshot_id": snapshot_id}
 
 

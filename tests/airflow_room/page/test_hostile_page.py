@@ -11,7 +11,7 @@ from kafka_audit.alerting import messages, rendering
 from kafka_audit.alerting.conditions import AlertLimits, AuditResult
 from kafka_audit.alerting.dedupe_state import DedupeState
 from kafka_audit.alerting.messages import Links
-from kafka_audit.alerting.policy import decide
+from kafka_audit.alerting.policy import decide_alert
 
 
 @pytest.fixture(scope="module", params=["planted", "long"])
@@ -47,9 +47,9 @@ def test_a_filter_is_text_as_well(viewer, reports, told):  # noqa: ARG001 -- wha
 def sent(told):
     """Return the messages on two audits: the cluster broken as it is, then by something else."""
     broken, limits = AuditResult(cluster="prod", document=told[1]), AlertLimits()
-    first, state = decide(DedupeState(), broken, datetime.now(UTC), limits)
+    first, state = decide_alert(DedupeState(), broken, datetime.now(UTC), limits)
     failed = AuditResult(cluster="prod", why=told[0])
-    second, _ = decide(state, failed, datetime.now(UTC), limits)
+    second, _ = decide_alert(state, failed, datetime.now(UTC), limits)
     every = [*messages.messages(first, broken, Links()), *messages.messages(second, failed, Links())]
     assert {message.subject.partition("]")[0] for message in every} >= {"[NEW", "[NOT AUDITED"}
     return every

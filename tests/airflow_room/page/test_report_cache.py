@@ -24,7 +24,7 @@ def digests(store):
 def test_a_digest_spares_the_report(store, reports_read):
     (expected,), _ = digests(store)
     assert reports_read == [BROKEN[1]]
-    store.write_rendering(BROKEN[1], DIGEST, digest.text(store.read_report(BROKEN[1])), newest=False)
+    store.write_rendering(BROKEN[1], DIGEST, digest.digest_text(store.read_report(BROKEN[1])), newest=False)
     (found,), problems = digests(store)
     assert (found, problems) == (expected, [])
     assert reports_read == [BROKEN[1]]
@@ -32,7 +32,7 @@ def test_a_digest_spares_the_report(store, reports_read):
 
 def test_a_report_that_was_written_after_its_digest_is_read(store, reports_read):
     document = store.read_report(BROKEN[1])
-    store.write_rendering(BROKEN[1], DIGEST, digest.text(document), newest=False)
+    store.write_rendering(BROKEN[1], DIGEST, digest.digest_text(document), newest=False)
     document["incidents"][0]["headline"] = "Another headline"
     store.write_report(BROKEN[1], document)
     (found,), _ = digests(store)

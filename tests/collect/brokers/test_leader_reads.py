@@ -80,7 +80,7 @@ def asked(plan, broker):
 
 
 def plan_of(rows, book):
-    return leader_questions.plan(collected(rows), book)
+    return leader_questions.plan_leader_questions(collected(rows), book)
 
 
 def test_leaders_are_asked_and_preferred_leaders_that_do_not_lead():
@@ -337,7 +337,7 @@ def test_an_unexpected_answer_asks_for_a_second_look():
         preferred=True,
         listed_offline=False,
     )
-    found = sample_differences.find(SampleTables(collected([row])))
+    found = sample_differences.find_sample_differences(SampleTables(collected([row])))
     assert found.reasons == ("broker 2 answers 6 for 1 partitions",)
     # As a difference of that partition: if its state moved in between, a third look is taken.
     assert {key[:3] for key in found.all()} == {("partition", "a", 0)}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafka_audit.collect.brokers.listener_names import named
+from kafka_audit.collect.brokers.listener_names import with_listener_names
 from kafka_audit.collect.connections.targets import UNREGISTERED
 from kafka_audit.model.tables import BOOTSTRAP, BrokerConfig, BrokerIdentity, BrokerView, Probe, ViewBroker
 
@@ -54,7 +54,7 @@ def view(broker=1):
 
 
 def names(*rows):
-    return [row.listener for row in named(rows) if hasattr(row, "listener")]
+    return [row.listener for row in with_listener_names(rows) if hasattr(row, "listener")]
 
 
 def test_settings_tell_the_listener_of_an_address():

@@ -8,7 +8,7 @@ from kafka.protocol.metadata import MetadataResponse
 
 from collect.columns import read_topic, rows_of, topics_of
 from collect.fakes import metadata
-from kafka_audit.collect.brokers.metadata import VERSIONS, MetadataError, head, read_answer, read_topics
+from kafka_audit.collect.brokers.metadata import VERSIONS, MetadataError, decode_metadata_answer, head, read_topics
 from kafka_audit.collect.brokers.views import ViewBook
 from kafka_audit.collect.rows.collected import Collected
 from kafka_audit.model.tables import ViewBroker, ViewPartition, ViewTopic
@@ -52,7 +52,7 @@ def test_reads_what_kafka_python_reads(version):
     for seed in range(5):
         data = body(version, topics(seed, most_replicas=200))
         theirs = MetadataResponse.decode(data, version=version)
-        ours = read_answer(data, version)
+        ours = decode_metadata_answer(data, version)
         assert (ours.controller_id, ours.cluster_id) == (theirs.controller_id, theirs.cluster_id if version >= 2 else None)
         assert [tuple(one) for one in ours.brokers] == [(one.node_id, one.host, one.port, one.rack) for one in theirs.brokers]
         assert len(ours.topics) == len(theirs.topics)
@@ -77,7 +77,9 @@ def test_reads_what_kafka_python_reads(version):
 
 @pytest.mark.parametrize("version", ALL)
 def test_topics_are_decoded_together_as_each_alone(version):
-    pieces = [raw for seed in range(5) for raw in read_answer(body(version, topics(seed, most_replicas=200)), version).topics]
+    pieces = [
+        raw for seed in range(5) for raw in decode_metadata_answer(body(version, topics(seed, most_replicas=200)), version).topics
+    ]
     together = topics_of(read_topics(pieces, version))
     assert together == [read_topic(raw, version) for raw in pieces]
     assert topics_of(read_topics([], version)) == []
@@ -88,7 +90,7 @@ def test_bodies_that_end_early_are_an_error_of_ours(version):
     data = body(version, topics(1))
     for size in range(len(data)):
         with pytest.raises(MetadataError):
-            read_answer(data[:size], version)
+            decode_metadata_answer(data[:size], version)
 
 
 @pytest.mark.parametrize("version", [8, 12])
@@ -100,7 +102,7 @@ def test_bytes_turned_over_never_raise_anything_else(version):
         for _ in range(3):
             broken[dice.randrange(len(broken))] = dice.randrange(256)
         try:
-            for raw in read_answer(bytes(broken), version).topics:
+            for raw in decode_metadata_answer(bytes(broken), version).topics:
                 read_topic(raw, version)
         except MetadataError:
             continue
@@ -113,7 +115,7 @@ def test_digests_of_topics_know_every_column_and_no_order(version):
     def digest(change):
         changed = metadata(version, BROKERS, held)
         change(changed.topics[0], changed.topics[0].partitions[0])
-        (raw,) = read_answer(bytes(changed.encode(version=version)), version).topics
+        (raw,) = decode_metadata_answer(bytes(changed.encode(version=version)), version).topics
         return read_topics([raw], version).digests[0]
 
     def turn(topic, _):
@@ -205,8 +207,8 @@ def test_known_topics_are_passed_over_and_read_the_same(version):
     held = {**topics(6), "ab": {0: (0, [0])}, "abc": {0: (0, [0]), 1: (1, [1])}}
     for changed in (held, shuffled(held, 1), {**held, "ab": {0: (1, [0])}}, {**held, "abc": {0: (0, [0])}}, held):
         data = body(version, changed)
-        answer = read_answer(data, version, known)
-        assert answer == read_answer(data, version)
+        answer = decode_metadata_answer(data, version, known)
+        assert answer == decode_metadata_answer(data, version)
         for topic in answer.topics:
             known[head(topic, version)] = (topic, *known.get(head(topic, version), ()))[:2]
 

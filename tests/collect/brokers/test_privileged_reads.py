@@ -204,8 +204,8 @@ def body(version, resources):
 
 @pytest.mark.parametrize("version", range(1, 4))
 def test_every_version_reads_the_same(version):
-    assert acls.read_answer(body(version, RULES), version) == acls.read_answer(body(3, RULES), 3)
-    assert len(acls.read_answer(body(version, RULES), version)) == 3
+    assert acls.decode_acls_answer(body(version, RULES), version) == acls.decode_acls_answer(body(3, RULES), 3)
+    assert len(acls.decode_acls_answer(body(version, RULES), version)) == 3
 
 
 def test_our_decoding_is_kafka_pythons():
@@ -213,8 +213,8 @@ def test_our_decoding_is_kafka_pythons():
     data = body(3, resources)
     theirs = DescribeAclsResponse.decode(data, version=3)
     count = sum(len(one.acls) for one in theirs.resources)
-    assert len(acls.read_answer(data, 3)) == count == len(resources)
-    names = {one.operation for one in acls.read_answer(data, 3)}
+    assert len(acls.decode_acls_answer(data, 3)) == count == len(resources)
+    names = {one.operation for one in acls.decode_acls_answer(data, 3)}
     assert {"All", "Describe", "ClusterAction", "IdempotentWrite", "DescribeTokens"} <= names
     assert not [one for one in names if one.startswith("operation")]
 
@@ -229,8 +229,8 @@ def test_the_order_of_an_answer_does_not_matter_and_its_content_does():
 
 def test_a_body_is_decoded_once(monkeypatch):
     decoded = []
-    read = acls.read_answer
-    monkeypatch.setattr(acls, "read_answer", lambda *given: decoded.append(1) or read(*given))
+    read = acls.decode_acls_answer
+    monkeypatch.setattr(acls, "decode_acls_answer", lambda *given: decoded.append(1) or read(*given))
     book = AclBook()
     for _ in range(100):
         book.add(body(3, RULES), 3)
@@ -241,10 +241,10 @@ def test_garbage_is_told_as_such():
     data = body(3, RULES)
     for cut in range(len(data)):
         with pytest.raises(WireError):
-            acls.read_answer(data[:cut], 3)
+            acls.decode_acls_answer(data[:cut], 3)
     for flipped in range(6, len(data)):
         changed = bytes([*data[:flipped], data[flipped] ^ 0xFF, *data[flipped + 1 :]])
         try:
-            acls.read_answer(changed, 3)
+            acls.decode_acls_answer(changed, 3)
         except WireError:
             continue

@@ -242,12 +242,19 @@ def test_what_must_be_seen_twice():
     view = {"sample": 1, "node_id": 0, "leader_epoch": 7, "high_watermark": 9}
     calm = [QuorumView(observer="broker:0", leader_id=200, **view), replica(200, 0), replica(0, 100)]
     reasons = []
-    assert quorum_differences.find(SampleTables(collected(calm)), reasons) == set()
+    assert quorum_differences.find_quorum_differences(SampleTables(collected(calm)), reasons) == set()
     assert reasons == []
     probe = ControllerProbe(sample=1, address="c1:9093", node_id=None, layer="tcp", outcome="failed", error="timeout", needs=None)
     fenced = FencedBroker(sample=1, observer="broker:0", broker_id=0, fenced_id=2)
     torn = QuorumView(observer="controller@c2:9093", leader_id=201, **view)
-    assert len(quorum_differences.find(SampleTables(collected([*calm, replica(2, 60_000), probe, fenced, torn])), reasons)) == 5
+    assert (
+        len(
+            quorum_differences.find_quorum_differences(
+                SampleTables(collected([*calm, replica(2, 60_000), probe, fenced, torn])), reasons
+            )
+        )
+        == 5
+    )
     assert len(reasons) == 4
 
 
@@ -302,7 +309,7 @@ def scram_rows(keeper, *logins):
         )
         told = {"leader_id": 200, "leader_epoch": 7, "high_watermark": 9}
         led = QuorumView(sample=1, observer="broker:2", node_id=2, **told)
-        return scram_users.read([view, led, *logins], "PLAINTEXT", 1, ClientOptions(read_s=2.0))
+        return scram_users.read_scram_users([view, led, *logins], "PLAINTEXT", 1, ClientOptions(read_s=2.0))
 
 
 def test_scram_users_are_asked_for_by_name_and_never_all():

@@ -21,7 +21,7 @@ def asked(broker, topics):
     with server(broker) as (host, port):
         target = Target(broker_id=0, listener="PLAINTEXT", protocol="PLAINTEXT", host=host, port=port, via=None)
         with Conversation(host, port, ClientOptions(read_s=2.0)) as talk:
-            return tuple(parquet.rows_of(TopicConfig, topic_configs.ask(talk, target, topics)))
+            return tuple(parquet.rows_of(TopicConfig, topic_configs.ask_topic_configs(talk, target, topics)))
 
 
 def test_only_what_a_topic_sets_for_itself_is_a_row(broker):

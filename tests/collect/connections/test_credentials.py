@@ -17,7 +17,7 @@ from kafka_audit.collect.connections.conversation import ClientOptions, Conversa
 from kafka_audit.collect.connections.credentials import ClusterLogins
 from kafka_audit.collect.connections.targets import Target
 from kafka_audit.collect.rows.source_reads import ReadError
-from kafka_audit.collect.snapshot import take
+from kafka_audit.collect.snapshot import take_snapshot
 from kafka_audit.model.cluster import Cluster, Limits, Security, Tls
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.finding import Status
@@ -359,7 +359,7 @@ def test_brokers_without_zookeeper_are_found_and_read_with_a_login():
         for one in fakes_:
             one.brokers = addresses
         described = cluster(addresses[0], login(mechanism="SCRAM-SHA-256"), limits=QUICK, trusted_hosts=("127.0.0.0/8",))
-        snapshot = take(described, snapshot_id="s", say=str, secrets=SECRETS)
+        snapshot = take_snapshot(described, snapshot_id="s", say=str, secrets=SECRETS)
     assert {row.observer for row in snapshot.of(BrokerView)} == {"broker:0", "broker:1", "broker:2"}
     assert [len(one.logins) for one in fakes_] == [2, 1, 1]  # the first is asked for the others, too
 
@@ -369,7 +369,7 @@ def test_a_wrong_password_is_tried_once_in_a_whole_audit():
     with server(fake) as one, server(fake) as two, server(fake) as three:
         listed = tuple(f"{host}:{port}" for host, port in (one, two, three))
         described = Cluster(name="c", bootstrap=listed, security=login(mechanism="SCRAM-SHA-256"), limits=QUICK)
-        snapshot = take(described, snapshot_id="s", say=str, secrets=SECRETS)
+        snapshot = take_snapshot(described, snapshot_id="s", say=str, secrets=SECRETS)
     assert fake.logins == ["auditor"]
     assert {row.error for row in snapshot.of(SourceRead)} == {"SASL_AUTHENTICATION_FAILED"}
     (judged,) = {one.status for one in source_not_collected(ClusterView.of_files(snapshot))}

@@ -191,7 +191,7 @@ def test_a_zookeeper_whose_name_means_one_is_not_dialled(dialled, monkeypatch):
     access = ZookeeperAccess(connect="zk.example:2181")
     with resolving(monkeypatch, zk_example=LINK_LOCAL):
         budget = Budget(Cluster(name="c", zookeeper=access, limits=Limits(audit_s=4)))
-        rows = zookeeper_view.read(access, 1, {}, read_s=1.0, deadline=budget.deadline, budget=budget).rows
+        rows = zookeeper_view.read_zookeeper(access, 1, {}, read_s=1.0, deadline=budget.deadline, budget=budget).rows
     assert dialled == []
     assert {row.error for row in rows if isinstance(row, SourceRead)} == {SAID}
 
@@ -202,7 +202,7 @@ def test_a_vantage_with_python_does_not_dial_it():
     guard = "def refuse(self, address):\n    raise OSError(22, 'dialled ' + address[0])\n"
     guard = f"import socket\n{guard}socket.socket.connect = refuse\n"
     done = subprocess.run(["python3", "-"], input=guard + text, capture_output=True, text=True, check=True)
-    found = command_vantages.parse(done.stdout, [target(LINK_LOCAL), target("127.0.0.1", 1)])
+    found = command_vantages.parse_probe_output(done.stdout, [target(LINK_LOCAL), target("127.0.0.1", 1)])
     assert found[0][-1][:3] == ("tcp", "unknown", SAID)
     assert found[1][-1].error == "dialled 127.0.0.1"
 
@@ -214,7 +214,7 @@ def test_a_vantage_with_bash_does_not_dial_it(host):
     done = subprocess.run(["unshare", "-rn", "bash", "-s"], input=text, capture_output=True, text=True, check=False)
     if "unshare" in done.stderr:
         pytest.skip("no namespaces here")
-    (found,) = command_vantages.parse(done.stdout, [target(host)]).values()
+    (found,) = command_vantages.parse_probe_output(done.stdout, [target(host)]).values()
     assert [step[:3] for step in found] == [("dns", "ok", None), ("tcp", "unknown", SAID)]
     assert found[-1].needs == MEANT
 
@@ -229,7 +229,7 @@ def test_a_vantage_with_bash_dials_what_it_looked_at(tmp_path):
             ["env", f"PATH={tmp_path}:/usr/bin:/bin", "bash", "-s"],
             input=bash_text([one], 2.0), capture_output=True, text=True, check=True,
         )  # fmt: skip
-    (found,) = command_vantages.parse(done.stdout, [one]).values()
+    (found,) = command_vantages.parse_probe_output(done.stdout, [one]).values()
     assert found[-1][:4] == ("identity", "ok", None, "5")
     assert (tmp_path / "asked").read_text() == "\n"
 
@@ -241,7 +241,7 @@ def test_bash_without_a_resolver_to_ask_does_not_guess(tmp_path):
     done = subprocess.run(
         ["env", f"PATH={tmp_path}", "bash", "-s"], input=bash_text([one], 1.0), capture_output=True, text=True, check=True
     )
-    (found,) = command_vantages.parse(done.stdout, [one]).values()
+    (found,) = command_vantages.parse_probe_output(done.stdout, [one]).values()
     assert [(step.layer, step.outcome, step.needs) for step in found] == [("dns", "unknown", "getent or python3")]
 
 
@@ -254,7 +254,7 @@ def test_a_vantage_dials_what_the_cluster_file_names(monkeypatch):
         probe_script.EndpointProbe(*_walk(given)).go(["dns", "tcp"], 1.0)
     assert seen[0][0][1][0] == LINK_LOCAL
     out = io.StringIO()
-    probe_script.walk_all(command_vantages.asked([target(LINK_LOCAL)], NOBODY), 1.0, out)
+    probe_script.probe_all(command_vantages.asked([target(LINK_LOCAL)], NOBODY), 1.0, out)
     assert "not dialled" in out.getvalue()
     assert " named &" in bash_text([target(LINK_LOCAL)], 1.0, {(LINK_LOCAL, 9092)})
     assert " named &" not in bash_text([target(LINK_LOCAL)], 1.0)
@@ -267,4 +267,4 @@ def _walk(given):
 
 def test_a_step_that_was_not_taken_is_what_the_reads_say():
     step = endpoint_probes.ProbeStep("tcp", "unknown", SAID, None, MEANT, 0)
-    assert str(endpoint_probes.as_read_error(step, f"{LINK_LOCAL}:9092")) == f"{SAID}: tcp to {LINK_LOCAL}:9092: {SAID}"
+    assert str(endpoint_probes.read_error_of_probe(step, f"{LINK_LOCAL}:9092")) == f"{SAID}: tcp to {LINK_LOCAL}:9092: {SAID}"

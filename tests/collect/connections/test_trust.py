@@ -19,7 +19,7 @@ from kafka_audit.collect.connections.conversation import ClientOptions, Conversa
 from kafka_audit.collect.connections.credentials import ClusterLogins, trusting
 from kafka_audit.collect.connections.targets import Target, registered_targets
 from kafka_audit.collect.rows.source_reads import LASTING, ReadError
-from kafka_audit.collect.snapshot import take
+from kafka_audit.collect.snapshot import take_snapshot
 from kafka_audit.model.cluster import Cluster, Limits, Security, Tls, ZookeeperAccess
 from kafka_audit.model.finding import Status
 from kafka_audit.model.tables import BrokerConfig, BrokerView, Probe, RegisteredEndpoint, SourceRead
@@ -76,7 +76,7 @@ class Brokers:
     def audit(self, *, kraft=False, **more):
         if not kraft:
             more["zookeeper"] = ZookeeperAccess(connect=self.zookeeper.address)
-        return take(self.described(**more), snapshot_id="s", say=str, secrets=SECRETS)
+        return take_snapshot(self.described(**more), snapshot_id="s", say=str, secrets=SECRETS)
 
 
 @contextmanager

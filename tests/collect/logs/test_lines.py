@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from kafka_audit.collect.logs.lines import scan, stamp
+from kafka_audit.collect.logs.lines import line_stamp, scan
 from kafka_audit.collect.logs.rows import LONGEST
 from kafka_audit.collect.rows.masking import masked
-from kafka_audit.collect.rows.source_reads import clean
+from kafka_audit.collect.rows.source_reads import clean_line
 
 AT = "[2026-11-22 01:02:03,456] "
 SAID = yaml.safe_load((Path(__file__).parent / "said.yaml").read_text())
@@ -44,14 +44,14 @@ def test_the_exception_of_the_next_line_is_not_taken_for_this_ones():
     ],
 )
 def test_times_of_the_usual_layouts(line, ms, zoned):
-    assert stamp(line)[:2] == (ms, zoned)
+    assert line_stamp(line)[:2] == (ms, zoned)
 
 
 @pytest.mark.parametrize(
     "line", ["WARN x", "[2026-99-99 01:02:03,456] x", "12:00:01 x", "", "{", "\u0662\u0660\u0662\u0666-01-01 00:00:00,000 x"]
 )
 def test_a_line_without_a_readable_time_has_none(line):
-    assert stamp(line) is None
+    assert line_stamp(line) is None
 
 
 def test_the_last_registration_is_remembered():
@@ -72,7 +72,7 @@ def test_hostile_lines_are_cut_quickly_and_shown_on_one_line():
     began = time.monotonic()
     scan(many, 1)
     assert time.monotonic() - began < 5
-    shown = clean(masked(evil), LONGEST)
+    shown = clean_line(masked(evil), LONGEST)
     assert len(shown) <= LONGEST
     assert shown.isprintable()
 

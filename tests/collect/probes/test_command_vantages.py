@@ -19,7 +19,14 @@ from kafka_audit.collect.connections import sockets
 from kafka_audit.collect.connections.credentials import ClusterLogins
 from kafka_audit.collect.connections.targets import Target
 from kafka_audit.collect.probes import command_vantages, endpoint_probes, probe_script
-from kafka_audit.collect.probes.command_vantages import bash_text, parse, python_text, run, runs, without_secrets
+from kafka_audit.collect.probes.command_vantages import (
+    bash_text,
+    parse_probe_output,
+    python_text,
+    run_command,
+    runs,
+    without_secrets,
+)
 from kafka_audit.model.cluster import Cluster, Limits, Security, Tls, Vantage, ZookeeperAccess
 from kafka_audit.model.secrets import Secrets
 from kafka_audit.model.tables import Certificate, Probe, SourceRead
@@ -190,7 +197,7 @@ def test_a_vantage_that_never_ends_is_ended(monkeypatch, addresses, command):
 
 def test_nothing_of_an_ended_command_stays(tmp_path):
     mark = tmp_path / "pid"
-    output = run(["sh", "-c", f"sleep 60 & echo $! >{mark}; wait"], "", 0.5, os.environ)
+    output = run_command(["sh", "-c", f"sleep 60 & echo $! >{mark}; wait"], "", 0.5, os.environ)
     assert output.status is None
     time.sleep(0.1)
     state = subprocess.run(
@@ -223,10 +230,10 @@ def test_hosts_cannot_break_out_of_the_script(tmp_path, host, program, render):
     """The second lock: such hosts are turned away before, but were they not, they would still be quoted."""
     mark = tmp_path / "touched"
     bad = target((host.replace("{mark}", str(mark)), 9092))
-    output = run(program.split(), render([bad], 1.0), 10.0, os.environ)
+    output = run_command(program.split(), render([bad], 1.0), 10.0, os.environ)
     assert not mark.exists()
     assert list(tmp_path.iterdir()) == []
-    assert parse(output.text, [bad])[0][-1].outcome == "failed"
+    assert parse_probe_output(output.text, [bad])[0][-1].outcome == "failed"
 
 
 @pytest.mark.parametrize("host", HOSTILE)
@@ -247,7 +254,7 @@ def test_lines_that_make_no_sense_are_left_out():
         "kafka-audit\t0\ttcp\tok",
         "other\t0\ttcp\tok\t\t\t\t1",
     ]
-    (steps,) = parse("\n".join(lines), [target(("h", 1))]).values()
+    (steps,) = parse_probe_output("\n".join(lines), [target(("h", 1))]).values()
     assert [(one.layer, one.outcome, one.detail) for one in steps] == [("dns", "ok", "1.2.3.4")]
 
 
@@ -386,8 +393,8 @@ def test_a_vantage_gets_no_variable_that_holds_a_password_whatever_its_name():
 def test_what_claims_to_be_a_certificate_and_is_none_gives_no_row():
     lines = ["certificate\tok\t\tnot base64!\t\t0", "tls\tok\t\t\t\t1"]
     one = target(("h", 1), protocol="SSL")
-    (steps,) = parse("\n".join(f"kafka-audit\t0\t{line}" for line in lines), [one]).values()
-    rows = endpoint_probes.rows(1, endpoint_probes.FROM_WORKER, one, steps)
+    (steps,) = parse_probe_output("\n".join(f"kafka-audit\t0\t{line}" for line in lines), [one]).values()
+    rows = endpoint_probes.probe_rows(1, endpoint_probes.FROM_WORKER, one, steps)
     assert [type(row) for row in rows] == [Probe]
 
 

@@ -80,6 +80,6 @@ def test_a_certificate_with_a_name_of_the_wrong_type_is_none():
     honest = _certificate()
     country = bytes.fromhex("0603550406") + b"\x13\x02CH"
     assert country in honest
-    assert certificates.read(base64.b64encode(honest).decode(), "b0.example.com") is not None
+    assert certificates.decode_certificate(base64.b64encode(honest).decode(), "b0.example.com") is not None
     odd = honest.replace(country, bytes.fromhex("0603550406") + b"\x03\x02\x00H")
-    assert certificates.read(base64.b64encode(odd).decode(), "b0.example.com") is None
+    assert certificates.decode_certificate(base64.b64encode(odd).decode(), "b0.example.com") is None

@@ -37,7 +37,7 @@ def last(rows):
 
 def test_every_way_ends_at_its_first_layer_that_does_not_work(silent, closed):
     ends = [endpoint(silent), endpoint(closed, broker=1), endpoint(9092, "nowhere.invalid", broker=2)]
-    found = last(proposed_endpoints.walk(cluster(), ends, [], range(3)))
+    found = last(proposed_endpoints.probe_proposed_endpoints(cluster(), ends, [], range(3)))
     assert found["worker", 0] == ("api", "failed", "timeout")
     assert found["worker", 1] == ("tcp", "failed", "connection refused")
     assert found["worker", 2][:2] == ("dns", "failed")
@@ -47,7 +47,9 @@ def test_named_command_vantages_try_too_and_others_are_left_alone(closed, tmp_pa
     ran = tmp_path / "ran"
     here = Vantage(name="here", role="client", command=("env",))
     other = Vantage(name="other", role="client", command=(sys.executable, "-c", f"open({str(ran)!r}, 'w')"))
-    found = last(proposed_endpoints.walk(cluster(vantages=(here, other)), [endpoint(closed)], ["here"], range(1)))
+    found = last(
+        proposed_endpoints.probe_proposed_endpoints(cluster(vantages=(here, other)), [endpoint(closed)], ["here"], range(1))
+    )
     assert found == {(who, 0): ("tcp", "failed", "connection refused") for who in ("worker", "here")}
     assert not ran.exists()
 
@@ -55,10 +57,12 @@ def test_named_command_vantages_try_too_and_others_are_left_alone(closed, tmp_pa
 def test_a_vantage_that_cannot_run_saw_nothing(closed):
     broken = Vantage(name="broken", role="client", command=("false",))
     assert (
-        last(proposed_endpoints.walk(cluster(vantages=(broken,)), [endpoint(closed)], ["broken"], [0]))["broken", 0][1]
+        last(proposed_endpoints.probe_proposed_endpoints(cluster(vantages=(broken,)), [endpoint(closed)], ["broken"], [0]))[
+            "broken", 0
+        ][1]
         == "unknown"
     )
 
 
 def test_a_listener_that_the_cluster_file_skips_is_not_tried(closed):
-    assert proposed_endpoints.walk(cluster(listeners={"CLIENT": None}), [endpoint(closed)], [], [0]) == ()
+    assert proposed_endpoints.probe_proposed_endpoints(cluster(listeners={"CLIENT": None}), [endpoint(closed)], [], [0]) == ()

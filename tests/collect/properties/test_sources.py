@@ -28,7 +28,7 @@ def files(tmp_path):
 
 
 def read(paths, brokers=(0, 1, 2), read_s=2.0):
-    return sources.read(paths, brokers, 1, read_s, time.monotonic() + 30)
+    return sources.read_properties_files(paths, brokers, 1, read_s, time.monotonic() + 30)
 
 
 def of(rows, table):
@@ -209,9 +209,9 @@ def test_without_any_known_broker_a_template_is_a_row(files):
 
 def test_a_file_that_hangs_costs_its_own_row_and_its_deadline(files, monkeypatch):
     one, other = files(a=text(1), b=text(2))
-    own = sources.regular_files.read
+    own = sources.regular_files.read_regular_file
     monkeypatch.setattr(
-        sources.regular_files, "read", lambda path, most: time.sleep(3) if str(path) == other else own(path, most)
+        sources.regular_files, "read_regular_file", lambda path, most: time.sleep(3) if str(path) == other else own(path, most)
     )
     started = time.monotonic()
     rows = read([one, other], read_s=0.5)

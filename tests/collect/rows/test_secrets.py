@@ -16,7 +16,7 @@ from kafka_audit.collect.rows.masking import MASK, masked
 from kafka_audit.collect.rows.secret_filter import filtered
 from kafka_audit.collect.rows.secret_keys import LONGEST_KEY, is_secret
 from kafka_audit.collect.rows.source_reads import ReadError, unreadable
-from kafka_audit.collect.snapshot import take
+from kafka_audit.collect.snapshot import take_snapshot
 from kafka_audit.configuration.definitions import VERSIONS, definitions
 from kafka_audit.model.cluster import Cluster, Limits, Logs, Security, ZookeeperAccess
 from kafka_audit.model.tables import (
@@ -174,7 +174,7 @@ def test_what_a_broker_calls_harmless_is_in_no_row(tmp_path):
         broker.script[60] = changed(_refuse)
         (tmp_path / "0.properties").write_text("broker.id=0\n" + "".join(f"{k}={v!r}\n" for k, v in SECRETS.items()))
         (tmp_path / "server-0.log").write_text("".join(f"[2026-11-22 03:00:00,000] {line}\n" for line in _log_lines()))
-        snapshot = take(
+        snapshot = take_snapshot(
             Cluster(
                 name="c",
                 zookeeper=ZookeeperAccess(connect=cluster.zookeeper.address),
@@ -219,7 +219,7 @@ def test_the_auditor_s_own_password_is_in_no_row():
         cluster.create_topic(f"of-{PASSWORD}", {0: [0, 1, 2]})
         cluster.zookeeper.znodes["/config/users/" + PASSWORD] = b'{"config":{"SCRAM-SHA-256":"x"}}'
         cluster.zookeeper.znodes["/brokers/ids/7"] = json.dumps({"endpoints": [PASSWORD]}).encode()
-        snapshot = take(
+        snapshot = take_snapshot(
             Cluster(
                 name="c",
                 zookeeper=ZookeeperAccess(connect=cluster.zookeeper.address),

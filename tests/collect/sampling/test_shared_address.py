@@ -8,7 +8,7 @@ from kafka_audit.model.tables import ViewBroker
 
 def found(*places):
     rows = [ViewBroker(brokers_digest=digest, broker_id=one, host=host, port=9092, rack=None) for digest, one, host in places]
-    return sample_differences.find(SampleTables(collected(rows)))
+    return sample_differences.find_sample_differences(SampleTables(collected(rows)))
 
 
 def test_two_brokers_at_one_address_are_looked_at_again():

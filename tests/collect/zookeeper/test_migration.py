@@ -14,7 +14,7 @@ from kafka_audit.checks.audit.source_not_collected import source_not_collected
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.collect.sampling import sample_again, sample_differences
 from kafka_audit.collect.sampling.sample_differences import SampleTables
-from kafka_audit.collect.snapshot import take
+from kafka_audit.collect.snapshot import take_snapshot
 from kafka_audit.collect.zookeeper import migration
 from kafka_audit.collect.zookeeper.znodes import ZnodeError
 from kafka_audit.model.cluster import Cluster, Limits, ZookeeperAccess
@@ -69,7 +69,7 @@ def test_a_broken_znode_is_a_failed_read(broken):
     assert set(failed(rows)) == {"zookeeper /controller"}
     assert of(rows, Migration) == []
     with pytest.raises(ZnodeError):
-        migration.row(1, None, broken)
+        migration.migration_row(1, None, broken)
 
 
 def view(broker, controller):
@@ -80,10 +80,10 @@ def view(broker, controller):
 
 def test_random_controllers_of_metadata_are_no_difference_while_a_kraft_controller_leads():
     rows = [one for one in look(FakeZookeeper(znodes() | {"/controller": CLAIM})) if isinstance(one, Registry | Migration)]
-    reasons = sample_differences.find(SampleTables(collected([*rows, view(0, 1), view(1, 0)]))).reasons
+    reasons = sample_differences.find_sample_differences(SampleTables(collected([*rows, view(0, 1), view(1, 0)]))).reasons
     assert not [one for one in reasons if "controller" in one]
     left = [one for one in rows if not isinstance(one, Migration)]
-    assert "ZooKeeper has no /controller" in sample_differences.find(SampleTables(collected(left))).reasons
+    assert "ZooKeeper has no /controller" in sample_differences.find_sample_differences(SampleTables(collected(left))).reasons
 
 
 def without_zookeeper(rows):
@@ -273,7 +273,7 @@ def test_a_hostile_broker_does_not_take_zookeeper_out_of_an_audit(hostile):
         # The session's end is not waited for: there is no time for another sample.
         cluster = Cluster(name="c", zookeeper=access, limits=Limits(read_s=2.0, settle_s=0.1, audit_s=12.0))
         said = []
-        snapshot = take(cluster, snapshot_id="s", say=said.append, secrets={})
+        snapshot = take_snapshot(cluster, snapshot_id="s", say=said.append, secrets={})
     assert [one.mode for one in snapshot.of(SnapshotInfo)] == ["zookeeper"]
     assert {one.broker_id for one in snapshot.of(RegisteredBroker)} == {0, 1, 2, hostile}
     assert snapshot.of(Registry)

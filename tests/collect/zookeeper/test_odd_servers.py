@@ -6,7 +6,7 @@ import time
 
 from hostile_parties.cluster import HostileCluster
 from hostile_parties.party import wrong_correlation
-from kafka_audit.collect.snapshot import take
+from kafka_audit.collect.snapshot import take_snapshot
 from kafka_audit.collect.zookeeper.znode_sample import ZnodeSample
 from kafka_audit.model.cluster import Cluster, Limits, ZookeeperAccess
 from kafka_audit.model.tables import BrokerView, SourceRead
@@ -17,7 +17,7 @@ QUICK = Limits(read_s=1.0, settle_s=0.1, audit_s=10.0)
 def snap(cluster):
     access = ZookeeperAccess(connect=cluster.zookeeper.address)
     one = Cluster(name="c", zookeeper=access, bootstrap=(cluster.brokers[0].address,), limits=QUICK)
-    return take(one, snapshot_id="s", say=lambda _: None, secrets={})
+    return take_snapshot(one, snapshot_id="s", say=lambda _: None, secrets={})
 
 
 def failed(snapshot):

@@ -9,7 +9,7 @@ from collect.brokers.test_privileged_reads import RULES, body
 from collect.fakes import FakeZookeeper
 from collect.zookeeper.test_zookeeper_view import failed, look, of, text, znodes
 from kafka_audit.collect.brokers.acls import AclBook
-from kafka_audit.collect.rows.acl_sets import digest, rows_of
+from kafka_audit.collect.rows.acl_sets import acl_rows, digest
 from kafka_audit.collect.zookeeper import security_znodes
 from kafka_audit.collect.zookeeper.multi_read import Znode
 from kafka_audit.collect.zookeeper.security import PLANNED
@@ -209,5 +209,5 @@ def test_ten_thousand_acls_are_decoded_in_no_time():
     znode = Znode(acls(acl(), acl("User:b", "Write")), None)
     started = time.monotonic()
     entries = {one for number in range(10_000) for one in security_znodes.acls("Topic", f"t{number}", "LITERAL", znode)}
-    assert len([*rows_of(digest(entries), entries)]) == 20_000
+    assert len([*acl_rows(digest(entries), entries)]) == 20_000
     assert time.monotonic() - started < 5  # 0.3 s where nothing else runs

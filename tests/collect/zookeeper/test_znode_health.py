@@ -9,7 +9,7 @@ from kazoo.security import ACL, Id
 
 from collect import fakes
 from collect.fakes import FakeZookeeper
-from kafka_audit.collect.sampling.ensemble_differences import find
+from kafka_audit.collect.sampling.ensemble_differences import find_ensemble_differences
 from kafka_audit.collect.zookeeper import ensemble, znode_health
 from kafka_audit.model.cluster import ZookeeperAccess
 from kafka_audit.model.tables import SourceRead, ZookeeperMember
@@ -46,7 +46,7 @@ def saying(text):
 
 
 def asked(*places, known=True):
-    rows = ensemble.read(ZookeeperAccess(connect=",".join(places) + "/kafka"), 1, 0.5, known=known)
+    rows = ensemble.read_servers(ZookeeperAccess(connect=",".join(places) + "/kafka"), 1, 0.5, known=known)
     return [r for r in rows if isinstance(r, ZookeeperMember)], [r for r in rows if isinstance(r, SourceRead)]
 
 
@@ -66,7 +66,10 @@ def test_each_server_is_asked_by_itself():
         (f"zookeeper@{place}", "srvr", "answered") for place in (one, idle, nobody)
     ]
     reasons = []
-    assert find(members, (), reasons) == {("ZooKeeper's server", idle, "idle"), ("ZooKeeper's server", nobody, "down")}
+    assert find_ensemble_differences(members, (), reasons) == {
+        ("ZooKeeper's server", idle, "idle"),
+        ("ZooKeeper's server", nobody, "down"),
+    }
     assert reasons == [f"ZooKeeper at {idle}, {nobody} does not serve"]
 
 
@@ -100,7 +103,7 @@ def test_what_is_no_address_serves_nobody(place):
     "text", ["Mode: \x1b[2J" + "x" * 70000, "Mode: leader\nZxid: 0xzz\nLatency min/avg/max: a/b\nOutstanding: -1\n"]
 )
 def test_hostile_numbers_are_none(text):
-    member = ensemble.parse(text, 1, "zk:2181")
+    member = ensemble.parse_server_answer(text, 1, "zk:2181")
     assert (member.zxid, member.outstanding, member.latency_avg_ms) == (None, None, None)
     assert (member.mode or "").isprintable()
 
@@ -120,7 +123,7 @@ def test_members_of_a_connection_string(connect, found):
 def test_znodes_by_what_anyone_may_do_there():
     client = FakeZookeeper({"/brokers/ids/0": b"", "/controller": b"{}", "/isr_change_notification/a": b""})
     client.acls = {"/controller": [ACL(31, Id("sasl", "kafka")), ACL(1, Id("world", "anyone"))]}
-    found = {node.path: node for node in znode_health.read(client, 1, lambda: 1.0)}
+    found = {node.path: node for node in znode_health.read_znode_health(client, 1, lambda: 1.0)}
     assert found.keys() == {"/brokers", "/brokers/ids", "/controller", "/isr_change_notification"}
     assert (found["/controller"].anyone, found["/brokers"].anyone) == ("r", "crwda")
     assert found["/isr_change_notification"].children == 1
@@ -129,7 +132,9 @@ def test_znodes_by_what_anyone_may_do_there():
 def test_a_heap_of_notices_is_looked_at_twice():
     client = FakeZookeeper({f"/isr_change_notification/n{one}": b"" for one in range(10)} | {"/config/changes/c": b""})
     reasons = []
-    assert find((), znode_health.read(client, 1, lambda: 1.0), reasons) == {("notices", "/isr_change_notification")}
+    assert find_ensemble_differences((), znode_health.read_znode_health(client, 1, lambda: 1.0), reasons) == {
+        ("notices", "/isr_change_notification")
+    }
     assert reasons == ["10 notifications wait in /isr_change_notification"]
 
 

@@ -73,7 +73,7 @@ def _values(one):
 
 
 def test_each_text_of_a_config_map_is_a_broker_with_the_lines_of_the_file():
-    first, second = forms.read(CONFIG_MAP.encode(), "cm.yaml")
+    first, second = forms.read_described(CONFIG_MAP.encode(), "cm.yaml")
     assert _values(first) == {
         "broker.id": ("1", 12),
         "listeners": ("IN://:9092,OUT://:9093", 13),
@@ -84,7 +84,7 @@ def test_each_text_of_a_config_map_is_a_broker_with_the_lines_of_the_file():
 
 
 def test_each_service_is_a_broker_by_the_rules_of_its_image():
-    one, two = forms.read(COMPOSE.encode(), "compose.yaml")
+    one, two = forms.read_described(COMPOSE.encode(), "compose.yaml")
     assert _values(one) == {
         "zookeeper.connect": ("zk:2181", 2),
         "super.users": ("User:a;User:b", 3),
@@ -103,7 +103,7 @@ def test_each_service_is_a_broker_by_the_rules_of_its_image():
 
 
 def test_a_pod_is_a_broker_and_what_stands_elsewhere_is_not_known():
-    (one,) = forms.read(STATEFUL_SET.encode(), "all.yaml")
+    (one,) = forms.read_described(STATEFUL_SET.encode(), "all.yaml")
     assert _values(one) == {
         "node.id": ("", 14),
         "advertised.listeners": ("CLIENT://$(POD_IP):9092", 17),
@@ -117,12 +117,12 @@ def test_a_pod_is_a_broker_and_what_stands_elsewhere_is_not_known():
 
 def test_an_env_file_is_a_broker():
     text = "# kafka\nexport KAFKA_BROKER_ID=1\r\nKAFKA_LOG_DIRS='/a b' # two\nKAFKA_LOG_RETENTION_MS=\"5\"\nPATH=$PATH\n"
-    (one,) = forms.read(text.encode(), "kafka.env")
+    (one,) = forms.read_described(text.encode(), "kafka.env")
     assert _values(one) == {"broker.id": ("1", 2), "log.dirs": ("/a b", 3), "log.retention.ms": ("5", 4)}
 
 
 def test_advertised_without_listeners_is_left_to_the_image_that_an_env_file_does_not_name():
-    (one,) = forms.read(b"KAFKA_BROKER_ID=1\nKAFKA_ADVERTISED_LISTENERS=A://b:1\n", "kafka.env")
+    (one,) = forms.read_described(b"KAFKA_BROKER_ID=1\nKAFKA_ADVERTISED_LISTENERS=A://b:1\n", "kafka.env")
     assert one.unknown == {"listeners"}
 
 
@@ -142,21 +142,21 @@ def test_names_become_keys_as_in_the_images(name, key):
 
 
 def test_escapes_are_read_by_java_in_the_file_that_the_image_writes():
-    (one,) = forms.read(rb"KAFKA_BROKER_ID=1" + b"\n" + rb"KAFKA_SSL_PRINCIPAL_MAPPING_RULES=RULE:a\\.b/c/", "x.env")
+    (one,) = forms.read_described(rb"KAFKA_BROKER_ID=1" + b"\n" + rb"KAFKA_SSL_PRINCIPAL_MAPPING_RULES=RULE:a\\.b/c/", "x.env")
     assert one.properties["ssl.principal.mapping.rules"].value == r"RULE:a\.b/c/"
     with pytest.raises(PropertiesError, match=r"line 2: a \\u without"):
-        forms.read(b"KAFKA_BROKER_ID=1\nKAFKA_LOG_DIRS=C:\\users\n", "x.env")
+        forms.read_described(b"KAFKA_BROKER_ID=1\nKAFKA_LOG_DIRS=C:\\users\n", "x.env")
 
 
 @pytest.mark.parametrize("value", ["${HOST}", "a${env:B:-c}d", "$(POD_IP)", "{{ host }}", "x-{{host}}-y"])
 def test_placeholders_make_a_key_unknown(value):
-    (one,) = forms.read(f"broker.id=1\nadvertised.listeners={value}\n".encode(), "server.properties")
+    (one,) = forms.read_described(f"broker.id=1\nadvertised.listeners={value}\n".encode(), "server.properties")
     assert one.unknown == {"advertised.listeners"}
 
 
 @pytest.mark.parametrize("value", ["$1", "RULE:^CN=(.*?)$/$1/L", "a$b", "{a}", "$"])
 def test_dollars_of_rules_are_no_placeholders(value):
-    (one,) = forms.read(f"broker.id=1\nssl.principal.mapping.rules={value}\n".encode(), "server.properties")
+    (one,) = forms.read_described(f"broker.id=1\nssl.principal.mapping.rules={value}\n".encode(), "server.properties")
     assert not one.unknown
 
 
@@ -173,7 +173,7 @@ OTHERS = {
 
 @pytest.mark.parametrize(("name", "text"), OTHERS.values(), ids=OTHERS.keys())
 def test_what_is_about_something_else_is_no_broker(name, text):
-    assert forms.read(text.encode(), name) == ()
+    assert forms.read_described(text.encode(), name) == ()
 
 
 BROKEN = {
@@ -191,19 +191,21 @@ BROKEN = {
 @pytest.mark.parametrize(("name", "data", "message"), BROKEN.values(), ids=BROKEN.keys())
 def test_what_cannot_be_read_is_told_with_its_line_and_without_its_text(name, data, message):
     with pytest.raises(PropertiesError, match=message) as caught:
-        forms.read(data, name)
+        forms.read_described(data, name)
     assert "password" not in str(caught.value)
 
 
 def test_merges_of_merges_cost_what_they_hold():
     names = "".join(f"x{i}: &x{i} {{<<: [{', '.join([f'*x{i - 1}'] * 9)}]}}\n" for i in range(1, 50))
     text = f"x0: &x0 {{KAFKA_BROKER_ID: 1}}\n{names}services: {{k: {{environment: *x49}}}}\n"
-    (one,) = forms.read(text.encode(), "compose.yaml")
+    (one,) = forms.read_described(text.encode(), "compose.yaml")
     assert _values(one) == {"broker.id": ("1", 1)}
 
 
 def test_a_mapping_that_merges_itself_ends():
-    (one,) = forms.read(b"a: &a\n  <<: [*a, *a]\n  KAFKA_BROKER_ID: 1\nservices: {k: {environment: *a}}\n", "compose.yaml")
+    (one,) = forms.read_described(
+        b"a: &a\n  <<: [*a, *a]\n  KAFKA_BROKER_ID: 1\nservices: {k: {environment: *a}}\n", "compose.yaml"
+    )
     assert _values(one) == {"broker.id": ("1", 3)}
 
 
@@ -211,4 +213,4 @@ def test_thousands_of_merges_are_refused():
     names = "".join(f"a{i}: &a{i} {{<<: *a{i - 1}}}\n" for i in range(1, 20_000))
     text = f"a0: &a0 {{KAFKA_BROKER_ID: 1}}\n{names}services: {{k: {{environment: *a19999}}}}\n"
     with pytest.raises(PropertiesError, match=r"nested too deep|has aliases that expand to more than 500000 values"):
-        forms.read(text.encode(), "compose.yaml")
+        forms.read_described(text.encode(), "compose.yaml")

@@ -42,7 +42,7 @@ READ = {
 @pytest.mark.parametrize(("name", "text"), READ.values(), ids=READ.keys())
 def test_long_texts_are_read_once(name, text):
     started = time.process_time()
-    (broker,) = forms.read(text.encode(), name)
+    (broker,) = forms.read_described(text.encode(), name)
     assert time.process_time() - started < SECONDS
     assert broker.properties["broker.id"].value == "1"
 
@@ -67,7 +67,7 @@ REFUSED = {
 def test_yaml_that_stands_for_too_much_is_refused(text, words):
     started = time.process_time()
     with pytest.raises(PropertiesError, match=words):
-        forms.read(text.encode(), "a.yaml")
+        forms.read_described(text.encode(), "a.yaml")
     assert time.process_time() - started < SECONDS
 
 
@@ -97,7 +97,7 @@ def test_long_values_are_judged_once(key, value, version):
 
 def test_a_file_of_five_thousand_lines_and_a_chart_of_two_megabytes_are_read():
     lines = "".join(f"# what line {i} is for\nlistener.name.internal.key{i}=value {i}\n" for i in range(2500))
-    (broker,) = forms.read(f"{PROPERTIES}{lines}".encode(), "a.properties")
+    (broker,) = forms.read_described(f"{PROPERTIES}{lines}".encode(), "a.properties")
     assert len(broker.properties) == 2502
     chart = "".join(
         f"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c{i}, labels: {{app: kafka, tier: 'data'}}}}\n"
@@ -105,10 +105,10 @@ def test_a_file_of_five_thousand_lines_and_a_chart_of_two_megabytes_are_read():
         for i in range(1500)
     )
     assert len(chart) > 2_000_000
-    assert len(forms.read(chart.encode(), "chart.yaml")) == 1500
+    assert len(forms.read_described(chart.encode(), "chart.yaml")) == 1500
 
 
 def test_anchors_that_services_share_are_merged():
     common = "x-common: &common {KAFKA_ZOOKEEPER_CONNECT: 'zk1:2181', KAFKA_LOG_DIRS: /d}\n"
     services = "".join(f"  k{i}: {{environment: {{<<: *common, KAFKA_BROKER_ID: {i}}}}}\n" for i in range(500))
-    assert len(forms.read(f"{common}services:\n{services}".encode(), "compose.yaml")) == 500
+    assert len(forms.read_described(f"{common}services:\n{services}".encode(), "compose.yaml")) == 500

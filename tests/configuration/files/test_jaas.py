@@ -7,7 +7,7 @@ import pytest
 
 from configuration.files import oracle
 from kafka_audit.configuration.files import jaas
-from kafka_audit.configuration.files.jaas import JaasError, JaasLogin, read
+from kafka_audit.configuration.files.jaas import JaasError, JaasLogin, parse_jaas
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
 SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule"
@@ -73,7 +73,7 @@ def test_texts_are_cut_as_java_cuts_them():
 
 
 def test_both_sides_of_a_plain_login():
-    module = read(f'{PLAIN} required username="kafka" password="a\\"b" user_kafka="a\\"b" user_x=\'y\';')
+    module = parse_jaas(f'{PLAIN} required username="kafka" password="a\\"b" user_kafka="a\\"b" user_x=\'y\';')
     assert list(module.logins()) == [
         JaasLogin("client", "kafka", 'a"b'),
         JaasLogin("server", "kafka", 'a"b'),
@@ -82,18 +82,18 @@ def test_both_sides_of_a_plain_login():
 
 
 def test_scram_has_a_client_side_only():
-    module = read(f"{SCRAM} Required\n username=kafka password=secret user_x=y;")
+    module = parse_jaas(f"{SCRAM} Required\n username=kafka password=secret user_x=y;")
     assert list(module.logins()) == [JaasLogin("client", "kafka", "secret")]
 
 
 def test_kerberos_has_a_principal_and_no_password():
     kerberos = 'com.sun.security.auth.module.Krb5LoginModule required useKeyTab=true principal="kafka/h@R" username=a password=b;'
-    assert list(read(kerberos).logins()) == [JaasLogin("client", "kafka/h@R", "")]
+    assert list(parse_jaas(kerberos).logins()) == [JaasLogin("client", "kafka/h@R", "")]
 
 
 def test_other_modules_tell_no_login():
     oauth = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required username=a password=b principal=c;"
-    assert list(read(oauth).logins()) == []
+    assert list(parse_jaas(oauth).logins()) == []
 
 
 @pytest.mark.parametrize(
@@ -110,10 +110,10 @@ def test_other_modules_tell_no_login():
 )
 def test_what_kafka_refuses_is_told_without_the_text(text, words):
     with pytest.raises(JaasError, match=words) as caught:
-        read(text)
+        parse_jaas(text)
     assert "hunter2" not in str(caught.value)
 
 
 def test_nothing_prints_a_password():
-    assert "hunter2" not in repr(read(f"{PLAIN} required username=a password=hunter2;"))
-    assert "hunter2" not in repr(list(read(f"{PLAIN} required username=a password=hunter2;").logins()))
+    assert "hunter2" not in repr(parse_jaas(f"{PLAIN} required username=a password=hunter2;"))
+    assert "hunter2" not in repr(list(parse_jaas(f"{PLAIN} required username=a password=hunter2;").logins()))

@@ -6,7 +6,7 @@ import secrets
 import pytest
 
 from configuration.files import oracle
-from kafka_audit.configuration.files.java import PropertiesError, read
+from kafka_audit.configuration.files.java import PropertiesError, parse_properties
 
 CASES = 2000
 PIECES = [
@@ -58,7 +58,7 @@ def generated(dice):
 
 def ours(data):
     try:
-        return {key: one.value for key, one in read(data).items()}
+        return {key: one.value for key, one in parse_properties(data).items()}
     except PropertiesError:
         return None
 
@@ -79,10 +79,10 @@ def test_files_are_read_as_java_reads_them():
     [("a=1", 1), ("\n# x\n\na=1", 4), ("b=1\\\n  2\r\na=1", 3), ("a=0\na\\\n =1", 2), ("! x\\\na=1", 2), ("b\ra=1", 2)],
 )
 def test_the_line_is_that_of_the_last_definition(text, line):
-    assert read(text.encode())["a"].line == line
-    assert read(text.encode())["a"].value == "1"
+    assert parse_properties(text.encode())["a"].line == line
+    assert parse_properties(text.encode())["a"].value == "1"
 
 
 def test_a_refusal_names_the_line():
     with pytest.raises(PropertiesError, match=r"^line 3: a \\u without four hexadecimal digits$"):
-        read(b"a=1\n\nb=C:\\users\n")
+        parse_properties(b"a=1\n\nb=C:\\users\n")

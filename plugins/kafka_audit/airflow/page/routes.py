@@ -151,7 +151,7 @@ def history(visible: VisibleClusters, name: str, a: str = "", b: str = "", befor
     compared = None
     if len(chain) > 1:
         first, last = (_document(visible, digest.snapshot_id) for digest in (chain[0], chain[-1]))
-        compared = timeline.compare(first, last, chain[1:])
+        compared = timeline.compare_reports(first, last, chain[1:])
     return pages.history(
         name,
         digests,

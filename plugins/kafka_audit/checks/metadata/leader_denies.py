@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import MOVING, nothing_asked
-from kafka_audit.cluster.broker_reads import LIST_OFFSETS, BrokerReads, named
+from kafka_audit.cluster.broker_reads import LIST_OFFSETS, BrokerReads, first_partitions
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import LeadershipAnswer, LeadershipAsked
@@ -65,7 +65,7 @@ def leader_denies(view: ClusterView) -> Iterator[Judgement]:
         twice = {(row.topic, row.partition): row.error for row in mine if _claim(row) in earlier}
         if twice:
             errors = ", ".join(f"{code} {_DENIALS[code]}" for code in sorted(set(twice.values())))
-            failure = evidence | {"count": len(twice), "partitions": named(twice), "errors": errors}
+            failure = evidence | {"count": len(twice), "partitions": first_partitions(twice), "errors": errors}
             yield view.judge("KA104", resource, Status.FAIL, failure)
         elif mine:
             yield view.judge("KA104", resource, Status.UNKNOWN, evidence | MOVING)

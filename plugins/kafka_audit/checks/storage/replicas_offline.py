@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import nothing_asked
-from kafka_audit.cluster.broker_reads import LIST_OFFSETS, STORAGE_ERROR, BrokerReads, named
+from kafka_audit.cluster.broker_reads import LIST_OFFSETS, STORAGE_ERROR, BrokerReads, first_partitions
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import LeadershipAnswer, LeadershipAsked
@@ -59,7 +59,7 @@ def replicas_offline(view: ClusterView) -> Iterator[Judgement]:
         evidence: dict[str, object] = {"broker": broker, "who": f"broker {broker}"}
         evidence["listed_offline"] = row.listed_offline if row else 0
         if offline:
-            evidence |= {"count": len(offline), "partitions": named(offline)}
+            evidence |= {"count": len(offline), "partitions": first_partitions(offline)}
             yield view.judge("KA503", resource, Status.FAIL, evidence)
         elif row is None:
             gap = reads.gap(broker)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from kafka_audit.collect.connections.budget import Budget
 from kafka_audit.collect.connections.protocol_types import Cursor, WireError
-from kafka_audit.collect.rows.acl_sets import AclEntry, digest, rows_of
+from kafka_audit.collect.rows.acl_sets import AclEntry, acl_rows, digest
 from kafka_audit.model.tables import Acl
 
 VERSIONS = (0, 3)
@@ -31,7 +31,9 @@ class AclsRefusal(NamedTuple):
     message: str | None
 
 
-def read_answer(body: bytes, version: int, check: Callable[[int], None] = lambda _: None) -> frozenset[AclEntry] | AclsRefusal:
+def decode_acls_answer(
+    body: bytes, version: int, check: Callable[[int], None] = lambda _: None
+) -> frozenset[AclEntry] | AclsRefusal:
     """Decode a DescribeAcls response body, versions 0 to 3; raises WireError.
 
     Args:
@@ -109,7 +111,7 @@ class AclBook:
         key = (version, hashlib.blake2b(body, digest_size=16).digest())
         with self._lock:
             if key not in self._bodies:
-                found = read_answer(body, version, check)
+                found = decode_acls_answer(body, version, check)
                 if isinstance(found, AclsRefusal):
                     return found
                 named = digest(found)
@@ -123,4 +125,4 @@ class AclBook:
     def rows(self, digests: Iterable[str]) -> Iterator[Acl]:
         """Yield the rows of the sets with these digests, each once."""
         for named in sorted(set(digests) & self._sets.keys()):
-            yield from rows_of(named, self._sets[named])
+            yield from acl_rows(named, self._sets[named])

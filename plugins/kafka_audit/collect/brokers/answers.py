@@ -24,14 +24,14 @@ def each(array: Sequence[Any] | None, what: str) -> Sequence[Any]:
     return array
 
 
-def text(found: object, what: str) -> str:
+def checked_text(found: object, what: str) -> str:
     """Return a text, which may be empty; raises ReadError where it is missing."""
     if not isinstance(found, str):
         refuse(f"{what}: null instead of a text")
     return found
 
 
-def name(found: object, what: str) -> str:
+def checked_name(found: object, what: str) -> str:
     """Return a text that is not empty; raises ReadError."""
     if not isinstance(found, str) or not found:
         refuse(f"{what} without a name")

@@ -71,11 +71,11 @@ class BrokerAsker:
         """Ask at every address; a broker that does not answer is rows, never an exception."""
         for target in self._targets:
             asking = Asking(sample=self._sample, observer=target.observer, target=target.address)
-            steps = endpoint_probes.walk_from_here(target, self._options.read_s, self._options.logins, self._options.budget)
+            steps = endpoint_probes.probe_from_here(target, self._options.read_s, self._options.logins, self._options.budget)
             try:
                 self._options.logins.demand_known(target)
                 if steps[-1].outcome != "ok":
-                    raise endpoint_probes.as_read_error(steps[-1], target.address)
+                    raise endpoint_probes.read_error_of_probe(steps[-1], target.address)
                 with any_answer():
                     steps += self._converse(asking, target, self._options.at(target))
             except NotAsked as told:
@@ -203,7 +203,7 @@ class BrokerAsker:
     def _configs(self, talk: Conversation, target: Target) -> tuple[BrokerConfig, ...]:
         """Return the broker's settings; raises ReadError. One without a name may be any, so then none of them is known."""
         entries = answers.each(self._describe(talk, str(target.broker_id)).configs, "settings")
-        answers.once((answers.name(entry.name, "a setting") for entry in entries), "a setting")
+        answers.once((answers.checked_name(entry.name, "a setting") for entry in entries), "a setting")
         _demand_honest_size(entries)
         talk.add_rows(len(entries))
         return tuple(self._config(target, entry) for entry in entries)
@@ -266,7 +266,7 @@ class BrokerAsker:
         self._rows += reads.rows
         if view is not None and asked == target.broker_id and DescribeQuorumRequest.API_KEY in talk.apis:  # else ZooKeeper tells
             topics = self._book.topics(view.topics_digest)
-            settings = asking.read(self._rows, TOPIC_CONFIGS, lambda: topic_configs.ask(talk, target, topics))
+            settings = asking.read(self._rows, TOPIC_CONFIGS, lambda: topic_configs.ask_topic_configs(talk, target, topics))
             self._of_topics = Collected(large={} if settings is None else {TopicConfig: settings})
         self._rows += reads.ask_quorum()
 

@@ -68,7 +68,7 @@ class GroupReads:
         names: dict[bool, list[str]] = {False: [], True: []}
         for one in consumers:
             new = (getattr(one, "group_type", None) or "").lower() == _NEW_PROTOCOL
-            names[new].append(answers.text(one.group_id, "a group"))
+            names[new].append(answers.checked_text(one.group_id, "a group"))
         return sorted(names[False]), sorted(names[True])
 
     def _described(self, names: Sequence[str]) -> Sequence[Any]:
@@ -101,7 +101,7 @@ class GroupReads:
                     sample=self._asking.sample,
                     observer=self._target.observer,
                     broker_id=self._target.broker_id,
-                    group=answers.text(group.group_id, "a group"),
+                    group=answers.checked_text(group.group_id, "a group"),
                     state=group.group_state or "",
                     client_id=member.client_id or "",
                     host=(member.client_host or "").removeprefix("/"),
@@ -127,7 +127,7 @@ def _assigned(member: Any, add_rows: Callable[[int], None]) -> tuple[str, ...]: 
 def _assigned_by_new(member: Any, add_rows: Callable[[int], None]) -> tuple[str, ...]:  # noqa: ANN401 -- see above
     """Return assigned partitions as the coordinator holds them."""
     found = answers.each(member.assignment.topic_partitions, "assigned topics")
-    topics = [(answers.text(one.topic_name, "a topic"), answers.each(one.partitions, "partitions")) for one in found]
+    topics = [(answers.checked_text(one.topic_name, "a topic"), answers.each(one.partitions, "partitions")) for one in found]
     return _partitions(topics, add_rows)
 
 

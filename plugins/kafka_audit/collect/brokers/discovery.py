@@ -7,7 +7,7 @@ from functools import partial
 
 from kafka.protocol.metadata import MetadataRequest
 
-from kafka_audit.collect.brokers.metadata import VERSIONS, ListedBroker, MetadataError, read_answer
+from kafka_audit.collect.brokers.metadata import VERSIONS, ListedBroker, MetadataError, decode_metadata_answer
 from kafka_audit.collect.brokers.views import MOST_LISTED, as_advertised
 from kafka_audit.collect.connections.conversation import ClientOptions, Conversation
 from kafka_audit.collect.connections.parallel import side_by_side
@@ -50,7 +50,7 @@ def discover(
 def _listed_by(
     target: Target, options: ClientOptions, behind: Mapping[tuple[str, int], tuple[str, int]]
 ) -> tuple[ListedBroker, ...]:
-    if endpoint_probes.walk_from_here(target, options.read_s, options.logins, options.budget)[-1].outcome != "ok":
+    if endpoint_probes.probe_from_here(target, options.read_s, options.logins, options.budget)[-1].outcome != "ok":
         return ()
     try:
         with Conversation(*target.dialled, options.at(target)) as talk:
@@ -58,7 +58,7 @@ def _listed_by(
             if not version:
                 return ()
             most = MOST_LISTED * options.budget.limits.brokers
-            listed = read_answer(talk.ask_metadata(version, topics=[]), version, most_brokers=most).brokers
+            listed = decode_metadata_answer(talk.ask_metadata(version, topics=[]), version, most_brokers=most).brokers
             return tuple(as_advertised(one, behind) for one in listed)
     except (ReadError, MetadataError):
         return ()

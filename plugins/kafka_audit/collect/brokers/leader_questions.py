@@ -120,7 +120,7 @@ class _Reference:
     leader_epoch: Ints
 
 
-def plan(found: Collected, book: ViewBook) -> LeaderQuestionPlan:
+def plan_leader_questions(found: Collected, book: ViewBook) -> LeaderQuestionPlan:
     """Return what to ask after everything else of a sample was read.
 
     Args:

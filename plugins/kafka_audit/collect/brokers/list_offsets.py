@@ -57,7 +57,7 @@ class _ListOffsetsRequest:
         return self._empty.header
 
 
-def request(page: LeaderQuestions, version: int) -> RawRequest:
+def list_offsets_request(page: LeaderQuestions, version: int) -> RawRequest:
     """Return a request for the earliest offsets, whose answer is `errors`' to read."""
     with_epoch = version >= _WITH_EPOCH
     rows = np.empty(len(page), _ASKED[with_epoch])

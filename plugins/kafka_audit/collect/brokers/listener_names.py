@@ -26,7 +26,7 @@ _ANY_HOST = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 -- what settings say,
 _Places = Mapping[int, Mapping[tuple[str, int], str]]
 
 
-def named(rows: Iterable[Row]) -> tuple[Row, ...]:
+def with_listener_names(rows: Iterable[Row]) -> tuple[Row, ...]:
     """Return the rows with the listener's name wherever settings tell it by the address: the broker's own, else of who lists it.
 
     Args:

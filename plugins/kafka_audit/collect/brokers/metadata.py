@@ -103,7 +103,7 @@ class _TopicCursor(Cursor):
         self.version = version
 
 
-def read_answer(
+def decode_metadata_answer(
     body: bytes, version: int, known: Known | None = None, *, most_brokers: int = MOST, check: Check = _anyhow
 ) -> MetadataAnswer:
     """Walk through a response body (after its header); raises MetadataError, and what `check` raises.

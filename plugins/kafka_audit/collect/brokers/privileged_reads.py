@@ -109,7 +109,7 @@ class ProtectedReads:
             demand(answer.error_code, None, _NEEDS)
         if not answer.results:  # a broker without a directory does not run
             raise ReadError(CLUSTER_DENIED, "an empty list, which this version returns if access is denied", MAY_DESCRIBE)
-        answers.once((answers.name(one.log_dir, "a log dir") for one in answer.results), "a log dir")
+        answers.once((answers.checked_name(one.log_dir, "a log dir") for one in answer.results), "a log dir")
         futures = (bool(partition.is_future_key) for one in answer.results for _, partition in _partitions(one))
         self._talk.add_rows(len(answer.results) + sum(futures))
         moving = (row for one in answer.results for row in self._future_replicas(one))
@@ -178,7 +178,7 @@ class ProtectedReads:
             Reassignment(
                 sample=self._sample,
                 observer=self._target.observer,
-                topic=answers.name(topic.name, "a topic"),
+                topic=answers.checked_name(topic.name, "a topic"),
                 partition=answers.at_least(0, one.partition_index, f"a partition of {topic.name}"),
                 replicas=tuple(answers.each(one.replicas, f"replicas of {topic.name}")),
                 adding=tuple(answers.each(one.adding_replicas, f"replicas that {topic.name} gets")),
@@ -205,7 +205,7 @@ def _partitions(one: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 -- kafka
     """Yield the replicas in a log dir, each with its topic."""
     for topic in answers.each(one.topics, "topics in a log dir"):
         for partition in answers.each(topic.partitions, "partitions in a log dir"):
-            yield answers.name(topic.name, "a topic"), partition
+            yield answers.checked_name(topic.name, "a topic"), partition
 
 
 def _known(number: int, what: str) -> int | None:

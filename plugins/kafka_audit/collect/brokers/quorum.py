@@ -9,7 +9,7 @@ from kafka.protocol.admin import DescribeClusterRequest, DescribeQuorumRequest
 from kafka_audit.collect.brokers import answers
 from kafka_audit.collect.connections.conversation import ClientOptions, Conversation, demand
 from kafka_audit.collect.connections.credentials import NotAsked
-from kafka_audit.collect.connections.targets import UNREGISTERED, Target, joined, split_address, ways
+from kafka_audit.collect.connections.targets import UNREGISTERED, Target, host_and_port, split_address, ways
 from kafka_audit.collect.probes import endpoint_probes
 from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED, MAY_DESCRIBE, Asking, ReadError, any_answer
 from kafka_audit.model.cluster import Cluster
@@ -134,12 +134,12 @@ class ControllerAsker:
     def ask(self) -> tuple[Row, ...]:
         """Ask; a controller that does not answer is rows, never an exception."""
         target, options = self._target, self._options
-        steps = endpoint_probes.walk_from_here(target, options.read_s, options.logins, options.budget)
+        steps = endpoint_probes.probe_from_here(target, options.read_s, options.logins, options.budget)
         node: int | None = None
         try:
             options.logins.demand_known(target)
             if steps[-1].outcome != "ok":
-                raise endpoint_probes.as_read_error(steps[-1], target.address)
+                raise endpoint_probes.read_error_of_probe(steps[-1], target.address)
             with any_answer():
                 node = self._converse()
         except NotAsked as told:
@@ -197,6 +197,10 @@ class ControllerAsker:
         answer = talk.ask(DescribeClusterRequest(version=version, endpoint_type=_CONTROLLERS))
         demand(answer.error_code, answer.error_message, _NEEDS, _ELSE)
         listed = answers.each(answer.brokers, "controllers")
-        mine = {one.broker_id for one in listed if joined(answers.name(one.host, "a host"), one.port) == self._target.advertised}
+        mine = {
+            one.broker_id
+            for one in listed
+            if host_and_port(answers.checked_name(one.host, "a host"), one.port) == self._target.advertised
+        }
         node = answers.int32(min(mine), "the controller's id") if len(mine) == 1 else None
         return node, answers.at_least(-1, answer.controller_id, "the leader's id")

@@ -21,7 +21,7 @@ _MOST = 100
 _NEEDS = {CLUSTER_DENIED: MAY_DESCRIBE}
 
 
-def read(rows: Iterable[Row], protocol: str, sample: int, options: ClientOptions) -> tuple[Row, ...]:
+def read_scram_users(rows: Iterable[Row], protocol: str, sample: int, options: ClientOptions) -> tuple[Row, ...]:
     """Return the credentials of those users, and how asking ended; nothing where files name no such login or nobody leads.
 
     Args:
@@ -71,7 +71,7 @@ def _describe(talk: Conversation, users: Sequence[str]) -> tuple[ScramUser, ...]
             demand(one.error_code, one.error_message, _NEEDS)
     talk.add_rows(sum(len(answers.each(one.credential_infos, "credentials")) for one in results if one.error_code != _NOT_FOUND))
     return tuple(
-        ScramUser(user=answers.name(one.user, "a user"), mechanism=_MECHANISMS[info.mechanism])
+        ScramUser(user=answers.checked_name(one.user, "a user"), mechanism=_MECHANISMS[info.mechanism])
         for one in results
         if one.error_code != _NOT_FOUND
         for info in answers.each(one.credential_infos, "credentials")

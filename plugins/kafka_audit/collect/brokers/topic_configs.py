@@ -20,7 +20,7 @@ _PAGE = 500
 _GONE = "UNKNOWN_TOPIC_OR_PARTITION"
 
 
-def ask(talk: Conversation, target: Target, topics: Sequence[str]) -> pa.Table:
+def ask_topic_configs(talk: Conversation, target: Target, topics: Sequence[str]) -> pa.Table:
     """Ask the broker at the open connection what these topics set for themselves; raises ReadError where one does not tell."""
     settings = TopicConfigs(target.observer)
     refused: list[str] = []
@@ -45,7 +45,7 @@ def _page(talk: Conversation, topics: Sequence[str]) -> Sequence[Any]:
     resources = [kind(resource_type=_TOPIC_RESOURCE, resource_name=one, configuration_keys=list(KEYS)) for one in topics]
     version = talk.version(DescribeConfigsRequest)
     found = answers.each(talk.ask(DescribeConfigsRequest(version=version, resources=resources)).results, "results")
-    answers.once((answers.name(one.resource_name, "a topic") for one in found), "a topic")
+    answers.once((answers.checked_name(one.resource_name, "a topic") for one in found), "a topic")
     if missing := len({*topics} - {one.resource_name for one in found}):
         answers.refuse(f"nothing about {missing} of {len(topics)} topics")
     return found

@@ -16,7 +16,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_audit.collect.brokers.acls import AclBook
-from kafka_audit.collect.brokers.metadata import ListedBroker, ListedTopics, MetadataError, head, read_answer, read_topics, weight
+from kafka_audit.collect.brokers.metadata import (
+    ListedBroker,
+    ListedTopics,
+    MetadataError,
+    decode_metadata_answer,
+    head,
+    read_topics,
+    weight,
+)
 from kafka_audit.collect.connections.budget import Budget, out_of_time
 from kafka_audit.collect.rows.collected import Large
 from kafka_audit.collect.rows.columns import Ints, empty, nullable, table
@@ -126,7 +134,7 @@ class ViewBook:
 
         most = MOST_LISTED * budget.limits.brokers
         known = self._known[version]
-        answer = read_answer(body, version, known.by_head, most_brokers=most, check=check)
+        answer = decode_metadata_answer(body, version, known.by_head, most_brokers=most, check=check)
         brokers = tuple(sorted((as_advertised(one, behind) for one in answer.brokers), key=lambda one: one.broker_id))
         entries = self._read_topics(answer.topics, version, budget)
         topics_digest = self._list_digest(entries, version, budget)

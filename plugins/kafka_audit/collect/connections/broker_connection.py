@@ -22,7 +22,7 @@ from kafka.protocol.metadata import MetadataRequest
 from kafka.protocol.parser import KafkaProtocol
 from kafka.protocol.sasl import SaslAuthenticateRequest
 
-from kafka_audit.collect.connections.budget import Budget, end
+from kafka_audit.collect.connections.budget import Budget, end_connection
 from kafka_audit.collect.connections.kafka_errors import UNDECODABLE
 from kafka_audit.collect.rows.source_reads import ReadError
 
@@ -308,7 +308,7 @@ class Manager(KafkaConnectionManager):  # type: ignore[misc] # see above
         super().close(node_id, timeout_ms)
         if self._socket is not None:
             self._budget.closed(self._socket)
-            end(self._socket)
+            end_connection(self._socket)
             with suppress(OSError):
                 self._socket.close()
 

@@ -119,7 +119,7 @@ class Budget:
             left, self._shared.sockets = self._shared.sockets, set()
             self._shared.condition.notify_all()
         for one in left:
-            end(one)
+            end_connection(one)
 
     def receive(self, size: int) -> None:
         """Count bytes that arrived; raises ReadError where all connections together hold more than `limits.bytes`."""
@@ -197,7 +197,7 @@ class Budget:
             self._shared.largest = max(size, self._shared.largest or 0)
 
 
-def end(connection: socket.socket) -> None:
+def end_connection(connection: socket.socket) -> None:
     """End a connection that another thread may wait for: it wakes up, and closes the socket itself."""
     with suppress(OSError):
         # Not the method of a TLS socket, which would take its state away from the thread that uses it.

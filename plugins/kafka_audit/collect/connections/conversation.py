@@ -27,7 +27,7 @@ from kafka_audit.collect.connections.kafka_errors import UNSUPPORTED, as_read_er
 from kafka_audit.collect.connections.raw_requests import RawRequest
 from kafka_audit.collect.connections.sasl import register
 from kafka_audit.collect.connections.sockets import Failure, allowed, resolve
-from kafka_audit.collect.connections.targets import Target, joined
+from kafka_audit.collect.connections.targets import Target, host_and_port
 from kafka_audit.collect.rows.source_reads import ReadError
 from kafka_audit.model.cluster import Cluster
 
@@ -83,7 +83,7 @@ class Conversation:
             self._manager = Manager(
                 self._net,
                 options.budget,
-                bootstrap_servers=[joined(host, port)],
+                bootstrap_servers=[host_and_port(host, port)],
                 client_id=CLIENT,
                 client_software_name=CLIENT,
                 client_software_version=__version__,
@@ -114,7 +114,7 @@ class Conversation:
             return allowed(found, named=self._options.budget.excepts(host, port))
         except Failure as failure:
             _, error, _, needs = failure.step
-            raise ReadError(error or "no address", f"{joined(host, port)}: {error}", needs) from None
+            raise ReadError(error or "no address", f"{host_and_port(host, port)}: {error}", needs) from None
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """Close the connection and its selector."""

@@ -27,11 +27,18 @@ from kafka.net.sasl.oauth import AbstractTokenProvider
 
 from kafka_audit.collect.connections.login_attempts import Attempts, LoginTarget
 from kafka_audit.collect.connections.sockets import context
-from kafka_audit.collect.connections.targets import PLAINTEXT, Target, joined, split_address, ways
-from kafka_audit.collect.rows.source_reads import MECHANISM_REFUSED, NO_CREDENTIALS, NOT_SUPPORTED, NOT_TRUSTED, ReadError, clean
+from kafka_audit.collect.connections.targets import PLAINTEXT, Target, host_and_port, split_address, ways
+from kafka_audit.collect.rows.source_reads import (
+    MECHANISM_REFUSED,
+    NO_CREDENTIALS,
+    NOT_SUPPORTED,
+    NOT_TRUSTED,
+    ReadError,
+    clean_line,
+)
 from kafka_audit.model.cluster import Cluster, Security, Tls
 from kafka_audit.model.errors import UsageError
-from kafka_audit.model.trusted_hosts import is_host, line, normal_host, parse
+from kafka_audit.model.trusted_hosts import is_host, line, normal_host, parse_trusted_hosts
 
 _PROTOCOLS_DIFFER = "protocols differ"
 IN_CLEAR_TEXT = frozenset({"PLAIN", "OAUTHBEARER"})
@@ -99,7 +106,7 @@ class ClusterLogins:
         if cluster.zookeeper is not None:
             demand_files(cluster.zookeeper.tls, f"clusters.{cluster.name}.zookeeper.tls")
         self._named = _named(cluster)
-        self._trusted = tuple(parse(one) for one in cluster.trusted_hosts)
+        self._trusted = tuple(parse_trusted_hosts(one) for one in cluster.trusted_hosts)
 
     def security(self, target: Target) -> Security | None:
         """Return what the cluster file says of a listener, None where it says nothing."""
@@ -130,7 +137,7 @@ class ClusterLogins:
 
     def offers(self, target: Target, mechanisms: str) -> None:
         """Keep what a listener offers, so that no login is tried that cannot succeed."""
-        self._offered[target.address] = clean(mechanisms)
+        self._offered[target.address] = clean_line(mechanisms)
 
     def passwords(self) -> frozenset[str]:
         """Return every password that the cluster file names, as far as they are there."""
@@ -177,7 +184,7 @@ class ClusterLogins:
         self._demand_offered(target, security)
         options["sasl_mechanism"] = mechanism
         place = LoginTarget(
-            address=joined(*_compared(*target.dialled)),
+            address=host_and_port(*_compared(*target.dialled)),
             listener=target.listener,
             host=None if self.names(target) else normal_host(target.dialled[0]),
         )
@@ -205,14 +212,14 @@ class ClusterLogins:
         if mechanism not in _PASSWORDS or self.names(target):
             return
         if not security.protocol.endswith("SSL") and mechanism in IN_CLEAR_TEXT:
-            where = f"{clean(target.address)} is not in the cluster file"
+            where = f"{clean_line(target.address)} is not in the cluster file"
             raise ReadError(
                 NOT_TRUSTED,
                 f"not tried: {mechanism} without TLS sends the password in clear text, and {where}",
-                f"{clean(target.advertised)} in bootstrap of the cluster file, or a listener with TLS or SCRAM",
+                f"{clean_line(target.advertised)} in bootstrap of the cluster file, or a listener with TLS or SCRAM",
             )
         if not self._matches(target):
-            message = f"not tried: {clean(target.address)} is neither in the cluster file nor in its trusted_hosts"
+            message = f"not tried: {clean_line(target.address)} is neither in the cluster file nor in its trusted_hosts"
             raise ReadError(NOT_TRUSTED, message, trusting(target.host))
 
     def _demand_offered(self, target: Target, security: Security) -> None:
@@ -318,7 +325,7 @@ _PLAIN_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 
 def _name(target: Target) -> str:
     """Return a listener's name for people and for a line of YAML: it comes from the cluster."""
-    name = clean(target.listener)
+    name = clean_line(target.listener)
     return name if _PLAIN_NAME.fullmatch(name) else json.dumps(name, ensure_ascii=False)
 
 
@@ -326,6 +333,6 @@ def _wanted(target: Target) -> str:
     what = (
         "protocol: SSL, ca_file: …"
         if target.protocol == "SSL"
-        else f"protocol: {clean(target.protocol)}, mechanism: …, username: …, password_env: …"
+        else f"protocol: {clean_line(target.protocol)}, mechanism: …, username: …, password_env: …"
     )
     return f"listeners: {{{_name(target)}: {{{what}}}}} in the cluster file"

@@ -106,7 +106,7 @@ def tls_words(text: str) -> str:
     return next((words for part, words in TLS_WORDS if part in said), HANDSHAKE_REFUSED)
 
 
-def words(error: Exception) -> str:
+def error_text(error: Exception) -> str:
     """Return our word for an error of the operating system or of TLS."""
     if isinstance(error, socket.timeout):
         return TIMEOUT
@@ -208,7 +208,7 @@ def connect(
             sock.connect(address)
         except OSError as error:
             sock.close()
-            last = words(error)
+            last = error_text(error)
         else:
             return sock
     raise Failure(last)
@@ -255,7 +255,7 @@ def secure(
             secured = context(trusted, named, files).wrap_socket(sock, server_hostname=name)
         except (OSError, ValueError) as problem:
             sock.close()
-            said = words(problem)
+            said = error_text(problem)
             if said not in MISTRUST:
                 raise Failure(error or said)  # noqa: B904 -- the text is all that travels
             error = error or said

@@ -32,7 +32,7 @@ class Target:
     @property
     def advertised(self) -> str:
         """Host and port as the broker gives them."""
-        return joined(self.host, self.port)
+        return host_and_port(self.host, self.port)
 
     @property
     def address(self) -> str:
@@ -50,7 +50,7 @@ class Target:
         return f"broker@{self.advertised}" if self.broker_id == UNREGISTERED else f"broker:{self.broker_id}"
 
 
-def joined(host: str, port: int) -> str:
+def host_and_port(host: str, port: int) -> str:
     """Return HOST:PORT, an IPv6 address in brackets."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
@@ -145,12 +145,12 @@ def bootstrap_targets(cluster: Cluster, endpoints: Iterable[RegisteredEndpoint])
     Raises:
         UsageError: an address cannot be read.
     """
-    advertised = {joined(one.host, one.port) for one in endpoints}
+    advertised = {host_and_port(one.host, one.port) for one in endpoints}
     taken = advertised | {cluster.reach[one] for one in advertised if one in cluster.reach}
     found = []
     for text in dict.fromkeys(cluster.bootstrap):
         host, port = split_address(text, f"clusters.{cluster.name}.bootstrap")
-        address = joined(host, port)
+        address = host_and_port(host, port)
         if address not in taken:
             protocol = cluster.security.protocol
             way = ways(cluster).get((normal_host(host), port))

@@ -59,7 +59,7 @@ class Scan:
     registered: tuple[Stamp, int | None] | None
 
 
-def stamp(line: str) -> Stamp | None:
+def line_stamp(line: str) -> Stamp | None:
     """Return a line's time: log4j's default, Strimzi's, ISO 8601, or that of a JSON layout; None where there is none."""
     match = _TIME.match(line)
     if match is None and line.startswith("{"):
@@ -83,7 +83,7 @@ def scan(text: str, broker: int) -> Scan:
     newest: Stamp | None = None
     registered: tuple[Stamp, int | None] | None = None
     for number, line in enumerate(lines):
-        current = stamp(line) or current
+        current = line_stamp(line) or current
         if current is not None and (newest is None or current.ms > newest.ms):
             newest = current
         matches.extend(_matches(lines, number, current, broker))
@@ -114,7 +114,7 @@ def _matches(lines: Sequence[str], number: int, when: Stamp | None, broker: int)
 def _below(lines: Sequence[str], number: int) -> Iterator[str]:
     """Yield the exceptions that stand directly below a line and belong to it."""
     for line in lines[number + 1 : number + 1 + _BELOW]:
-        if stamp(line) is not None:
+        if line_stamp(line) is not None:
             return
         if _EXCEPTION.match(line):
             yield line

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from kafka_audit.collect.logs.lines import Scan, SignatureMatch, Stamp
 from kafka_audit.collect.rows.masking import masked
-from kafka_audit.collect.rows.source_reads import clean
+from kafka_audit.collect.rows.source_reads import clean_line
 from kafka_audit.model.tables import LogLine, RegisteredBroker
 
 LONGEST = 400
@@ -91,7 +91,7 @@ def start_ms(tails: Sequence[Tail], told: Zone) -> int | None:
     return max((one for one in starts if one is not None), default=None)
 
 
-def rows(broker: int, tails: Sequence[Tail], told: Zone, starts: Mapping[int, int], sample: int) -> Iterator[LogLine]:
+def log_rows(broker: int, tails: Sequence[Tail], told: Zone, starts: Mapping[int, int], sample: int) -> Iterator[LogLine]:
     """Yield a row for each kind of line, at most `MOST_ROWS`.
 
     Args:
@@ -130,9 +130,9 @@ def _row(tail: Tail, told: Zone, found: Sequence[SignatureMatch], start: int | N
         supports=newest.supports,
         part=newest.part,
         about_broker=newest.about,
-        address=None if newest.address is None else clean(newest.address),
-        detail=None if newest.detail is None else clean(masked(newest.detail), LONGEST),
-        text=clean(masked(newest.text), LONGEST),
+        address=None if newest.address is None else clean_line(newest.address),
+        detail=None if newest.detail is None else clean_line(masked(newest.detail), LONGEST),
+        text=clean_line(masked(newest.text), LONGEST),
         written=None if newest.stamp is None else newest.stamp.text,
         matches=len(found),
         first_ms=min(timed, default=None),

@@ -10,7 +10,7 @@ from kafka_audit.collect.logs import rows, tails
 from kafka_audit.collect.logs.rows import Tail
 from kafka_audit.collect.logs.tails import LogSource
 from kafka_audit.collect.probes import command_vantages
-from kafka_audit.collect.rows.source_reads import Asking, ReadError, clean
+from kafka_audit.collect.rows.source_reads import Asking, ReadError, clean_line
 from kafka_audit.model.cluster import Cluster, Logs
 from kafka_audit.model.tables import RegisteredBroker, Row
 
@@ -26,7 +26,7 @@ def operation(place: LogSource) -> str:
     return f"logs {place.log}"
 
 
-def read(  # noqa: PLR0913, PLR0917 -- where, whose, until when, and what to keep from commands
+def read_logs(  # noqa: PLR0913, PLR0917 -- where, whose, until when, and what to keep from commands
     cluster: Cluster,
     brokers: Collection[int],
     registered: Iterable[RegisteredBroker],
@@ -68,7 +68,7 @@ def read(  # noqa: PLR0913, PLR0917 -- where, whose, until when, and what to kee
     starts |= {broker: row.registered_ms for broker, row in told.items()}
     for broker, some in newest.items():
         reads: list[Row] = []
-        asking = Asking(sample=sample, observer=f"logs:{broker}", target=", ".join(clean(tail.log) for tail in some))
+        asking = Asking(sample=sample, observer=f"logs:{broker}", target=", ".join(clean_line(tail.log) for tail in some))
         lines = partial(_lines, broker, some, zones[broker], starts, sample)
         told_lines = asking.read(reads, "logs, what they say", lines)
         found += reads if told_lines is None else told_lines  # that they were read has its row already
@@ -76,7 +76,7 @@ def read(  # noqa: PLR0913, PLR0917 -- where, whose, until when, and what to kee
 
 
 def _lines(broker: int, some: Sequence[Tail], zone: rows.Zone, starts: Mapping[int, int], sample: int) -> tuple[Row, ...]:
-    return tuple(rows.rows(broker, some, zone, starts, sample))
+    return tuple(rows.log_rows(broker, some, zone, starts, sample))
 
 
 class _LogReader:
@@ -107,7 +107,7 @@ class _LogReader:
 
     def _one(self, place: LogSource, until: float) -> _Answer:
         try:
-            return tails.read(place, min(self._read_s, max(0.0, until - time.monotonic())), self._environment)
+            return tails.read_log_tail(place, min(self._read_s, max(0.0, until - time.monotonic())), self._environment)
         except ReadError as error:
             return error
 

@@ -11,7 +11,7 @@ from kafka_audit.collect.logs.lines import scan
 from kafka_audit.collect.logs.rows import Tail
 from kafka_audit.collect.probes import command_vantages
 from kafka_audit.collect.properties.sources import may_be_raised, words_of
-from kafka_audit.collect.rows.source_reads import ReadError, clean, now_ms
+from kafka_audit.collect.rows.source_reads import ReadError, clean_line, now_ms
 
 MOST_BYTES = 2 * 1024 * 1024
 """Of one log: at Kafka's usual 150 bytes a line some 14,000 lines."""
@@ -34,15 +34,15 @@ class LogSource:
     @property
     def target(self) -> str:
         """The place, for a row."""
-        return clean(" ".join(self.command) if self.path is None else self.path)
+        return clean_line(" ".join(self.command) if self.path is None else self.path)
 
     @property
     def log(self) -> str:
         """The last part of the place, for the name of the read."""
-        return COMMAND if self.path is None else clean(self.path.rpartition("/")[2])
+        return COMMAND if self.path is None else clean_line(self.path.rpartition("/")[2])
 
 
-def read(place: LogSource, seconds: float, environment: Mapping[str, str]) -> tuple[Tail, ...]:
+def read_log_tail(place: LogSource, seconds: float, environment: Mapping[str, str]) -> tuple[Tail, ...]:
     """Return the tails at a place; raises ReadError where there is none, or none that can be read.
 
     Args:
@@ -54,7 +54,7 @@ def read(place: LogSource, seconds: float, environment: Mapping[str, str]) -> tu
 
 
 def _of_command(place: LogSource, seconds: float, environment: Mapping[str, str]) -> tuple[Tail, ...]:
-    output = command_vantages.run(place.command, "", seconds, environment, last=True)
+    output = command_vantages.run_command(place.command, "", seconds, environment, last=True)
     if output.status != 0:
         message = f"{place.target}: {output.first_line()}"
         raise ReadError(output.error() if output.status is None else _FAILED, message, f"a log on the stdout of {place.target}")
@@ -95,4 +95,4 @@ def _of_file(path: UPath, broker: int) -> Tail:
     # A copy in an object store has the time of the copy.
     local = path.protocol in {"", "file", "local"}
     written = round(told.st_mtime * 1000) if local and told.st_mtime <= time.time() else None
-    return Tail(log=clean(path.name), scan=scan(data.decode(errors="replace"), broker), read_ms=read_ms, written_ms=written)
+    return Tail(log=clean_line(path.name), scan=scan(data.decode(errors="replace"), broker), read_ms=read_ms, written_ms=written)

@@ -8,13 +8,13 @@ from cryptography import x509
 from cryptography.x509.oid import NameOID
 
 from kafka_audit.collect.probes.certificate_names import java_name
-from kafka_audit.collect.rows.source_reads import clean
+from kafka_audit.collect.rows.source_reads import clean_line
 from kafka_audit.model.tables import Certificate
 
 _MOST_NAMES = 100
 
 
-def read(shown: str, host: str) -> dict[str, object] | None:
+def decode_certificate(shown: str, host: str) -> dict[str, object] | None:
     """Return the fields of a `Certificate` row that the certificate itself tells, None where it cannot be read.
 
     Args:
@@ -31,9 +31,9 @@ def read(shown: str, host: str) -> dict[str, object] | None:
     except (ValueError, TypeError, x509.DuplicateExtension, x509.UnsupportedGeneralNameType, x509.InvalidVersion):
         return None
     return {
-        "subject": clean(subject),
-        "issuer": clean(issuer),
-        "sans": tuple(sorted(clean(one) for one in (names + addresses)[:_MOST_NAMES])),
+        "subject": clean_line(subject),
+        "issuer": clean_line(issuer),
+        "sans": tuple(sorted(clean_line(one) for one in (names + addresses)[:_MOST_NAMES])),
         **dates,
         "name_matches": matches(host, names or common, addresses),
     }
@@ -50,7 +50,7 @@ def matches(host: str, names: list[str], addresses: list[str]) -> bool:
     return wanted in given or ("." in parent and f"*.{parent}" in given)
 
 
-def row(  # noqa: PLR0913 -- one argument a column
+def certificate_row(  # noqa: PLR0913 -- one argument a column
     shown: str,
     *,
     sample: int,
@@ -63,11 +63,11 @@ def row(  # noqa: PLR0913 -- one argument a column
     error: str | None,
 ) -> Certificate | None:
     """Return the row of what was shown, None where it is no certificate."""
-    told = read(shown, host)
+    told = decode_certificate(shown, host)
     if told is None:
         return None
     where = {"sample": sample, "vantage": vantage, "broker_id": broker_id, "listener": listener, "host": host, "port": port}
-    return Certificate(**where, **told, trusted=trusted, error=error)  # type: ignore[arg-type] # columns by name, see `read`
+    return Certificate(**where, **told, trusted=trusted, error=error)  # type: ignore[arg-type] # columns by name, see `decode_certificate`
 
 
 def _names(found: x509.Certificate) -> tuple[list[str], list[str]]:

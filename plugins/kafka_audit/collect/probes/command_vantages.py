@@ -26,7 +26,7 @@ from kafka_audit.collect.connections.targets import Target
 from kafka_audit.collect.probes import endpoint_probes, probe_script
 from kafka_audit.collect.probes.endpoint_probes import LAYERS, Origin, ProbeStep
 from kafka_audit.collect.probes.probe_script import CERTIFICATE
-from kafka_audit.collect.rows.source_reads import Asking, ReadError, clean
+from kafka_audit.collect.rows.source_reads import Asking, ReadError, clean_line
 from kafka_audit.model.cluster import Cluster, Vantage
 from kafka_audit.model.tables import Row
 from kafka_audit.model.trusted_hosts import normal_host
@@ -57,7 +57,7 @@ class Output:
         """Return the first line that is not ours, with the way the command ended."""
         line = next((one for one in self.text.splitlines() if one.strip() and not one.startswith(probe_script.TAG + "\t")), "")
         ending = "still running at its deadline" if self.status is None else f"exit status {self.status}"
-        return f"{clean(line, 160)} ({ending})" if line else ending
+        return f"{clean_line(line, 160)} ({ending})" if line else ending
 
     def error(self) -> str:
         """Return in short why this is not what was wanted."""
@@ -140,14 +140,14 @@ class VantageRun:
     def name(self) -> str:
         """Where it runs, in words."""
         place = "" if self._origin.from_broker is None else f" on broker {self._origin.from_broker}"
-        return clean(self._vantage.name) + place
+        return clean_line(self._vantage.name) + place
 
     def _command(self) -> list[str]:
         return [part.replace("{broker_id}", str(self._origin.from_broker)) for part in self._vantage.command or ()]
 
     def _asking(self) -> Asking:
         observer = f"vantage:{self._vantage.name}"
-        return Asking(sample=self._sample, observer=observer, target=clean(shlex.join(self._command())))
+        return Asking(sample=self._sample, observer=observer, target=clean_line(shlex.join(self._command())))
 
     def unanswered(self, error: ReadError) -> tuple[Row, ...]:
         """Return the rows of a run that gave none, e.g. because it did not end with the audit."""
@@ -162,7 +162,7 @@ class VantageRun:
         many = len(self._targets) + len(self._left_out) > _MOST_UNSEEN
         if many and self._origin.from_broker is not None:
             return ()
-        return endpoint_probes.unknown(self._sample, self._origin, targets, error.error, error.needs)
+        return endpoint_probes.unknown_probe_rows(self._sample, self._origin, targets, error.error, error.needs)
 
     def rows(self) -> tuple[Row, ...]:
         """Run the command and return `Probe` rows for every target, and one `SourceRead` row for the run."""
@@ -172,7 +172,7 @@ class VantageRun:
         for one in self._targets:
             impossible = endpoint_probes.not_probed(one.host, one.port)
             if impossible is not None:
-                rows += endpoint_probes.rows(self._sample, self._origin, one, [impossible])
+                rows += endpoint_probes.probe_rows(self._sample, self._origin, one, [impossible])
         if self._left_out:
             message = f"{len(self._left_out)} of {len(self._left_out) + len(self._targets)} endpoints were not probed"
             error = over_limit(f"{message} from {self.name}", "probes")
@@ -182,7 +182,9 @@ class VantageRun:
         except ReadError as error:
             return (asking.failed(operation, error), *rows, *self._unseen(sent, error))
         for index, steps in sorted(paths.items()):
-            rows += endpoint_probes.rows(self._sample, self._origin, sent[index], steps, judges=self._logins.judges(sent[index]))
+            rows += endpoint_probes.probe_rows(
+                self._sample, self._origin, sent[index], steps, judges=self._logins.judges(sent[index])
+            )
         return (asking.answered(operation), *rows)
 
     def _walk(self, command: list[str], targets: Sequence[Target]) -> dict[int, list[ProbeStep]]:
@@ -196,8 +198,8 @@ class VantageRun:
             (["python3", "-"], python_text(targets, read_s, self._logins, named)),
             (["bash", "-s"], bash_text(targets, read_s, named)),
         ):
-            output = run([*command, *program], script, self._budget.demand_time(wanted_s), environment)
-            paths = parse(output.text, targets)
+            output = run_command([*command, *program], script, self._budget.demand_time(wanted_s), environment)
+            paths = parse_probe_output(output.text, targets)
             if len(paths) == len(targets):
                 return paths if program[0] == "python3" else {at: without_python(targets[at], one) for at, one in paths.items()}
             said.append(f"{program[0]}: {output.first_line()}")
@@ -279,7 +281,9 @@ def without_secrets(environment: Mapping[str, str], cluster: Cluster, passwords:
     }
 
 
-def run(command: Sequence[str], script: str, seconds: float, environment: Mapping[str, str], *, last: bool = False) -> Output:
+def run_command(
+    command: Sequence[str], script: str, seconds: float, environment: Mapping[str, str], *, last: bool = False
+) -> Output:
     """Run a command with the script on its stdin, in a session of its own, and end all of it at the deadline.
 
     Of much output the beginning is kept and the command ended; with `last` the end is kept, for a log.
@@ -340,7 +344,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         process.wait(_END_S)
 
 
-def parse(text: str, targets: Sequence[Target]) -> dict[int, list[ProbeStep]]:
+def parse_probe_output(text: str, targets: Sequence[Target]) -> dict[int, list[ProbeStep]]:
     """Return the steps by index of the target; lines that are not ours, or make no sense, are left out."""
     paths: dict[int, list[ProbeStep]] = {}
     for line in text.splitlines():

@@ -1,6 +1,6 @@
 """Probes: how far one gets to each advertised endpoint, from this worker and from command vantages.
 
-Rows only. A vantage that could not run gives `unknown`, never `failed`: nothing was seen from there.
+Rows only. A vantage that could not run gives `unknown_probe_rows`, never `failed`: nothing was seen from there.
 """
 
 import re
@@ -16,7 +16,7 @@ from kafka_audit.collect.connections.targets import PLAINTEXT, Target
 from kafka_audit.collect.probes import certificates, probe_script
 from kafka_audit.collect.probes.probe_script import CERTIFICATE
 from kafka_audit.collect.rows.masking import masked
-from kafka_audit.collect.rows.source_reads import ReadError, clean
+from kafka_audit.collect.rows.source_reads import ReadError, clean_line
 from kafka_audit.model.cluster import Vantage
 from kafka_audit.model.tables import Certificate, Probe
 
@@ -76,7 +76,7 @@ def not_probed(host: str, port: int) -> ProbeStep | None:
     return None
 
 
-def walk_from_here(target: Target, seconds: float, logins: ClusterLogins, budget: Budget | None = None) -> list[ProbeStep]:
+def probe_from_here(target: Target, seconds: float, logins: ClusterLogins, budget: Budget | None = None) -> list[ProbeStep]:
     """Walk to a target from this process, up to ApiVersions; the identity is asked in the conversation that follows.
 
     No credential but a client certificate is used. With TLS a step `CERTIFICATE` stands before that of the layer.
@@ -87,15 +87,19 @@ def walk_from_here(target: Target, seconds: float, logins: ClusterLogins, budget
         logins: whom the cluster file trusts, and which mechanism it names.
         budget: the audit's.
     """
-    steps = walk(target, [layer for layer in layers(target) if layer != "identity"], seconds, logins, budget or Budget())
+    steps = probe_endpoint(
+        target, [layer for layer in layers(target) if layer != "identity"], seconds, logins, budget or Budget()
+    )
     for step in steps:
         if step.layer == "sasl" and step.outcome == "ok":
             logins.offers(target, step.detail or "")
-    mine = f"cert_file and key_file for {clean(target.listener)} in the cluster file"
+    mine = f"cert_file and key_file for {clean_line(target.listener)} in the cluster file"
     return [step._replace(needs=mine) if step.error == CLIENT_WANTED else step for step in steps]
 
 
-def walk(target: Target, wanted: Sequence[str], seconds: float, logins: ClusterLogins, budget: Budget) -> list[ProbeStep]:
+def probe_endpoint(
+    target: Target, wanted: Sequence[str], seconds: float, logins: ClusterLogins, budget: Budget
+) -> list[ProbeStep]:
     """Walk these layers to a target from this process, within the audit's time, and return the steps as they were taken."""
     host, port = target.dialled
     impossible = not_probed(host, port)
@@ -121,7 +125,7 @@ def walk(target: Target, wanted: Sequence[str], seconds: float, logins: ClusterL
     return [ProbeStep(*step) for step in way.steps]
 
 
-def as_read_error(step: ProbeStep, address: str) -> ReadError:
+def read_error_of_probe(step: ProbeStep, address: str) -> ReadError:
     """Return what a failed step means for the reads that would have followed."""
     wants = {
         "dns": f"a name that this worker resolves for {address}",
@@ -136,10 +140,10 @@ def worker_rows(
     sample: int, target: Target, steps: Sequence[ProbeStep], logins: ClusterLogins
 ) -> tuple[Probe | Certificate, ...]:
     """Return this worker's rows of one path."""
-    return rows(sample, FROM_WORKER, target, steps, via=target.via, judges=logins.judges(target))
+    return probe_rows(sample, FROM_WORKER, target, steps, via=target.via, judges=logins.judges(target))
 
 
-def rows(  # noqa: PLR0913 -- two of them only where the worker itself walked
+def probe_rows(  # noqa: PLR0913 -- two of them only where the worker itself walked
     sample: int, origin: Origin, target: Target, steps: Iterable[ProbeStep], *, via: str | None = None, judges: bool = False
 ) -> tuple[Probe | Certificate, ...]:
     """Return one row per layer, and one for the certificate that was shown; `judges`: it was verified against a `ca_file`."""
@@ -159,8 +163,8 @@ def rows(  # noqa: PLR0913 -- two of them only where the worker itself walked
             via=via,
             layer=step.layer,
             outcome=step.outcome,
-            error=None if step.error is None else clean(masked(step.error)),
-            detail=None if step.detail is None else clean(masked(step.detail)),
+            error=None if step.error is None else clean_line(masked(step.error)),
+            detail=None if step.detail is None else clean_line(masked(step.detail)),
             needs=step.needs,
             elapsed_ms=step.elapsed_ms,
         )
@@ -171,7 +175,7 @@ def rows(  # noqa: PLR0913 -- two of them only where the worker itself walked
 
 
 def _certificate(sample: int, origin: Origin, target: Target, step: ProbeStep, *, judges: bool) -> Certificate | None:
-    return certificates.row(
+    return certificates.certificate_row(
         step.detail or "",
         sample=sample,
         vantage=origin.vantage,
@@ -180,13 +184,13 @@ def _certificate(sample: int, origin: Origin, target: Target, step: ProbeStep, *
         host=target.host,
         port=target.port,
         trusted=step.outcome == "ok" if judges and step.outcome != "unknown" else None,
-        error=None if step.error is None else clean(masked(step.error)),
+        error=None if step.error is None else clean_line(masked(step.error)),
     )
 
 
-def unknown(
+def unknown_probe_rows(
     sample: int, origin: Origin, targets: Iterable[Target], error: str | None, needs: str | None
 ) -> tuple[Probe | Certificate, ...]:
     """Return the rows of a vantage from which nothing was seen: the first layer of each path, unknown."""
     step = ProbeStep("dns", "unknown", error, None, needs, 0)
-    return tuple(row for target in targets for row in rows(sample, origin, target, [step]))
+    return tuple(row for target in targets for row in probe_rows(sample, origin, target, [step]))

@@ -24,10 +24,10 @@ from kafka_audit.collect.connections.sockets import (
     Failure,
     allowed,
     connect,
+    error_text,
     resolve,
     resolver,
     secure,
-    words,
 )
 
 SASL_HANDSHAKE, API_VERSIONS, DESCRIBE_CONFIGS, BROKER_RESOURCE = 17, 18, 32, 4
@@ -75,7 +75,7 @@ def exchange(sock: socket.socket, request: bytes, end: float) -> bytes:
             raise Failure(NOT_KAFKA)
         return read_exactly(sock, size, end)[4:]
     except OSError as error:
-        raise Failure(words(error))  # noqa: B904 -- the text is all that travels
+        raise Failure(error_text(error))  # noqa: B904 -- the text is all that travels
 
 
 def send(sock: socket.socket, request: bytes, end: float) -> None:
@@ -262,7 +262,7 @@ def line(index: int, step: "tuple[object, ...]") -> str:
     return "\t".join([TAG, str(index)] + fields)  # noqa: RUF005 -- Python 3.6
 
 
-def walk_all(given: "dict[str, Any]", seconds: float, out: "IO[str]", most_seconds: "float | None" = None) -> None:
+def probe_all(given: "dict[str, Any]", seconds: float, out: "IO[str]", most_seconds: "float | None" = None) -> None:
     """Walk to all targets, some side by side, and write a line per layer.
 
     given: {"targets": [[host, port, layers, name, key of trust or null, mechanism, named]], "trust": {key: PEM text}}; out: a
@@ -298,6 +298,6 @@ def walk_all(given: "dict[str, Any]", seconds: float, out: "IO[str]", most_secon
 
 def main(text: str, seconds: float) -> None:
     """Walk to all targets of a JSON text and print a line per layer."""
-    walk_all(json.loads(text), seconds, sys.stdout)
+    probe_all(json.loads(text), seconds, sys.stdout)
     sys.stdout.flush()
     os._exit(0)  # a resolver that hangs on its thread must not keep the process

@@ -18,7 +18,7 @@ _Job = tuple[Callable[[], tuple[Row, ...]], Callable[[ReadError], tuple[Row, ...
 """What to ask on a lane, and the rows for when it gave none."""
 
 
-def walk(
+def probe_proposed_endpoints(
     cluster: Cluster,
     endpoints: Iterable[RegisteredEndpoint],
     names: Collection[str],
@@ -54,9 +54,9 @@ def walk(
 
 def _from_here(target: Target, seconds: float, logins: ClusterLogins, budget: Budget) -> tuple[Row, ...]:
     return endpoint_probes.worker_rows(
-        0, target, endpoint_probes.walk(target, endpoint_probes.layers(target), seconds, logins, budget), logins
+        0, target, endpoint_probes.probe_endpoint(target, endpoint_probes.layers(target), seconds, logins, budget), logins
     )
 
 
 def _unanswered(target: Target, error: ReadError) -> tuple[Row, ...]:
-    return endpoint_probes.unknown(0, endpoint_probes.FROM_WORKER, [target], error.error, error.needs)
+    return endpoint_probes.unknown_probe_rows(0, endpoint_probes.FROM_WORKER, [target], error.error, error.needs)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from kafka_audit.collect.rows.secret_keys import is_secret
-from kafka_audit.collect.rows.source_reads import ReadError, clean
+from kafka_audit.collect.rows.source_reads import ReadError, clean_line
 from kafka_audit.configuration.files import jaas
 from kafka_audit.configuration.files.jaas import JaasError, Module
 from kafka_audit.configuration.files.java import Property
@@ -24,7 +24,7 @@ _JAAS_ERROR, _ELSEWHERE = "unreadable JAAS text", "not in the file"
 _BOM = "\xef\xbb\xbf"  # as Java reads it: part of the first key
 
 
-def broker_id(found: Mapping[str, Property], source: str) -> int:
+def broker_id_of_file(found: Mapping[str, Property], source: str) -> int:
     """Return the id that a file names; raises ReadError that names file and line."""
     named = [found[key] for key in IDS if key in found and found[key].value.strip() not in {"", "-1"}]
     if not named:
@@ -52,7 +52,7 @@ def _without_id(found: Mapping[str, Property], source: str) -> str:
     return f"{source}: neither broker.id nor node.id among {len(found)} properties"
 
 
-def settings(found: Mapping[str, Property], source: str, broker: int) -> Iterator[BrokerProperty]:
+def setting_rows(found: Mapping[str, Property], source: str, broker: int) -> Iterator[BrokerProperty]:
     """Yield a row for each key."""
     for one in found.values():
         secret = is_secret(one.key, one.value)
@@ -60,7 +60,7 @@ def settings(found: Mapping[str, Property], source: str, broker: int) -> Iterato
         yield BrokerProperty(source=source, broker_id=broker, key=whole(one.key), value=value, secret=secret, line=one.line)
 
 
-def logins(
+def login_rows(
     found: Mapping[str, Property], source: str, broker: int, key: bytes
 ) -> Iterator[PropertyLogin | tuple[str, ReadError]]:
     """Yield the logins of all JAAS texts; for a text that cannot be read, its property and why.
@@ -95,12 +95,12 @@ def logins(
 
 
 def _module(one: Property, source: str, *, resolved: bool) -> Module:
-    where = f"{clean(one.key)} in {source}, line {one.line}"
+    where = f"{clean_line(one.key)} in {source}, line {one.line}"
     if not resolved and "${" in one.value:
         message = f"{where}: a configuration provider supplies part of it"
         raise ReadError(_ELSEWHERE, message, f"the text itself instead of ${{…}} for {where}")
     try:
-        return jaas.read(one.value)
+        return jaas.parse_jaas(one.value)
     except JaasError as error:
         raise ReadError(_JAAS_ERROR, f"{where}: {error}", f"a JAAS configuration that Kafka accepts for {where}") from error
 

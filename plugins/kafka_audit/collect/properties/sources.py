@@ -69,7 +69,9 @@ class _Content:
     properties: Mapping[str, Property]
 
 
-def read(paths: Sequence[str], brokers: Iterable[int], sample: int, read_s: float, deadline: float) -> tuple[Row, ...]:
+def read_properties_files(
+    paths: Sequence[str], brokers: Iterable[int], sample: int, read_s: float, deadline: float
+) -> tuple[Row, ...]:
     """Return the settings and logins of all files, and a `SourceRead` row for each file and each failure.
 
     Args:
@@ -137,8 +139,8 @@ def _unfilled(path: str, sample: int) -> Row:
 def _content(file: _File) -> _Content | ReadError:
     """Read and decode one file; a failure is returned, for it must not end the others' lanes."""
     try:
-        properties = java.read(_bytes(file))
-        broker = rows.broker_id(properties, file.source)
+        properties = java.parse_properties(_bytes(file))
+        broker = rows.broker_id_of_file(properties, file.source)
     except PropertiesError as error:
         return ReadError(_UNREAD, f"{file.source}, {error}", f"a file that Java can read: {file.source}, line {error.line}")
     except ReadError as error:
@@ -154,7 +156,7 @@ def _bytes(file: _File) -> bytes:
     try:
         path = UPath(file.path).expanduser()
         if isinstance(path, Path):  # on this machine, where it may be a pipe that never ends
-            return regular_files.read(path, MOST_BYTES)
+            return regular_files.read_regular_file(path, MOST_BYTES)
         with path.open("rb") as stream:
             data: bytes = stream.read(MOST_BYTES + 1)
     except FileRefusedError as error:
@@ -189,10 +191,10 @@ def words_of(error: Exception) -> str:
 def _told(held: tuple[_File, _Content], sample: int, key: bytes) -> list[Row]:
     file, content = held
     asking = file.asking(sample, content.broker_id)
-    logins = rows.logins(content.properties, file.source, content.broker_id, key)
+    logins = rows.login_rows(content.properties, file.source, content.broker_id, key)
     return [
         asking.answered(OPERATION),
-        *rows.settings(content.properties, file.source, content.broker_id),
+        *rows.setting_rows(content.properties, file.source, content.broker_id),
         *(one if isinstance(one, Row) else asking.failed(f"{OPERATION} {one[0]}", one[1]) for one in logins),
     ]
 

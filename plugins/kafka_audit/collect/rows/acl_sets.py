@@ -25,7 +25,7 @@ def digest(entries: Collection[AclEntry]) -> str:
     return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
-def rows_of(named: str, entries: Iterable[AclEntry]) -> Iterator[Acl]:
+def acl_rows(named: str, entries: Iterable[AclEntry]) -> Iterator[Acl]:
     """Yield the rows of a set whose digest is `named`."""
     for one in sorted(entries):
         yield Acl(acls_digest=named, **one._asdict())

@@ -34,7 +34,7 @@ class Collected:
         return set(np.unique(Lists.column(self.columns(RegisteredPartition), "replicas").flat()).tolist())
 
 
-def together(parts: Iterable[Collected]) -> Collected:
+def merged(parts: Iterable[Collected]) -> Collected:
     """Return what all parts gave, in their order."""
     rows: list[Row] = []
     large: dict[type[Row], list[pa.Table]] = {}

@@ -94,7 +94,7 @@ def any_answer(*known: type[Exception]) -> Iterator[None]:
         raise unreadable(error) from None
 
 
-def fitting(found: _T) -> _T:
+def fitting_rows(found: _T) -> _T:
     """Return what a read gave; raises ReadError where it is rows of which one fits no table: a part of an answer is no answer."""
     fault = next(filter(None, map(misfit, found)), None) if _are_rows(found) else None
     if fault is not None:
@@ -134,8 +134,8 @@ class Asking:
             operation=operation,
             target=self.target,
             outcome="failed",
-            error=clean(error.error),
-            message=None if error.message is None else clean(masked(error.message)),
+            error=clean_line(error.error),
+            message=None if error.message is None else clean_line(masked(error.message)),
             needs=error.needs,
             elapsed_ms=self._since(started),
         )
@@ -145,7 +145,7 @@ class Asking:
         started = time.monotonic() if started is None else started
         try:
             with any_answer():
-                found = fitting(question())
+                found = fitting_rows(question())
         except ReadError as error:
             rows.append(self.failed(operation, error, started))
             return None
@@ -156,7 +156,7 @@ class Asking:
         return round((time.monotonic() - (self.started if started is None else started)) * 1000)
 
 
-def clean(text: str, limit: int = _MESSAGE_LENGTH) -> str:
+def clean_line(text: str, limit: int = _MESSAGE_LENGTH) -> str:
     """Return one line without control and formatting characters: the text may come from anybody."""
     text = text[: limit * 4]
     visible = text if text.isprintable() else "".join(" " if unicodedata.category(one)[0] in "CZ" else one for one in text)

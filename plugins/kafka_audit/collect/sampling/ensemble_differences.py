@@ -2,18 +2,20 @@
 
 from collections.abc import Hashable, Iterable
 
-from kafka_audit.collect.rows.source_reads import clean
+from kafka_audit.collect.rows.source_reads import clean_line
 from kafka_audit.model.ensemble import NOTICES
 from kafka_audit.model.tables import ZookeeperMember, ZookeeperNode
 
 _STATES = ("idle", "down")
 
 
-def find(members: Iterable[ZookeeperMember], nodes: Iterable[ZookeeperNode], reasons: list[str]) -> set[tuple[Hashable, ...]]:
+def find_ensemble_differences(
+    members: Iterable[ZookeeperMember], nodes: Iterable[ZookeeperNode], reasons: list[str]
+) -> set[tuple[Hashable, ...]]:
     """Return the servers that do not serve and the znodes with heaps of notices, and add a reason in words."""
     away = [one for one in members if one.state in _STATES]
     if away:
-        names = ", ".join(clean(one.member, 60) for one in away[:3])
+        names = ", ".join(clean_line(one.member, 60) for one in away[:3])
         more = f" and {len(away) - 3} more" if len(away) > 3 else ""  # noqa: PLR2004 -- the same three
         reasons.append(f"ZooKeeper at {names}{more} does not serve")
     heaps = {one.path: one.children for one in nodes if one.children >= NOTICES.get(one.path, one.children + 1)}

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable
 from typing import Protocol, TypeVar
 
-from kafka_audit.collect.rows.source_reads import clean
+from kafka_audit.collect.rows.source_reads import clean_line
 from kafka_audit.model.quorum import late
 from kafka_audit.model.tables import ControllerProbe, FencedBroker, QuorumReplica, QuorumView, Row
 from kafka_audit.model.text import brokers, listing
@@ -20,7 +20,7 @@ class RowsByTable(Protocol):
         ...
 
 
-def find(tables: RowsByTable, reasons: list[str]) -> set[tuple[Hashable, ...]]:
+def find_quorum_differences(tables: RowsByTable, reasons: list[str]) -> set[tuple[Hashable, ...]]:
     """Return what a quorum at rest does not show: no leader or several, late replicas, fenced brokers, silent controllers."""
     views = tuple(tables.of(QuorumView))
     found: set[tuple[Hashable, ...]] = set()
@@ -42,5 +42,5 @@ def find(tables: RowsByTable, reasons: list[str]) -> set[tuple[Hashable, ...]]:
     for one in tables.of(ControllerProbe):
         if one.outcome == "failed":
             found.add(("controller", one.address, one.layer))
-            reasons.append(f"{one.layer} to the controller at {clean(one.address, 80)} failed ({one.error})")
+            reasons.append(f"{one.layer} to the controller at {clean_line(one.address, 80)} failed ({one.error})")
     return found

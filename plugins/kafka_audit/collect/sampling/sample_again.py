@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from kafka_audit.collect.probes.endpoint_probes import WORKER
 from kafka_audit.collect.rows.collected import Collected
 from kafka_audit.collect.rows.columns import numbers, positions, texts
-from kafka_audit.collect.rows.source_reads import CONTRADICTS_ZOOKEEPER, clean
+from kafka_audit.collect.rows.source_reads import CONTRADICTS_ZOOKEEPER, clean_line
 from kafka_audit.collect.sampling import sample_differences
 from kafka_audit.collect.sampling.partition_differences import partition_names
 from kafka_audit.collect.sampling.sample_differences import SampleDifferences, SampleTables
@@ -43,7 +43,7 @@ def why_again(sample: Collected, expect_brokers: int | None = None) -> str | Non
         sample: everything of one, view tables included.
         expect_brokers: how many the cluster file says there are.
     """
-    return _told(sample_differences.find(SampleTables(sample), expect_brokers))
+    return _told(sample_differences.find_sample_differences(SampleTables(sample), expect_brokers))
 
 
 def why_once_more(before: Collected, now: Collected, expect_brokers: int | None = None) -> str | None:
@@ -55,11 +55,13 @@ def why_once_more(before: Collected, now: Collected, expect_brokers: int | None 
         expect_brokers: how many the cluster file says there are.
     """
     old, new = SampleTables(before), SampleTables(now)
-    found = sample_differences.find(new, expect_brokers)
+    found = sample_differences.find_sample_differences(new, expect_brokers)
     reason = _told(found)
     if reason is None:
         return None
-    return _moved(old, new, found) or (reason if found.has_more_than(sample_differences.find(old, expect_brokers)) else None)
+    return _moved(old, new, found) or (
+        reason if found.has_more_than(sample_differences.find_sample_differences(old, expect_brokers)) else None
+    )
 
 
 def session_wait(sample: Collected) -> float:
@@ -114,7 +116,7 @@ def _moved(old: SampleTables, new: SampleTables, found: SampleDifferences) -> st
     at, known = at[known >= 0], known[known >= 0]
     for one in at[numbers(earlier, "state_mzxid")[known] != numbers(later, "state_mzxid")[at]][:1]:
         topic, partition = texts(later, "topic")[one].as_py(), numbers(later, "partition")[one]
-        return f"the state of {clean(topic, 60)}-{partition} changed since the previous sample"
+        return f"the state of {clean_line(topic, 60)}-{partition} changed since the previous sample"
     return None
 
 

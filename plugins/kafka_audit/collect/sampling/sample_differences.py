@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from kafka_audit.collect.connections.targets import UNREGISTERED
 from kafka_audit.collect.rows.collected import Collected
-from kafka_audit.collect.rows.source_reads import CONTRADICTS_ZOOKEEPER, LASTING, clean
+from kafka_audit.collect.rows.source_reads import CONTRADICTS_ZOOKEEPER, LASTING, clean_line
 from kafka_audit.collect.sampling import ensemble_differences, quorum_differences, replication_gaps
 from kafka_audit.collect.sampling.partition_differences import PartitionSet, TopicLists
 from kafka_audit.model.tables import (
@@ -104,7 +104,7 @@ class SampleDifferences:
         )
 
 
-def find(tables: SampleTables, expect_brokers: int | None = None) -> SampleDifferences:
+def find_sample_differences(tables: SampleTables, expect_brokers: int | None = None) -> SampleDifferences:
     """Compare everything in one sample with everything else, and with the number of brokers that the cluster's owner expects."""
     of_views: dict[View, frozenset[Key]] = {}
     partitions: dict[View | None, PartitionSet] = {}
@@ -118,7 +118,7 @@ def find(tables: SampleTables, expect_brokers: int | None = None) -> SampleDiffe
         of_views, partitions = _against_zookeeper(tables, registry, reasons)
         others |= _absent(tables, registry, expect_brokers, reasons)
     by_parties = (_among_brokers, _shared_addresses, _acls, _reads, _identities, _probes)
-    for keys in (*by_parties, quorum_differences.find, _leadership):
+    for keys in (*by_parties, quorum_differences.find_quorum_differences, _leadership):
         others |= keys(tables, reasons)
     partitions[None] = replication_gaps.gaps(tables.columns(RegisteredPartition), tables.columns(ViewPartition), reasons)
     others |= _ensemble(tables, reasons)
@@ -128,11 +128,11 @@ def find(tables: SampleTables, expect_brokers: int | None = None) -> SampleDiffe
 
 
 def _ensemble(tables: SampleTables, reasons: list[str]) -> set[Key]:
-    return ensemble_differences.find(tables.of(ZookeeperMember), tables.of(ZookeeperNode), reasons)
+    return ensemble_differences.find_ensemble_differences(tables.of(ZookeeperMember), tables.of(ZookeeperNode), reasons)
 
 
 def _names(observers: Iterable[str]) -> str:
-    found = [clean(one.replace("broker:", "broker "), 60) for one in dict.fromkeys(observers)]
+    found = [clean_line(one.replace("broker:", "broker "), 60) for one in dict.fromkeys(observers)]
     return ", ".join(found[:3]) + (f" and {len(found) - 3} more" if len(found) > 3 else "")  # noqa: PLR2004 -- the same three
 
 
@@ -223,7 +223,7 @@ def _among_brokers(tables: SampleTables, reasons: list[str]) -> set[Key]:
         if len(views) > 1:
             found.add(("views", listener, version, frozenset(views) if among_themselves else None))
             fewest = min(views.values(), key=len)
-            reasons.append(f"on {clean(listener, 60)} {_names(fewest)} and the other brokers show different views")
+            reasons.append(f"on {clean_line(listener, 60)} {_names(fewest)} and the other brokers show different views")
     return found
 
 
@@ -246,9 +246,9 @@ def _reads(tables: SampleTables, reasons: list[str]) -> set[Key]:
             unnamed = "a controller" if read.observer.startswith("controller") else "a bootstrap address"
             who = _names([read.observer]) if read.observer.startswith("broker:") else unnamed
             if read.error == CONTRADICTS_ZOOKEEPER:
-                reasons.append(f"{who} at {clean(read.target, 80)} {read.error}")
+                reasons.append(f"{who} at {clean_line(read.target, 80)} {read.error}")
             else:
-                reasons.append(f"{who} did not answer at {clean(read.target, 80)} ({read.error})")
+                reasons.append(f"{who} did not answer at {clean_line(read.target, 80)} ({read.error})")
     return found
 
 
@@ -257,7 +257,7 @@ def _identities(tables: SampleTables, reasons: list[str]) -> set[Key]:
     for one in tables.of(BrokerIdentity):
         if one.broker_id != UNREGISTERED and one.answered_by not in {None, one.broker_id}:
             found.add(("identity", one.broker_id, one.listener, one.answered_by))
-            reasons.append(f"broker {one.answered_by} answers at {clean(one.address, 80)}, advertised for {one.broker_id}")
+            reasons.append(f"broker {one.answered_by} answers at {clean_line(one.address, 80)}, advertised for {one.broker_id}")
     return found
 
 
@@ -268,7 +268,7 @@ def _shared_addresses(tables: SampleTables, reasons: list[str]) -> set[Key]:
         held[one.brokers_digest, one.host.lower(), one.port].add(one.broker_id)
     shared = {(host, port, tuple(sorted(ids))) for (_, host, port), ids in held.items() if len(ids) > 1}
     for host, port, ids in sorted(shared):
-        reasons.append(f"brokers {', '.join(map(str, ids))} are listed at {clean(host, 60)}:{port}")
+        reasons.append(f"brokers {', '.join(map(str, ids))} are listed at {clean_line(host, 60)}:{port}")
     return {("shared address", *one) for one in shared}
 
 
@@ -278,7 +278,7 @@ def _probes(tables: SampleTables, reasons: list[str]) -> set[Key]:
         if one.outcome == "failed":
             found.add(("probe", one.vantage, one.from_broker, one.broker_id, one.listener, one.layer))
             place = one.vantage if one.from_broker is None else f"broker {one.from_broker}"
-            reasons.append(f"from {clean(place, 60)} {one.layer} to broker {one.broker_id} failed ({one.error})")
+            reasons.append(f"from {clean_line(place, 60)} {one.layer} to broker {one.broker_id} failed ({one.error})")
     return found
 
 

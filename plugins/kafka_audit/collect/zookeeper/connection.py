@@ -18,7 +18,7 @@ from kazoo.handlers.threading import KazooTimeoutError, SequentialThreadingHandl
 from kazoo.handlers.utils import create_tcp_connection
 from kazoo.protocol.connection import ConnectionHandler
 
-from kafka_audit.collect.connections.budget import Budget, end
+from kafka_audit.collect.connections.budget import Budget, end_connection
 from kafka_audit.collect.connections.sockets import Failure, allowed
 from kafka_audit.collect.rows.source_reads import ReadError, any_answer
 
@@ -144,7 +144,7 @@ def stop(client: KazooClient, budget: Budget) -> None:
     if connection is not None:
         budget.closed(connection)
     if polite.is_alive() and connection is not None:
-        end(connection)
+        end_connection(connection)
         polite.join(_JOIN_S)
 
 

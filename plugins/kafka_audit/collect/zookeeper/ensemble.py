@@ -10,7 +10,7 @@ from functools import partial
 from kafka_audit.collect.connections.budget import Budget
 from kafka_audit.collect.connections.parallel import side_by_side
 from kafka_audit.collect.connections.sockets import Failure, allowed, connect, resolve
-from kafka_audit.collect.rows.source_reads import UNREADABLE, Asking, ReadError, clean, os_words
+from kafka_audit.collect.rows.source_reads import UNREADABLE, Asking, ReadError, clean_line, os_words
 from kafka_audit.model.cluster import ZookeeperAccess
 from kafka_audit.model.tables import Row, ZookeeperMember
 
@@ -37,7 +37,9 @@ def members(connect: str) -> tuple[tuple[str, int], ...]:
     return tuple(dict.fromkeys(found))
 
 
-def read(access: ZookeeperAccess, sample: int, read_s: float, *, known: bool, budget: Budget | None = None) -> tuple[Row, ...]:
+def read_servers(
+    access: ZookeeperAccess, sample: int, read_s: float, *, known: bool, budget: Budget | None = None
+) -> tuple[Row, ...]:
     """Return a `ZookeeperMember` and a `SourceRead` row for each server.
 
     That a server gives no connection is an answer to the question whether it serves, where the ensemble is known to be there;
@@ -57,7 +59,9 @@ def read(access: ZookeeperAccess, sample: int, read_s: float, *, known: bool, bu
     for (host, port), answer in zip(places, side_by_side(jobs, _LANES, own.deadline), strict=True):
         name = f"{host}:{port}"
         if isinstance(answer, ReadError):
-            rows.append(Asking(sample=sample, observer=f"zookeeper@{clean(name)}", target=clean(name)).failed(WORD, answer))
+            rows.append(
+                Asking(sample=sample, observer=f"zookeeper@{clean_line(name)}", target=clean_line(name)).failed(WORD, answer)
+            )
             continue
         member, odd = answer or (_down(sample, name, "timeout"), [])
         rows += [member, _asked(member, odd, known=known)]
@@ -65,15 +69,15 @@ def read(access: ZookeeperAccess, sample: int, read_s: float, *, known: bool, bu
 
 
 def _asked(member: ZookeeperMember, odd: Sequence[str], *, known: bool) -> Row:
-    asking = Asking(sample=member.sample, observer=f"zookeeper@{clean(member.member)}", target=clean(member.member))
+    asking = Asking(sample=member.sample, observer=f"zookeeper@{clean_line(member.member)}", target=clean_line(member.member))
     if member.state == _CLOSED:
-        needs = f"{WORD} in {WHITELIST} of {clean(member.member)}"
+        needs = f"{WORD} in {WHITELIST} of {clean_line(member.member)}"
         return asking.failed(WORD, ReadError(_NOT_ALLOWED, member.error, needs))
     if member.state == "down" and not known:
-        needs = f"a ZooKeeper server that answers at {clean(member.member)}"
+        needs = f"a ZooKeeper server that answers at {clean_line(member.member)}"
         return asking.failed(WORD, ReadError(member.error or "timeout", None, needs))
     if odd:
-        needs = f"a ZooKeeper server that answers {WORD} at {clean(member.member)}"
+        needs = f"a ZooKeeper server that answers {WORD} at {clean_line(member.member)}"
         return asking.failed(WORD, ReadError(UNREADABLE, "; ".join(odd), needs))
     return asking.answered(WORD)
 
@@ -101,7 +105,7 @@ def _answering(text: str, sample: int, name: str) -> tuple[ZookeeperMember, Sequ
         return _down(sample, name, "it is not serving requests", "idle"), ()
     if "Mode:" not in text:
         return _down(sample, name, "not an answer of ZooKeeper"), ()
-    return parse(text, sample, name), odd_parts(text)
+    return parse_server_answer(text, sample, name), odd_parts(text)
 
 
 def _words(error: OSError) -> str:
@@ -150,7 +154,7 @@ def _wrapped(access: ZookeeperAccess, plain: socket.socket, host: str) -> socket
     return context.wrap_socket(plain, server_hostname=host)
 
 
-def parse(text: str, sample: int, member: str) -> ZookeeperMember:
+def parse_server_answer(text: str, sample: int, member: str) -> ZookeeperMember:
     """Return what an answer to srvr says; what of it cannot be read is None."""
     told = _told(text)
     latency = _latency(told)
@@ -159,14 +163,14 @@ def parse(text: str, sample: int, member: str) -> ZookeeperMember:
         member=member,
         state="serving",
         error=None,
-        mode=clean(told.get("Mode", ""), 40) or None,
+        mode=clean_line(told.get("Mode", ""), 40) or None,
         zxid=_whole(told.get("Zxid", ""), 16),
         outstanding=_whole(told.get("Outstanding", "")),
         latency_avg_ms=_number(latency[1]),
         latency_max_ms=_number(latency[2]),
         connections=_whole(told.get("Connections", "")),
         znodes=_whole(told.get("Node count", "")),
-        version=clean(told.get("Zookeeper version", "").partition("-")[0].partition(",")[0], 40) or None,
+        version=clean_line(told.get("Zookeeper version", "").partition("-")[0].partition(",")[0], 40) or None,
     )
 
 
@@ -177,7 +181,7 @@ def odd_parts(text: str) -> list[str]:
     odd: list[str] = [name for name, number in numbers.items() if _whole(number, 16 if name == "Zxid" else 10) is None]
     if _LATENCY in told and None in map(_number, _latency(told)):
         odd.append(_LATENCY)
-    return [f"{name} is {clean(told[name], 40)}" for name in odd]
+    return [f"{name} is {clean_line(told[name], 40)}" for name in odd]
 
 
 def _told(text: str) -> dict[str, str]:

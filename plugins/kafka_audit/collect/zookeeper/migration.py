@@ -47,7 +47,7 @@ def claimed(controller: bytes) -> bool:
     return isinstance(epoch, int) and epoch >= 0
 
 
-def row(sample: int, controller: bytes | None, migration: bytes | None) -> Migration | None:
+def migration_row(sample: int, controller: bytes | None, migration: bytes | None) -> Migration | None:
     """Return the traces in the content of /controller and /migration, None where there are none; raises ZnodeError."""
     claim = read_object(controller) if controller is not None and claimed(controller) else {}
     state = read_object(migration) if migration is not None else {}

@@ -6,7 +6,7 @@ from typing import Any, Protocol, TypeVar
 
 from kazoo.exceptions import NoAuthError, NoNodeError
 
-from kafka_audit.collect.rows.acl_sets import digest, rows_of
+from kafka_audit.collect.rows.acl_sets import acl_rows, digest
 from kafka_audit.collect.rows.source_reads import ReadError
 from kafka_audit.collect.zookeeper import security_znodes
 from kafka_audit.collect.zookeeper.multi_read import Result, Znode
@@ -65,7 +65,7 @@ class SecurityZnodes:
         found = frozenset(entry for entries in decoded for entry in entries or ())
         named = digest(found)
         holder = AclHolder(sample=self._sample, observer=ZOOKEEPER, broker_id=None, acls_digest=named, acls=len(found))
-        self.rows += [holder, *rows_of(named, found)]
+        self.rows += [holder, *acl_rows(named, found)]
 
     def read_broker_configs(self) -> None:
         """Read the dynamic configuration of brokers and of all of them."""

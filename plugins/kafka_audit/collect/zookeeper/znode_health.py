@@ -25,7 +25,7 @@ _LETTERS = ((4, "c"), (1, "r"), (2, "w"), (8, "d"), (16, "a"))
 _PER_NAME = 4  # bytes that ZooKeeper's answer takes for a name's length
 
 
-def read(client: Any, sample: int, left: Callable[[], float]) -> Iterator[ZookeeperNode]:  # noqa: ANN401 -- kazoo's client is untyped
+def read_znode_health(client: Any, sample: int, left: Callable[[], float]) -> Iterator[ZookeeperNode]:  # noqa: ANN401 -- kazoo's client is untyped
     """Yield the znodes by name; one that may not be asked for its ACL tells nobody's rights, and one that is not there no row.
 
     `left` tells how long to wait for the next answer, in seconds. Raises what kazoo raises where the session is lost.

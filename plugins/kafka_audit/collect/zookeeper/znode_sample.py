@@ -16,7 +16,7 @@ from kafka_audit.collect.connections.budget import Budget, over_limit
 from kafka_audit.collect.connections.priorities import MOST_OF_ONE
 from kafka_audit.collect.rows.collected import Collected
 from kafka_audit.collect.rows.columns import Ints
-from kafka_audit.collect.rows.source_reads import Asking, ReadError, any_answer, clean, fitting
+from kafka_audit.collect.rows.source_reads import Asking, ReadError, any_answer, clean_line, fitting_rows
 from kafka_audit.collect.zookeeper import migration, znode_health, znodes
 from kafka_audit.collect.zookeeper.multi_read import Contents, Result, Znode, ZnodeReader
 from kafka_audit.collect.zookeeper.partition_states import States, decoded
@@ -126,7 +126,7 @@ class ZnodeSample:
 
     def _read_health(self) -> None:
         sample, lists = self._asking.sample, {TOPICS: self._found.topics.names}
-        nodes = znode_health.read(self._session.client, sample, self._left)
+        nodes = znode_health.read_znode_health(self._session.client, sample, self._left)
         self._health = [*nodes, *znode_health.largest(self._sizes, lists, sample)]
 
     def _sync(self) -> int:
@@ -232,7 +232,7 @@ class ZnodeSample:
             if isinstance(result, KazooException):
                 raise self._session.as_read_error(result, path)
             with any_answer(*_KNOWN):
-                return fitting(decode(result))
+                return fitting_rows(decode(result))
         except ZnodeError as error:
             self._fail(path, _broken(path, error))
         except ReadError as error:
@@ -240,14 +240,14 @@ class ZnodeSample:
         return None
 
     def _fail(self, path: str, error: ReadError) -> None:
-        operation = f"zookeeper {clean(path)}"
+        operation = f"zookeeper {clean_line(path)}"
         self._reads[operation] = self._asking.failed(operation, error, time.monotonic())
 
     def _read_brokers(self) -> None:
         names, stat = self.children(IDS)
         told = {name: znodes.broker_id(name) for name in names}
         for name in (name for name, broker in told.items() if broker is None):
-            shown = clean(f"{IDS}/{name}", _LONGEST_SHOWN)
+            shown = clean_line(f"{IDS}/{name}", _LONGEST_SHOWN)
             self._fail(f"{IDS}/{name}", ReadError("unreadable", f"{shown}: no broker id", f"no such znode below {IDS}"))
         ids = sorted(broker for broker in told.values() if broker is not None)
         brokers: dict[int, Registration] = {}
@@ -281,7 +281,9 @@ class ZnodeSample:
     def _read_controller(self) -> None:
         znode = self._get(CONTROLLER)
         moving = self._get(migration.MIGRATION)
-        self._migration = migration.row(self._asking.sample, znode.data if znode else None, moving.data if moving else None)
+        self._migration = migration.migration_row(
+            self._asking.sample, znode.data if znode else None, moving.data if moving else None
+        )
         # A KRaft controller that migrates claims the znode with its node id, which is no broker's.
         mine = znode is not None and not migration.claimed(znode.data)
         self._found.controller = znodes.controller(znode.data) if znode is not None and mine else None
@@ -352,5 +354,5 @@ class ZnodeSample:
 
 
 def _broken(path: str, error: ZnodeError) -> ReadError:
-    shown = clean(path, _LONGEST_SHOWN)
+    shown = clean_line(path, _LONGEST_SHOWN)
     return ReadError("unreadable", f"{shown}: {error}", f"a {shown} that Kafka can read")

@@ -10,7 +10,7 @@ from kazoo.handlers.threading import KazooTimeoutError
 
 from kafka_audit.collect.connections.budget import Budget
 from kafka_audit.collect.rows.collected import Collected
-from kafka_audit.collect.rows.source_reads import Asking, ReadError, any_answer, clean
+from kafka_audit.collect.rows.source_reads import Asking, ReadError, any_answer, clean_line
 from kafka_audit.collect.zookeeper import ensemble
 from kafka_audit.collect.zookeeper.session import Session, open_session
 from kafka_audit.collect.zookeeper.znode_sample import IDS, PLANNED, ZnodeSample
@@ -22,7 +22,7 @@ _SESSION_SHARE = 0.8
 _HINTS = 50  # children of / that are looked into for a Kafka when the chroot is wrong
 
 
-def read(  # noqa: PLR0913 -- one of them where there is an audit
+def read_zookeeper(  # noqa: PLR0913 -- one of them where there is an audit
     access: ZookeeperAccess,
     sample: int,
     secrets: Mapping[str, str],
@@ -55,12 +55,12 @@ def read(  # noqa: PLR0913 -- one of them where there is an audit
     except ReadError as error:
         found = Collected(rows=tuple(asking.failed(f"zookeeper {path}", error) for path in PLANNED))
     known = any(isinstance(row, Registry) for row in found.rows)
-    members = ensemble.read(access, sample, read_s, known=known, budget=whole)
+    members = ensemble.read_servers(access, sample, read_s, known=known, budget=whole)
     return replace(found, rows=(*found.rows, *members))
 
 
 def registrations(access: ZookeeperAccess, secrets: Mapping[str, str], *, read_s: float, budget: Budget) -> tuple[Row, ...]:
-    """Return what brokers have registered and nothing else; nothing where ZooKeeper does not tell. Arguments as for `read`."""
+    """Return what brokers have registered and nothing else; nothing where ZooKeeper does not tell. See `read_zookeeper`."""
     asking = Asking(sample=1, observer="zookeeper", target=access.connect)
     try:
         with any_answer(), open_session(access, read_s, secrets, budget) as session:
@@ -93,4 +93,4 @@ def _kafkas(client: KazooClient, hosts: str, read_s: float) -> str:
         ]
     except (KazooException, KazooTimeoutError):
         return ""  # the hint is a courtesy
-    return f"; did you mean {' or '.join(clean(hosts + root) for root in found)}?" if found else ""
+    return f"; did you mean {' or '.join(clean_line(hosts + root) for root in found)}?" if found else ""

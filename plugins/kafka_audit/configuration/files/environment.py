@@ -94,7 +94,7 @@ def _written(key: str, variable: Property) -> Property:
     if "\\" not in variable.value and variable.value.isascii() and "\n" not in variable.value:
         return Property(key, variable.value.lstrip(), variable.line)
     try:
-        value = java.read(f"{key}={variable.value}".encode())[key].value
+        value = java.parse_properties(f"{key}={variable.value}".encode())[key].value
     except java.PropertiesError as error:
         raise java.PropertiesError(variable.line, str(error).partition(": ")[2]) from error
     return Property(key, value, variable.line)

@@ -11,7 +11,7 @@ _MANIFEST = re.compile(r"^(?:apiVersion|kind|services|---)\b|^---", re.MULTILINE
 _TEMPLATE = re.compile(r"\{%|\{\{-?\s*(?:if|range|with|define|block)\b")
 
 
-def read(data: bytes, name: str) -> tuple[Described, ...]:
+def read_described(data: bytes, name: str) -> tuple[Described, ...]:
     """Return the brokers that a file describes, none where it is about something else.
 
     Args:
@@ -25,8 +25,8 @@ def read(data: bytes, name: str) -> tuple[Described, ...]:
         told = "UTF-16 text, which Kafka does not read" if data[:2] in {b"\xff\xfe", b"\xfe\xff"} else "binary"
         raise PropertiesError(data.count(b"\n", 0, data.index(b"\0")) + 1, f"is {told}")
     if name.lower().endswith(_YAML):
-        return manifests.read(_utf8(data))
-    properties = java.read(data)
+        return manifests.parse_manifests(_utf8(data))
+    properties = java.parse_properties(data)
     if is_brokers(properties):
         _refuse_template(data)
         return (described(properties),)
@@ -36,7 +36,7 @@ def read(data: bytes, name: str) -> tuple[Described, ...]:
     if broker is not None:
         return (broker,)
     if _MANIFEST.search(text):
-        return manifests.read(_utf8(data))
+        return manifests.parse_manifests(_utf8(data))
     return (described(properties),) if any(key.startswith("listener") for key in properties) else ()
 
 

@@ -59,7 +59,7 @@ class Module:
                 yield JaasLogin("server", key.removeprefix(_USER), value)
 
 
-def read(text: str) -> Module:
+def parse_jaas(text: str) -> Module:
     """Return the one module of a JAAS text; raises JaasError."""
     tokens = _tokens(text)
     found = [_module(name, tokens) for _, name in tokens]

@@ -33,7 +33,7 @@ class Property:
     line: int
 
 
-def read(data: bytes) -> dict[str, Property]:
+def parse_properties(data: bytes) -> dict[str, Property]:
     """Return the properties of a file by key, a later definition in place of an earlier one; raises PropertiesError."""
     found: dict[str, Property] = {}
     for line, text in _logical_lines(data.decode("latin-1")):

@@ -18,7 +18,7 @@ _NULL = "tag:yaml.org,2002:null"
 _Mapping = Mapping[str, yaml.Node]
 
 
-def read(text: str) -> tuple[Described, ...]:
+def parse_manifests(text: str) -> tuple[Described, ...]:
     """Return the brokers of all documents; raises PropertiesError where the text is no YAML."""
     found: list[Described] = []
     loader = bounded_yaml.LOADER(text)
@@ -78,7 +78,7 @@ def _config_map(root: _Mapping, inside: str) -> Iterator[Described]:
 
 def _properties(text: str, node: yaml.Node) -> Mapping[str, Property]:
     """Return the properties of a scalar; where each line of it is a line of the file, with that line."""
-    found = java.read(text.encode())
+    found = java.parse_properties(text.encode())
     first = _line(node)
     literal = getattr(node, "style", None) == "|"
     return {key: Property(key, one.value, first + one.line if literal else first) for key, one in found.items()}

@@ -61,7 +61,7 @@ class Around:
 def render(document: Mapping[str, Any], around: Around, *, wanted: Wanted, mode: str = "worst", fold: bool | None = None) -> str:
     """Return the page of a report, with findings filtered and the matrix drawn as the address says."""
     shown = mode if mode in picture.MODES else "worst"
-    drawn = picture.build(document["matrix"], mode=shown, fold=fold)
+    drawn = picture.build_picture(document["matrix"], mode=shown, fold=fold)
     kept = {
         **({"run": around.run} if around.run else {}),
         **({"mode": shown} if shown != "worst" else {}),
@@ -118,7 +118,7 @@ def standalone(document: Mapping[str, Any]) -> str:
             age="",
             notice="",
             run_link="",
-            picture=picture.build(document["matrix"]),
+            picture=picture.build_picture(document["matrix"]),
             modes={},
             page=page,
             form=None,
@@ -130,7 +130,7 @@ def standalone(document: Mapping[str, Any]) -> str:
 def _common(document: Mapping[str, Any], min_coverage: float) -> dict[str, Any]:
     return {
         "document": document,
-        "state": states.judge(document, min_coverage),
+        "state": states.state_of_report(document, min_coverage),
         "steps": STEPS,
         "changes_observer": CHANGES,
         "counts_told": _counts(document),

@@ -117,7 +117,7 @@ def _with_age(digests: Sequence[Digest], now: datetime) -> CheckState:
     if len(gaps) < 3 or late < max(3 * gaps[len(gaps) // 2], _HOUR):  # noqa: PLR2004 -- fewer make no habit
         return newest.state
     missed = counted(int(late // max(gaps[len(gaps) // 2], 1)), "audit")
-    sentence = f"{words(late)} ago: {newest.state.sentence}"
+    sentence = f"{time_span(late)} ago: {newest.state.sentence}"
     if newest.state.group == INCIDENT:  # it is open until somebody sees that it is not
         return replace(newest.state, note=f"{newest.state.note}; {missed} missed", sentence=sentence)
     return replace(newest.state, group=UNJUDGED, mark="unknown", word="stale", note=f"{missed} missed", sentence=sentence)
@@ -165,7 +165,7 @@ def history(  # noqa: PLR0913 -- what a timeline shows
         cluster=cluster,
         headline=timeline.headline(digests),
         digests=digests,
-        rows=timeline.rows(digests),
+        rows=timeline.timeline_rows(digests),
         compared=compared,
         a=a,
         b=b,
@@ -218,10 +218,10 @@ def _render(template: str, **values: Any) -> str:  # noqa: ANN401 -- whatever th
 def age(at: str | None, now: datetime) -> str:
     """Return how long ago a time of a report was, in words; empty where it is not known."""
     moment = _moment(at)
-    return words((now - moment).total_seconds()) if moment else ""
+    return time_span((now - moment).total_seconds()) if moment else ""
 
 
-def words(seconds: float) -> str:
+def time_span(seconds: float) -> str:
     """Return a span of time in its largest unit."""
     if seconds < _MINUTE:
         return "less than a minute"

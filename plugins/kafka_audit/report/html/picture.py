@@ -50,7 +50,7 @@ class Picture:
     size: tuple[int, int]
 
 
-def build(drawn: Mapping[str, Any], *, mode: str = "worst", fold: bool | None = None) -> Picture | None:
+def build_picture(drawn: Mapping[str, Any], *, mode: str = "worst", fold: bool | None = None) -> Picture | None:
     """Return the picture of a document's `matrix`, None where there is nothing to show.
 
     Args:

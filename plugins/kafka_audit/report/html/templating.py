@@ -30,7 +30,7 @@ def environment() -> Environment:
     )
     found.filters |= {
         "name": name,
-        "prose": prose,
+        "prose": html_prose,
         "at": at,
         "minute": minute,
         "bar": bar,
@@ -56,7 +56,7 @@ def name(value: object, limit: int = 120) -> Markup:
     return Markup("<bdi>{}</bdi>").format(clean(value, limit))
 
 
-def prose(value: str, limit: int = 2000) -> Markup:
+def html_prose(value: str, limit: int = 2000) -> Markup:
     """Return sentences as markup: lines of their own, and code between backticks; all else is text."""
     lines = (_CODE.sub(r"<code>\1</code>", str(escape(clean(line, limit)))) for line in value.split("\n"))
     return Markup("<bdi>{}</bdi>").format(Markup("<br>".join(lines)))  # noqa: S704 -- escaped line by line, two lines above

@@ -46,7 +46,7 @@ class Comparison:
     notes: tuple[str, ...]
 
 
-def rows(digests: Sequence[Digest]) -> list[TimelineRow]:
+def timeline_rows(digests: Sequence[Digest]) -> list[TimelineRow]:
     """Return the lanes of these snapshots, oldest first: incidents first, then by severity."""
     keys: dict[tuple[str, bool], list[Any]] = {}
     for digest in digests:
@@ -95,7 +95,7 @@ def _day(at: str | None) -> str:
     return f"{at[:10]} {at[11:16]} UTC" if at else "an unknown time"
 
 
-def compare(before: Mapping[str, Any], after: Mapping[str, Any], chain: Sequence[Digest]) -> Comparison:
+def compare_reports(before: Mapping[str, Any], after: Mapping[str, Any], chain: Sequence[Digest]) -> Comparison:
     """Compare two reports of one cluster.
 
     Args:
