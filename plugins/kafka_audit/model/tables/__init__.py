@@ -46,7 +46,6 @@ __all__ = [
     "BOOTSTRAP",
     "KEY",
     "LARGE",
-    "SQL_TABLES",
     "TABLES",
     "Acl",
     "AclHolder",
@@ -98,7 +97,7 @@ __all__ = [
 
 _T = TypeVar("_T", bound=Row)
 
-SQL_TABLES: tuple[type[Row], ...] = (
+TABLES: tuple[type[Row], ...] = (
     SnapshotInfo,
     Sample,
     SourceRead,
@@ -119,11 +118,6 @@ SQL_TABLES: tuple[type[Row], ...] = (
     Probe,
     LogDirReplica,
     LeadershipAnswer,
-)
-"""Tables that Spark reads: whatever has partitions, probes or a past."""
-
-TABLES: tuple[type[Row], ...] = (
-    *SQL_TABLES,
     Certificate,
     AclHolder,
     Acl,
