@@ -26,11 +26,14 @@ class Differences:
 
     @classmethod
     def from_rows(cls, tables: Iterable[type[Row]], rows: Iterable[Row]) -> "Differences":
-        """Sort rows by table; each of `tables` is there, with or without rows."""
+        """Sort rows by table, and within a table, for Spark returns them in any order.
+
+        Each of `tables` is there, with or without rows.
+        """
         found: dict[type[Row], list[Row]] = {table: [] for table in tables}
         for row in rows:
             found[type(row)].append(row)
-        return cls(rows={table: tuple(of) for table, of in found.items()})
+        return cls(rows={table: tuple(sorted(of, key=repr)) for table, of in found.items()})
 
     def to_plain(self) -> dict[str, list[dict[str, Any]]]:
         """Return rows by table name as data that JSON holds."""
