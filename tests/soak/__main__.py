@@ -31,6 +31,8 @@ TESTS = Path(__file__).resolve().parents[1]
 WARM_UP = 6  # the first of so many parts: caches fill
 KEEP = 20  # snapshots: the store is full after as many audits
 COLLECT_S = 45.0  # `audit_s` of the cluster file, and what a machine with other work takes
+MEASURABLE = {"PYTHONMALLOC": "malloc", "MALLOC_ARENA_MAX": "1"}
+"""Python's own allocator keeps an arena of a megabyte for one object: an odd answer would be a step that looks like a leak."""
 MEASURES = {"memory": "MB", "files": "files", "threads": "threads"}
 HOSTILE = (
     (32, "hang"), ("identity", "hang_up"), (3, "drip 50"), (35, "announce 1000000000"), (18, "raw HTTP/1.1"), (3, "cut 9"),
@@ -50,7 +52,7 @@ class Role:
             stdout=subprocess.PIPE,
             stderr=self._log,
             text=True,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+            env={**os.environ, **MEASURABLE, "PYTHONPATH": os.pathsep.join(paths)},
         )
         self._answer()
 
