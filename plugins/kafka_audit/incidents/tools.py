@@ -27,7 +27,9 @@ _CAME_WITH: tuple[tuple[int, Release], ...] = (
 _FETCH = 1
 _FETCH_OF: tuple[tuple[int, Release], ...] = ((10, (2, 1)), (8, (2, 0)))
 _OLDEST: Release = (1, 1)
-_SERVER = re.compile(r"\s+--bootstrap-server\s+(?:<[^>]*>\S*|\S+)(\s+--command-config\s+\S+)?")
+_SERVER = re.compile(
+    r"\s{1,9}--bootstrap-server\s{1,9}(?:<[^>]{0,300}>\S{0,300}|\S{1,300})(\s{1,9}--command-config\s{1,9}\S{1,300})?"
+)
 
 
 def oldest_release(view: ClusterView) -> Release | None:
