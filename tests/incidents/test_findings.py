@@ -107,7 +107,7 @@ def test_a_headline_is_the_first_sentence_of_the_check_not_of_what_a_cluster_sup
 
 def test_a_key_that_a_check_forgot_is_told_and_does_not_end_the_audit():
     bare = Judgement(snapshot_id=NOW, code="KA105", resource="broker/2", status=Status.FAIL)
-    assert only(concluded([bare])).message == "Broker (broker: not told) does not list (missing: not told)"
+    assert only(concluded([bare])).message == "Broker (broker: unknown) does not list (missing: unknown)"
 
 
 def test_judgements_of_other_snapshots_of_the_run_are_passed_over():

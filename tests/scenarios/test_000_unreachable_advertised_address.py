@@ -11,7 +11,7 @@ ONLY_FILES_TELL = {"KA310", "KA311", "KA406", "KA413", "KA414"}
 HEADLINES = {
     (0, 1, 2): "Brokers 0, 1 and 2 are cut off: {}controller 0 cannot reach the addresses they advertise",
     (2,): "Broker 2 is cut off: {}controller 0 cannot reach the address it advertises",
-    (0,): "Broker 0 is cut off: {}as controller it cannot reach the address it advertises itself",
+    (0,): "Broker 0 is cut off: {}the controller cannot reach its own advertised address",
 }
 
 

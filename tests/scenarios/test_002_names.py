@@ -97,12 +97,12 @@ def assert_inside_only(report, outside):
     assert (incident["cause"], incident["severity"], incident["confidence"]) == ("KA301", "HIGH", "measured")
     assert "at listener CLIENT of brokers 0, 1 and 2" in incident["impact"]
     lines = evidence_of(incident)
-    assert any(f"nameserver {outside.host.address} knows nobody called {NAMES[0]}" in line for line in lines), lines
+    assert any(f"nameserver {outside.host.address} has no record of {NAMES[0]}" in line for line in lines), lines
     assert "vantage worker: layer by layer: dns 0 of 3" in lines
-    assert [line["text"] for line in incident["evidence_against"]] == ["reaches 3 of 3: says nothing of clients elsewhere"]
-    ways = [step["text"] for step in incident["remediation"] if step["text"].startswith("Way ")]
-    assert [text[:5] for text in ways] == ["Way 1", "Way 2", "Way 3", "Way 4"]
-    assert all(step["cost"] for step in incident["remediation"] if step["text"].startswith("Way "))
+    assert [line["text"] for line in incident["evidence_against"]] == ["reaches 3 of 3: this is no proof for clients elsewhere"]
+    ways = [step["text"] for step in incident["remediation"] if "(way " in step["text"]]
+    assert [text.partition("(")[2][:5] for text in ways] == ["way 1", "way 2", "way 3", "way 4"]
+    assert all(step["cost"] for step in incident["remediation"] if "(way " in step["text"])
     assert {resource for code, resource in failing(report) if code == "KA301"} == ENDPOINTS
     for resource in ENDPOINTS:
         evidence = finding_of(report, "KA301", resource)["evidence"]
@@ -158,7 +158,7 @@ def test_a_name_that_means_something_else_elsewhere_is_told_with_both_answers(au
     assert audit.code == 3, audit.said
     (incident,) = audit.report["incidents"]
     assert incident["headline"] == "Clients at office cannot reach brokers 0, 1 and 2: 3 of 3 advertised endpoints fail at tcp"
-    told = f"means 10.98.77.1 at office (hosts file), 10.99.0.10 at worker (nameserver {inside.host.address})"
+    told = f"resolves to 10.98.77.1 at office (hosts file), 10.99.0.10 at worker (nameserver {inside.host.address})"
     assert f"name {NAMES[0]}: {told}" in evidence_of(incident)
 
 
@@ -195,7 +195,7 @@ def test_a_proxy_wired_to_the_wrong_broker_and_a_mapping_that_is_missing(audits,
     assert audit.code == 3, audit.said
     wrong, inside = audit.report["incidents"]
     assert (wrong["cause"], wrong["severity"]) == ("KA111", "CRITICAL")
-    assert wrong["headline"] == "Broker 1 is not at its address: somebody else answers there"
+    assert wrong["headline"] == "Broker 1 is not at its address: another broker answers there"
     assert f"address {NAMES[1]}:9092: advertised by broker 1, answered by broker 0" in evidence_of(wrong)
     assert inside["headline"] == "Clients at worker cannot reach broker 2: 1 of 3 CLIENT names resolves only inside Kubernetes"
     left_out = finding_of(audit.report, "KA313", "broker/2/listener/CLIENT")

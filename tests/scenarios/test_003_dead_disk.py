@@ -94,7 +94,7 @@ def assert_dead(report, disk, held, led):
     assert (incident["cause"], incident["confidence"], incident["severity"]) == ("KA501", "measured", "CRITICAL")
     assert incident["headline"].startswith("Broker 0 lost log dir ")
     assert incident["headline"].endswith(
-        f"/disk-1: {len(held)} replicas are offline, {len(led)} leader{'s' * (len(led) > 1)} moved and some clients may not"
+        f"/disk-1: {len(held)} replicas offline, {len(led)} leader{'s' * (len(led) > 1)} moved; some clients may fail"
     )
     serious = failing(report, at_least="HIGH")
     assert {one for one in serious if one[0] < "KA6"} == {
@@ -109,7 +109,7 @@ def assert_dead(report, disk, held, led):
     assert (set(pinned["evidence"]["partitions"]), pinned["confidence"]) == (led, "measured")
     assert finding(report, "KA208", "broker/0")["evidence"]["moved"] == len(led)
     text = str(incident)
-    assert "no API that only reads names them" in text
+    assert "no read-only API lists them" in text
     assert "kafka.request.logger" in text
     assert "sarama to 1.43.3 or later" in text
 

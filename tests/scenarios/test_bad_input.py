@@ -171,7 +171,7 @@ def test_a_wrong_zookeeper_password_names_the_user_and_the_variable(audit):
     zookeeper = audit.entry["zookeeper"] | {"sasl": {"username": "auditor", "password_env": "WRONG"}}
     done = audit(zookeeper=zookeeper)
     assert done.code == 3, done.said
-    assert done.err.rstrip().endswith(f"{zookeeper['connect']} does not let the auditor log in")
+    assert done.err.rstrip().endswith(f"{zookeeper['connect']} refuses the auditor's login")
     assert [incident["cause"] for incident in done.report["incidents"]] == ["KA001"]
     assert f"a user and password that {zookeeper['connect']} accepts (auditor, WRONG)" in flat(done.out)
     assert "the login of auditor was refused" in flat(done.out)

@@ -66,7 +66,7 @@ def test_controllers_fail_one_after_the_other_and_come_back(bed, cluster, tmp_pa
     assert lost.code == 3, lost.said
     assert ("KA201", "cluster") in failing(lost.report, at_least="CRITICAL"), lost.said
     (incident,) = lost.report["incidents"]
-    assert incident["headline"] == "The cluster is without controller: nobody leads the metadata quorum"
+    assert incident["headline"] == "The cluster has no controller: the metadata quorum has no leader"
 
     for one in (first, second):
         cluster.controllers[one].launch()

@@ -114,7 +114,7 @@ class _Told(dict[str, str]):
     """Evidence for a template: a check that forgot a key must not take the whole audit down."""
 
     def __missing__(self, key: str) -> str:
-        return f"({key}: not told)"
+        return f"({key}: unknown)"
 
 
 def _in_words(snapshot: Snapshot, judgement: Judgement, checks: Mapping[str, Check]) -> Finding:

@@ -43,9 +43,9 @@ def tell_shared(case: Case) -> Story:
                 f"{subject} share one address: clients cannot reach each of them there",
             ]
         ),
-        impact="Whoever asks for one of these brokers gets the other one, or neither; requests fail with NOT_LEADER_OR_FOLLOWER.",
+        impact="Clients that ask for one of these brokers reach another or none; requests fail with NOT_LEADER_OR_FOLLOWER.",
         confidence=case.confidence(),
-        why="Brokers list the address for each of them." if case.view.kraft else "The registrations name it, each for itself.",
+        why="Brokers list the address for each of them." if case.view.kraft else "The registration of each broker names it.",
         speaks_for=(*evidence_of(case.roots), *changed_before(case, {"endpoint": "address"})),
         steps=(
             Step(
@@ -55,7 +55,7 @@ def tell_shared(case: Case) -> Story:
             ),
             Step(
                 kind="quick",
-                text=f"Give each of {brokers(case.brokers)} an address or port of its own in advertised.listeners; restart it.",
+                text=f"Set a separate address or port for each of {brokers(case.brokers)} in advertised.listeners; restart it.",
                 commands=tuple(
                     advertise(case, (e, f"<address of broker {e.broker_id} alone>:{e.port}")) for e in case.endpoints[:5]
                 ),
@@ -92,19 +92,19 @@ def tell_wrong_answer(case: Case) -> Story:
     ]
     return Story(
         headline=_misplaced(who, answered_by),
-        impact=f"Clients that want {brokers(who)} talk to another one: requests fail with NOT_LEADER_OR_FOLLOWER.",
+        impact=f"Clients that ask for {brokers(who)} reach another one: requests fail with NOT_LEADER_OR_FOLLOWER.",
         confidence=case.confidence(),
-        why="Whoever answers at the address told its own id.",
+        why="The broker that answers at the address reported its own id.",
         speaks_for=(*(lines[:10] or evidence_of(case.roots)), *changed_before(case, {"endpoint": "address"})),
         steps=(
             Step(
                 kind="see",
-                text="See it yourself (reads only): who answers there tells its own id (`Unexpected broker id, expected …`).",
+                text="See it yourself (reads only): the broker there reports its own id (`Unexpected broker id, expected …`).",
                 commands=tuple(_ask_who(endpoint, identity) for endpoint, identity in answers[:5]),
             ),
             Step(
                 kind="quick",
-                text="Lead the forward, proxy, DNS name or `reach` entry of each address to the broker that advertises it.",
+                text="Point the forward, proxy, DNS name or `reach` entry of each address to the broker that advertises it.",
                 cost="Open connections through it break once; clients connect again.",
             ),
             prove(case),
@@ -130,9 +130,9 @@ def as_a_proxy_says(case: Case, symptom: Finding) -> bool:
 def _misplaced(who: tuple[int, ...], answered_by: Mapping[AdvertisedEndpoint, str]) -> str:
     subject = start_upper(brokers(who))
     if len(who) > 1:
-        return f"{subject} are not at their addresses: somebody else answers there"
+        return f"{subject} are not at their addresses: other brokers answer there"
     answers = [f"{clean(endpoint.address)} is answered by {answerer}" for endpoint, answerer in answered_by.items()][:1]
-    return fitting([f"{subject} is not at its address: {what}" for what in (*answers, "somebody else answers there")])
+    return fitting([f"{subject} is not at its address: {what}" for what in (*answers, "another broker answers there")])
 
 
 def _ask_who(endpoint: AdvertisedEndpoint, identity: BrokerIdentity | None) -> str:

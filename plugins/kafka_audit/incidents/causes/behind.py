@@ -63,11 +63,11 @@ def tell(case: Case) -> Story:
     return Story(
         cause=leading,
         headline=_headline(case, leading, sure=sure, left=left),
-        impact=f"Clients that ask {brokers(who)} are told what is true no more; what they write to {'it' if one else 'them'} "
-        "as an old leader is refused or lost.",
+        impact=f"Clients that ask {brokers(who)} receive stale metadata; records that they write to {'it' if one else 'them'} "
+        "as a former leader are refused or lost.",
         confidence=Confidence.INFERRED if sure else Confidence.SUSPECTED,
-        why="The views were read; the way from there to the controllers was not measured"
-        + (", and what else would look the same was ruled out." if not left else "."),
+        why="The views were read. The connection from there to the controllers was not measured."
+        + ("" if left else " Other causes with the same symptoms were ruled out."),
         speaks_for=(
             *evidence_of(case.roots),
             *evidence_of_reads(_not_passed_on(case), limit=3),
@@ -87,7 +87,7 @@ def tell(case: Case) -> Story:
 def _headline(case: Case, leading: str, *, sure: bool, left: Sequence[str]) -> str:
     one = len(case.brokers) == 1
     subject = start_upper(brokers(case.brokers))
-    behind = f"{subject} {'follows its' if one else 'follow their'} controllers no more"
+    behind = f"{subject} no longer {'follows its' if one else 'follow their'} controllers"
     shows = {
         "KA210": "lags behind the metadata log" if one else "lag behind the metadata log",
         "KA101": "names stale leaders" if one else "name stale leaders",
@@ -107,7 +107,7 @@ def _headline(case: Case, leading: str, *, sure: bool, left: Sequence[str]) -> s
             ]
         )
     names = listing(["unreachable", *(_NAMES[fault] for fault in left)]).replace(" and ", " or ")
-    return fitting([f"{text}; why is not decided: {names}" for text in (behind, f"{subject} {shows}")])
+    return fitting([f"{text}; cause not decided: {names}" for text in (behind, f"{subject} {shows}")])
 
 
 def passes_no_question_on(case: Case, symptom: Finding) -> bool:
@@ -157,17 +157,17 @@ def _steps(case: Case) -> tuple[Step, ...]:
         ),
         Step(
             kind="quick",
-            text=f"Open the way from {who} to the controllers{named}, or repair what server.log names there; the view follows "
-            "by itself.",
+            text=f"Allow connections from {who} to the controllers{named}, or repair the error in server.log there; the view "
+            "then catches up.",
         ),
-        Step(kind="quick", text=f"Until then take {who} out of the clients' bootstrap addresses."),
+        Step(kind="quick", text=f"Remove {who} from the clients' bootstrap addresses until then."),
         prove(case),
     )
 
 
 BEHIND_CONTROLLERS = Cause(
     codes=CODES,
-    meaning="a KRaft broker does not follow its controllers any more",
+    meaning="a KRaft broker no longer follows its controllers",
     cases=cases,
     tell=tell,
     explains=(

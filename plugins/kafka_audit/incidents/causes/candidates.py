@@ -32,7 +32,7 @@ def _already_judged(case: Case, code: str) -> str | None:
     """Return why a candidate is ruled out where its own check passed, or does not apply, for every broker concerned."""
     judged = [f for f in case.findings if f.code == code and (f.resource.broker in case.brokers or f.resource.name == "cluster")]
     if judged and all(f.status in {Status.PASS, Status.NOT_APPLICABLE} for f in judged):
-        return f"{code} says {judged[0].message}"
+        return f"{code} reports: {judged[0].message}"
     return None
 
 
@@ -43,11 +43,11 @@ def _unreachable(case: Case, endpoints: Sequence[AdvertisedEndpoint]) -> Candida
     is_open = bool(endpoints) and {p.endpoint.broker_id for p in paths if "tcp" in p.passed} >= set(case.brokers)
     if view.kraft:
         text, to_know = (
-            "brokers fetch from the controllers; that way was not measured",
+            "brokers fetch from the controllers; that connection was not measured",
             "nc from the broker's host to a controller",
         )
     else:
-        text = f"no probe from {where} was made" if not paths else f"the probe from {where} did not tell"
+        text = f"no probe ran from {where}" if not paths else f"the probe from {where} has no result"
         to_know = f"`{connect(tuple(endpoints[:1]))[0]}` on {where}" if endpoints else f"a vantage with role broker on {where}"
     verdict = f"a probe from {where} connects" if is_open else _already_judged(case, "KA302")
     return Candidate(
@@ -67,7 +67,7 @@ def _unauthorised(case: Case) -> Candidate:
         f"an authorizer is set on {brokers(with_authorizer)}"
         + (", and super.users is hidden" if any(view.inter_broker.super_users(b) is None for b in with_authorizer) else "")
         if with_authorizer
-        else f"{brokers(unread)} did not tell whether an authorizer is set"
+        else f"{brokers(unread)} did not report whether an authorizer is set"
     )
     return Candidate(
         name="unauthorised",

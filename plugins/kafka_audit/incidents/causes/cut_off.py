@@ -107,7 +107,7 @@ def _headline(case: Case, hedge: str) -> str:
     address = "address it advertises" if one else "addresses they advertise"
     if case.by_controller:
         if who == (controller,):
-            return f"{subject} is cut off: {hedge}as controller it cannot reach the address it advertises itself"
+            return f"{subject} is cut off: {hedge}the controller cannot reach its own advertised address"
         return fitting(
             [
                 f"{text} {verb} cut off: {hedge}controller {controller} cannot reach the {address}"
@@ -134,14 +134,14 @@ def _impact(case: Case) -> str:
     if empty:
         parts.append(bootstrap_in_vain(empty))
     if led and case.by_controller:
-        theirs = "it does not know" if len(case.brokers) == 1 else "they do not know"
-        parts.append(f"ZooKeeper names {brokers(case.brokers)} as leader of {led} of {of} partitions; {theirs}.")
+        receives = "it has not received this" if len(case.brokers) == 1 else "they have not received this"
+        parts.append(f"ZooKeeper names {brokers(case.brokers)} as leader of {led} of {of} partitions; {receives}.")
     if case.view.zookeeper_read:
-        shows = "shows nothing wrong" if _every_isr_full(case) else "does not show why"
-        parts.append(f"ZooKeeper, and so `kafka-topics.sh --zookeeper`, {shows}.")
+        shows = "show no fault" if _every_isr_full(case) else "do not show the cause"
+        parts.append(f"ZooKeeper and `kafka-topics.sh --zookeeper` {shows}.")
     if not case.by_controller:
         parts.insert(
-            0, f"Replication from {brokers(case.brokers)} to {brokers(case.sources)} stands still, or will once it is needed."
+            0, f"Replication from {brokers(case.brokers)} to {brokers(case.sources)} has stopped, or stops when it is needed."
         )
     return " ".join(parts)
 
@@ -151,17 +151,19 @@ def _why(case: Case, confidence: Confidence) -> str:
         case Confidence.MEASURED:
             layers = listing(sorted(_failing_layers(case)))
             if not layers and written.lines(case, (_CODE,)):
-                return f"The log of {_who(case)} says so, newer than the last start and still when it was read."
-            return f"A probe from the host of {_who(case)} failed at {layers}." if layers else "Seen at the failing side."
+                return f"The log of {_who(case)} reports it, after the last start and up to the time of the read."
+            return (
+                f"A probe from the host of {_who(case)} failed at {layers}." if layers else "It was measured at the failing side."
+            )
         case Confidence.INFERRED:
             return (
-                "No probe was made at the failing side; the views fit, and what would look the same was ruled out. "
-                "To measure: add a vantage with role broker to the cluster file."
+                "No probe ran at the failing side. The views match this cause, and causes with the same symptoms were ruled out. "
+                "To measure it, add a vantage with role broker to the cluster file."
             )
         case Confidence.SUSPECTED:
             rivals = case.roots[0].texts("rivals")
             named = f" ({' or '.join(rivals)})" if rivals else ""
-            return f"The views fit, but another cause would look the same and was not ruled out{named}."
+            return f"The views match this cause, but another cause has the same symptoms and was not ruled out{named}."
 
 
 def _who(case: Case) -> str:
@@ -189,14 +191,14 @@ def _own_views(case: Case) -> Iterable[Evidence]:
     empty = [b for b in case.brokers if view.is_empty(b)]
     if empty:
         ids = {held.controller_id for b in empty for held in view.views_of(b)}
-        lists = "itself, lists" if len(empty) == 1 else "themselves, list"
-        text = f"asked {lists} no broker; controller {listing(sorted(ids, key=str))}"
+        view_lists = "own view lists" if len(empty) == 1 else "own views list"
+        text = f"{view_lists} no broker; controller {listing(sorted(ids, key=str))}"
         yield Evidence(observer=brokers(empty), text=text)
     full = [b for b in view.named_brokers if b not in case.brokers and view.views_of(b) and not view.is_empty(b)]
     if full and empty:
         counts = sorted({held.brokers_listed for b in full for held in view.views_of(b)})
-        lists = "itself, lists" if len(full) == 1 else "themselves, list"
-        yield Evidence(observer=brokers(full), text=f"asked {lists} {listing(counts)} brokers: the controller reaches them")
+        view_lists = "own view lists" if len(full) == 1 else "own views list"
+        yield Evidence(observer=brokers(full), text=f"{view_lists} {listing(counts)} brokers: the controller reaches them")
 
 
 def _registered(case: Case) -> Iterable[Evidence]:
@@ -226,12 +228,16 @@ def _rivals(case: Case) -> Iterable[Evidence]:
     if not any(case.view.is_empty(b) for b in case.brokers):
         return
     if case.confidence() is Confidence.MEASURED:
-        text = "a missing right (KA401) or a refused login (KA412) also empties views; ruled out: the path ends before any login"
+        text = (
+            "a missing right (KA401) or a refused login (KA412) also empties views; ruled out: the probe fails before any login"
+        )
         yield Evidence(observer="rivals", text=text)
         return
     for rival in candidates(case):
         if rival.verdict and rival.code != "KA302":
-            yield Evidence(observer=f"rival {rival.code}", text=f"{rival.fault} would look the same; ruled out: {rival.verdict}")
+            yield Evidence(
+                observer=f"rival {rival.code}", text=f"{rival.fault} has the same symptoms; ruled out: {rival.verdict}"
+            )
 
 
 def _changes(case: Case) -> Iterable[Evidence]:
@@ -253,8 +259,8 @@ def _registry_looks_whole(case: Case) -> Iterable[Evidence]:
         return
     whole = ", every ISR full" if _every_isr_full(case) else ""
     text = (
-        f"a leader for {count.led} of {count.partitions} partitions{whole}; proves nothing: brokers register themselves, "
-        "and the controller writes leaders down before it tells anyone"
+        f"a leader for {count.led} of {count.partitions} partitions{whole}; this is no proof: brokers register themselves, "
+        "and the controller writes leaders to ZooKeeper before it sends them to brokers"
     )
     yield Evidence(observer="zookeeper", text=text)
 
@@ -270,7 +276,7 @@ def _clients_reach(case: Case) -> Iterable[Evidence]:
             if "tcp" in path.passed:
                 reached[path.vantage].append(endpoint.address)
     for vantage, addresses in sorted(reached.items()):
-        text = f"connects to {listing(addresses, 3)}; proves nothing: it comes by another way than the {_side(case)}"
+        text = f"connects to {listing(addresses, 3)}; this is no proof: it uses another network route than the {_side(case)}"
         yield Evidence(observer=f"vantage {clean(vantage)}", text=text)
 
 
@@ -288,11 +294,11 @@ def _not_measured(case: Case) -> Iterable[str]:
     info = case.view.info
     unknown = [p for e in open_pairs for p in case.view.probes_to(e, "broker") if p.outcome == "unknown" and p.needs]
     if unknown:
-        reason = f"The probe from there is not known: needs {clean(unknown[0].needs)}."
+        reason = f"The probe from there has no result: it needs {clean(unknown[0].needs)}."
     elif info is not None and info.broker_vantages == 0:
         reason = "No vantage with role broker is configured."
     else:
-        reason = "No probe from there was made."
+        reason = "No probe ran there."
     reaches = "reaches" if case.by_controller or len(case.sources) == 1 else "reach"
     host, log = (
         ("hosts", "server.log") if reaches == "reach" else ("host", "controller.log" if case.by_controller else "server.log")
@@ -304,7 +310,7 @@ def _not_measured(case: Case) -> Iterable[str]:
             f"To know: {command} on the {host} of {_who(case)}, or {log} there."
         )
     if len(open_pairs) > 10:  # noqa: PLR2004 -- first ten
-        yield f"Not known either: {counted(len(open_pairs) - 10, 'more address', 'more addresses')}."
+        yield f"Also not known: {counted(len(open_pairs) - 10, 'more address', 'more addresses')}."
 
 
 def _next_controllers(case: Case) -> Iterable[str]:

@@ -48,7 +48,10 @@ def _log_line(case: Case, controller: int, endpoint: AdvertisedEndpoint) -> str:
 def _quick(case: Case) -> Step:
     who = brokers(case.brokers)
     if not case.endpoints:
-        return Step(kind="quick", text=f"Let {who} advertise an address that clients and every other broker resolve and reach.")
+        return Step(
+            kind="quick",
+            text=f"Set advertised.listeners of {who} to an address that clients and every other broker resolve and reach.",
+        )
     one = len(case.brokers) == 1
     commands: list[str] = []
     for endpoint in case.endpoints[:5]:
@@ -57,17 +60,19 @@ def _quick(case: Case) -> Step:
     known = brokers(case.view.named_brokers)
     # In KRaft brokers fetch what the controllers know, and none of them becomes controller.
     whom = f"all brokers ({known})" if case.view.kraft else f"every possible controller ({known})"
-    stuck = "" if case.view.kraft else " A broker that cannot reach its controller may not end on SIGTERM; then use SIGKILL."
+    stuck = (
+        "" if case.view.kraft else " A broker that cannot reach its controller may not stop on SIGTERM; in that case use SIGKILL."
+    )
     return Step(
         kind="quick",
         text=(
-            f"Let {who} advertise {'an address' if one else 'addresses'} that clients and {whom} "
+            f"Set advertised.listeners of {who} to {'an address' if one else 'addresses'} that clients and {whom} "
             f"resolve and reach, then restart {who}{'' if one else ', one after the other'}.{stuck}"
         ),
         commands=tuple(commands),
         cost=(
-            f"{'A restart' if one else 'A restart each'}: leaders on {who} move and move back. Clients to whom the new "
-            f"{'address means' if one else 'addresses mean'} nothing lose {who}."
+            f"{'A restart' if one else 'A restart each'}: leaders on {who} move and move back. Clients that cannot "
+            f"resolve or reach the new {'address' if one else 'addresses'} lose {who}."
         ),
     )
 
@@ -86,21 +91,21 @@ def _worked_before(case: Case, endpoint: AdvertisedEndpoint) -> str | None:
 def _lasting(case: Case) -> Step:
     endpoint = next(iter(case.endpoints), None)
     if endpoint is None:
-        return Step(kind="lasting", text="Give the brokers a listener of their own, at addresses that every broker reaches.")
+        return Step(kind="lasting", text="Add a dedicated inter-broker listener, at addresses that every broker reaches.")
     own = case.view.settings.get(endpoint.broker_id, "inter.broker.listener.name").value
     if own and len(case.view.endpoints.of(endpoint.broker_id)) > 1:
         return Step(
             kind="lasting",
             text=(
-                f"{clean(own)} already is a listener of the brokers' own: advertise for it, on every broker, a name that each "
+                f"Advertise for the existing inter-broker listener {clean(own)}, on every broker, a name that each "
                 "broker resolves to that broker's own host, never a forward or proxy."
             ),
         )
     return Step(
         kind="lasting",
         text=(
-            "Give the brokers a listener of their own, on all of them, in two rolling restarts: first add it everywhere, then "
-            "switch to it. Remove security.inter.broker.protocol with the second; Kafka refuses both together."
+            "Add a dedicated inter-broker listener to every broker in two rolling restarts: first add it everywhere, then "
+            "switch to it. Remove security.inter.broker.protocol in the second one; Kafka refuses both settings together."
         ),
         commands=tuple(_own_listener(case, endpoint)),
         cost="Two rolling restarts of all brokers; clients keep their addresses.",
@@ -138,7 +143,7 @@ def _own_host(bound: str, broken: AdvertisedEndpoint) -> str:
 
 def _warnings(case: Case) -> Iterable[Step]:
     if case.view.zookeeper_read:
-        yield do_not("go by `kafka-topics.sh --zookeeper` (up to Kafka 2.8): it reads ZooKeeper, and asks no broker.")
+        yield do_not("rely on `kafka-topics.sh --zookeeper` (up to Kafka 2.8): it reads ZooKeeper and asks no broker.")
     if not case.by_controller:
         return
     paths = [p for e in case.endpoints for p in case.view.probes_to(e, "broker") if p.from_broker not in case.sources]

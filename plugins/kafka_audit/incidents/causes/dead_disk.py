@@ -73,7 +73,7 @@ def tell(case: Case) -> Story:
         headline=_headline(broker, paths, len(loss.offline), moved),
         impact=_impact(broker, loss, moved, leaderless),
         confidence=case.roots[0].confidence,
-        why="The broker was asked itself: it answers error 56 KAFKA_STORAGE_ERROR for what lies there.",
+        why="The broker itself returns error 56 KAFKA_STORAGE_ERROR for these replicas.",
         speaks_for=(*evidence_of(case.explained), *written.evidence(case, ("KA501",)), *_leaders_moved(case, broker), *consumers),
         not_known=(
             *(
@@ -93,22 +93,25 @@ def _headline(broker: int, paths: list[str], offline: int, moved: int) -> str:
     what = "log dir" if len(paths) == 1 else f"{len(paths)} log dirs"
     nameless = f"a {what}" if len(paths) == 1 else what
     dirs = [f"{what} {listing(paths, 3)}", f"{what} {listing(short, 3)}", nameless] if paths else ["a disk"]
-    lost = counted(offline, "replica") + (" is offline" if offline == 1 else " are offline") if offline else ""
-    clients = f", {counted(moved, 'leader')} moved and some clients may not" if moved else ""
-    tails = [f": {lost}{clients}", f": {lost}"] if lost else [""]
-    return fitting([f"Broker {broker} lost {name}{tail}" for tail in tails for name in dirs])
+    lost = f": {counted(offline, 'replica')} offline" if offline else ""
+    moves = f"{lost}, {counted(moved, 'leader')} moved; some clients may"
+    with_clients = (f"{moves} still write to broker {broker}", f"{moves} fail") if lost and moved else ()
+    tails = [*((name, tail) for name in dirs for tail in with_clients), *((name, lost) for name in dirs)]
+    return fitting([f"Broker {broker} lost {name}{tail}" for name, tail in tails])
 
 
 def _impact(broker: int, loss: _Loss, moved: int, leaderless: int) -> str:
-    words = [f"Of {counted(len(loss.offline), 'partition')} a replica is missing." if loss.offline else ""]
+    offline = len(loss.offline)
+    words = [f"{counted(offline, 'partition')} {'misses' if offline == 1 else 'miss'} a replica." if offline else ""]
     if leaderless:
-        words.insert(0, f"Without leader: {counted(leaderless, 'partition')}; clients can neither write nor read there.")
+        has = "has" if leaderless == 1 else "have"
+        words.insert(0, f"{counted(leaderless, 'partition')} {has} no leader; clients can neither write nor read there.")
     if moved:
         words.append(
-            "Producers that do not refresh their metadata on error 56 (sarama before 1.43.3, Filebeat up to 8.16.1) go on asking "
-            f"broker {broker} for {counted(moved, 'partition')} that it led, and fail for as long as they run."
+            "Producers that do not refresh their metadata on error 56 (sarama before 1.43.3, Filebeat up to 8.16.1) keep sending "
+            f"to broker {broker} for {counted(moved, 'partition')} that it led, and fail until they are restarted."
         )
-    return " ".join(filter(None, words)) or "What lies there has a replica less."
+    return " ".join(filter(None, words)) or "Partitions in this log dir have one replica less."
 
 
 def _moved_partitions(case: Case, broker: int, loss: _Loss) -> frozenset[tuple[str, int]]:
@@ -141,7 +144,7 @@ def _leaders_moved(case: Case, broker: int, limit: int = 10) -> tuple[Evidence, 
 
 DEAD_DISK = Cause(
     codes=CODES,
-    meaning="a disk of a broker died, and with it what lay there",
+    meaning="a disk of a broker failed, with the replicas on it",
     cases=cases,
     tell=tell,
     explains=(

@@ -22,7 +22,9 @@ def readers(case: Case, partitions: Iterable[tuple[str, int]]) -> tuple[tuple[Ev
             groups[row.group].append(row)
     lines = [_group(name, members, wanted) for name, members in sorted(groups.items())]
     if len(lines) > _SHOWN:
-        more = Evidence(observer="count", text=f"and {len(lines) - _SHOWN} more consumer groups read what moved")
+        more = Evidence(
+            observer="count", text=f"and {len(lines) - _SHOWN} more consumer groups read partitions whose leader moved"
+        )
         lines[_SHOWN:] = [more]
     failed = [r for r in case.view.last_reads if r.operation == "DescribeGroups" and r.outcome == "failed"]
     if not failed:
@@ -46,9 +48,9 @@ def who_writes(case: Case, broker: int) -> str:
     ports = sorted({endpoint.port for endpoint in case.view.endpoints.of(broker)}) or [9092]
     filters = " or ".join(f"sport = :{port}" for port in ports)
     return (
-        f"Not known: which producers stay with broker {broker}; no API that only reads names them. To know: on its host "
-        f"`ss -tnp state established '( {filters} )'` shows who is connected, `kafka.request.logger` at DEBUG names client ids "
-        "of Produce requests, and so do the client-id metrics of quotas."
+        f"Not known: which producers still send to broker {broker}; no read-only API lists them. To know: on its host "
+        f"`ss -tnp state established '( {filters} )'` lists connected clients; `kafka.request.logger` at DEBUG and the client-id "
+        "metrics of quotas name the client ids of Produce requests."
     )
 
 
@@ -58,7 +60,7 @@ def steps(case: Case, broker: int, paths: Sequence[str], *, pinned: bool, leader
     return (
         Step(
             kind="see",
-            text=f"See it yourself (reads only; the last ones on the host of broker {broker}).",
+            text=f"See it yourself (reads only; the last commands on the host of broker {broker}).",
             commands=(
                 f"kafka-log-dirs.sh --bootstrap-server {address} --describe --broker-list {broker}",
                 *(f"df -h {word(path)}" for path in paths[:3]),
@@ -69,7 +71,7 @@ def steps(case: Case, broker: int, paths: Sequence[str], *, pinned: bool, leader
         *(_save_first(broker, address, leaderless) if leaderless else ()),
         Step(
             kind="quick" if not pinned else "lasting",
-            text=f"Replace the disk, or make room on it, mount it where it was, and restart broker {broker}: it fetches the "
+            text=f"Replace the disk or free space on it, mount it at the same path, and restart broker {broker}: it fetches the "
             "replicas from their leaders. Then move the leaders back.",
             commands=(
                 *_format(case, broker),
@@ -100,7 +102,7 @@ def _save_first(broker: int, address: str, leaderless: int) -> tuple[Step, ...]:
         ),
         Step(
             kind="quick",
-            text="Copy their folders from the dead disk, or bring back another broker that was in sync.",
+            text="Copy their partition directories from the failed disk, or start another broker that was in sync.",
             commands=(f"kafka-topics.sh --bootstrap-server {address} --describe --unavailable-partitions",),
         ),
     )
@@ -122,8 +124,8 @@ def _free_the_clients(broker: int) -> tuple[Step, ...]:
     return (
         Step(
             kind="quick",
-            text=f"Restart the producers that still fail, or now broker {broker}: either way they ask for the leaders anew.",
-            cost="With the broker its other leaders move too; it comes back without the dead disk, if another of its log dirs "
-            "serves.",
+            text=f"Restart the producers that still fail, or restart broker {broker} now: both refresh their metadata.",
+            cost="A restart of the broker moves its other leaders too. It starts without the failed disk if another log dir "
+            "works.",
         ),
     )

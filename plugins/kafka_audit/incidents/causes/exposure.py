@@ -46,11 +46,11 @@ def tell_dead(case: Case) -> Story:
     them = "it" if one else "them"
     still = f"brokers still list {them}" if case.view.kraft else f"ZooKeeper still has {them} registered"
     return Story(
-        headline=f"{start_upper(brokers(who))} {'is' if one else 'are'} out of reach for everybody: "
+        headline=f"{start_upper(brokers(who))} {'is' if one else 'are'} unreachable: "
         f"neither clients nor brokers can connect ({', '.join(layers)})",
         impact=f"Clients and replication fail at {brokers(who)}; {still}.",
         confidence=case.confidence(),
-        why="Probes of clients failed, and no view was given.",
+        why="Client probes failed, and no view was read.",
         speaks_for=(*evidence_of_paths(paths), *changed_before(case, {"endpoint": "address", "config": "setting"})),
         not_known=(_down_or_wrong(who),),
         steps=(
@@ -81,7 +81,7 @@ def tell_exposure(case: Case) -> Story:
         headline=_headline(case, reach),
         impact=f"{_impact(case, reach)} {reach.sentences()}".strip(),
         confidence=case.confidence(),
-        why="Seen from the vantages that failed; other vantages may come by another way.",
+        why="It was measured from the vantages that failed; other vantages may use another network route.",
         speaks_for=(
             *(reach.evidence() if reach.worst else evidence_of(case.roots)),
             *split_answers(case),
@@ -105,7 +105,7 @@ def _headline(case: Case, reach: Reach) -> str:
         return fitting(
             [
                 f"Clients at {where} cannot reach {brokers(who)}: {advertises} {address}, {own}",
-                f"Clients cannot reach {brokers(who, 3)}: {advertises} what each host calls itself",
+                f"Clients cannot reach {brokers(who, 3)}: {advertises} each host's own address",
             ]
         )
     fail = f"{'fails' if len(reach.worst_failed) == 1 else 'fail'} at {listing(reach.layers())}"
@@ -131,7 +131,7 @@ def _means_itself(case: Case) -> bool:
 
 def _impact(case: Case, reach: Reach) -> str:
     if reach.everything_fails():
-        return "No client there can even bootstrap."
+        return "No client there can bootstrap."
     led = case.view.partitions.led_by(case.brokers)
     of, by = case.view.partitions.count.partitions, "the newest leader epochs" if case.view.kraft else "ZooKeeper"
     text = f"A client there may bootstrap, then fails on every partition that {brokers(case.brokers)} " + (
@@ -158,7 +158,7 @@ def _steps(case: Case, failed: Sequence[ProbeResult]) -> tuple[Step, ...]:
         see,
         Step(
             kind="quick",
-            text="Run the client where these addresses mean something: inside the same network, namespace or host network.",
+            text="Run the client where these addresses resolve and answer: inside the same network, namespace or host network.",
             cost="The client moves; nothing changes at the brokers.",
         ),
         Step(
@@ -182,7 +182,7 @@ def _advertise(case: Case) -> Step:
     commands = (advertise(case, *((e, named.format(e.broker_id, e.port)) for e in own)) for own in by_broker if own)
     return Step(
         kind="quick",
-        text=f"Let {brokers(case.brokers)} advertise a name that means the same on every host, and restart.",
+        text=f"Set advertised.listeners of {brokers(case.brokers)} to a name that means the same on every host, and restart.",
         commands=tuple(commands)[:5],
         cost="A restart each, one after the other. In containers: a listener of its own for the outside, with a port of its own.",
     )

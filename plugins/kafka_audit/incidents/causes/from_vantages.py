@@ -91,7 +91,7 @@ class Reach:
         for vantage, paths in sorted(self.paths.items()):
             if not self.failed[vantage]:
                 ok = sum(path.outcome == "ok" for path in paths)
-                text = f"reaches {ok} of {len(paths)}: says nothing of clients elsewhere"
+                text = f"reaches {ok} of {len(paths)}: this is no proof for clients elsewhere"
                 yield Evidence(observer=f"vantage {clean(vantage)}", text=text)
 
 
@@ -112,7 +112,7 @@ def _asked_in_vain(vantage: str, failed: Iterable[ProbeResult]) -> Iterator[Evid
         if resolver:
             names[resolver, path.error == UNKNOWN_NAME].append(path.via or path.endpoint.host)
     for (who, told), asked in names.items():
-        how = "knows nobody called" if told else "gives no answer on"
+        how = "has no record of" if told else "does not answer for"
         yield Evidence(observer=f"vantage {clean(vantage)}", text=f"{clean(who)} {how} {listing(dict.fromkeys(asked), 3)}")
 
 
@@ -134,4 +134,4 @@ def split_answers(case: Case, limit: int = 5) -> Iterator[Evidence]:
             f"{clean(', '.join(sorted(addresses)))} at {listing(places, 3)} ({clean(who)})"
             for (addresses, who), places in alike.items()
         ]
-        yield Evidence(observer=f"name {clean(host)}", text=f"means {', '.join(parts)}")
+        yield Evidence(observer=f"name {clean(host)}", text=f"resolves to {', '.join(parts)}")

@@ -14,7 +14,7 @@ def tell(case: Case) -> Story:
         headline=_headline(case),
         impact="" if len(case.roots) == 1 else f"{counted(len(case.roots), 'finding')} of {first.code}.",
         confidence=case.confidence(),
-        why=f"{first.code} compares this directly; a cause behind it was not looked for.",
+        why=f"{first.code} compares this directly; no further cause was examined.",
         speaks_for=(*evidence_of(case.roots), *changed_before(case, kinds)),
         steps=(*((Step(kind="quick", text=first.remediation),) if first.remediation else ()), prove(case)),
     )

@@ -56,11 +56,11 @@ def tell(case: Case) -> Story:
     by_form = Evidence(observer="form", text=f"{listing(names, 3)}: {_form(place)}")
     return Story(
         headline=_headline(case, reach, listing(listeners, 2), place),
-        impact=f"Clients there read these names in every answer that a broker gives, and have no address for them: "
-        f"{'they cannot bootstrap' if reach.everything_fails() else 'whatever these brokers lead fails'} at listener "
+        impact=f"Brokers return these names to clients, and clients there cannot resolve them: "
+        f"{'they cannot bootstrap' if reach.everything_fails() else 'partitions led by these brokers fail'} at listener "
         f"{listing(listeners, 3)} of {brokers(case.brokers)}. {reach.sentences()}",
         confidence=case.confidence(),
-        why="The names did not resolve there in two looks; that they belong to the inside is read off their form.",
+        why="The names did not resolve there in two samples. Their form shows that they belong to an internal network.",
         speaks_for=(
             *reach.evidence(),
             by_form,
@@ -110,30 +110,30 @@ def _steps(case: Case) -> tuple[Step, ...]:
         ),
         Step(
             kind="quick",
-            text="Way 1, the client moves inside: run it in the same Kubernetes cluster (or Docker network) as the brokers.",
+            text="Move the client inside (way 1): run it in the same Kubernetes cluster (or Docker network) as the brokers.",
             cost="Nothing changes at the brokers; the client lives and is deployed there from now on.",
         ),
         Step(
             kind="lasting",
-            text=f"Way 2, an address outside for each of the {many}: whole names that clients resolve and reach (in Kubernetes "
-            "by hostNetwork, a NodePort or a LoadBalancer for each), on a listener of its own that advertises just that, such as "
-            "advertised.listeners=INTERNAL://<name inside>:9094,EXTERNAL://<address outside>:<port of this broker>.",
+            text=f"Publish an address outside for each of the {many} (way 2): full names that clients resolve and reach (in "
+            "Kubernetes by hostNetwork, a NodePort or a LoadBalancer for each), on a listener that advertises only that, such "
+            "as advertised.listeners=INTERNAL://<name inside>:9094,EXTERNAL://<address outside>:<port of this broker>.",
             cost="One rolling restart; an address or port for each broker to be kept, and with hostNetwork one broker a node.",
         ),
         Step(
             kind="lasting",
-            text="Way 3, a proxy that knows Kafka and rewrites the addresses in its answers, such as grepplabs/kafka-proxy: it "
-            "is what clients bootstrap from, and leads them to each broker. Declare it as `reach`, and it is audited, too.",
-            cost="One more hop that must run, more than once, with a mapping for every broker; one that forwards bytes alone "
-            "rewrites nothing.",
+            text="Run a Kafka proxy (way 3) that rewrites the addresses in responses, such as grepplabs/kafka-proxy: clients "
+            "bootstrap from it, and it forwards them to each broker. Declare it as `reach`, and it is audited, too.",
+            cost="One more hop that must run redundantly, with a mapping for every broker. A plain TCP forward rewrites "
+            "no address.",
         ),
         Step(
             kind="lasting",
-            text="Way 4, a single instance: one broker behind one published address, which it advertises.",
+            text="Run a single instance (way 4): one broker behind one published address, which it advertises.",
             cost="No replicas: every restart is an outage and a lost disk is lost data (KA612).",
         ),
         prove(case),
-        do_not("give clients the names in their hosts files: pods get new addresses, and each client must be told again."),
+        do_not("add the names to the hosts files of clients: pods get new addresses, and every file must be changed again."),
     )
 
 

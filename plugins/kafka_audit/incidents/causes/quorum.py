@@ -50,17 +50,17 @@ def tell_no_leader(case: Case) -> Story:
     """Tell that no controller leads the metadata quorum."""
     failed = failed_reads(case)
     return Story(
-        headline="The cluster is without controller: nobody leads the metadata quorum",
-        impact="No leader can move, no topic can be created, and no broker can start until a majority of the controllers meets.",
+        headline="The cluster has no controller: the metadata quorum has no leader",
+        impact="No leader can move, no topic can be created, and no broker can start without a majority of controllers.",
         confidence=case.confidence(),
-        why="Who was asked for the leader named none, or nobody could pass the question on.",
+        why="No answer names a leader, or no broker could forward the request to a controller.",
         speaks_for=(*evidence_of(case.roots), *evidence_of_reads(failed, limit=5)),
         not_known=("Not known: which controllers are down. To know: the end of server.log of each.",),
         steps=(
             Step(kind="see", text="See it yourself on each controller's host (reads only).", commands=(_LOG,)),
             Step(
                 kind="quick",
-                text="Start the controllers that are down, and open the way between them, until a majority of the voters runs.",
+                text="Start the controllers that are down and allow connections between them, until a majority of voters runs.",
             ),
             prove(case),
             do_not("format a controller's disk to get it up: a majority without the log loses the cluster's metadata."),
@@ -75,14 +75,14 @@ def tell_voters(case: Case) -> Story:
     at = f"the controller{'' if len(addresses) == 1 else 's'} at {listing(addresses, 2)}"
     silent = f"{at[0].upper()}{at[1:]} {'does' if len(addresses) == 1 else 'do'} not answer this worker"
     lost = f"The metadata quorum lacks {down.number('down')} of its {down.number('total')} controllers" if down else silent
-    spare = clean(down.text("spare"), 60) if down else "whether the majority is at risk, the voters' lag tells"
+    spare = clean(down.text("spare"), 60) if down else "the lag of the voters shows whether the majority is at risk"
     return Story(
         headline=fitting([f"{lost}: {spare}", lost]),
         impact="The cluster works while a majority of the controllers does; below it no leader moves and no broker starts.",
         confidence=case.confidence(),
-        why="The quorum's leader told how far its voters are."
+        why="The quorum leader reported the lag of its voters."
         if down
-        else "The way to the controllers was tried from this worker.",
+        else "This worker probed the connection to the controllers.",
         speaks_for=(*evidence_of(case.roots), *evidence_of_reads(failed_reads(case), limit=5)),
         not_known=()
         if down
@@ -93,9 +93,9 @@ def tell_voters(case: Case) -> Story:
                 text="See it yourself (reads only).",
                 commands=(_DESCRIBE, *connect_again(failed_reads(case), limit=3)),
             ),
-            Step(kind="quick", text="Start the controllers that are down, or open the way to their port from the others."),
+            Step(kind="quick", text="Start the controllers that are down, or allow connections to their port from the others."),
             prove(case),
-            do_not("restart another controller before these follow again: without a majority nobody is elected."),
+            do_not("restart another controller before these follow again: without a majority no leader can be elected."),
         ),
     )
 
@@ -113,18 +113,18 @@ def tell_torn(case: Case) -> Story:
     return Story(
         headline=fitting(
             [
-                f"The metadata quorum is not of one mind: {who} {'names' if one else 'name'} an earlier leader",
-                "The metadata quorum is not of one mind: observers name an earlier leader",
+                f"Controllers disagree about the quorum leader: {who} {'reports' if one else 'report'} an earlier leader",
+                "Controllers disagree about the quorum leader: observers report an earlier leader",
             ]
         ),
-        impact=f"What the leader decides is not heard there; right is {right}.",
+        impact=f"Decisions of the leader do not arrive there; the leader is {right}.",
         confidence=case.confidence(),
-        why="Each was asked itself, twice, and the leader stayed the same meanwhile.",
+        why="Each was asked directly in two samples, and the leader did not change between them.",
         speaks_for=(*evidence_of(case.roots), *evidence_of_reads(failed_reads(case), limit=5)),
-        not_known=("Not known: what keeps them apart. To know: the end of server.log of each controller.",),
+        not_known=("Not known: why they disagree. To know: the end of server.log of each controller.",),
         steps=(
             Step(kind="see", text="See it yourself (reads only).", commands=(_DESCRIBE, _LOG)),
-            Step(kind="quick", text=f"Open the way between {who} and the other controllers; a follower catches up by itself."),
+            Step(kind="quick", text=f"Allow connections between {who} and the other controllers; a follower then catches up."),
             prove(case),
             do_not("restart several controllers at once: the quorum needs a majority of them."),
         ),
@@ -141,7 +141,7 @@ VOTERS_DOWN = Cause(
 
 TORN_QUORUM = Cause(
     codes=("KA202",),
-    meaning="who was asked for the metadata quorum does not name one leader",
+    meaning="controllers or brokers report different leaders of the metadata quorum",
     cases=torn,
     tell=tell_torn,
 )

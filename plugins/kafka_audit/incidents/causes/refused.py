@@ -25,8 +25,8 @@ _HEDGE = {Confidence.MEASURED: "", Confidence.INFERRED: "most likely ", Confiden
 _LOGIN = {
     "certificate": "its certificate is not accepted",
     "mechanism": "it does not offer the mechanism",
-    "credential": "it does not know user or password",
-    "principal": "its rules give them no name",
+    "credential": "it does not accept user or password",
+    "principal": "no mapping rule matches",
 }
 
 
@@ -104,7 +104,7 @@ def _login_headline(case: Case, subject: str, hedge: str) -> str:
     controller, sources = case.view.controller, _sources(case)
     by_controller = controller is not None and (controller in sources or not sources)
     actor = f"controller {controller}" if by_controller else "other brokers"
-    shows = f"{'is' if len(case.brokers) == 1 else 'are'} told nothing" if _shows(case) else "will be told nothing"
+    shows = f"{'receives' if len(case.brokers) == 1 else 'receive'} no updates" if _shows(case) else "will receive no updates"
     start = f"{subject} {shows}: {hedge}{actor} cannot log in there"
     kinds = reported(case, "kind")
     reasons = [*(reported(case, "why") if kinds else ()), *(_LOGIN.get(kind, "") for kind in kinds)]
@@ -119,10 +119,11 @@ def _impact(case: Case) -> str:
         names = f" ZooKeeper names {brokers(case.brokers)} as leader of {led} of {of} partitions."
         return bootstrap_in_vain(empty) + (names if led and not case.view.kraft else "")
     if case.view.kraft:
-        return f"What {who[0].lower()}{who[1:]} {'leads' if one else 'lead'} has no other replica in sync, and is gone with it."
+        led_by, them = f"{who[0].lower()}{who[1:]}", "it" if one else "them"
+        return f"Partitions led by {led_by} have no other in-sync replica. They become unavailable with {them}."
     if reported(case, "symptom"):
-        return f"{who} {'names' if one else 'name'} leaders of the past; clients that ask there are led astray."
-    return f"{who} {'goes' if one else 'go'} on as before until the controller decides something: that will not get there."
+        return f"{who} {'reports' if one else 'report'} stale leaders; clients that ask there receive wrong leaders."
+    return f"{who} {'works' if one else 'work'} as before until the controller sends an update; that update is refused."
 
 
 def _why(case: Case) -> str:
@@ -130,14 +131,14 @@ def _why(case: Case) -> str:
     match case.confidence():
         case Confidence.MEASURED:
             if written.lines(case, _codes(case)):
-                return "A broker's own log says so, newer than the last start."
-            seen = "A handshake, a probe or the brokers' files show it" if code == "KA412" else "super.users and ACLs say so"
-            return f"{seen}, as they were read."
+                return "A broker's own log reports it, after the last start."
+            seen = "A handshake, a probe or the brokers' files show it" if code == "KA412" else "super.users and ACLs show it"
+            return f"{seen}, at the time of the read."
         case Confidence.INFERRED:
-            return "Not seen at the failing side; what was read fits, and nothing that was read speaks for another cause."
+            return "It was not measured at the failing side. The reads match this cause, and no read points to another one."
         case Confidence.SUSPECTED:
             named = f" ({' or '.join(rivals)})" if rivals else ""
-            return f"What was read fits, but another cause would look the same and was not ruled out{named}."
+            return f"The reads match this cause, but another cause has the same symptoms and was not ruled out{named}."
 
 
 def _ways(case: Case) -> Iterable[Evidence]:
@@ -151,11 +152,11 @@ def _ways(case: Case) -> Iterable[Evidence]:
         endpoint = next((e for e in case.view.endpoints.of(broker) if e.listener == listener.name), None)
         where = f" at {clean(endpoint.address)}" if endpoint else ""
         who = "brokers" if case.view.kraft or controller is None else f"controller {controller}"
-        talk = "talk" if who == "brokers" else "talks"
+        connect = "connect" if who == "brokers" else "connects"
         principal = between.principal(source, broker)
-        names = f", there as {' or '.join(map(clean, principal.names))}" if principal.names else ""
+        names = f", with principal {' or '.join(map(clean, principal.names))}" if principal.names else ""
         text = (
-            f"{who} {talk} to broker {broker} on its inter-broker listener {clean(listener.name)} "
+            f"{who} {connect} to broker {broker} on its inter-broker listener {clean(listener.name)} "
             f"({clean(listener.protocol or 'protocol not known')}){where}{names}: {clean(principal.why)}"
         )
         yield Evidence(observer=f"by {clean(listener.source)}", text=text)
@@ -171,7 +172,7 @@ def _let_in_elsewhere(case: Case) -> Iterable[Evidence]:
 
 def _registry_looks_whole(case: Case) -> Iterable[Evidence]:
     if case.view.zookeeper_read and any(case.view.is_empty(b) for b in case.brokers):
-        text = f"{brokers(case.brokers)} registered; proves nothing: brokers register themselves, whoever they let in"
+        text = f"{brokers(case.brokers)} registered; this is no proof: a broker registers itself even if it refuses others"
         yield Evidence(observer="zookeeper", text=text)
 
 
@@ -183,7 +184,9 @@ def _others(case: Case, rivals: Iterable[Candidate]) -> list[Candidate]:
 def _ruled_out(case: Case, rivals: Iterable[Candidate]) -> Iterable[Evidence]:
     for rival in _others(case, rivals):
         if rival.verdict:
-            yield Evidence(observer=f"rival {rival.code}", text=f"{rival.fault} would look the same; ruled out: {rival.verdict}")
+            yield Evidence(
+                observer=f"rival {rival.code}", text=f"{rival.fault} has the same symptoms; ruled out: {rival.verdict}"
+            )
 
 
 def _not_known(case: Case, rivals: Iterable[Candidate]) -> Iterable[str]:
@@ -200,7 +203,7 @@ def _not_known(case: Case, rivals: Iterable[Candidate]) -> Iterable[str]:
         if root.text("hidden") and root.resource.broker is not None:
             hidden[root.text("hidden")].append(root.resource.broker)
     for key, ids in hidden.items():
-        yield f"Not known: what {key} of {brokers(ids)} says; DescribeConfigs hides it. To know: its server.properties."
+        yield f"Not known: the value of {key} of {brokers(ids)}; DescribeConfigs hides it. To know: its server.properties."
 
 
 REFUSED = tuple(

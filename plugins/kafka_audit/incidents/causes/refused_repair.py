@@ -59,16 +59,16 @@ def _see_rights(case: Case) -> Step:
 
 def _give(case: Case) -> Iterable[Step]:
     names = principals(case)
-    cost = f"A restart of {brokers(case.brokers)}: nobody sends again by himself what was refused."
+    cost = f"Refused updates are not retried; a restart of {brokers(case.brokers)} is required."
     if ANONYMOUS in names:
-        cost += " Whoever gets a connection to that listener may then act as a broker: for an hour, not for good."
+        cost += " Any client that connects to that listener can then act as a broker: keep this for an hour, not permanently."
     yield Step(
         kind="quick",
         text=f"Give the right by an ACL, then restart {brokers(case.brokers)}"
         + (
             "."
             if not _empty(case)
-            else f". {brokers(case.brokers).capitalize()} cannot take the command: it is asked elsewhere, or of ZooKeeper."
+            else f". Send the command to another broker or to ZooKeeper; {brokers(case.brokers)} cannot process it."
         ),
         commands=tuple(acl_command(name, "ClusterAction", CLUSTER, tool=acl_tool(case)) for name in names[:_FIRST]),
         cost=cost,
@@ -91,12 +91,12 @@ def _take_away(case: Case) -> Iterable[Step]:
     )
     yield Step(
         kind="quick",
-        text=f"Remove what denies it, then restart {brokers(case.brokers)}; another ALLOW does not help.",
+        text=f"Remove the ACLs that deny it, then restart {brokers(case.brokers)}; another ALLOW does not help.",
         commands=tuple(
             acl_command(acl.principal, acl.operation, CLUSTER, tool=acl_tool(case), host=acl.host, permission="DENY", remove=True)
             for acl in list(found)[:_FIRST]
         ),
-        cost="Whoever else was denied by it is denied no more: deny those by name.",
+        cost="Other principals that these ACLs denied are no longer denied: deny them by name.",
     )
 
 
@@ -110,8 +110,8 @@ def _super_users(case: Case) -> Step:
     one = len(case.brokers) == 1
     return Step(
         kind="lasting",
-        text=f"Name the brokers' user in super.users of {brokers(case.brokers)}, as on every broker; "
-        f"it is read at the start only{'' if one else ', so restart one after the other'}.",
+        text=f"Add the inter-broker principal to super.users of {brokers(case.brokers)}, as on every broker; "
+        f"it is read only at start{'' if one else ', so restart one after the other'}.",
         commands=tuple(commands),
         cost="A restart; leaders move and move back.",
     )
@@ -125,21 +125,21 @@ def _listener(case: Case) -> Iterable[Step]:
     name = clean(own[0].listener) if own else "<an authenticated listener>"
     yield Step(
         kind="lasting",
-        text="Better than rights for ANONYMOUS, on every broker: let brokers talk on a listener where they log in.",
+        text="Use an inter-broker listener with a login on every broker; this is better than rights for ANONYMOUS.",
         commands=(
             f"inter.broker.listener.name={name}",
             "sasl.mechanism.inter.broker.protocol=<one of sasl.enabled.mechanisms>",
             "super.users=<as it is now>;User:<the user that brokers log in with>",
             "# and no security.inter.broker.protocol: Kafka refuses both together",
         ),
-        cost="A rolling restart of all brokers; a broker without that login in its JAAS text does not start.",
+        cost="A rolling restart of all brokers; a broker without that login in its JAAS configuration does not start.",
     )
 
 
 def _rights_warnings(case: Case) -> Iterable[Step]:
-    yield do_not("set allow.everyone.if.no.acl.found: it opens the cluster to everybody.")
+    yield do_not("set allow.everyone.if.no.acl.found: it opens the cluster to every client.")
     if case.view.zookeeper_read:
-        yield do_not("go by `kafka-topics.sh --zookeeper` (up to Kafka 2.8): it reads ZooKeeper, and asks no broker.")
+        yield do_not("rely on `kafka-topics.sh --zookeeper` (up to Kafka 2.8): it reads ZooKeeper and asks no broker.")
 
 
 def _see_login(case: Case) -> Step:
@@ -157,10 +157,10 @@ def _login(case: Case) -> Iterable[Step]:
     texts = [clean(text) for text in repairs if text]
     yield Step(
         kind="quick",
-        text=f"Let the login work: {'; '.join(texts[:_FIRST]) or 'compare users, passwords and certificates with the others'}.",
+        text=f"Repair the login: {'; '.join(texts[:_FIRST]) or 'compare users, passwords and certificates with the others'}.",
         commands=tuple(_keystore(case)) if "certificate" in kinds else (),
-        cost=f"None where it is changed on the running broker; else a restart of {brokers(case.brokers)}. "
-        "An update that failed is sent again with the controller's next connection.",
+        cost=f"None if it is changed on the running broker; otherwise a restart of {brokers(case.brokers)}. "
+        "The controller sends a failed update again with its next connection.",
     )
 
 
@@ -175,4 +175,4 @@ def _keystore(case: Case) -> Iterable[str]:
 
 
 def _login_warnings() -> Iterable[Step]:
-    yield do_not("turn ssl.endpoint.identification.algorithm off: any certificate of that authority could then pose as a broker.")
+    yield do_not("turn ssl.endpoint.identification.algorithm off: any certificate of that CA could then act as a broker.")

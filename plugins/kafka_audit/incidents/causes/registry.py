@@ -45,7 +45,7 @@ def tell_zookeeper_unread(case: Case) -> Story:
     target = clean(failed[0].target, 60) if failed else "its address"
     at = (target, *(clean(f"{host}:{port}") for read in failed[:1] for host, port in addresses_of(read.target)[:1]))
     if failed and failed[0].error in _LOGINS:
-        said, steps = [f"{one} does not let the auditor log in" for one in at], _correct_the_login(failed[0])
+        said, steps = [f"{one} refuses the auditor's login" for one in at], _correct_the_login(failed[0])
     else:
         error = clean(failed[0].error or "failed", 30) if failed else "failed"
         said, steps = [f"the auditor gets no answer from {one} ({error})" for one in at], _open_the_way(failed)
@@ -59,12 +59,12 @@ def tell_zookeeper_unread(case: Case) -> Story:
         why="The read itself failed.",
         speaks_for=evidence_of_reads(failed) or evidence_of(case.roots),
         not_known=("Not known: whether the brokers reach ZooKeeper; only the auditor asked. To know: server.log of a broker.",),
-        steps=(*steps, prove(case), do_not("restart brokers while ZooKeeper is away: they do not come up without it.")),
+        steps=(*steps, prove(case), do_not("restart brokers while ZooKeeper is unavailable: they do not start without it.")),
     )
 
 
 def _open_the_way(failed: Sequence[SourceRead]) -> tuple[Step, ...]:
-    text = "Start ZooKeeper, open the way to it from this worker, or correct `zookeeper:` in the cluster file."
+    text = "Start ZooKeeper, allow connections to it from this worker, or correct `zookeeper:` in the cluster file."
     see = Step(kind="see", text="See it yourself (reads only).", commands=connect_again(failed))
     return see, Step(kind="quick", text=text)
 
@@ -82,8 +82,8 @@ def tell_no_controller(case: Case) -> Story:
         return quorum.tell_no_leader(case)
     registered = sorted(case.view.in_zookeeper)
     return Story(
-        headline="The cluster is without controller: no broker holds /controller in ZooKeeper",
-        impact="No leader can move, no topic can be created, and no broker is told of changes until one becomes controller.",
+        headline="The cluster has no controller: no broker holds /controller in ZooKeeper",
+        impact="No leader can move, no topic can be created, and no broker receives updates until one becomes controller.",
         confidence=case.confidence(),
         why="ZooKeeper was read, and the znode is absent.",
         speaks_for=(
@@ -143,7 +143,7 @@ def tell_gone(case: Case) -> Story:
             *(last_in_sync(case, them) if _leaderless(case) else ()),
             Step(
                 kind="quick",
-                text=f"Start {them} again, or open the way from there to {controllers}.",
+                text=f"Start {them} again, or allow connections from there to {controllers}.",
                 cost="Replicas that are behind copy from the leaders: network and disk of the others.",
             ),
             prove(case),
@@ -180,14 +180,19 @@ def _missed(case: Case) -> str:
     gone = set(case.brokers)
     if case.view.kraft:  # nobody registers partitions there: what the check counted in the newest view
         replicas, leaderless = case.roots[0].number("replicas"), case.roots[0].number("leaderless")
-        return f"Of {replicas} partitions a replica is missing, {leaderless} of them have no leader." if gone else ""
+        return f"{replicas} partitions miss a replica, {leaderless} of them have no leader." if gone else ""
     held = case.view.partitions.count
     theirs, leaderless = held.unregistered, held.unregistered_leaderless
     if not gone:
         return ""
-    impact = f"Of {counted(theirs, 'partition')} a replica is missing." if theirs else "No partition had a replica there."
+    impact = (
+        f"{counted(theirs, 'partition')} {'misses' if theirs == 1 else 'miss'} a replica."
+        if theirs
+        else "No partition had a replica there."
+    )
     if leaderless:
-        return f"Without leader: {counted(leaderless, 'partition')}; clients can neither write nor read there. {impact}"
+        has = "has" if leaderless == 1 else "have"
+        return f"{counted(leaderless, 'partition')} {has} no leader; clients can neither write nor read there. {impact}"
     return impact
 
 
@@ -199,7 +204,7 @@ def tell_foreign(case: Case) -> Story:
         headline=f"{subject} {'belongs' if len(who) <= 1 else 'belong'} to another cluster: the cluster id is not this one's",
         impact="Clients that come to this address read and write records of another cluster.",
         confidence=case.confidence(),
-        why="The broker was asked itself.",
+        why="The broker itself reports it.",
         speaks_for=(*evidence_of(case.roots), *changed_before(case, {"endpoint": "address"})),
         steps=(
             Step(
@@ -228,7 +233,7 @@ ZOOKEEPER_UNREAD = Cause(
 
 NO_CONTROLLER = Cause(
     codes=("KA201",),
-    meaning="nobody is controller, so nobody tells the brokers anything",
+    meaning="there is no controller, so brokers receive no updates",
     cases=together,
     tell=tell_no_controller,
     explains=(
@@ -247,7 +252,7 @@ FOREIGN_BROKER = Cause(
 
 BROKER_GONE = Cause(
     codes=("KA113",),
-    meaning="a broker is registered no more",
+    meaning="a broker is no longer registered",
     cases=together,
     tell=tell_gone,
     explains=(

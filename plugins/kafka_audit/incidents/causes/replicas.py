@@ -51,10 +51,10 @@ def tell(case: Case) -> Story:
     lost = f", {leaderless} without a leader" if leaderless else ""
     whole = f"Broker {broker} holds replicas of {counted(held.held_by(broker), 'partition')}; {len(states)} of them lack it."
     return Story(
-        headline=fitting([f"{missing}{lost}; why is not decided", f"{missing}{lost}"]),
+        headline=fitting([f"{missing}{lost}; cause not decided", f"{missing}{lost}"]),
         impact=f"{_impact(case, leaderless)} {whole}".strip(),
         confidence=Confidence.MEASURED,
-        why="The cluster's own states say it; why the broker does not follow was not found.",
+        why="The partition states show it. The reason why the broker does not follow was not found.",
         speaks_for=(
             *evidence_of(sorted(case.explained, key=lambda finding: finding.code)),
             Evidence(observer=f"broker {broker}", text=_said_of(case, broker)),
@@ -73,7 +73,7 @@ def tell(case: Case) -> Story:
             *(last_in_sync(case, f"broker {broker}") if leaderless else ()),
             Step(
                 kind="quick",
-                text=f"Repair what the log names; else restart broker {broker}, after the other replicas are in sync.",
+                text=f"Repair the error in the log; otherwise restart broker {broker}, after the other replicas are in sync.",
             ),
             prove(case),
         ),
@@ -83,16 +83,16 @@ def tell(case: Case) -> Story:
 def _impact(case: Case, leaderless: int) -> str:
     codes = {root.code for root in case.explained}
     if leaderless:
-        return f"Nobody can read or write {counted(leaderless, 'partition')}."
+        return f"No client can read or write {counted(leaderless, 'partition')}."
     if "KA602" in codes:
         return "Producers with acks=all are refused (NOT_ENOUGH_REPLICAS)."
-    return "One more broker that fails takes data with it."
+    return "If one more broker fails, data becomes unavailable."
 
 
 def _said_of(case: Case, broker: int) -> str:
     views = case.view.views_of(broker)
     known = "registered" if broker in case.view.in_zookeeper or (case.view.kraft and views) else "not registered"
-    answer = f"asked itself, lists {counted(views[0].brokers_listed, 'broker')}" if views else "gave no view when it was asked"
+    answer = f"own view lists {counted(views[0].brokers_listed, 'broker')}" if views else "no view was read from it"
     return f"{known}; {answer}"
 
 

@@ -169,7 +169,7 @@ def evidence_of_paths(paths: Iterable[ProbeResult], limit: int = 10) -> tuple[Ev
             alike[side, f"{path.layer} fails, {clean(path.error or 'failed')}"].append(end)
     lines = [Evidence(observer=side, text=f"{listing(ends, 3)}: {how}") for (side, how), ends in alike.items()]
     if len(lines) > limit:
-        more = Evidence(observer="count", text=f"and {len(lines) - limit} more ways in which paths fail")
+        more = Evidence(observer="count", text=f"and {len(lines) - limit} more kinds of failed probes")
         return (*lines[:limit], more)
     return tuple(lines)
 
@@ -189,7 +189,7 @@ def evidence_of_reads(failed: Sequence[SourceRead], limit: int = 10) -> tuple[Ev
 
 def bootstrap_in_vain(empty: Iterable[int]) -> str:
     """Return what an empty view means to clients."""
-    return f"Clients that bootstrap from {brokers(empty)} are told that there are no brokers and no topics."
+    return f"Clients that bootstrap from {brokers(empty)} receive a list without brokers and topics."
 
 
 CHANGES = "changes"

@@ -30,10 +30,10 @@ _LINES = "was unsuccessful|CLUSTER_AUTHORIZATION_FAILED|Authentication failed|SS
 _SAYS = {
     "KA101": ("names", "name", "stale leaders"),
     "KA102": ("misses", "miss", "leaders that are alive"),
-    "KA104": ("denies", "deny", "leading what the others say"),
+    "KA104": ("denies", "deny", "leadership that others report"),
     "KA106": ("lists", "list", "addresses that are not registered"),
     "KA107": ("does not list", "do not list", "every topic"),
-    "KA202": ("names", "name", "another controller than the others"),
+    "KA202": ("reports", "report", "another controller than the others"),
 }
 
 
@@ -49,10 +49,10 @@ def tell(case: Case) -> Story:
         impact=(
             bootstrap_in_vain(case.brokers)
             if all(case.view.is_empty(b) for b in case.brokers)
-            else f"Clients that ask {brokers(case.brokers)} are told something else than the rest of the cluster tells."
+            else f"Clients that ask {brokers(case.brokers)} receive other metadata than from the rest of the cluster."
         ),
         confidence=Confidence.SUSPECTED,
-        why="The views were read; what would tell the candidates apart was not.",
+        why="The views were read. The facts that distinguish the candidates were not.",
         speaks_for=(
             *evidence_of(case.roots),
             *(Evidence(observer=f"candidate {c.code}", text=f"{c.fault}: {c.text}") for c in left),
@@ -66,12 +66,12 @@ def tell(case: Case) -> Story:
         steps=(
             Step(
                 kind="see",
-                text=f"See what decides (reads only): {_log_place(case)}.",
+                text=f"See it yourself (reads only): {_log_place(case)}.",
                 commands=(f"grep -E '{_LINES}' {_logs(case)} | tail -5",),
             ),
             Step(
                 kind="quick",
-                text=f"Repair what the log names; a restart of {brokers(case.brokers)} helps only once the cause is gone.",
+                text=f"Repair the error in the log; a restart of {brokers(case.brokers)} helps only after that.",
             ),
             prove(case),
         ),
@@ -90,7 +90,7 @@ def _headline(case: Case, leading: str, left: Sequence[Candidate]) -> str:
         does = f"{single if one else several} {rest}"
     names = [c.name for c in left]
     choice = " or ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names) or "no known cause fits"
-    return fitting([f"{subject} {does}; why is not decided: {choice}", f"{subject} {does}; why is not decided: see the evidence"])
+    return fitting([f"{subject} {does}; cause not decided: {choice}", f"{subject} {does}; cause not decided: see the evidence"])
 
 
 def _logs(case: Case) -> str:

@@ -111,8 +111,8 @@ def tell_untrusted(case: Case) -> Story:
     them, addresses = ("it", "its address") if one else ("them", "their addresses")
     return Story(
         headline=fitting([f"The cluster file does not trust {_who(case)}: the auditor did not log in there"]),
-        impact=f"The {'view' if one else 'views'} of {_who(case)} {'is' if one else 'are'} not known, and nothing that rests on "
-        f"{'it' if one else 'them'} could be judged.",
+        impact=f"The {'view' if one else 'views'} of {_who(case)} {'is' if one else 'are'} unknown, and checks that need "
+        f"{'it' if one else 'them'} are inconclusive.",
         confidence=case.confidence(),
         why="No login was tried: a password goes only to addresses that the cluster file names or trusts, and only the cluster "
         f"lists {them}.",
@@ -149,7 +149,7 @@ def tell_doubtful(case: Case) -> Story:
     sent = "No proof of the password was sent." if weak else "A proof of the password may have been sent."
     return Story(
         headline=fitting([f"The auditor ended its login at {_who(case)}: {reason if one else reason.replace('its', 'their')}"]),
-        impact=f"The {'view' if one else 'views'} of {_who(case)} {'is' if one else 'are'} not known. {sent}",
+        impact=f"The {'view' if one else 'views'} of {_who(case)} {'is' if one else 'are'} unknown. {sent}",
         confidence=case.confidence(),
         why="The auditor checked what the other end sent.",
         speaks_for=_reads(case) or evidence_of(case.roots),
@@ -167,7 +167,7 @@ def tell_doubtful(case: Case) -> Story:
             ),
             Step(
                 kind="quick",
-                text="If it is not, find out who made the cluster list it"
+                text="If it is not, find out why the cluster lists it"
                 + (", and change the auditor's password: it can be guessed from the proof." if not weak else "."),
             ),
             prove(case),
@@ -189,9 +189,9 @@ def tell_login(case: Case) -> Story:
     who, one = _who(case), len(case.roots) == 1
     return Story(
         headline=fitting([f"{start_upper(who)} {'refuses' if one else 'refuse'} the auditor: it cannot log in"]),
-        impact=f"Nothing that rests on the view of {who} could be judged. Whether clients are let in is not known.",
+        impact=f"Checks that need the view of {who} are inconclusive. It is unknown whether clients can log in.",
         confidence=case.confidence(),
-        why="The brokers' own answer.",
+        why="The brokers themselves answered so.",
         speaks_for=_reads(case) or evidence_of(case.roots),
         not_known=("Not known: whether the account is wrong here or was removed there. To know: the command below.",),
         steps=(
@@ -210,10 +210,10 @@ def tell_silent(case: Case) -> Story:
     reads = [read for root in case.roots for read in failed_reads(case, root)]
     who, one = _who(case), len(case.roots) == 1
     of_broker = case.roots[0].resource.name != "cluster"
-    impact = "What it would have told is not known, and nothing that rests on it could be judged."
+    impact = "What it reports is unknown, and checks that need it are inconclusive."
     return Story(
         headline=fitting(_headlines(case, who, reads)),
-        impact=impact if one else impact.replace("it would", "they would").replace("on it", "on them"),
+        impact=impact if one else impact.replace("it reports", "they report").replace("need it", "need them"),
         confidence=case.confidence(),
         why="The read itself failed.",
         speaks_for=_reads(case) or evidence_of(case.roots),
@@ -230,8 +230,8 @@ def tell_silent(case: Case) -> Story:
             ),
             Step(
                 kind="quick",
-                text="Open the way to it from this worker, or start it; where the error names a right, grant that, where a znode "
-                "or file, mend that.",
+                text="Allow connections to it from this worker, or start it. If the error names a right, grant it; if it names a "
+                "znode or file, repair it.",
             ),
             prove(case),
         ),
@@ -254,7 +254,7 @@ def _headlines(case: Case, who: str, reads: list[SourceRead]) -> list[str]:
             if first
             else "a source does not answer"
         )
-        return [f"The audit is blind in part: {source}{error}", "The audit is blind in part: a source does not answer"]
+        return [f"The audit is incomplete: {source}{error}", "The audit is incomplete: a source does not answer"]
     if not _without_view(case, case.roots[0]):
         subject = f"{start_upper(who)} {'is' if one else 'are'} read in part only"
         what = f"the auditor gets no answer to {clean(first.operation, 30)}" if first else "a read failed"

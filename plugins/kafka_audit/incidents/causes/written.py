@@ -32,7 +32,7 @@ def idle(case: Case, codes: Sequence[str]) -> tuple[Evidence, ...]:
     logs = case.view.logs
     rest = [row for broker in case.brokers for code in codes for row in logs.told(code, broker) if row not in counting]
     return tuple(
-        Evidence(observer=one.observer, text=f"{one.text}; counts for nothing: {_why(row)}")
+        Evidence(observer=one.observer, text=f"{one.text}; not counted: {_why(row)}")
         for one, row in zip(_told(case, rest), rest, strict=False)
     )
 
@@ -45,4 +45,4 @@ def _told(case: Case, rows: Iterable[LogLine]) -> tuple[Evidence, ...]:
 def _why(row: LogLine) -> str:
     if row.since_start is None:
         return "whether it is newer than the broker's start is not known"
-    return "it is older than the broker's start" if row.since_start == 0 else "it is not repeated any more"
+    return "it is older than the broker's start" if row.since_start == 0 else "it is no longer repeated"
