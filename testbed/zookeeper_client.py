@@ -13,6 +13,7 @@ import contextlib
 import faulthandler
 import hashlib
 import json
+import os
 import socket
 import sys
 import threading
@@ -261,6 +262,7 @@ def main() -> None:
         stopping = threading.Thread(target=client.stop, daemon=True)
         stopping.start()
         stopping.join(STOP_SECONDS)
+    os._exit(0)  # what kazoo does at the interpreter's end waits for the same threads
 
 
 if __name__ == "__main__":
