@@ -124,7 +124,7 @@ def test_brokers_that_misbehave_cost_their_own_answers_and_their_deadline(audit,
     assert {observer for observer, _ in reads} == {f"broker:{one}" for one, _ in fakes.values()}
     for name, (broker, address) in fakes.items():
         assert re.search(rf"{ERRORS[name]}: api to {address}: {ERRORS[name]}", failed[f"broker/{broker}"]["message"])
-        assert f"Needed: a Kafka broker that answers at {address} within limits" in failed[f"broker/{broker}"]["remediation"]
+        assert f"Required: a Kafka broker that answers at {address} within limits" in failed[f"broker/{broker}"]["remediation"]
         assert f"{address} (broker {broker}, {LOGIN.label})" in flat(done.out)
     whole(done.report)
     assert not {one for one in failing(done.report) if one[0] == "KA312"}
