@@ -207,12 +207,12 @@ CONTENTS = {
     "a partition of 40 bits": ("/brokers/topics/orders", {"partitions": {str(2**40): [0, 1, 2]}}, "the number is too long"),
     "a partition of 5,000 digits": ("/brokers/topics/orders", {"partitions": {"9" * 5000: [0]}}, "a number was expected"),
     "a partition below zero": ("/brokers/topics/orders", {"partitions": {"-1": [0]}}, "partition -1"),
-    "a replica of 40 bits": ("/brokers/topics/orders", {"partitions": {"0": [2**40]}}, "no list of numbers"),
+    "a replica of 40 bits": ("/brokers/topics/orders", {"partitions": {"0": [2**40]}}, "not a list of numbers"),
     "a rack that is a number": ("/brokers/ids/2", {"endpoints": [], "rack": 7}, "rack is no text"),
     "a state of 40 bits": (
         "/brokers/topics/orders/partitions/0/state",
         {"leader": 0, "leader_epoch": 2**40, "controller_epoch": 1, "isr": [0]},
-        "leader_epoch is no number",
+        "leader_epoch is not a number",
     ),
 }
 

@@ -135,7 +135,7 @@ BROKEN = [
     (b"[" * 100_000, "nested too deep"),
     (b'{"a":' * 900 + b'"\\ud800"' + b"}" * 900, "nested too deep"),
     (b"[]", "a JSON object was expected"),
-    (b"{}", "acls is no list"),
+    (b"{}", "acls is not a list"),
     (text({"acls": [7]}), "an entry of acls has no principal"),
     (acls({"principal": "User:a"}), "an entry of acls has no principal"),
     (b"x" * 4_000_000, f"4000000 bytes, more than the {MOST_BYTES}"),

@@ -73,7 +73,7 @@ def decode_topic_configs(data: bytes) -> tuple[tuple[str, object], ...]:
     """Return keys and values in /config/topics/<topic>, as far as `KEYS` go; raises ZnodeError."""
     config = read_object(data).get("config")
     if not isinstance(config, dict):
-        msg = "config is no object"
+        msg = "config is not an object"
         raise ZnodeError(msg)
     return tuple((key, config[key]) for key in KEYS if key in config)
 
@@ -85,7 +85,7 @@ def reassignments(sample: int, znode: Znode) -> tuple[Reassignment, ...]:
     """
     listed = read_object(znode.data).get("partitions")
     if not isinstance(listed, list):
-        msg = "partitions is no list"
+        msg = "partitions is not a list"
         raise ZnodeError(msg)
     return tuple(_reassignment(sample, one) for one in listed)
 

@@ -28,7 +28,7 @@ def acls(resource_type: str, name: str, pattern: str, znode: Znode) -> tuple[Acl
     """Decode the ACLs of one resource; raises ZnodeError."""
     found = _object(znode).get("acls")
     if not isinstance(found, list):
-        msg = "acls is no list"
+        msg = "acls is not a list"
         raise ZnodeError(msg)
     return tuple(_entry(resource_type, name, pattern, one) for one in found)
 
@@ -45,7 +45,7 @@ def _entry(resource_type: str, name: str, pattern: str, one: object) -> AclEntry
 def _config(znode: Znode) -> Mapping[str, Any]:
     found = _object(znode).get("config")
     if not isinstance(found, dict):
-        msg = "config is no object"
+        msg = "config is not an object"
         raise ZnodeError(msg)
     return found
 

@@ -111,14 +111,14 @@ def _fits(value: object) -> bool:
 def _int(content: Mapping[str, Any], key: str) -> int:
     value = content.get(key)
     if not _fits(value):
-        msg = f"{key} is no number"
+        msg = f"{key} is not a number"
         raise ZnodeError(msg)
     return int(value or 0)
 
 
 def _ints(value: object, key: str) -> tuple[int, ...]:
     if not isinstance(value, list) or not all(map(_fits, value)):
-        msg = f"{key} is no list of numbers"
+        msg = f"{key} is not a list of numbers"
         raise ZnodeError(msg)
     return tuple(value)
 
@@ -151,7 +151,7 @@ def assignment(data: bytes) -> Assignment:
     """Decode /brokers/topics/T, versions 1 to 3; raises ZnodeError."""
     content = read_object(data)
     if not isinstance(content.get("partitions"), dict):
-        msg = "partitions is no object"
+        msg = "partitions is not an object"
         raise ZnodeError(msg)
     topic_id = content.get("topic_id")
     found = content["partitions"]
@@ -232,7 +232,7 @@ def broker(sample: int, broker_id: int, data: bytes, stat: ZnodeStat) -> Registr
         entries = [f"PLAINTEXT://{host}:{port}" if isinstance(host, str) and isinstance(port, int) else None]
     protocols = content.get("listener_security_protocol_map") or {}
     if not isinstance(entries, list) or not isinstance(protocols, dict):
-        msg = "endpoints is no list, or listener_security_protocol_map no object"
+        msg = "endpoints is not a list, or listener_security_protocol_map is not an object"
         raise ZnodeError(msg)
     read = [(_endpoint(sample, broker_id, entry, protocols), entry) for entry in entries]
     return Registration(

@@ -2,7 +2,7 @@
 
 Rows hold what an observer *said*, never a verdict. The store adds `snapshot_id` and `cluster_id` in front of every row, so
 that one query can judge many clusters. Conventions: `observer` is `zookeeper` or `broker:<id>` (`broker@host:port` for a
-bootstrap address whose id is not known); times are `_ms` since the epoch; `sample` counts from 1, the highest is the newest look.
+bootstrap address whose id is not known); times are `_ms` since the epoch; `sample` counts from 1, the highest is the newest.
 
 Column types: int -> bigint, float -> double, str, bool, tuple[int, ...] -> array<bigint>, tuple[str, ...] -> array<string>,
 `| None` -> nullable.

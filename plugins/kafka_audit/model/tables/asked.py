@@ -30,7 +30,7 @@ class SnapshotInfo(Row):
 
 @dataclass(frozen=True, kw_only=True)
 class Sample(Row):
-    """One look at everything; a second one is taken when the first shows a difference (see `collect.sampling`)."""
+    """One sample of everything; a second one is taken when the first shows a difference (see `collect.sampling`)."""
 
     sample: int
     started_ms: int
@@ -70,7 +70,7 @@ class Probe(Row):
     layer: str  # dns, tcp, tls, sasl, api, identity
     outcome: str  # ok, failed, unknown
     error: str | None  # "no route to host", "connection refused", "timeout", "name or service not known"
-    detail: str | None  # resolved addresses and who told them ("10.0.0.7 by nameserver 10.0.0.2"), answering broker id, …
+    detail: str | None  # resolved addresses and their resolver ("10.0.0.7 by nameserver 10.0.0.2"), answering broker id, …
     needs: str | None = None
     elapsed_ms: int = 0
 

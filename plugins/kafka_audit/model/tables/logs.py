@@ -9,7 +9,7 @@ from kafka_audit.model.tables.row import Row
 class LogLine(Row):
     """Lines of one kind in the tail of one log of one broker; the newest of them is quoted.
 
-    Times are null where a line has none that can be read, or where the zone of the broker's host could not be told.
+    Times are null if a line has no readable time, or if the time zone of the broker's host is unknown.
     """
 
     sample: int
@@ -17,7 +17,7 @@ class LogLine(Row):
     log: str  # the file's name, or "command"
     signature: str  # an id of `model.log_signatures`
     supports: str | None  # the check whose fault it shows
-    part: str | None  # of the broker: Controller, ReplicaFetcher, …; None where it is not told
+    part: str | None  # of the broker: Controller, ReplicaFetcher, …; None if unknown
     about_broker: int | None  # the broker at fault
     address: str | None  # host:port that it names
     detail: str | None  # reason, principal or folder, whichever it names

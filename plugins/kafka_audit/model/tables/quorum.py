@@ -9,20 +9,20 @@ from kafka_audit.model.tables.row import Row
 class QuorumView(Row):
     """DescribeQuorum as one observer passed it on: brokers ask the leader for us, controllers answer themselves.
 
-    A controller that does not lead names the leader that it follows and knows no more. No row where nothing was answered.
+    A controller that is not the leader reports only the leader that it follows. No row without an answer.
     """
 
     sample: int
     observer: str  # `broker:<id>`, or `controller@host:port` for an address of the cluster file
     node_id: int | None  # of the broker or controller that was asked, None where a controller did not tell
     leader_id: int  # -1: it knows none
-    leader_epoch: int | None  # None where only the leader's name was told
+    leader_epoch: int | None  # None if only the leader's id is reported
     high_watermark: int | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class QuorumReplica(Row):
-    """A voter or observer of the metadata log, as the leader told one observer. Times are the leader's own clock."""
+    """A voter or observer of the metadata log, as the leader reports it to one observer. Times are the leader's own clock."""
 
     sample: int
     observer: str
@@ -39,7 +39,7 @@ class FencedBroker(Row):
 
     sample: int
     observer: str
-    broker_id: int  # who was asked
+    broker_id: int  # the broker that was asked
     fenced_id: int
 
 
@@ -49,7 +49,7 @@ class ControllerProbe(Row):
 
     sample: int
     address: str  # as the cluster file has it
-    node_id: int | None  # who answered, where it told
+    node_id: int | None  # the node that answered, if reported
     layer: str  # dns, tcp, tls, sasl, api
     outcome: str  # ok, failed, unknown
     error: str | None

@@ -47,7 +47,7 @@ class LeadershipAsked(Row):
 
 @dataclass(frozen=True, kw_only=True)
 class LeadershipAnswer(Row):
-    """An answer to ListOffsets that nobody would expect: an error of a leader, any but 6 NOT_LEADER_OR_FOLLOWER of another."""
+    """An unexpected answer to ListOffsets: an error of a leader, any but 6 NOT_LEADER_OR_FOLLOWER of another."""
 
     sample: int
     observer: str
@@ -56,7 +56,7 @@ class LeadershipAnswer(Row):
     partition: int
     asked_as: str  # "leader" or "former"
     error: int  # 56 KAFKA_STORAGE_ERROR, 6, 74 FENCED_LEADER_EPOCH, 75 UNKNOWN_LEADER_EPOCH, 3; 0: it believes that it leads
-    leader: int | None  # whom the reference has as leader, -1: nobody
+    leader: int | None  # leader in the reference, -1: none
     leader_epoch: int | None  # the reference's
     preferred: bool  # it is the first of the replicas
     listed_offline: bool  # some view lists it under offline_replicas

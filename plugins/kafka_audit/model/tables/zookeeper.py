@@ -7,11 +7,11 @@ from kafka_audit.model.tables.row import Row
 
 @dataclass(frozen=True, kw_only=True)
 class ZookeeperMember(Row):
-    """One server of the connection string, asked by itself with the four-letter word srvr. None where it told none."""
+    """One server of the connection string, asked directly with the four-letter word srvr. None if not reported."""
 
     sample: int
     member: str  # host:port
-    state: str  # serving, idle (it runs, and serves nobody), down (no connection, no answer), closed (may not be asked)
+    state: str  # serving, idle (it runs and serves no client), down (no connection, no answer), closed (may not be asked)
     error: str | None  # why it is not serving, in short
     mode: str | None  # leader, follower, observer, standalone, read-only
     zxid: int | None  # last one processed
