@@ -3,6 +3,7 @@
 quorum:      {leader, epoch, high_watermark, voters, observers}: nodes with the seconds for which each is behind (`never` for none
              under this leader). `says` by observer (a broker id, or `c1:9093` for a controller): what differs from that in its
              answer, `unasked` for none; who has an epoch of null names a leader alone. `times: false` as before Kafka 3.3.
+             `directories`: of a dynamic quorum, {voters: {node: id}, observers: {node: id}}.
 fenced:      fenced broker ids by the broker that says so.
 controllers: by address, how far the worker got: {node, layer, outcome, error, needs}.
 migration:   columns of the table.
@@ -46,10 +47,13 @@ def _quorum(sample: int, world: World) -> Iterator[Row]:
         epoch = told["epoch"]
         high = None if epoch is None else told["high_watermark"]
         yield QuorumView(**head, node_id=node, leader_id=told["leader"], leader_epoch=epoch, high_watermark=high)
-        for voter, nodes in ((True, told["voters"]), (False, told["observers"])):
+        directories = told.get("directories", {})
+        for voter, kind in ((True, "voters"), (False, "observers")):
+            nodes = told[kind]
             for one, behind in nodes.items() if epoch is not None else ():
                 never = behind == "never" or not told.get("times", True)
                 caught = None if never else NOW + 6000 * sample - 1000 * behind
                 end = None if behind == "never" else told["high_watermark"] - 2 * behind
                 row = {"log_end_offset": end, "last_fetch_ms": caught, "last_caught_up_ms": caught}
+                row["directory_id"] = directories.get(kind, {}).get(one)
                 yield QuorumReplica(**head, replica_id=one, voter=voter, **row)

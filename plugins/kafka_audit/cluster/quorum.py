@@ -36,10 +36,22 @@ class QuorumSample:
 
     @cached_property
     def replicas(self) -> Mapping[int, QuorumReplica]:
-        """Voters and observers as that leader has them."""
-        if self.newest is None:
-            return {}
-        return {row.replica_id: row for row in self._replicas if row.observer == self.newest.observer}
+        """Voters and observers as that leader has them.
+
+        A node whose disk was replaced is there twice, with either directory: the voter counts, else the one that fetched last.
+        """
+        rows = sorted(self.listed, key=lambda row: (row.voter, row.last_caught_up_ms or 0))
+        return {row.replica_id: row for row in rows}
+
+    @cached_property
+    def listed(self) -> tuple[QuorumReplica, ...]:
+        """All that the leader lists, in its order."""
+        return tuple(row for row in self._replicas if self.newest is not None and row.observer == self.newest.observer)
+
+    @cached_property
+    def is_dynamic(self) -> bool:
+        """Whether the voters are in the metadata log (kraft.version 1), and not in the configuration."""
+        return any(row.voter and row.directory_id is not None for row in self.listed)
 
     @cached_property
     def behind_ms(self) -> Mapping[int, int | None]:

@@ -348,7 +348,7 @@ class TopicSetting(Row):
 
     key: str
     topics: int  # that set it
-    filled: int  # of those: to a value that is not empty
+    filled: int  # of those: to a value that is neither empty nor false
     first: tuple[str, ...]  # of the filled
 
 

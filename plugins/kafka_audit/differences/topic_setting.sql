@@ -1,6 +1,6 @@
 -- What topics set for themselves, by key.
 WITH settings AS (
-    SELECT s.snapshot_id, c.key, c.topic, max(CASE WHEN c.value <> '' THEN 1 ELSE 0 END) AS filled
+    SELECT s.snapshot_id, c.key, c.topic, max(CASE WHEN c.value <> '' AND lower(c.value) <> 'false' THEN 1 ELSE 0 END) AS filled
     FROM chosen_sample AS s
     JOIN topic_config AS c ON c.snapshot_id = s.source_id
     WHERE s.moment = 'now'

@@ -221,6 +221,7 @@ def test_controllers_are_spoken_to_as_the_cluster_file_says():
 def replica(node, behind, *, voter=False):
     caught = None if behind is None else CLOCK - behind
     return QuorumReplica(
+        directory_id=None,
         sample=1,
         observer="broker:0",
         replica_id=node,

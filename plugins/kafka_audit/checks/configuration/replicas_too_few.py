@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from kafka_audit.checks import check
+from kafka_audit.checks.alike_brokers import one_finding
 from kafka_audit.checks.configuration.effective import Effective, unknown, unread
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
@@ -18,7 +19,7 @@ _INTERNAL, _ENOUGH = ("offsets.topic.replication.factor", "transaction.state.log
     needs=(BrokerConfig, BrokerProperty, DynamicConfig, RegisteredBroker),
     by_files=True,
     says={
-        Status.FAIL: "New topics on broker {broker} get too little replication by default: {fault}",
+        Status.FAIL: "New topics on {who} get too little replication by default: {fault}",
         Status.PASS: "New topics on broker {broker} get {factor} replicas by default, with min.insync.replicas {in_sync}",
         Status.UNKNOWN: "Cannot determine whether new topics on {who} get enough replication by default ({error})",
         Status.NOT_APPLICABLE: "More replicas are not possible: {reason}",
@@ -59,6 +60,11 @@ def replicas_too_few(view: ClusterView) -> Iterator[Judgement]:
     effective = Effective(view)
     size = max(len(effective.brokers), *(info.expect_brokers or 1 for info in view.of(SnapshotInfo)), 1)
     yield from unread(effective, "KA707")
+    yield from one_finding(view, "KA707", _judged(effective, size))
+
+
+def _judged(effective: Effective, size: int) -> Iterator[Judgement]:
+    view = effective.view
     for broker in filter(effective.told, effective.brokers):
         resource, found = f"broker/{broker}", {key: effective.get(broker, key).number for key in (_FACTOR, _IN_SYNC, *_INTERNAL)}
         known = {key: number for key, number in found.items() if number is not None}
@@ -70,7 +76,7 @@ def replicas_too_few(view: ClusterView) -> Iterator[Judgement]:
             yield unknown(effective, "KA707", broker, f"{', '.join(sorted(found.keys() - known.keys()))} unknown")
         else:
             weak = tuple(_weak(known, min(_ENOUGH, size)))
-            words = {"broker": broker, "factor": known[_FACTOR], "in_sync": known[_IN_SYNC]}
+            words = {"broker": broker, "who": f"broker {broker}", "factor": known[_FACTOR], "in_sync": known[_IN_SYNC]}
             told = {"key": weak[0][0], "fault": "; ".join(text for _, text in weak)} if weak else {}
             yield view.judge("KA707", resource, Status.FAIL if weak else Status.PASS, {**words, **told})
 

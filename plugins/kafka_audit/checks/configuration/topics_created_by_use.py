@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from kafka_audit.checks import check
+from kafka_audit.checks.alike_brokers import one_finding
 from kafka_audit.checks.configuration.effective import Effective, unknown, unread
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
@@ -17,7 +18,7 @@ _KEY = "auto.create.topics.enable"
     needs=(BrokerConfig, BrokerProperty, DynamicConfig, RegisteredBroker),
     by_files=True,
     says={
-        Status.FAIL: "Broker {broker} creates topics automatically: {key} is true ({why})",
+        Status.FAIL: "Topics are created automatically at {who}: {key} is true ({why})",
         Status.PASS: "Broker {broker} does not create topics automatically ({source})",
         Status.UNKNOWN: "Cannot determine whether {who} creates topics automatically ({error})",
     },
@@ -40,18 +41,22 @@ def topics_created_by_use(view: ClusterView) -> Iterator[Judgement]:
 
     ## What to do
     Make sure that clients that rely on it create topics by other means (Kafka Streams and Connect do this themselves). Then set
-    `{key}=false` on all brokers, including broker {broker}, and restart them one at a time: the setting is not dynamic.
+    `{key}=false` on all brokers, including {who}, and restart them one at a time: the setting is not dynamic.
 
     ## References
     KIP-361 (consumers can disable it); Kafka documentation, "Broker Configs".
     """
     effective = Effective(view)
     yield from unread(effective, "KA705")
+    yield from one_finding(view, "KA705", _judged(effective))
+
+
+def _judged(effective: Effective) -> Iterator[Judgement]:
     for broker in filter(effective.told, effective.brokers):
         found = effective.get(broker, _KEY)
         if not found.known:
             yield unknown(effective, "KA705", broker, f"{_KEY} is unknown")
             continue
         why = f"set in {found.source}" if found.explicit else "Kafka's default"
-        words = {"broker": broker, "key": _KEY, "why": why, "source": found.source}
-        yield view.judge("KA705", f"broker/{broker}", Status.FAIL if found.true else Status.PASS, words)
+        words = {"broker": broker, "who": f"broker {broker}", "key": _KEY, "why": why, "source": found.source}
+        yield effective.view.judge("KA705", f"broker/{broker}", Status.FAIL if found.true else Status.PASS, words)

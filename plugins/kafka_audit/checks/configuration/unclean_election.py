@@ -38,7 +38,7 @@ def unclean_election(view: ClusterView) -> Iterator[Judgement]:
     Neither DescribeConfigs nor server.properties of the broker was read.
 
     ## Passes only when
-    It is false or not set: false is the default since Kafka 0.11. Topics may override it; the check does not read them.
+    It is false or not set: false is the default since Kafka 0.11. Topics may override it: KA711 reports those that do.
 
     ## What to do
     Remove the line, or disable it immediately on all brokers: `kafka-configs.sh --bootstrap-server <broker>:9092 --alter

@@ -6,10 +6,13 @@ from kafka_audit.checks import check
 from kafka_audit.checks.controller.since_previous import gap_judgement, minutes, rounded
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import RegisteredBroker, Registry
+from kafka_audit.model.tables import QuorumReplica, QuorumView, RegisteredBroker, Registry
 
 _FEWEST = 3
 """How many elections are never too many."""
+
+_TERMS = 2
+"""KRaft: how many epochs an election takes at most, where votes are split."""
 
 _MINUTES = 60
 """More than one election in so many minutes is too many."""
@@ -18,8 +21,8 @@ _MINUTES = 60
 @check(
     code="KA203",
     severity=Severity.HIGH,
-    needs=(Registry, RegisteredBroker),
-    parts=("controller", "brokers", "topics"),
+    needs=(Registry, RegisteredBroker, QuorumView, QuorumReplica),
+    parts=("controller epoch", "brokers", "topics"),
     says={
         Status.FAIL: "The controller changes repeatedly: {rise} elections in {minutes} minutes; epoch {before} to {after} "
         "since the previous snapshot",
@@ -33,16 +36,18 @@ def controller_flaps(view: ClusterView) -> Iterator[Judgement]:
 
     ## Why it matters
     After each election the new controller reads all of ZooKeeper and sends the full metadata to every broker. Until it has
-    finished, no leader is elected. Operations in progress, such as a reassignment, start again.
+    finished, no leader is elected. Operations in progress, such as a reassignment, start again. In KRaft mode no metadata is
+    written until the quorum has a leader, and brokers may miss heartbeats and be fenced.
 
     ## Fails when
     Since the previous snapshot `/controller_epoch` rose by more than the number of brokers (at least three), and by more than
     one per hour. A rolling restart moves the controller at most once per broker and does not count. The one election by which a
-    KRaft controller takes over in a migration does not count either.
+    KRaft controller takes over in a migration does not count either. In KRaft mode: the epoch of the quorum rose by more than
+    twice the number of its voters (at least three), because an election with a split vote takes another epoch.
 
     ## Not known when
-    ZooKeeper was not read in one of the snapshots, or `/controller_epoch` is absent. The check does not apply without a
-    previous snapshot, and not in KRaft.
+    ZooKeeper was not read in one of the snapshots, or `/controller_epoch` is absent. In KRaft mode: DescribeQuorum was not
+    answered in one of them. The check does not apply without a previous snapshot.
 
     ## Passes only when
     Both snapshots contain the epoch, and it rose by less, or fell (KA204).
@@ -52,12 +57,19 @@ def controller_flaps(view: ClusterView) -> Iterator[Judgement]:
     high CPU load, or a slow ZooKeeper at the time of each election: run `grep -iE 'session expired|Resign|startup'
     controller.log server.log` on all brokers.
 
+    In KRaft mode a voter starts an election if it cannot fetch from the leader within `controller.quorum.fetch.timeout.ms` (2
+    seconds). Look for pauses, slow disks and lost connections on the controllers' hosts: run `grep -iE
+    'election|candidate|resigned|fetch timeout' server.log` there.
+
     ## References
-    `kafka.controller.KafkaController`; metric `ActiveControllerCount`.
+    `kafka.controller.KafkaController`; metric `ActiveControllerCount`; KIP-595 (epochs of the quorum).
     """
     gap = gap_judgement(view, "KA203")
     if gap is not None:
         yield gap
+        return
+    if view.kraft:
+        yield _of_quorum(view)
         return
     state, earlier, passed = view.state, view.state_earlier, minutes(view)
     before = None if earlier is None else earlier.controller_epoch
@@ -71,3 +83,21 @@ def controller_flaps(view: ClusterView) -> Iterator[Judgement]:
     taken_over = 1 if state.controller_id is None else 0  # by a KRaft controller, in a migration
     flaps = rise > max(len(view.brokers), _FEWEST) + taken_over and rise * _MINUTES > passed
     yield view.judge("KA203", "cluster", Status.FAIL if flaps else Status.PASS, evidence, rise=rise)
+
+
+def _of_quorum(view: ClusterView) -> Judgement:
+    """Judge the epochs of the metadata quorum."""
+    before, after = (
+        max((row.leader_epoch for row in rows if row.leader_epoch is not None), default=None)
+        for rows in (view.earlier(QuorumView), view.newest(QuorumView))
+    )
+    passed = minutes(view)
+    evidence = {"minutes": rounded(passed), "before": before, "after": after}
+    if before is None or after is None or passed is None:
+        error, needs = view.quorum.unread() if after is None else ("the previous snapshot did not read it", "another audit")
+        words = {"error": f"the epoch of the quorum is unknown: {error}", "needs": needs}
+        return view.judge("KA203", "cluster", Status.UNKNOWN, {**evidence, **words})
+    rise = max(after - before, 0)
+    voters = sum(row.voter for row in view.quorum.now.replicas.values())
+    flaps = rise > _TERMS * max(voters, _FEWEST) and rise * _MINUTES > passed
+    return view.judge("KA203", "cluster", Status.FAIL if flaps else Status.PASS, evidence, rise=rise)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from kafka_audit.checks import check
+from kafka_audit.checks.alike_brokers import one_finding
 from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.cluster.inter_broker import InterBroker
 from kafka_audit.cluster.view import ClusterView
@@ -18,7 +19,7 @@ _OTHERS = ("controller.listener.names", "control.plane.listener.name")
     needs=(BrokerConfig, BrokerProperty, RegisteredBroker, RegisteredEndpoint),
     by_files=True,
     says={
-        Status.FAIL: "Broker {broker} uses one listener, {listener}, for clients and for inter-broker traffic",
+        Status.FAIL: "Clients and inter-broker traffic share the listener {listener} of {who}",
         Status.PASS: "Broker {broker} uses {listener} for inter-broker traffic and has {clients} for clients",
         Status.UNKNOWN: "Cannot determine whether {who} uses one listener for clients and brokers ({error})",
     },
@@ -41,12 +42,16 @@ def shared_listener(view: ClusterView) -> Iterator[Judgement]:
 
     ## What to do
     Add a listener for brokers only: first add it on all brokers (`listeners`, `advertised.listeners`,
-    `listener.security.protocol.map`), then switch `inter.broker.listener.name` from {listener} on all brokers, including broker
-    {broker}.
+    `listener.security.protocol.map`), then switch `inter.broker.listener.name` from {listener} on all brokers, including {who}.
 
     ## References
     KIP-103 (listeners for different traffic); KIP-402 (connection limits per listener).
     """
+    yield from one_finding(view, "KA308", _judged(view))
+    yield from no_brokers(view, "KA308")
+
+
+def _judged(view: ClusterView) -> Iterator[Judgement]:
     between = view.inter_broker
     for broker in between.brokers:
         if between.settings.get(broker, "process.roles").value == "controller":
@@ -59,9 +64,9 @@ def shared_listener(view: ClusterView) -> Iterator[Judgement]:
             continue
         aside = {name.strip() for key in _OTHERS for name in (between.settings.get(broker, key).value or "").split(",")}
         clients = sorted(offered - aside - {own.name})
-        words = {"broker": broker, "listener": own.name, "clients": tuple(clients), "key": _line(between, broker)}
+        words = {"broker": broker, "who": f"broker {broker}", "listener": own.name, "clients": tuple(clients)}
+        words["key"] = _line(between, broker)
         yield view.judge("KA308", resource, Status.PASS if clients else Status.FAIL, words)
-    yield from no_brokers(view, "KA308")
 
 
 def _line(between: InterBroker, broker: int) -> str:

@@ -32,7 +32,7 @@ def unroutable_advertised_address(view: ClusterView) -> Iterator[Judgement]:
     ## Fails when
     The advertised host is loopback, a wildcard, link-local, multicast, broadcast, or a name without a dot (a bare container or
     host name). HIGH if the cluster uses several hosts: the auditor, a vantage or `reach` connects to another host. Otherwise
-    MEDIUM, as for a single machine, and for a bare name that a client vantage resolves.
+    MEDIUM, as for a single machine. LOW for a bare name that a client vantage resolves.
 
     ## Not known when
     The addresses are unknown (from ZooKeeper; in KRaft from the brokers' settings and lists), or this address changed between
@@ -69,8 +69,8 @@ def _judged(view: ClusterView, endpoints: Collection[AdvertisedEndpoint]) -> Ite
         elif endpoint.broker_id in moving:
             yield view.judge("KA303", resource, Status.UNKNOWN, evidence | MOVING, who=f"broker {endpoint.broker_id}")
         else:
-            far = (hosts is None or bool(hosts - {endpoint.host})) and not (
-                kind.startswith("a bare") and resolved(view, endpoint)
-            )
+            far = hosts is None or bool(hosts - {endpoint.host})
             severity = Severity.HIGH if far else Severity.MEDIUM
+            if kind.startswith("a bare") and resolved(view, endpoint):
+                severity = Severity.LOW
             yield replace(view.judge("KA303", resource, Status.FAIL, evidence, kind=kind), severity=severity)

@@ -10,7 +10,11 @@ from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic
 
 _ENOUGH = 3
-_CONSEQUENCE = {"__consumer_offsets": "consumer groups stop", "__transaction_state": "transactions stop"}
+_CONSEQUENCE = {
+    "__consumer_offsets": "consumer groups stop",
+    "__transaction_state": "transactions stop",
+    "__remote_log_metadata": "no segment is copied to or read from the remote storage",
+}
 
 
 @check(
@@ -31,6 +35,8 @@ def internal_topic_weak(view: ClusterView) -> Iterator[Judgement]:
     ## Why it matters
     All consumer groups depend on `__consumer_offsets`, and all transactions on `__transaction_state`. If they have one replica,
     a single broker that stops interrupts every group or transaction of its partitions, even if the data itself is replicated.
+    With tiered storage, `__remote_log_metadata` is the only index of the segments in the remote storage: if it is lost, brokers
+    no longer find them.
 
     ## Fails when
     A partition of the topic has one replica, and the cluster has several brokers. MEDIUM if it has two replicas and there are
@@ -46,11 +52,11 @@ def internal_topic_weak(view: ClusterView) -> Iterator[Judgement]:
     ## What to do
     Reassign every partition of {topic} to three brokers: `kafka-reassign-partitions.sh --bootstrap-server <broker>:9092
     --reassignment-json-file plan.json --execute --throttle <bytes per second>`, then the same with `--verify`, which removes the
-    throttle. The settings `offsets.topic.replication.factor` and `transaction.state.log.replication.factor` apply to new topics
-    only.
+    throttle. The settings `offsets.topic.replication.factor`, `transaction.state.log.replication.factor` and
+    `rlmm.config.remote.log.metadata.topic.replication.factor` apply to new topics only.
 
     ## References
-    Kafka documentation, "Broker Configs"; KIP-115.
+    Kafka documentation, "Broker Configs"; KIP-115; KIP-405 (tiered storage).
     """
     brokers = len(view.known_brokers)
     if brokers == 1:

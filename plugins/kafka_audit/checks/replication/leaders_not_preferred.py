@@ -9,6 +9,9 @@ from kafka_audit.differences.tables import LISTED, BrokerShare
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic
 
+_HANDFUL = 10
+"""Partitions; fewer that are led elsewhere make no difference to the load."""
+
 
 @check(
     code="KA607",
@@ -31,8 +34,9 @@ def leaders_not_preferred(view: ClusterView) -> Iterator[Judgement]:
 
     ## Fails when
     A broker does not lead more than 10 % of the partitions whose first replica it is, although it is in their ISR. This is
-    Kafka's own limit, `leader.imbalance.per.broker.percentage`. If `auto.leader.rebalance.enable` is true, the state after a
-    restart lasts at most `leader.imbalance.check.interval.seconds` (300).
+    Kafka's own limit, `leader.imbalance.per.broker.percentage`. INFO if fewer than ten partitions are concerned. If
+    `auto.leader.rebalance.enable` is true, the state after a restart lasts at most `leader.imbalance.check.interval.seconds`
+    (300).
 
     ## Not known when
     Topics were not read.
@@ -53,7 +57,9 @@ def leaders_not_preferred(view: ClusterView) -> Iterator[Judgement]:
     away = [share for share in shares if share.preferred_elsewhere * 10 > share.preferred]
     away.sort(key=lambda share: (-share.preferred_elsewhere / share.preferred, share.broker_id))
     if away:
-        yield view.judge("KA607", "cluster", Status.FAIL, led=led, brokers=_named(away))
+        few = sum(share.preferred_elsewhere for share in away) < _HANDFUL
+        severity = Severity.INFO if few else None
+        yield view.judge("KA607", "cluster", Status.FAIL, severity=severity, led=led, brokers=_named(away))
     elif view.kraft and not led:
         yield view.judge("KA607", "cluster", Status.UNKNOWN, NO_TOPIC, led=led)
     else:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from kafka_audit.checks import check
+from kafka_audit.checks.alike_brokers import one_finding
 from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
@@ -15,7 +16,7 @@ from kafka_audit.model.tables import BrokerConfig, BrokerProperty, RegisteredBro
     needs=(BrokerConfig, BrokerProperty, RegisteredBroker, RegisteredEndpoint),
     by_files=True,
     says={
-        Status.FAIL: "Inter-broker traffic of broker {broker} is not encrypted: {protocol} ({listener}) exposes {what}",
+        Status.FAIL: "Inter-broker traffic of {who} is not encrypted: {protocol} ({listener}) exposes {what}",
         Status.PASS: "Broker {broker} uses {protocol} for inter-broker traffic ({listener})",
         Status.UNKNOWN: "Cannot determine whether the inter-broker traffic of {who} is encrypted ({error})",
     },
@@ -42,6 +43,11 @@ def open_between_brokers(view: ClusterView) -> Iterator[Judgement]:
     ## References
     KIP-103 (listeners for different traffic); Kafka documentation, "Security".
     """
+    yield from one_finding(view, "KA411", _judged(view))
+    yield from no_brokers(view, "KA411")
+
+
+def _judged(view: ClusterView) -> Iterator[Judgement]:
     between = view.inter_broker
     for broker in between.brokers:
         listener = between.listener(broker)
@@ -52,8 +58,13 @@ def open_between_brokers(view: ClusterView) -> Iterator[Judgement]:
             continue
         mechanism = between.mechanism(broker).value if listener.logs_in else None
         what = "every record and the brokers' password" if mechanism == "PLAIN" else "every record"
-        evidence = {"broker": broker, "listener": listener.name, "protocol": listener.protocol, "what": what}
+        evidence = {
+            "broker": broker,
+            "who": f"broker {broker}",
+            "listener": listener.name,
+            "protocol": listener.protocol,
+            "what": what,
+        }
         evidence["key"] = between.settings.first_set(broker, "inter.broker.listener.name", "security.inter.broker.protocol")
         status = Status.PASS if listener.encrypted else Status.FAIL
         yield view.judge("KA411", f"broker/{broker}/listener/{listener.name}", status, evidence)
-    yield from no_brokers(view, "KA411")

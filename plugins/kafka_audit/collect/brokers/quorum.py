@@ -1,6 +1,8 @@
 """Ask for the metadata quorum: brokers pass the question on to its leader, controllers in the cluster file answer themselves."""
 
+import base64
 import time
+import uuid
 from collections.abc import Iterator
 from typing import Any
 
@@ -75,10 +77,16 @@ def _replica(row: Any, sample: int, observer: str, *, voter: bool) -> QuorumRepl
         observer=observer,
         replica_id=answers.int32(row.replica_id, "the id of a node of the quorum"),
         voter=voter,
+        directory_id=_directory(getattr(row, "replica_directory_id", None)),
         log_end_offset=_known(row.log_end_offset),
         last_fetch_ms=_known(getattr(row, "last_fetch_timestamp", None)),
         last_caught_up_ms=_known(getattr(row, "last_caught_up_timestamp", None)),
     )
+
+
+def _directory(told: object) -> str | None:
+    """Return the id of a directory as Kafka writes it; None for zeros, which stand for none."""
+    return base64.urlsafe_b64encode(told.bytes).decode().rstrip("=") if isinstance(told, uuid.UUID) and told.int else None
 
 
 def _known(number: int | None) -> int | None:

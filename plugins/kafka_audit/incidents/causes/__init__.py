@@ -31,6 +31,7 @@ from kafka_audit.model.finding import Change, Evidence, Finding, Incident, Lifec
 TABLE: tuple[Cause, ...] = (
     registry.ZOOKEEPER_UNREAD,
     registry.NO_CONTROLLER,
+    quorum.LOST_VOTE,
     quorum.VOTERS_DOWN,
     quorum.TORN_QUORUM,
     dead_disk.DEAD_DISK,

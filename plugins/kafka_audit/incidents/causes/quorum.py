@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from kafka_audit.incidents.causes import grouped
 from kafka_audit.incidents.causes.repair import connect_again, do_not, prove
 from kafka_audit.incidents.causes.rule import (
     Case,
@@ -130,6 +131,23 @@ def tell_torn(case: Case) -> Story:
         ),
     )
 
+
+def of_replaced_disks(case: Case, symptom: Finding) -> bool:
+    """Explain voters that lag where each of them follows with another disk than the registered one."""
+    now = case.view.quorum.now
+    voters = {one for one, row in now.replicas.items() if row.voter}
+    return symptom.code == "KA209" and {str(one) for one in voters & now.late} <= {
+        root.resource.controller for root in case.roots
+    }
+
+
+LOST_VOTE = Cause(
+    codes=("KA214",),
+    meaning="a controller follows the metadata quorum without a vote",
+    cases=together,
+    tell=grouped.tell,
+    explains=(Explains(codes=("KA209",), where=of_replaced_disks),),
+)
 
 VOTERS_DOWN = Cause(
     codes=("KA209", "KA211"),

@@ -28,6 +28,7 @@ class QuorumReplica(Row):
     observer: str
     replica_id: int
     voter: bool
+    directory_id: str | None  # base64; None for voters of a static quorum, and below version 2 of the answer
     log_end_offset: int | None  # None: the leader does not know
     last_fetch_ms: int | None  # None for the leader, and below version 1 of the answer
     last_caught_up_ms: int | None  # of the leader: its own time when it answered; None below version 1

@@ -1,0 +1,34 @@
+"""Brokers of which a check says the same: one finding of the cluster that names them, instead of one for each."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.model.finding import Judgement, Resource, Status
+from kafka_audit.model.text import brokers
+
+_OWN = frozenset({"broker", "who"})
+"""Evidence that names the broker itself."""
+
+
+def one_finding(view: ClusterView, code: str, judgements: Iterable[Judgement]) -> Iterator[Judgement]:
+    """Yield judgements of brokers; failures with the same evidence, the most of them, are one of the cluster.
+
+    Its evidence names the brokers: `brokers` as ids, `who` for a sentence. Files alone are judged one by one, because a finding
+    belongs to a line of its file.
+    """
+    given = tuple(judgements)
+    groups: dict[object, list[Judgement]] = defaultdict(list)
+    for judgement in given if view.inter_broker.asked else ():
+        if judgement.status is Status.FAIL and Resource.of(judgement.resource).broker is not None:
+            evidence = sorted((key, value) for key, value in judgement.evidence.items() if key not in _OWN)
+            groups[judgement.severity, judgement.confidence, repr(evidence)].append(judgement)
+    same = max(groups.values(), key=len, default=[])
+    if len(same) == 1:
+        same = []
+    yield from (judgement for judgement in given if judgement not in same)
+    if same:
+        first, ids = same[0], [broker for one in same if (broker := Resource.of(one.resource).broker) is not None]
+        told: dict[str, object] = {key: value for key, value in first.evidence.items() if key not in _OWN}
+        told |= {"brokers": tuple(ids), "who": brokers(ids)}
+        yield view.judge(code, "cluster", Status.FAIL, told, severity=first.severity, confidence=first.confidence)
