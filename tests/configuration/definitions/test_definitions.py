@@ -57,6 +57,6 @@ def test_a_refused_value_names_its_key():
 def test_whose_own_a_class_may_be_is_taken_to_be_there():
     builder = definitions("3.9.1")["principal.builder.class"]
     assert builder.value("com.example.Builder") == "com.example.Builder"
-    for name in ("org.apache.kafka.common.security.auth.NoSuchBuilder", "", "Builder"):
+    for name in ("org.apache.kafka.common.security.auth.NoSuchBuilder", "", "Builder", "1.5", "com..Builder"):
         with pytest.raises(ConfigError, match="could not be found"):
             builder.value(name)

@@ -1,11 +1,41 @@
 """Our rules against KafkaConfig itself; the whole run is ``python -m testbed.differential``."""
 
+import itertools
 import random
 
 import pytest
 
 from testbed.differential.compare import compare, definitions_file
 from testbed.differential.generate import ROLES, configurations
+
+ALIKE = ["".join(letters) for letters in itertools.product(*zip("EXTERNAL", "external", strict=True))]
+"""All names that Kafka takes for EXTERNAL."""
+
+BROKER = {
+    "zookeeper.connect": "zk:2181",
+    "broker.id": "2",
+    "listeners": "EXTERNAL://localhost:9099",
+    "inter.broker.listener.name": "EXTERNAL",
+    "sasl.enabled.mechanisms": "",
+}
+STANDARD = "SSL:SSL,SASL_SSL:SASL_SSL,SASL_PLAINTEXT:SASL_PLAINTEXT,PLAINTEXT:PLAINTEXT"
+MAPS = (
+    *(f"{first}:SSL,{second}:SASL_SSL" for first, second in itertools.permutations(("External", "external", "EXTERNAL"), 2)),
+    *(
+        ",".join(f"{name}:{kind}SSL" for name, kind in zip(ALIKE[at : at + 40], itertools.cycle(("", "SASL_"))))
+        for at in range(0, 200, 10)
+    ),
+    "external:SSL,EXTERNAL:SASL_SSL," + ",".join(f"{number}:SSL" for number in range(200)),
+)
+MAPPED_TWICE = tuple(BROKER | {"listener.security.protocol.map": f"{STANDARD},{names}"} for names in MAPS)
+KRAFT = {"process.roles": "broker", "node.id": "1", "controller.listener.names": "C", "controller.quorum.voters": "2@c:9093"}
+NO_CLASSES = ("1.5", "org.9.b")
+KNOWN = {
+    "1.1.1": MAPPED_TWICE,
+    "2.8.2": (*MAPPED_TWICE, *(KRAFT | {"authorizer.class.name": name} for name in NO_CLASSES)),
+    "3.9.1": (*MAPPED_TWICE, *(KRAFT | {"group.consumer.assignors": name} for name in NO_CLASSES)),
+}
+"""Configurations that Kafka and this project once read differently."""
 
 SEED = random.SystemRandom().randrange(1_000_000)
 CASES = 300
@@ -22,3 +52,10 @@ def test_we_say_what_kafka_says(version):
     assert len(found.messages) <= 1, f"seed {SEED}: {found.messages[0]}"
     kept = definitions_file(version).read_text("utf-8")
     assert found.definitions == kept, f"python -m testbed.differential --define --version {version}"
+
+
+@pytest.mark.parametrize("version", KNOWN)
+def test_known_cases(version):
+    found = compare(version, KNOWN[version])
+    assert not found.verdicts
+    assert not found.messages

@@ -65,11 +65,15 @@ class Definition:
 
 
 def is_missing(name: str, classes: frozenset[str]) -> bool:
-    """Tell whether a class is surely not there: nobody but Kafka has its packages, and nobody a class without one.
+    """Tell whether a class surely does not exist.
 
-    Any other may be somebody's own, and is taken to be there.
+    Only Kafka has classes in its own packages, no class is outside of all packages, and no part of a Java name is empty or starts
+    with a digit. Any other name may be a class of the user's own, and is taken to exist.
     """
-    return "." not in name or (name.startswith(("org.apache.kafka.", "kafka.")) and name not in classes)
+    parts = name.split(".")
+    if len(parts) == 1 or any(not part or part[0].isdecimal() for part in parts):
+        return True
+    return name.startswith(("org.apache.kafka.", "kafka.")) and name not in classes
 
 
 @cache

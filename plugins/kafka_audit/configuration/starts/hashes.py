@@ -1,4 +1,7 @@
-"""The order in which Java's HashMap holds its keys: where several are wrong, it decides which one Kafka tells."""
+"""The order in which Java's and Scala's maps hold their keys.
+
+Of several wrong keys it decides which one Kafka reports, and of two keys that mean the same which one counts.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,11 @@ import struct
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
+
+_SMALL = 4  # Scala keeps the order of insertion up to here
+_BITS = 5  # of a hash for each level of Scala's trie
+_HASH_BITS = 32
 
 
 def hash_order(keys: Iterable[str], count: int) -> list[str]:
@@ -14,11 +21,55 @@ def hash_order(keys: Iterable[str], count: int) -> list[str]:
     size = 16
     while count > size * 3 // 4:
         size *= 2
-    return sorted(keys, key=lambda key: _hash(key) & (size - 1))
+    return sorted(keys, key=lambda key: _spread(_hash(key)) & (size - 1))
+
+
+def scala_order(keys: Iterable[str], release: int) -> list[str]:
+    """Return texts in the order in which an immutable Map of Scala's holds them.
+
+    Args:
+        keys: in the order of insertion.
+        release: Kafka's major release: 1 is built with Scala 2.12 (2.11 has the same Map), 2 with Scala 2.13.
+    """
+    held = list(keys)
+    if len(held) <= _SMALL:
+        return held
+    return list(_trie([(_improved(_hash(key)), key) for key in held], keys_first=release > 1))
+
+
+def _trie(held: Sequence[tuple[int, str]], *, keys_first: bool, depth: int = 0) -> Iterator[str]:
+    """Yield keys by the lowest bits of their hashes; those that share these bits are in a node of their own, by the next bits.
+
+    Args:
+        held: hashes and keys of one node.
+        keys_first: whether a node's own keys come before those of the nodes below it (Scala 2.13).
+        depth: of the node.
+    """
+    if len(held) == 1 or depth * _BITS >= _HASH_BITS:
+        yield from (key for _, key in held)
+        return
+    below: dict[int, list[tuple[int, str]]] = {}
+    for number, key in held:
+        below.setdefault(number >> depth * _BITS & (1 << _BITS) - 1, []).append((number, key))
+    for place in sorted(below, key=lambda place: (keys_first and len(below[place]) > 1, place)):
+        yield from _trie(below[place], keys_first=keys_first, depth=depth + 1)
+
+
+def _improved(number: int) -> int:
+    """Return a hash as `improve` of Scala's HashMap mixes it."""
+    number = number + ~(number << 9) & 0xFFFFFFFF
+    number ^= number >> 14
+    number = number + (number << 4) & 0xFFFFFFFF
+    return number ^ number >> 10
+
+
+def _spread(number: int) -> int:
+    """Return a hash as Java's HashMap mixes it."""
+    return number ^ number >> 16
 
 
 def _hash(text: str) -> int:
     found = 0
     for unit in struct.iter_unpack("<H", text.encode("utf-16-le", "surrogatepass")):
         found = (31 * found + unit[0]) & 0xFFFFFFFF
-    return found ^ found >> 16
+    return found

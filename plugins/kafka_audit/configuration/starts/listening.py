@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from kafka_audit.configuration.definitions import ConfigError
+from kafka_audit.configuration.definitions import ConfigError, numbers
 from kafka_audit.configuration.definitions.addresses import split
 from kafka_audit.configuration.definitions.values import trimmed
 from kafka_audit.configuration.starts.config import refuse, require
@@ -18,7 +18,7 @@ from kafka_audit.configuration.starts.endpoints import (
     ports_differ,
     shared_port,
 )
-from kafka_audit.configuration.starts.hashes import hash_order
+from kafka_audit.configuration.starts.hashes import hash_order, scala_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -61,7 +61,9 @@ class Listening:
         return {self._name(name, MAP): protocol_of(text, MAP) for name, text in self._entries_of_map()}
 
     def _entries_of_map(self) -> Iterable[tuple[str, str]]:
-        return csv_map(MAP, self.config.text(MAP)).items()
+        # Of names that differ in their letters only, the last one in this order counts.
+        entries = csv_map(MAP, self.config.text(MAP))
+        return [(name, entries[name]) for name in scala_order(entries, numbers(self.config.version)[0])]
 
     @staticmethod
     def _name(text: str, key: str) -> str:
