@@ -70,3 +70,50 @@ def test_adding_a_listener_first_breaks_nothing_and_its_address_is_not_known(bro
     found = broken(**{f"b{one}": (f"PLAINTEXT://{_address(one)},INNER://b{one}.example.com:9094", more) for one in (0, 1, 2)})
     assert not {key for key in found if key[0] in {"KA312", "KA412"} and key[2] == "FAIL"}
     assert "no vantage has probed it" in found["KA301", "broker/1/listener/INNER", "UNKNOWN"].message
+
+
+LOGIN = 'org.apache.kafka.common.security.plain.PlainLoginModule required username="kafka" password="p" user_kafka="p";'
+TO_SASL = "\n".join(
+    (
+        "inter.broker.listener.name=INNER",
+        "sasl.enabled.mechanisms=PLAIN",
+        "sasl.mechanism.inter.broker.protocol=PLAIN",
+        f"listener.name.inner.plain.sasl.jaas.config={LOGIN}",
+    )
+)
+BOTH = {one: {"listeners": {"INNER": f"SASL_PLAINTEXT://b{one}.example.com:9094"}} for one in (0, 1, 2)}
+AUTHORIZED = {"authorizer.class.name": "kafka.security.authorizer.AclAuthorizer", "super.users": "hidden"}
+
+
+def test_a_right_that_nothing_shows_after_the_change_is_unknown(broken):
+    """Every broker accepts its controller now, as another principal than after the change."""
+    more = f"{TO_SASL}\nauthorizer.class.name=kafka.security.authorizer.AclAuthorizer\nsuper.users=User:kafka;User:ANONYMOUS"
+    now = {"brokers": BOTH, "configs": AUTHORIZED}
+    found = broken(now, b1=(f"PLAINTEXT://{_address(1)},INNER://b1.example.com:9094", more))
+    unknown = found["KA401", "broker/0", "UNKNOWN"]
+    assert "User:kafka" in unknown.evidence["principal"]
+    assert "super.users of broker 0 is set but hidden, while only broker 1 runs with its new file" in unknown.message
+    assert not {key for key in found if key[0] == "KA401" and key[2] == "FAIL"}
+
+
+def test_rights_that_the_change_does_not_touch_are_not_asked_again(broken):
+    more = "authorizer.class.name=kafka.security.authorizer.AclAuthorizer\nsuper.users=User:ANONYMOUS"
+    found = broken({"configs": AUTHORIZED}, b1=(f"PLAINTEXT://{_address(1)}", more))
+    assert not {key for key in found if key[0] == "KA401" and key[2] in {"FAIL", "UNKNOWN"} and "broker/1" not in key[1]}
+
+
+def test_what_views_and_logs_show_now_does_not_excuse_the_change(broken):
+    """The controller of the running cluster is let in: what a file denies is as certain as without it."""
+    more = "authorizer.class.name=kafka.security.authorizer.AclAuthorizer\nsuper.users=User:admin"
+    found = broken(b1=(f"PLAINTEXT://{_address(1)}", more))
+    denied = found["KA401", "broker/1", "FAIL"]
+    assert (denied.severity.name, denied.confidence.value) == ("CRITICAL", "measured")
+
+
+def test_a_login_whose_mechanism_nobody_reported_is_unknown(broken):
+    now = {"brokers": BOTH, "configs": {"sasl.enabled.mechanisms": "hidden"}}
+    found = broken(now, b1=(f"PLAINTEXT://{_address(1)},INNER://b1.example.com:9094", TO_SASL))
+    unknown = found["KA412", "broker/0/listener/INNER", "UNKNOWN"]
+    assert "broker 1 would log in with PLAIN" in unknown.message
+    assert "sasl.enabled.mechanisms" not in unknown.message
+    assert "a probe of the listener" in unknown.evidence["needs"]

@@ -1,11 +1,15 @@
 """What proposed files would break of a running cluster: judged by its newest snapshot with the files in place of what runs. Pure.
 
 A change is rolled broker by broker, so each file is put in alone, and then all of them: what fails then and does not fail now is
-the change's doing.
+the change's doing, and what cannot be determined then and is not the same today is unknown.
+
+Views, logs and differences show how the cluster works as it runs, not how it would work after the change. They are left out on
+both sides: now and after the change are judged by settings, ACLs and registrations alone.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 
 from kafka_audit.checks import Check
 from kafka_audit.checks.run import judge
@@ -17,7 +21,9 @@ from kafka_audit.model.finding import Judgement, Resource, Severity, Status
 from kafka_audit.model.tables import (
     BrokerConfig,
     BrokerProperty,
+    BrokerView,
     Certificate,
+    LogLine,
     Probe,
     PropertyLogin,
     RegisteredEndpoint,
@@ -26,11 +32,12 @@ from kafka_audit.model.tables import (
 from kafka_audit.model.text import brokers
 
 CHECKS = ("KA312", "KA401", "KA407")
+_RUNNING = (BrokerView, LogLine)
 _REPLACED = (BrokerConfig, BrokerProperty, PropertyLogin, Probe, Certificate)
 
 
 def judgements(view: ClusterView, proposed: Sequence[Member], checks: Mapping[str, Check], key: bytes) -> list[Judgement]:
-    """Return what the change breaks.
+    """Return what the change breaks, and where it cannot be determined whether it breaks something.
 
     Args:
         view: the running cluster.
@@ -43,16 +50,28 @@ def judgements(view: ClusterView, proposed: Sequence[Member], checks: Mapping[st
     steps = [(f"while only broker {one.broker_id} runs with its new file", [one]) for one in serving]
     if len(serving) > 1:
         steps.append(("after all brokers run with their new files", serving))
-    before = {(one.code, one.resource) for one in judge(view, own) if one.status is Status.FAIL}
-    found: dict[tuple[str, str], Judgement] = {}
+    now = _by_settings(view, view.snapshot.rows)
+    before = {(one.code, one.resource): one for one in (*judge(now, own), *_mechanisms(now, serving))}
+    failed: dict[tuple[str, str], Judgement] = {}
+    unknown: dict[tuple[str, str], Judgement] = {}
     for when, changed in steps:
-        after = _after(view, changed, key)
+        after, resources = _after(view, changed, key), {f"broker/{member.broker_id}" for member in changed}
         for one in (*judge(after, own), *_mechanisms(after, changed)):
+            place = (one.code, one.resource)
+            earlier = before.get(place)
             # Halfway through brokers differ: what is no worse than that is the change itself.
             halfway = one.severity is Severity.MEDIUM and changed is not steps[-1][1]
-            if one.status is Status.FAIL and not halfway and (one.code, one.resource) not in before:
-                found.setdefault((one.code, one.resource), _told(one, when, {f"broker/{member.broker_id}" for member in changed}))
-    return [*found.values(), *_addresses(view, serving)]
+            if one.status is Status.FAIL and not halfway and (earlier is None or earlier.status is not Status.FAIL):
+                failed.setdefault(place, _told(one, when, resources))
+            elif one.status is Status.UNKNOWN and (earlier is None or earlier.evidence != one.evidence):
+                unknown.setdefault(place, _told(one, when, resources))
+    return [*({**unknown, **failed}).values(), *_addresses(view, serving)]
+
+
+def _by_settings(view: ClusterView, rows: Iterable[Row]) -> ClusterView:
+    """Return a view of rows without what shows how the cluster works as it runs; in KRaft views say which brokers there are."""
+    left_out = (LogLine,) if view.kraft else _RUNNING
+    return ClusterView.of_files(replace(view.snapshot, rows=tuple(row for row in rows if not isinstance(row, left_out))))
 
 
 def _told(judgement: Judgement, when: str, changed: set[str]) -> Judgement:
@@ -60,7 +79,7 @@ def _told(judgement: Judgement, when: str, changed: set[str]) -> Judgement:
     evidence = dict(judgement.evidence)
     if Resource.of(judgement.resource).root not in changed:
         evidence["key"] = "inter.broker.listener.name"
-    for word in ("fault", "why", "others"):
+    for word in ("error",) if judgement.status is Status.UNKNOWN else ("fault", "why", "others"):
         if word in evidence:
             evidence[word] = f"{evidence[word]}, {when}"
             break
@@ -75,7 +94,7 @@ def _after(view: ClusterView, changed: Sequence[Member], key: bytes) -> ClusterV
     added: list[Row] = [row for member in changed for row in members.rows_of(member, key)]
     registered = view.in_zookeeper
     added += [row for member in changed if member.broker_id in registered for row in endpoints(member, now or 0)]
-    return view.with_rows((*kept, *added))
+    return _by_settings(view, (*kept, *added))
 
 
 def _stale(row: Row, ids: set[int], now: int | None) -> bool:
@@ -106,19 +125,26 @@ def endpoints(member: Member, sample: int) -> Iterator[RegisteredEndpoint]:
 def _mechanisms(after: ClusterView, changed: Iterable[Member]) -> Iterator[Judgement]:
     """Yield endpoints whose broker does not offer the mechanism that a changed broker would log in with, and the reverse."""
     between, ids = after.inter_broker, {member.broker_id for member in changed}
-    for target in between.brokers:
-        for name, users in between.users.items():
-            offered = after.logins.offered_mechanisms(target, name) if name in (between.offered(target) or ()) else None
-            for mechanism in sorted({between.mechanism(one).value or "" for one in users}) if offered else ():
-                who = [one for one in users if between.mechanism(one).value == mechanism and (one in ids or target in ids)]
-                used = between.listener(who[0]) if who else None
-                if used is not None and used.logs_in and mechanism and mechanism not in (offered or ()):
-                    why = f"it offers {', '.join(sorted(offered or ()))}, not {mechanism}"
-                    words = {"broker": target, "listener": name, "protocol": str(used.protocol), "why": why}
-                    words |= {"whom": brokers(who).capitalize(), "cannot": "cannot", "source": brokers(who)}
-                    words["repair"] = f"add {mechanism} to sasl.enabled.mechanisms of broker {target} first"
-                    words["key"] = between.settings.first_set(who[0], "sasl.mechanism.inter.broker.protocol")
-                    yield after.judge("KA412", f"broker/{target}/listener/{name}", Status.FAIL, words)
+    for target, (name, users) in product(between.brokers, between.users.items()):
+        if name not in (between.offered(target) or ()):
+            continue  # which is KA312's
+        offered = after.logins.offered_mechanisms(target, name)
+        for mechanism in sorted({between.mechanism(one).value or "" for one in users} - {""}):
+            who = [one for one in users if between.mechanism(one).value == mechanism and (one in ids or target in ids)]
+            used = between.listener(who[0]) if who else None
+            if used is None or not used.logs_in or (offered is not None and mechanism in offered):
+                continue
+            words = {"broker": target, "listener": name, "protocol": str(used.protocol), "who": f"broker {target}"}
+            words |= {"whom": brokers(who).capitalize(), "cannot": "cannot", "source": brokers(who)}
+            words["repair"] = f"add {mechanism} to sasl.enabled.mechanisms of broker {target} first"
+            words["key"] = between.settings.first_set(who[0], "sasl.mechanism.inter.broker.protocol")
+            if offered is None:
+                words["error"] = f"{brokers(who)} would log in with {mechanism}; the mechanisms of listener {name} are unknown"
+                words["needs"] = f"DescribeConfigs on Cluster, server.properties of broker {target}, or a probe of the listener"
+            else:
+                words["why"] = f"it offers {', '.join(sorted(offered))}, not {mechanism}"
+            status = Status.UNKNOWN if offered is None else Status.FAIL
+            yield after.judge("KA412", f"broker/{target}/listener/{name}", status, words)
 
 
 def _addresses(view: ClusterView, proposed: Iterable[Member]) -> Iterator[Judgement]:

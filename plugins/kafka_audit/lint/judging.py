@@ -63,6 +63,11 @@ def linted(group: Group, rules: Rules) -> list[tuple[Member, Linted]]:
     judgements = [*_one_word(judged, by_files), *(_started(one, by_files) for one in judged)]
     if rules.against is not None:
         broken = against.judgements(rules.against, group, rules.checks, secrets.token_bytes(32))
+        # The cluster says more than the files alone.
+        answered = {(one.code, one.resource) for one in broken}
+        judgements = [
+            one for one in judgements if one and (one.status is not Status.UNKNOWN or (one.code, one.resource) not in answered)
+        ]
         judgements += [replace(one, snapshot_id=snapshot.snapshot_id) for one in broken]
     found = findings.conclude(
         view,
