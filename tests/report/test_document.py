@@ -109,6 +109,7 @@ def test_coverage_counts_each_read_as_it_ended_last(told):
                 "error": "NoAuthError",
                 "kind": "NoAuthError",
                 "needs": "read",
+                "untrusted_host": None,
             }
         ],
     }

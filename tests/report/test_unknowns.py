@@ -93,8 +93,8 @@ def test_nothing_is_lost_of_many_brokers(told):
     assert one.lines[-1] == "and 15 more reads, in findings.json"
 
 
-def untrusted(broker, host, more=""):
-    return read(broker, "Metadata", f'trusted_hosts: ["{host}"]{more}', "not trusted")
+def untrusted(broker, host):
+    return {**read(broker, "Metadata", f'trusted_hosts: ["{host}"]', "not trusted"), "untrusted_host": host}
 
 
 def test_brokers_that_the_cluster_file_does_not_trust_are_one_line_of_it():
@@ -115,7 +115,7 @@ def test_more_hosts_than_a_line_takes_are_counted():
 
 def test_nothing_but_the_line_itself_gets_into_the_one_for_all():
     evil = [
-        untrusted(8, "b8", " or so"),
+        read(8, "Metadata", 'trusted_hosts: ["b8"]', "not trusted"),
         untrusted(9, 'b9", "*.evil.example'),
         read(7, "X", 'listeners: {trusted_hosts: ["evil"]}'),
     ]

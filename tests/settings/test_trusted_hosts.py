@@ -6,7 +6,7 @@ import pytest
 
 from kafka_audit import settings
 from kafka_audit.model.errors import UsageError
-from kafka_audit.model.trusted_hosts import host_of, is_name, line, normal_host, parse_trusted_hosts
+from kafka_audit.model.trusted_hosts import is_name, line, normal_host, parse_trusted_hosts
 
 MATCHES = {
     "b1.kafka.corp": (
@@ -154,19 +154,8 @@ def test_no_host_makes_a_pattern_take_long():
     assert time.monotonic() - started < 2
 
 
-def test_the_line_for_one_host_is_read_back_and_nothing_else_is():
+def test_the_line_of_hosts_holds_each_once_and_nothing_else():
     assert line(["b1", "B1.", "x y", "::1"]) == 'trusted_hosts: ["b1", "::1"]'
-    assert host_of(line(["b1"])) == "b1"
-    for text in (
-        None,
-        "",
-        line(["b1", "b2"]),
-        f"{line(['b1'])} ",
-        'x trusted_hosts: ["b1"]',
-        'trusted_hosts: ["*"]',
-        'trusted_hosts: ["a\\"b"]',
-    ):
-        assert host_of(text) is None
 
 
 def test_a_name_in_another_alphabet_is_no_name_of_the_file():

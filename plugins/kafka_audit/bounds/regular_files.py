@@ -13,6 +13,14 @@ class FileRefusedError(ValueError):
     """A file that is not read; the message says why, without its name."""
 
 
+class FileTooLargeError(FileRefusedError):
+    """A file that has more bytes than are wanted."""
+
+    def __init__(self, most: int) -> None:
+        """Say how many they are."""
+        super().__init__(f"larger than {most / (1 << 20):g} MB")
+
+
 def read_regular_file(path: str | os.PathLike[str], most: int) -> bytes:
     """Return the content of a regular file, links followed, as Kubernetes makes them for mounted ConfigMaps.
 
@@ -34,7 +42,7 @@ def read_regular_file(path: str | os.PathLike[str], most: int) -> bytes:
         _refuse(os.fstat(descriptor), most)
         data = stream.read(most + 1)
     if len(data) > most:
-        raise FileRefusedError(_larger(most))
+        raise FileTooLargeError(most)
     return data
 
 
@@ -45,8 +53,4 @@ def _refuse(about: os.stat_result, most: int) -> None:
         message = "is not a regular file"
         raise FileRefusedError(message)
     if about.st_size > most:
-        raise FileRefusedError(_larger(most))
-
-
-def _larger(most: int) -> str:
-    return f"larger than {most / (1 << 20):g} MB"
+        raise FileTooLargeError(most)

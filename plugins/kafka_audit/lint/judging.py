@@ -8,6 +8,7 @@ from datetime import date
 from kafka_audit.checks import Check
 from kafka_audit.checks.run import judge
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.configuration.definitions import StartRule
 from kafka_audit.configuration.starts import StartRefusal
 from kafka_audit.incidents import findings
 from kafka_audit.lint import addresses, against, members, places, starts, versions
@@ -20,7 +21,7 @@ from kafka_audit.model.linted import Linted, LintedFinding
 from kafka_audit.model.text import listing
 
 REFUSED = "KA310"
-_OWN_PAGE = ("KA311", "KA406")
+_OWN_PAGE = {StartRule.NOT_ADVERTISED: "KA311", StartRule.NOT_MAPPED: "KA311", StartRule.MECHANISM_NOT_ENABLED: "KA406"}
 """Refusals that have checks of their own; what these say of a file stands, and KA310 is silent."""
 
 
@@ -104,16 +105,13 @@ def _started(one: _JudgedMember, by_files: Iterable[Judgement]) -> Judgement | N
 
 
 def _page_of(refused: StartRefusal | None, resource: str, by_files: Iterable[Judgement]) -> bool:
-    return refused is not None and any(
-        other.code in _OWN_PAGE and other.resource == resource and other.status is Status.FAIL and _alike(other, refused)
-        for other in by_files
-    )
+    return refused is not None and any(other.resource == resource and _is_of(other, refused) for other in by_files)
 
 
-def _alike(judgement: Judgement, refused: StartRefusal) -> bool:
-    """Tell whether a judgement quotes a refusal, whatever values follow."""
-    sentence = str(judgement.evidence.get("kafka_says", "\0")).split(". ")[0].removesuffix(".")
-    return sentence in refused.message
+def _is_of(judgement: Judgement, refused: StartRefusal) -> bool:
+    """Tell whether a judgement is a refusal's own."""
+    own = None if refused.rule is None else _OWN_PAGE.get(refused.rule)
+    return judgement.code == own and judgement.status is Status.FAIL
 
 
 def _one_word(judged: Iterable[_JudgedMember], by_files: Iterable[Judgement]) -> Iterator[Judgement]:
@@ -122,7 +120,7 @@ def _one_word(judged: Iterable[_JudgedMember], by_files: Iterable[Judgement]) ->
     for judgement in by_files:
         one = by_resource.get(judgement.resource)
         refused = one.verdict.refused if one else None
-        if one and refused and judgement.code in _OWN_PAGE and judgement.status is Status.FAIL and _alike(judgement, refused):
+        if one and refused and _is_of(judgement, refused):
             yield replace(
                 judgement, evidence={**judgement.evidence, "kafka_says": places.masked_refusal(refused, one.member.broker)}
             )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kafka_audit.bounds import regular_files
-from kafka_audit.bounds.regular_files import FileRefusedError
+from kafka_audit.bounds.regular_files import FileRefusedError, FileTooLargeError
 from kafka_audit.checks import Check
 from kafka_audit.configuration.files import forms
 from kafka_audit.configuration.files.described import Described
@@ -121,7 +121,7 @@ def _source(target: LintTarget, checks: Mapping[str, Check]) -> Source | None:
     except PropertiesError as error:
         if not target.named and not _ABOUT_KAFKA.search(data):
             return None
-        msg = f"{target.path}:{error.line}: {str(error).partition(': ')[2]}"
+        msg = f"{target.path}:{error.line}: {error.problem}"
         raise UsageError(msg) from error
     if target.named:
         msg = f"{target.path}: contains no broker settings; lint reads server.properties, ConfigMaps, compose and env files"
@@ -133,7 +133,7 @@ def _bytes(path: str) -> bytes:
     try:
         return regular_files.read_regular_file(path, MOST_BYTES)
     except FileRefusedError as error:
-        msg = f"{path}: {error}" + (", the limit for a configuration" if "larger" in str(error) else "")
+        msg = f"{path}: {error}" + (", the limit for a configuration" if isinstance(error, FileTooLargeError) else "")
     except OSError as error:
         msg = f"{path}: cannot be read: {error.strerror}"
     raise UsageError(msg)

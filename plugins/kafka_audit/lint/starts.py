@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kafka_audit.configuration.definitions import Definition, definitions
+from kafka_audit.configuration.definitions import Definition, StartRule, definitions
 from kafka_audit.configuration.files.described import Described, is_placeholder, stand_in
 from kafka_audit.configuration.starts import StartRefusal, refusal
 
@@ -45,7 +45,7 @@ def start_verdict(broker: Described, version: str) -> StartVerdict:
     if not broker.unknown:
         return StartVerdict(starts=False, refused=refused)
     bare = refusal({key: value for key, value in values.items() if key not in present}, version)
-    told = refused.key is not None and refused.key not in broker.unknown and refused.message.startswith("Invalid value")
+    told = refused.rule is StartRule.VALUE and refused.key not in broker.unknown
     certain = bare is not None and bare.message == refused.message and (told or present == broker.unknown)
     return StartVerdict(starts=False if certain else None, refused=refused)
 

@@ -12,7 +12,6 @@ _NAME = re.compile(rf"{_LABEL}(?:\.{_LABEL}){{0,40}}")
 _WILD = re.compile(r"[a-z0-9_*-]{1,63}(?:\.[a-z0-9_*-]{1,63}){0,40}")
 _PARTS = re.compile(r"(?:\[([0-9A-Fa-f:./]+)\]|([^\s:\[\]]+))(?::(\d{1,5}))?")
 _NUMERIC = re.compile(r"\d+|0x[0-9a-f]*")
-_LINE = re.compile(r'trusted_hosts: \["([^"\\\s]{1,255})"\]')
 _LAST_PORT = 65535
 _SHORTEST_PREFIX = {4: 8, 6: 7}  # 10.0.0.0/8 and fc00::/7 are the largest networks that one company has
 _OWN_DOMAIN = 2  # labels below which anyone may register a name: kafka.corp is somebody's, com is everybody's
@@ -121,12 +120,6 @@ def line(hosts: Iterable[str]) -> str:
     Hosts are named, never their domain: whoever makes a cluster list a host chooses its domain, too.
     """
     return f"trusted_hosts: {json.dumps([*dict.fromkeys(normal_host(one) for one in hosts if is_host(one))])}"
-
-
-def host_of(text: str | None) -> str | None:
-    """Return the host of a `line` for one host, None for any other text."""
-    found = _LINE.fullmatch(text or "")
-    return found[1] if found and is_host(found[1]) else None
 
 
 _NO_PATTERN = (

@@ -80,6 +80,7 @@ def _coverage(view: ClusterView) -> dict[str, Any]:
                 "error": clean(": ".join(part for part in (read.error, read.message) if part) or "no answer", LONGEST_EVIDENCE),
                 "kind": clean(read.error or "no answer", LONGEST_EVIDENCE),
                 "needs": None if read.needs is None else clean(read.needs, LONGEST_EVIDENCE),
+                "untrusted_host": None if read.untrusted_host is None else clean(read.untrusted_host, LONGEST_EVIDENCE),
             }
             for read in reads
             if read.outcome != "answered"

@@ -6,7 +6,6 @@ from typing import Any
 
 from kafka_audit.cluster.reads import observer_name
 from kafka_audit.model.text import clean, counted
-from kafka_audit.model.trusted_hosts import host_of
 from kafka_audit.report import matrix, state, unknowns
 from kafka_audit.report.text import LIFECYCLE
 from kafka_audit.report.views import NOT_ASKED, who
@@ -145,7 +144,7 @@ def _coverage(document: Mapping[str, Any]) -> Iterator[str]:
     for shown, words in [unknowns.trusting(document)] if unknowns.trusting(document) else []:
         yield f"- ? no login was tried at brokers that the cluster file does not trust. To know: `{shown}` {words}."
     for read in unknown[:_MOST_READS]:
-        needs = f" To know: {escaped(read['needs'])}." if read["needs"] and not host_of(read["needs"]) else ""
+        needs = f" To know: {escaped(read['needs'])}." if read["needs"] and not unknowns.untrusted_host(read) else ""
         observer, operation = escaped(observer_name(read["observer"])), escaped(read["operation"])
         yield f"- ? {observer}, {operation}: {escaped(read['error'], 300)}.{needs}"
     if len(unknown) > _MOST_READS:

@@ -7,7 +7,7 @@ from typing import Any
 from kafka_audit.checks import catalogue
 from kafka_audit.cluster.reads import observer_name
 from kafka_audit.model.finding import Resource, Status, as_text
-from kafka_audit.model.trusted_hosts import host_of, line
+from kafka_audit.model.trusted_hosts import is_host, line
 from kafka_audit.report.text import brokers, clean, clean_prose, counted, listing
 
 _BEGINNING = "Cannot determine "
@@ -73,8 +73,9 @@ def questions(document: Mapping[str, Any]) -> list[OpenQuestion]:
     """
     needs: dict[str, _MissingReads] = {}
     trust = " ".join(trusting(document))
+    one_line = {clean_prose(read["needs"] or "") for read in document["coverage"]["unknown"] if untrusted_host(read)}
     for read in document["coverage"]["unknown"]:
-        need = needs.setdefault(trust if host_of(read["needs"]) else clean(read["needs"] or "").rstrip("."), _MissingReads())
+        need = needs.setdefault(trust if untrusted_host(read) else clean(read["needs"] or "").rstrip("."), _MissingReads())
         operations = need.reads.setdefault((observer_name(read["observer"]), clean(read["error"], 300)), [])
         operations.append(clean(read["operation"]))
         need.brokers.add(read["broker"])
@@ -85,11 +86,17 @@ def questions(document: Mapping[str, Any]) -> list[OpenQuestion]:
         resource, evidence = Resource.from_dict(finding["resource"]), finding["evidence"]
         wanted = clean_prose(as_text(evidence.get("needs", ""))).rstrip(".")
         also = "" if wanted else clean_prose(finding["remediation"])
-        need = needs.setdefault(trust or wanted if host_of(wanted) else wanted, _MissingReads())
+        need = needs.setdefault(trust if wanted in one_line else wanted, _MissingReads())
         need.checks.setdefault(finding["code"], []).append((resource, f"{_question(finding)} {also}".strip()))
         need.brokers.add(resource.broker)
         need.kinds.add((finding["code"], resource.type, resource.part, as_text(evidence.get("kind", evidence.get("error", "")))))
     return _alike(needs, apart=trust)
+
+
+def untrusted_host(read: Mapping[str, Any]) -> str | None:
+    """Return the host at which a read of `coverage.unknown` tried no login, None for any other read."""
+    host = read.get("untrusted_host")
+    return host if isinstance(host, str) and is_host(host) else None
 
 
 def trusting(document: Mapping[str, Any]) -> tuple[str, ...]:
@@ -97,7 +104,7 @@ def trusting(document: Mapping[str, Any]) -> tuple[str, ...]:
 
     Empty where there is none. A domain is never proposed in place of hosts: whoever made the cluster list them chose it, too.
     """
-    hosts = [*dict.fromkeys(filter(None, (host_of(read["needs"]) for read in document["coverage"]["unknown"])))]
+    hosts = [*dict.fromkeys(filter(None, (untrusted_host(read) for read in document["coverage"]["unknown"])))]
     if not hosts:
         return ()
     more = f"and {counted(len(hosts) - _HOSTS, 'more host')} of findings.json " if len(hosts) > _HOSTS else ""

@@ -107,6 +107,7 @@ def test_what_only_the_cluster_lists_is_probed_and_gets_no_password(authority, m
     refused = failed(snapshot, "broker:9")
     assert set(refused) == {"ApiVersions", "Metadata", "DescribeConfigs identity", "DescribeConfigs BROKER"}
     assert set(refused.values()) == {("not trusted", f'trusted_hosts: ["{HOSTILE}"]')}
+    assert {row.untrusted_host for row in snapshot.of(SourceRead) if row.outcome == "failed"} == {HOSTILE}
     probed = {row.layer: (row.outcome, row.detail) for row in snapshot.of(Probe) if row.broker_id == 9}
     assert {layer: outcome for layer, (outcome, _) in probed.items()} == dict.fromkeys(("dns", "tcp", "tls", "sasl", "api"), "ok")
     assert probed["sasl"][1] == mechanism

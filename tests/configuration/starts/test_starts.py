@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from kafka_audit.configuration.definitions import VERSIONS
+from kafka_audit.configuration.definitions import VERSIONS, StartRule
 from kafka_audit.configuration.starts import known, refusal
 from testbed.differential.generate import configurations
 
@@ -37,6 +37,27 @@ def test_the_key_to_blame(version, told, key, words):
     assert found is not None
     assert found.key == key
     assert words in found.message
+
+
+@pytest.mark.parametrize(
+    ("version", "told", "rule"),
+    [
+        ("1.1.1", {"listeners": "SSL://:9093"}, StartRule.NOT_ADVERTISED),
+        ("4.4.0", {"inter.broker.listener.name": "LAN"}, StartRule.NOT_MAPPED),
+        ("2.8.2", {"security.inter.broker.protocol": "SASL_SSL", "listeners": "SASL_SSL://:9092"}, None),
+        (
+            "2.8.2",
+            {"listeners": "SASL_SSL://:1", "security.inter.broker.protocol": "SASL_SSL", "sasl.enabled.mechanisms": "PLAIN"},
+            StartRule.MECHANISM_NOT_ENABLED,
+        ),
+        ("3.9.1", {"num.io.threads": "many"}, StartRule.VALUE),
+        ("3.9.1", {"listeners": "LAN://:9092"}, None),
+    ],
+)
+def test_the_rule_that_refuses_is_told_apart(version, told, rule):
+    kraft = {"process.roles": "broker", "node.id": "1", "controller.listener.names": "C", "controller.quorum.voters": "2@c:9093"}
+    found = refusal((kraft if version >= "4" else BROKER) | told, version)
+    assert (found and found.rule) is rule
 
 
 def test_of_two_names_for_one_id_the_one_in_the_file_is_to_blame():

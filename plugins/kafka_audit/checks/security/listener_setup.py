@@ -75,7 +75,7 @@ def _texts(between: InterBroker, broker: int, listener: str, reads: Mapping[str,
         if key not in lines:
             yield _absent(between, broker, listener, key)
         elif read is not None and read.error == _UNREADABLE:
-            yield Need(status=Status.FAIL, key=key, says=(read.message or "").rpartition(": ")[2])
+            yield Need(status=Status.FAIL, key=key, says=read.message or "")
         elif read is not None or not lines[key].secret:
             yield _later(broker, key)
         else:

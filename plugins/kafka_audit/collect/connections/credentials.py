@@ -220,7 +220,9 @@ class ClusterLogins:
             )
         if not self._matches(target):
             message = f"not tried: {clean_line(target.address)} is neither in the cluster file nor in its trusted_hosts"
-            raise ReadError(NOT_TRUSTED, message, trusting(target.host))
+            raise ReadError(
+                NOT_TRUSTED, message, trusting(target.host), normal_host(target.host) if is_host(target.host) else None
+            )
 
     def _demand_offered(self, target: Target, security: Security) -> None:
         """Raise ReadError where the listener does not offer the mechanism, so that no login can succeed."""

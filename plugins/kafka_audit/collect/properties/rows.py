@@ -102,7 +102,7 @@ def _module(one: Property, source: str, *, resolved: bool) -> Module:
     try:
         return jaas.parse_jaas(one.value)
     except JaasError as error:
-        raise ReadError(_JAAS_ERROR, f"{where}: {error}", f"a JAAS configuration that Kafka accepts for {where}") from error
+        raise ReadError(_JAAS_ERROR, str(error), f"a JAAS configuration that Kafka accepts for {where}") from error
 
 
 def _mechanism(module: str) -> str:

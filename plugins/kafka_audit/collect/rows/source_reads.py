@@ -52,12 +52,15 @@ _T = TypeVar("_T")
 class ReadError(Exception):
     """A read that did not work out; `error` is short, `message` the other party's own words."""
 
-    def __init__(self, error: str, message: str | None = None, needs: str | None = None) -> None:
+    def __init__(
+        self, error: str, message: str | None = None, needs: str | None = None, untrusted_host: str | None = None
+    ) -> None:
         """Keep the parts of the row to be."""
         super().__init__(error if message is None else f"{error}: {message}")
         self.error = error
         self.message = message
         self.needs = needs
+        self.untrusted_host = untrusted_host
 
 
 def unreadable(error: Exception) -> ReadError:
@@ -138,6 +141,7 @@ class Asking:
             message=None if error.message is None else clean_line(masked(error.message)),
             needs=error.needs,
             elapsed_ms=self._since(started),
+            untrusted_host=error.untrusted_host,
         )
 
     def read(self, rows: list[Row], operation: str, question: Callable[[], _T], started: float | None = None) -> _T | None:

@@ -8,6 +8,7 @@ compares.
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -26,14 +27,24 @@ VERSIONS = tuple(sorted((name.removeprefix("kafka-") for name in _FILES), key=nu
 """The judged releases, oldest first: those whose definitions are here."""
 
 
-class ConfigError(ValueError):
-    """Kafka refuses a configuration: its own message, and the key to blame where there is one."""
+class StartRule(StrEnum):
+    """Rules of KafkaConfig that are told apart, whatever words a release has for them."""
 
-    def __init__(self, message: str, key: str | None = None) -> None:
-        """Keep both."""
+    VALUE = "a value that its definition refuses"
+    NOT_ADVERTISED = "the inter-broker listener is not advertised"
+    NOT_MAPPED = "the inter-broker listener has no security protocol"
+    MECHANISM_NOT_ENABLED = "the inter-broker mechanism is not enabled"
+
+
+class ConfigError(ValueError):
+    """Kafka refuses a configuration: its own message, the key to blame and the rule, where there are ones."""
+
+    def __init__(self, message: str, key: str | None = None, rule: StartRule | None = None) -> None:
+        """Keep all."""
         super().__init__(message)
         self.message = message
         self.key = key
+        self.rule = rule
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,7 +71,7 @@ class Definition:
         else:
             problem = f"Invalid value {text} for configuration {self.name}: {problem}"
         if problem is not None:
-            raise ConfigError(problem, self.name)
+            raise ConfigError(problem, self.name, StartRule.VALUE)
         return found
 
 

@@ -96,7 +96,7 @@ def _written(key: str, variable: Property) -> Property:
     try:
         value = java.parse_properties(f"{key}={variable.value}".encode())[key].value
     except java.PropertiesError as error:
-        raise java.PropertiesError(variable.line, str(error).partition(": ")[2]) from error
+        raise java.PropertiesError(variable.line, error.problem) from error
     return Property(key, value, variable.line)
 
 

@@ -16,12 +16,13 @@ _BREAK = re.compile(r"\r\n|\r|\n")
 
 
 class PropertiesError(ValueError):
-    """Java refuses the file; `line` is where."""
+    """Java refuses the file; `line` is where, `problem` is why."""
 
-    def __init__(self, line: int, message: str) -> None:
-        """Keep the line, counted from 1."""
-        super().__init__(f"line {line}: {message}")
+    def __init__(self, line: int, problem: str) -> None:
+        """Keep both; lines are counted from 1."""
+        super().__init__(f"line {line}: {problem}")
         self.line = line
+        self.problem = problem
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kafka_audit.configuration.definitions import VERSIONS, ConfigError, numbers
+from kafka_audit.configuration.definitions import VERSIONS, ConfigError, StartRule, numbers
 from kafka_audit.configuration.starts import release_1, release_2, release_3, release_4
 from kafka_audit.configuration.starts.config import Config
 
@@ -12,10 +12,11 @@ _JUDGES = {1: release_1.judge, 2: release_2.judge, 3: release_3.judge, 4: releas
 
 @dataclass(frozen=True, kw_only=True)
 class StartRefusal:
-    """What KafkaConfig says when it refuses; `key` is to blame where one can be named."""
+    """What KafkaConfig says when it refuses; `key` is to blame where one can be named, `rule` where it is told apart."""
 
     message: str
     key: str | None
+    rule: StartRule | None = None
 
 
 def refusal(properties: Mapping[str, str], version: str) -> StartRefusal | None:
@@ -31,7 +32,7 @@ def refusal(properties: Mapping[str, str], version: str) -> StartRefusal | None:
         # Kafka copies node.id and broker.id to each other: blame the one that stands in the file.
         other = {"broker.id": "node.id", "node.id": "broker.id"}.get(error.key or "")
         key = other if other in properties and error.key not in properties else error.key
-        return StartRefusal(message=error.message, key=key)
+        return StartRefusal(message=error.message, key=key, rule=error.rule)
     return None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kafka_audit.configuration.definitions import ConfigError, definitions
+from kafka_audit.configuration.definitions import ConfigError, StartRule, definitions
 from kafka_audit.configuration.starts.hashes import hash_order
 
 if TYPE_CHECKING:
@@ -101,13 +101,13 @@ def _with_synonyms(properties: Mapping[str, str], version: str) -> Mapping[str, 
     return {**properties, NODE: told or "", BROKER: told or ""}
 
 
-def require(holds: bool, message: str, key: str) -> None:  # noqa: FBT001 -- Scala's own
+def require(holds: bool, message: str, key: str, rule: StartRule | None = None) -> None:  # noqa: FBT001 -- Scala's own
     """Raise what Scala's `require` throws where something does not hold."""
     if not holds:
         told = f"requirement failed: {message}"
-        raise ConfigError(told, key)
+        raise ConfigError(told, key, rule)
 
 
-def refuse(message: str, key: str) -> ConfigError:
+def refuse(message: str, key: str, rule: StartRule | None = None) -> ConfigError:
     """Return what Kafka throws with a message of its own."""
-    return ConfigError(message, key)
+    return ConfigError(message, key, rule)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from kafka_audit.configuration.definitions import ConfigError, numbers
+from kafka_audit.configuration.definitions import ConfigError, StartRule, numbers
 from kafka_audit.configuration.definitions.addresses import split
 from kafka_audit.configuration.definitions.values import trimmed
 from kafka_audit.configuration.starts.config import refuse, require
@@ -132,7 +132,7 @@ class Listening:
         name = self._name(told, INTER_BROKER)
         if name not in self.protocols:
             message = f"Listener with name {name} defined in {INTER_BROKER} not found in {MAP}."
-            raise refuse(message, INTER_BROKER)
+            raise refuse(message, INTER_BROKER, StartRule.NOT_MAPPED)
         return name, self.protocols[name]
 
     @cached_property

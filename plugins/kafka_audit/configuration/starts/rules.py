@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kafka_audit.configuration.definitions import StartRule
 from kafka_audit.configuration.definitions.addresses import not_a_number, valid_host
 from kafka_audit.configuration.definitions.values import integer
 from kafka_audit.configuration.starts.config import refuse, require
@@ -108,7 +109,7 @@ def inter_broker_is_advertised(listening: Listening, advertised: Sequence[str], 
     valid = f"The valid options based on currently configured listeners are {','.join(advertised)}"
     message = f"{INTER_BROKER} must be a listener name defined in {ADVERTISED}. {valid}"
     where = config.blame(INTER_BROKER, INTER_BROKER_PROTOCOL, ADVERTISED, LISTENERS)
-    require(listening.inter_broker[0] in advertised, message, where)
+    require(listening.inter_broker[0] in advertised, message, where, StartRule.NOT_ADVERTISED)
     message = (
         f"{ADVERTISED} listener names must be equal to or a subset of the ones defined in {LISTENERS}. "
         f"Found {','.join(advertised)}. The valid options based on the current configuration are {','.join(bound)}"
@@ -148,7 +149,8 @@ def sasl(listening: Listening) -> None:
     enabled = config.items_below(prefix, MECHANISMS)
     where = config.blame(prefix + MECHANISMS, MECHANISM, MECHANISMS)
     where = where if where in config.originals else INTER_BROKER
-    require(config.text(MECHANISM) in enabled, message, config.blame(where, INTER_BROKER_PROTOCOL))
+    where = config.blame(where, INTER_BROKER_PROTOCOL)
+    require(config.text(MECHANISM) in enabled, message, where, StartRule.MECHANISM_NOT_ENABLED)
 
 
 def sasl_by_version(listening: Listening, *, handshake: bool, told: str) -> None:

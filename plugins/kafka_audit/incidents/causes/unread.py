@@ -26,7 +26,7 @@ from kafka_audit.incidents.causes.rule import (
 from kafka_audit.model.finding import Evidence, Finding, Step
 from kafka_audit.model.tables import BrokerView, SourceRead
 from kafka_audit.model.text import brokers, clean, fitting, listing, start_upper, word
-from kafka_audit.model.trusted_hosts import host_of, line
+from kafka_audit.model.trusted_hosts import line
 
 _NAMED = 2
 _WRITE_AGAIN = (
@@ -104,8 +104,8 @@ def _who(case: Case) -> str:
 def tell_untrusted(case: Case) -> Story:
     """Tell which line of the cluster file lets the auditor log in, and that somebody else may have listed these addresses."""
     reads = [read for root in case.roots for read in failed_reads(case, root)]
-    hosts = [*dict.fromkeys(filter(None, (host_of(read.needs) for read in reads)))]
-    needed = [*dict.fromkeys(read.needs for read in reads if read.needs and not host_of(read.needs))]
+    hosts = [*dict.fromkeys(filter(None, (read.untrusted_host for read in reads)))]
+    needed = [*dict.fromkeys(read.needs for read in reads if read.needs and not read.untrusted_host)]
     more = f" ({len(hosts) - _HOSTS} more hosts are in findings.json)" if len(hosts) > _HOSTS else ""
     one = len(case.roots) == 1
     them, addresses = ("it", "its address") if one else ("them", "their addresses")

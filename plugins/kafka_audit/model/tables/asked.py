@@ -51,6 +51,7 @@ class SourceRead(Row):
     message: str | None = None  # the party's own words, secrets masked
     needs: str | None = None  # the exact right, port or file that would make it answer
     elapsed_ms: int = 0
+    untrusted_host: str | None = None  # no login was tried there, because `trusted_hosts` does not name it
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,6 @@ from kafka_audit import __version__
 from kafka_audit.cluster.reads import observer_name
 from kafka_audit.incidents.causes.rule import CHANGES
 from kafka_audit.model.text import clean
-from kafka_audit.model.trusted_hosts import host_of
 from kafka_audit.report import state as states
 from kafka_audit.report import unknowns
 from kafka_audit.report.html import filters, picture
@@ -167,7 +166,7 @@ def _unknown(document: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     trust = " ".join(unknowns.trusting(document))
     for read in document["coverage"]["unknown"]:
         text = f"{observer_name(read['observer'])}, {clean(read['operation'])}: {clean(read['error'], 300)}"
-        needs = trust if host_of(read["needs"]) else clean(read["needs"] or "", 400).rstrip(".")
+        needs = trust if unknowns.untrusted_host(read) else clean(read["needs"] or "", 400).rstrip(".")
         found.setdefault(needs, []).append(text)
     for needs, lines in list(found.items())[:_MOST_UNKNOWN]:
         yield {"needs": needs, "lines": lines[:_ALIKE], "more": max(len(lines) - _ALIKE, 0)}
