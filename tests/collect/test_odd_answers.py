@@ -128,7 +128,8 @@ BROKER_ATTACKS = {
     "a setting twice": (CONFIGS, twice("results", "configs"), "DescribeConfigs BROKER", "a setting appears twice"),
     "settings no UTF-8": (CONFIGS, undecodable_text(), "DescribeConfigs BROKER", "not a Kafka answer"),
     "settings of noise": (CONFIGS, b"\xff" * 64, "DescribeConfigs BROKER", ""),
-    "log dirs cut": (LOG_DIRS, cut(3), "DescribeLogDirs", "not a Kafka answer"),
+    "log dirs cut": (LOG_DIRS, cut(3), "DescribeLogDirs", "unreadable: no DescribeLogDirs answer of version 4"),
+    "log dirs of noise": (LOG_DIRS, b"\xff" * 64, "DescribeLogDirs", "unreadable: no DescribeLogDirs answer of version 4"),
     "brokers null": (METADATA, null_arrays("brokers"), "Metadata", "null instead of a list"),
     "topics null": (METADATA, null_arrays("topics"), "Metadata", "null instead of a list"),
     "replicas null": (METADATA, null_arrays("replica_nodes"), "Metadata", "null instead of a list"),
@@ -150,7 +151,7 @@ BROKER_ATTACKS = {
     "offsets of noise": (OFFSETS, b"\xff" * 64, "ListOffsets", "unreadable"),
 }
 
-NOISE = ("settings no UTF-8", "settings of noise", "log dirs cut")
+NOISE = ("settings no UTF-8", "settings of noise")
 HANGS_UP = [BROKER_ATTACKS[name][1] for name in NOISE]  # what kafka-python cannot decode ends its connection
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 from kafka.errors import KafkaError
+from kafka.protocol.admin import DescribeLogDirsResponse
 from kafka.protocol.metadata import ApiVersionsRequest
 from kazoo.exceptions import KazooException
 from kazoo.protocol.states import ZnodeStat
@@ -33,6 +34,7 @@ from kafka_audit.collect.brokers import (
     broker_view,
     leader_questions,
     list_offsets,
+    log_dirs,
     metadata,
     quorum,
     scram_users,
@@ -157,6 +159,19 @@ def wire_acls(data):
     found = book.add(data[1:], data[0] % 4 if data else 0)
     if not isinstance(found, acls.AclsRefusal):
         _stored(book.rows([found[0]]))
+
+
+@_reader(WireError)
+def wire_log_dirs(data):
+    version, body = data[0] % 6 if data else 0, data[1:]
+    found = log_dirs.decode_log_dirs_answer(body, version)
+    for one in found.log_dirs:
+        assert len([*one.future_replicas()]) == one.future
+    theirs = DescribeLogDirsResponse.decode(body, version=version)
+    for ours, other in zip(found.log_dirs, theirs.results, strict=True):
+        replicas = [bool(replica.is_future_key) for topic in other.topics for replica in topic.partitions]
+        assert (ours.path, ours.error, ours.future) == (other.log_dir, other.error_code, sum(replicas))
+        assert ours.replicas == len(replicas) - sum(replicas)
 
 
 @_reader(WireError)

@@ -94,6 +94,7 @@ def seeds():
         "wire_metadata": answers,
         "wire_views": answers,
         "wire_acls": [bytes([version]) + _answer(29, version) for version in range(4)],
+        "wire_log_dirs": [bytes([version]) + _answer(35, version) for version in range(6)],
         "wire_offsets": [bytes([version - 1]) + _answer(2, version) for version in (1, 2, 4, 5)],
         "wire_broker": [
             bytes([number, version]) + _answer(key, version)

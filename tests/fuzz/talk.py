@@ -63,6 +63,9 @@ class Talk:
                 _answers[sent] = answer
             return answer
 
+    def note_throttle(self, throttle_ms):
+        """As `Conversation.note_throttle`; nothing is waited for here."""
+
     def ask_metadata(self, version, topics=None):
         """As `Conversation.ask_metadata`."""
         return Conversation.ask_metadata(self, version, topics)

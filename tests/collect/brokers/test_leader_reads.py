@@ -208,6 +208,53 @@ def test_an_answer_that_ends_early_is_a_failed_read():
             list_offsets.errors(body, 5, page)
 
 
+def answer_of(version, *topics):
+    kind = ListOffsetsResponse.ListOffsetsTopicResponse
+    parts = [
+        kind(
+            name=name,
+            partitions=[
+                kind.ListOffsetsPartitionResponse(partition_index=number, error_code=error, timestamp=8, offset=9, leader_epoch=7)
+                for number, error in partitions
+            ],
+        )
+        for name, partitions in topics
+    ]
+    return bytes(ListOffsetsResponse(throttle_time_ms=0, topics=parts).encode(version=version))
+
+
+ASKED_PAGE = [("a", 0), ("a", 2), ("b", 7), ("ü" * 100, 1)]
+
+
+@pytest.mark.parametrize("version", range(1, 6))
+def test_answers_in_any_order_are_read_alike(version):
+    page = columns_of([question(*one) for one in ASKED_PAGE])
+    in_order = [("a", [(0, 3), (2, 0)]), ("b", [(7, 6)]), ("ü" * 100, [(1, 0)])]
+    assert list_offsets._in_order(answer_of(version, *in_order), version, page).tolist() == [3, 0, 6, 0]
+    other_orders = [
+        [in_order[2], in_order[0], in_order[1]],
+        [("a", [(2, 0), (0, 3)]), *in_order[1:]],
+        [("a", [(2, 0)]), *in_order[1:], ("a", [(0, 3)])],
+        [("unknown", [(0, 5)]), ("none", []), *in_order],
+    ]
+    for one in other_orders:
+        assert list_offsets._in_order(answer_of(version, *one), version, page) is None
+        assert list_offsets.errors(answer_of(version, *one), version, page).tolist() == [3, 0, 6, 0]
+
+
+@pytest.mark.parametrize("version", range(1, 6))
+def test_what_an_answer_leaves_out_or_tells_twice_is_seen(version):
+    page = columns_of([question(*one) for one in ASKED_PAGE])
+    some = answer_of(version, ("b", [(7, 6), (-7, 0)]), ("a", [(1, 0), (2, 0)]))
+    assert list_offsets.errors(some, version, page).tolist() == [list_offsets.NO_ANSWER, 0, 6, list_offsets.NO_ANSWER]
+    for twice in ([("a", [(0, 0), (0, 0)])], [("a", [(0, 0)]), ("b", []), ("a", [(0, 6)])]):
+        with pytest.raises(WireError, match="a partition of a appears twice"):
+            list_offsets.errors(answer_of(version, *twice), version, page)
+    again = columns_of([question("a", 0), question("a", 0)])
+    with pytest.raises(WireError, match="appears twice"):
+        list_offsets.errors(answer_of(version, ("a", [(0, 0), (0, 0)])), version, again)
+
+
 def test_many_partitions_are_asked_in_pages(broker, monkeypatch):
     monkeypatch.setattr(leader_reads, "PAGE", 2)
     broker.errors = {("a", 4): 6}

@@ -5,7 +5,7 @@ which every client looks for the leader anew; from a dead disk it answers 56 KAF
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
@@ -71,13 +71,6 @@ class LeaderQuestions:
             preferred=self.preferred[places],
             listed_offline=self.listed_offline[places],
         )
-
-    def runs(self) -> Iterator[tuple[str, int, int]]:
-        """Yield each topic with where its partitions begin and end."""
-        if len(self):
-            begins = np.concatenate(([0], np.flatnonzero(np.diff(self.topic)) + 1, [len(self)]))
-            for start, end in zip(begins[:-1].tolist(), begins[1:].tolist(), strict=True):
-                yield self.topics[self.topic[start]], start, end
 
     def one(self, place: int) -> LeaderQuestion:
         """Return one of them."""

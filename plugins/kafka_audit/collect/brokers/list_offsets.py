@@ -5,7 +5,7 @@ Versions 1 to 5, which every release speaks from 0.10.1 to 4.x; later ones diffe
 """
 
 import struct
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,10 @@ _ANSWERED = {  # partition, error, timestamp and offset [and epoch]
     False: np.dtype([("partition", ">i4"), ("error", ">i2"), ("rest", "V16")]),
     True: np.dtype([("partition", ">i4"), ("error", ">i2"), ("rest", "V20")]),
 }
+
+_NAME_BYTES = 2  # before a name: its length
+_SHIFT = 32  # a partition's number is Java's int
+Bytes: TypeAlias = npt.NDArray[np.uint8]
 
 NO_ANSWER = 2**15
 """Stands for the error code of a partition that an answer does not name."""
@@ -65,12 +69,44 @@ def list_offsets_request(page: LeaderQuestions, version: int) -> RawRequest:
     if with_epoch:
         # Of a leader the epoch shows who is behind; who does not lead would answer the epoch before the dead disk.
         rows["epoch"] = np.where(page.as_leader & (page.leader_epoch != NONE), page.leader_epoch, _NO_EPOCH)
-    runs = [*page.runs()]
-    parts = [_COUNT.pack(len(runs))]
-    for topic, start, end in runs:
-        name = topic.encode()
-        parts += [struct.pack("!h", len(name)), name, _COUNT.pack(end - start), rows[start:end].tobytes()]
-    return RawRequest(_ListOffsetsRequest(version, b"".join(parts)), ListOffsetsResponse, API_KEY, version)
+    packed, at = _topics(page, rows.itemsize)
+    packed[_each(at, rows.itemsize)] = _bytes_of(rows)
+    return RawRequest(_ListOffsetsRequest(version, packed.tobytes()), ListOffsetsResponse, API_KEY, version)
+
+
+def _topics(page: LeaderQuestions, row_bytes: int) -> tuple[Bytes, Ints]:
+    """Return the topics of a page as both requests and responses have them, with rows of zeros, and where each row begins."""
+    begins = np.flatnonzero(np.diff(page.topic, prepend=-1))
+    counts = np.diff(begins, append=len(page))
+    names = [page.topics[place].encode() for place in page.topic[begins].tolist()]
+    sizes = np.array([*map(len, names)], np.int64)
+    ends = _COUNT.size + np.cumsum(_NAME_BYTES + sizes + _COUNT.size + counts * row_bytes)
+    at_rows = ends - counts * row_bytes
+    at_names = at_rows - _COUNT.size - sizes
+    found = np.zeros(ends[-1] if len(ends) else _COUNT.size, np.uint8)
+    found[: _COUNT.size] = np.frombuffer(_COUNT.pack(len(names)), np.uint8)
+    found[_each(at_names - _NAME_BYTES, _NAME_BYTES)] = _bytes_of(sizes.astype(">i2"))
+    found[_runs(at_names, sizes)] = np.frombuffer(b"".join(names), np.uint8)
+    found[_each(at_names + sizes, _COUNT.size)] = _bytes_of(counts.astype(">i4"))
+    return found, _runs(at_rows, counts, row_bytes)
+
+
+def _each(at: Ints, size: int) -> Ints:
+    """Return the places of so many bytes from each place on, a line each."""
+    found: Ints = at[:, None] + np.arange(size)
+    return found
+
+
+def _runs(at: Ints, lengths: Ints, step: int = 1) -> Ints:
+    """Return so many places from each place on, one after the other."""
+    first = np.cumsum(lengths) - lengths
+    found: Ints = np.repeat(at - step * first, lengths) + step * np.arange(lengths.sum())
+    return found
+
+
+def _bytes_of(values: npt.NDArray[Any]) -> Bytes:
+    """Return the bytes of each value, a line each."""
+    return values.view(np.uint8).reshape(len(values), values.itemsize)
 
 
 def errors(body: bytes, version: int, page: LeaderQuestions) -> Ints:
@@ -79,35 +115,61 @@ def errors(body: bytes, version: int, page: LeaderQuestions) -> Ints:
     Raises:
         WireError: the body is no answer of that version, or names a partition twice.
     """
-    answered = _answered(body, version)
-    found = np.full(len(page), NO_ANSWER)
-    for topic, start, end in page.runs():
-        if topic in answered:
-            rows, wanted = answered[topic], page.partition[start:end]
-            at = np.minimum(np.searchsorted(rows["partition"], wanted), len(rows) - 1)
-            found[start:end] = np.where(rows["partition"][at] == wanted, rows["error"].astype(np.int64)[at], NO_ANSWER)
-    return found
+    found = _in_order(body, version, page)
+    return _in_any_order(body, version, page) if found is None else found
 
 
-def _answered(body: bytes, version: int) -> dict[str, npt.NDArray[np.void]]:
-    """Return the rows of each topic that has any, in the order of partitions."""
+def _in_order(body: bytes, version: int, page: LeaderQuestions) -> Ints | None:
+    """Return the errors where the answer has all partitions in the order of the request, as that of a newer broker; else None."""
+    row = _ANSWERED[version >= _WITH_EPOCH]
+    expected, at = _topics(page, row.itemsize)
+    start = _COUNT.size if version >= _WITH_THROTTLE else 0
+    if len(body) < start + len(expected) or not ((np.diff(page.topic) > 0) | (np.diff(page.partition) > 0)).all():
+        return None
+    answer = np.frombuffer(body, np.uint8)[start : start + len(expected)].copy()
+    places = _each(at, row.itemsize)
+    rows = answer[places].view(row).ravel()
+    answer[places] = 0
+    same = (rows["partition"] == page.partition).all() and (answer == expected).all()
+    return rows["error"].astype(np.int64) if same else None
+
+
+def _in_any_order(body: bytes, version: int, page: LeaderQuestions) -> Ints:
+    """Return what `errors` does."""
     row = _ANSWERED[version >= _WITH_EPOCH]
     cursor = Cursor(body, flexible=False)
-    found: dict[str, npt.NDArray[np.void]] = {}
+    numbers: dict[str, int] = {}
+    of, counts, starts = [], [], []
     try:
         if version >= _WITH_THROTTLE:
             cursor.int32()
         for _ in range(cursor.length()):
-            topic = cursor.name()
-            rows = np.frombuffer(cursor.take(cursor.length() * row.itemsize), row)
-            if topic in found:
-                rows = np.concatenate((found[topic], rows))
-            rows = rows[np.argsort(rows["partition"], kind="stable")]
-            if (rows["partition"][1:] == rows["partition"][:-1]).any():
-                msg = f"a partition of {topic} appears twice"
-                raise WireError(msg)
-            if len(rows):
-                found[topic] = rows
+            of.append(numbers.setdefault(cursor.name(), len(numbers)))
+            counts.append(cursor.length())
+            starts.append(cursor.at)
+            cursor.skip(counts[-1] * row.itemsize)
     except (struct.error, IndexError, UnicodeDecodeError) as error:
         raise WireError(str(error)) from error
+    lengths = np.array(counts, np.int64)
+    at = _runs(np.array(starts, np.int64), lengths, row.itemsize)
+    rows = np.frombuffer(body, np.uint8)[_each(at, row.itemsize)].view(row).ravel()
+    keys = _keys(np.repeat(np.array(of, np.int64), lengths), rows["partition"])
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    for place in np.flatnonzero(np.diff(keys) == 0)[:1].tolist():
+        msg = f"a partition of {[*numbers][keys[place] >> _SHIFT]} appears twice"
+        raise WireError(msg)
+    found = np.full(len(page), NO_ANSWER)
+    if len(keys):
+        topics, topic = np.unique(page.topic, return_inverse=True)
+        named = np.array([numbers.get(page.topics[one], -1) for one in topics.tolist()], np.int64)
+        wanted = _keys(named[topic], page.partition)
+        near = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        there = keys[near] == wanted
+        found[there] = rows["error"][order[near[there]]]
     return found
+
+
+def _keys(topic: Ints, partition: Ints) -> Ints:
+    """Return a number for each partition of a topic; a hostile answer may name one below zero."""
+    return topic << _SHIFT | partition.astype(np.int64) & (1 << _SHIFT) - 1

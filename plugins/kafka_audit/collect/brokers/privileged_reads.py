@@ -12,12 +12,14 @@ from kafka.protocol.admin import (
     DescribeAclsRequest,
     DescribeAclsResponse,
     DescribeLogDirsRequest,
+    DescribeLogDirsResponse,
     DescribeQuorumRequest,
     ListPartitionReassignmentsRequest,
 )
 
-from kafka_audit.collect.brokers import answers
+from kafka_audit.collect.brokers import answers, log_dirs
 from kafka_audit.collect.brokers.acls import AclBook, AclsRefusal
+from kafka_audit.collect.brokers.log_dirs import ListedLogDir
 from kafka_audit.collect.brokers.quorum import QUORUM, quorum
 from kafka_audit.collect.connections.conversation import Conversation, demand
 from kafka_audit.collect.connections.protocol_types import WireError
@@ -31,7 +33,6 @@ ACLS, LOG_DIRS, REASSIGNMENTS = "DescribeAcls", "DescribeLogDirs", "ListPartitio
 _DESCRIBE_OPERATION = 8
 _ANY = 1
 _SECURITY_DISABLED = 54
-_TOP_ERROR, _SIZES = 3, 4  # versions of DescribeLogDirs from which it tells a refusal, and sizes
 _UNREADABLE = "unreadable"
 _REPLICAS_OF_A_ROW = 32
 _UNKNOWN = -1  # what Kafka says of sizes and lags that it does not know
@@ -103,43 +104,47 @@ class ProtectedReads:
 
     def _log_dirs(self) -> tuple[Row, ...]:
         self._go_on()
-        version = self._talk.version(DescribeLogDirsRequest) or 0
-        answer = self._talk.ask(DescribeLogDirsRequest(version=version, topics=None))
-        if version >= _TOP_ERROR:
-            demand(answer.error_code, None, _NEEDS)
-        if not answer.results:  # a broker without a directory does not run
+        version = min(self._talk.version(DescribeLogDirsRequest) or 0, log_dirs.HIGHEST)
+        request = DescribeLogDirsRequest(version=version, topics=None)
+        raw = RawRequest(request, DescribeLogDirsResponse, DescribeLogDirsRequest.API_KEY, version)
+        body: bytes = self._talk.ask(raw)
+        try:
+            answer = log_dirs.decode_log_dirs_answer(body, version)
+        except WireError as error:
+            raise ReadError(_UNREADABLE, str(error)) from error
+        self._talk.note_throttle(answer.throttle_ms)
+        demand(answer.error, None, _NEEDS)
+        if not answer.log_dirs:  # a broker without a directory does not run
             raise ReadError(CLUSTER_DENIED, "an empty list, which this version returns if access is denied", MAY_DESCRIBE)
-        answers.once((answers.checked_name(one.log_dir, "a log dir") for one in answer.results), "a log dir")
-        futures = (bool(partition.is_future_key) for one in answer.results for _, partition in _partitions(one))
-        self._talk.add_rows(len(answer.results) + sum(futures))
-        moving = (row for one in answer.results for row in self._future_replicas(one))
-        return (*(self._log_dir(one, sizes=version >= _SIZES) for one in answer.results), *moving)
+        answers.once((one.path for one in answer.log_dirs), "a log dir")
+        self._talk.add_rows(sum(1 + one.future for one in answer.log_dirs))
+        moving = (row for one in answer.log_dirs for row in self._future_replicas(one))
+        return (*map(self._log_dir, answer.log_dirs), *moving)
 
-    def _log_dir(self, one: Any, *, sizes: bool) -> LogDir:  # noqa: ANN401 -- kafka-python's messages are untyped
+    def _log_dir(self, one: ListedLogDir) -> LogDir:
         return LogDir(
             sample=self._sample,
             observer=self._target.observer,
             broker_id=self._target.broker_id,
-            path=one.log_dir,
-            error=one.error_code,
-            total_bytes=_known(one.total_bytes, "bytes of a log dir") if sizes else None,
-            usable_bytes=_known(one.usable_bytes, "usable bytes of a log dir") if sizes else None,
-            replicas=sum(not partition.is_future_key for _, partition in _partitions(one)),
+            path=one.path,
+            error=one.error,
+            total_bytes=_known(one.total_bytes, "bytes of a log dir"),
+            usable_bytes=_known(one.usable_bytes, "usable bytes of a log dir"),
+            replicas=one.replicas,
         )
 
-    def _future_replicas(self, one: Any) -> Iterator[LogDirReplica]:  # noqa: ANN401 -- see above
-        for topic, partition in _partitions(one):
-            if partition.is_future_key:
-                yield LogDirReplica(
-                    sample=self._sample,
-                    observer=self._target.observer,
-                    broker_id=self._target.broker_id,
-                    path=one.log_dir,
-                    topic=topic,
-                    partition=answers.at_least(0, partition.partition_index, f"a partition of {topic}"),
-                    size_bytes=answers.at_least(_UNKNOWN, partition.partition_size, f"bytes of a replica of {topic}"),
-                    offset_lag=answers.at_least(_UNKNOWN, partition.offset_lag, f"offsets that a replica of {topic} is behind"),
-                )
+    def _future_replicas(self, one: ListedLogDir) -> Iterator[LogDirReplica]:
+        for topic, partition, size_bytes, offset_lag in one.future_replicas():
+            yield LogDirReplica(
+                sample=self._sample,
+                observer=self._target.observer,
+                broker_id=self._target.broker_id,
+                path=one.path,
+                topic=topic,
+                partition=answers.at_least(0, partition, f"a partition of {topic}"),
+                size_bytes=answers.at_least(_UNKNOWN, size_bytes, f"bytes of a replica of {topic}"),
+                offset_lag=answers.at_least(_UNKNOWN, offset_lag, f"offsets that a replica of {topic} is behind"),
+            )
 
     def _acls(self, book: AclBook) -> tuple[Row, ...]:
         self._go_on()
@@ -201,13 +206,6 @@ def _weight(move: tuple[Any, Any]) -> int:
     return 1 + sum(len(some or ()) for some in (one.replicas, one.adding_replicas, one.removing_replicas)) // _REPLICAS_OF_A_ROW
 
 
-def _partitions(one: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 -- kafka-python's messages are untyped
-    """Yield the replicas in a log dir, each with its topic."""
-    for topic in answers.each(one.topics, "topics in a log dir"):
-        for partition in answers.each(topic.partitions, "partitions in a log dir"):
-            yield answers.checked_name(topic.name, "a topic"), partition
-
-
-def _known(number: int, what: str) -> int | None:
-    """Return a size, None where the broker does not know it."""
-    return None if number == _UNKNOWN else answers.at_least(0, number, what)
+def _known(number: int | None, what: str) -> int | None:
+    """Return a size, None where the broker does not know or report it."""
+    return None if number is None or number == _UNKNOWN else answers.at_least(0, number, what)

@@ -209,8 +209,10 @@ class _BoundedConnection(KafkaConnection):  # type: ignore[misc] # see above
             self.close(error)
 
     def _maybe_throttle(self, response: Any) -> None:  # noqa: ANN401 -- see above
-        """Note a throttle; kafka-python would fail every request until it ends, whoever asks has to wait."""
-        found = getattr(response, "throttle_time_ms", 0) or 0
+        self.note_throttle(getattr(response, "throttle_time_ms", 0) or 0)
+
+    def note_throttle(self, found: int) -> None:
+        """Note a throttle in ms; kafka-python would fail every request until it ends, whoever asks has to wait."""
         until = time.monotonic() + found / 1000
         before_2_0 = self.broker_version is not None and self.broker_version < _THROTTLED_BY_CLIENTS  # the answer waited there
         if found > 0 and not before_2_0 and until > self.throttled_until:

@@ -157,6 +157,10 @@ class Conversation:
                 self.lost = error
             raise
 
+    def note_throttle(self, throttle_ms: int) -> None:
+        """Note how long the broker throttles after an answer that was left as bytes, so that the next request waits."""
+        self._connection.note_throttle(throttle_ms)
+
     def add_rows(self, count: int) -> None:
         """Count rows that an answer becomes, before they are made; raises ReadError over `limits.rows`."""
         self._options.budget.add_rows(count)

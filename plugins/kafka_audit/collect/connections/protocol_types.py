@@ -89,6 +89,13 @@ class Cursor:
         self.at += size
         return found
 
+    def skip(self, size: int) -> None:
+        """Pass over that many bytes."""
+        if size > len(self.data) - self.at:
+            msg = "the answer ends early"
+            raise WireError(msg)
+        self.at += size
+
     def ints(self) -> tuple[int, ...]:
         """Return an array of int32."""
         size = self.length()

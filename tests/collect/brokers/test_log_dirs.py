@@ -1,0 +1,142 @@
+"""DescribeLogDirs read from its bytes, in every version, as kafka-python reads it; what makes no sense is no answer."""
+
+import random
+import struct
+
+import pytest
+from kafka.protocol.admin import DescribeLogDirsResponse
+
+from kafka_audit.collect.brokers import log_dirs
+from kafka_audit.collect.brokers.log_dirs import FutureReplica, decode_log_dirs_answer
+from kafka_audit.collect.connections.protocol_types import WireError
+
+VERSIONS = range(log_dirs.HIGHEST + 1)
+LogDir = DescribeLogDirsResponse.DescribeLogDirsResult
+Topic = LogDir.DescribeLogDirsTopic
+Replica = Topic.DescribeLogDirsPartition
+
+
+def topic(name, *replicas):
+    keys = ("partition_index", "partition_size", "offset_lag", "is_future_key")
+    return Topic(name=name, partitions=[Replica(**dict(zip(keys, one, strict=True))) for one in replicas])
+
+
+def log_dir(path, *topics, error=0):
+    return LogDir(error_code=error, log_dir=path, topics=[*topics], total_bytes=10**12, usable_bytes=-1, is_cordoned=False)
+
+
+def response(*found, error=0):
+    return DescribeLogDirsResponse(throttle_time_ms=7, error_code=error, results=[*found])
+
+
+def encoded(message, version):
+    return bytes(message.encode(version=version))
+
+
+FOUND = response(
+    log_dir("/a", topic("orders", (0, 5, 0, False), (1, 6, 0, False), (0, 3, 2, True)), topic("ü" * 80, (300, 2**40, 9, False))),
+    log_dir("/b", error=56),
+    log_dir("/c", topic("empty"), topic("x", *((number, 1, 0, number % 3 == 0) for number in range(200)))),
+)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_every_version_reads_the_same(version):
+    found = decode_log_dirs_answer(encoded(FOUND, version), version)
+    assert (found.throttle_ms, found.error) == (7, 0)
+    sizes = (10**12, -1) if version >= log_dirs.SIZES else (None, None)
+    assert [(one.path, one.error, one.replicas, one.future, one.total_bytes, one.usable_bytes) for one in found.log_dirs] == [
+        ("/a", 0, 3, 1, *sizes),
+        ("/b", 56, 0, 0, *sizes),
+        ("/c", 0, 133, 67, *sizes),
+    ]
+    assert [*found.log_dirs[0].future_replicas()] == [FutureReplica("orders", 0, 3, 2)]
+    assert [one.partition for one in found.log_dirs[2].future_replicas()] == [*range(0, 200, 3)]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_an_error_and_an_empty_list_are_told(version):
+    found = decode_log_dirs_answer(encoded(response(error=31), version), version)
+    assert (found.error, found.log_dirs) == (31 if version >= log_dirs.TOP_ERROR else 0, ())
+
+
+def test_tagged_fields_are_passed_over():
+    """Nobody writes any; a release that does must be read all the same."""
+    tag = b"\x01\x05\x02hi"
+    row = struct.pack("!iqq?", 4, 50, 6, True)  # noqa: FBT003 -- a field
+    topics = b"\x03" + b"\x02a\x02" + row + tag + b"\x00" + b"\x02b\x03" + row + b"\x00" + row + tag + tag
+    body = struct.pack("!ih", 0, 0) + b"\x02" + struct.pack("!h", 0) + b"\x03/d" + topics + struct.pack("!qq", 1, 2) + tag + tag
+    (found,) = decode_log_dirs_answer(body, 4).log_dirs
+    assert [*found.future_replicas()] == [FutureReplica("a", 4, 50, 6), *[FutureReplica("b", 4, 50, 6)] * 2]
+    assert (found.replicas, found.total_bytes, found.usable_bytes) == (0, 1, 2)
+
+
+NULL = -1
+ODD = {
+    "log dirs null": (struct.pack("!ii", 0, NULL), "log dirs: null instead of a list"),
+    "a log dir without a name": (struct.pack("!iihh", 0, 1, 0, NULL), "a log dir without a name"),
+    "a log dir with an empty name": (struct.pack("!iihh", 0, 1, 0, 0), "a log dir without a name"),
+    "topics null": (struct.pack("!iihh2si", 0, 1, 0, 2, b"/a", NULL), "topics in a log dir: null instead of a list"),
+    "a topic without a name": (struct.pack("!iihh2sih", 0, 1, 0, 2, b"/a", 1, 0), "a topic without a name"),
+    "replicas null": (struct.pack("!iihh2sih1si", 0, 1, 0, 2, b"/a", 1, 1, b"t", NULL), "partitions in a log dir: null instead"),
+    "more replicas than bytes": (struct.pack("!iihh2sih1si", 0, 1, 0, 2, b"/a", 1, 1, b"t", 2**31 - 1), "ends early"),
+    "more topics than bytes": (struct.pack("!iihh2si", 0, 1, 0, 2, b"/a", 2**31 - 1), ""),
+    "a topic no UTF-8": (struct.pack("!iihh2sih1si", 0, 1, 0, 2, b"/a", 1, 1, b"\xff", 0), "utf-8"),
+    "nothing": (b"", ""),
+}
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_an_odd_answer_is_none(odd):
+    body, words = ODD[odd]
+    with pytest.raises(WireError, match=f"no DescribeLogDirs answer of version 1: .*{words}"):
+        decode_log_dirs_answer(body, 1)
+
+
+COMPACT = {
+    "log dirs null": (b"\0", "log dirs: null instead of a list"),
+    "topics null": (b"\x02\0\0\x03/a\0", "topics in a log dir: null instead of a list"),
+    "a topic without a name": (b"\x02\0\0\x03/a\x02\0\x01\0", "null instead of a name"),
+    "a topic with an empty name": (b"\x02\0\0\x03/a\x02\x01\x01\0", "a topic without a name"),
+    "replicas null": (b"\x02\0\0\x03/a\x02\x02t\0\0", "partitions in a log dir: null instead of a list"),
+    "a length without an end": (b"\x02\0\0\x03/a\x02\x02t" + b"\xff" * 9, "too long"),
+    "a topic of 40,000 bytes": (b"\x02\0\0\x03/a\x02\xc1\xb8\x02" + b"t" * 40_000, "a text of 40000 bytes"),
+}
+
+
+@pytest.mark.parametrize("odd", COMPACT)
+def test_an_odd_answer_of_a_flexible_version_is_none(odd):
+    body, words = COMPACT[odd]
+    with pytest.raises(WireError, match=words):
+        decode_log_dirs_answer(bytes(6) + body, 3)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_an_answer_that_ends_early_is_none(version):
+    body = encoded(FOUND, version)
+    for size in range(0, len(body), 7):
+        with pytest.raises(WireError):
+            decode_log_dirs_answer(body[:size], version)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_changed_bytes_read_as_kafka_python_reads_them_or_not_at_all(version):
+    chosen, body = random.Random(version), encoded(FOUND, version)  # noqa: S311 -- the same bytes in each run
+    for _ in range(300):
+        changed = bytearray(body)
+        changed[chosen.randrange(len(body))] = chosen.randrange(256)
+        try:
+            found = decode_log_dirs_answer(bytes(changed), version)
+        except WireError:
+            continue
+        theirs = DescribeLogDirsResponse.decode(bytes(changed), version=version)
+        assert [(one.path, one.error) for one in found.log_dirs] == [(one.log_dir, one.error_code) for one in theirs.results]
+        for one, other in zip(found.log_dirs, theirs.results, strict=True):
+            future = [
+                FutureReplica(topic.name, replica.partition_index, replica.partition_size, replica.offset_lag)
+                for topic in other.topics
+                for replica in topic.partitions
+                if replica.is_future_key
+            ]
+            assert [*one.future_replicas()] == future
+            assert one.replicas + one.future == sum(len(topic.partitions) for topic in other.topics)
