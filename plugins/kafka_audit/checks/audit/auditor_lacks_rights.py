@@ -67,8 +67,8 @@ def auditor_lacks_rights(view: ClusterView) -> Iterator[Judgement]:
                 Status.FAIL,
                 evidence,
                 reads=tuple(sorted({read.operation for read in refused})),
-                error=", ".join(sorted({str(read.error) for read in refused})),
-                needs=", ".join(sorted({read.needs or f"the right to {read.operation}" for read in refused})),
+                error=tuple(sorted({str(read.error) for read in refused})),
+                needs=tuple(sorted({read.needs or f"the right to {read.operation}" for read in refused})),
             )
         elif answered:
             yield view.judge("KA002", resource, Status.PASS, evidence)

@@ -26,7 +26,8 @@ def faults(view: ClusterView, key: str, values: Mapping[int, Value]) -> Iterator
     usual = commonest(plain) if plain else ""
     others = [one for one, text in plain.items() if text == usual]
     explicit = any(known[one].explicit for one in others)
-    have = {"usual": usual, "others": brokers(others), "have": "has" if len(others) == 1 else "have"}
+    have: dict[str, object] = {"usual": usual, "others": brokers(others), "have": "has" if len(others) == 1 else "have"}
+    have["other_brokers"] = tuple(sorted(others))
     for broker, own in known.items():
         if plain[broker] != usual and (explicit or own.explicit):
             setting = "log.retention.ms" if key == "log.retention.hours" else key

@@ -54,12 +54,23 @@ def faults_of(
     """Yield what is wrong with one dynamic setting of one broker: at most one judgement."""
     line = effective.settings.files.get(broker, {}).get(own.key)
     wrong = [_against(own, line.value)] if line is not None and line.value and own.value is not None else []
+    unlike: list[int] = []
     if own.scope == "broker" and not _OWN.fullmatch(own.key):
-        wrong.append(_on_some(own, {one: overrides.get(own.key) for one, overrides in found.items() if one != broker}))
+        text, unlike = _on_some(own, {one: overrides.get(own.key) for one, overrides in found.items() if one != broker})
+        wrong.append(text)
     if any(wrong):
         scope = "all brokers" if own.scope == "all" else f"broker {broker} alone"
-        words = {"broker": broker, "key": own.key, "value": "hidden" if own.value is None else own.value, "scope": scope}
-        words |= {"fault": " and ".join(filter(None, wrong)), "source": own.source}
+        words: dict[str, object] = {
+            "broker": broker,
+            "key": own.key,
+            "value": "hidden" if own.value is None else own.value,
+            "scope": scope,
+        }
+        words |= {
+            "fault": " and ".join(filter(None, wrong)),
+            "source": own.source,
+            "other_brokers": tuple(sorted(unlike)) or None,
+        }
         yield effective.view.judge("KA702", f"broker/{broker}/config/{own.key}", Status.FAIL, words)
 
 
@@ -67,9 +78,12 @@ def _against(own: Override, line: str) -> str:
     return "" if plain(own.key, own.value) == plain(own.key, line.strip()) else f"its server.properties says {line.strip()}"
 
 
-def _on_some(own: Override, others: Mapping[int, Override | None]) -> str:
+def _on_some(own: Override, others: Mapping[int, Override | None]) -> tuple[str, list[int]]:
+    """Return what is wrong with a setting of some brokers, "" for nothing, and the brokers that differ."""
     lacking = [one for one, other in others.items() if other is None]
     if lacking:
-        return f"{brokers(lacking)} {'has' if len(lacking) == 1 else 'have'} none"
+        return f"{brokers(lacking)} {'has' if len(lacking) == 1 else 'have'} none", lacking
     unlike = [one for one, other in others.items() if other is not None and other.value != own.value]
-    return f"{brokers(unlike)} {'has' if len(unlike) == 1 else 'have'} another one" if 2 * len(unlike) > len(others) else ""
+    if 2 * len(unlike) <= len(others):
+        return "", []
+    return f"{brokers(unlike)} {'has' if len(unlike) == 1 else 'have'} another one", unlike

@@ -56,7 +56,8 @@ def racks_missing(view: ClusterView) -> Iterator[Judgement]:
         return
     yield from unread(effective, "KA708")
     for broker, rack in racks.items():
-        words = {"broker": broker, "key": _KEY, "rack": rack.text or "", "others": brokers(named)}
+        words: dict[str, object] = {"broker": broker, "key": _KEY, "rack": rack.text or "", "others": brokers(named)}
+        words["other_brokers"] = tuple(sorted(named)) or None
         if not rack.known or (not rack.explicit and not named):
             error = "not every broker reported its rack" if rack.known else f"{_KEY} is unknown"
             yield unknown(effective, "KA708", broker, error)

@@ -59,15 +59,16 @@ def versions_differ(view: ClusterView) -> Iterator[Judgement]:
     software = commonest(offers) if offers else ()
     spoken = {broker: version for broker in effective.brokers if (version := protocol(effective, broker)) is not None}
     usual = commonest(named) if (named := {broker: version for broker, version in spoken.items() if version}) else ""
-    alike = brokers(one for one, ranges in offers.items() if ranges == software)
-    speaking = brokers(one for one, version in spoken.items() if version == usual)
+    alike = sorted(one for one, ranges in offers.items() if ranges == software)
+    speaking = sorted(one for one, version in spoken.items() if version == usual)
     for broker in effective.brokers:
         own, version = offers.get(broker), spoken.get(broker)
         faults = [unlike(dict(own), dict(software))] if own is not None and own != software else []
         others = alike if faults else speaking
         if version and version != usual:
             faults.append(f"its {KEY} is {version}, not {usual}")
-        words = {"broker": broker, "key": KEY, "others": others, "fault": " and ".join(faults)}
+        words: dict[str, object] = {"broker": broker, "key": KEY, "others": brokers(others), "fault": " and ".join(faults)}
+        words["other_brokers"] = tuple(others) or None
         if faults:
             yield view.judge("KA703", f"broker/{broker}", Status.FAIL, words)
         elif unread := gap(effective, broker, offers, spoken):

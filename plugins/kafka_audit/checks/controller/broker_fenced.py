@@ -70,7 +70,8 @@ def broker_fenced(view: ClusterView) -> Iterator[Judgement]:
     for broker in sorted(now.fenced):
         others = reporting - {broker} - set(now.fenced)
         holders = now.fenced[broker] & others
-        evidence = {"broker": broker, "who": f"broker {broker}", "holders": brokers(holders or now.fenced[broker])}
+        named = sorted(holders or now.fenced[broker])
+        evidence = {"broker": broker, "who": f"broker {broker}", "holders": brokers(named), "holder_brokers": tuple(named)}
         evidence["tell"] = "reports" if len(holders) == 1 else "report"
         running = broker in now.answering
         evidence["state"] = "it still answers clients, but metadata no longer lists it" if running else "it does not answer"

@@ -1,6 +1,7 @@
 """KA909."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from kafka_audit.checks import check
 from kafka_audit.cluster.view import ClusterView
@@ -56,9 +57,21 @@ def migration_under_way(view: ClusterView) -> Iterator[Judgement]:
     rows = view.newest(Migration)
     reads = [read for read in view.last_reads if read.operation == "zookeeper /controller"]
     if rows:
-        phase, state = _phase(view, rows[0])
+        sides = _sides(view)
+        phase, state = _phase(view, rows[0], sides)
         confidence = Confidence.INFERRED if phase == _FINISHED else Confidence.MEASURED
-        yield view.judge("KA909", "cluster", Status.FAIL, confidence=confidence, phase=phase, state=state)
+        yield view.judge(
+            "KA909",
+            "cluster",
+            Status.FAIL,
+            confidence=confidence,
+            phase=phase,
+            state=state,
+            controller=rows[0].kraft_controller_id,
+            prepared=tuple(sorted(sides.ready)) or None,
+            with_zookeeper=tuple(sorted(sides.left)) or None,
+            without_zookeeper=tuple(sorted(sides.without)) or None,
+        )
     elif not reads:
         yield view.judge("KA909", "cluster", Status.NOT_APPLICABLE, reason="the cluster file names no ZooKeeper")
     elif reads[0].outcome == "failed":
@@ -68,10 +81,24 @@ def migration_under_way(view: ClusterView) -> Iterator[Judgement]:
         yield view.judge("KA909", "cluster", Status.PASS)
 
 
-def _phase(view: ClusterView, row: Migration) -> tuple[str, str]:
-    asked = {api.broker_id for api in view.of(BrokerApi) if api.broker_id >= 0}
-    without = {api.broker_id for api in view.of(BrokerApi) if api.api_key == _QUORUM_API and api.broker_id >= 0}
-    ready = {one.broker_id for one in view.of(BrokerConfig) if (one.key, one.value) == (_ENABLE, "true")} - without
+@dataclass(frozen=True, kw_only=True)
+class _Sides:
+    """Brokers by their side of the migration."""
+
+    ready: frozenset[int]  # use ZooKeeper, and may migrate
+    left: frozenset[int]  # answered and use ZooKeeper
+    without: frozenset[int]
+
+
+def _sides(view: ClusterView) -> _Sides:
+    asked = frozenset(api.broker_id for api in view.of(BrokerApi) if api.broker_id >= 0)
+    without = frozenset(api.broker_id for api in view.of(BrokerApi) if api.api_key == _QUORUM_API and api.broker_id >= 0)
+    ready = frozenset(one.broker_id for one in view.of(BrokerConfig) if (one.key, one.value) == (_ENABLE, "true"))
+    return _Sides(ready=ready - without, left=asked - without, without=without)
+
+
+def _phase(view: ClusterView, row: Migration, sides: _Sides) -> tuple[str, str]:
+    ready, left, without = sides.ready, sides.left, sides.without
     claim, epoch = row.kraft_controller_id, row.kraft_controller_epoch
     leader = view.quorum.now.newest
     if claim is None:
@@ -83,8 +110,7 @@ def _phase(view: ClusterView, row: Migration) -> tuple[str, str]:
             f"KRaft controller {claim} has taken over and writes to ZooKeeper as well; every broker still uses it",
         )
     running = f"{start_upper(brokers(without))} {'runs' if len(without) == 1 else 'run'} without ZooKeeper"
-    if asked - without:
-        left = asked - without
+    if left:
         return "brokers change", f"{running}, {brokers(left)} still {'uses' if len(left) == 1 else 'use'} it"
     if leader is not None and epoch is not None and (leader.leader_epoch or 0) > epoch:
         epochs = f"epoch {leader.leader_epoch}, and /controller has {epoch}"

@@ -24,14 +24,14 @@ def beside_zookeeper(view: ClusterView) -> Iterator[Judgement]:
     failed = [read for read in view.last_reads if read.operation == "zookeeper /controller" and read.outcome == "failed"]
     if state is None or failed:
         error, needs = (failed[0].error, failed[0].needs) if failed else ("no answer", None)
-        words = {"error": f"ZooKeeper was not read: {error}", "needs": needs or "a ZooKeeper that answers"}
-        yield view.judge(_CODE, "cluster", Status.UNKNOWN, words, who="any broker")
+        unread = {"error": f"ZooKeeper was not read: {error}", "needs": needs or "a ZooKeeper that answers"}
+        yield view.judge(_CODE, "cluster", Status.UNKNOWN, unread, who="any broker")
         return
     views, past = _views(view, view.newest(BrokerView)), _views(view, view.before(BrokerView))
     registered = {f"broker/{broker}" for broker in view.brokers}
     steady = view.state_before is not None and view.state_before.controller_version == state.controller_version
     for resource in sorted(registered | views.keys()):
-        words = {"who": resource.replace("/", " ", 1), "subject": start_upper(resource.replace("/", " ", 1))}
+        words: dict[str, object] = {"who": resource.replace("/", " ", 1), "subject": start_upper(resource.replace("/", " ", 1))}
         yield _one(view, resource, state, views.get(resource, ()), past.get(resource, ()) if steady else (), words)
 
 
@@ -49,12 +49,12 @@ def _one(  # noqa: PLR0913, PLR0917 -- one broker with all that it is judged by
     state: ClusterState,
     views: tuple[BrokerView, ...],
     past: tuple[BrokerView, ...],
-    words: dict[str, str],
+    words: dict[str, object],
 ) -> Judgement:
     own = [row for row in views if state.kafka_cluster_id in {None, row.kafka_cluster_id}]
     if state.controller_id is None:
         return view.judge(_CODE, resource, Status.NOT_APPLICABLE, words, reason=_ABSENT)
-    words["right"] = f"controller {state.controller_id} (from ZooKeeper)"
+    words |= {"right": f"controller {state.controller_id} (from ZooKeeper)", "controller": state.controller_id}
     if not own:
         return view.judge(_CODE, resource, Status.UNKNOWN, words | _silence(view, resource, views))
     said = {row.listener: row.controller_id for row in own if row.controller_id != state.controller_id}
@@ -64,7 +64,8 @@ def _one(  # noqa: PLR0913, PLR0917 -- one broker with all that it is judged by
     if not wrong:
         return view.judge(_CODE, resource, Status.UNKNOWN, words | _UNTOLD)
     zombie = f" {_ZOMBIE}" if resource in {f"broker/{one}" for one in wrong.values()} else ""
-    words["said"] = listing(f"controller {one}" for one in sorted(set(wrong.values()))) + zombie
+    words["reported"] = reported = tuple(sorted(set(wrong.values())))
+    words["said"] = listing(f"controller {one}" for one in reported) + zombie
     before = {row.listener: row.controller_id for row in past}
     lasting = any(before.get(listener) == one for listener, one in wrong.items())
     return view.judge(_CODE, resource, Status.FAIL if lasting else Status.UNKNOWN, words | ({} if lasting else _MOVED))
@@ -94,16 +95,17 @@ def among_observers(view: ClusterView) -> Iterator[Judgement]:
     right = quorum.now.newest
     for row in quorum.now.views if right is not None else ():
         resource = observer_of(row)
-        words = {"who": resource.replace("/", " ", 1), "subject": start_upper(resource.replace("/", " ", 1))}
-        words["right"] = f"controller {right.leader_id} with epoch {right.leader_epoch} (from the newest answer)" if right else ""
+        told: dict[str, object] = {"who": resource.replace("/", " ", 1), "subject": start_upper(resource.replace("/", " ", 1))}
+        told |= {"controller": right.leader_id if right else None, "reported": (row.leader_id,)}
+        told["right"] = f"controller {right.leader_id} with epoch {right.leader_epoch} (from the newest answer)" if right else ""
         epoch = "" if row.leader_epoch is None else f" with epoch {row.leader_epoch}"
-        words["said"] = f"controller {row.leader_id}{epoch}"
+        told["said"] = f"controller {row.leader_id}{epoch}"
         if right is None or row.leader_id == right.leader_id:
-            yield view.judge(_CODE, resource, Status.PASS, words)
+            yield view.judge(_CODE, resource, Status.PASS, told)
         elif quorum.before is not None and _said_so(quorum.before, row) and _same_leader(quorum.before, right):
-            yield view.judge(_CODE, resource, Status.FAIL, words)
+            yield view.judge(_CODE, resource, Status.FAIL, told)
         else:
-            yield view.judge(_CODE, resource, Status.UNKNOWN, words | ONCE)
+            yield view.judge(_CODE, resource, Status.UNKNOWN, told | ONCE)
 
 
 def _said_so(before: QuorumSample, row: QuorumView) -> bool:

@@ -69,7 +69,11 @@ def voters_down(view: ClusterView) -> Iterator[Judgement]:
         yield view.judge("KA209", "cluster", Status.UNKNOWN, words | ONCE)
     else:
         spare = len(voters) - len(down) - (len(voters) // 2 + 1)
-        words |= {"down": len(down), "follow": "does not follow" if len(down) == 1 else "do not follow"}
+        words |= {
+            "down": len(down),
+            "controllers": tuple(down),
+            "follow": "does not follow" if len(down) == 1 else "do not follow",
+        }
         words["which"] = listing(f"controller {one}, caught up {seconds(now.behind_ms[one])}" for one in down)
         words["spare"] = _spare(spare)
         finding = view.judge("KA209", "cluster", Status.FAIL, words)

@@ -71,9 +71,8 @@ def inter_broker_listener_undefined(view: ClusterView) -> Iterator[Judgement]:
         listener = told.get("inter.broker.listener.name") or told.get("security.inter.broker.protocol") or "PLAINTEXT"
         entries = told.get("advertised.listeners") or told.get("listeners") or "PLAINTEXT://:9092"
         names = list(dict.fromkeys(entry.partition("://")[0].strip().upper() for entry in entries.split(",") if entry.strip()))
-        advertised = ",".join(names)
-        says = _NO_PROTOCOL.format(listener) if _without_protocol(told) else _NOT_ADVERTISED.format(advertised)
-        evidence = {"broker": broker, "listener": listener, "advertised": advertised, "kafka_says": says}
+        says = _NO_PROTOCOL.format(listener) if _without_protocol(told) else _NOT_ADVERTISED.format(",".join(names))
+        evidence = {"broker": broker, "listener": listener, "advertised": tuple(names), "kafka_says": says}
         evidence["key"] = between.settings.first_set(broker, *_KEYS)
         status = Status.PASS if listener.upper() in names else Status.FAIL
         yield view.judge("KA311", f"broker/{broker}", status, evidence)

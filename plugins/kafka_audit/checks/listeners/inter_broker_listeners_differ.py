@@ -64,7 +64,8 @@ def inter_broker_listeners_differ(view: ClusterView) -> Iterator[Judgement]:
             users = [one for one, other in used.items() if other.name == name and one != broker]
             if users:  # a broker that uses what it alone lacks is KA311's
                 fault = f"it does not have listener {name}, which {brokers(users)} would use to reach it"
-                words = {"broker": broker, "fault": fault, "listener": name, "key": "advertised.listeners"}
+                words: dict[str, object] = {"broker": broker, "fault": fault, "listener": name, "key": "advertised.listeners"}
+                words["users"] = tuple(users)
                 yield view.judge("KA312", f"broker/{broker}/listener/{name}", Status.FAIL, words)
         if own is None or (broker not in known and (offered is None or own.name in offered)):
             error = "its inter-broker listener is unknown" if own is None else f"{_lacking(own)} on {own.name} is unknown"

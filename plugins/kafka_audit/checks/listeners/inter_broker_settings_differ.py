@@ -63,7 +63,8 @@ def inter_broker_settings_differ(view: ClusterView) -> Iterator[Judgement]:
             continue
         listener, key = named[broker]
         how = f"by {key}" if key else "Kafka's default"
-        words = {"broker": broker, "listener": listener, "key": key or _NAME, "how": how}
+        words: dict[str, object] = {"broker": broker, "listener": listener, "key": key or _NAME, "how": how}
+        words["other_brokers"] = tuple(sorted(others))
         words |= {"usual": usual, "others": brokers(others), "say": "has" if len(others) == 1 else "have"}
         status = Status.PASS if listener == usual else Status.FAIL
         yield view.judge("KA306", f"broker/{broker}", status, words)

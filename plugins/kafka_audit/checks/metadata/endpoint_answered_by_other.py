@@ -79,6 +79,7 @@ def endpoint_answered_by_other(view: ClusterView) -> Iterator[Judgement]:
             port=endpoint.port,
             listener=endpoint.listener,
             answered_by=min((one.name(cluster_id) for one in others), default=None),
+            answering_brokers=tuple(sorted({one.answered_by for one in others if one.answered_by is not None})) or None,
             vantage=tuple(sorted({one.vantage for one in others or known})) or None,
         )
 

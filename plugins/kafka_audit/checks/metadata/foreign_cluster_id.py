@@ -95,11 +95,11 @@ def _in_kraft(view: ClusterView) -> Iterator[Judgement]:
         confidence = Confidence.SUSPECTED
     for observer in view.observers:
         told = now.get(observer.name, {})
-        words = {"broker": observer.name, "who": f"broker {observer.name}", "zookeeper": right}
+        words: dict[str, object] = {"broker": observer.name, "who": f"broker {observer.name}", "zookeeper": right}
         others = {address: one for address, one in told.items() if one != right}
         if others:
             lasting = any(before.get(observer.name, {}).get(address) == one for address, one in others.items())
-            words |= {"said": ", ".join(sorted(set(others.values()))), "addresses": ", ".join(sorted(others))}
+            words |= {"said": tuple(sorted(set(others.values()))), "addresses": tuple(sorted(others))}
             if lasting:
                 yield view.judge("KA110", observer.resource, Status.FAIL, words, confidence=confidence)
             else:

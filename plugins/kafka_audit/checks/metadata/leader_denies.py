@@ -64,7 +64,7 @@ def leader_denies(view: ClusterView) -> Iterator[Judgement]:
         mine = [row for row in denied if row.broker_id == broker]
         twice = {(row.topic, row.partition): row.error for row in mine if _claim(row) in earlier}
         if twice:
-            errors = ", ".join(f"{code} {_DENIALS[code]}" for code in sorted(set(twice.values())))
+            errors = tuple(f"{code} {_DENIALS[code]}" for code in sorted(set(twice.values())))
             failure = evidence | {"count": len(twice), "partitions": first_partitions(twice), "errors": errors}
             yield view.judge("KA104", resource, Status.FAIL, failure)
         elif mine:

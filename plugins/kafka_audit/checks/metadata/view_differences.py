@@ -46,7 +46,7 @@ def judgement(  # noqa: PLR0913 -- what a judgement of a view consists of
         code,
         observer.resource,
         status,
-        {**evidence, **unknown},
+        {"holder_brokers": _holder_ids(view), **evidence, **unknown},
         severity=severity if status is Status.FAIL else None,
         who=f"broker {observer.name}",
         broker=int(observer.name) if observer.name.isdecimal() else observer.name,
@@ -73,6 +73,12 @@ def holders(view: ClusterView) -> str | None:
     if len(names) == 1:
         return f"broker {names[0]}"
     return f"brokers {listing(names, _LISTED) if len(names) > _LISTED + 1 else listing(names)}"
+
+
+def _holder_ids(view: ClusterView) -> tuple[int, ...] | None:
+    """Return the ids of the holders of the newest view in KRaft; None with ZooKeeper, or where no id is known."""
+    names = None if view.state is None else view.state.holders
+    return tuple(int(name) for name in names or () if name.isdecimal()) or None
 
 
 def list_of(view: ClusterView) -> str:

@@ -55,5 +55,5 @@ def consumers_in_zookeeper(view: ClusterView) -> Iterator[Judgement]:
         yield view.judge("KA907", "cluster", Status.UNKNOWN, words)
         return
     names = [path.removeprefix(f"{_PATH}/") for path in nodes if path.startswith(f"{_PATH}/")]
-    words = {"count": counted(nodes[_PATH], "consumer group"), "names": listing(names, 5)}
-    yield view.judge("KA907", "cluster", Status.FAIL if nodes[_PATH] else Status.PASS, words)
+    told = {"count": counted(nodes[_PATH], "consumer group"), "names": listing(names, 5), "groups": tuple(names) or None}
+    yield view.judge("KA907", "cluster", Status.FAIL if nodes[_PATH] else Status.PASS, told)

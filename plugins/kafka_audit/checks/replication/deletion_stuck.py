@@ -53,7 +53,7 @@ def deletion_stuck(view: ClusterView) -> Iterator[Judgement]:
     for row in stuck:
         waits_for = ", ".join(f"broker {broker}" for broker in row.unregistered)
         why = f"it waits for {waits_for}, not registered" if waits_for else "all brokers with replicas of it are registered"
-        yield view.judge("KA610", f"topic/{row.topic}", Status.FAIL, topic=row.topic, why=why)
+        yield view.judge("KA610", f"topic/{row.topic}", Status.FAIL, topic=row.topic, why=why, brokers=row.unregistered or None)
     if len(stuck) == len(deleted) < count:
         error = f"{count - len(deleted)} more topics in deletion are not listed"
         yield view.judge("KA610", "cluster", Status.UNKNOWN, deleting=count, error=error, needs="fewer faults at once")

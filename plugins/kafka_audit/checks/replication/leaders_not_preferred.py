@@ -59,11 +59,15 @@ def leaders_not_preferred(view: ClusterView) -> Iterator[Judgement]:
     if away:
         few = sum(share.preferred_elsewhere for share in away) < _HANDFUL
         severity = Severity.INFO if few else None
-        yield view.judge("KA607", "cluster", Status.FAIL, severity=severity, led=led, brokers=_named(away))
+        yield view.judge("KA607", "cluster", Status.FAIL, severity=severity, led=led, brokers=_named(away), shares=_shares(away))
     elif view.kraft and not led:
         yield view.judge("KA607", "cluster", Status.UNKNOWN, NO_TOPIC, led=led)
     else:
         yield view.judge("KA607", "cluster", Status.PASS, led=led)
+
+
+def _shares(shares: Sequence[BrokerShare]) -> tuple[dict[str, int], ...]:
+    return tuple({"broker": one.broker_id, "prefer": one.preferred, "elsewhere": one.preferred_elsewhere} for one in shares)
 
 
 def _named(shares: Sequence[BrokerShare]) -> str:

@@ -67,18 +67,21 @@ def partitions_uneven(view: ClusterView) -> Iterator[Judgement]:
     led = {broker: shares[broker].led if broker in shares else 0 for broker in known}
     empty = [broker for broker in known if not replicas[broker] and sum(replicas.values()) >= 2 * len(known)]
     what = [f"{brokers(empty)} {'holds' if len(empty) == 1 else 'hold'} no partition"] if empty else []
-    what += [*_above(replicas, "holds", "replicas"), *_above(led, "leads", "partitions")]
+    above = [*_above(replicas, "holds", "replicas"), *_above(led, "leads", "partitions")]
+    what += [text for _, text in above]
     if what:
-        yield view.judge("KA613", "cluster", Status.FAIL, what=start_upper(listing(what, 4)), empty=tuple(empty) or None)
+        words = {"what": start_upper(listing(what, 4)), "empty": tuple(empty) or None}
+        words["above"] = tuple(dict.fromkeys(broker for broker, _ in above)) or None
+        yield view.judge("KA613", "cluster", Status.FAIL, words)
     elif view.kraft and not view.partitions.count.partitions:
         yield view.judge("KA613", "cluster", Status.UNKNOWN, NO_TOPIC)
     else:
         yield view.judge("KA613", "cluster", Status.PASS, brokers=len(known))
 
 
-def _above(numbers: Mapping[int, int], does: str, what: str) -> Iterator[str]:
+def _above(numbers: Mapping[int, int], does: str, what: str) -> Iterator[tuple[int, str]]:
     """Yield who has more than twice the average."""
     average = sum(numbers.values()) / len(numbers)
     for broker, number in numbers.items():
         if average >= _FEW and number > _TIMES * average:
-            yield f"broker {broker} {does} {number} {what}, the average is {average:.0f}"
+            yield broker, f"broker {broker} {does} {number} {what}, the average is {average:.0f}"

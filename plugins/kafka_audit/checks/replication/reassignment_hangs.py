@@ -1,6 +1,7 @@
 """KA608."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from kafka_audit.checks import check
 from kafka_audit.cluster.view import ClusterView
@@ -63,16 +64,17 @@ def reassignment_hangs(view: ClusterView) -> Iterator[Judgement]:
         resource = f"topic/{row.topic}/partition/{row.partition}"
         yield view.judge("KA608", resource, Status.FAIL, _evidence(row), confidence=confidence)
     unknown = _unknown(view, len(moving))
-    places, slows = _throttled(view)
+    throttle = _throttled(view)
     if unknown:
         yield view.judge("KA608", "cluster", Status.UNKNOWN, unknown, moving=len(moving))
     elif hanging:
         return
-    elif places and not moving:
-        what = f"A replication throttle is still set on {places}, but no partition is being reassigned"
+    elif throttle is not None and not moving:
+        what = f"A replication throttle is still set on {throttle.places}, but no partition is being reassigned"
         repair = "run `--verify` with that plan again, which removes the throttle"
-        severity = None if slows else Severity.LOW
-        yield view.judge("KA608", "cluster", Status.FAIL, severity=severity, moving=0, what=what, repair=repair)
+        severity = None if throttle.slows else Severity.LOW
+        told = {"moving": 0, "what": what, "repair": repair, "topics": throttle.topics, "brokers": throttle.brokers or None}
+        yield view.judge("KA608", "cluster", Status.FAIL, told, severity=severity)
     else:
         yield view.judge("KA608", "cluster", Status.PASS, moving=len(moving))
 
@@ -86,6 +88,7 @@ def _evidence(row: ReassignedState) -> dict[str, object]:
         f"adding {adding}, removing {removing}, in sync {isr}; {doubt}",
         "adding": row.adding,
         "removing": row.removing,
+        "isr": row.isr,
         "dead": row.unregistered,
         "repair": f"start {dead}, or cancel the reassignment"
         if dead
@@ -108,14 +111,21 @@ def _unknown(view: ClusterView, moving: int) -> dict[str, str]:
     return {}
 
 
-def _throttled(view: ClusterView) -> tuple[str, bool]:
-    """Return which topics have throttled replicas, for a sentence, and whether they may slow down anything: rates do it.
+@dataclass(frozen=True, kw_only=True)
+class _Throttle:
+    """A throttle that is set: `places` for a sentence, topics with throttled replicas, and brokers that have a rate."""
 
-    Nothing where no topic has any: a rate alone does not throttle.
-    """
+    places: str
+    topics: tuple[str, ...]
+    brokers: tuple[int, ...]
+    slows: bool  # it may slow down something: rates do it
+
+
+def _throttled(view: ClusterView) -> _Throttle | None:
+    """Return the throttle that is set, None where no topic has throttled replicas: a rate alone does not throttle."""
     settings = [row for row in view.differences.of(TopicSetting) if row.key.endswith("throttled.replicas") and row.filled]
     if not settings:
-        return "", False
+        return None
     topics = sorted({topic for row in settings for topic in row.first})
     # Leaders and followers are throttled by a key each, of the same topics as a rule; of many, only the first are known by name.
     number = max([row.filled for row in settings if row.filled > LISTED], default=len(topics))
@@ -123,5 +133,6 @@ def _throttled(view: ClusterView) -> tuple[str, bool]:
     rates = {row.broker_id for row in view.of(BrokerConfig) if row.key.endswith(_RATE) and row.source != _DEFAULT}
     place = f"{counted(number, 'topic')} ({', '.join(topics[:LISTED])})"
     if rates:
-        return f"{place}, with a rate at {listing(f'broker {broker}' for broker in sorted(rates))}", True
-    return place, not view.settings.answers.keys() >= view.brokers.keys()
+        place = f"{place}, with a rate at {listing(f'broker {broker}' for broker in sorted(rates))}"
+    slows = bool(rates) or not view.settings.answers.keys() >= view.brokers.keys()
+    return _Throttle(places=place, topics=tuple(topics[:LISTED]), brokers=tuple(sorted(rates)), slows=slows)

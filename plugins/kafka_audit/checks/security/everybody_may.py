@@ -11,6 +11,7 @@ from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import Acl, AclHolder, BrokerConfig
 from kafka_audit.model.text import listing
 
+_COLUMNS = ("principal", "host", "operation", "permission", "resource_type", "resource_name", "pattern_type")
 _STRONG = frozenset({"All", "Alter", "AlterConfigs", "ClusterAction"})
 
 
@@ -68,13 +69,17 @@ def everybody_may(view: ClusterView) -> Iterator[Judgement]:
         return
     acls = sorted({acl for acl in view.of(Acl) if acl.acls_digest in held}, key=told)
     wide = [acl for acl in acls if _too_wide(acl)]
-    evidence = {"count": len(acls), "acls": listing(map(told, wide), 3) or "none"}
+    evidence = {"count": len(acls), "acls": listing(map(told, wide), 3) or "none", "grants": tuple(map(_record, wide)) or None}
     if not wide:
         yield view.judge("KA409", "cluster", Status.PASS, evidence)
         return
     high = any(acl.principal == ANYBODY and acl.resource_type == "Cluster" for acl in wide)
     failed = view.judge("KA409", "cluster", Status.FAIL, evidence)
     yield replace(failed, severity=Severity.HIGH if high else Severity.MEDIUM)
+
+
+def _record(acl: Acl) -> dict[str, str]:
+    return {column: getattr(acl, column) for column in _COLUMNS}
 
 
 def _too_wide(acl: Acl) -> bool:

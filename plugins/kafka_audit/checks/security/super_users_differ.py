@@ -65,6 +65,10 @@ def super_users_differ(view: ClusterView) -> Iterator[Judgement]:
         else:
             fault = difference(usual - users, users - usual)
             words = {"broker": broker, "key": KEY, "others": brokers(others), "fault": fault, "count": len(users)}
-            words |= {"lacks": tuple(sorted(usual - users)), "more": tuple(sorted(users - usual))}
+            words |= {
+                "other_brokers": tuple(sorted(others)),
+                "lacks": tuple(sorted(usual - users)),
+                "more": tuple(sorted(users - usual)),
+            }
             yield view.judge("KA402", f"broker/{broker}", Status.FAIL if fault else Status.PASS, words)
     yield from no_brokers(view, "KA402")

@@ -80,5 +80,6 @@ def _evidence(rows: Sequence[FormerLeaderState], led: int) -> dict[str, object]:
         "led": led,
         "since": f"{'all' if led == len(rows) else led} of them in the previous snapshot" if led else "as their preferred leader",
         "partitions": tuple(f"{row.topic}-{row.partition}" for row in rows[:LISTED]),
+        "leaders": tuple(leader for leader in now if leader >= 0) or None,
         "now": ", ".join("no broker" if leader < 0 else f"broker {leader}" for leader in now),
     }

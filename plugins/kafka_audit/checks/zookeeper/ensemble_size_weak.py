@@ -61,7 +61,7 @@ def ensemble_size_weak(view: ClusterView) -> Iterator[Judgement]:
     spare = (count - 1) // 2
     even = f"{count - 1} servers tolerate the same number of failures ({spare})"
     why = even if spare else "it is unavailable if one of them fails"
-    evidence = {"size": size, "spare": spare, "why": why, "servers": named(voters)}
+    evidence = {"size": size, "spare": spare, "why": why, "servers": tuple(one.member for one in voters)}
     if spare and count % 2:
         yield view.judge("KA801", "cluster", Status.PASS, evidence)
     elif modes == {"standalone"}:

@@ -57,7 +57,10 @@ def notices_heap_up(view: ClusterView) -> Iterator[Judgement]:
     old = {one.path: one.children for one in view.before(ZookeeperNode)}
     many = [path for path, children in found.items() if children >= NOTICES[path]]
     lasting = [path for path in many if NOTICES[path] <= old.get(path, -1) <= found[path]]
-    told = {"what": ", ".join(f"{found[path]} in {path}" for path in lasting or sorted(found))}
+    told = {
+        "what": ", ".join(f"{found[path]} in {path}" for path in lasting or sorted(found)),
+        "znodes": tuple({"path": path, "children": found[path]} for path in lasting or sorted(found)),
+    }
     if lasting:
         yield view.judge("KA806", "cluster", Status.FAIL, told)
     elif many:

@@ -67,5 +67,11 @@ def znodes_open_to_all(view: ClusterView) -> Iterator[Judgement]:
     letters = {path: [letter for letter in _CHANGES if letter in anyone] for path, anyone in nodes.items()}
     opened = sorted(path for path, some in letters.items() if some)
     may = listing(dict.fromkeys(_CHANGES[one] for one in _CHANGES if any(one in letters[path] for path in opened)))
-    told = {"asked": len(nodes), "open": len(opened), "paths": listing(opened, 4), "may": may or "change"}
+    told = {
+        "asked": len(nodes),
+        "open": len(opened),
+        "paths": listing(opened, 4),
+        "znodes": tuple(opened) or None,
+        "may": may or "change",
+    }
     yield view.judge("KA804", "cluster", Status.FAIL if opened else Status.PASS, told)
