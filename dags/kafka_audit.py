@@ -75,7 +75,7 @@ def collect(cluster: str) -> str:
     """Take a snapshot of one cluster."""
     from kafka_audit.airflow import queue_tasks, tasks
 
-    return tasks.collect(cluster, queue_tasks.pulled(get_current_context()["ti"], cluster))
+    return tasks.collect_cluster(cluster, queue_tasks.pulled(get_current_context()["ti"], cluster))
 
 
 @task(multiple_outputs=False)
@@ -111,7 +111,7 @@ def report(run: str) -> dict[str, str]:
     def note(cluster: str, why: str) -> None:
         instance.xcom_push(key=callbacks.why_of(cluster), value=why)
 
-    return tasks.report(run, context["outlet_events"], note)
+    return tasks.report_run(run, context["outlet_events"], note)
 
 
 @gate_task(
@@ -127,7 +127,7 @@ def gate(cluster: str, judged: dict[str, str] | None) -> None:
 
     context = get_current_context()
     instance = context["ti"]
-    tasks.gate(cluster, judged, tasks.noted(instance, max(instance.map_index, 0), cluster), context["outlet_events"])
+    tasks.gate(cluster, judged, tasks.noted_reason(instance, max(instance.map_index, 0), cluster), context["outlet_events"])
 
 
 @dag(

@@ -92,7 +92,7 @@ def collect() -> str:
     """Take a snapshot of the cluster."""
     from kafka_audit.airflow import tasks
 
-    return tasks.collect(get_current_context()["params"]["cluster"], {})  # queues are asked by the scheduled audit alone
+    return tasks.collect_cluster(get_current_context()["params"]["cluster"], {})  # queues are asked by the scheduled audit alone
 
 
 @task(multiple_outputs=False, outlets=[assets.AUDITED])
@@ -100,7 +100,7 @@ def report(run: str) -> dict[str, str]:
     """Turn Spark's answer into findings, incidents and the report."""
     from kafka_audit.airflow import tasks
 
-    return tasks.report(run, get_current_context()["outlet_events"])
+    return tasks.report_run(run, get_current_context()["outlet_events"])
 
 
 @task(multiple_outputs=False)

@@ -122,7 +122,7 @@ def _request(dice: random.Random, names: Sequence[str], acls: Sequence[Acl]) -> 
 
 def ours(world: World, version: str, authorizer: str) -> dict[str, str]:
     """Return our answer in the shape of the oracle's."""
-    refused = authorization.refusal(authorizer, world.settings, trims=version >= "3.6")
+    refused = authorization.authorizer_refusal(authorizer, world.settings, trims=version >= "3.6")
     if refused:
         return {"refused": refused[1]}
     supers = authorization.super_users(world.settings.get(SUPER_USERS, ""))

@@ -107,7 +107,7 @@ class Demo:
         document = self._store.read_report(newest.snapshot_id) if newest else None
         if newest is None or document is None:
             raise DemoError(_disappointed("the DAG had to write a report", run, None))
-        text = terminal.render(document, width=WIDTH, color=sys.stdout.isatty())
+        text = terminal.terminal_report(document, width=WIDTH, color=sys.stdout.isatty())
         _print(f"\n{text.rstrip()}\n")
         self.say(f"report: {WORK / 'store' / 'snapshots' / newest.snapshot_id / 'findings.json'}")
         return run, document

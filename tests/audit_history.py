@@ -81,7 +81,7 @@ class History:
             else Snapshot(snapshot_id=previous["snapshot_id"], cluster="prod", cluster_id=cluster_id, rows=())
         )
         view = ClusterView(snapshot, before, small_cluster.view(snapshot).differences)
-        found = findings.conclude(
+        found = findings.findings_with_lifecycle(
             view, judged, mutes=[Mute(**mute) for mute in mutes], previous_report=previous, today=date(2026, 9, 14)
         )
         incidents = causes.incidents(view, found, ())

@@ -73,7 +73,7 @@ def document(string, cluster="prod"):
     found = snapshot(string)
     view = small_cluster.view(found)
     judged = list(_judgements(found.snapshot_id, string))
-    told = findings.conclude(view, judged, mutes=(), previous_report=None, today=date(2026, 9, 14))
+    told = findings.findings_with_lifecycle(view, judged, mutes=(), previous_report=None, today=date(2026, 9, 14))
     kinds = ("broker_came", "endpoint", "config", "acl", "topic_created", "version")
     changes = [Change(kind=kind, resource=string, before=string, after=string) for kind in kinds]
     causes = incidents(view, told, changes)

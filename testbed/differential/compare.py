@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import kafka_audit.configuration.definitions
-from kafka_audit.configuration.starts import refusal
+from kafka_audit.configuration.starts import start_refusal
 from testbed.oracle import ask
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def compare(version: str, cases: Sequence[Mapping[str, str]]) -> Outcome:
     told = ask(_ORACLE, version, cases)
     count = len(told) - len(cases)
     for properties, kafka in zip(cases, told[count:], strict=True):
-        found = refusal(properties, version)
+        found = start_refusal(properties, version)
         ours = found.message if found else None
         accepted += kafka is None
         said[shape(kafka)] += kafka is not None

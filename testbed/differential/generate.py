@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
-from kafka_audit.configuration.definitions import numbers
+from kafka_audit.configuration.definitions import version_numbers
 from testbed.differential import faults
 from testbed.differential.pieces import Draft
 from testbed.jars import RELEASES
@@ -19,7 +19,7 @@ _KRAFT = ("broker", "controller", "combined")
 
 def _roles(version: str) -> Mapping[str, Sequence[str]]:
     """Return the roles of a release by mode: KRaft came with 2.8, the migration with 3.4, and ZooKeeper went with 4.0."""
-    at = numbers(version)
+    at = version_numbers(version)
     migrating = ("zookeeper", "zookeeper", "migrating") if at >= (3, 4) else ()
     zookeeper = {"zookeeper": ("zookeeper", *migrating)} if at < (4,) else {}
     return zookeeper | ({"kraft": _KRAFT} if at >= (2, 8) else {})

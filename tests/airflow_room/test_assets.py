@@ -32,6 +32,6 @@ def test_a_clean_audit_is_told_with_its_numbers(monkeypatch, tmp_path):
 
 
 def test_a_summary_names_the_incidents():
-    assert assets.summary(History().audit(*cut_off(1)))["incidents"] == [
+    assert assets.event_summary(History().audit(*cut_off(1)))["incidents"] == [
         "Broker 1 is cut off: controller 0 cannot reach the address it advertises"
     ]

@@ -16,7 +16,7 @@ def test_a_missing_connection_is_none():
 def test_a_cluster_without_a_connection_stays_as_it_is(monkeypatch):
     monkeypatch.setenv("AUDITOR", "hush")
     cluster = Cluster(name="prod", bootstrap=("b1:9092",))
-    completed, secrets = connections.completed(cluster)
+    completed, secrets = connections.with_airflow_connection(cluster)
     assert completed is cluster
     assert secrets["AUDITOR"] == "hush"
     assert "hush" not in repr(secrets)
@@ -24,7 +24,7 @@ def test_a_cluster_without_a_connection_stays_as_it_is(monkeypatch):
 
 def completed(monkeypatch, extra):
     monkeypatch.setenv("AIRFLOW_CONN_KAFKA_PROD", json.dumps({"conn_type": "kafka", "extra": extra}))
-    return connections.completed(Cluster(name="prod", bootstrap=("b1:9092",), kafka_conn_id="kafka_prod"))
+    return connections.with_airflow_connection(Cluster(name="prod", bootstrap=("b1:9092",), kafka_conn_id="kafka_prod"))
 
 
 def test_a_connection_in_the_kafka_providers_format_adds_addresses_and_says_how_to_speak(monkeypatch):
@@ -82,4 +82,4 @@ def test_a_connection_that_cannot_work_is_one_line_without_secrets(monkeypatch, 
 
 def test_a_connection_that_is_not_there_is_named():
     with pytest.raises(UsageError, match=r"prod: the Airflow connection 'nope' of kafka_conn_id does not exist"):
-        connections.completed(Cluster(name="prod", kafka_conn_id="nope"))
+        connections.with_airflow_connection(Cluster(name="prod", kafka_conn_id="nope"))

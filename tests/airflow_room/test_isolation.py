@@ -65,15 +65,15 @@ WORDS = {"endless": "took longer than 3 s", "raises": "ZeroDivisionError: a bug 
 
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("fault", WORDS)
-@pytest.mark.parametrize("place", ["kafka_audit.checks.run.judge", "kafka_audit.incidents.findings.conclude"])
+@pytest.mark.parametrize("place", ["kafka_audit.checks.run.judge", "kafka_audit.incidents.findings.findings_with_lifecycle"])
 def test_the_other_cluster_has_its_report_and_this_one_s_gate_says_why(store, monkeypatch, place, fault):
     module, _, name = place.rpartition(".")
     original = getattr(__import__(module, fromlist=[name]), name)
     monkeypatch.setattr(place, poisoned(original, fault))
     noted = {}
-    run = tasks.request([PROD, STAGE], "manual__1")
+    run = tasks.write_run_request([PROD, STAGE], "manual__1")
     answer(store, run, isolation.InTurn(2))
-    judged = tasks.report(run, Events(), lambda cluster, why: noted.update({cluster: why}))
+    judged = tasks.report_run(run, Events(), lambda cluster, why: noted.update({cluster: why}))
     assert judged == {"stage": STAGE}
     assert json.loads((Path(store.root) / "clusters" / "stage" / "findings.json").read_text())["cluster"] == "stage"
     assert store.read_report(PROD) is None
@@ -85,13 +85,13 @@ def test_the_other_cluster_has_its_report_and_this_one_s_gate_says_why(store, mo
         def xcom_pull(self, *, task_ids, key, **_more):
             return noted.get(key.removeprefix(f"{callbacks.WHY}_")) if task_ids == "report" else None
 
-    why = tasks.noted(Instance(), 0, "prod")
+    why = tasks.noted_reason(Instance(), 0, "prod")
     with pytest.raises(GateFailed, match=f"prod: not audited: .*{WORDS[fault]}"):
         tasks.gate("prod", judged, why, Events())
-    tasks.gate("stage", judged, tasks.noted(Instance(), 1, "stage"), Events())
+    tasks.gate("stage", judged, tasks.noted_reason(Instance(), 1, "stage"), Events())
 
 
-@pytest.mark.parametrize("place", ["kafka_audit.checks.run.judge", "kafka_audit.incidents.findings.conclude"])
+@pytest.mark.parametrize("place", ["kafka_audit.checks.run.judge", "kafka_audit.incidents.findings.findings_with_lifecycle"])
 def test_a_run_of_that_cluster_alone_fails_as_it_is(store, monkeypatch, place):
     monkeypatch.setattr(place, poisoned(None, "raises"))
     with pytest.raises(ZeroDivisionError, match="a bug of check KA407"):
@@ -99,9 +99,9 @@ def test_a_run_of_that_cluster_alone_fails_as_it_is(store, monkeypatch, place):
 
 
 def _both(store):
-    run = tasks.request([PROD], "manual__1")
+    run = tasks.write_run_request([PROD], "manual__1")
     answer(store, run, isolation.InTurn(2))
-    tasks.report(run, Events())
+    tasks.report_run(run, Events())
 
 
 def test_the_time_of_a_run_is_shared(monkeypatch):

@@ -62,7 +62,7 @@ def test_only_clusters_with_such_vantages_are_asked_about(broker):
 def test_what_a_worker_saw_is_in_the_snapshot_and_a_queue_without_worker_is_a_gap(tmp_path):
     asked = queue_tasks.errands(["prod"])
     instance = Instance(errands=asked, probe_dmz=queue_tasks.probe("dmz", asked))
-    snapshot_id = tasks.collect("prod", queue_tasks.pulled(instance, "prod"))
+    snapshot_id = tasks.collect_cluster("prod", queue_tasks.pulled(instance, "prod"))
     probes, reads = told(snapshot_id, tmp_path, "clients")
     assert {row.layer for row in probes} == {"dns", "tcp", "api", "identity"}
     assert {row.outcome for row in probes} == {"ok"}
@@ -75,7 +75,7 @@ def test_what_a_worker_saw_is_in_the_snapshot_and_a_queue_without_worker_is_a_ga
 def test_an_executor_without_queues_is_no_failure_and_no_answer(tmp_path, monkeypatch):
     monkeypatch.setenv("AIRFLOW__CORE__EXECUTOR", "LocalExecutor")
     assert queue_tasks.pulled(Instance(), "prod") == {}
-    probes, reads = told(tasks.collect("prod", {}), tmp_path, "clients")
+    probes, reads = told(tasks.collect_cluster("prod", {}), tmp_path, "clients")
     assert {(row.outcome, row.needs) for row in probes} == {("unknown", "an Airflow executor with queues")}
     assert reads == []
 

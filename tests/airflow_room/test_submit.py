@@ -26,7 +26,7 @@ def compare(application):
 
 @pytest.fixture(autouse=True)
 def _surroundings(monkeypatch, tmp_path):
-    monkeypatch.setattr("kafka_audit.airflow.tasks.request", lambda *_: "run-1")
+    monkeypatch.setattr("kafka_audit.airflow.tasks.write_run_request", lambda *_: "run-1")
     monkeypatch.setenv("KAFKA_AUDIT_STORE", str(tmp_path / "store"))
     monkeypatch.setenv("AIRFLOW_CONN_KAFKA_AUDIT_SPARK", "")  # so that what the operator puts there is taken away again
     monkeypatch.delenv("AIRFLOW_CONN_KAFKA_AUDIT_SPARK")
@@ -110,7 +110,7 @@ def test_local_with_a_connection_is_as_local_as_without(submitted):
 
 
 def test_a_local_spark_of_ours_starts_with_the_class_archive_and_another_one_does_not(monkeypatch):
-    monkeypatch.setattr(submit.class_archive, "java_options", lambda: "-XX:SharedArchiveFile=/a.jsa")
+    monkeypatch.setattr(submit.class_archive, "archive_java_options", lambda: "-XX:SharedArchiveFile=/a.jsa")
 
     def options(connection):
         return submit.settings(connection)[0].get("spark.driver.extraJavaOptions", "")

@@ -81,9 +81,9 @@ def test_a_gate_looks_for_the_reason_at_its_own_snapshot_first():
         def xcom_pull(self, *, task_ids, key, map_indexes=None):
             return None if key == "why_prod" else self.left.get(task_ids if map_indexes is None else f"{task_ids}_{map_indexes}")
 
-    assert tasks.noted(Instance(collect_1="no connection", compare="Spark failed"), 1, "prod") == "no connection"
-    assert tasks.noted(Instance(collect_0="no connection", compare="Spark failed"), 1, "prod") == "Spark failed"
-    assert tasks.noted(Instance(), 0, "prod") == ""
+    assert tasks.noted_reason(Instance(collect_1="no connection", compare="Spark failed"), 1, "prod") == "no connection"
+    assert tasks.noted_reason(Instance(collect_0="no connection", compare="Spark failed"), 1, "prod") == "Spark failed"
+    assert tasks.noted_reason(Instance(), 0, "prod") == ""
 
 
 @pytest.mark.parametrize(("number", "worth_a_retry"), [(errno.ENOSPC, True), (errno.EIO, True), (errno.EACCES, False)])
@@ -93,7 +93,7 @@ def test_a_store_that_refuses_is_worth_a_retry_where_that_can_heal(monkeypatch, 
 
     monkeypatch.setattr("kafka_audit.store.files._write_by_rename", refuse)
     with pytest.raises(StoreError, match=rf"{tmp_path}/store/\.staging/.*: {os.strerror(number)}; ") as error:
-        tasks.collect("prod", {})
+        tasks.collect_cluster("prod", {})
     assert isinstance(error.value, StoreBusyError) is worth_a_retry
 
 
@@ -115,7 +115,7 @@ def test_a_connections_password_logs_in_and_stays_out_of_store_log_and_vantages(
         }
         monkeypatch.setenv("AIRFLOW_CONN_KAFKA_PROD", json.dumps({"conn_type": "kafka", "extra": extra}))
         with caplog.at_level(logging.DEBUG):
-            snapshot_id = tasks.collect("prod", {})
+            snapshot_id = tasks.collect_cluster("prod", {})
     assert [row.brokers_listed for row in Store(tmp_path / "store").read(snapshot_id).of(BrokerView)] == [1]
     stored = b"".join(path.read_bytes() for path in (tmp_path / "store").rglob("*") if path.is_file())
     assert "PATH=" in seen.read_text()
@@ -141,7 +141,7 @@ def test_a_damaged_snapshot_of_one_cluster_holds_up_no_other_and_the_log_says_so
             store.write(_snapshot(snapshot_id, cluster))
     (tmp_path / "store" / "snapshots" / ids["prod"][0] / "probe.parquet").unlink()
     with caplog.at_level(logging.INFO):
-        run = tasks.request([ids["prod"][1], ids["stage"][1]], "manual__1")
+        run = tasks.write_run_request([ids["prod"][1], ids["stage"][1]], "manual__1")
     assert {pair.snapshot_id: pair.previous_snapshot_id for pair in store.read_request(run).pairs} == {
         ids["prod"][1]: None,
         ids["stage"][1]: ids["stage"][0],

@@ -34,7 +34,7 @@ def story():
         nonlocal state
         result = AuditResult(cluster="prod", document=None if why else history.audit(*failures, **more), why=why)
         events, state = policy.decide_alert(state, result, history.now, AlertLimits())
-        return [messages.message(event, result, LINKS) for event in events]
+        return [messages.alert_message(event, result, LINKS) for event in events]
 
     return run
 

@@ -13,7 +13,7 @@ from cluster_views import cluster_views
 from incidents.test_causes import text_of
 from kafka_audit.checks.run import judge
 from kafka_audit.incidents.causes import incidents
-from kafka_audit.incidents.findings import conclude
+from kafka_audit.incidents.findings import findings_with_lifecycle
 
 
 @cache
@@ -30,7 +30,7 @@ def told():
 
 
 def _incidents(view):
-    findings = conclude(view, judge(view), mutes=(), previous_report=None, today=date(2026, 1, 1))
+    findings = findings_with_lifecycle(view, judge(view), mutes=(), previous_report=None, today=date(2026, 1, 1))
     return incidents(view, findings, ())
 
 

@@ -55,7 +55,7 @@ def test_collect_publishes_what_the_collector_took_under_an_id_that_sorts_by_tim
 
     said = []
     store = Store(tmp_path)
-    snapshot_id = audit.collect(PROD, store, said.append, secrets={"A": "b"}, take=take)
+    snapshot_id = audit.publish_snapshot(PROD, store, said.append, secrets={"A": "b"}, take=take)
     assert re.fullmatch(r"20\d{6}T\d{6}Z-prod-[0-9a-f]{4}", snapshot_id)
     assert taken == {"cluster": PROD, "secrets": {"A": "b"}}
     assert said == ["asking"]
@@ -63,7 +63,7 @@ def test_collect_publishes_what_the_collector_took_under_an_id_that_sorts_by_tim
 
 
 def test_request_pairs_with_the_previous_snapshot(store):
-    asked = audit.request(store, [SECOND], None, "r1")
+    asked = audit.prepare_request(store, [SECOND], None, "r1")
     assert asked.pairs == (SnapshotPair(snapshot_id=SECOND, previous_snapshot_id=FIRST),)
     assert store.read_request("r1") == asked
 
@@ -72,7 +72,7 @@ def test_request_takes_the_baseline_that_is_given(store):
     third = "20260131T100000Z-prod-00cc"
     store.write(_snapshot(third))
     baselines = {third: FIRST, SECOND: None}
-    assert audit.request(store, [third, SECOND], baselines, "r1").pairs == (
+    assert audit.prepare_request(store, [third, SECOND], baselines, "r1").pairs == (
         SnapshotPair(snapshot_id=third, previous_snapshot_id=FIRST),
         SnapshotPair(snapshot_id=SECOND, previous_snapshot_id=None),
     )
@@ -82,23 +82,23 @@ def test_request_refuses_a_baseline_of_another_cluster(store):
     other = "20260131T070000Z-other-00dd"
     store.write(_snapshot(other, "other", "id-of-other"))
     with pytest.raises(UsageError, match=r"is of cluster id id-of-other \(other\), .* of id-of-prod \(prod\)"):
-        audit.request(store, [SECOND], {SECOND: other}, "r1")
+        audit.prepare_request(store, [SECOND], {SECOND: other}, "r1")
 
 
 def test_a_cluster_that_did_not_tell_its_id_is_compared_with_nothing_rather_than_refused(store):
     down = "20260131T100000Z-prod-00ee"
     store.write(_snapshot(down, cluster_id="unknown:prod"))
-    asked = audit.request(store, [down], {down: FIRST}, "r1")
+    asked = audit.prepare_request(store, [down], {down: FIRST}, "r1")
     assert asked.pairs == (SnapshotPair(snapshot_id=down, previous_snapshot_id=None),)
 
 
 def test_request_refuses_a_damaged_or_missing_snapshot(tmp_path, store):
     with pytest.raises(SnapshotError, match="is not published"):
-        audit.request(store, [SECOND], {SECOND: "20260131T080000Z-prod-00ab"}, "r1")
+        audit.prepare_request(store, [SECOND], {SECOND: "20260131T080000Z-prod-00ab"}, "r1")
     for damaged in (FIRST, SECOND):  # what it is compared with, then itself
         (tmp_path / "snapshots" / damaged / "sample.parquet").unlink()
         with pytest.raises(SnapshotError, match=rf"{damaged}/sample\.parquet: is missing"):
-            audit.request(store, [SECOND], None, "r1")
+            audit.prepare_request(store, [SECOND], None, "r1")
 
 
 def _no_manifest(folder):
@@ -121,7 +121,7 @@ def test_a_damaged_previous_snapshot_is_passed_over_for_its_own_cluster_only(tmp
         store.write(_snapshot(snapshot_id, "stage", "id-of-stage"))
     damage(tmp_path / "snapshots" / SECOND)
     told = []
-    asked = audit.request(store, [third, stage_now], None, "r1", damaged=told.append)
+    asked = audit.prepare_request(store, [third, stage_now], None, "r1", damaged=told.append)
     prod, other = asked.pairs
     assert (prod.previous_snapshot_id, other) == (FIRST, SnapshotPair(snapshot_id=stage_now, previous_snapshot_id=stage))
     assert str(told[0]) == f"{tmp_path}/{prod.passed_over[0]}"
@@ -129,7 +129,7 @@ def test_a_damaged_previous_snapshot_is_passed_over_for_its_own_cluster_only(tmp
     assert store.read_request("r1") == asked
 
     answer_with(store, "r1", [])
-    documents = audit.conclude(store, "r1", {})
+    documents = audit.write_reports(store, "r1", {})
     assert SECOND in documents[0]["passed_over"][0]
     assert SECOND not in str(documents[1])
     assert store.read_report(third) == documents[0]
@@ -137,20 +137,20 @@ def test_a_damaged_previous_snapshot_is_passed_over_for_its_own_cluster_only(tmp
 
 def test_without_a_whole_predecessor_a_cluster_is_compared_with_nothing_and_its_report_says_so(tmp_path, store):
     _no_table(tmp_path / "snapshots" / FIRST)
-    asked = audit.request(store, [SECOND], None, "r1", damaged=lambda _: None)
+    asked = audit.prepare_request(store, [SECOND], None, "r1", damaged=lambda _: None)
     assert asked.pairs[0].previous_snapshot_id is None
     answer_with(store, "r1", [])
-    assert f"{FIRST}/sample.parquet: is missing" in audit.conclude(store, "r1", {})[0]["passed_over"][0]
+    assert f"{FIRST}/sample.parquet: is missing" in audit.write_reports(store, "r1", {})[0]["passed_over"][0]
 
 
 def test_a_damaged_baseline_that_was_asked_for_is_refused_all_the_same(tmp_path, store):
     _no_table(tmp_path / "snapshots" / FIRST)
     with pytest.raises(SnapshotError, match="is missing"):
-        audit.request(store, [SECOND], {SECOND: FIRST}, "r1", damaged=lambda _: None)
+        audit.prepare_request(store, [SECOND], {SECOND: FIRST}, "r1", damaged=lambda _: None)
 
 
 def test_nothing_is_passed_over_where_all_is_whole(store):
-    asked = audit.request(store, [SECOND], None, "r1", damaged=lambda error: pytest.fail(str(error)))
+    asked = audit.prepare_request(store, [SECOND], None, "r1", damaged=lambda error: pytest.fail(str(error)))
     assert asked.pairs == (SnapshotPair(snapshot_id=SECOND, previous_snapshot_id=FIRST),)
 
 
@@ -160,9 +160,9 @@ def _stale(snapshot_id):
 
 
 def test_conclude_writes_a_report_for_each_snapshot_of_the_run_and_tells_ongoing_from_new(tmp_path, store):
-    audit.request(store, [SECOND, FIRST], None, "r1")
+    audit.prepare_request(store, [SECOND, FIRST], None, "r1")
     answer_with(store, "r1", [_stale(FIRST), _stale(SECOND)])
-    documents = audit.conclude(store, "r1", {"prod": PROD})
+    documents = audit.write_reports(store, "r1", {"prod": PROD})
     assert [document["snapshot_id"] for document in documents] == [SECOND, FIRST]
     lives = [finding["lifecycle"] for document in documents for finding in document["findings"] if finding["code"] == "KA101"]
     assert lives == ["ongoing", "new"]
@@ -173,32 +173,32 @@ def test_conclude_writes_a_report_for_each_snapshot_of_the_run_and_tells_ongoing
 
 
 def test_conclude_lists_what_passed_where_that_is_asked_for_and_counts_it_always(store):
-    audit.request(store, [FIRST], None, "r1")
+    audit.prepare_request(store, [FIRST], None, "r1")
     passed = Judgement(snapshot_id=FIRST, code="KA303", resource="broker/1/listener/X", status=Status.PASS)
     answer_with(store, "r1", [_stale(FIRST), passed])
-    (document,) = audit.conclude(store, "r1", {}, show_all=True)
+    (document,) = audit.write_reports(store, "r1", {}, show_all=True)
     assert [(finding["code"], finding["status"]) for finding in document["findings"]] == [("KA101", "FAIL"), ("KA303", "PASS")]
-    (document,) = audit.conclude(store, "r1", {})
+    (document,) = audit.write_reports(store, "r1", {})
     assert [finding["code"] for finding in document["findings"]] == ["KA101"]
     assert document["counts"]["PASS"] == 1
 
 
 def test_conclude_mutes_what_the_cluster_file_mutes(store):
-    audit.request(store, [FIRST], None, "r1")
+    audit.prepare_request(store, [FIRST], None, "r1")
     answer_with(store, "r1", [_stale(FIRST)])
     mute = Mute(code="KA101", resource="broker/*", reason="r", owner="o")
-    (document,) = audit.conclude(store, "r1", {"prod": Cluster(name="prod", mute=(mute,))})
+    (document,) = audit.write_reports(store, "r1", {"prod": Cluster(name="prod", mute=(mute,))})
     assert [finding["muted"] for finding in document["findings"] if finding["code"] == "KA101"] == [True]
     assert gate.evaluate_gate(document, "high", 1.0)[0] == gate.CLEAN
-    (document,) = audit.conclude(store, "r1", {})  # gone from the cluster file
+    (document,) = audit.write_reports(store, "r1", {})  # gone from the cluster file
     assert gate.evaluate_gate(document, "high", 1.0)[0] == gate.FAILED
 
 
 def test_conclude_of_an_old_comparison_rewrites_no_history(tmp_path, store):
     store.write_report(SECOND, {"cluster": "prod", "n": 2})
-    audit.request(store, [SECOND, FIRST], None, "r1")
+    audit.prepare_request(store, [SECOND, FIRST], None, "r1")
     answer_with(store, "r1", [])
-    audit.conclude(store, "r1", {}, newest=False)
+    audit.write_reports(store, "r1", {}, newest=False)
     assert store.read_report(SECOND) == {"cluster": "prod", "n": 2}
     assert json.loads((tmp_path / "findings.json").read_text()) == {"cluster": "prod", "n": 2}
     assert store.read_report(FIRST)["snapshot_id"] == FIRST  # had none
@@ -207,9 +207,9 @@ def test_conclude_of_an_old_comparison_rewrites_no_history(tmp_path, store):
 def _concluded(tmp_path, store, **options):
     third = "20260131T100000Z-prod-00cc"
     store.write(_snapshot(third))
-    audit.request(store, [third], None, "r1")
+    audit.prepare_request(store, [third], None, "r1")
     answer_with(store, "r1", [])
-    audit.conclude(store, "r1", {"prod": Cluster(name="prod", keep=Keep(snapshots=1))}, **options)
+    audit.write_reports(store, "r1", {"prod": Cluster(name="prod", keep=Keep(snapshots=1))}, **options)
     return sorted(path.name for path in (tmp_path / "snapshots").iterdir()), third
 
 
@@ -224,9 +224,9 @@ def test_conclude_of_an_old_comparison_forgets_nothing(tmp_path, store):
 
 
 def test_conclude_forgets_nothing_of_a_cluster_that_left_the_cluster_file(store):
-    audit.request(store, [SECOND], None, "r1")
+    audit.prepare_request(store, [SECOND], None, "r1")
     answer_with(store, "r1", [])
-    audit.conclude(store, "r1", {"other": Cluster(name="other", keep=Keep(snapshots=1))})
+    audit.write_reports(store, "r1", {"other": Cluster(name="other", keep=Keep(snapshots=1))})
     assert [manifest.snapshot_id for manifest in store.manifests()] == [SECOND, FIRST]
 
 
@@ -244,11 +244,11 @@ def test_an_audit_is_not_lost_for_a_snapshot_that_cannot_be_deleted(tmp_path, st
 
 
 def test_conclude_needs_spark_s_whole_answer(tmp_path, store):
-    audit.request(store, [FIRST], None, "r1")
+    audit.prepare_request(store, [FIRST], None, "r1")
     answer_with(store, "r1", [])
     (tmp_path / "runs" / "r1" / "answer.json").unlink()
     with pytest.raises(EngineError, match="the result of Spark is incomplete"):
-        audit.conclude(store, "r1", {})
+        audit.write_reports(store, "r1", {})
     assert store.read_report(FIRST) is None
 
 
@@ -337,10 +337,10 @@ def test_what_was_wrong_before_audits_that_were_killed_is_not_new_after_them(tmp
         store.write(_snapshot(one))
     reports = {}
     for one in (ids[0], ids[-1]):  # those between have no report
-        asked = audit.request(store, [one], None, f"run-{one[9:11]}")
+        asked = audit.prepare_request(store, [one], None, f"run-{one[9:11]}")
         broken = Judgement(snapshot_id=one, code="KA303", resource="broker/1/listener/X", status=Status.FAIL)
         answer_with(store, asked.run_id, [broken])
-        (reports[one],) = audit.conclude(store, asked.run_id, {"prod": PROD})
+        (reports[one],) = audit.write_reports(store, asked.run_id, {"prod": PROD})
     lifecycles = {(f["code"], f["lifecycle"]) for f in reports[ids[-1]]["findings"] if f["status"] == "FAIL"}
     assert lifecycles == {("KA303", "ongoing")}
     assert reports[ids[-1]]["previous_snapshot_id"] == ids[-2]

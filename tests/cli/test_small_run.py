@@ -6,7 +6,7 @@ from kafka_audit.store import Store
 
 
 def test_its_snapshots_and_its_request_can_be_read(tmp_path):
-    small_run.write(tmp_path)
+    small_run.write_small_run(tmp_path)
     store = Store(tmp_path)
     (pair,) = store.read_request(small_run.RUN).pairs
     before, now = (store.read(one) for one in (pair.previous_snapshot_id, pair.snapshot_id))

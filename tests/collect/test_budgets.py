@@ -36,7 +36,7 @@ from kafka_audit.collect.rows.source_reads import UNREADABLE, Asking, ReadError
 from kafka_audit.collect.sampling import sample_again
 from kafka_audit.collect.snapshot import take_snapshot
 from kafka_audit.collect.zookeeper.registered import by_priority
-from kafka_audit.collect.zookeeper.znodes import broker as decoded
+from kafka_audit.collect.zookeeper.znodes import parse_registration as decoded
 from kafka_audit.model.cluster import Cluster, Limits, Vantage, ZookeeperAccess
 from kafka_audit.model.tables import BrokerConfig, BrokerView, GroupMember, Probe, RegisteredBroker, SourceRead
 
@@ -283,17 +283,17 @@ def test_a_flood_of_brokers_does_not_push_out_those_that_were_there():
 
 def test_each_broker_has_one_address_before_any_has_two():
     listed = {broker: [target(("h", 1), broker, f"L{n}") for n in range(1 if broker else 100)] for broker in range(5)}
-    kept = priorities.targets(listed, (), 10, 7)
+    kept = priorities.prioritized_targets(listed, (), 10, 7)
     assert {broker: len(some) for broker, some in kept.items()} == {0: 3, 1: 1, 2: 1, 3: 1, 4: 1}
-    assert priorities.targets(listed, {("h", 1)}, 3, 1000) == {broker: listed[broker] for broker in range(3)}
+    assert priorities.prioritized_targets(listed, {("h", 1)}, 3, 1000) == {broker: listed[broker] for broker in range(3)}
     named = [target(("named", 9), 4)]
-    assert [*priorities.targets({**listed, 4: named}, {("named", 9)}, 2, 1000)] == [4, 0], "the cluster file names it"
+    assert [*priorities.prioritized_targets({**listed, 4: named}, {("named", 9)}, 2, 1000)] == [4, 0], "the cluster file names it"
 
 
 def test_a_thousand_brokers_with_three_listeners_are_asked_whole():
     listed = {broker: [target(("h", 1), broker, f"L{n}") for n in range(3)] for broker in range(1000)}
     limits = Limits()
-    assert priorities.targets(listed, (), limits.brokers, limits.endpoints) == listed
+    assert priorities.prioritized_targets(listed, (), limits.brokers, limits.endpoints) == listed
 
 
 def commanded(count, limits, role="broker", listeners=1):

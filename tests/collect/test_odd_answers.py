@@ -344,7 +344,13 @@ STAT = znodes.ZnodeStat(*[0] * len(znodes.ZnodeStat._fields))
 @SHORT
 @given(st.dictionaries(KEYS, JSON).map(lambda content: json.dumps(content).encode()) | BYTES)
 def test_decoders_of_znodes_raise_their_own_error_alone(data):
-    for decode in (znodes.state, znodes.assignment, znodes.controller, znodes.cluster_id, lambda d: znodes.broker(1, 1, d, STAT)):
+    for decode in (
+        znodes.parse_state,
+        znodes.parse_assignment,
+        znodes.parse_controller,
+        znodes.parse_cluster_id,
+        lambda d: znodes.parse_registration(1, 1, d, STAT),
+    ):
         try:
             decode(data)
         except ZnodeError:
@@ -375,7 +381,7 @@ def test_states_that_are_decoded_together_are_what_each_is_alone(contents):
     mzxid = np.arange(len(contents))
     together = partition_states.decoded(contents, mzxid)
     if together is not None:
-        alone = partition_states.States.of([znodes.state(one) for one in contents], mzxid.tolist())
+        alone = partition_states.States.of([znodes.parse_state(one) for one in contents], mzxid.tolist())
         for name in ("leader", "leader_epoch", "controller_epoch", "leader_recovery_state", "mzxid"):
             assert getattr(together, name).tolist() == getattr(alone, name).tolist()
         assert together.isr.arrow().to_pylist() == alone.isr.arrow().to_pylist()
@@ -388,7 +394,7 @@ def test_texts_from_anywhere_are_read_or_left_out(text, data):
     ensemble.parse_server_answer(text, 1, "zk")
     ensemble.odd_parts(text)
     command_vantages.parse_probe_output(text, [])
-    znodes.broker_id(text)
+    znodes.parse_broker_id(text)
     certificates.decode_certificate(data.hex(), "host")
 
 

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from kafka_audit.configuration.authorization import STANDARD, refusal, super_users
+from kafka_audit.configuration.authorization import STANDARD, authorizer_refusal, super_users
 from testbed.authorizers import ACL, AUTHORIZERS, compare, worlds
 
 SEED = random.SystemRandom().randrange(1_000_000)
@@ -36,10 +36,10 @@ def test_super_users_are_cut_as_java_cuts_them():
     ],
 )
 def test_what_an_authorizer_refuses_in_its_own_words(authorizer, settings, message):
-    told = refusal(authorizer, settings)
+    told = authorizer_refusal(authorizer, settings)
     assert told == (None if message is None else (next(iter(settings)), message))
 
 
 def test_blanks_around_a_yes_count_before_kafka_3_6():
-    assert refusal(ACL, {"allow.everyone.if.no.acl.found": "true "}, trims=False)
-    assert not refusal(ACL, {"allow.everyone.if.no.acl.found": "true "})
+    assert authorizer_refusal(ACL, {"allow.everyone.if.no.acl.found": "true "}, trims=False)
+    assert not authorizer_refusal(ACL, {"allow.everyone.if.no.acl.found": "true "})

@@ -10,7 +10,7 @@ import pyarrow as pa
 import sqlglot
 
 from kafka_audit.differences import files
-from kafka_audit.differences.alike import alike
+from kafka_audit.differences.alike import without_equal_views
 from kafka_audit.differences.found import Differences
 from kafka_audit.differences.tables import DIFFERENCES, GIVEN, ChosenSample, ListAge
 from kafka_audit.model.tables import LARGE, Row, Snapshot, columns
@@ -39,7 +39,7 @@ def in_duckdb(text: str) -> str:
 
 def measure(snapshots: Iterable[Snapshot], given: Mapping[str, Sequence[Row]]) -> dict[str, Differences]:
     """Return the differences of every snapshot that is given something; `snapshots` hold the previous ones too."""
-    same = alike(given)
+    same = without_equal_views(given)
     with connected(snapshots, same.given) as connection:
         found = _run(connection, same.given, DIFFERENCES)
     return {
@@ -82,7 +82,7 @@ def _run(
 ) -> dict[str, list[Row]]:
     modes = {row.kraft for rows in given.values() for row in rows if isinstance(row, ChosenSample)}
     for name in files.SHARED:
-        connection.execute(f"CREATE TABLE {name} AS {in_duckdb(files.shared(name, modes or {False}))}")
+        connection.execute(f"CREATE TABLE {name} AS {in_duckdb(files.shared_relation_sql(name, modes or {False}))}")
     found: dict[str, list[Row]] = defaultdict(list)
     for table in tables:
         names = [column.name for column in columns(table)]

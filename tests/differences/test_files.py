@@ -36,7 +36,7 @@ def empty():
     """A connection with all tables, and no row in them."""
     with in_duckdb.connected([], {}) as connection:
         for name in files.SHARED:
-            connection.execute(f"CREATE TABLE {name} AS {in_duckdb.in_duckdb(files.shared(name, {False, True}))}")
+            connection.execute(f"CREATE TABLE {name} AS {in_duckdb.in_duckdb(files.shared_relation_sql(name, {False, True}))}")
         yield connection
 
 

@@ -13,11 +13,11 @@ import pytest
 
 from kafka_audit.differences import class_archive, local_settings
 from kafka_audit.differences.class_archive import (
+    archive_java_options,
     class_archive_path,
     find_class_archive,
     is_private,
     is_wanted,
-    java_options,
     make,
 )
 from kafka_audit.model.errors import EngineError
@@ -51,7 +51,7 @@ def _accepted(monkeypatch, request):
             msg = "there is none"
             raise EngineError(msg)
 
-    monkeypatch.setattr(class_archive, "check", check)
+    monkeypatch.setattr(class_archive, "verify_archive", check)
 
 
 def made(environ, **how):
@@ -100,11 +100,11 @@ CHANGES = {
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_one_that_does_not_fit_is_not_found(environ, change):
     made(environ)
-    assert java_options(environ)
+    assert archive_java_options(environ)
     change(Path(environ["JAVA_HOME"]), Path(environ["SPARK_HOME"], "jars"))
     assert class_archive_path(environ).stem != ""
     assert find_class_archive(class_archive_path(environ)) is None
-    assert java_options(environ) == ""
+    assert archive_java_options(environ) == ""
 
 
 def test_other_options_are_another_archive(environ, monkeypatch):
@@ -124,7 +124,7 @@ NOWHERE = {
 @pytest.mark.parametrize(("told", "why"), NOWHERE.values(), ids=NOWHERE)
 def test_where_there_cannot_be_one_that_is_said_to_who_asks_and_to_no_run(environ, told, why):
     environ |= told
-    assert java_options(environ) == ""
+    assert archive_java_options(environ) == ""
     with pytest.raises(EngineError) as error:
         made(environ)
     assert why in str(error.value)
@@ -144,7 +144,7 @@ def test_it_is_found_again_and_used(environ):
     assert path.name == f"{class_archive_path(environ).stem}.{len(CONTENT)}.jsa"
     assert path.stat().st_mode & 0o777 == 0o600
     assert path.parent.stat().st_mode & 0o777 == 0o700
-    options = java_options(environ).split()
+    options = archive_java_options(environ).split()
     assert options[:2] == ["-Xshare:auto", f"-XX:SharedArchiveFile={path}"]
     assert not is_wanted(class_archive_path(environ))
 
@@ -161,7 +161,7 @@ def test_one_that_was_cut_short_is_not_used(environ):
     """A JVM would map what is not there, and crash."""
     path = made(environ)
     os.truncate(path, 100)
-    assert java_options(environ) == ""
+    assert archive_java_options(environ) == ""
     assert is_wanted(class_archive_path(environ))
 
 
@@ -182,9 +182,9 @@ def test_one_that_others_could_have_written_is_not_used(environ, reachable):
         mode = one.stat().st_mode
         for others in (0o020, 0o002):
             one.chmod(mode | others)
-            assert java_options(environ) == "", one
+            assert archive_java_options(environ) == "", one
         one.chmod(mode)
-        assert java_options(environ) != ""
+        assert archive_java_options(environ) != ""
 
 
 def test_one_of_another_user_is_not_used(environ):
@@ -192,7 +192,7 @@ def test_one_of_another_user_is_not_used(environ):
     if os.getuid():
         pytest.skip("only root gives files away")
     os.chown(path, 12345, -1)
-    assert java_options(environ) == ""
+    assert archive_java_options(environ) == ""
 
 
 def test_where_others_cannot_come_or_not_replace_their_rights_do_not_count(reachable):
@@ -217,7 +217,7 @@ def test_a_link_leads_to_what_is_looked_at(environ, tmp_path):
     """Who could turn the link could turn it after the look."""
     made(environ)
     (tmp_path / "link").symlink_to(tmp_path / "cache")
-    assert str(tmp_path / "cache") in java_options({**environ, "KAFKA_AUDIT_CACHE": str(tmp_path / "link")})
+    assert str(tmp_path / "cache") in archive_java_options({**environ, "KAFKA_AUDIT_CACHE": str(tmp_path / "link")})
 
 
 def test_two_at_once_make_one(environ):
@@ -260,7 +260,7 @@ def test_what_is_refused_gets_no_name(environ, monkeypatch):
         msg = "Java refuses the new class archive: Checksum verification failed."
         raise EngineError(msg)
 
-    monkeypatch.setattr(class_archive, "check", check)
+    monkeypatch.setattr(class_archive, "verify_archive", check)
     with pytest.raises(EngineError, match="Checksum"):
         made(environ)
     assert find_class_archive(class_archive_path(environ)) is None
@@ -290,7 +290,7 @@ def test_archives_that_were_not_used_for_longest_are_removed(environ):
 def test_the_time_of_the_last_use_is_kept(environ):
     path = made(environ)
     _touched(path)
-    java_options(environ)
+    archive_java_options(environ)
     assert path.stat().st_mtime > time.time() - 100
 
 
@@ -340,7 +340,7 @@ def test_java_uses_what_it_wrote(real, tmp_path):
     path = make(load, environ=real, wait=True)
     assert f"-spark-{pyspark.__version__}-" in path.name
     assert path.stat().st_size > 10_000_000
-    done = version(real, f"{java_options(real)} -Xlog:class+load:file={tmp_path / 'loaded'}")
+    done = version(real, f"{archive_java_options(real)} -Xlog:class+load:file={tmp_path / 'loaded'}")
     assert done.returncode == 0, done.stderr
     assert "org.apache.spark.deploy.SparkSubmit source: shared objects file (top)" in (tmp_path / "loaded").read_text()
     assert "[cds" not in done.stdout + done.stderr
@@ -360,10 +360,10 @@ def test_java_goes_on_without_one_that_it_refuses_and_says_nothing(real):
         write(new)
         new.chmod(0o600)
         with pytest.raises(EngineError, match="Java refuses the new class archive"):
-            class_archive.check(new, SPARK_HOME, real)
+            class_archive.verify_archive(new, SPARK_HOME, real)
         path = new.rename(where.folder / f"{where.stem}.{new.stat().st_size}.jsa")
-        assert str(path) in java_options(real)
-        done = version(real, java_options(real))
+        assert str(path) in archive_java_options(real)
+        done = version(real, archive_java_options(real))
         assert (done.returncode, done.stdout) == (0, "")
         assert "archive" not in done.stderr.lower()
         path.unlink()

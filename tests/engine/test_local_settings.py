@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from kafka_audit.differences.local_settings import java_options
+from kafka_audit.differences.local_settings import driver_java_options
 
 PLUGINS = Path(__file__).parents[2] / "plugins"
 
@@ -16,5 +16,5 @@ def test_they_need_no_pyspark():
 
 
 def test_java_is_told_a_file_that_is_there():
-    (url,) = (word.partition("=")[2] for word in java_options().split() if "log4j2" in word)
+    (url,) = (word.partition("=")[2] for word in driver_java_options().split() if "log4j2" in word)
     assert Path(unquote(urlsplit(url).path)).is_file()

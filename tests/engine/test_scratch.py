@@ -10,7 +10,7 @@ import time
 import pytest
 
 from kafka_audit.differences import scratch
-from kafka_audit.differences.local_settings import java_options
+from kafka_audit.differences.local_settings import driver_java_options
 from kafka_audit.differences.scratch import Scratch
 
 HOLD = (
@@ -61,10 +61,10 @@ def test_a_child_that_has_the_lock_keeps_the_folder(place):
     command = [sys.executable, "-c", "import sys; sys.stdin.read()"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=[one.lock]) as child:
         os.close(one.lock)  # as the kernel does when the run is killed
-        scratch.remove_leftovers()
+        scratch.remove_scratch_leftovers()
         assert list(place.iterdir()) == [one.path]
         child.communicate()
-    scratch.remove_leftovers()
+    scratch.remove_scratch_leftovers()
     assert list(place.iterdir()) == []
 
 
@@ -75,7 +75,7 @@ def test_links_of_others_are_not_followed(place, tmp_path_factory):
     locked = place / f"{scratch.PREFIX}lock-link"
     locked.mkdir()
     (locked / "lock").symlink_to(elsewhere / "file")
-    scratch.remove_leftovers()
+    scratch.remove_scratch_leftovers()
     assert (elsewhere / "file").read_text() == "x"
     assert locked.is_dir()
 
@@ -85,7 +85,7 @@ def test_logs_of_a_failed_spark_go_after_a_week(place):
     for name in ("old", "new"):
         (place / f"{scratch.LOG_PREFIX}{name}.log").touch()
     os.utime(place / f"{scratch.LOG_PREFIX}old.log", (week_ago, week_ago))
-    scratch.remove_leftovers()
+    scratch.remove_scratch_leftovers()
     assert [path.name for path in place.iterdir()] == [f"{scratch.LOG_PREFIX}new.log"]
 
 
@@ -98,5 +98,5 @@ def test_the_lock_is_taken_by_nobody_else():
 
 
 def test_java_keeps_its_files_there(place):
-    assert f'"-Djava.io.tmpdir={place}"' in java_options()
-    assert '"-Djava.io.tmpdir=/other place"' in java_options("/other place")
+    assert f'"-Djava.io.tmpdir={place}"' in driver_java_options()
+    assert '"-Djava.io.tmpdir=/other place"' in driver_java_options("/other place")

@@ -67,7 +67,7 @@ from kafka_audit.configuration.definitions import VERSIONS
 from kafka_audit.configuration.files import forms, jaas, java
 from kafka_audit.configuration.files.described import described
 from kafka_audit.configuration.principals import KerberosRules, MappingError, RulesError, SslRules, UnsupportedError
-from kafka_audit.configuration.starts import refusal
+from kafka_audit.configuration.starts import start_refusal
 from kafka_audit.lint import ignores, judging, members, places
 from kafka_audit.lint.reading import Source
 from kafka_audit.model import advertised_listeners
@@ -99,11 +99,11 @@ class Reader:
 
     def read(self, data):
         """Read an input outside of the boundary that would make any error a failed row, "otherwise report this line as a bug"."""
-        boundary, source_reads.unreadable = source_reads.unreadable, _unforeseen
+        boundary, source_reads.unexpected_failure = source_reads.unexpected_failure, _unforeseen
         try:
             return self.function(data)
         finally:
-            source_reads.unreadable = boundary
+            source_reads.unexpected_failure = boundary
 
 
 READERS: dict[str, Reader] = {}
@@ -290,18 +290,18 @@ def znode(data):
     which, content = data[0] % 8 if data else 0, data[1:]
     match which:
         case 0:
-            znodes.cluster_id(content).encode()
+            znodes.parse_cluster_id(content).encode()
         case 1:
-            struct.pack("!q", znodes.controller(content))
+            struct.pack("!q", znodes.parse_controller(content))
         case 2:
-            found = znodes.assignment(content)
+            found = znodes.parse_assignment(content)
             struct.pack("!q", max(found.replicas, default=0))
         case 3:
             together = partition_states.decoded([content, content], np.zeros(2, np.int64))
-            state = znodes.state(content)
+            state = znodes.parse_state(content)
             assert together is None or together.leader.tolist() == [state.leader] * 2
         case 4:
-            registration = znodes.broker(1, 0, content, _STAT)
+            registration = znodes.parse_registration(1, 0, content, _STAT)
             _stored((registration.broker, *registration.endpoints))
         case 5:
             struct.pack("!q", znodes.read_int(content))
@@ -384,7 +384,7 @@ def properties(data):
 def kafka_config(data):
     """KafkaConfig's word on server.properties, of one of the releases."""
     version = VERSIONS[data[0] % len(VERSIONS)] if data else VERSIONS[0]
-    refusal({key: one.value for key, one in java.parse_properties(data[1:]).items()}, version)
+    start_refusal({key: one.value for key, one in java.parse_properties(data[1:]).items()}, version)
 
 
 @_reader(words=words.LISTENERS)
@@ -398,7 +398,7 @@ def listeners(data):
 def _lint_form(name, data):
     found = forms.read_described(data, name)
     ignores.find_ignores(data, catalogue(), trailing=name.endswith(".yaml"))
-    text = places.lines(data)
+    text = places.file_lines(data)
     for broker in found:
         hidden = places.secrets(broker)
         for one in broker.properties.values():

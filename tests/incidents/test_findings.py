@@ -9,7 +9,7 @@ import pytest
 import small_cluster
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.found import Differences
-from kafka_audit.incidents.findings import conclude
+from kafka_audit.incidents.findings import findings_with_lifecycle
 from kafka_audit.incidents.remedies import what_to_do
 from kafka_audit.model.cluster import Mute
 from kafka_audit.model.errors import EngineError
@@ -47,7 +47,7 @@ def concluded(
     mutes: tuple[Mute, ...] = (),
 ) -> list[Finding]:
     view = small_cluster.view(small_cluster.snapshot(spec or {"brokers": {0: "a:9092"}}, NOW))
-    return list(conclude(view, judgements, mutes=mutes, previous_report=report, today=TODAY, checks=CHECKS))
+    return list(findings_with_lifecycle(view, judgements, mutes=mutes, previous_report=report, today=TODAY, checks=CHECKS))
 
 
 def report_of(judgements: list[Judgement], report: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -101,7 +101,7 @@ def test_a_headline_is_the_first_sentence_of_the_check_not_of_what_a_cluster_sup
     checks = {"KA105": small_cluster.check("KA105", says={Status.FAIL: "Broker {broker} lacks {missing}. Why: {reason}"})}
     view = small_cluster.view(small_cluster.snapshot({"brokers": {0: "a:9092"}}, NOW))
     told = judgement("KA105", "broker/2", evidence={"missing": "a. b; c"})
-    (finding,) = conclude(view, [told], mutes=(), previous_report=None, today=TODAY, checks=checks)
+    (finding,) = findings_with_lifecycle(view, [told], mutes=(), previous_report=None, today=TODAY, checks=checks)
     assert finding.summary == "Broker 2 lacks a. b; c"
 
 
@@ -122,7 +122,7 @@ def test_a_judgement_without_check_is_an_error_of_the_engine():
 def test_a_report_of_another_snapshot_is_refused():
     previous = Snapshot(snapshot_id=BEFORE, cluster="prod", cluster_id=small_cluster.CLUSTER_ID, rows=())
     with pytest.raises(EngineError, match=BEFORE):
-        conclude(
+        findings_with_lifecycle(
             ClusterView(previous, previous, Differences()),
             [],
             mutes=(),
@@ -155,7 +155,7 @@ def test_the_remedy_is_the_page_s_section_filled_with_evidence():
     assert what_to_do(check) == "Restart broker {broker}, not {anything} else.\n- look at `server.log`"
     view = ClusterView.of_files(small_cluster.snapshot({"brokers": {}}, NOW))
     arguments = {"mutes": (), "previous_report": None, "today": TODAY, "checks": {"KA105": check}}
-    finding = only(list(conclude(view, [judgement("KA105", "broker/2")], **arguments)))
+    finding = only(list(findings_with_lifecycle(view, [judgement("KA105", "broker/2")], **arguments)))
     assert finding.remediation.startswith("Restart broker 2, not {anything} else.")
 
 
@@ -171,7 +171,7 @@ def test_a_name_that_could_run_stands_in_no_command(host, shown):
     check = small_cluster.check("KA105", doc="X.\n\n## What to do\nAsk on {host}: `nc {host} 9092`")
     view = ClusterView.of_files(small_cluster.snapshot({"brokers": {}}, NOW))
     told = judgement("KA105", "broker/2", evidence={"host": host})
-    found = conclude(view, [told], mutes=(), previous_report=None, today=TODAY, checks={"KA105": check})
+    found = findings_with_lifecycle(view, [told], mutes=(), previous_report=None, today=TODAY, checks={"KA105": check})
     assert only(list(found)).remediation == f"Ask {shown}"
 
 
@@ -333,7 +333,9 @@ def test_earlier_failures_are_found_again_when_nobody_told_the_cluster_id():
     blind = Snapshot(snapshot_id=NOW, cluster="prod", cluster_id="unknown:prod", rows=())
     report = report_of([judgement("KA105", "broker/2")])
     view = ClusterView.of_files(blind)
-    found = conclude(view, [judgement("KA105", "broker/2")], mutes=(), previous_report=report, today=TODAY, checks=CHECKS)
+    found = findings_with_lifecycle(
+        view, [judgement("KA105", "broker/2")], mutes=(), previous_report=report, today=TODAY, checks=CHECKS
+    )
     assert only(list(found)).lifecycle is Lifecycle.ONGOING
 
 

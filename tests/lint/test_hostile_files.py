@@ -70,7 +70,7 @@ def busy(monkeypatch, module, name, poison, what):
 
 
 @pytest.mark.parametrize(("what", "words"), [("time", "took longer than 2."), ("memory", "needed more than")])
-@pytest.mark.parametrize(("module", "name"), [(reading.forms, "read_described"), (judging.members, "snapshot")])
+@pytest.mark.parametrize(("module", "name"), [(reading.forms, "read_described"), (judging.members, "snapshot_from_files")])
 def test_a_file_that_keeps_the_judge_busy_is_refused_and_the_others_are_judged(  # noqa: PLR0913, PLR0917 -- fixtures
     folder, capsys, monkeypatch, module, name, what, words
 ):
@@ -88,8 +88,10 @@ def test_files_that_keep_the_judge_busy_together_are_refused_together(folder, ca
     (folder / "other.properties").write_text(GOOD.replace("=7", "=8"))
     (folder / "third.properties").write_text(GOOD.replace("zk:", "another:"))
     monkeypatch.setattr(files, "SECONDS", 2.0)
-    own = judging.members.snapshot
-    monkeypatch.setattr(judging.members, "snapshot", lambda group, key: time.sleep(60) if len(group) > 1 else own(group, key))
+    own = judging.members.snapshot_from_files
+    monkeypatch.setattr(
+        judging.members, "snapshot_from_files", lambda group, key: time.sleep(60) if len(group) > 1 else own(group, key)
+    )
     code, paths, said = linted(capsys, ".")
     assert (code, paths) == (2, ["third.properties"])
     assert "good.properties: the check with 1 other files of its cluster took longer than 2." in said

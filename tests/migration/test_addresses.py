@@ -19,11 +19,11 @@ KRAFT = {"brokers": {0: "k:9092"}, "views": {0: "full"}, "mode": "kraft", "zooke
 
 
 def proposed(*lines, cluster=CLUSTER):
-    return addresses.endpoints(addresses.parse_addresses(lines), small_cluster.view(cluster))
+    return addresses.proposed_registrations(addresses.parse_addresses(lines), small_cluster.view(cluster))
 
 
 def told(endpoints):
-    return [(one.broker_id, one.listener, addresses.written(one)) for one in endpoints]
+    return [(one.broker_id, one.listener, addresses.address_text(one)) for one in endpoints]
 
 
 def test_a_line_is_about_one_broker_or_about_all():
@@ -56,7 +56,7 @@ def test_a_line_that_makes_no_sense_is_named(line, says):
 def test_what_is_advertised_already_is_nothing_new():
     view = small_cluster.view(CLUSTER)
     found = proposed("0: CLIENT://10.99.0.10:9092", "1: CLIENT://10.99.0.11:9192")
-    assert told(addresses.new(found, view)) == [(1, "CLIENT", "10.99.0.11:9192")]
+    assert told(addresses.new_endpoints(found, view)) == [(1, "CLIENT", "10.99.0.11:9192")]
     assert addresses.afterwards(found, view) == (
         ["Broker 1 does not advertise the proposed CLIENT://10.99.0.11:9192."],
         [],
@@ -66,7 +66,7 @@ def test_what_is_advertised_already_is_nothing_new():
 def test_names_of_hosts_and_listeners_have_no_case():
     found = proposed("0: client://K0.Example.COM:9092")
     cluster = CLUSTER | {"brokers": CLUSTER["brokers"] | {0: {"CLIENT": "k0.example.com:9092"}}}
-    assert addresses.new(found, small_cluster.view(cluster)) == ()
+    assert addresses.new_endpoints(found, small_cluster.view(cluster)) == ()
     assert found[0].listener == "CLIENT"
 
 
@@ -80,7 +80,7 @@ def test_what_nobody_told_is_not_called_undone():
 @pytest.mark.parametrize("cluster", [CLUSTER, KRAFT | {"configs": {0: {"advertised.listeners": "CLIENT://k:9092"}}}])
 def test_checks_of_registrations_judge_what_is_proposed_with_and_without_zookeeper(cluster):
     view = small_cluster.view(cluster)
-    after = addresses.advertised(proposed("0: CLIENT://k:9092", "0: INTERNAL://0.0.0.0:9094", cluster=cluster), (), view)
+    after = addresses.view_with_proposed(proposed("0: CLIENT://k:9092", "0: INTERNAL://0.0.0.0:9094", cluster=cluster), (), view)
     failed = {one.resource for one in judge(after, {"KA303": catalogue()["KA303"]}) if one.status is Status.FAIL}
     assert "broker/0/listener/INTERNAL" in failed
 
@@ -88,7 +88,7 @@ def test_checks_of_registrations_judge_what_is_proposed_with_and_without_zookeep
 def test_without_zookeeper_an_address_that_a_silent_broker_has_is_taken():
     cluster = KRAFT | {"brokers": {0: "k:9092", 2: "k2:9092"}}
     view = small_cluster.view(cluster)
-    after = addresses.advertised(proposed("0: PLAINTEXT://k2:9092", cluster=cluster), (), view)
+    after = addresses.view_with_proposed(proposed("0: PLAINTEXT://k2:9092", cluster=cluster), (), view)
     failed = {one.resource for one in judge(after, {"KA304": catalogue()["KA304"]}) if one.status is Status.FAIL}
     assert "broker/2/listener/PLAINTEXT" in failed
 
@@ -102,7 +102,7 @@ def test_two_addresses_for_one_listener_of_a_broker_are_a_blocker():
 def test_without_zookeeper_settings_tell_what_is_advertised():
     cluster = KRAFT | {"configs": {0: {"advertised.listeners": "CLIENT://k:9092,INTERNAL://k:9094"}}}
     found = proposed("0: CLIENT://k:9092, INTERNAL://elsewhere:9094", cluster=cluster)
-    assert told(addresses.new(found, small_cluster.view(cluster))) == [(0, "INTERNAL", "elsewhere:9094")]
+    assert told(addresses.new_endpoints(found, small_cluster.view(cluster))) == [(0, "INTERNAL", "elsewhere:9094")]
 
 
 def test_a_broker_or_a_listener_that_is_not_there_is_a_blocker():

@@ -50,7 +50,7 @@ def test_what_changed_besides_is_not(compare):
     )
     assert report["verdict"] == "not as expected"
     assert [one["resource"] for one in report["not_meant"]] == ["broker/1/config/log.retention.hours", "cluster"]
-    told = plain_text.after(report, width=100)
+    told = plain_text.after_change_text(report, width=100)
     assert "NOT EXPECTED (2)\n    config broker/1/config/log.retention.hours: 168 -> 1" in told
 
 

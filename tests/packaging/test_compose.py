@@ -18,7 +18,7 @@ from airflow_environment import ROOT
 from kafka_audit import settings
 from kafka_audit.airflow import environment as deployment
 from kafka_audit.airflow import submit
-from kafka_audit.configuration.starts import refusal
+from kafka_audit.configuration.starts import start_refusal
 from testbed import airflow_home, airflow_server
 from testbed.airflow_home import AirflowHome
 
@@ -298,7 +298,7 @@ def test_kafka_accepts_the_brokers_to_play_with():
         assert start.endswith("kafka-server-start.sh")
         assert words[::2] == ["--override"] * (len(words) // 2)
         told = dict(word.split("=", 1) for word in words[1::2])
-        assert refusal(told, one["image"].partition("@")[0].partition(":")[2]) is None
+        assert start_refusal(told, one["image"].partition("@")[0].partition(":")[2]) is None
         assert (told["broker.id"], told["advertised.listeners"]) == (str(number), f"PLAINTEXT://{name}:9092")
 
 

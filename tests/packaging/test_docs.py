@@ -42,7 +42,7 @@ def test_make_docs_writes_a_page_for_each_check(tmp_path):
 
 def test_the_pages_of_checks_are_the_checks(tmp_path):
     """`make docs` writes them anew; links lead to them, so they are kept."""
-    docs.write(tmp_path)
+    docs.write_docs(tmp_path)
     written = {page.name: page.read_text(encoding="utf-8") for page in (tmp_path / "checks").iterdir()}
     kept = {page.name: page.read_text(encoding="utf-8") for page in (DOCS / "checks").iterdir()}
     assert {name for name in written.keys() | kept if written.get(name) != kept.get(name)} == set(), "make docs"

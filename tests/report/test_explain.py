@@ -68,7 +68,7 @@ def test_a_wrong_word_gets_the_nearest_check(word, said):
 
 def test_a_page_reads_well_at_60_columns(tmp_path):
     assert (
-        explain.page(CHECKS["KA101"], width=60, color=False, cases=tmp_path)
+        explain.check_text(CHECKS["KA101"], width=60, color=False, cases=tmp_path)
         == """\
 KA101 stale_leader  (CRITICAL, metadata, since 0.1.0)
 
@@ -107,8 +107,8 @@ def test_only_words_that_a_page_uses_are_explained():
 
 
 def test_colour_marks_headings_and_changes_no_word(tmp_path):
-    plain = explain.page(CHECKS["KA101"], width=80, color=False, cases=tmp_path)
-    painted = explain.page(CHECKS["KA101"], width=80, color=True, cases=tmp_path)
+    plain = explain.check_text(CHECKS["KA101"], width=80, color=False, cases=tmp_path)
+    painted = explain.check_text(CHECKS["KA101"], width=80, color=True, cases=tmp_path)
     assert "\x1b[1mWhy it matters\x1b[0m" in painted
     assert painted.replace("\x1b[1m", "").replace("\x1b[0m", "") == plain
 
@@ -132,7 +132,7 @@ cases:
   two_are_stale:
     expect: [{resource: broker/2}]
 """)
-    page = explain.page(CHECKS["KA101"], width=80, color=False, cases=tmp_path)
+    page = explain.check_text(CHECKS["KA101"], width=80, color=False, cases=tmp_path)
     assert (
         page.partition("Example that fails\n")[2]
         == """\
@@ -145,7 +145,7 @@ cases:
 
 
 def test_the_list_is_by_family_one_line_each_and_fits():
-    text = explain.listing(CHECKS, width=50, color=False)
+    text = explain.catalogue_text(CHECKS, width=50, color=False)
     assert (
         text
         == """\

@@ -12,7 +12,7 @@ ONE = {"brokers": {0: "a:9092"}, "views": {0: "full"}}
 
 def test_markdown_has_the_headline_the_commands_and_the_picture(audited):
     document, _ = audited("cut_off", "one_broker_measured")
-    text = markdown.render(document)
+    text = markdown.markdown_report(document)
     assert text.startswith("# Broker 2 is cut off")
     for step in document["incidents"][0]["remediation"]:
         assert all(f"   {command}\n" in text for command in step["commands"])
@@ -41,13 +41,13 @@ def test_a_string_of_a_cluster_is_no_markup(string, shown):
 def test_a_fence_cannot_be_closed_from_within(audited):
     document, _ = audited("cut_off", "one_broker_measured")
     document["incidents"][0]["remediation"][0]["commands"] = ["echo ````"]
-    assert "`````sh\n   echo ````\n   `````" in markdown.render(document)
+    assert "`````sh\n   echo ````\n   `````" in markdown.markdown_report(document)
 
 
 def test_a_storm_is_cut_and_counted(told):
     findings = [small_cluster.finding("KA601", f"topic/t-{n}/partition/0", severity="HIGH") for n in range(5000)]
     document, _ = told(findings, ONE)
-    text = markdown.render(document)
+    text = markdown.markdown_report(document)
     assert f"and {5000 - markdown.MOST_FINDINGS} more findings, in findings.json." in text
     assert len(text) < 200_000
 

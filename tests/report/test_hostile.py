@@ -74,13 +74,13 @@ def test_what_sarif_shows(document):
 
 
 def test_an_honest_message_of_sarif_reads_as_it_is():
-    assert sarif.message(r"C:\kafka on b1:9092, {0} 5 %") == {"text": r"C:\kafka on b1:9092, {0} 5 %"}
-    assert sarif.message("at [::1]:9092") == {"text": r"at \[::1\]:9092"}
+    assert sarif.sarif_message(r"C:\kafka on b1:9092, {0} 5 %") == {"text": r"C:\kafka on b1:9092, {0} 5 %"}
+    assert sarif.sarif_message("at [::1]:9092") == {"text": r"at \[::1\]:9092"}
 
 
 @pytest.mark.parametrize("form", ["text", "json", "sarif", "md"])
 def test_no_line_of_stdout_gives_an_order_to_a_build_server(document, form, capsys):
-    text = terminal.render(document, width=100, color=False) if form == "text" else formats.FILES[form](document)
+    text = terminal.terminal_report(document, width=100, color=False) if form == "text" else formats.FILES[form](document)
     console.write_result(text)
     shown = capsys.readouterr().out
     assert hostile.orders(shown) == []
@@ -106,7 +106,7 @@ def test_honest_lines_stay_as_they_are(honest):
 
 
 def test_the_terminal(document):
-    page = terminal.render(document, width=100, color=False)
+    page = terminal.terminal_report(document, width=100, color=False)
     assert hostile.unshown(page) == set()
     assert "x" * 5000 not in page
     assert len(page) < hostile.MOST_BYTES

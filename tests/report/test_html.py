@@ -104,7 +104,7 @@ class Shown(HTMLParser):
 
 
 def whole(document, **address):
-    return Shown(cluster.render(document, AROUND, wanted=Wanted.of(address)))
+    return Shown(cluster.cluster_page(document, AROUND, wanted=Wanted.of(address)))
 
 
 def test_the_answer_is_the_headline_and_everything_of_an_incident_is_there(audited):
@@ -171,10 +171,10 @@ def test_a_string_of_a_cluster_is_text_wherever_it_stands(told, string):
     digest = condense(document)
     compared = timeline.compare_reports(document, document, [digest])
     rendered = [
-        cluster.render(document, AROUND, wanted=Wanted(words=string[:100])),
+        cluster.cluster_page(document, AROUND, wanted=Wanted(words=string[:100])),
         cluster.standalone(document),
-        pages.overview([pages.Glance(cluster="prod", link="clusters/prod", digests=[digest])], now=NOW, up="./"),
-        pages.history(
+        pages.overview_page([pages.Glance(cluster="prod", link="clusters/prod", digests=[digest])], now=NOW, up="./"),
+        pages.history_page(
             string,
             [digest],
             up="../",
@@ -183,7 +183,7 @@ def test_a_string_of_a_cluster_is_text_wherever_it_stands(told, string):
             ends=(digest, digest),
             problems=[string],
         ),
-        pages.notice(string, string, up="./"),
+        pages.notice_page(string, string, up="./"),
     ]
     for page in rendered:
         shown = Shown(page)
@@ -202,7 +202,7 @@ def test_a_hostile_name_is_told_in_full_not_dropped(told):
 def test_five_thousand_findings_are_paged_and_the_file_stays_small(told):
     findings = [small_cluster.finding("KA601", f"topic/t-{n}/partition/0", severity="HIGH") for n in range(5000)]
     document, _ = told(findings, ONE)
-    page = cluster.render(document, AROUND, wanted=Wanted(page=3))
+    page = cluster.cluster_page(document, AROUND, wanted=Wanted(page=3))
     assert "201 to 300 of 5000 findings" in Shown(page).says()
     assert len(page) < 250_000
     file = cluster.standalone(document)
@@ -237,13 +237,13 @@ FILTERED = [
 )
 def test_the_address_filters(told, address, codes):
     document, _ = told(FILTERED, {**ONE, "brokers": {0: "a:9092", 2: "c:9092"}})
-    page = filters.listed(document, Wanted.of(address))
+    page = filters.findings_page(document, Wanted.of(address))
     assert sorted(row["code"] for row in page.rows) == sorted(codes)
 
 
 def test_a_page_beyond_the_last_is_the_last(told):
     document, _ = told(FILTERED, ONE)
-    assert filters.listed(document, Wanted(page=99), per_page=2).number == 2
+    assert filters.findings_page(document, Wanted(page=99), per_page=2).number == 2
 
 
 def test_sixty_brokers_fold_to_what_differs():
@@ -298,7 +298,7 @@ def test_nothing_asked_is_no_picture():
 
 def test_the_views_are_shown_where_they_differ_and_marked(audited):
     document, _ = audited("cut_off", "one_broker_measured")
-    page = cluster.render(document, AROUND, wanted=Wanted())
+    page = cluster.cluster_page(document, AROUND, wanted=Wanted())
     assert 'class="id differs"' in page
     assert "Views, side by side" in whole(document).says()
     document["views"]["columns"] = document["views"]["columns"][:1]
@@ -325,7 +325,7 @@ def test_the_overview_counts_what_is_broken_and_what_is_not_known(audited, told)
     reads = [{"observer": "broker:0"}]
     clear, _ = told([], {**ONE, "reads": reads})
     glances = [glance("quiet", clear), glance("payments", broken), pages.Glance(cluster="new", link="", digests=[])]
-    says = Shown(pages.overview(glances, now=NOW, up="./")).says()
+    says = Shown(pages.overview_page(glances, now=NOW, up="./")).says()
     assert "1 of 3 clusters has an incident; 1 not judged" in says
     assert says.index("payments") < says.index("never audited") < says.index("quiet")
 
@@ -335,8 +335,8 @@ def test_a_report_that_should_have_been_followed_by_others_is_stale(told):
     times = [f"2026-09-14T{hour:02}:00:00Z" for hour in (6, 5, 4, 3, 2)]
     digests = [condense({**clear, "finished_at": at}) for at in times]
     one = pages.Glance(cluster="prod", link="clusters/prod", digests=digests)
-    assert "stale" in pages.overview([one], now=NOW, up="./")
-    assert "stale" not in pages.overview([one], now=datetime(2026, 9, 14, 8, 0, tzinfo=UTC), up="./")
+    assert "stale" in pages.overview_page([one], now=NOW, up="./")
+    assert "stale" not in pages.overview_page([one], now=datetime(2026, 9, 14, 8, 0, tzinfo=UTC), up="./")
 
 
 def three(told):
@@ -380,10 +380,10 @@ def test_changes_between_any_two_add_up(told):
 
 def test_the_catalogue_has_a_page_for_every_check():
     checks = catalogue()
-    listing = Shown(pages.catalogue(checks, [], up="./"))
+    listing = Shown(pages.catalogue_page(checks, [], up="./"))
     for code, check in checks.items():
         assert f"./checks/{code}" in listing.links
-        page = Shown(pages.check(check, up="../"))
+        page = Shown(pages.check_page(check, up="../"))
         assert check.code in page.says()
         assert set(page.tags) <= ALLOWED
 
@@ -397,7 +397,7 @@ def test_old_reports_without_groups_and_storms_with_them(audited):
 
 
 def test_escaped_text_reads_as_it_is(told):
-    page = cluster.render(hostile_document(told, "a & b < c"), AROUND, wanted=Wanted())
+    page = cluster.cluster_page(hostile_document(told, "a & b < c"), AROUND, wanted=Wanted())
     assert escaping.escape("a & b < c") in page
 
 
@@ -405,17 +405,19 @@ def test_an_audit_that_came_to_no_report_is_no_good_news(told):
     clear, _ = told([], {**ONE, "reads": [{"observer": "broker:0"}]})
     failed = pages.Failed(task="collect", run="x", at=datetime(2026, 9, 14, 18, 2, tzinfo=UTC))
     one = pages.Glance(cluster="prod", link="clusters/prod", digests=[condense(clear)], failed=failed, run_link="/dags/x")
-    says = Shown(pages.overview([one], now=NOW, up="./")).says()
+    says = Shown(pages.overview_page([one], now=NOW, up="./")).says()
     assert "No incident in 1 cluster; 1 not judged" in says
     assert "the run of 14 Sep 18:02 UTC has no report, because its task collect failed. Last report: Clear" in says
     earlier = pages.Failed(task="collect", run="x", at=datetime(2026, 9, 14, 17, 0, tzinfo=UTC))
     healed = pages.Glance(cluster="prod", link="clusters/prod", digests=[condense(clear)], failed=earlier)
-    assert "has no report" not in pages.overview([healed], now=NOW, up="./")
+    assert "has no report" not in pages.overview_page([healed], now=NOW, up="./")
 
 
 def test_an_incident_stays_one_when_nobody_looks_any_more(audited):
     broken, _ = audited("cut_off", "one_broker_measured")
     digests = [condense({**broken, "finished_at": f"2026-09-14T{hour:02}:00:00Z"}) for hour in (6, 5, 4, 3, 2)]
-    says = Shown(pages.overview([pages.Glance(cluster="prod", link="clusters/prod", digests=digests)], now=NOW, up="./")).says()
+    says = Shown(
+        pages.overview_page([pages.Glance(cluster="prod", link="clusters/prod", digests=digests)], now=NOW, up="./")
+    ).says()
     assert "1 of 1 cluster has an incident" in says
     assert "12 audits missed" in says

@@ -69,7 +69,7 @@ def test_equal_rows_and_columns_are_folded_above_twelve_brokers():
     many = {n: f"b{n}:9092" for n in range(60)}
     views = dict.fromkeys(many, "full") | {7: "empty"}
     probes = [{"to": n, "fails": "tcp"} if n in {7, 8} else {"to": n} for n in many]
-    lines = matrix.lines(built(brokers=many, views=views, probes=probes).as_dict(), 100)
+    lines = matrix.matrix_lines(built(brokers=many, views=views, probes=probes).as_dict(), 100)
     assert lines == [
         "                      broker  0-6, 9-59  7, 8",
         "brokers 0-6, 8-59, zookeeper  .          .         T  tcp: failed",
@@ -81,7 +81,7 @@ def test_equal_rows_and_columns_are_folded_above_twelve_brokers():
 def test_scattered_ids_are_spelt_out_below_a_table_that_fits_the_terminal():
     many = {n: f"b{n}:9092" for n in range(60)}
     views = {n: "empty" if n % 7 == 3 or n % 5 == 0 else "full" for n in many}
-    lines = matrix.lines(built(brokers=many, views=views).as_dict(), 80)
+    lines = matrix.matrix_lines(built(brokers=many, views=views).as_dict(), 80)
     assert max(map(len, lines)) <= 80
     assert lines[1].split("  ")[0] == "brokers 1 … 58 (41), zookeeper"
     spelt = " ".join(line.strip() for line in lines)
@@ -90,13 +90,13 @@ def test_scattered_ids_are_spelt_out_below_a_table_that_fits_the_terminal():
 
 def test_a_long_reason_is_wrapped_in_the_legend():
     probes = [{"to": 1, "from": 0, "fails": "tcp", "error": "no route " * 15}]
-    lines = matrix.lines(built(brokers=THREE, views={0: "full", 1: "full", 2: "full"}, probes=probes).as_dict(), 60)
+    lines = matrix.matrix_lines(built(brokers=THREE, views={0: "full", 1: "full", 2: "full"}, probes=probes).as_dict(), 60)
     assert max(map(len, lines)) <= 60
 
 
 def test_twelve_brokers_are_not_folded():
     many = {n: f"b{n}:9092" for n in range(12)}
-    lines = matrix.lines(built(brokers=many, views=dict.fromkeys(many, "full")).as_dict(), 100)
+    lines = matrix.matrix_lines(built(brokers=many, views=dict.fromkeys(many, "full")).as_dict(), 100)
     assert [line.split()[0] for line in lines] == ["broker", "zookeeper", *["broker"] * 12]
 
 
@@ -110,4 +110,4 @@ def test_the_same_in_words():
 
 
 def test_without_brokers_there_is_no_picture():
-    assert matrix.lines(built(brokers={}).as_dict(), 100) == []
+    assert matrix.matrix_lines(built(brokers={}).as_dict(), 100) == []

@@ -36,11 +36,11 @@ def test_a_row_counts_each_layer_and_names_who_stops_where():
 def test_what_was_not_seen_is_not_called_failed():
     (row,) = built(brokers=TWO, probes=[{"to": 0, "listener": "CLIENT", "unknown": "dns", "needs": "an executor with queues"}])
     assert row["stops"] == [{"layer": "dns", "outcome": "unknown", "error": "an executor with queues", "brokers": [0]}]
-    assert "not known, an executor with queues" in reach.lines([row], 100)[1]
+    assert "not known, an executor with queues" in reach.reach_lines([row], 100)[1]
 
 
 def test_the_table_is_quiet_where_all_is_open():
-    assert reach.lines(built(brokers=TWO, probes=[{"to": b, "listener": "CLIENT"} for b in TWO]), 100) == []
+    assert reach.reach_lines(built(brokers=TWO, probes=[{"to": b, "listener": "CLIENT"} for b in TWO]), 100) == []
 
 
 def test_sixty_brokers_are_a_row_for_each_way_in_which_they_differ():
@@ -54,14 +54,14 @@ def test_sixty_brokers_are_a_row_for_each_way_in_which_they_differ():
     ]
     rows = built(brokers=many, probes=probes)
     assert len(rows) == 62
-    assert reach.lines(rows, 110) == [
+    assert reach.reach_lines(rows, 110) == [
         "from           listener  dns       tcp       api       stops at",
         "worker         CLIENT    0 of 60   -         -         dns of 0-59: name or service not known",
         "brokers 31-59  INTERNAL  60 of 60  58 of 60  58 of 58  tcp of 7, 8: timeout",
         "pod            CLIENT    60 of 60  60 of 60  60 of 60  nothing",
         "brokers 0-30   INTERNAL  60 of 60  60 of 60  60 of 60  nothing",
     ]
-    assert max(map(len, reach.lines(rows, 60))) <= 60
+    assert max(map(len, reach.reach_lines(rows, 60))) <= 60
 
 
 def test_a_hostile_name_moves_nothing():

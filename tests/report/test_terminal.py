@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 import small_cluster
-from kafka_audit.report.terminal import render
+from kafka_audit.report.terminal import terminal_report
 
 HERE = Path(__file__).parent
 CASES = [
@@ -23,7 +23,7 @@ ANSI = re.compile(r"\x1b\[[\d;]*m")
 
 
 def page(document, _snapshot, width=100, *, color=False):
-    return render(document, width=width, color=color)
+    return terminal_report(document, width=width, color=color)
 
 
 @pytest.mark.parametrize(("family", "name"), [("cut_off", "one_broker_measured"), ("undecided", "some_are_ruled_out")])

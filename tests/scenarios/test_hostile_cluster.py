@@ -105,7 +105,9 @@ def test_every_file_shows_text(audit):
 
 
 def test_page_mail_and_slack_show_text(audit):
-    hostile.harmless(cluster_page.render(audit.report, cluster_page.Around(up="../", here="../clusters/files"), wanted=Wanted()))
+    hostile.harmless(
+        cluster_page.cluster_page(audit.report, cluster_page.Around(up="../", here="../clusters/files"), wanted=Wanted())
+    )
     result = AuditResult(cluster="files", document=audit.report)
     events, _ = decide_alert(DedupeState(), result, datetime.now(UTC), AlertLimits())
     sent = messages.messages(events, result, Links())

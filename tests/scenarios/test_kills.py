@@ -122,11 +122,11 @@ class Audits:
     def asked(self, step):
         """Do what the tasks before a step do; return what it is given: `compare` a snapshot, `report` a run with its answer."""
         store = self.stores[step]
-        snapshot_id = audit.collect(self.described, store, lambda _: None)
+        snapshot_id = audit.publish_snapshot(self.described, store, lambda _: None)
         if step == "compare":
             return snapshot_id
         run_id = f"run-{uuid.uuid4().hex[:6]}"
-        audit.request(store, [snapshot_id], None, run_id)
+        audit.prepare_request(store, [snapshot_id], None, run_id)
         answer(store, run_id)
         return run_id
 
@@ -139,7 +139,7 @@ class Audits:
         process.stdout.close()
         self.lasted[kind] = time.monotonic() - began
         if kind == "compare":
-            audit.conclude(self.stores[kind], self.compared.read_text(), {})
+            audit.write_reports(self.stores[kind], self.compared.read_text(), {})
         if kind != "collect":
             self.judged(kind)
 
@@ -219,7 +219,7 @@ class Audits:
             os.utime(one, (week_ago, week_ago))
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("tempfile.tempdir", str(self.victims.temporary))
-            scratch.remove_leftovers()
+            scratch.remove_scratch_leftovers()
         assert list(self.victims.temporary.iterdir()) == []
 
 

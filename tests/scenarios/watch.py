@@ -35,9 +35,9 @@ class Watch(Audits):
         ids = [step.snapshot for step in self.steps]
         before = dict(zip(ids, [None, *ids], strict=False))
         with SparkBehind() as spark:
-            audit.request(store, ids, before, run)
+            audit.prepare_request(store, ids, before, run)
             spark.answer(store.root, run)
-        documents = audit.conclude(store, run, settings.load(str(self._file("far"))), show_all=True)
+        documents = audit.write_reports(store, run, settings.load(str(self._file("far"))), show_all=True)
         for step, document in zip(self.steps, documents, strict=True):
             step.report = document
         return self.steps

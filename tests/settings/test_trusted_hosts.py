@@ -6,7 +6,7 @@ import pytest
 
 from kafka_audit import settings
 from kafka_audit.model.errors import UsageError
-from kafka_audit.model.trusted_hosts import is_name, line, normal_host, parse_trusted_hosts
+from kafka_audit.model.trusted_hosts import is_name, normal_host, parse_trusted_hosts, trusted_hosts_line
 
 MATCHES = {
     "b1.kafka.corp": (
@@ -155,7 +155,7 @@ def test_no_host_makes_a_pattern_take_long():
 
 
 def test_the_line_of_hosts_holds_each_once_and_nothing_else():
-    assert line(["b1", "B1.", "x y", "::1"]) == 'trusted_hosts: ["b1", "::1"]'
+    assert trusted_hosts_line(["b1", "B1.", "x y", "::1"]) == 'trusted_hosts: ["b1", "::1"]'
 
 
 def test_a_name_in_another_alphabet_is_no_name_of_the_file():

@@ -123,12 +123,12 @@ def auditor(folder):
         described = settings.load(str(folder / "clusters.yaml"))["soak"]
         nobody = contextlib.nullcontext(SimpleNamespace(answer=in_duckdb))
         with SparkBehind() if asked["spark"] else nobody as spark:
-            snapshot_id = audit.collect(described, store, lambda _: None)
+            snapshot_id = audit.publish_snapshot(described, store, lambda _: None)
             collected = time.monotonic() - began
             run_id = f"soak-{time.time_ns()}"
-            audit.request(store, [snapshot_id], None, run_id)
+            audit.prepare_request(store, [snapshot_id], None, run_id)
             spark.answer(store.root, run_id)
-            (document,) = audit.conclude(store, run_id, {"soak": described})
+            (document,) = audit.write_reports(store, run_id, {"soak": described})
         result = AuditResult(cluster="soak", document=document)
         delivery.deliver(channel, "soak", result, Links(), limits=AlertLimits(), store_root=store.root)
         failed = [f for f in document["findings"] if gate.fails_gate(f, gate.severity_of("high"))]

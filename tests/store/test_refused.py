@@ -125,10 +125,10 @@ _SAMPLES = {"bigint": 1, "string": "x", "double": 1.0, "boolean": True, "array<b
 def test_the_read_that_fails_is_one_that_checks_of_the_table_ask_for(table):
     """Else a check would pass by rows that are not there."""
     row = table(**{one.name: _SAMPLES[one.sql_type] for one in columns(table)})
-    (read,) = refused.failed([], [(row, "words")])
+    (read,) = refused.reads_with_lost_rows([], [(row, "words")])
     assert _SOURCE[table](read) or table.table() == "scram_user"
     if hasattr(row, "observer") and table.table() in {"acl_holder", "topic_config", "reassignment"}:
-        (read,) = refused.failed([], [(replace(row, observer="zookeeper"), "words")])
+        (read,) = refused.reads_with_lost_rows([], [(replace(row, observer="zookeeper"), "words")])
         assert read.observer == "zookeeper"
         assert _SOURCE[table](read)
 

@@ -28,7 +28,7 @@ ALL_CLUSTERS = "_audit"
 """Name of the dedupe state on runs that audited no cluster; no cluster's name starts with an underscore."""
 
 
-def send(channel: Channel, context: Mapping[str, Any], *, failed: bool) -> None:
+def send_alert(channel: Channel, context: Mapping[str, Any], *, failed: bool) -> None:
     """Send what the end of a task calls for, if the channel is set up. The context of a killed task has no exception.
 
     Raises:
@@ -51,7 +51,7 @@ def send_to_each(channels: Iterable[Channel], context: Mapping[str, Any], *, fai
     for channel in channels:
         failures: tuple[type[Exception], ...] = (UsageError, *channel.failures)
         try:
-            send(channel, context, failed=failed)
+            send_alert(channel, context, failed=failed)
         except failures as error:
             errors.append(error)
     if errors:

@@ -14,7 +14,7 @@ CLEAN = AssetAlias(name="kafka_audit_clean", group="kafka_audit")
 """Stand for the assets of all clusters: which there are, the cluster file says when the DAG runs, not when it is parsed."""
 
 
-def audited(cluster: str) -> Asset:
+def audited_asset(cluster: str) -> Asset:
     """Return what is updated by each audit that judged a cluster."""
     return _asset(cluster, "audited")
 
@@ -29,7 +29,7 @@ def _asset(cluster: str, kind: str) -> Asset:
     return Asset(name=f"kafka_audit/{cluster}/{kind}", uri=f"x-kafka-audit://{cluster}/{kind}", group="kafka_audit")
 
 
-def summary(document: Mapping[str, Any]) -> dict[str, Any]:
+def event_summary(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return what an event says of a report; numbers, ids and headlines only."""
     counts, coverage = document["counts"], document["coverage"]
     return {
@@ -47,4 +47,4 @@ def summary(document: Mapping[str, Any]) -> dict[str, Any]:
 
 def add_asset_event(events: Any, alias: AssetAlias, asset: Asset, document: Mapping[str, Any]) -> None:  # noqa: ANN401 -- Airflow's outlet_events
     """Add an event to those that a task leaves when it succeeds."""
-    events[alias].add(asset, extra=summary(document))
+    events[alias].add(asset, extra=event_summary(document))

@@ -19,28 +19,28 @@ def by_mail(context: Mapping[str, Any]) -> None:
     """Send the alerts on a failure to the addresses in the extra `to` of the connection `kafka_audit_smtp`, if there is one."""
     from kafka_audit.airflow import alert_channels, alerts  # noqa: PLC0415 -- see above
 
-    alerts.send(alert_channels.BY_MAIL, context, failed=True)
+    alerts.send_alert(alert_channels.BY_MAIL, context, failed=True)
 
 
 def by_slack(context: Mapping[str, Any]) -> None:
     """Send the alerts on a failure to the incoming webhook of the connection `kafka_audit_slack`, if there is one."""
     from kafka_audit.airflow import alert_channels, alerts  # noqa: PLC0415 -- see above
 
-    alerts.send(alert_channels.BY_SLACK, context, failed=True)
+    alerts.send_alert(alert_channels.BY_SLACK, context, failed=True)
 
 
 def end_by_mail(context: Mapping[str, Any]) -> None:
     """Mail the end of what a success ends."""
     from kafka_audit.airflow import alert_channels, alerts  # noqa: PLC0415 -- see above
 
-    alerts.send(alert_channels.BY_MAIL, context, failed=False)
+    alerts.send_alert(alert_channels.BY_MAIL, context, failed=False)
 
 
 def end_by_slack(context: Mapping[str, Any]) -> None:
     """Post the end of what a success ends."""
     from kafka_audit.airflow import alert_channels, alerts  # noqa: PLC0415 -- see above
 
-    alerts.send(alert_channels.BY_SLACK, context, failed=False)
+    alerts.send_alert(alert_channels.BY_SLACK, context, failed=False)
 
 
 def by_others(context: Mapping[str, Any]) -> None:

@@ -20,7 +20,7 @@ def find_connection(conn_id: str) -> Connection | None:
     return connection
 
 
-def completed(cluster: Cluster) -> tuple[Cluster, Secrets]:
+def with_airflow_connection(cluster: Cluster) -> tuple[Cluster, Secrets]:
     """Return the cluster with what its `kafka_conn_id`, if it names one, says, and the passwords apart from it.
 
     Raises:
@@ -32,5 +32,5 @@ def completed(cluster: Cluster) -> tuple[Cluster, Secrets]:
     if connection is None:
         msg = f"{cluster.name}: the Airflow connection {cluster.kafka_conn_id!r} of kafka_conn_id does not exist"
         raise UsageError(msg)
-    described, passwords = settings.completed(cluster, connection.extra_dejson)
+    described, passwords = settings.with_connection(cluster, connection.extra_dejson)
     return described, Secrets(passwords, os.environ)

@@ -50,14 +50,14 @@ def decide(cluster: str, judged: Mapping[str, str], planned: dict[str, Any]) -> 
     document = store.read_report(judged[cluster]) or {}
     # Names are held against the folder again: hours may have passed, and an XCom is not the form.
     plan, view = _with_files(Plan.from_dict(planned)), audit.judged_view(store, judged[cluster])
-    described, passwords = connections.completed(settings.load(environment.clusters_file())[cluster])
+    described, passwords = connections.with_airflow_connection(settings.load(environment.clusters_file())[cluster])
     tried = proposed_listeners.probe_proposed_listeners(plan, view, described, passwords, log.info)
     report = _without_root(before.report_before_change(document, view, plan, tried, datetime.now(UTC)))
     place = Baselines(store.root, DECISIONS).keep(report)
-    log.info("%s\n%s", place, plain_text.before(report, width=WIDTH))
+    log.info("%s\n%s", place, plain_text.before_change_text(report, width=WIDTH))
     if report["verdict"] == before.NO_GO:
         raise AirflowFailException(report["headline"])
-    return {"subject": f"{report['headline']}. Begin?", "body": approval_text.body(report)}
+    return {"subject": f"{report['headline']}. Begin?", "body": approval_text.approval_body(report)}
 
 
 def _with_files(plan: Plan) -> Plan:
@@ -99,6 +99,6 @@ def differ(cluster: str, judged: Mapping[str, str], baseline_id: str) -> None:
     document = store.read_report(judged[cluster]) or {}
     snapshots = store.read(baseline_id), store.read(judged[cluster])
     report = after.report_after_change(document, *snapshots, kept, datetime.now(UTC))
-    log.info("%s\n%s", Baselines(store.root, COMPARISONS).keep(report), plain_text.after(report, width=WIDTH))
+    log.info("%s\n%s", Baselines(store.root, COMPARISONS).keep(report), plain_text.after_change_text(report, width=WIDTH))
     if report["verdict"] != after.AS_EXPECTED:
         raise AirflowFailException(clean(report["headline"], 500))

@@ -25,7 +25,7 @@ def errands(clusters: Iterable[str]) -> dict[str, Json]:
     """
     known = settings.load(environment.clusters_file())
     asked = {
-        name: connections.completed(known[name])
+        name: connections.with_airflow_connection(known[name])
         for name in clusters
         if any(vantage.queue is not None for vantage in known[name].vantages)
     }

@@ -11,7 +11,7 @@ from airflow.sdk import Connection, Context
 
 from kafka_audit.airflow import connections, environment, pyfiles
 from kafka_audit.differences import class_archive
-from kafka_audit.differences.local_settings import LOCAL, PRIVATE, UMASK, java_options
+from kafka_audit.differences.local_settings import LOCAL, PRIVATE, UMASK, driver_java_options
 from kafka_audit.differences.parent import TASK
 from kafka_audit.differences.scratch import Scratch
 from kafka_audit.model.errors import EngineError
@@ -69,7 +69,7 @@ class CompareSnapshots(SparkSubmitOperator):
         """
         from kafka_audit.airflow import tasks  # noqa: PLC0415 -- not where DAG files are parsed: it imports the collector
 
-        run = tasks.request(list(self.snapshot_ids), context["run_id"], self.baseline)
+        run = tasks.write_run_request(list(self.snapshot_ids), context["run_id"], self.baseline)
         root = without_logins(environment.store_root())  # Airflow shows arguments; a store refuses such a URL
         self.application_args = ["--store", root, "--run", run]
         self.py_files = f"{root}/{run_path(run, pyfiles.NAME)}"
@@ -104,10 +104,10 @@ def settings(connection: Connection | None, scratch: str | None = None) -> tuple
     conf = {"spark.ui.enabled": "false", "spark.sql.session.timeZone": "UTC", "spark.log.level": "WARN"}
     if connection is None or (connection.host or "").startswith("local"):
         # The archive fits the installed pyspark only.
-        archive = "" if "spark-binary" in extra else class_archive.java_options()
+        archive = "" if "spark-binary" in extra else class_archive.archive_java_options()
         here = {
             "spark.pyspark.python": sys.executable,
-            "spark.driver.extraJavaOptions": f"{java_options(scratch)} {archive}".rstrip(),
+            "spark.driver.extraJavaOptions": f"{driver_java_options(scratch)} {archive}".rstrip(),
         }
         return {**conf, **LOCAL, **here, **own}, {"SPARK_LOCAL_IP": "127.0.0.1", TASK: str(os.getpid())}
     if extra.get("deploy-mode") == "cluster":

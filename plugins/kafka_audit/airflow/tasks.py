@@ -41,18 +41,18 @@ def cluster_names(wanted: str | None) -> list[str]:
     return [wanted]
 
 
-def collect(cluster: str, answers: Mapping[str, QueueAnswer]) -> str:
+def collect_cluster(cluster: str, answers: Mapping[str, QueueAnswer]) -> str:
     """Take a snapshot of one cluster and return its id; whatever the cluster does not answer becomes rows of it.
 
     Raises:
         UsageError: the cluster file or a connection is wrong.
         StoreError: the store could not be written.
     """
-    described, passwords = connections.completed(settings.load(environment.clusters_file())[cluster])
-    return audit.collect(described, _store(), log.info, secrets=passwords, answers=answers)
+    described, passwords = connections.with_airflow_connection(settings.load(environment.clusters_file())[cluster])
+    return audit.publish_snapshot(described, _store(), log.info, secrets=passwords, answers=answers)
 
 
-def request(snapshot_ids: Iterable[str], dag_run_id: str, baseline: str | None = None) -> str:
+def write_run_request(snapshot_ids: Iterable[str], dag_run_id: str, baseline: str | None = None) -> str:
     """Pair each snapshot with its predecessor, and put the package beside that question to Spark.
 
     A damaged predecessor is passed over, which the log and that cluster's report say. A snapshot that cannot be read is left
@@ -63,7 +63,7 @@ def request(snapshot_ids: Iterable[str], dag_run_id: str, baseline: str | None =
         The name of the run; a new one for each try, so that an answer to an earlier try is never taken for this one's.
     """
     store, run, wanted = _store(), run_name(dag_run_id), sorted(snapshot_ids)
-    asked = audit.request(
+    asked = audit.prepare_request(
         store,
         wanted,
         None if baseline is None else dict.fromkeys(wanted, baseline),
@@ -83,7 +83,7 @@ def run_name(dag_run_id: str) -> str:
     return f"{links.run_prefix(dag_run_id)}{secrets.token_hex(3)}"
 
 
-def report(run: str, events: Any, noted: Callable[[str, str], None] | None = None) -> dict[str, str]:  # noqa: ANN401 -- Airflow's outlet_events
+def report_run(run: str, events: Any, noted: Callable[[str, str], None] | None = None) -> dict[str, str]:  # noqa: ANN401 -- Airflow's outlet_events
     """Turn Spark's answer to this very run into a report for each cluster, and tell other DAGs which were audited.
 
     Args:
@@ -105,18 +105,18 @@ def report(run: str, events: Any, noted: Callable[[str, str], None] | None = Non
 
     store = _store()
     turns = isolation.InTurn(len(store.read_request(run).pairs))
-    documents = audit.conclude(store, run, settings.load(environment.clusters_file()), failed=failed, apart=turns)
+    documents = audit.write_reports(store, run, settings.load(environment.clusters_file()), failed=failed, apart=turns)
     judged = {document["cluster"]: document["snapshot_id"] for document in documents}
     if not judged:
         msg = f"run {run} has no judged snapshot in {store.root}"
         raise EngineError(msg)
     for document in documents:
         if not is_blind(document):
-            assets.add_asset_event(events, assets.AUDITED, assets.audited(document["cluster"]), document)
+            assets.add_asset_event(events, assets.AUDITED, assets.audited_asset(document["cluster"]), document)
     return judged
 
 
-def noted(instance: Any, map_index: int, cluster: str) -> str:  # noqa: ANN401 -- Airflow's own, of which tests give another
+def noted_reason(instance: Any, map_index: int, cluster: str) -> str:  # noqa: ANN401 -- Airflow's own, of which tests give another
     """Return the reason that a failed task left in this run, "" where nothing failed or could be noted."""
     found = [instance.xcom_pull(task_ids=task, key=callbacks.WHY) for task in ("compare", "report")]
     own = instance.xcom_pull(task_ids="collect", key=callbacks.WHY, map_indexes=map_index)

@@ -121,7 +121,7 @@ def is_blind(document: Mapping[str, Any]) -> bool:
     return str(document["cluster_id"]).startswith(Snapshot.UNKNOWN_ID) or REGISTRY in unread
 
 
-def is_over(condition: Condition, document: Mapping[str, Any], limits: AlertLimits) -> bool:
+def has_ended(condition: Condition, document: Mapping[str, Any], limits: AlertLimits) -> bool:
     """Tell whether a judged report shows that an earlier condition has ended."""
     if condition.kind == COVERAGE:
         coverage = document["coverage"]

@@ -58,7 +58,7 @@ class AlertMessage:
     document: Mapping[str, Any] | None = None
 
 
-def message(event: AlertEvent, result: AuditResult, links: Links) -> AlertMessage:
+def alert_message(event: AlertEvent, result: AuditResult, links: Links) -> AlertMessage:
     """Return the message on an event."""
     document = result.document
     incident = _incident(event, document)
@@ -72,7 +72,7 @@ def message(event: AlertEvent, result: AuditResult, links: Links) -> AlertMessag
         action="resolve" if event.change in {AlertKind.RESOLVED, AlertKind.AUDITED_AGAIN} else "trigger",
         facts=tuple(_facts(event, document, incident)),
         impact="" if incident is None else incident["impact"],
-        reasons="" if document is None or incident is None else terminal.reasons(document, incident, width=TEXT_WIDTH),
+        reasons="" if document is None or incident is None else terminal.incident_details(document, incident, width=TEXT_WIDTH),
         command="" if incident is None else _first_command(incident),
         links=links,
         document=None if incident is None else document,
@@ -81,7 +81,7 @@ def message(event: AlertEvent, result: AuditResult, links: Links) -> AlertMessag
 
 def messages(events: Sequence[AlertEvent], result: AuditResult, links: Links) -> list[AlertMessage]:
     """Return the messages on all events of an audit; beyond the first ones, which are the worst, one lists the others."""
-    every = [message(event, result, links) for event in events]
+    every = [alert_message(event, result, links) for event in events]
     if len(every) <= MOST_ALERTS:
         return every
     shown, rest = every[: MOST_ALERTS - 1], every[MOST_ALERTS - 1 :]

@@ -19,7 +19,7 @@ from kafka_audit.alerting.conditions import (
     AuditResult,
     Condition,
     conditions,
-    is_over,
+    has_ended,
     summary_of_conditions,
 )
 from kafka_audit.alerting.dedupe_state import DedupeState, OpenAlert
@@ -179,7 +179,7 @@ def _absent(
         return [(alert, None)]
     if alert.condition.kind == AUDIT:
         return [(alert, AlertEvent(change=AlertKind.AUDITED_AGAIN, alert=alert, lasted=_lasted(alert, now)))]
-    if document is None or not is_over(alert.condition, document, limits):
+    if document is None or not has_ended(alert.condition, document, limits):
         return [(replace(alert, audits=alert.audits + 1), None)]
     if _muted(alert.condition, document):
         return []  # its owner has accepted it, which is no repair

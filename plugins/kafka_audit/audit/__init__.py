@@ -1,10 +1,12 @@
-"""The steps of an audit, the same for the console and the DAG: collect, request, (the Spark job answers), conclude.
+"""The steps of an audit, the same for the console and the DAG.
+
+They publish a snapshot, prepare the request that the Spark job answers, and write the reports.
 
 Each step reads from the store what the step before wrote there, so that they may run in different processes and be retried.
 """
 
-from kafka_audit.audit.reports import conclude, judged_view
-from kafka_audit.audit.requests import request
-from kafka_audit.audit.snapshots import collect, stamp
+from kafka_audit.audit.reports import judged_view, write_reports
+from kafka_audit.audit.requests import prepare_request
+from kafka_audit.audit.snapshots import publish_snapshot, stamp
 
-__all__ = ["collect", "conclude", "judged_view", "request", "stamp"]
+__all__ = ["judged_view", "prepare_request", "publish_snapshot", "stamp", "write_reports"]

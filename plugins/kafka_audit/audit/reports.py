@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 _MOST_UNJUDGED = 50  # audits in a row that were killed before their report
 
 
-def conclude(  # noqa: PLR0913 -- two of them are the DAG's
+def write_reports(  # noqa: PLR0913 -- two of them are the DAG's
     store: Store,
     run_id: str,
     clusters: Mapping[str, Cluster],
@@ -113,7 +113,7 @@ def _document(  # noqa: PLR0913 -- what one report rests on
     show_all: bool,
 ) -> dict[str, Any]:
     """Return the report on one snapshot. Pure."""
-    found = findings.conclude(
+    found = findings.findings_with_lifecycle(
         view,
         judged.judgements,
         mutes=mutes,

@@ -11,7 +11,7 @@ from kafka_audit.store import Store
 from kafka_audit.store.manifest import Manifest
 
 
-def request(  # noqa: PLR0913 -- two of them are the DAG's
+def prepare_request(  # noqa: PLR0913 -- two of them are the DAG's
     store: Store,
     snapshot_ids: Iterable[str],
     baselines: Mapping[str, str | None] | None,

@@ -20,7 +20,7 @@ def stamp(now: float) -> str:
     return datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%SZ")
 
 
-def collect(  # noqa: PLR0913 -- one of them replaces a part only in tests
+def publish_snapshot(  # noqa: PLR0913 -- one of them replaces a part only in tests
     cluster: Cluster,
     store: Store,
     say: Callable[[str], None],

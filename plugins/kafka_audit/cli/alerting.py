@@ -13,7 +13,7 @@ NOT_DELIVERED = 3
 _LONGEST_ERROR = 500
 
 
-def alert_test(_arguments: argparse.Namespace) -> int:
+def alert_test_command(_arguments: argparse.Namespace) -> int:
     """Send a test message through every channel that has a connection; print a line for each channel.
 
     Raises:

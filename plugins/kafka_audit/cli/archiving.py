@@ -21,26 +21,26 @@ _LAST_NICENESS = 19
 _LEFT_OUT = {"HADOOP_CONF_DIR", "YARN_CONF_DIR", "SPARK_DIST_CLASSPATH", "PYSPARK_SUBMIT_ARGS"}
 
 
-def class_archive(arguments: argparse.Namespace) -> int:
+def class_archive_command(arguments: argparse.Namespace) -> int:
     """Create the archive and print its path; in the background, print nothing and ignore errors."""
     if not arguments.background:
-        path = archives.make(load, environ=environment(), wait=True, again=arguments.again)
+        path = archives.make(build_archive, environ=spark_environment(), wait=True, again=arguments.again)
         console.write_result(str(path))
         return 0
     with contextlib.suppress(OSError):
         os.nice(_LAST_NICENESS)
     with contextlib.suppress(EngineError):
-        archives.make(load, environ=environment(), wait=False)
+        archives.make(build_archive, environ=spark_environment(), wait=False)
     return 0
 
 
 def begin(say: console.Progress) -> None:
     """Start a background process that creates the archive if it is missing; return immediately, raise nothing."""
-    where = archives.class_archive_path(environment())
+    where = archives.class_archive_path(spark_environment())
     if where is None or not archives.is_wanted(where):
         return
     command = [sys.executable, "-m", "kafka_audit.cli", "class-archive", "--background"]
-    environ = {**environment(), archives.VARIABLE: str(where.folder.parent)}  # absolute: the working directory differs
+    environ = {**spark_environment(), archives.VARIABLE: str(where.folder.parent)}  # absolute: the working directory differs
     with contextlib.suppress(OSError):
         # The shell exits immediately, so that the process is not our child and inherits no file, terminal or process group.
         subprocess.run(
@@ -57,13 +57,13 @@ def begin(say: console.Progress) -> None:
         say(f"creating a class archive in the background; later runs start faster ({archives.VARIABLE}=none disables it)")
 
 
-def load(path: Path) -> None:
+def build_archive(path: Path) -> None:
     """Run `_WORKER` to write an archive to `path`; raise EngineError if it fails or exceeds the time limit."""
     with Scratch() as scratch, (scratch.path / "log").open("w+", encoding="utf-8", errors="replace") as printed:
         process = subprocess.Popen(
             [sys.executable, "-m", _WORKER, str(path)],
             cwd=scratch.path,
-            env={**environment(), "TMPDIR": str(scratch.path)},
+            env={**spark_environment(), "TMPDIR": str(scratch.path)},
             stdin=subprocess.PIPE,  # its end ends the worker
             stdout=printed,
             stderr=subprocess.STDOUT,
@@ -87,7 +87,7 @@ def load(path: Path) -> None:
         raise EngineError(msg)
 
 
-def environment() -> dict[str, str]:
+def spark_environment() -> dict[str, str]:
     """Return the environment of our processes that start Spark; they import this package from any working directory."""
     package = str(Path(kafka_audit.__file__).resolve().parents[1])
     paths = os.pathsep.join([package, *filter(None, [os.environ.get("PYTHONPATH")])])

@@ -38,7 +38,7 @@ _MODULES = {
     "lint": "linting",
     "report": "reporting",
 }
-"""Where a command is that is not in `commands`; its function has its name."""
+"""Where a command is that is not in `commands`; the function of `lint` is `lint_command`."""
 
 _LINT_FORMATS = ("text", "json", "sarif", "junit", "github")
 
@@ -58,7 +58,7 @@ def parse_arguments(argv: Sequence[str]) -> Callable[[], int]:
     if word is not None and word not in _COMMANDS:
         parser.error(f"unknown command {word!r}{did_you_mean(word, _COMMANDS)}")
     if word == "demo":  # it reads its own arguments
-        return functools.partial(demo.run, argv[argv.index(word) + 1 :])
+        return functools.partial(demo.demo_command, argv[argv.index(word) + 1 :])
     arguments, rest = parser.parse_known_args(argv)
     if rest:
         parser.error(f"unknown argument {rest[0]!r}{did_you_mean(rest[0], _options(parser, arguments.command))}")
@@ -68,7 +68,7 @@ def parse_arguments(argv: Sequence[str]) -> Callable[[], int]:
 def _call(arguments: argparse.Namespace) -> int:
     # Each command imports what it needs, and no more.
     module = importlib.import_module(f"kafka_audit.cli.{_MODULES.get(arguments.command, 'commands')}")
-    code: int = getattr(module, arguments.command.replace("-", "_"))(arguments)
+    code: int = getattr(module, f"{arguments.command.replace('-', '_')}_command")(arguments)
     return code
 
 

@@ -11,14 +11,14 @@ from kafka_audit.model.text import did_you_mean
 DEFAULT_CONFIG = "clusters.yaml"
 
 
-def path(config: str | None) -> str:
+def cluster_file_path(config: str | None) -> str:
     """Return the cluster file: the one that is named, else the environment's, else the usual one."""
     return config or os.environ.get("KAFKA_AUDIT_CLUSTERS") or DEFAULT_CONFIG
 
 
 def cluster_named(config: str | None, name: str) -> Cluster:
     """Return a cluster of the cluster file; raises `UsageError` with the nearest name where there is none like that."""
-    file = path(config)
+    file = cluster_file_path(config)
     clusters = settings.load(file, codes=catalogue())
     cluster = clusters.get(name)
     if cluster is None:

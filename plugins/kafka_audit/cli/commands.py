@@ -17,11 +17,11 @@ from kafka_audit.report import gate
 from kafka_audit.store import Store
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run_command(arguments: argparse.Namespace) -> int:
     """Snapshot, compare, report, judge."""
     say = console.Progress(quiet=arguments.quiet)
-    store, document = audited(arguments, say, arguments.baseline, show_all=arguments.all)
-    for place in reporting.write(store, document, arguments.format.files, newest=True):
+    store, document = audit_and_report(arguments, say, arguments.baseline, show_all=arguments.all)
+    for place in reporting.write_forms(store, document, arguments.format.files, newest=True):
         say(f"wrote {place}")
     reporting.write_report(document, arguments.format.page)
     code, sentence = gate.evaluate_gate(document, arguments.fail_on, arguments.min_coverage)
@@ -30,11 +30,11 @@ def run(arguments: argparse.Namespace) -> int:
     return code
 
 
-def audited(
+def audit_and_report(
     arguments: argparse.Namespace, say: console.Progress, baseline: str, *, show_all: bool = False
 ) -> tuple[Store, dict[str, Any]]:
     """Snapshot a cluster, compare it with the baseline (an id, `latest` or `none`), write the report; return store and report."""
-    cluster, store = cluster_of(arguments), _store(arguments)
+    cluster, store = cluster_without_airflow(arguments), _store(arguments)
     if baseline not in {"latest", "none"}:
         store.verify(baseline)  # a wrong or damaged id is told now, not after an audit
     require_java()
@@ -42,23 +42,23 @@ def audited(
         snapshot_id = _collect(cluster, store, say)
         baselines = None if baseline == "latest" else {snapshot_id: _id(baseline)}
         run_id = _run_id()
-        asked = audit.request(store, [snapshot_id], baselines, run_id)
+        asked = audit.prepare_request(store, [snapshot_id], baselines, run_id)
         say(f"comparing with {asked.pairs[0].previous_snapshot_id or 'no snapshot: there is no earlier one'}")
         spark.answer(store.root, run_id)
         say("writing the report")
-        (document,) = audit.conclude(store, run_id, {cluster.name: cluster}, show_all=show_all)
+        (document,) = audit.write_reports(store, run_id, {cluster.name: cluster}, show_all=show_all)
     return store, document
 
 
-def snapshot(arguments: argparse.Namespace) -> int:
+def snapshot_command(arguments: argparse.Namespace) -> int:
     """Store what a cluster says now, print the snapshot's id."""
     say = console.Progress(quiet=arguments.quiet)
-    cluster, store = cluster_of(arguments), _store(arguments)
+    cluster, store = cluster_without_airflow(arguments), _store(arguments)
     console.write_result(_collect(cluster, store, say))
     return 0
 
 
-def diff(arguments: argparse.Namespace) -> int:
+def diff_command(arguments: argparse.Namespace) -> int:
     """Judge the later of two snapshots against the earlier one, print what changed."""
     say = console.Progress(quiet=arguments.quiet)
     store = Store(arguments.out)
@@ -71,23 +71,23 @@ def diff(arguments: argparse.Namespace) -> int:
     with SparkBehind() as spark:
         run_id = _run_id()
         unjudged = [before.snapshot_id] if store.read_report(before.snapshot_id) is None else []
-        asked = audit.request(store, [after.snapshot_id, *unjudged], {after.snapshot_id: before.snapshot_id}, run_id)
+        asked = audit.prepare_request(store, [after.snapshot_id, *unjudged], {after.snapshot_id: before.snapshot_id}, run_id)
         if asked.pairs[0].previous_snapshot_id is None:
             msg = f"{after.snapshot_id} cannot be compared: it has no cluster id, because no party reported one"
             raise UsageError(msg)
         say(f"comparing {after.snapshot_id} with {before.snapshot_id}")
         spark.answer(store.root, run_id)
-        document = audit.conclude(store, run_id, described, newest=False)[0]
+        document = audit.write_reports(store, run_id, described, newest=False)[0]
         if arguments.format.page == "json":
             reporting.write_report(document, "json")
         else:
-            console.write_result(difference.render(document, color=console.has_color()))
+            console.write_result(difference.difference_text(document, color=console.has_color()))
     return 0
 
 
-def cluster_of(arguments: argparse.Namespace) -> Cluster:
+def cluster_without_airflow(arguments: argparse.Namespace) -> Cluster:
     """Return the cluster that is named; raises UsageError where it needs an Airflow connection."""
-    path, cluster = clusters.path(arguments.config), clusters.cluster_named(arguments.config, arguments.cluster)
+    path, cluster = clusters.cluster_file_path(arguments.config), clusters.cluster_named(arguments.config, arguments.cluster)
     if cluster.kafka_conn_id is not None:
         msg = f"{path}: {cluster.name}: kafka_conn_id requires Airflow; on the command line, set security instead"
         raise UsageError(msg)
@@ -96,7 +96,7 @@ def cluster_of(arguments: argparse.Namespace) -> Cluster:
 
 def _clusters_if_any(config: str | None) -> Mapping[str, Cluster]:
     """Return the clusters, for their mutes; none where no file was named and none is there."""
-    path = clusters.path(config)
+    path = clusters.cluster_file_path(config)
     if config is None and not os.path.exists(path):  # noqa: PTH110 -- one call on a name, no path work
         return {}
     return settings.load(path, codes=catalogue())
@@ -109,7 +109,7 @@ def _store(arguments: argparse.Namespace) -> Store:
 
 
 def _collect(cluster: Cluster, store: Store, say: console.Progress) -> str:
-    snapshot_id = audit.collect(cluster, store, say)
+    snapshot_id = audit.publish_snapshot(cluster, store, say)
     say(f"snapshot {snapshot_id}")
     return snapshot_id
 

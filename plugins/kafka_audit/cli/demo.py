@@ -10,7 +10,7 @@ REPOSITORY = Path(__file__).resolve().parents[3]
 """Root of the clone that this package runs from; any other folder where the package was installed."""
 
 
-def run(argv: Sequence[str]) -> int:
+def demo_command(argv: Sequence[str]) -> int:
     """Run the demo with its own arguments and return its exit code.
 
     Raises:

@@ -14,7 +14,7 @@ _LIVES = (
 )
 
 
-def render(document: Mapping[str, Any], *, color: bool) -> str:
+def difference_text(document: Mapping[str, Any], *, color: bool) -> str:
     """Return the comparison as text; every string that a cluster supplied is cleaned."""
     lines = [f"{document['cluster']}: {document['previous_snapshot_id']} -> {document['snapshot_id']}"]
     changes = document["changes"]

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from kafka_audit.checks import Check, catalogue
 from kafka_audit.cli import clusters, console
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.configuration.starts import known
+from kafka_audit.configuration.starts import nearest_release
 from kafka_audit.lint import files
 from kafka_audit.lint.files import Outcome
 from kafka_audit.lint.judging import Rules
@@ -24,7 +24,7 @@ CLEAN, UNREADABLE, FAILED = 0, 2, 3
 _FEW_FILES = 20
 
 
-def lint(arguments: argparse.Namespace) -> int:
+def lint_command(arguments: argparse.Namespace) -> int:
     """Judge files; what cannot be read is told on stderr, and the others are judged all the same."""
     checks = catalogue()
     rules = Rules(
@@ -35,7 +35,7 @@ def lint(arguments: argparse.Namespace) -> int:
         against=_against(arguments),
         show_all=arguments.all,
     )
-    outcome = files.lint(arguments.files, rules)
+    outcome = files.lint_files(arguments.files, rules)
     for error in outcome.errors:
         console.complain(error)
     least = Severity[arguments.fail_on.upper()]
@@ -57,17 +57,17 @@ def _rendered(arguments: argparse.Namespace, outcome: Outcome, checks: Mapping[s
         case "sarif":
             return json.dumps(sarif.build_sarif(told, checks, show_all=show_all), indent=indent)
         case "junit":
-            return junit.render(told, fail_on=least, show_all=show_all)
+            return junit.junit_xml(told, fail_on=least, show_all=show_all)
         case "github":
-            return annotations.render(told)
+            return annotations.github_annotations(told)
         case _:
-            return lint_terminal.render(told, show_all=show_all, width=console.width(), color=console.has_color())
+            return lint_terminal.lint_text(told, show_all=show_all, width=console.width(), color=console.has_color())
 
 
 def _version(wanted: str | None) -> str | None:
     try:
         if wanted is not None:
-            known(wanted)
+            nearest_release(wanted)
     except ValueError as error:
         msg = f"argument --kafka-version: {error}"
         raise UsageError(msg) from error

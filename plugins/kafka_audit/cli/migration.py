@@ -12,7 +12,7 @@ from kafka_audit.store import Store
 from kafka_audit.store.baselines import Baselines
 
 
-def before_migration(arguments: argparse.Namespace) -> int:
+def before_migration_command(arguments: argparse.Namespace) -> int:
     """Snapshot, judge, decide; on a go keep the snapshot as baseline."""
     say = console.Progress(quiet=arguments.quiet)
     planned = plan.plan(
@@ -24,28 +24,32 @@ def before_migration(arguments: argparse.Namespace) -> int:
         vantages=arguments.vantage,
         strict=arguments.strict,
     )
-    cluster = commands.cluster_of(arguments)
+    cluster = commands.cluster_without_airflow(arguments)
     proposed_listeners.check_plan(planned, cluster)
-    store, document = commands.audited(arguments, say, "latest")
+    store, document = commands.audit_and_report(arguments, say, "latest")
     view = audit.judged_view(store, document["snapshot_id"])
     tried = proposed_listeners.probe_proposed_listeners(planned, view, cluster, os.environ, say)
     report = before.report_before_change(document, view, planned, tried, datetime.now(UTC))
     if report["verdict"] == before.GO or arguments.keep:
         say(f"baseline {Baselines(store.root).keep(report)}")
     console.write_result(
-        json.dumps(report, indent=2) if arguments.format == "json" else plain_text.before(report, width=console.width())
+        json.dumps(report, indent=2)
+        if arguments.format == "json"
+        else plain_text.before_change_text(report, width=console.width())
     )
     return before.EXIT_CODES[report["verdict"]]
 
 
-def after_migration(arguments: argparse.Namespace) -> int:
+def after_migration_command(arguments: argparse.Namespace) -> int:
     """Snapshot, compare with the baseline, sort what changed by the plan."""
     say = console.Progress(quiet=arguments.quiet)
     baseline = Baselines(Store(arguments.out).root).find(arguments.cluster, arguments.baseline)
-    store, document = commands.audited(arguments, say, baseline["snapshot_id"])
+    store, document = commands.audit_and_report(arguments, say, baseline["snapshot_id"])
     snapshots = store.read(baseline["snapshot_id"]), store.read(document["snapshot_id"])
     report = after.report_after_change(document, *snapshots, baseline, datetime.now(UTC))
     console.write_result(
-        json.dumps(report, indent=2) if arguments.format == "json" else plain_text.after(report, width=console.width())
+        json.dumps(report, indent=2)
+        if arguments.format == "json"
+        else plain_text.after_change_text(report, width=console.width())
     )
     return after.EXIT_CODES[report["verdict"]]

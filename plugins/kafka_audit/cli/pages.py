@@ -7,12 +7,12 @@ from kafka_audit.cli import console
 from kafka_audit.report import explain as explaining
 
 
-def explain(arguments: argparse.Namespace) -> int:
+def explain_command(arguments: argparse.Namespace) -> int:
     """Print the page of a check, or the catalogue."""
     checks = catalogue()
     if arguments.check is None:
-        console.write_result(explaining.listing(checks, width=console.width(), color=console.has_color()))
+        console.write_result(explaining.catalogue_text(checks, width=console.width(), color=console.has_color()))
     else:
         check = explaining.find_check(checks, arguments.check)
-        console.write_result(explaining.page(check, width=console.width(), color=console.has_color()))
+        console.write_result(explaining.check_text(check, width=console.width(), color=console.has_color()))
     return 0

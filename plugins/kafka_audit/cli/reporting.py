@@ -11,7 +11,7 @@ from kafka_audit.report import formats, terminal
 from kafka_audit.store import Store
 
 
-def report(arguments: argparse.Namespace) -> int:
+def report_command(arguments: argparse.Namespace) -> int:
     """Render the report on a stored snapshot again; nothing is asked, nothing is judged."""
     store = Store(arguments.out)
     snapshot_id = store.manifest(arguments.snapshot).snapshot_id
@@ -19,7 +19,7 @@ def report(arguments: argparse.Namespace) -> int:
     if document is None:
         msg = f"snapshot {snapshot_id} has no report; `kafka-audit diff EARLIER {snapshot_id}` creates it"
         raise UsageError(msg)
-    places = write(store, document, arguments.format.files, newest=False)
+    places = write_forms(store, document, arguments.format.files, newest=False)
     if arguments.format.stdout or not places:
         write_report(document, arguments.format.page)
     else:
@@ -27,7 +27,7 @@ def report(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def write(store: Store, document: Mapping[str, Any], forms: Sequence[str], *, newest: bool) -> list[str]:
+def write_forms(store: Store, document: Mapping[str, Any], forms: Sequence[str], *, newest: bool) -> list[str]:
     """Write a report in these forms beside it, and return where they are."""
     return [store.write_rendering(document["snapshot_id"], form, formats.FILES[form](document), newest=newest) for form in forms]
 
@@ -37,4 +37,4 @@ def write_report(document: Mapping[str, Any], form: str) -> None:
     if form == "json":
         console.write_result(json.dumps(document, indent=2))
         return
-    console.write_result(terminal.render(document, width=console.width(), color=console.has_color()))
+    console.write_result(terminal.terminal_report(document, width=console.width(), color=console.has_color()))

@@ -31,7 +31,7 @@ _LISTENER = "PLAINTEXT"
 _PORT = 9092
 
 
-def write(folder: Path) -> None:
+def write_small_run(folder: Path) -> None:
     """Write the snapshots and the request of run `RUN` to a store in `folder`."""
     store = Store(folder)
     for number, leader in enumerate(_BROKERS):

@@ -19,7 +19,7 @@ def main(argv: list[str]) -> int:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     spark = session.start("local[2]", class_archive.writing_options(Path(argv[0])))
     with tempfile.TemporaryDirectory() as folder:
-        small_run.write(Path(folder))
+        small_run.write_small_run(Path(folder))
         spark_job.answer(spark, folder, small_run.RUN)
     return session.end(spark)
 

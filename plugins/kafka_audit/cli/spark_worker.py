@@ -18,7 +18,7 @@ def main() -> int:
     """Serve one request."""
     told = os.fdopen(os.dup(sys.stdout.fileno()), "w")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # the JVM inherits stdout, and may print there
-    spark = session.start("local[*]", class_archive.java_options())
+    spark = session.start("local[*]", class_archive.archive_java_options())
     line = sys.stdin.readline()
     if not line:
         spark.stop()

@@ -66,7 +66,7 @@ def _ranked(lists: list[BrokerList], ages: Mapping[str, int]) -> tuple[BrokerLis
     return tuple(sorted(placed, key=lambda one: (one.place, one.address)))
 
 
-def newest(lists: tuple[BrokerList, ...]) -> tuple[BrokerList, ...]:
+def newest_lists(lists: tuple[BrokerList, ...]) -> tuple[BrokerList, ...]:
     """Return the lists that share the first place."""
     return tuple(one for one in lists if one.place == 1)
 

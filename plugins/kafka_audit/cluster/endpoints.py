@@ -37,7 +37,7 @@ class AdvertisedEndpoint:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
-def advertised(addresses: Iterable[RegisteredAddress], probes: Iterable[Probe]) -> tuple[AdvertisedEndpoint, ...]:
+def advertised_endpoints(addresses: Iterable[RegisteredAddress], probes: Iterable[Probe]) -> tuple[AdvertisedEndpoint, ...]:
     """Return what is registered with a listener's name; where nothing is, what was probed."""
     registered = [row for row in addresses if row.listener]
     if registered:
@@ -82,7 +82,7 @@ class Endpoints:
         list, then its file. Of a listener without name there may be several addresses.
         """
         if not self._samples.kraft:
-            return advertised(self._registry.addresses, ())
+            return advertised_endpoints(self._registry.addresses, ())
         return _sorted(
             AdvertisedEndpoint(
                 broker_id=broker,

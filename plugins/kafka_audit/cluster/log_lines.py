@@ -112,6 +112,6 @@ def when(row: LogLine) -> str:
     return f"{datetime.fromtimestamp(row.last_ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
-def reasons(rows: tuple[LogLine, ...]) -> Iterator[str]:
+def distinct_reasons(rows: tuple[LogLine, ...]) -> Iterator[str]:
     """Yield each thing that lines say, once."""
     yield from dict.fromkeys(map(says, rows))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from zlib import crc32
 
-from kafka_audit.cluster.broker_lists import BrokerList, broker_lists, newest
+from kafka_audit.cluster.broker_lists import BrokerList, broker_lists, newest_lists
 from kafka_audit.cluster.samples import Samples
 from kafka_audit.model.tables import RegisteredBroker, RegisteredEndpoint, Registry, ViewBroker
 
@@ -69,7 +69,7 @@ class RegistrySample:
 
     @cached_property
     def _newest(self) -> tuple[BrokerList, ...]:
-        return newest(self.lists)
+        return newest_lists(self.lists)
 
     @cached_property
     def state(self) -> ClusterState | None:

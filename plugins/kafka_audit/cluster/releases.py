@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.configuration.definitions import VERSIONS, definitions, numbers
+from kafka_audit.configuration.definitions import VERSIONS, definitions, version_numbers
 from kafka_audit.model.tables import BrokerApi, BrokerConfig
 
 _DEFAULT = 5  # ConfigSource of a default: the software's own version
@@ -22,14 +22,14 @@ def releases(view: ClusterView, broker: int) -> tuple[str, ...]:
     if told:
         minor = told[0].partition("-")[0]
         exact = [one for one in VERSIONS if one.startswith(f"{minor}.")]
-        return tuple(exact) or _around(numbers(minor))
+        return tuple(exact) or _around(version_numbers(minor))
     offered = {row.api_key: row for row in view.of(BrokerApi) if row.broker_id == broker}
     fetch = offered.get(_FETCH)
     if fetch is None:
         return ()
     if fetch.min_version >= _FETCH_OF_4:
         keys = {row.key for row in view.of(BrokerConfig) if row.broker_id == broker}
-        of_4 = [one for one in VERSIONS if numbers(one) >= (4,)]
+        of_4 = [one for one in VERSIONS if version_numbers(one) >= (4,)]
         for before, after in reversed([*pairwise(of_4)]):
             if keys & (definitions(after).keys() - definitions(before).keys()):
                 return (after,)
@@ -44,6 +44,6 @@ def _is_default(row: BrokerConfig, broker: int) -> bool:
 
 
 def _around(wanted: tuple[int, ...]) -> tuple[str, ...]:
-    below = [one for one in VERSIONS if numbers(one) < wanted]
-    above = [one for one in VERSIONS if numbers(one) > wanted]
+    below = [one for one in VERSIONS if version_numbers(one) < wanted]
+    above = [one for one in VERSIONS if version_numbers(one) > wanted]
     return (*below[-1:], *above[:1])

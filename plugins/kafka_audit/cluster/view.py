@@ -270,7 +270,7 @@ class ClusterView:
     @cached_property
     def advertised(self) -> tuple[AdvertisedEndpoint, ...]:
         """Endpoints that probes are judged by: registered now, or probed where there is no registration. See `endpoints`, too."""
-        return endpoints.advertised(self._moments.now.addresses, self.newest(Probe))
+        return endpoints.advertised_endpoints(self._moments.now.addresses, self.newest(Probe))
 
     @cached_property
     def probes(self) -> tuple[ProbeResult, ...]:

@@ -58,7 +58,7 @@ def errand(cluster: Cluster, secrets: Mapping[str, str]) -> Json:
         budget.close()
     listed = registered_targets([row for row in rows if isinstance(row, RegisteredEndpoint)], cluster)
     order = {broker: listed[broker] for broker in priorities.order(listed, rows)}
-    kept = priorities.targets(order, budget.named, limits.brokers, min(limits.endpoints, limits.probes))
+    kept = priorities.prioritized_targets(order, budget.named, limits.brokers, min(limits.endpoints, limits.probes))
     targets = [one for one in flat(kept) if _walkable(one)]
     written = _written(rows)
     return {

@@ -142,7 +142,7 @@ class Sampler:
         limits = self._cluster.limits
         listed = registered_targets(endpoints, self._cluster)
         order = priorities.order(listed, found.rows, found.assigned()) if len(listed) > LANES else [*listed]
-        kept = priorities.targets(
+        kept = priorities.prioritized_targets(
             {broker: listed[broker] for broker in order}, self._budget.named, limits.brokers, limits.endpoints
         )
         asking = Asking(sample=number, observer="limits", target=self._cluster.name)

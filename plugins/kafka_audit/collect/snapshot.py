@@ -31,7 +31,7 @@ from kafka_audit.collect.rows.secret_filter import filtered
 from kafka_audit.collect.rows.source_reads import now_ms
 from kafka_audit.collect.sample import Sampler
 from kafka_audit.collect.sampling import sample_again
-from kafka_audit.collect.sampling.shared_rows import shared
+from kafka_audit.collect.sampling.shared_rows import without_repeated_rows
 from kafka_audit.collect.zookeeper.migration import runs_without_zookeeper
 from kafka_audit.collect.zookeeper.replication import TOPIC_CONFIGS as ZOOKEEPER_TOPICS
 from kafka_audit.collect.zookeeper.security import BROKER_CONFIGS, USERS, ZOOKEEPER
@@ -222,7 +222,7 @@ class _TakenSamples:
             *self._acls(kept),
         )
         large: dict[type[Row], pa.Table] = {
-            table: reduce(shared, [sample.columns(table) for sample in samples])
+            table: reduce(without_repeated_rows, [sample.columns(table) for sample in samples])
             for table in (RegisteredTopic, RegisteredPartition)
         }
         return merged([Collected(rows=rows, large={**large, TopicConfig: _newest_settings(samples)}), self._of_views(kept)])

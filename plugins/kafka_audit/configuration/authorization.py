@@ -73,10 +73,10 @@ def authorized(  # noqa: PLR0913 -- the question of an authorizer has that many 
     theirs = [acl for acl in about if acl.principal in {principal, ANYBODY} and acl.host in {host, "*"}]
     denying = _first(theirs, "DENY", (operation,))
     if denying is not None:
-        return Decision(allowed=False, why=f"denied by {told(denying)}", acl=denying)
+        return Decision(allowed=False, why=f"denied by {acl_phrase(denying)}", acl=denying)
     allowing = _first(theirs, "ALLOW", _IMPLIED_BY.get(operation, (operation,)))
     if allowing is not None:
-        return Decision(allowed=True, why=f"allowed by {told(allowing)}", acl=allowing)
+        return Decision(allowed=True, why=f"allowed by {acl_phrase(allowing)}", acl=allowing)
     return Decision(allowed=False, why="no ACL allows it")
 
 
@@ -90,7 +90,7 @@ def allows_everyone(text: str) -> bool:
     return text.strip(_JAVA_BLANKS).lower() == "true"
 
 
-def refusal(authorizer: str, settings: Mapping[str, str], *, trims: bool = True) -> tuple[str, str] | None:
+def authorizer_refusal(authorizer: str, settings: Mapping[str, str], *, trims: bool = True) -> tuple[str, str] | None:
     """Return the key and the message with which an authorizer refuses its settings, and the broker with it the start.
 
     Args:
@@ -116,7 +116,7 @@ def _parts(text: str) -> list[str]:
     return [part.strip(_JAVA_BLANKS) for part in parts]
 
 
-def told(acl: Acl) -> str:
+def acl_phrase(acl: Acl) -> str:
     """Return an ACL in one phrase."""
     return f"{acl.permission} {acl.operation} for {acl.principal} from {acl.host} on {acl.resource_type} {acl.resource_name}"
 

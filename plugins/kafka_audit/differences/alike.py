@@ -31,7 +31,7 @@ class Alike:
         return tuple(found)
 
 
-def alike(given: Mapping[str, Sequence[Row]]) -> Alike:
+def without_equal_views(given: Mapping[str, Sequence[Row]]) -> Alike:
     """Return given tables without observers that hold in each sample, on each listener, what another one holds."""
     kept: dict[str, tuple[Row, ...]] = {}
     names: dict[tuple[str, str], tuple[str, ...]] = {}

@@ -103,7 +103,7 @@ def find_class_archive(where: ArchivePath | None) -> Path | None:
     return None
 
 
-def java_options(environ: Mapping[str, str] = os.environ) -> str:
+def archive_java_options(environ: Mapping[str, str] = os.environ) -> str:
     """Return the JVM options that use the archive, for `spark.driver.extraJavaOptions`; empty if there is none."""
     path = find_class_archive(class_archive_path(environ))
     if path is None:
@@ -174,7 +174,7 @@ def _made(load: Callable[[Path], None], where: ArchivePath, environ: Mapping[str
     new = where.folder / f"{_NEW}{os.getpid()}{_ENDING}"
     try:
         load(new)
-        check(new, where.spark_home, environ)
+        verify_archive(new, where.spark_home, environ)
         new.chmod(0o600)
         with new.open("rb") as file:
             os.fsync(file.fileno())
@@ -190,7 +190,7 @@ def _made(load: Callable[[Path], None], where: ArchivePath, environ: Mapping[str
     return path
 
 
-def check(path: Path, spark_home: Path, environ: Mapping[str, str] = os.environ) -> None:
+def verify_archive(path: Path, spark_home: Path, environ: Mapping[str, str] = os.environ) -> None:
     """Start a JVM with Spark's classpath that verifies the checksums of an archive and exits if it cannot use it.
 
     Raises:

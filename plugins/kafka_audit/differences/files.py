@@ -76,7 +76,7 @@ def query_text(name: str) -> str:
     return files(__package__).joinpath(*f"{name}.sql".split("/")).read_text(encoding="utf-8")
 
 
-def shared(name: str, modes: Iterable[bool]) -> str:
+def shared_relation_sql(name: str, modes: Iterable[bool]) -> str:
     """Return the SELECT of a shared relation.
 
     Args:
@@ -96,14 +96,14 @@ def is_empty(name: str, empty: Collection[str]) -> bool:
 
 
 @cache
-def stored(table: type[Row]) -> frozenset[type[Row]]:
+def large_tables(table: type[Row]) -> frozenset[type[Row]]:
     """Return the large tables that a difference table rests on, of clusters of either mode."""
     by_name = {one.table(): one for one in LARGE}
     known, unread = set(), {table.table()}
     while unread:
         name = unread.pop()
         known.add(name)
-        source = "\n".join(shared(name, [mode]) for mode in (False, True)) if name in SHARED else query_text(name)
+        source = "\n".join(shared_relation_sql(name, [mode]) for mode in (False, True)) if name in SHARED else query_text(name)
         unread |= {word for word in re.findall(r"\b(?:FROM|JOIN) (\w+)", source) if word in SHARED} - known
         known |= {word for word in re.findall(r"\b(?:FROM|JOIN) (\w+)", source) if word in by_name}
     return frozenset(by_name[name] for name in known if name in by_name)
@@ -111,9 +111,9 @@ def stored(table: type[Row]) -> frozenset[type[Row]]:
 
 def statement(table: type[Row]) -> str:
     """Return the SELECT of a difference table, with its columns in the order of `names`."""
-    return f"SELECT {', '.join(names(table))} FROM (\n{query_text(table.table())})"  # noqa: S608 -- our own file
+    return f"SELECT {', '.join(column_names(table))} FROM (\n{query_text(table.table())})"  # noqa: S608 -- our own file
 
 
-def names(table: type[Row]) -> tuple[str, ...]:
+def column_names(table: type[Row]) -> tuple[str, ...]:
     """Return the columns of a given or a difference table."""
     return ("snapshot_id", *(column.name for column in columns(table)))

@@ -64,7 +64,7 @@ FOR_FEW_ROWS: Mapping[str, str] = MappingProxyType(
 """SQL configuration of a session for as long as it answers a request of few rows."""
 
 
-def java_options(scratch: str | None = None) -> str:
+def driver_java_options(scratch: str | None = None) -> str:
     """Return `spark.driver.extraJavaOptions` for a driver on this machine, as long as this package is files on it.
 
     What the driver keeps on disk meanwhile goes to `scratch`; without one to the temporary folder of this process.

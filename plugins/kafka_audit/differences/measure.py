@@ -14,7 +14,7 @@ from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from kafka_audit.differences import files
-from kafka_audit.differences.alike import Alike, alike
+from kafka_audit.differences.alike import Alike, without_equal_views
 from kafka_audit.differences.found import Differences
 from kafka_audit.differences.local_settings import FEW_ROWS, FOR_FEW_ROWS, VERY_FEW_ROWS
 from kafka_audit.differences.tables import DIFFERENCES, GIVEN, ChosenSample, ListAge
@@ -75,7 +75,7 @@ class SparkMeasure:
         Raises:
             EngineError: a query failed; names the store.
         """
-        same = alike(given)
+        same = without_equal_views(given)
         with self._pass(same.given) as run:
             run.relate()
             found = run.collect(DIFFERENCES)
@@ -86,7 +86,7 @@ class SparkMeasure:
     @cached_property
     def _stored(self) -> dict[str, DataFrame]:
         folders = [f"{self._root}/snapshots/{one}" for one in self._ids]
-        return {table.table(): stored(self._spark, table, folders) for table in LARGE}
+        return {table.table(): stored_table(self._spark, table, folders) for table in LARGE}
 
     @contextmanager
     def _pass(self, given: Given) -> Iterator["_Pass"]:
@@ -112,7 +112,7 @@ def url(root: str) -> str:
     return root if "://" in root else f"file://{root}"
 
 
-def stored(spark: SparkSession, table: type[Row], folders: Sequence[str]) -> DataFrame:
+def stored_table(spark: SparkSession, table: type[Row], folders: Sequence[str]) -> DataFrame:
     """Return a table over the snapshots in these folders; empty where none of them has it.
 
     Raises:
@@ -125,7 +125,7 @@ def stored(spark: SparkSession, table: type[Row], folders: Sequence[str]) -> Dat
             raise
     if len(folders) == 1:
         return spark.sql(f"SELECT inline(CAST(array() AS array<struct<{ddl(table)}>>))")
-    found = [stored(spark, table, [folder]) for folder in folders]
+    found = [stored_table(spark, table, [folder]) for folder in folders]
     frame = found[0]
     for other in found[1:]:
         frame = frame.unionByName(other)
@@ -187,7 +187,7 @@ class _Pass:
     def relate(self) -> None:
         """Compute the relations that several files share; they also tell which files find nothing."""
         for name in files.SHARED:
-            frame = self._spark.sql(files.shared(name, self._modes))
+            frame = self._spark.sql(files.shared_relation_sql(name, self._modes))
             if files.is_empty(name, self._empty):
                 self._literal(name, pa.Table.from_pylist([], pa.schema([(column, pa.null()) for column in frame.columns])), frame)
             elif self._as_literal:

@@ -38,7 +38,7 @@ class Scratch:
 
     def __init__(self) -> None:
         """Remove what runs that were killed left, and make a folder; raises OSError where there is no room for one."""
-        remove_leftovers()
+        remove_scratch_leftovers()
         self.path = Path(tempfile.mkdtemp(prefix=PREFIX))
         self.lock = os.open(self.path / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -59,7 +59,7 @@ class Scratch:
             self.lock = -1
 
 
-def remove_leftovers() -> None:
+def remove_scratch_leftovers() -> None:
     """Remove folders of runs that were killed, and logs that are older than a week; what cannot be removed stays."""
     place = Path(tempfile.gettempdir())
     for path in _own(place, PREFIX):

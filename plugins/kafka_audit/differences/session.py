@@ -6,7 +6,7 @@ from py4j import protocol
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
-from kafka_audit.differences.local_settings import LOCAL, java_options
+from kafka_audit.differences.local_settings import LOCAL, driver_java_options
 
 _ALWAYS = {
     "spark.sql.session.timeZone": "UTC",
@@ -29,7 +29,7 @@ def start(master: str | None = None, more_java_options: str = "") -> SparkSessio
         for key, value in LOCAL.items():
             builder = builder.config(key, value)
         builder = builder.config("spark.driver.memory", "2g")
-        builder = builder.config("spark.driver.extraJavaOptions", f"{java_options()} {more_java_options}".rstrip())
+        builder = builder.config("spark.driver.extraJavaOptions", f"{driver_java_options()} {more_java_options}".rstrip())
         builder = builder.master(master)
     spark = builder.getOrCreate()
     for key, value in _ALWAYS.items():

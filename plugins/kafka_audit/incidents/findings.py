@@ -48,7 +48,7 @@ class _Prior:
 _Key = tuple[str, str]  # code, resource name: unlike the fingerprint it survives a cluster id that nobody told
 
 
-def conclude(  # noqa: PLR0913 -- the contract between judging and reporting
+def findings_with_lifecycle(  # noqa: PLR0913 -- the contract between judging and reporting
     view: ClusterView,
     judgements: Iterable[Judgement],
     *,

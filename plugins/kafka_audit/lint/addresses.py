@@ -14,7 +14,7 @@ from kafka_audit.model.tables import Snapshot, SnapshotInfo
 CHECKS = ("KA303", "KA304")
 
 
-def judgements(snapshot: Snapshot, checks: Mapping[str, Check]) -> Iterator[Judgement]:
+def address_judgements(snapshot: Snapshot, checks: Mapping[str, Check]) -> Iterator[Judgement]:
     """Yield what files tell of addresses.
 
     A name without a dot may be a whole address in the network of a compose file, so it is nobody's fault here; an address that is

@@ -36,7 +36,7 @@ _RUNNING = (BrokerView, LogLine)
 _REPLACED = (BrokerConfig, BrokerProperty, PropertyLogin, Probe, Certificate)
 
 
-def judgements(view: ClusterView, proposed: Sequence[Member], checks: Mapping[str, Check], key: bytes) -> list[Judgement]:
+def change_judgements(view: ClusterView, proposed: Sequence[Member], checks: Mapping[str, Check], key: bytes) -> list[Judgement]:
     """Return what the change breaks, and where it cannot be determined whether it breaks something.
 
     Args:
@@ -91,9 +91,9 @@ def _after(view: ClusterView, changed: Sequence[Member], key: bytes) -> ClusterV
     ids = {member.broker_id for member in changed}
     now, _ = view.samples
     kept = [row for row in view.snapshot.rows if not _stale(row, ids, now)]
-    added: list[Row] = [row for member in changed for row in members.rows_of(member, key)]
+    added: list[Row] = [row for member in changed for row in members.configuration_rows(member, key)]
     registered = view.in_zookeeper
-    added += [row for member in changed if member.broker_id in registered for row in endpoints(member, now or 0)]
+    added += [row for member in changed if member.broker_id in registered for row in advertised_by_member(member, now or 0)]
     return _by_settings(view, (*kept, *added))
 
 
@@ -103,7 +103,7 @@ def _stale(row: Row, ids: set[int], now: int | None) -> bool:
     return isinstance(row, _REPLACED) and row.broker_id in ids
 
 
-def endpoints(member: Member, sample: int) -> Iterator[RegisteredEndpoint]:
+def advertised_by_member(member: Member, sample: int) -> Iterator[RegisteredEndpoint]:
     """Yield what a broker advertises with its new settings, as far as they tell; a controller's listeners are nobody's."""
     if KEY in member.broker.unknown:
         return  # what contains a placeholder is not what `listeners` says
@@ -151,7 +151,7 @@ def _addresses(view: ClusterView, proposed: Iterable[Member]) -> Iterator[Judgem
     """Yield addresses that are new: those that a vantage failed to reach for another reason, and those that none has tried."""
     held = {(row.broker_id, row.host.lower(), row.port) for row in view.endpoints.all}
     probes = [row for row in view.newest(Probe) if row.role == "client"]
-    for end in (end for member in proposed for end in endpoints(member, 0)):
+    for end in (end for member in proposed for end in advertised_by_member(member, 0)):
         if (end.broker_id, end.host.lower(), end.port) in held:
             continue
         tried = [row for row in probes if (row.host.lower(), row.port) == (end.host.lower(), end.port)]

@@ -37,13 +37,13 @@ class Outcome:
         return any(one.status is Status.FAIL and not one.muted and one.severity >= least for one in findings)
 
 
-def lint(arguments: Sequence[str], rules: Rules) -> Outcome:
+def lint_files(arguments: Sequence[str], rules: Rules) -> Outcome:
     """Judge the files that arguments mean, each within its time.
 
     Raises:
         UsageError: an argument means no file at all.
     """
-    wanted = reading.targets(arguments)
+    wanted = reading.lint_targets(arguments)
     if not child_process.is_possible():
         return _linted(wanted, rules, lambda _: None)
     refused: dict[str, str] = {}
@@ -83,7 +83,7 @@ def _linted(targets: Sequence[LintTarget], rules: Rules, note: Callable[[tuple[s
     sources, errors = reading.read_lint_targets(targets, rules.checks, note)
     order = {id(broker): number for number, broker in enumerate(broker for source in sources for broker in source.brokers)}
     found = []
-    for group in members.groups(sources):
+    for group in members.cluster_groups(sources):
         note(tuple(dict.fromkeys(member.source.path for member in group)))
         found += [(order[id(member.broker)], one) for member, one in judging.linted(group, rules)]
     return Outcome(files=tuple(one for _, one in sorted(found, key=lambda pair: pair[0])), errors=tuple(errors))
@@ -95,5 +95,5 @@ def serving(arguments: Sequence[str], checks: Mapping[str, Check]) -> tuple[Memb
     Raises:
         UsageError: an argument means no file at all.
     """
-    sources, _ = reading.read_lint_targets(reading.targets(arguments), checks)
-    return tuple(member for group in members.groups(sources) for member in group if member.serves)
+    sources, _ = reading.read_lint_targets(reading.lint_targets(arguments), checks)
+    return tuple(member for group in members.cluster_groups(sources) for member in group if member.serves)

@@ -58,19 +58,19 @@ def configuration_checks(checks: Mapping[str, Check]) -> Mapping[str, Check]:
 def linted(group: Group, rules: Rules) -> list[tuple[Member, Linted]]:
     """Return what is said of each broker of a group; what is about all of them stands with the first."""
     judged = [_judged(member, rules.version) for member in group]
-    snapshot = members.snapshot(group, secrets.token_bytes(32))
+    snapshot = members.snapshot_from_files(group, secrets.token_bytes(32))
     view = ClusterView.of_files(snapshot)
-    by_files = [*judge(view, configuration_checks(rules.checks)), *addresses.judgements(snapshot, rules.checks)]
+    by_files = [*judge(view, configuration_checks(rules.checks)), *addresses.address_judgements(snapshot, rules.checks)]
     judgements = [*_one_word(judged, by_files), *(_started(one, by_files) for one in judged)]
     if rules.against is not None:
-        broken = against.judgements(rules.against, group, rules.checks, secrets.token_bytes(32))
+        broken = against.change_judgements(rules.against, group, rules.checks, secrets.token_bytes(32))
         # The cluster says more than the files alone.
         answered = {(one.code, one.resource) for one in broken}
         judgements = [
             one for one in judgements if one and (one.status is not Status.UNKNOWN or (one.code, one.resource) not in answered)
         ]
         judgements += [replace(one, snapshot_id=snapshot.snapshot_id) for one in broken]
-    found = findings.conclude(
+    found = findings.findings_with_lifecycle(
         view,
         [one for one in judgements if one is not None and (rules.show_all or one.status not in _QUIET)],
         mutes=rules.mutes,
@@ -140,7 +140,7 @@ def _about(group: Group, found: Iterable[Finding]) -> Mapping[int, list[Finding]
 
 def _told(one: _JudgedMember, found: Sequence[Finding]) -> Linted:
     member, broker = one.member, one.member.broker
-    text = places.lines(member.source.data)
+    text = places.file_lines(member.source.data)
     ignored = {ignore.code: ignore for ignore in reversed(member.source.ignores)}
     refused = one.verdict.refused if one.verdict.starts is False else None
     hidden = places.secrets(broker) if found else ()

@@ -49,7 +49,7 @@ Group = tuple[Member, ...]
 _Held = Sequence[tuple[Source, Described]]
 
 
-def groups(sources: Iterable[Source]) -> tuple[Group, ...]:
+def cluster_groups(sources: Iterable[Source]) -> tuple[Group, ...]:
     """Return the brokers of each cluster together, in the order of their first file.
 
     Brokers are of one cluster where they share an address of ZooKeeper (with its chroot) or of the controllers' quorum. Where two
@@ -131,7 +131,7 @@ def _connected(sets: Sequence[frozenset[str]]) -> Iterator[list[int]]:
     yield from sorted(joined.values())
 
 
-def snapshot(group: Group, key: bytes) -> Snapshot:
+def snapshot_from_files(group: Group, key: bytes) -> Snapshot:
     """Return what an audit would know of a group by its files alone.
 
     Args:
@@ -139,12 +139,12 @@ def snapshot(group: Group, key: bytes) -> Snapshot:
         key: of the HMAC that passwords become.
     """
     brokers = [member for member in group if member.serves]
-    found = [row for member in brokers for row in rows_of(member, key)]
+    found = [row for member in brokers for row in configuration_rows(member, key)]
     kraft = any(member.value("process.roles") for member in group)
     return Snapshot(snapshot_id="lint", cluster="files", cluster_id="files", rows=(_info(kraft=kraft), *found))
 
 
-def rows_of(member: Member, key: bytes) -> Iterator[Row]:
+def configuration_rows(member: Member, key: bytes) -> Iterator[Row]:
     """Yield settings and logins; a key that contains a placeholder is there, and hidden."""
     path, broker_id = member.source.path, member.broker_id
     held = member.broker.properties

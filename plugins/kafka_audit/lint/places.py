@@ -16,7 +16,7 @@ _SHORTEST = 4  # characters; shorter secrets stand in any line by chance
 _SECRETIVE = re.compile(r"passw|secret|jaas|credential|token|://[^/\s@]*@", re.IGNORECASE)
 
 
-def lines(data: bytes) -> list[str]:
+def file_lines(data: bytes) -> list[str]:
     """Return the lines of a file as editors show them; what is no UTF-8 as Java reads it."""
     try:
         text = data.decode("utf-8")

@@ -43,7 +43,7 @@ class LintTarget:
     named: bool
 
 
-def targets(arguments: Sequence[str]) -> tuple[LintTarget, ...]:
+def lint_targets(arguments: Sequence[str]) -> tuple[LintTarget, ...]:
     """Return the files that arguments mean: files, folders with all below them, patterns; each once, in the order of arguments.
 
     Raises:

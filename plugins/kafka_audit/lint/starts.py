@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from kafka_audit.configuration.definitions import Definition, StartRule, definitions
 from kafka_audit.configuration.files.described import Described, is_placeholder, stand_in
-from kafka_audit.configuration.starts import StartRefusal, refusal
+from kafka_audit.configuration.starts import StartRefusal, start_refusal
 
 _PORT = re.compile(r"(?<=[^/]:)\0(?=,|$)")
 _VOTER = re.compile(r"(?:^|,)\s*(\d+)@")
@@ -36,15 +36,15 @@ def start_verdict(broker: Described, version: str) -> StartVerdict:
     values = {key: one.value for key, one in broker.properties.items()}
     present = broker.unknown & values.keys()
     likely = {**values, **_sensible(values, present, definitions(version))}
-    refused = refusal(likely, version)
+    refused = start_refusal(likely, version)
     if refused is not None and "node.id" in present and (voter := _VOTER.search(likely.get("controller.quorum.voters", ""))):
         # A node that is a controller must be among the voters, and one that is not must not.
-        refused = refusal(likely | {"node.id": voter[1]}, version)
+        refused = start_refusal(likely | {"node.id": voter[1]}, version)
     if refused is None:
         return StartVerdict(starts=True, refused=None)
     if not broker.unknown:
         return StartVerdict(starts=False, refused=refused)
-    bare = refusal({key: value for key, value in values.items() if key not in present}, version)
+    bare = start_refusal({key: value for key, value in values.items() if key not in present}, version)
     told = refused.rule is StartRule.VALUE and refused.key not in broker.unknown
     certain = bare is not None and bare.message == refused.message and (told or present == broker.unknown)
     return StartVerdict(starts=False if certain else None, refused=refused)

@@ -2,12 +2,12 @@
 
 import re
 
-from kafka_audit.configuration.definitions import VERSIONS, numbers
+from kafka_audit.configuration.definitions import VERSIONS, version_numbers
 from kafka_audit.configuration.files.described import Described
-from kafka_audit.configuration.starts import known
+from kafka_audit.configuration.starts import nearest_release
 
 NEWEST = VERSIONS[-1]
-NEWEST_WITH_ZOOKEEPER = max((one for one in VERSIONS if numbers(one) < (4,)), key=numbers)
+NEWEST_WITH_ZOOKEEPER = max((one for one in VERSIONS if version_numbers(one) < (4,)), key=version_numbers)
 
 _TAG = re.compile(r"(?:^|/)kafka(?:-native)?:(?:[^@]*kafka-|2\.1[0-3]-|v)?(\d+\.\d+(?:\.\d+)?)")
 _CONFLUENT = re.compile(r"(?:^|/)cp-[a-z-]+:(\d+)\.(\d+)")
@@ -29,14 +29,14 @@ def chosen(broker: Described, wanted: str | None) -> tuple[str, str]:
         ValueError: `wanted` is no version.
     """
     if wanted is not None:
-        version = known(wanted)
+        version = nearest_release(wanted)
         return version, "from --kafka-version" if version == wanted else f"the nearest supported version to {wanted}"
     told = _image(broker.image or "")
     if told is not None:
-        return known(told), f"the image is {broker.image}"
+        return nearest_release(told), f"the image is {broker.image}"
     protocol = _PROTOCOL.fullmatch(_value(broker, "inter.broker.protocol.version"))
     if protocol is not None:
-        return known(protocol[1]), f"inter.broker.protocol.version is {protocol[0]}"
+        return nearest_release(protocol[1]), f"inter.broker.protocol.version is {protocol[0]}"
     if _value(broker, "process.roles"):
         return NEWEST, "the newest; process.roles is set"
     for key in _OF_ZOOKEEPER:

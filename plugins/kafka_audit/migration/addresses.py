@@ -71,7 +71,7 @@ def _parsed(text: str, where: str) -> Iterator[Wording]:
         yield Wording(broker_id=broker, listener=match["listener"].upper(), host=host, port=int(match["port"]))
 
 
-def endpoints(wordings: Iterable[Wording], view: ClusterView) -> tuple[RegisteredEndpoint, ...]:
+def proposed_registrations(wordings: Iterable[Wording], view: ClusterView) -> tuple[RegisteredEndpoint, ...]:
     """Return what each broker would advertise; a line about one broker counts more than one about all."""
     between = view.inter_broker
     found: dict[tuple[int, str], RegisteredEndpoint] = {}
@@ -88,9 +88,9 @@ def endpoints(wordings: Iterable[Wording], view: ClusterView) -> tuple[Registere
     return tuple(found[key] for key in sorted(found))
 
 
-def new(proposed: Iterable[RegisteredEndpoint], view: ClusterView) -> tuple[RegisteredEndpoint, ...]:
+def new_endpoints(proposed: Iterable[RegisteredEndpoint], view: ClusterView) -> tuple[RegisteredEndpoint, ...]:
     """Return those that are not known to be advertised."""
-    now = held(view)
+    now = advertised_by_broker(view)
     return tuple(one for one in proposed if not _is_held(one, now))
 
 
@@ -109,7 +109,7 @@ def comparable_address(one: RegisteredEndpoint | AdvertisedEndpoint) -> tuple[in
     return one.broker_id, one.host.lower().strip("[]"), one.port
 
 
-def held(view: ClusterView) -> Mapping[int, tuple[AdvertisedEndpoint, ...]]:
+def advertised_by_broker(view: ClusterView) -> Mapping[int, tuple[AdvertisedEndpoint, ...]]:
     """Return what each broker advertises: as registered, in KRaft (nobody shows registrations) as its settings say."""
     if view.kraft:
         return view.endpoints.by_settings
@@ -119,7 +119,7 @@ def held(view: ClusterView) -> Mapping[int, tuple[AdvertisedEndpoint, ...]]:
     return found
 
 
-def advertised(proposed: Iterable[RegisteredEndpoint], trials: Iterable[Probe], view: ClusterView) -> ClusterView:
+def view_with_proposed(proposed: Iterable[RegisteredEndpoint], trials: Iterable[Probe], view: ClusterView) -> ClusterView:
     """Return the cluster as registrations would be, with what was seen on the way to the new ones.
 
     In KRaft, where nobody shows registrations, it becomes a cluster with registrations: what is proposed is told as they are.
@@ -164,14 +164,20 @@ def _registered(brokers: Iterable[int], sample: int) -> list[Registry | Register
 
 def afterwards(proposed: Iterable[RegisteredEndpoint], view: ClusterView) -> tuple[list[str], list[dict[str, str]]]:
     """Return a sentence for each address that was to be advertised and is not, and a finding for each of which nobody told."""
-    now = held(view)
+    now = advertised_by_broker(view)
     not_done, not_known = [], []
     for one in proposed:
-        is_held, meant = _is_held(one, now), f"{clean(one.listener)}://{written(one)}"
+        is_held, meant = _is_held(one, now), f"{clean(one.listener)}://{address_text(one)}"
         if is_held is None:
             message = f"Cannot determine whether broker {one.broker_id} advertises the proposed {meant}"
             remedy = f"To know: DescribeConfigs on Cluster at broker {one.broker_id}"
-            words = {"code": "KA301", "resource": resource(one), "severity": "HIGH", "message": message, "remedy": remedy}
+            words = {
+                "code": "KA301",
+                "resource": endpoint_resource(one),
+                "severity": "HIGH",
+                "message": message,
+                "remedy": remedy,
+            }
             not_known.append(words)
         elif not is_held:
             not_done.append(f"Broker {one.broker_id} does not advertise the proposed {meant}.")
@@ -184,7 +190,7 @@ def misplaced(told: Iterable[RegisteredEndpoint], view: ClusterView) -> Iterator
     for one in told:
         offered = between.offered(one.broker_id) or {one.listener}
         if one.broker_id not in between.brokers:
-            message = f"Broker {one.broker_id} is not in the cluster and cannot advertise {written(one)}"
+            message = f"Broker {one.broker_id} is not in the cluster and cannot advertise {address_text(one)}"
             remedy = f"The cluster has brokers {listing(between.brokers, 6)}"
         elif one.listener not in offered:
             known = listing(sorted(offered), 6)
@@ -203,17 +209,17 @@ def contradictions(proposed: Iterable[RegisteredEndpoint]) -> Iterator[HeadedIte
         found.setdefault((one.broker_id, one.listener), {})[comparable_address(one)] = one
     for (broker, listener), own in found.items():
         if len(own) > 1:
-            message = f"Broker {broker} has {len(own)} addresses for {listener}: {listing(map(written, own.values()), 4)}"
+            message = f"Broker {broker} has {len(own)} addresses for {listener}: {listing(map(address_text, own.values()), 4)}"
             remedy = "Use one line or one file for each listener of a broker"
             name = f"broker/{broker}/listener/{listener}"
             yield HeadedItem("blockers", GateItem(source=SOURCE, code="KA310", resource=name, message=message, remedy=remedy))
 
 
-def resource(one: RegisteredEndpoint) -> str:
+def endpoint_resource(one: RegisteredEndpoint) -> str:
     """Return the name that findings have for an endpoint."""
     return f"broker/{one.broker_id}/listener/{one.listener}"
 
 
-def written(one: RegisteredEndpoint) -> str:
+def address_text(one: RegisteredEndpoint) -> str:
     """Return HOST:PORT, an IPv6 address in brackets."""
     return f"[{one.host}]:{one.port}" if ":" in one.host else f"{clean(one.host)}:{one.port}"

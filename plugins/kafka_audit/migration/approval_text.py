@@ -14,9 +14,9 @@ _MOST = 6
 _LONGEST = 400
 
 
-def body(report: Mapping[str, Any]) -> str:
+def approval_body(report: Mapping[str, Any]) -> str:
     """Return the report of the gate, blockers first."""
-    parts = [text for section in sections.before(report) if section.lines for text in _section(section)]
+    parts = [text for section in sections.before_change_sections(report) if section.lines for text in _section(section)]
     whole = "The tab **Kafka audit** of this run contains the complete report."
     return "\n".join([*(parts or ["There are no blockers and no open points.", ""]), whole])
 

@@ -107,7 +107,7 @@ def _gate(document: Mapping[str, Any], view: ClusterView, plan: Plan, today: dat
     added = (*(PlannedNode(node_id=number) for number in plan.node_ids), *_verdicts(document))
     planned = view.with_rows((*view.snapshot.rows, *added))
     judged = judge(planned, kind="gate")
-    for one in findings.conclude(planned, judged, mutes=(), previous_report=None, today=today):
+    for one in findings.findings_with_lifecycle(planned, judged, mutes=(), previous_report=None, today=today):
         _sort(one, "gate", Severity.HIGH, found)
 
 
@@ -133,7 +133,7 @@ def _proposed(view: ClusterView, plan: Plan, today: date, found: GateItems) -> N
     if not plan.proposed:
         return
     rules = Rules(checks=catalogue(), mutes=(), today=today, version=plan.version, against=view, show_all=False)
-    outcome = files.lint(plan.proposed, rules)
+    outcome = files.lint_files(plan.proposed, rules)
     if outcome.errors:
         raise UsageError(outcome.errors[0])
     for file in outcome.files:
@@ -162,17 +162,17 @@ def _addresses(view: ClusterView, plan: Plan, tried: ProposedListeners, today: d
     for told in (
         *addresses.misplaced(tried.by_lines, view),
         *addresses.contradictions(tried.proposed),
-        *reachability.items(tried.new, tried.probes, plan.vantages, tried.between),
+        *reachability.reachability_items(tried.new, tried.probes, plan.vantages, tried.between),
     ):
         found.add(told)
     if not tried.new:
         return
-    own, changed = {code: catalogue()[code] for code in _BY_ADDRESS}, {addresses.resource(one) for one in tried.new}
+    own, changed = {code: catalogue()[code] for code in _BY_ADDRESS}, {addresses.endpoint_resource(one) for one in tried.new}
     before = {(one.code, one.resource) for one in judge(view, own) if one.status is Status.FAIL}
-    after = addresses.advertised(tried.new, tried.probes, view)
+    after = addresses.view_with_proposed(tried.new, tried.probes, view)
     failed = [one for one in judge(after, own) if one.status is Status.FAIL]
     caused = [one for one in failed if one.resource in changed or (one.code, one.resource) not in before]
-    for finding in findings.conclude(after, caused, mutes=(), previous_report=None, today=today):
+    for finding in findings.findings_with_lifecycle(after, caused, mutes=(), previous_report=None, today=today):
         _sort(finding, addresses.SOURCE, gate.severity_of(plan.strict), found)
 
 

@@ -11,7 +11,7 @@ _MOST = 50
 """Lines of one section that are shown; the JSON has all."""
 
 
-def before(report: Mapping[str, Any], *, width: int) -> str:
+def before_change_text(report: Mapping[str, Any], *, width: int) -> str:
     """Return the report of the gate."""
     lines = [
         *wrap(clean(report["headline"], 500), width),
@@ -24,7 +24,7 @@ def before(report: Mapping[str, Any], *, width: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-def after(report: Mapping[str, Any], *, width: int) -> str:
+def after_change_text(report: Mapping[str, Any], *, width: int) -> str:
     """Return the comparison with the baseline."""
     lines = [*wrap(clean(report["headline"], 500), width), "", f"{clean(report['baseline'])} -> {clean(report['snapshot_id'])}"]
     lines += _section("NOT EXPECTED", [_change(change, width) for change in report["not_meant"]])

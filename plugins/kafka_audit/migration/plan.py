@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
-from kafka_audit.configuration.starts import known
+from kafka_audit.configuration.starts import nearest_release
 from kafka_audit.migration import addresses
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.text import did_you_mean
@@ -101,7 +101,7 @@ def plan(  # noqa: PLR0913 -- what a form asks
         raise UsageError(msg) from None
     if version is not None:
         try:
-            known(version)
+            nearest_release(version)
         except ValueError as error:
             raise UsageError(str(error)) from error
     return Plan(

@@ -9,7 +9,7 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.collect.probes import proposed_endpoints
 from kafka_audit.collect.probes.endpoint_probes import WORKER
 from kafka_audit.lint import files, reading
-from kafka_audit.lint.against import endpoints
+from kafka_audit.lint.against import advertised_by_member
 from kafka_audit.lint.members import Member
 from kafka_audit.migration import addresses
 from kafka_audit.migration.plan import Plan
@@ -49,7 +49,7 @@ def check_plan(plan: Plan, cluster: Cluster) -> None:
                 f"{cluster.name}: vantage {name!r} does not exist; the vantages are {', '.join(known)}{did_you_mean(name, known)}"
             )
             raise UsageError(msg)
-    reading.targets(plan.proposed)
+    reading.lint_targets(plan.proposed)
 
 
 def probe_proposed_listeners(
@@ -61,9 +61,9 @@ def probe_proposed_listeners(
         UsageError: a proposed file is not there.
     """
     between, members = view.inter_broker, files.serving(plan.proposed, catalogue())
-    by_lines = addresses.endpoints(addresses.parse_addresses(plan.advertised), view)
-    proposed = (*(one for member in members for one in endpoints(member, 0) if one.host), *by_lines)
-    new = addresses.new({(one.broker_id, one.listener): one for one in proposed}.values(), view)
+    by_lines = addresses.proposed_registrations(addresses.parse_addresses(plan.advertised), view)
+    proposed = (*(one for member in members for one in advertised_by_member(member, 0) if one.host), *by_lines)
+    new = addresses.new_endpoints({(one.broker_id, one.listener): one for one in proposed}.values(), view)
     walked: tuple[Probe, ...] = ()
     if new:
         say(f"probing {counted(len(new), 'proposed address', 'proposed addresses')} …")

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from kafka_audit.collect.probes.endpoint_probes import WORKER
-from kafka_audit.migration.addresses import SOURCE, resource, written
+from kafka_audit.migration.addresses import SOURCE, address_text, endpoint_resource
 from kafka_audit.migration.items import GateItem, HeadedItem
 from kafka_audit.model.tables import Probe, RegisteredEndpoint
 from kafka_audit.model.text import clean
@@ -18,7 +18,7 @@ _REMEDIES: Mapping[str, str] = {
 }
 
 
-def items(
+def reachability_items(
     proposed: Sequence[RegisteredEndpoint],
     probes: Iterable[Probe],
     vantages: Iterable[str],
@@ -89,14 +89,16 @@ def _probe_item(endpoint: RegisteredEndpoint, layers: Sequence[Probe], origin: s
     else:
         heading, message = "warnings", f"{origin} reaches {where}; the broker that answers is unknown"
         remedy = "This requires a login, or DescribeConfigs on Cluster. To know: an audit after the change (KA111)"
-    return HeadedItem(heading, GateItem(source=source, code=code, resource=resource(endpoint), message=message, remedy=remedy))
+    return HeadedItem(
+        heading, GateItem(source=source, code=code, resource=endpoint_resource(endpoint), message=message, remedy=remedy)
+    )
 
 
 def _open(source: str, endpoint: RegisteredEndpoint, message: str, remedy: str) -> HeadedItem:
     return HeadedItem(
-        "not_known", GateItem(source=source, code="KA301", resource=resource(endpoint), message=message, remedy=remedy)
+        "not_known", GateItem(source=source, code="KA301", resource=endpoint_resource(endpoint), message=message, remedy=remedy)
     )
 
 
 def _proposed(endpoint: RegisteredEndpoint) -> str:
-    return f"{written(endpoint)}, the proposed address of broker {endpoint.broker_id}"
+    return f"{address_text(endpoint)}, the proposed address of broker {endpoint.broker_id}"

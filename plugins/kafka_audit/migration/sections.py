@@ -6,7 +6,7 @@ from typing import Any
 from kafka_audit.report.sections import Line, Section
 
 
-def before(report: Mapping[str, Any]) -> list[Section]:
+def before_change_sections(report: Mapping[str, Any]) -> list[Section]:
     """Return the report of the gate."""
     return [
         Section(title="Blockers", mark="no", lines=_items(report["blockers"])),
@@ -16,7 +16,7 @@ def before(report: Mapping[str, Any]) -> list[Section]:
     ]
 
 
-def after(report: Mapping[str, Any]) -> list[Section]:
+def after_change_sections(report: Mapping[str, Any]) -> list[Section]:
     """Return the comparison with the baseline."""
     return [
         Section(title="Not expected", mark="no", lines=tuple(map(_change, report["not_meant"]))),

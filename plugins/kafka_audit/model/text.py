@@ -56,7 +56,7 @@ def clean(text: object, limit: int = LONGEST) -> str:
     return shown[: max(limit - len(told), 0)] + told
 
 
-def whole(text: str) -> str:
+def without_surrogates(text: str) -> str:
     """Return `text` without half characters, which Java's and JSON's escapes let through and no table can hold."""
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 

@@ -114,7 +114,7 @@ def parse_trusted_hosts(text: str) -> HostPattern:
     return HostPattern(name=host, port=port)
 
 
-def line(hosts: Iterable[str]) -> str:
+def trusted_hosts_line(hosts: Iterable[str]) -> str:
     """Return the line of a cluster file that trusts these hosts; what is no plain host is left out.
 
     Hosts are named, never their domain: whoever makes a cluster list a host chooses its domain, too.

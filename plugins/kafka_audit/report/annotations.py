@@ -5,15 +5,15 @@ from collections.abc import Iterable
 from kafka_audit.model.finding import Severity, Status
 from kafka_audit.model.linted import Linted, LintedFinding
 from kafka_audit.model.text import clean, inert
-from kafka_audit.report.lint_document import listed
+from kafka_audit.report.lint_document import shown_findings
 
 
-def render(files: Iterable[Linted]) -> str:
+def github_annotations(files: Iterable[Linted]) -> str:
     """Return a line for each failure that is not muted; nothing where there is none."""
     failed = (
         (file, one)
         for file in files
-        for one in listed(file, show_all=False)
+        for one in shown_findings(file, show_all=False)
         if one.finding.status is Status.FAIL and not one.finding.muted
     )
     return "".join(f"{_line(file, one)}\n" for file, one in failed)

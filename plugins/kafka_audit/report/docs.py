@@ -26,7 +26,7 @@ about its registration, from the modification time of the file, or from a line t
 is unknown, the line is shown and decides nothing. Clocks of brokers and of the auditor may differ by ten seconds."""
 
 
-def page(check: Check) -> str:
+def check_markdown(check: Check) -> str:
     """Return the page of one check: its docstring, what it is judged from, and the first of its cases that fails."""
     parts = [
         f"# {check.code} {check.name}",
@@ -48,7 +48,7 @@ def index(checks: Mapping[str, Check]) -> str:
     """Return the table of all checks."""
     rows = []
     for check in checks.values():
-        fault = _cell(explain.summary(check))
+        fault = _cell(explain.check_summary(check))
         rows.append(f"| [{check.code}]({check.code}.md) | {check.name} | {check.severity.name} | {fault} |")
     return "\n".join(["# Checks", "", "| Code | Name | Severity | Fault |", "|---|---|---|---|", *rows]) + "\n"
 
@@ -91,14 +91,14 @@ def logs_page() -> str:
     return "\n\n".join([*parts, "\n".join([*head, *rows])]) + "\n"
 
 
-def write(folder: Path) -> int:
+def write_docs(folder: Path) -> int:
     """Write all pages into a folder, where those of checks that are gone vanish; return how many checks there are."""
     found, checks = catalogue(), folder / "checks"
     checks.mkdir(parents=True, exist_ok=True)
     for old in checks.glob("KA*.md"):
         old.unlink()
     for check in found.values():
-        (checks / f"{check.code}.md").write_text(page(check), encoding="utf-8")
+        (checks / f"{check.code}.md").write_text(check_markdown(check), encoding="utf-8")
     (checks / "index.md").write_text(index(found), encoding="utf-8")
     (folder / "tables.md").write_text(tables_page(), encoding="utf-8")
     (folder / "logs.md").write_text(logs_page(), encoding="utf-8")
@@ -110,7 +110,7 @@ def main(argv: Sequence[str]) -> int:
     if len(argv) != 1:
         sys.stderr.write("usage: python -m kafka_audit.report.docs FOLDER\n")
         return 2
-    sys.stdout.write(f"{write(Path(argv[0]))} checks in {argv[0]}/checks, {len(TABLES)} tables in {argv[0]}/tables.md\n")
+    sys.stdout.write(f"{write_docs(Path(argv[0]))} checks in {argv[0]}/checks, {len(TABLES)} tables in {argv[0]}/tables.md\n")
     return 0
 
 

@@ -11,7 +11,7 @@ from kafka_audit.incidents.findings import LONGEST_EVIDENCE, is_over
 from kafka_audit.model.finding import SCHEMA_VERSION, Change, Finding, Incident, Lifecycle, Resource, Status, Step, to_json
 from kafka_audit.model.text import clean
 from kafka_audit.report import matrix, reach, views
-from kafka_audit.report.storms import groups
+from kafka_audit.report.storms import finding_groups
 
 MOST_CHANGES = 5000
 """Changes that are listed; a controller that moved every leader of a big cluster must not make the document unreadable."""
@@ -49,7 +49,7 @@ def build_document(  # noqa: PLR0913, PLR0917 -- the contract between report and
         "coverage": _coverage(view),
         "counts": {status.value: sum(f.status is status for f in findings) for status in Status},
         "lifecycle_counts": _lifecycle_counts(findings),
-        "incidents": [{**_incident(incident), "groups": groups(incident, findings, view)} for incident in incidents],
+        "incidents": [{**_incident(incident), "groups": finding_groups(incident, findings, view)} for incident in incidents],
         "resolved_incidents": resolved,
         "incomparable_incidents": incomparable,
         "findings": [finding_dict(finding) for finding in sorted(listed, key=worst_first)],

@@ -36,7 +36,7 @@ def find_check(checks: Mapping[str, Check], word: str) -> Check:
     raise UsageError(msg)
 
 
-def listing(checks: Mapping[str, Check], *, width: int, color: bool) -> str:
+def catalogue_text(checks: Mapping[str, Check], *, width: int, color: bool) -> str:
     """Return all checks, a line each, by family."""
     lines: list[str] = []
     family = ""
@@ -45,16 +45,16 @@ def listing(checks: Mapping[str, Check], *, width: int, color: bool) -> str:
             family = check.family
             lines += ["", _strong(family.replace("_", " "), color=color)]
         start = f"  {check.code}  {check.severity.name:<8}  "
-        lines.append(textwrap.shorten(summary(check), max(width - len(start), 20), placeholder=" …").join((start, "")))
+        lines.append(textwrap.shorten(check_summary(check), max(width - len(start), 20), placeholder=" …").join((start, "")))
     return "\n".join([*lines[1:], "", "Run `kafka-audit explain CODE` for details."])
 
 
-def summary(check: Check) -> str:
+def check_summary(check: Check) -> str:
     """Return the first paragraph of a check's page on one line: the fault."""
     return " ".join(inspect.cleandoc(check.doc).split("\n\n")[0].split())
 
 
-def page(check: Check, *, width: int, color: bool, cases: Traversable = _CASES) -> str:
+def check_text(check: Check, *, width: int, color: bool, cases: Traversable = _CASES) -> str:
     """Return the page of one check for a terminal."""
     title = f"{check.code} {check.name}"
     facts = f"{check.severity.name}, {check.family.replace('_', ' ')}, since {check.since}"

@@ -21,7 +21,7 @@ def _sarif(document: Mapping[str, Any]) -> str:
 
 
 FILES: Mapping[str, Render] = MappingProxyType(
-    {"json": _json, "html": cluster.standalone, "md": markdown.render, "sarif": _sarif}
+    {"json": _json, "html": cluster.standalone, "md": markdown.markdown_report, "sarif": _sarif}
 )
 """By ending, so that a file is `findings.<ending>`."""
 

@@ -6,16 +6,16 @@ from xml.etree import ElementTree as ET
 from kafka_audit.model.finding import Severity, Status
 from kafka_audit.model.linted import Linted, LintedFinding
 from kafka_audit.model.text import clean
-from kafka_audit.report.lint_document import listed
+from kafka_audit.report.lint_document import shown_findings
 
 
-def render(files: Sequence[Linted], *, fail_on: Severity, show_all: bool = False) -> str:
+def junit_xml(files: Sequence[Linted], *, fail_on: Severity, show_all: bool = False) -> str:
     """Return the XML. What fails below `fail_on` passes with its text; what is muted or not known is skipped, with the reason."""
     root = ET.Element("testsuites", name="kafka-audit lint")
     for file in files:
         name = clean(f"{file.path} ({file.inside})" if file.inside else file.path, 500)
         suite = ET.SubElement(root, "testsuite", name=name)
-        cases = [_case(suite, name, one, fail_on) for one in listed(file, show_all=show_all)] or [_nothing(suite, name)]
+        cases = [_case(suite, name, one, fail_on) for one in shown_findings(file, show_all=show_all)] or [_nothing(suite, name)]
         suite.set("tests", str(len(cases)))
         suite.set("failures", str(sum(case.find("failure") is not None for case in cases)))
         suite.set("skipped", str(sum(case.find("skipped") is not None for case in cases)))

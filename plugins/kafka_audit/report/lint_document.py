@@ -16,7 +16,7 @@ def build_lint_document(files: Iterable[Linted], *, show_all: bool = False) -> d
     return {"files": [_file(one, show_all=show_all) for one in files]}
 
 
-def listed(file: Linted, *, show_all: bool) -> Sequence[LintedFinding]:
+def shown_findings(file: Linted, *, show_all: bool) -> Sequence[LintedFinding]:
     """Return what is shown of a file, the worst first."""
     quiet = () if show_all else (Status.PASS, Status.NOT_APPLICABLE)
     return sorted((one for one in file.told if one.finding.status not in quiet), key=lambda one: worst_first(one.finding))
@@ -29,7 +29,7 @@ def _file(file: Linted, *, show_all: bool) -> Mapping[str, Any]:
         "kafka_version": file.kafka_version,
         "starts": file.starts,
         "kafka_says": file.kafka_says,
-        "findings": [_finding(one) for one in listed(file, show_all=show_all)],
+        "findings": [_finding(one) for one in shown_findings(file, show_all=show_all)],
     }
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from kafka_audit.model.finding import Severity, Status
 from kafka_audit.model.linted import FileLine, Linted, LintedFinding
-from kafka_audit.report.lint_document import listed
+from kafka_audit.report.lint_document import shown_findings
 from kafka_audit.report.text import Paint, clean, clean_prose, counted, listing, wrap
 
 _INDENT = " " * 10
@@ -14,7 +14,7 @@ _AFTER_CONFIG = frozenset({"KA413", "KA414"})
 """What a broker refuses once KafkaConfig has accepted its file, and does not start either."""
 
 
-def render(files: Sequence[Linted], *, show_all: bool, width: int, color: bool) -> str:
+def lint_text(files: Sequence[Linted], *, show_all: bool, width: int, color: bool) -> str:
     """Return the page, ending in a newline. `show_all` tells what passes, and why something is not known."""
     page = _LintPage(show_all=show_all, width=max(width, 60), paint=Paint(on=color))
     lines = [line for file in files for line in page.file(file)]
@@ -30,7 +30,7 @@ class _LintPage:
         self.paint = paint
 
     def file(self, file: Linted) -> Iterator[str]:
-        shown = listed(file, show_all=self.show_all)
+        shown = shown_findings(file, show_all=self.show_all)
         failed = [one for one in shown if one.finding.status is Status.FAIL and not one.finding.muted]
         name = clean(f"{file.path} ({file.inside})" if file.inside else file.path, 500)
         later = file.starts is True and any(one.finding.code in _AFTER_CONFIG for one in failed)

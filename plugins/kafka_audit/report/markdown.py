@@ -23,7 +23,7 @@ _CALLING = re.compile(r"(?<!\w)((?:@(?=[A-Za-z0-9])|[#!](?=\d))[\w/@#!-]*)")
 _CODE = re.compile(r"`([^`\n]{1,400})`")
 
 
-def render(document: Mapping[str, Any]) -> str:
+def markdown_report(document: Mapping[str, Any]) -> str:
     """Return the report of a `findings.json`, ending in a newline."""
     return "\n".join(_lines(document)).rstrip("\n") + "\n"
 
@@ -58,7 +58,7 @@ def _lines(document: Mapping[str, Any]) -> Iterator[str]:
         yield from ("", f"− resolved: {escaped(incident['headline'])} ({incident['cause']})")  # noqa: RUF001 -- the sign of the page
     for incident in document["incomparable_incidents"]:
         yield from ("", f"Open, unknown now: {escaped(incident['headline'])} ({incident['cause']})")
-    picture = matrix.lines(document["matrix"], _PICTURE_WIDTH)
+    picture = matrix.matrix_lines(document["matrix"], _PICTURE_WIDTH)
     if picture:
         yield from ("", "## Views and reachability", "", "```text", *(line.replace("`", "'") for line in picture), "```")
         yield from ("", *(f"- {escaped(line)}" for _, line in matrix.in_words(document["matrix"])))
@@ -141,7 +141,7 @@ def _coverage(document: Mapping[str, Any]) -> Iterator[str]:
     yield from ("", "## Coverage", "")
     yield f"{told}."
     yield ""
-    for shown, words in [unknowns.trusting(document)] if unknowns.trusting(document) else []:
+    for shown, words in [unknowns.trusted_hosts_advice(document)] if unknowns.trusted_hosts_advice(document) else []:
         yield f"- ? no login was tried at brokers that the cluster file does not trust. To know: `{shown}` {words}."
     for read in unknown[:_MOST_READS]:
         needs = f" To know: {escaped(read['needs'])}." if read["needs"] and not unknowns.untrusted_host(read) else ""

@@ -203,7 +203,7 @@ def _equal(signatures: Mapping[int, str]) -> list[list[int]]:
     return list(groups.values())
 
 
-def lines(matrix: Mapping[str, Any], width: int) -> list[str]:
+def matrix_lines(matrix: Mapping[str, Any], width: int) -> list[str]:
     """Return the matrix (as in the document) as text, with its legend beside it; empty where nothing was asked."""
     observers = [MatrixRow(**raw) for raw in matrix["observers"]]
     ids: list[int] = matrix["brokers"]

@@ -56,7 +56,7 @@ def _tried(paths: Iterable[ProbeResult], layer: str) -> list[ProbeResult]:
     return [path for path in paths if layer in path.passed or path.layer == layer]
 
 
-def lines(rows: Sequence[Mapping[str, Any]], width: int) -> list[str]:
+def reach_lines(rows: Sequence[Mapping[str, Any]], width: int) -> list[str]:
     """Return the table as text, rows that are equal told as one and the worst first; empty where nothing stops anybody."""
     if not any(row["stops"] for row in rows):
         return []

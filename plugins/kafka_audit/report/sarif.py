@@ -12,8 +12,8 @@ from kafka_audit.incidents.remedies import what_to_do
 from kafka_audit.model.finding import Severity, Status
 from kafka_audit.model.linted import Linted, LintedFinding
 from kafka_audit.model.text import clean
-from kafka_audit.report.explain import summary
-from kafka_audit.report.lint_document import listed
+from kafka_audit.report.explain import check_summary
+from kafka_audit.report.lint_document import shown_findings
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 KINDS = {Status.FAIL: "fail", Status.PASS: "pass", Status.UNKNOWN: "open", Status.NOT_APPLICABLE: "notApplicable"}
@@ -24,7 +24,7 @@ _BRACKET = re.compile(r"(?<!\\)(\\*+)([\[\]])")
 
 def build_sarif(files: Sequence[Linted], checks: Mapping[str, Check], *, show_all: bool = False) -> dict[str, Any]:
     """Return the log of one run; rules are the checks that are spoken of, in the words of their pages."""
-    told = [(file, one) for file in files for one in listed(file, show_all=show_all)]
+    told = [(file, one) for file in files for one in shown_findings(file, show_all=show_all)]
     codes = sorted({one.finding.code for _, one in told})
     run = {
         "tool": {"driver": driver([checks[code] for code in codes])},
@@ -45,7 +45,7 @@ def driver(rules: Iterable[Check]) -> Mapping[str, Any]:
     }
 
 
-def message(text: str) -> Mapping[str, str]:
+def sarif_message(text: str) -> Mapping[str, str]:
     """Return a message or another string that viewers show: `[text](address)` in it is no link (SARIF 2.1.0, 3.11.6)."""
     return {"text": _BRACKET.sub(r"\1\1\\\2", text)}
 
@@ -64,9 +64,9 @@ def _rule(check: Check) -> Mapping[str, Any]:
     return {
         "id": check.code,
         "name": "".join(part.title() for part in check.name.split("_")),
-        "shortDescription": message(summary(check)),
-        "fullDescription": message(summary(check)),
-        "help": message(what_to_do(check) or summary(check)),
+        "shortDescription": sarif_message(check_summary(check)),
+        "fullDescription": sarif_message(check_summary(check)),
+        "help": sarif_message(what_to_do(check) or check_summary(check)),
         "defaultConfiguration": {"level": level(check.severity)},
         "properties": {"tags": list(dict.fromkeys(tags)), "severity": check.severity.name},
     }
@@ -82,7 +82,7 @@ def _result(file: Linted, told: LintedFinding, rule: int) -> Mapping[str, Any]:
         "ruleIndex": rule,
         "kind": KINDS[finding.status],
         "level": level(finding.severity) if failed else "none",
-        "message": message(f"{text}\n{finding.remediation}".strip()),
+        "message": sarif_message(f"{text}\n{finding.remediation}".strip()),
         "locations": [_location(file, told)],
         "partialFingerprints": {"kafkaAuditFinding/v1": finding.fingerprint},
         "properties": {"severity": finding.severity.name, "kafkaVersion": file.kafka_version},

@@ -34,7 +34,7 @@ def _result(finding: Mapping[str, Any], document: Mapping[str, Any], codes: list
         **rule,
         "kind": sarif.KINDS[Status(finding["status"])],
         "level": sarif.level(severity) if failed else "none",
-        "message": sarif.message(f"{finding['message']}\n{finding['remediation']}".strip()),
+        "message": sarif.sarif_message(f"{finding['message']}\n{finding['remediation']}".strip()),
         "locations": [
             {
                 "logicalLocations": [

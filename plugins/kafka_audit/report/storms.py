@@ -11,7 +11,7 @@ FIRST = 10
 """Resources that are named; all of them are among the findings."""
 
 
-def groups(incident: Incident, findings: Sequence[Finding], view: ClusterView) -> list[dict[str, Any]]:
+def finding_groups(incident: Incident, findings: Sequence[Finding], view: ClusterView) -> list[dict[str, Any]]:
     """Return an incident's findings by code, its cause first: how many, at which brokers how many each, and the first names.
 
     A partition counts at every broker that it lacks; where it lacks none, at its leader.

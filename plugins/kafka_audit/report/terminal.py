@@ -19,7 +19,7 @@ _ALIKE = 3
 _STEP = {"see": "see it yourself (reads only)", "quick": "quick", "lasting": "lasting", "prove": "prove it"}
 
 
-def render(document: Mapping[str, Any], *, width: int, color: bool) -> str:
+def terminal_report(document: Mapping[str, Any], *, width: int, color: bool) -> str:
     """Return the page of one audit, ending in a newline. `document` is what `build_document` returned.
 
     Commands are never wrapped; everything else keeps to `width` columns.
@@ -28,7 +28,7 @@ def render(document: Mapping[str, Any], *, width: int, color: bool) -> str:
     return "\n".join(line.rstrip() for line in page.lines()).rstrip("\n") + "\n"
 
 
-def reasons(document: Mapping[str, Any], incident: Mapping[str, Any], *, width: int) -> str:
+def incident_details(document: Mapping[str, Any], incident: Mapping[str, Any], *, width: int) -> str:
     """Return what the page says below an incident's headline: how sure, who suffers, why, what to do. Plain, for messages."""
     return "\n".join(_AuditPage(document, max(width, 60), Paint(on=False)).reasons(incident))
 
@@ -144,13 +144,13 @@ class _AuditPage:
         yield from wrap(told, self.width)
 
     def picture(self) -> Iterator[str]:
-        lines = matrix.lines(self.document["matrix"], self.width - 2)
+        lines = matrix.matrix_lines(self.document["matrix"], self.width - 2)
         quiet = not self.document["incidents"] and not any(set(o["reach"] + o["view"]) & set("DTLSAIV?") for o in self.rows())
         if lines and not quiet:
             yield from (f"  {line}" for line in lines)
 
     def ways(self) -> Iterator[str]:
-        yield from (f"  {line}" for line in reach.lines(self.document.get("reach", ()), self.width - 2))
+        yield from (f"  {line}" for line in reach.reach_lines(self.document.get("reach", ()), self.width - 2))
 
     def rows(self) -> Sequence[Mapping[str, Any]]:
         observers: Sequence[Mapping[str, Any]] = self.document["matrix"]["observers"]

@@ -7,7 +7,7 @@ from typing import Any
 from kafka_audit.checks import catalogue
 from kafka_audit.cluster.reads import observer_name
 from kafka_audit.model.finding import Resource, Status, as_text
-from kafka_audit.model.trusted_hosts import is_host, line
+from kafka_audit.model.trusted_hosts import is_host, trusted_hosts_line
 from kafka_audit.report.text import brokers, clean, clean_prose, counted, listing
 
 _BEGINNING = "Cannot determine "
@@ -72,7 +72,7 @@ def questions(document: Mapping[str, Any]) -> list[OpenQuestion]:
     its number. Each check's own words are in findings.json.
     """
     needs: dict[str, _MissingReads] = {}
-    trust = " ".join(trusting(document))
+    trust = " ".join(trusted_hosts_advice(document))
     one_line = {clean_prose(read["needs"] or "") for read in document["coverage"]["unknown"] if untrusted_host(read)}
     for read in document["coverage"]["unknown"]:
         need = needs.setdefault(trust if untrusted_host(read) else clean(read["needs"] or "").rstrip("."), _MissingReads())
@@ -99,7 +99,7 @@ def untrusted_host(read: Mapping[str, Any]) -> str | None:
     return host if isinstance(host, str) and is_host(host) else None
 
 
-def trusting(document: Mapping[str, Any]) -> tuple[str, ...]:
+def trusted_hosts_advice(document: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the one line of the cluster file for all hosts where no login was tried for want of it, and words behind it.
 
     Empty where there is none. A domain is never proposed in place of hosts: whoever made the cluster list them chose it, too.
@@ -108,7 +108,9 @@ def trusting(document: Mapping[str, Any]) -> tuple[str, ...]:
     if not hosts:
         return ()
     more = f"and {counted(len(hosts) - _HOSTS, 'more host')} of findings.json " if len(hosts) > _HOSTS else ""
-    return line(hosts[:_HOSTS]), f"{more}in the cluster file, if {'this host is' if len(hosts) == 1 else 'these hosts are'} yours"
+    return trusted_hosts_line(
+        hosts[:_HOSTS]
+    ), f"{more}in the cluster file, if {'this host is' if len(hosts) == 1 else 'these hosts are'} yours"
 
 
 def _alike(needs: Mapping[str, _MissingReads], *, apart: str) -> list[OpenQuestion]:

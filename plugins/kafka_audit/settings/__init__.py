@@ -9,7 +9,7 @@ from collections.abc import Collection
 
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.settings.document import read_yaml_document
-from kafka_audit.settings.fields import ELSEWHERE, cluster
+from kafka_audit.settings.fields import ELSEWHERE, parse_cluster
 
 # A cluster's name becomes a folder of the store and a part of snapshot ids.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
@@ -36,5 +36,5 @@ def load(path: str | os.PathLike[str], *, codes: Collection[str] | None = None) 
     for name, item in root["clusters"].names("a mapping of cluster names").items():
         if not _NAME.fullmatch(name):
             item.refuse("a cluster's name takes letters, digits, `.`, `_` and `-`, at most 80, and starts with a letter or digit")
-        clusters[name] = cluster(item, name, codes)
+        clusters[name] = parse_cluster(item, name, codes)
     return clusters

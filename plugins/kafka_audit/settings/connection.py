@@ -18,7 +18,7 @@ _NOT_READ = ("ssl.ca.pem", "ssl.certificate.pem", "ssl.key.pem", "ssl.keystore.l
 """Other ways to say what `_FILES` says. Left out silently they would make a handshake fail that works for everybody else."""
 
 
-def completed(cluster: Cluster, extra: Mapping[str, object]) -> tuple[Cluster, dict[str, str]]:
+def with_connection(cluster: Cluster, extra: Mapping[str, object]) -> tuple[Cluster, dict[str, str]]:
     """Return the cluster with a connection's addresses and security, and its password by the name that `password_env` has there.
 
     Args:

@@ -38,7 +38,7 @@ _LEAST_BYTES = 1024 * 1024  # less would not hold one broker's settings
 _CODE = re.compile(r"KA(?!000)[0-9]{3}")
 
 
-def cluster(item: Item, name: str, codes: Collection[str] | None) -> Cluster:
+def parse_cluster(item: Item, name: str, codes: Collection[str] | None) -> Cluster:
     """Return one entry of `clusters`; raises `UsageError`. `codes` as for `settings.load`."""
     given = item.fields(_CLUSTER, ELSEWHERE)
     if not given.keys() & {"zookeeper", "bootstrap", "kafka_conn_id"}:

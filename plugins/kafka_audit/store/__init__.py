@@ -273,7 +273,7 @@ class Store:
 
     def remove_leftovers(self, now: datetime | None = None) -> None:
         """Remove what writes left that were killed a day ago or more; raises `StoreError` where that cannot be removed."""
-        pruning.remove_leftovers(self._files, now or datetime.now(UTC))
+        pruning.remove_write_leftovers(self._files, now or datetime.now(UTC))
 
     def prune(self, cluster: str, keep: int, now: datetime | None = None) -> None:
         """Forget what a cluster has beyond `keep` snapshots, and runs without snapshots; `store.pruning` says what stays."""
@@ -378,7 +378,7 @@ def _encode(snapshot: Snapshot) -> tuple[dict[str, bytes], Manifest]:
     lost: list[tuple[Row, str]] = []
     for table in sorted(TABLES, key=lambda table: table is SourceRead):  # last: it tells what the others had to leave out
         if table is SourceRead and lost:
-            rows[table] = [*refused.failed(rows[table], lost)]  # type: ignore[arg-type] # of that table
+            rows[table] = [*refused.reads_with_lost_rows(rows[table], lost)]  # type: ignore[arg-type] # of that table
         try:
             contents[table.table()] = _file(snapshot, table, rows[table], columns.get(table))
         except parquet.REFUSALS:

@@ -83,7 +83,7 @@ def prune(files: Files, cluster: str, keep: int, now: datetime) -> None:
         )
 
 
-def remove_leftovers(files: Files, now: datetime) -> None:
+def remove_write_leftovers(files: Files, now: datetime) -> None:
     """Delete what writes left that did not end, a day after they began.
 
     Raises:

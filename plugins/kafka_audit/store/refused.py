@@ -141,7 +141,7 @@ def source(row: Row) -> tuple[str, str]:
     ), operation
 
 
-def failed(reads: Iterable[SourceRead], lost: Iterable[tuple[Row, str]]) -> list[SourceRead]:
+def reads_with_lost_rows(reads: Iterable[SourceRead], lost: Iterable[tuple[Row, str]]) -> list[SourceRead]:
     """Return the reads with those failed from which a row was left out; one that nobody noted is added.
 
     Args:

@@ -49,9 +49,9 @@ def test_every_route_is_guarded():
 def test_an_airflow_that_cannot_be_asked_lets_nobody_in(monkeypatch):
     monkeypatch.setitem(sys.modules, "airflow.api_fastapi.core_api.security", None)
     (only,) = access.required()
-    assert only.dependency is access.refuse
+    assert only.dependency is access.refuse_every_user
     with pytest.raises(Exception, match="cannot check permissions in this version of Airflow"):
-        access.refuse()
+        access.refuse_every_user()
 
 
 @pytest.mark.parametrize("path", ["/", "/page.css", f"/snapshots/{BROKEN[0]}/findings.html", "/nothing"])

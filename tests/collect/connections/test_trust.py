@@ -16,7 +16,7 @@ from kafka_audit.collect.brokers.broker_view import BrokerAsker
 from kafka_audit.collect.brokers.views import ViewBook
 from kafka_audit.collect.connections import credentials, sasl
 from kafka_audit.collect.connections.conversation import ClientOptions, Conversation
-from kafka_audit.collect.connections.credentials import ClusterLogins, trusting
+from kafka_audit.collect.connections.credentials import ClusterLogins, trust_advice
 from kafka_audit.collect.connections.targets import Target, registered_targets
 from kafka_audit.collect.rows.source_reads import LASTING, ReadError
 from kafka_audit.collect.snapshot import take_snapshot
@@ -223,12 +223,12 @@ def test_tickets_and_certificates_are_no_passwords(monkeypatch):
     "host", ['b"]\nmute: [', "b\x1b[2J", "*.kafka.corp", "*", "b\u202e", "a b", "", "x" * 5000, "b,c", "b#c", "{a}"]
 )
 def test_the_line_to_add_is_made_of_nothing_but_a_plain_host(host):
-    assert trusting(host) == "an address that is a host name or an IP address"
+    assert trust_advice(host) == "an address that is a host name or an IP address"
 
 
 def test_the_line_to_add_names_the_host_and_never_its_domain():
-    assert trusting("B3.kafka.corp.") == 'trusted_hosts: ["b3.kafka.corp"]'
-    assert trusting("fd00::1") == 'trusted_hosts: ["fd00::1"]'
+    assert trust_advice("B3.kafka.corp.") == 'trusted_hosts: ["b3.kafka.corp"]'
+    assert trust_advice("fd00::1") == 'trusted_hosts: ["fd00::1"]'
 
 
 def test_what_a_listener_offers_talks_nobody_into_handing_the_password_over():

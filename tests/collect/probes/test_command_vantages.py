@@ -23,7 +23,7 @@ from kafka_audit.collect.probes.command_vantages import (
     bash_text,
     parse_probe_output,
     python_text,
-    run_command,
+    run_vantage_command,
     runs,
     without_secrets,
 )
@@ -197,7 +197,7 @@ def test_a_vantage_that_never_ends_is_ended(monkeypatch, addresses, command):
 
 def test_nothing_of_an_ended_command_stays(tmp_path):
     mark = tmp_path / "pid"
-    output = run_command(["sh", "-c", f"sleep 60 & echo $! >{mark}; wait"], "", 0.5, os.environ)
+    output = run_vantage_command(["sh", "-c", f"sleep 60 & echo $! >{mark}; wait"], "", 0.5, os.environ)
     assert output.status is None
     time.sleep(0.1)
     state = subprocess.run(
@@ -230,7 +230,7 @@ def test_hosts_cannot_break_out_of_the_script(tmp_path, host, program, render):
     """The second lock: such hosts are turned away before, but were they not, they would still be quoted."""
     mark = tmp_path / "touched"
     bad = target((host.replace("{mark}", str(mark)), 9092))
-    output = run_command(program.split(), render([bad], 1.0), 10.0, os.environ)
+    output = run_vantage_command(program.split(), render([bad], 1.0), 10.0, os.environ)
     assert not mark.exists()
     assert list(tmp_path.iterdir()) == []
     assert parse_probe_output(output.text, [bad])[0][-1].outcome == "failed"

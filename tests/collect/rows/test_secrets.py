@@ -15,7 +15,7 @@ from kafka_audit.collect.rows.collected import Collected
 from kafka_audit.collect.rows.masking import MASK, masked
 from kafka_audit.collect.rows.secret_filter import filtered
 from kafka_audit.collect.rows.secret_keys import LONGEST_KEY, is_secret
-from kafka_audit.collect.rows.source_reads import ReadError, unreadable
+from kafka_audit.collect.rows.source_reads import ReadError, unexpected_failure
 from kafka_audit.collect.snapshot import take_snapshot
 from kafka_audit.configuration.definitions import VERSIONS, definitions
 from kafka_audit.model.cluster import Cluster, Limits, Logs, Security, ZookeeperAccess
@@ -290,6 +290,6 @@ def test_an_exception_s_text_stays_out():
     try:
         int(HIDDEN)
     except ValueError as error:
-        told = unreadable(error)
+        told = unexpected_failure(error)
     assert isinstance(told, ReadError)
     assert HIDDEN not in str(told)

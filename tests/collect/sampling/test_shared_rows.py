@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from kafka_audit.collect.sampling.shared_rows import shared
+from kafka_audit.collect.sampling.shared_rows import without_repeated_rows
 from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic, Snapshot
 from kafka_audit.store import parquet
 
@@ -26,7 +26,7 @@ def partition(number=0, topic="orders", **changes):
 def merged(earlier, later):
     table = type(next(iter([*earlier, *later])))
     later = [replace(row, sample=2, last_sample=2) for row in later]
-    return parquet.rows_of(table, shared(parquet.table_of(table, earlier), parquet.table_of(table, later)))
+    return parquet.rows_of(table, without_repeated_rows(parquet.table_of(table, earlier), parquet.table_of(table, later)))
 
 
 def by_sample(rows):

@@ -12,7 +12,7 @@ STAT = FakeZookeeper({}).stat("/")
 
 
 def endpoints(text):
-    found = znodes.broker(1, 2, text.encode(), STAT)
+    found = znodes.parse_registration(1, 2, text.encode(), STAT)
     return [(one.listener, one.protocol, one.host, one.port) for one in found.endpoints], found
 
 
@@ -53,14 +53,14 @@ def test_an_endpoint_that_no_kafka_wrote_is_told_and_leaves_the_others():
 
 
 def test_assignments_of_all_three_versions():
-    assert znodes.assignment(b'{"version":1,"partitions":{"1":[2,0],"0":[0,1]}}').by_partition() == {0: (0, 1), 1: (2, 0)}
-    assert znodes.assignment(b'{"version":2,"partitions":{"0":[1]},"adding_replicas":{}}').topic_id is None
-    assert znodes.assignment(b'{"version":3,"topic_id":"abc","partitions":{}}').topic_id == "abc"
+    assert znodes.parse_assignment(b'{"version":1,"partitions":{"1":[2,0],"0":[0,1]}}').by_partition() == {0: (0, 1), 1: (2, 0)}
+    assert znodes.parse_assignment(b'{"version":2,"partitions":{"0":[1]},"adding_replicas":{}}').topic_id is None
+    assert znodes.parse_assignment(b'{"version":3,"topic_id":"abc","partitions":{}}').topic_id == "abc"
 
 
 def test_a_state_has_a_sorted_isr_and_perhaps_a_recovery_state():
     text = b'{"controller_epoch":4,"leader":-1,"version":1,"leader_epoch":9,"isr":[2,0],"leader_recovery_state":1}'
-    state = znodes.state(text)
+    state = znodes.parse_state(text)
     assert (state.leader, state.leader_epoch, state.controller_epoch, state.isr, state.leader_recovery_state) == (
         -1,
         9,
@@ -68,7 +68,7 @@ def test_a_state_has_a_sorted_isr_and_perhaps_a_recovery_state():
         (0, 2),
         1,
     )
-    assert znodes.state(text.replace(b',"leader_recovery_state":1', b"")).leader_recovery_state is None
+    assert znodes.parse_state(text.replace(b',"leader_recovery_state":1', b"")).leader_recovery_state is None
 
 
 BROKEN = [b"", b"{", b"[]", b"null", b"\xff", b"[" * 100_000, b'{"partitions":[1]}', b'{"partitions":{"x":[1]}}']
@@ -77,7 +77,7 @@ BROKEN = [b"", b"{", b"[]", b"null", b"\xff", b"[" * 100_000, b'{"partitions":[1
 @pytest.mark.parametrize("data", [*BROKEN, b'{"partitions":{"0":["a"]}}', b'{"partitions":{"0":[18446744073709551616]}}'])
 def test_a_broken_assignment_is_an_error_of_ours(data):
     with pytest.raises(ZnodeError):
-        znodes.assignment(data)
+        znodes.parse_assignment(data)
 
 
 @pytest.mark.parametrize(
@@ -85,13 +85,13 @@ def test_a_broken_assignment_is_an_error_of_ours(data):
 )
 def test_a_broken_state_is_an_error_of_ours(data):
     with pytest.raises(ZnodeError):
-        znodes.state(data)
+        znodes.parse_state(data)
 
 
 @pytest.mark.parametrize("data", [*BROKEN[:6], b'{"endpoints":3}', b'{"endpoints":[],"listener_security_protocol_map":[1]}'])
 def test_a_broken_registration_is_an_error_of_ours(data):
     with pytest.raises(ZnodeError):
-        znodes.broker(1, 0, data, STAT)
+        znodes.parse_registration(1, 0, data, STAT)
 
 
 @pytest.mark.parametrize("data", [b"", b"x", b"9" * 30, b"9" * 5000])

@@ -7,7 +7,7 @@ import pytest
 
 from kafka_audit.configuration.files import forms
 from kafka_audit.configuration.files.java import PropertiesError
-from kafka_audit.configuration.starts import refusal
+from kafka_audit.configuration.starts import start_refusal
 
 SECONDS = 5.0  # of this process; those that were endless took from 15 s to hours
 PROPERTIES = "broker.id=1\nzookeeper.connect=zk1:2181\n"
@@ -91,7 +91,7 @@ def test_long_values_are_judged_once(key, value, version):
     if key.startswith("controller"):
         told = {"process.roles": "broker", "node.id": "1", "controller.listener.names": "C", key: value}
     started = time.process_time()
-    refusal(told, version)
+    start_refusal(told, version)
     assert time.process_time() - started < SECONDS
 
 

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from kafka_audit.configuration.definitions import VERSIONS, StartRule
-from kafka_audit.configuration.starts import known, refusal
+from kafka_audit.configuration.starts import nearest_release, start_refusal
 from testbed.differential.generate import configurations
 
 BROKER = {"broker.id": "1", "zookeeper.connect": "zk:2181"}
@@ -33,7 +33,7 @@ BROKER = {"broker.id": "1", "zookeeper.connect": "zk:2181"}
     ],
 )
 def test_the_key_to_blame(version, told, key, words):
-    found = refusal(BROKER | told, version)
+    found = start_refusal(BROKER | told, version)
     assert found is not None
     assert found.key == key
     assert words in found.message
@@ -56,20 +56,20 @@ def test_the_key_to_blame(version, told, key, words):
 )
 def test_the_rule_that_refuses_is_told_apart(version, told, rule):
     kraft = {"process.roles": "broker", "node.id": "1", "controller.listener.names": "C", "controller.quorum.voters": "2@c:9093"}
-    found = refusal((kraft if version >= "4" else BROKER) | told, version)
+    found = start_refusal((kraft if version >= "4" else BROKER) | told, version)
     assert (found and found.rule) is rule
 
 
 def test_of_two_names_for_one_id_the_one_in_the_file_is_to_blame():
-    found = refusal({"node.id": "x", "zookeeper.connect": "zk:2181"}, "3.9.1")
+    found = start_refusal({"node.id": "x", "zookeeper.connect": "zk:2181"}, "3.9.1")
     assert found is not None
     assert (found.key, found.message) == ("node.id", "Invalid value x for configuration broker.id: Not a number of type INT")
 
 
 def test_an_address_of_each_family_may_share_a_port_since_3_8():
     both = BROKER | {"listeners": "PLAINTEXT://10.0.0.1:9092,SSL://[fe80::1%eth0]:9092"}
-    assert refusal(both, "3.9.1") is None
-    assert refusal(both, "2.8.2") is not None
+    assert start_refusal(both, "3.9.1") is None
+    assert start_refusal(both, "2.8.2") is not None
 
 
 @pytest.mark.parametrize(
@@ -87,19 +87,19 @@ def test_an_address_of_each_family_may_share_a_port_since_3_8():
     ],
 )
 def test_a_version_is_judged_by_the_nearest_one(version, judged):
-    assert known(version) == judged
+    assert nearest_release(version) == judged
 
 
 @pytest.mark.parametrize("text", ["", "latest", "3.x", "3..1", "9999.1"])
 def test_what_is_no_version(text):
     with pytest.raises(ValueError, match="is not a Kafka version"):
-        known(text)
+        nearest_release(text)
 
 
 def test_a_thousand_files_take_no_time():
     cases = list(configurations("4.3.0", "kraft", 1000, 1))
-    refusal(cases[0], "4.3.0")
+    start_refusal(cases[0], "4.3.0")
     started = time.process_time()
     for one in cases:
-        refusal(one, "4.3.0")
+        start_refusal(one, "4.3.0")
     assert time.process_time() - started < 1

@@ -57,7 +57,7 @@ def _visible(request: Request) -> Visible:
 VisibleClusters = Annotated[Visible, Depends(_visible)]
 
 
-def refuse() -> NoReturn:
+def refuse_every_user() -> NoReturn:
     """Refuse every user."""
     detail = "kafka-audit cannot check permissions in this version of Airflow, so access is denied"
     raise HTTPException(status.HTTP_403_FORBIDDEN, detail)
@@ -67,7 +67,7 @@ def required() -> Sequence[Any]:
     """Return the dependencies that every route must have."""
     security = internals.page_security(DAG)
     if security is None:
-        return [Depends(refuse)]
+        return [Depends(refuse_every_user)]
 
     def may_read_reports(request: Request, user: Annotated[object, Depends(security.get_user)]) -> None:
         dags = environment.report_dags()

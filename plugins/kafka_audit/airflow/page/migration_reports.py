@@ -17,14 +17,14 @@ def folder(dag: str, snapshot_id: str) -> str:
     return of_dag if of_dag and _find(of_dag, snapshot_id) is not None else "snapshots"
 
 
-def page(folder: str, snapshot_id: str, run_link: str) -> str | None:
+def migration_page(folder: str, snapshot_id: str, run_link: str) -> str | None:
     """Return the page on a snapshot, None where there is none."""
     report = _find(folder, snapshot_id) if folder in _FOLDERS.values() else None
     if report is None:
         return None
-    shown = sections.before(report) if folder == DECISIONS else sections.after(report)
+    shown = sections.before_change_sections(report) if folder == DECISIONS else sections.after_change_sections(report)
     note = _note(report) if folder == DECISIONS else ""
-    return decision.render(report, shown, up="../", note=note, run_link=run_link)
+    return decision.decision_page(report, shown, up="../", note=note, run_link=run_link)
 
 
 def _note(report: dict[str, object]) -> str:

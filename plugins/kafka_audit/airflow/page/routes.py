@@ -48,7 +48,7 @@ async def protect(request: Request, call_next: Callable[[Request], Awaitable[Res
 
 
 @app.exception_handler(StarletteHTTPException)
-async def refused(request: Request, error: StarletteHTTPException) -> HTMLResponse:
+async def show_http_error(request: Request, error: StarletteHTTPException) -> HTMLResponse:
     """Say in a sentence why there is no page."""
     titles = {401: "Login required", 403: "Access denied", 404: "Page not found"}
     title = titles.get(error.status_code, "The page cannot be shown")
@@ -60,21 +60,21 @@ async def refused(request: Request, error: StarletteHTTPException) -> HTMLRespon
         ),
     }
     text = texts.get(error.status_code, str(error.detail))
-    return HTMLResponse(pages.notice(title, text, up=_up(request)), status_code=error.status_code)
+    return HTMLResponse(pages.notice_page(title, text, up=_up(request)), status_code=error.status_code)
 
 
 @app.exception_handler(AuditError)
-async def unreadable(request: Request, error: AuditError) -> HTMLResponse:
+async def show_audit_error(request: Request, error: AuditError) -> HTMLResponse:
     """Say what kind of trouble there is; the error itself names paths and settings, and goes to the log."""
     missing = isinstance(error, SnapshotError)
-    page = pages.notice("The page cannot be shown", errors.sentence(error), up=_up(request))
+    page = pages.notice_page("The page cannot be shown", errors.sentence(error), up=_up(request))
     return HTMLResponse(page, status_code=404 if missing else 500)
 
 
 @app.exception_handler(Exception)
-async def broken(request: Request, error: Exception) -> HTMLResponse:
+async def show_unexpected_error(request: Request, error: Exception) -> HTMLResponse:
     """Say that there is a bug or a report that no version wrote; this answer passes by `protect`."""
-    page = pages.notice("The page cannot be shown", errors.sentence(error), up=_up(request))
+    page = pages.notice_page("The page cannot be shown", errors.sentence(error), up=_up(request))
     return HTMLResponse(page, status_code=500, headers=access.HEADERS)
 
 
@@ -91,26 +91,26 @@ def script() -> Response:
 
 
 @app.get("/", response_class=HTMLResponse)
-def overview(visible: VisibleClusters) -> str:
+def show_overview(visible: VisibleClusters) -> str:
     """Show all clusters at a glance."""
     root = environment.store_root()
     known = cache.snapshots(root)
     glances: list[pages.Glance] = []
     problems: list[str] = []
     names = sorted(name for name in {*known, *_described(problems)} if name in visible)
-    run = runs.newest()
-    failed, run_link = runs.failed(run, names), links.of_run(run.run_id) if run else ""
+    run = runs.newest_audit()
+    failed, run_link = runs.failed_clusters(run, names), links.of_run(run.run_id) if run else ""
     for name in names:
         digests, damaged = cache.digests(root, known.get(name, ()), pages.TREND, environment.min_coverage())
         problems += damaged
         link = f"clusters/{name}"
         glances.append(pages.Glance(cluster=name, link=link, digests=digests, failed=failed.get(name), run_link=run_link))
     notice = "An audit is running." if run is not None and run.state in {"running", "queued"} else ""
-    return pages.overview(glances, now=datetime.now(UTC), up="./", problems=problems, notice=notice)
+    return pages.overview_page(glances, now=datetime.now(UTC), up="./", problems=problems, notice=notice)
 
 
 @app.get("/clusters/{name}", response_class=HTMLResponse)
-def cluster(request: Request, visible: VisibleClusters, name: str) -> str:
+def show_cluster(request: Request, visible: VisibleClusters, name: str) -> str:
     """Show the newest report on a cluster."""
     newest, problems = _digests(visible, name, 1)
     if not newest:
@@ -119,7 +119,7 @@ def cluster(request: Request, visible: VisibleClusters, name: str) -> str:
 
 
 @app.get("/snapshots/{snapshot_id}", response_class=HTMLResponse)
-def snapshot(request: Request, visible: VisibleClusters, snapshot_id: str) -> str:
+def show_snapshot(request: Request, visible: VisibleClusters, snapshot_id: str) -> str:
     """Show the report on one snapshot."""
     document = _document(visible, snapshot_id)
     newest, _ = _digests(visible, document["cluster"], 1)
@@ -140,7 +140,7 @@ def raw(visible: VisibleClusters, snapshot_id: str, form: str) -> Response:
 
 
 @app.get("/clusters/{name}/timeline", response_class=HTMLResponse)
-def history(visible: VisibleClusters, name: str, a: str = "", b: str = "", before: str = "") -> str:
+def show_history(visible: VisibleClusters, name: str, a: str = "", b: str = "", before: str = "") -> str:
     """Show a cluster's snapshots side by side, and what changed between two of them, which may be on other pages of it."""
     newest, problems = _digests(visible, name, timeline.COLUMNS + 1, before)
     digests = newest[: timeline.COLUMNS][::-1]
@@ -152,7 +152,7 @@ def history(visible: VisibleClusters, name: str, a: str = "", b: str = "", befor
     if len(chain) > 1:
         first, last = (_document(visible, digest.snapshot_id) for digest in (chain[0], chain[-1]))
         compared = timeline.compare_reports(first, last, chain[1:])
-    return pages.history(
+    return pages.history_page(
         name,
         digests,
         up="../../",
@@ -166,49 +166,53 @@ def history(visible: VisibleClusters, name: str, a: str = "", b: str = "", befor
 
 
 @app.get("/checks", response_class=HTMLResponse)
-def checks(visible: VisibleClusters) -> str:
+def show_catalogue(visible: VisibleClusters) -> str:
     """Show the catalogue."""
     newest: list[Digest] = []
     for name in History(environment.store_root()).snapshots():
         newest += _digests(visible, name, 1)[0]
-    return pages.catalogue(catalogue(), newest, up="./")
+    return pages.catalogue_page(catalogue(), newest, up="./")
 
 
 @app.get("/checks/{code}", response_class=HTMLResponse)
-def check(code: str) -> str:
+def show_check(code: str) -> str:
     """Show what a check looks for, and what to do."""
     known = catalogue().get(code.upper())
     if known is None:
         raise HTTPException(status.HTTP_404_NOT_FOUND, f"Check {clean(code)} does not exist in this version.")
-    return pages.check(known, up="../")
+    return pages.check_page(known, up="../")
 
 
 @app.get("/run")
-def run(visible: VisibleClusters, dag: str, run: str, cluster: str = "") -> Response:
+def show_run(visible: VisibleClusters, dag: str, run: str, cluster: str = "") -> Response:
     """Lead from a DAG run to its report; with reports on several clusters, show them at a glance."""
     if dag not in links.DAGS:
         text = f"Only the DAGs {', '.join(links.DAGS)} create reports. This run belongs to {clean(dag)}."
-        return HTMLResponse(pages.notice("This run is not a Kafka audit", text, up="./"))
+        return HTMLResponse(pages.notice_page("This run is not a Kafka audit", text, up="./"))
     root = environment.store_root()
     judged = [snapshot_id for snapshot_id in History(root).of_run(links.run_prefix(run)) if cluster_of(snapshot_id) in visible]
     digests, problems = cache.digests(root, judged, len(judged), environment.min_coverage())
     chosen = [digest for digest in digests if cluster in {"", digest.cluster}]
     if not chosen:
         text = "The run has not created a report yet, or its snapshots were deleted. See the log of its tasks."
-        return HTMLResponse(pages.notice("This run has no report", text, up="./"))
+        return HTMLResponse(pages.notice_page("This run has no report", text, up="./"))
     if len(chosen) == 1:
         to = links.relative(chosen[0].snapshot_id, run, dag=dag, folder=migration_reports.folder(dag, chosen[0].snapshot_id))
         return RedirectResponse(to, status.HTTP_303_SEE_OTHER)
     glances = [pages.Glance(cluster=d.cluster, link=links.relative(d.snapshot_id, run), digests=[d]) for d in chosen]
     broken = sum(bool(digest.state.group == INCIDENT) for digest in chosen)
     title = f"In this run {broken} of {len(chosen)} clusters had an incident"
-    return HTMLResponse(pages.overview(glances, now=datetime.now(UTC), up="./", problems=problems, title=title))
+    return HTMLResponse(pages.overview_page(glances, now=datetime.now(UTC), up="./", problems=problems, title=title))
 
 
 @app.get("/{folder}/{snapshot_id}", response_class=HTMLResponse)
-def change(visible: VisibleClusters, folder: str, snapshot_id: str, dag: str = "", run: str = "") -> str:
+def show_change(visible: VisibleClusters, folder: str, snapshot_id: str, dag: str = "", run: str = "") -> str:
     """Show what was decided before a change, or found after it."""
-    page = migration_reports.page(folder, snapshot_id, links.of_run(run, dag)) if cluster_of(snapshot_id) in visible else None
+    page = (
+        migration_reports.migration_page(folder, snapshot_id, links.of_run(run, dag))
+        if cluster_of(snapshot_id) in visible
+        else None
+    )
     if page is None:
         raise HTTPException(status.HTTP_404_NOT_FOUND, f"There is no such report of snapshot {clean(snapshot_id)}.")
     return page
@@ -227,7 +231,7 @@ def _report(request: Request, document: Mapping[str, Any], *, newest: bool, noti
         min_coverage=environment.min_coverage(),
     )
     fold = {"0": False, "1": True}.get(query.get("fold", ""))
-    return cluster_page.render(document, around, wanted=Wanted.of(query), mode=query.get("mode", "worst"), fold=fold)
+    return cluster_page.cluster_page(document, around, wanted=Wanted.of(query), mode=query.get("mode", "worst"), fold=fold)
 
 
 def _document(visible: VisibleClusters, snapshot_id: str) -> Mapping[str, Any]:

@@ -23,13 +23,13 @@ class NewestRun:
     tasks: Sequence[tuple[str, str, str]]
 
 
-def newest() -> NewestRun | None:
+def newest_audit() -> NewestRun | None:
     """Return the newest run of the DAG, None where there was none."""
     run = internals.newest_run(DAG)
     return None if run is None else NewestRun(run_id=run.run_id, state=run.state, at=run.at, tasks=run.tasks)
 
 
-def failed(run: NewestRun | None, known: Sequence[str]) -> Mapping[str, Failed]:
+def failed_clusters(run: NewestRun | None, known: Sequence[str]) -> Mapping[str, Failed]:
     """Return the clusters that the newest run audited in vain, each with the task that failed.
 
     Args:

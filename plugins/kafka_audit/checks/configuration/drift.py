@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from kafka_audit.checks.configuration.effective import Value, alike, commonest
+from kafka_audit.checks.configuration.effective import Value, commonest, comparable_values
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Status
 from kafka_audit.model.text import brokers
@@ -19,10 +19,10 @@ MANAGED = (
 """Settings by which brokers decide alike. What suits one host (threads, directories, addresses) may differ."""
 
 
-def faults(view: ClusterView, key: str, values: Mapping[int, Value]) -> Iterator[tuple[int, Judgement]]:
+def drifting_brokers(view: ClusterView, key: str, values: Mapping[int, Value]) -> Iterator[tuple[int, Judgement]]:
     """Yield brokers that have another value than most; defaults of several versions are KA703's matter."""
     known = {one: value for one, value in values.items() if value.known}
-    plain = alike(key, known)
+    plain = comparable_values(key, known)
     usual = commonest(plain) if plain else ""
     others = [one for one, text in plain.items() if text == usual]
     explicit = any(known[one].explicit for one in others)

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from kafka_audit.checks import check
-from kafka_audit.checks.configuration.effective import Effective, unknown
-from kafka_audit.checks.configuration.overrides import faults_of, overrides, told
+from kafka_audit.checks.configuration.effective import Effective, unknown_judgement
+from kafka_audit.checks.configuration.overrides import dynamic_overrides, faults_of, overrides_were_read
 from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
@@ -59,17 +59,19 @@ def dynamic_override(view: ClusterView) -> Iterator[Judgement]:
     KIP-226 (dynamic broker configuration); Kafka documentation, "Updating Broker Configs".
     """
     effective = Effective(view)
-    found = {broker: overrides(effective, broker) for broker in effective.brokers if told(effective, broker)}
+    found = {
+        broker: dynamic_overrides(effective, broker) for broker in effective.brokers if overrides_were_read(effective, broker)
+    }
     for broker in effective.brokers:
         if broker not in found:
             error, needs = "dynamic settings were not read", "read on /config/brokers in ZooKeeper, or DescribeConfigs on Cluster"
-            yield unknown(effective, "KA702", broker, error, needs)
+            yield unknown_judgement(effective, "KA702", broker, error, needs)
             continue
         faults = [one for override in found[broker].values() for one in faults_of(effective, found, broker, override)]
         yield from faults
         if found[broker] and broker not in effective.settings.files and not faults:
             needs = f"server.properties of broker {broker} (`properties` in the cluster file)"
-            yield unknown(effective, "KA702", broker, "it has dynamic settings, and its file was not read", needs)
+            yield unknown_judgement(effective, "KA702", broker, "it has dynamic settings, and its file was not read", needs)
         elif not faults:
             count = len(found[broker]) or "no"
             yield view.judge("KA702", f"broker/{broker}", Status.PASS, broker=broker, count=count)

@@ -140,7 +140,7 @@ def plain(key: str, text: str | None) -> str:
             return text
 
 
-def alike(key: str, values: Mapping[int, Value]) -> Mapping[int, str]:
+def comparable_values(key: str, values: Mapping[int, Value]) -> Mapping[int, str]:
     """Return each broker's value in one notation, so that what means the same is equal.
 
     Files do not tell of which version a broker is: where only some set a key to what is a release's default, it is that of the
@@ -160,15 +160,15 @@ def commonest(values: Mapping[int, _T]) -> _T:
     return min(kinds, key=lambda kind: (-kinds[kind], repr(kind)))
 
 
-def unread(effective: Effective, code: str) -> Iterator[Judgement]:
+def unread_judgements(effective: Effective, code: str) -> Iterator[Judgement]:
     """Yield what a check of settings says of brokers whose settings nobody read, or where no broker is known."""
     for broker in effective.brokers:
         if not effective.told(broker):
-            yield unknown(effective, code, broker, "its settings were not read")
+            yield unknown_judgement(effective, code, broker, "its settings were not read")
     yield from no_brokers(effective.view, code)
 
 
-def unknown(effective: Effective, code: str, broker: int, error: str, needs: str | None = None) -> Judgement:
+def unknown_judgement(effective: Effective, code: str, broker: int, error: str, needs: str | None = None) -> Judgement:
     """Return that a broker cannot be judged, and what would tell; by default anything that tells its settings."""
     if needs is None and broker in effective.settings.files and effective.dynamic_unread(broker):
         needs = "DescribeConfigs on Cluster, or read on /config/brokers in ZooKeeper"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kafka_audit.checks import check
-from kafka_audit.checks.configuration.effective import Effective, Value, unknown, unread
+from kafka_audit.checks.configuration.effective import Effective, Value, unknown_judgement, unread_judgements
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerConfig, BrokerProperty, DynamicConfig, RegisteredBroker
@@ -60,12 +60,12 @@ def message_sizes_clash(view: ClusterView) -> Iterator[Judgement]:
     KIP-74 (a fetch returns at least one batch); Kafka documentation, "Broker Configs".
     """
     effective = Effective(view)
-    yield from unread(effective, "KA706")
+    yield from unread_judgements(effective, "KA706")
     for broker in filter(effective.told, effective.brokers):
         size = effective.get(broker, _KEY)
         limits = [effective.get(broker, key) for key in _LIMITS]
         if hidden := [one.key for one in (size, *limits) if one.number is None]:
-            yield unknown(effective, "KA706", broker, f"{', '.join(hidden)} unknown")
+            yield unknown_judgement(effective, "KA706", broker, f"{', '.join(hidden)} unknown")
             continue
         small = next((one for one in limits if (size.number or 0) - _OVERHEAD > (one.number or 0)), None)
         words: dict[str, object] = {"broker": broker, "size": size.number}

@@ -27,13 +27,13 @@ class Override:
     source: str
 
 
-def told(effective: Effective, broker: int) -> bool:
+def overrides_were_read(effective: Effective, broker: int) -> bool:
     """Tell whether a broker's dynamic settings were read, be there any or none."""
     asked = any(r.operation == "zookeeper /config/brokers" and r.outcome == "answered" for r in effective.view.last_reads)
     return asked or bool(effective.dynamic) or broker in effective.settings.answers
 
 
-def overrides(effective: Effective, broker: int) -> Mapping[str, Override]:
+def dynamic_overrides(effective: Effective, broker: int) -> Mapping[str, Override]:
     """Return a broker's dynamic settings by key, its own before those of all: as ZooKeeper holds them, else by its word."""
     said = {
         key: Override(key=key, value=row.value, scope=_SOURCES[row.source], source="DescribeConfigs")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kafka_audit.checks import check
-from kafka_audit.checks.configuration.effective import Effective, unknown, unread
+from kafka_audit.checks.configuration.effective import Effective, unknown_judgement, unread_judgements
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerConfig, BrokerProperty, RegisteredBroker
@@ -54,13 +54,13 @@ def racks_missing(view: ClusterView) -> Iterator[Judgement]:
     if racks and len(racks) == len(effective.brokers) and not named and all(rack.known for rack in racks.values()):
         yield view.judge("KA708", "cluster", Status.NOT_APPLICABLE, reason="no broker has a rack")
         return
-    yield from unread(effective, "KA708")
+    yield from unread_judgements(effective, "KA708")
     for broker, rack in racks.items():
         words: dict[str, object] = {"broker": broker, "key": _KEY, "rack": rack.text or "", "others": brokers(named)}
         words["other_brokers"] = tuple(sorted(named)) or None
         if not rack.known or (not rack.explicit and not named):
             error = "not every broker reported its rack" if rack.known else f"{_KEY} is unknown"
-            yield unknown(effective, "KA708", broker, error)
+            yield unknown_judgement(effective, "KA708", broker, error)
         elif rack.explicit:
             yield view.judge("KA708", f"broker/{broker}", Status.PASS, words)
         else:

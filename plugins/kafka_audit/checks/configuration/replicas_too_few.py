@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from kafka_audit.checks import check
 from kafka_audit.checks.alike_brokers import one_finding
-from kafka_audit.checks.configuration.effective import Effective, unknown, unread
+from kafka_audit.checks.configuration.effective import Effective, unknown_judgement, unread_judgements
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerConfig, BrokerProperty, DynamicConfig, RegisteredBroker, SnapshotInfo
@@ -59,7 +59,7 @@ def replicas_too_few(view: ClusterView) -> Iterator[Judgement]:
     """
     effective = Effective(view)
     size = max(len(effective.brokers), *(info.expect_brokers or 1 for info in view.of(SnapshotInfo)), 1)
-    yield from unread(effective, "KA707")
+    yield from unread_judgements(effective, "KA707")
     yield from one_finding(view, "KA707", _judged(effective, size))
 
 
@@ -71,9 +71,11 @@ def _judged(effective: Effective, size: int) -> Iterator[Judgement]:
         if size == 1 and effective.between.asked:
             yield view.judge("KA707", resource, Status.NOT_APPLICABLE, reason="the cluster has one broker")
         elif size == 1:
-            yield unknown(effective, "KA707", broker, "the number of brokers is unknown", "the files of the other brokers")
+            yield unknown_judgement(
+                effective, "KA707", broker, "the number of brokers is unknown", "the files of the other brokers"
+            )
         elif len(known) < len(found):
-            yield unknown(effective, "KA707", broker, f"{', '.join(sorted(found.keys() - known.keys()))} unknown")
+            yield unknown_judgement(effective, "KA707", broker, f"{', '.join(sorted(found.keys() - known.keys()))} unknown")
         else:
             weak = tuple(_weak(known, min(_ENOUGH, size)))
             words = {"broker": broker, "who": f"broker {broker}", "factor": known[_FACTOR], "in_sync": known[_IN_SYNC]}

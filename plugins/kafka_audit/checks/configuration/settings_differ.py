@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from kafka_audit.checks import check
-from kafka_audit.checks.configuration.drift import MANAGED, faults
-from kafka_audit.checks.configuration.effective import Effective, unknown, unread
+from kafka_audit.checks.configuration.drift import MANAGED, drifting_brokers
+from kafka_audit.checks.configuration.effective import Effective, unknown_judgement, unread_judgements
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerConfig, BrokerProperty, DynamicConfig, RegisteredBroker
@@ -48,25 +48,25 @@ def settings_differ(view: ClusterView) -> Iterator[Judgement]:
     Kafka documentation, "Broker Configs"; KIP-226 (dynamic broker configuration).
     """
     effective = Effective(view)
-    yield from unread(effective, "KA701")
+    yield from unread_judgements(effective, "KA701")
     told = [broker for broker in effective.brokers if effective.told(broker)]
     if len(told) == 1:
         alone = "a single broker is known" if len(effective.brokers) == 1 else None
         if alone is None:
-            yield unknown(effective, "KA701", told[0], "no settings of another broker were read")
+            yield unknown_judgement(effective, "KA701", told[0], "no settings of another broker were read")
         else:
             yield view.judge("KA701", "cluster", Status.NOT_APPLICABLE, reason=alone)
         return
     values = {key: {broker: effective.get(broker, key) for broker in told} for key in MANAGED}
     found: dict[int, list[Judgement]] = {broker: [] for broker in told}
     for key in MANAGED:
-        for broker, one in faults(view, key, values[key]):
+        for broker, one in drifting_brokers(view, key, values[key]):
             found[broker].append(one)
     for broker in told:
         yield from found[broker]
         hidden = [key for key in MANAGED if not values[key][broker].known]
         if hidden:
-            yield unknown(effective, "KA701", broker, f"{', '.join(hidden)} unknown")
+            yield unknown_judgement(effective, "KA701", broker, f"{', '.join(hidden)} unknown")
         elif not found[broker]:
             count = len(MANAGED)
             yield view.judge("KA701", f"broker/{broker}", Status.PASS, broker=broker, count=count)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from kafka_audit.checks import check
 from kafka_audit.checks.alike_brokers import one_finding
-from kafka_audit.checks.configuration.effective import Effective, unknown, unread
+from kafka_audit.checks.configuration.effective import Effective, unknown_judgement, unread_judgements
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerConfig, BrokerProperty, DynamicConfig, RegisteredBroker
@@ -47,7 +47,7 @@ def topics_created_by_use(view: ClusterView) -> Iterator[Judgement]:
     KIP-361 (consumers can disable it); Kafka documentation, "Broker Configs".
     """
     effective = Effective(view)
-    yield from unread(effective, "KA705")
+    yield from unread_judgements(effective, "KA705")
     yield from one_finding(view, "KA705", _judged(effective))
 
 
@@ -55,7 +55,7 @@ def _judged(effective: Effective) -> Iterator[Judgement]:
     for broker in filter(effective.told, effective.brokers):
         found = effective.get(broker, _KEY)
         if not found.known:
-            yield unknown(effective, "KA705", broker, f"{_KEY} is unknown")
+            yield unknown_judgement(effective, "KA705", broker, f"{_KEY} is unknown")
             continue
         why = f"set in {found.source}" if found.explicit else "Kafka's default"
         words = {"broker": broker, "who": f"broker {broker}", "key": _KEY, "why": why, "source": found.source}

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from kafka_audit.checks import check
-from kafka_audit.checks.configuration.effective import Effective, unknown, unread
+from kafka_audit.checks.configuration.effective import Effective, unknown_judgement, unread_judgements
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerConfig, BrokerProperty, DynamicConfig, RegisteredBroker
@@ -50,11 +50,11 @@ def unclean_election(view: ClusterView) -> Iterator[Judgement]:
     KIP-106 (the default became false); Kafka documentation, "Unclean leader election: What if they all die?".
     """
     effective = Effective(view)
-    yield from unread(effective, "KA704")
+    yield from unread_judgements(effective, "KA704")
     for broker in filter(effective.told, effective.brokers):
         found = effective.get(broker, _KEY)
         if not found.known:
-            yield unknown(effective, "KA704", broker, f"{_KEY} is unknown")
+            yield unknown_judgement(effective, "KA704", broker, f"{_KEY} is unknown")
             continue
         words = {"broker": broker, "key": _KEY, "value": found.text or "false", "source": found.source}
         status = Status.FAIL if found.true and found.explicit else Status.PASS

@@ -14,7 +14,7 @@ _NAMES = {0: "Produce", 1: "Fetch", 2: "ListOffsets", 3: "Metadata", 18: "ApiVer
 Ranges = tuple[tuple[int, tuple[int, int]], ...]  # API key, lowest and highest version; sorted
 
 
-def offered(view: ClusterView) -> Mapping[int, Ranges]:
+def offered_apis(view: ClusterView) -> Mapping[int, Ranges]:
     """Return the APIs that brokers offered, by broker."""
     found: dict[int, set[tuple[int, tuple[int, int]]]] = defaultdict(set)
     for row in view.of(BrokerApi):

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from kafka_audit.checks import check
-from kafka_audit.checks.configuration.effective import Effective, commonest, unknown
-from kafka_audit.checks.configuration.versions import KEY, gap, offered, protocol, unlike
+from kafka_audit.checks.configuration.effective import Effective, commonest, unknown_judgement
+from kafka_audit.checks.configuration.versions import KEY, gap, offered_apis, protocol, unlike
 from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
@@ -55,7 +55,7 @@ def versions_differ(view: ClusterView) -> Iterator[Judgement]:
     if len(effective.brokers) == 1:
         yield view.judge("KA703", "cluster", Status.NOT_APPLICABLE, reason="a single broker is known")
         return
-    offers = offered(view)
+    offers = offered_apis(view)
     software = commonest(offers) if offers else ()
     spoken = {broker: version for broker in effective.brokers if (version := protocol(effective, broker)) is not None}
     usual = commonest(named) if (named := {broker: version for broker, version in spoken.items() if version}) else ""
@@ -72,7 +72,7 @@ def versions_differ(view: ClusterView) -> Iterator[Judgement]:
         if faults:
             yield view.judge("KA703", f"broker/{broker}", Status.FAIL, words)
         elif unread := gap(effective, broker, offers, spoken):
-            yield unknown(effective, "KA703", broker, *unread)
+            yield unknown_judgement(effective, "KA703", broker, *unread)
         else:
             what = [f"{len(own)} APIs"] if own else []
             what += [f"{KEY} {version}"] if version else []

@@ -8,7 +8,7 @@ from kafka_audit.checks.gaps import no_files
 from kafka_audit.cluster.releases import releases
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.definitions import definitions
-from kafka_audit.configuration.starts import refusal
+from kafka_audit.configuration.starts import start_refusal
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerApi, BrokerConfig, BrokerProperty
 
@@ -73,7 +73,7 @@ def configuration_refused(view: ClusterView) -> Iterator[Judgement]:
 def _judged(
     view: ClusterView, broker: int, lines: Mapping[str, BrokerProperty], known: tuple[str, ...], evidence: Mapping[str, object]
 ) -> Iterator[Judgement]:
-    told = refusal(_properties(lines, known[-1]), known[-1])
+    told = start_refusal(_properties(lines, known[-1]), known[-1])
     resource = f"broker/{broker}"
     if told is None:
         yield view.judge("KA310", resource, Status.PASS, evidence)
@@ -85,7 +85,7 @@ def _judged(
         needs = f"the values that config.providers of broker {broker} provide"
         words |= {"error": "config.providers provide some values", "needs": needs}
         yield view.judge("KA310", resource, Status.UNKNOWN, words)
-    elif len(known) > 1 and refusal(_properties(lines, known[0]), known[0]) is None:
+    elif len(known) > 1 and start_refusal(_properties(lines, known[0]), known[0]) is None:
         needs = "kafka-audit lint with --kafka-version"
         words |= {"error": f"Kafka {known[0]} accepts it, {known[1]} does not, and the broker is in between", "needs": needs}
         yield view.judge("KA310", resource, Status.UNKNOWN, words)

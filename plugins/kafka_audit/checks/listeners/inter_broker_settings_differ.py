@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kafka_audit.checks import check
-from kafka_audit.checks.configuration.effective import Effective, commonest, unknown, unread
+from kafka_audit.checks.configuration.effective import Effective, commonest, unknown_judgement, unread_judgements
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerConfig, BrokerProperty, RegisteredBroker
@@ -52,14 +52,14 @@ def inter_broker_settings_differ(view: ClusterView) -> Iterator[Judgement]:
     if len(effective.brokers) == 1:
         yield view.judge("KA306", "cluster", Status.NOT_APPLICABLE, reason="a single broker is known")
         return
-    yield from unread(effective, "KA306")
+    yield from unread_judgements(effective, "KA306")
     named = {broker: one for broker in effective.brokers if (one := _named(effective, broker)) is not None}
     usual = commonest({broker: listener for broker, (listener, _) in named.items()}) if named else ""
     others = [broker for broker, (listener, _) in named.items() if listener == usual]
     for broker in filter(effective.told, effective.brokers):
         if broker not in named or len(named) == 1:
             error = "no settings of another broker were read" if broker in named else f"{_NAME} or {_PROTOCOL} is unknown"
-            yield unknown(effective, "KA306", broker, error)
+            yield unknown_judgement(effective, "KA306", broker, error)
             continue
         listener, key = named[broker]
         how = f"by {key}" if key else "Kafka's default"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kafka_audit.checks import gate_check
-from kafka_audit.checks.configuration.effective import Effective, unread
+from kafka_audit.checks.configuration.effective import Effective, unread_judgements
 from kafka_audit.checks.migration.common import already_migrated
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
@@ -65,4 +65,4 @@ def authorizer_to_replace(view: ClusterView) -> Iterator[Judgement]:
         else:
             words["fault"] = "stores its ACLs in ZooKeeper" if setting.value in _IN_ZOOKEEPER else "is not Kafka's own"
             yield view.judge("KA904", f"broker/{broker}", Status.FAIL, words)
-    yield from unread(effective, "KA904")
+    yield from unread_judgements(effective, "KA904")

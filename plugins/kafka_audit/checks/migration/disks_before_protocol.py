@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from kafka_audit.checks import gate_check
-from kafka_audit.checks.configuration.effective import Effective, unread
+from kafka_audit.checks.configuration.effective import Effective, unread_judgements
 from kafka_audit.checks.configuration.versions import KEY
 from kafka_audit.checks.migration.common import already_migrated
 from kafka_audit.cluster.view import ClusterView
@@ -67,7 +67,7 @@ def disks_before_protocol(view: ClusterView) -> Iterator[Judgement]:
         else:
             old = dirs > 1 and _is_old(found.text or "")
             yield view.judge("KA902", f"broker/{broker}", Status.FAIL if old else Status.PASS, words)
-    yield from unread(effective, "KA902")
+    yield from unread_judgements(effective, "KA902")
 
 
 def _dirs(view: ClusterView, effective: Effective, broker: int) -> int:

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from kafka_audit.checks import gate_check
-from kafka_audit.checks.configuration.effective import Effective, commonest, unread
-from kafka_audit.checks.configuration.versions import KEY, offered, unlike
+from kafka_audit.checks.configuration.effective import Effective, commonest, unread_judgements
+from kafka_audit.checks.configuration.versions import KEY, offered_apis, unlike
 from kafka_audit.checks.migration.common import already_migrated
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
@@ -56,7 +56,7 @@ def protocol_too_old(view: ClusterView) -> Iterator[Judgement]:
         yield from none
         return
     effective = Effective(view)
-    offers = offered(view)
+    offers = offered_apis(view)
     usual = commonest(offers) if offers else ()
     for broker in effective.brokers:
         found = effective.get(broker, KEY)
@@ -78,7 +78,7 @@ def protocol_too_old(view: ClusterView) -> Iterator[Judgement]:
             yield view.judge("KA901", f"broker/{broker}", Status.UNKNOWN, words | gap)
         else:
             yield view.judge("KA901", f"broker/{broker}", Status.PASS, words)
-    yield from unread(effective, "KA901")
+    yield from unread_judgements(effective, "KA901")
 
 
 def _numbers(version: str) -> tuple[int, ...]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import MOVING, NO_ZOOKEEPER
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.configuration.authorization import told
+from kafka_audit.configuration.authorization import acl_phrase
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import Acl, AclHolder, BrokerConfig
 
@@ -54,7 +54,7 @@ def acls_lag(view: ClusterView) -> Iterator[Judgement]:
     held: dict[tuple[int | None, str], AclHolder] = {(row.sample, row.observer): row for row in view.of(AclHolder)}
     sets: dict[str, set[str]] = {row.acls_digest: set() for row in held.values()}
     for acl in view.of(Acl):
-        sets.setdefault(acl.acls_digest, set()).add(f"{told(acl)} {acl.pattern_type}")
+        sets.setdefault(acl.acls_digest, set()).add(f"{acl_phrase(acl)} {acl.pattern_type}")
     for broker in between.brokers:
         evidence, resource = {"broker": broker, "who": f"broker {broker}"}, f"broker/{broker}"
         if between.authorizer(broker).state == "unset":

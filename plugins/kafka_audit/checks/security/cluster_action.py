@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from kafka_audit.checks.security.login_faults import faults
+from kafka_audit.checks.security.login_faults import login_faults
 from kafka_audit.cluster.inter_broker import InterBroker
 from kafka_audit.cluster.log_lines import says
 from kafka_audit.cluster.principals import Principal, file_of
@@ -132,7 +132,7 @@ def _rivals(view: ClusterView, broker: int) -> tuple[str | None, bool, tuple[str
     rivals = ["KA302"] if path is None and (others or between.kraft) else []
     if listener.protocol != "PLAINTEXT":
         rivals.append("KA412")
-    return path, bool(faults(view, broker, listener)), tuple(rivals)
+    return path, bool(login_faults(view, broker, listener)), tuple(rivals)
 
 
 def pairs_at(between: InterBroker, broker: int) -> Iterator[Pair]:

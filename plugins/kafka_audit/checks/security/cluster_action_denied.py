@@ -6,9 +6,9 @@ from dataclasses import replace
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.checks.security.cluster_action import standings
-from kafka_audit.checks.security.refusal_words import evidence_of
+from kafka_audit.checks.security.refusal_words import standing_evidence
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.configuration.authorization import CLUSTER, told
+from kafka_audit.configuration.authorization import CLUSTER, acl_phrase
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import (
     Acl,
@@ -63,7 +63,7 @@ def cluster_action_denied(view: ClusterView) -> Iterator[Judgement]:
     """
     between = view.inter_broker
     for one in standings(view):
-        acls, resource, words = between.acls(one.broker), f"broker/{one.broker}", evidence_of(between, one)
+        acls, resource, words = between.acls(one.broker), f"broker/{one.broker}", standing_evidence(between, one)
         denials = [a for a in acls or () if _denies(a)]
         if one.status is Status.NOT_APPLICABLE or acls is None or not between.authorizer(one.broker).value:
             status = one.status if one.status is Status.NOT_APPLICABLE else Status.UNKNOWN
@@ -78,7 +78,7 @@ def cluster_action_denied(view: ClusterView) -> Iterator[Judgement]:
         elif one.status is Status.UNKNOWN:
             yield view.judge("KA403", resource, Status.UNKNOWN, words)
         else:
-            why = words["why"] if one.status is Status.PASS else f"{told(denials[0])} does not match"
+            why = words["why"] if one.status is Status.PASS else f"{acl_phrase(denials[0])} does not match"
             yield view.judge("KA403", resource, Status.PASS, words | {"why": why})
     yield from no_brokers(view, "KA403")
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from kafka_audit.checks import check
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.configuration.authorization import ANYBODY, told
+from kafka_audit.configuration.authorization import ANYBODY, acl_phrase
 from kafka_audit.configuration.principals import ANONYMOUS
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import Acl, AclHolder, BrokerConfig
@@ -67,9 +67,13 @@ def everybody_may(view: ClusterView) -> Iterator[Judgement]:
         reason = f"{between.authorizer(foreign[0]).value} does not decide by the ACLs in ZooKeeper"
         yield view.judge("KA409", "cluster", Status.NOT_APPLICABLE, reason=reason)
         return
-    acls = sorted({acl for acl in view.of(Acl) if acl.acls_digest in held}, key=told)
+    acls = sorted({acl for acl in view.of(Acl) if acl.acls_digest in held}, key=acl_phrase)
     wide = [acl for acl in acls if _too_wide(acl)]
-    evidence = {"count": len(acls), "acls": listing(map(told, wide), 3) or "none", "grants": tuple(map(_record, wide)) or None}
+    evidence = {
+        "count": len(acls),
+        "acls": listing(map(acl_phrase, wide), 3) or "none",
+        "grants": tuple(map(_record, wide)) or None,
+    }
     if not wide:
         yield view.judge("KA409", "cluster", Status.PASS, evidence)
         return

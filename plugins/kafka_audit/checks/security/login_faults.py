@@ -23,7 +23,7 @@ class Fault:
     name_differs: bool = False  # the certificate has another name than the one that is dialled
 
 
-def faults(view: ClusterView, broker: int, listener: Listener) -> tuple[Fault, ...]:
+def login_faults(view: ClusterView, broker: int, listener: Listener) -> tuple[Fault, ...]:
     """Return every reason that files, probes and certificates show for a login at a broker's listener to fail."""
     found: list[Fault] = []
     if listener.encrypted:
@@ -35,7 +35,7 @@ def faults(view: ClusterView, broker: int, listener: Listener) -> tuple[Fault, .
     return tuple(found)
 
 
-def written(line: LogLine) -> Fault:
+def fault_of_line(line: LogLine) -> Fault:
     """Return the fault that a line of a log tells of a login."""
     broker, told = line.about_broker, f"{line.detail or ''} {line.text}".lower()
     kind, repair = "credential", f"add the user and password of broker {line.broker_id} at broker {broker}"

@@ -6,8 +6,8 @@ from dataclasses import replace
 from kafka_audit.checks.security.cluster_action import Standing, standings
 from kafka_audit.checks.security.login_faults import (
     Fault,
-    faults,
-    written,
+    fault_of_line,
+    login_faults,
 )
 from kafka_audit.cluster.inter_broker import Listener
 from kafka_audit.cluster.view import ClusterView
@@ -64,10 +64,10 @@ class _Login:
             return Status.UNKNOWN, None, {"error": "the protocol of the listener is unknown", "needs": needs}
         if self._listener.protocol == "PLAINTEXT":
             return Status.NOT_APPLICABLE, None, {"reason": f"listener {self._listener.name} is PLAINTEXT"}
-        found = faults(self._view, self._broker, self._listener)
+        found = login_faults(self._view, self._broker, self._listener)
         sure = next((one for one in found if one.confidence is Confidence.MEASURED and not self._refuted(one)), None)
         if sure is None and self._lines:
-            sure = written(self._lines[0])
+            sure = fault_of_line(self._lines[0])
         if sure is not None:
             return Status.FAIL, sure, {}
         if found and self._symptom is not None:

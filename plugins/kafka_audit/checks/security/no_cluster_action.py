@@ -6,7 +6,7 @@ from dataclasses import replace
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.checks.security.cluster_action import standings
-from kafka_audit.checks.security.refusal_words import evidence_of
+from kafka_audit.checks.security.refusal_words import standing_evidence
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import (
@@ -102,7 +102,7 @@ def no_cluster_action(view: ClusterView) -> Iterator[Judgement]:
     between = view.inter_broker
     for one in standings(view):
         resource = f"broker/{one.broker}"
-        told = view.judge("KA401", resource, one.status, evidence_of(between, one))
+        told = view.judge("KA401", resource, one.status, standing_evidence(between, one))
         if one.status is Status.FAIL:
             told = replace(told, confidence=one.confidence, severity=Severity.HIGH if one.accepted else None)
         yield told

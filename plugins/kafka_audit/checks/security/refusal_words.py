@@ -13,7 +13,7 @@ _REFUSES = {
 _MEANING = {"KA302": "KA302 (an unreachable address)", "KA412": "KA412 (a failed login)"}
 
 
-def evidence_of(between: InterBroker, standing: Standing) -> dict[str, object]:
+def standing_evidence(between: InterBroker, standing: Standing) -> dict[str, object]:
     """Return the evidence of a broker's standing, the same keys whatever its status is."""
     sources = sorted({source for pair in standing.pairs for source in pair.sources})
     names = sorted({pair.name for pair in standing.pairs} - {SOMEBODY})

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from kafka_audit.cluster.inter_broker import InterBroker
-from kafka_audit.configuration.authorization import refusal
+from kafka_audit.configuration.authorization import authorizer_refusal
 from kafka_audit.configuration.principals import KERBEROS, RulesError, kerberos_rules, ssl_rules
 from kafka_audit.configuration.principals.kerberos_rules import KEY as KERBEROS_RULES
 from kafka_audit.configuration.principals.ssl_rules import KEY as SSL_RULES
@@ -13,7 +13,7 @@ def refused_setting(between: InterBroker, broker: int) -> tuple[str, str] | None
     """Return the key that is to blame and Kafka's words, None where all is taken; raises UnsupportedError."""
     authorizer, lines = between.authorizer(broker).value or "", between.settings.files[broker]
     told = {key: line.value for key, line in lines.items() if line.value is not None}
-    if between.understood(authorizer) and (refused := refusal(authorizer, told)):
+    if between.understood(authorizer) and (refused := authorizer_refusal(authorizer, told)):
         return refused
     readers: dict[str, Callable[[str], object]] = {SSL_RULES: ssl_rules, KERBEROS_RULES: kerberos_rules}
     for listener, key in _rules(between, broker):

@@ -33,7 +33,7 @@ def difference(lacking: frozenset[str], more: frozenset[str]) -> str:
     return ", ".join(told)
 
 
-def unread(view: ClusterView, broker: int, *, hidden: bool) -> Judgement:
+def unread_super_users(view: ClusterView, broker: int, *, hidden: bool) -> Judgement:
     """Return that a broker's super users, or all others', are not known."""
     own = view.inter_broker.super_users(broker) is None
     error = (

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import no_brokers
-from kafka_audit.checks.security.super_user_sets import KEY, aside, difference, unread, usual_set
+from kafka_audit.checks.security.super_user_sets import KEY, aside, difference, unread_super_users, usual_set
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerConfig, BrokerProperty, RegisteredBroker
@@ -61,7 +61,7 @@ def super_users_differ(view: ClusterView) -> Iterator[Judgement]:
         if reason := aside(between, broker):
             yield view.judge("KA402", f"broker/{broker}", Status.NOT_APPLICABLE, who=f"broker {broker}", reason=reason)
         elif users is None or len(known) == 1:
-            yield unread(view, broker, hidden=broker in told and users is None)
+            yield unread_super_users(view, broker, hidden=broker in told and users is None)
         else:
             fault = difference(usual - users, users - usual)
             words = {"broker": broker, "key": KEY, "others": brokers(others), "fault": fault, "count": len(users)}

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import no_ensemble
-from kafka_audit.checks.zookeeper.members import named
+from kafka_audit.checks.zookeeper.members import named_servers
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.tables import ZookeeperMember
@@ -54,7 +54,7 @@ def ensemble_size_weak(view: ClusterView) -> Iterator[Judgement]:
     count, modes = len(voters), {one.mode for one in voters} or {None}
     size = f"{count} server{'s' if count > 1 else ''}"
     if modes == {None} or (count == 1 and modes != {"standalone"}):
-        error = f"no answer from {named(members)}" if modes == {None} else f"{voters[0].member} belongs to an ensemble"
+        error = f"no answer from {named_servers(members)}" if modes == {None} else f"{voters[0].member} belongs to an ensemble"
         needs = "every server of the ensemble under `zookeeper` in the cluster file"
         yield view.judge("KA801", "cluster", Status.UNKNOWN, error=error, needs=needs)
         return

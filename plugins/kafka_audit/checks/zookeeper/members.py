@@ -7,7 +7,7 @@ LATENCY_MS, OUTSTANDING, BEHIND = 100.0, 100, 1000
 """Bounds of KA803: milliseconds on average, requests that wait, transactions."""
 
 
-def named(members: tuple[ZookeeperMember, ...]) -> str:
+def named_servers(members: tuple[ZookeeperMember, ...]) -> str:
     """Return servers for a sentence, each with its error."""
     return ", ".join(f"{one.member}{f' ({one.error})' if one.error else ''}" for one in members) or "none"
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import ONCE_BY_ZOOKEEPER, no_ensemble
-from kafka_audit.checks.zookeeper.members import AWAY, named
+from kafka_audit.checks.zookeeper.members import AWAY, named_servers
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import Registry, ZookeeperMember
@@ -62,7 +62,7 @@ def zookeeper_server_away(view: ClusterView) -> Iterator[Judgement]:
         "count": counted(len(members), "server"),
         "away": len(lasting),
         "does": "does" if len(lasting) == 1 else "do",
-        "servers": named(lasting or members),
+        "servers": named_servers(lasting or members),
         "members": tuple({"server": one.member, "error": one.error or ""} for one in lasting or members),
     }
     if lasting:
@@ -74,6 +74,6 @@ def zookeeper_server_away(view: ClusterView) -> Iterator[Judgement]:
         yield view.judge("KA802", "cluster", Status.UNKNOWN, told | ONCE_BY_ZOOKEEPER)
     elif closed:
         needs = f"srvr in 4lw.commands.whitelist of {', '.join(one.member for one in closed)}"
-        yield view.judge("KA802", "cluster", Status.UNKNOWN, told, error=named(closed), needs=needs)
+        yield view.judge("KA802", "cluster", Status.UNKNOWN, told, error=named_servers(closed), needs=needs)
     else:
         yield view.judge("KA802", "cluster", Status.PASS, told)

@@ -12,7 +12,7 @@ from kafka_audit.collect.rows.source_reads import UNREADABLE, ReadError
 _INT32 = 2**31
 
 
-def refuse(words: str) -> NoReturn:
+def refuse_answer(words: str) -> NoReturn:
     """Raise ReadError for an answer that makes no sense, with what is wrong in it."""
     raise ReadError(UNREADABLE, words, "an answer as Kafka gives it")
 
@@ -20,35 +20,35 @@ def refuse(words: str) -> NoReturn:
 def each(array: Sequence[Any] | None, what: str) -> Sequence[Any]:
     """Return an array; raises ReadError where it is null."""
     if array is None:
-        refuse(f"{what}: null instead of a list")
+        refuse_answer(f"{what}: null instead of a list")
     return array
 
 
 def checked_text(found: object, what: str) -> str:
     """Return a text, which may be empty; raises ReadError where it is missing."""
     if not isinstance(found, str):
-        refuse(f"{what}: null instead of a text")
+        refuse_answer(f"{what}: null instead of a text")
     return found
 
 
 def checked_name(found: object, what: str) -> str:
     """Return a text that is not empty; raises ReadError."""
     if not isinstance(found, str) or not found:
-        refuse(f"{what} without a name")
+        refuse_answer(f"{what} without a name")
     return found
 
 
 def at_least(lowest: int, number: int, what: str) -> int:
     """Return a number; raises ReadError where it is below what Kafka has for it."""
     if number < lowest:
-        refuse(f"{what}: {number}")
+        refuse_answer(f"{what}: {number}")
     return number
 
 
 def int32(number: int, what: str) -> int:
     """Return an id; raises ReadError where it is below zero or has more than 31 bits."""
     if not 0 <= number < _INT32:
-        refuse(f"{what}: {number}")
+        refuse_answer(f"{what}: {number}")
     return number
 
 
@@ -57,5 +57,5 @@ def once(keys: Iterable[Hashable], what: str) -> None:
     known: set[Hashable] = set()
     for key in keys:
         if key in known:
-            refuse(f"{what} appears twice")
+            refuse_answer(f"{what} appears twice")
         known.add(key)

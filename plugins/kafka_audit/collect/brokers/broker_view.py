@@ -151,10 +151,10 @@ class BrokerAsker:
     def _apis(target: Target, talk: Conversation) -> tuple[BrokerApi, ...]:
         """Return the ranges that the broker offers; raises ReadError for ranges that are none."""
         if len(talk.apis) > _MOST_APIS:
-            answers.refuse(f"{len(talk.apis)} APIs, where Kafka has fewer than a hundred")
+            answers.refuse_answer(f"{len(talk.apis)} APIs, where Kafka has fewer than a hundred")
         for key, (lowest, highest) in talk.apis.items():
             if not 0 <= lowest <= highest:
-                answers.refuse(f"API {key} in versions {lowest} to {highest}")
+                answers.refuse_answer(f"API {key} in versions {lowest} to {highest}")
         return tuple(
             BrokerApi(observer=target.observer, broker_id=target.broker_id, api_key=key, min_version=lowest, max_version=highest)
             for key, (lowest, highest) in sorted(talk.apis.items())
@@ -292,7 +292,7 @@ def _demand_honest_size(entries: Sequence[Any]) -> None:
     """Raise ReadError for settings that no broker has, before any of them is read."""
     longest = max((len(entry.name) for entry in entries), default=0)
     if longest > LONGEST_KEY:
-        answers.refuse(f"a setting with a name of {longest} characters")
+        answers.refuse_answer(f"a setting with a name of {longest} characters")
     size = sum(len(entry.name) + len(entry.value or "") for entry in entries)
     if len(entries) > MOST_SETTINGS or size > MOST_SETTINGS_TEXT:
         message = f"{len(entries)} settings of {size} characters, more than {MOST_SETTINGS} or {MOST_SETTINGS_TEXT}"

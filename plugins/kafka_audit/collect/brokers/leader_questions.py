@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from kafka_audit.collect.brokers.views import ViewBook
 from kafka_audit.collect.rows.collected import Collected
-from kafka_audit.collect.rows.columns import NONE, Flags, Ints, Lists, numbers, positions, texts
+from kafka_audit.collect.rows.columns import NONE, Flags, Ints, Lists, int_column, positions, texts
 from kafka_audit.model.tables import (
     BrokerView,
     LogDir,
@@ -171,10 +171,10 @@ def _with_replicas(partitions: pa.Table) -> _Reference:
     return _Reference(
         topics=topics,
         topic=positions(texts(partitions, "topic"), topics),
-        partition=numbers(partitions, "partition"),
+        partition=int_column(partitions, "partition"),
         replicas=Lists.column(partitions, "replicas"),
-        leader=numbers(partitions, "leader"),
-        leader_epoch=numbers(partitions, "leader_epoch"),
+        leader=int_column(partitions, "leader"),
+        leader_epoch=int_column(partitions, "leader_epoch"),
     )
 
 
@@ -210,7 +210,7 @@ def _offline(listed: pa.Table) -> _Offline:
     topics, replicas = pc.unique(texts(some, "topic")), Lists.column(some, "offline_replicas")
     owner = replicas.owners()
     topic = positions(texts(some, "topic"), topics)[owner]
-    distinct = np.unique(np.stack((topic, numbers(some, "partition")[owner], replicas.flat())), axis=1)
+    distinct = np.unique(np.stack((topic, int_column(some, "partition")[owner], replicas.flat())), axis=1)
     return _Offline(topics=topics, topic=distinct[0], partition=distinct[1], broker=distinct[2])
 
 

@@ -47,7 +47,7 @@ def _page(talk: Conversation, topics: Sequence[str]) -> Sequence[Any]:
     found = answers.each(talk.ask(DescribeConfigsRequest(version=version, resources=resources)).results, "results")
     answers.once((answers.checked_name(one.resource_name, "a topic") for one in found), "a topic")
     if missing := len({*topics} - {one.resource_name for one in found}):
-        answers.refuse(f"nothing about {missing} of {len(topics)} topics")
+        answers.refuse_answer(f"nothing about {missing} of {len(topics)} topics")
     return found
 
 

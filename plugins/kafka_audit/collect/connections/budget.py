@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from kafka_audit.collect.connections.targets import literal, named_addresses
+from kafka_audit.collect.connections.targets import named_addresses, numeric_addresses
 from kafka_audit.collect.rows.source_reads import ReadError
 from kafka_audit.model.cluster import Cluster, Limits
 from kafka_audit.model.trusted_hosts import normal_host
@@ -75,7 +75,7 @@ class Budget:
         self.limits = limits = Limits() if cluster is None else cluster.limits
         self._cluster = cluster
         self.named: frozenset[tuple[str, int]] = frozenset() if cluster is None else named_addresses(cluster)
-        self.excepted = literal(self.named)
+        self.excepted = numeric_addresses(self.named)
         self.deadline = time.monotonic() + limits.audit_s if deadline is None else deadline
         self._shared = shared or _Shared(limits)
 

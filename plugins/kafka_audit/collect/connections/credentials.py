@@ -38,7 +38,7 @@ from kafka_audit.collect.rows.source_reads import (
 )
 from kafka_audit.model.cluster import Cluster, Security, Tls
 from kafka_audit.model.errors import UsageError
-from kafka_audit.model.trusted_hosts import is_host, line, normal_host, parse_trusted_hosts
+from kafka_audit.model.trusted_hosts import is_host, normal_host, parse_trusted_hosts, trusted_hosts_line
 
 _PROTOCOLS_DIFFER = "protocols differ"
 IN_CLEAR_TEXT = frozenset({"PLAIN", "OAUTHBEARER"})
@@ -221,7 +221,7 @@ class ClusterLogins:
         if not self._matches(target):
             message = f"not tried: {clean_line(target.address)} is neither in the cluster file nor in its trusted_hosts"
             raise ReadError(
-                NOT_TRUSTED, message, trusting(target.host), normal_host(target.host) if is_host(target.host) else None
+                NOT_TRUSTED, message, trust_advice(target.host), normal_host(target.host) if is_host(target.host) else None
             )
 
     def _demand_offered(self, target: Target, security: Security) -> None:
@@ -306,9 +306,9 @@ def _compared(host: str, port: int) -> tuple[str, int]:
     return normal_host(host), port
 
 
-def trusting(host: str) -> str:
+def trust_advice(host: str) -> str:
     """Return what lets a password go to a host that the cluster lists: the line to add, where it is a host at all."""
-    return line([host]) if is_host(host) else "an address that is a host name or an IP address"
+    return trusted_hosts_line([host]) if is_host(host) else "an address that is a host name or an IP address"
 
 
 def _encoded(secret: str) -> Iterable[str]:

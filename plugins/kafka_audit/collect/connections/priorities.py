@@ -24,7 +24,9 @@ def order(listed: Collection[int], rows: Iterable[Row], assigned: Collection[int
     return sorted(listed, key=lambda broker: (broker not in assigned, since.get(broker, 0)))
 
 
-def targets(by_broker: Mapping[int, list[Target]], named: Named, most_brokers: int, most_targets: int) -> dict[int, list[Target]]:
+def prioritized_targets(
+    by_broker: Mapping[int, list[Target]], named: Named, most_brokers: int, most_targets: int
+) -> dict[int, list[Target]]:
     """Return the targets of as many brokers as may be asked: each has one before any has two.
 
     Args:

@@ -87,7 +87,7 @@ def named_addresses(cluster: Cluster) -> frozenset[tuple[str, int]]:
     return frozenset((normal_host(match[1] or match[2]), int(match[3])) for match in found if match is not None)
 
 
-def literal(named: Iterable[tuple[str, int]]) -> frozenset[tuple[str, int]]:
+def numeric_addresses(named: Iterable[tuple[str, int]]) -> frozenset[tuple[str, int]]:
     """Return those of these addresses that are numbers: what a name means is not in the file."""
     return frozenset((host, port) for host, port in named if _is_number(host))
 

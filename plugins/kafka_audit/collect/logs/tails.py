@@ -54,7 +54,7 @@ def read_log_tail(place: LogSource, seconds: float, environment: Mapping[str, st
 
 
 def _of_command(place: LogSource, seconds: float, environment: Mapping[str, str]) -> tuple[Tail, ...]:
-    output = command_vantages.run_command(place.command, "", seconds, environment, last=True)
+    output = command_vantages.run_vantage_command(place.command, "", seconds, environment, last=True)
     if output.status != 0:
         message = f"{place.target}: {output.first_line()}"
         raise ReadError(output.error() if output.status is None else _FAILED, message, f"a log on the stdout of {place.target}")

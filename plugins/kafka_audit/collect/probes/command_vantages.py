@@ -198,7 +198,7 @@ class VantageRun:
             (["python3", "-"], python_text(targets, read_s, self._logins, named)),
             (["bash", "-s"], bash_text(targets, read_s, named)),
         ):
-            output = run_command([*command, *program], script, self._budget.demand_time(wanted_s), environment)
+            output = run_vantage_command([*command, *program], script, self._budget.demand_time(wanted_s), environment)
             paths = parse_probe_output(output.text, targets)
             if len(paths) == len(targets):
                 return paths if program[0] == "python3" else {at: without_python(targets[at], one) for at, one in paths.items()}
@@ -281,7 +281,7 @@ def without_secrets(environment: Mapping[str, str], cluster: Cluster, passwords:
     }
 
 
-def run_command(
+def run_vantage_command(
     command: Sequence[str], script: str, seconds: float, environment: Mapping[str, str], *, last: bool = False
 ) -> Output:
     """Run a command with the script on its stdin, in a session of its own, and end all of it at the deadline.

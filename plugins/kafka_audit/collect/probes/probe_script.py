@@ -256,7 +256,7 @@ def since(started: float) -> int:
     return round((time.monotonic() - started) * 1000)
 
 
-def line(index: int, step: "tuple[object, ...]") -> str:
+def probe_line(index: int, step: "tuple[object, ...]") -> str:
     """Return one layer as a line of tab-separated fields; None is empty."""
     fields = ["" if one is None else re.sub(r"\s", " ", str(one)) for one in step]
     return "\t".join([TAG, str(index)] + fields)  # noqa: RUF005 -- Python 3.6
@@ -286,7 +286,7 @@ def probe_all(given: "dict[str, Any]", seconds: float, out: "IO[str]", most_seco
             way.go(layers, seconds if until is None else min(seconds, left() or 0.001))
             with lock:
                 if left() != 0:
-                    out.write("".join(line(index, step) + "\n" for step in way.steps))
+                    out.write("".join(probe_line(index, step) + "\n" for step in way.steps))
                     out.flush()
 
     threads = [threading.Thread(target=work, daemon=True) for _ in range(min(SIDE_BY_SIDE, count))]

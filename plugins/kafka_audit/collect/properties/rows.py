@@ -11,7 +11,7 @@ from kafka_audit.configuration.files import jaas
 from kafka_audit.configuration.files.jaas import JaasError, Module
 from kafka_audit.configuration.files.java import Property
 from kafka_audit.model.tables import BrokerProperty, PropertyLogin
-from kafka_audit.model.text import whole
+from kafka_audit.model.text import without_surrogates
 
 IDS = ("broker.id", "node.id")
 _ID = re.compile(r"[0-9]{1,10}")
@@ -56,8 +56,10 @@ def setting_rows(found: Mapping[str, Property], source: str, broker: int) -> Ite
     """Yield a row for each key."""
     for one in found.values():
         secret = is_secret(one.key, one.value)
-        value = None if secret else whole(one.value)
-        yield BrokerProperty(source=source, broker_id=broker, key=whole(one.key), value=value, secret=secret, line=one.line)
+        value = None if secret else without_surrogates(one.value)
+        yield BrokerProperty(
+            source=source, broker_id=broker, key=without_surrogates(one.key), value=value, secret=secret, line=one.line
+        )
 
 
 def login_rows(
@@ -86,10 +88,10 @@ def login_rows(
             yield PropertyLogin(
                 source=source,
                 broker_id=broker,
-                listener=whole(listener),
-                mechanism=whole(match[2].upper() if match else _mechanism(module.name)),
+                listener=without_surrogates(listener),
+                mechanism=without_surrogates(match[2].upper() if match else _mechanism(module.name)),
                 side=login.side,
-                username=whole(login.username),
+                username=without_surrogates(login.username),
                 password_digest=hmac.digest(key, login.password.encode("utf-8", "surrogatepass"), hashlib.sha256).hex(),
             )
 

@@ -54,7 +54,7 @@ def nullable(values: Ints) -> pa.Array:
     return pa.array(values, pa.int64(), mask=values == NONE)
 
 
-def numbers(data: pa.Table, name: str) -> Ints:
+def int_column(data: pa.Table, name: str) -> Ints:
     """Return a column of numbers; null is `NONE`."""
     found: Ints = pc.fill_null(data.column(name), NONE).to_numpy()
     return found

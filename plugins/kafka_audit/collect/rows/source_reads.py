@@ -63,7 +63,7 @@ class ReadError(Exception):
         self.untrusted_host = untrusted_host
 
 
-def unreadable(error: Exception) -> ReadError:
+def unexpected_failure(error: Exception) -> ReadError:
     """Return an exception that no reader of answers expected as a failed read, and write one line to the log.
 
     The message is the kind of exception and our own line. Its text is left out: it may quote the answer, and a secret in it.
@@ -94,7 +94,7 @@ def any_answer(*known: type[Exception]) -> Iterator[None]:
     except Exception as error:
         if isinstance(error, (ReadError, AuditError, *known)):
             raise
-        raise unreadable(error) from None
+        raise unexpected_failure(error) from None
 
 
 def fitting_rows(found: _T) -> _T:

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kafka_audit.collect.rows.columns import NONE, Flags, Ints, Lists, numbers, positions, texts
+from kafka_audit.collect.rows.columns import NONE, Flags, Ints, Lists, int_column, positions, texts
 
 Key = tuple[Hashable, ...]
 _SHIFT = 32  # a partition's number is Java's int
@@ -81,10 +81,10 @@ class TopicLists:
 def _differing(partitions: pa.Table, listed: pa.Table, held: pa.Table, digests: pa.Array) -> tuple[Ints, pa.StringArray]:
     """Return partitions that a distinct content of a topic has otherwise than ZooKeeper: the content's place, and their names."""
     topics = pc.unique(texts(partitions, "topic"))
-    registered = positions(texts(partitions, "topic"), topics) << _SHIFT | numbers(partitions, "partition")
+    registered = positions(texts(partitions, "topic"), topics) << _SHIFT | int_column(partitions, "partition")
     order = np.argsort(registered, kind="stable")
     registered = registered[order]
-    topic, number = positions(texts(held, "topic"), topics), numbers(held, "partition")
+    topic, number = positions(texts(held, "topic"), topics), int_column(held, "partition")
     wanted = np.where(topic < 0, -1, topic << _SHIFT | number)
     at = np.searchsorted(registered, wanted)
     there = at < len(registered)
@@ -119,9 +119,9 @@ def _differing(partitions: pa.Table, listed: pa.Table, held: pa.Table, digests: 
 
 def _equal(held: pa.Table, one: Ints, partitions: pa.Table, two: Ints) -> Flags:
     """Return which partitions of views say the same as those of ZooKeeper; a view of an old version knows no epochs."""
-    epoch = numbers(held, "leader_epoch")[one]
-    same: Flags = numbers(held, "leader")[one] == numbers(partitions, "leader")[two]
-    same &= (epoch == NONE) | (epoch == numbers(partitions, "leader_epoch")[two])
+    epoch = int_column(held, "leader_epoch")[one]
+    same: Flags = int_column(held, "leader")[one] == int_column(partitions, "leader")[two]
+    same &= (epoch == NONE) | (epoch == int_column(partitions, "leader_epoch")[two])
     for name in ("replicas", "isr"):
         same &= Lists.column(held, name).take(one).equal(Lists.column(partitions, name).take(two))
     return same

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kafka_audit.collect.rows.columns import Lists, numbers, texts
+from kafka_audit.collect.rows.columns import Lists, int_column, texts
 from kafka_audit.collect.sampling.partition_differences import PartitionSet, partition_names
 from kafka_audit.model.text import counted
 
@@ -17,10 +17,10 @@ def gaps(registered: pa.Table, listed: pa.Table, reasons: list[str]) -> Partitio
     The ISR is a part of the name: one that goes on changing has not settled.
     """
     rows = registered if registered.num_rows else listed
-    topics, partitions = texts(rows, "topic"), numbers(rows, "partition")
+    topics, partitions = texts(rows, "topic"), int_column(rows, "partition")
     isr, replicas = Lists.column(rows, "isr"), Lists.column(rows, "replicas")
     short = np.flatnonzero((isr.lengths < replicas.lengths) & (True if isr.null is None else ~isr.null))
-    leaderless = np.flatnonzero(numbers(rows, "leader") == _NO_LEADER)
+    leaderless = np.flatnonzero(int_column(rows, "leader") == _NO_LEADER)
     in_sync = pc.binary_join(isr.take(short).arrow().cast(pa.list_(pa.string())), ",")
     names = []
     for at, more, words in ((leaderless, (), "has no leader"), (short, (in_sync,), "has replicas out of the ISR")):

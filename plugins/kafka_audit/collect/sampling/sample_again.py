@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from kafka_audit.collect.probes.endpoint_probes import WORKER
 from kafka_audit.collect.rows.collected import Collected
-from kafka_audit.collect.rows.columns import numbers, positions, texts
+from kafka_audit.collect.rows.columns import int_column, positions, texts
 from kafka_audit.collect.rows.source_reads import CONTRADICTS_ZOOKEEPER, clean_line
 from kafka_audit.collect.sampling import sample_differences
 from kafka_audit.collect.sampling.partition_differences import partition_names
@@ -114,11 +114,11 @@ def _moved(old: SampleTables, new: SampleTables, found: SampleDifferences) -> st
     at = np.flatnonzero(rests.to_numpy(zero_copy_only=False))
     known = positions(here.take(pa.array(at)), there)
     at, known = at[known >= 0], known[known >= 0]
-    for one in at[numbers(earlier, "state_mzxid")[known] != numbers(later, "state_mzxid")[at]][:1]:
-        topic, partition = texts(later, "topic")[one].as_py(), numbers(later, "partition")[one]
+    for one in at[int_column(earlier, "state_mzxid")[known] != int_column(later, "state_mzxid")[at]][:1]:
+        topic, partition = texts(later, "topic")[one].as_py(), int_column(later, "partition")[one]
         return f"the state of {clean_line(topic, 60)}-{partition} changed since the previous sample"
     return None
 
 
 def _named(partitions: pa.Table) -> pa.StringArray:
-    return partition_names(texts(partitions, "topic"), numbers(partitions, "partition"))
+    return partition_names(texts(partitions, "topic"), int_column(partitions, "partition"))

@@ -4,21 +4,21 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kafka_audit.collect.rows.columns import Flags, Ints, Lists, numbers, positions, texts
+from kafka_audit.collect.rows.columns import Flags, Ints, Lists, int_column, positions, texts
 from kafka_audit.collect.sampling.partition_differences import partition_names
 
 _SAMPLES = frozenset({"sample", "last_sample"})
 _PARTITION = "partition"
 
 
-def shared(earlier: pa.Table, later: pa.Table) -> pa.Table:
+def without_repeated_rows(earlier: pa.Table, later: pa.Table) -> pa.Table:
     """Return registered topics or partitions of both samples; a row of the later one that is as it was is not repeated."""
     at = _places(later, earlier)
     known = np.flatnonzero(at >= 0)
     same = np.zeros(later.num_rows, np.bool_)
     same[known] = _equal(earlier.take(pa.array(at[known])), later.take(pa.array(known)))
-    last = numbers(earlier, "last_sample").copy()
-    last[at[same]] = numbers(later, "last_sample")[same]
+    last = int_column(earlier, "last_sample").copy()
+    last[at[same]] = int_column(later, "last_sample")[same]
     place = earlier.column_names.index("last_sample")
     return pa.concat_tables([earlier.set_column(place, earlier.field(place), pa.array(last)), later.filter(pa.array(~same))])
 
@@ -33,7 +33,7 @@ def _places(later: pa.Table, earlier: pa.Table) -> Ints:
 
 def _keys(data: pa.Table) -> pa.StringArray:
     topics = texts(data, "topic")
-    return partition_names(topics, numbers(data, _PARTITION)) if _PARTITION in data.column_names else topics
+    return partition_names(topics, int_column(data, _PARTITION)) if _PARTITION in data.column_names else topics
 
 
 def _equal(one: pa.Table, two: pa.Table) -> Flags:

@@ -7,7 +7,7 @@ from urllib.parse import unquote
 from kafka_audit.collect.rows.acl_sets import AclEntry
 from kafka_audit.collect.rows.secret_keys import is_secret
 from kafka_audit.collect.zookeeper.multi_read import Znode
-from kafka_audit.collect.zookeeper.znodes import ZnodeError, broker_id, read_object
+from kafka_audit.collect.zookeeper.znodes import ZnodeError, parse_broker_id, read_object
 from kafka_audit.model.tables import DynamicConfig, ScramUser
 
 MOST_BYTES = 1024 * 1024
@@ -52,7 +52,7 @@ def _config(znode: Znode) -> Mapping[str, Any]:
 
 def broker_configs(name: str, znode: Znode) -> tuple[DynamicConfig, ...]:
     """Decode /config/brokers/<name>, a broker's id or the default of all; raises ZnodeError."""
-    broker = None if name == _DEFAULT else broker_id(name)
+    broker = None if name == _DEFAULT else parse_broker_id(name)
     if name != _DEFAULT and broker is None:
         msg = "neither a broker id nor <default>"
         raise ZnodeError(msg)

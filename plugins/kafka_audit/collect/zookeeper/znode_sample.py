@@ -245,7 +245,7 @@ class ZnodeSample:
 
     def _read_brokers(self) -> None:
         names, stat = self.children(IDS)
-        told = {name: znodes.broker_id(name) for name in names}
+        told = {name: znodes.parse_broker_id(name) for name in names}
         for name in (name for name, broker in told.items() if broker is None):
             shown = clean_line(f"{IDS}/{name}", _LONGEST_SHOWN)
             self._fail(f"{IDS}/{name}", ReadError("unreadable", f"{shown}: no broker id", f"no such znode below {IDS}"))
@@ -276,7 +276,7 @@ class ZnodeSample:
         found.brokers = {broker: found.brokers[broker] for broker in sorted(kept)}
 
     def _registration(self, broker: int, znode: Znode) -> Registration:
-        return znodes.broker(self._asking.sample, broker, znode.data, znode.stat)
+        return znodes.parse_registration(self._asking.sample, broker, znode.data, znode.stat)
 
     def _read_controller(self) -> None:
         znode = self._get(CONTROLLER)
@@ -286,7 +286,7 @@ class ZnodeSample:
         )
         # A KRaft controller that migrates claims the znode with its node id, which is no broker's.
         mine = znode is not None and not migration.claimed(znode.data)
-        self._found.controller = znodes.controller(znode.data) if znode is not None and mine else None
+        self._found.controller = znodes.parse_controller(znode.data) if znode is not None and mine else None
         self._found.controller_mzxid = None if znode is None else znode.stat.mzxid
 
     def _read_controller_epoch(self) -> None:
@@ -295,7 +295,7 @@ class ZnodeSample:
 
     def _read_cluster_id(self) -> None:
         znode = self._get(CLUSTER_ID)
-        self._found.cluster_id = None if znode is None else znodes.cluster_id(znode.data)
+        self._found.cluster_id = None if znode is None else znodes.parse_cluster_id(znode.data)
 
     def _read_deleting(self) -> None:
         with suppress(NoNodeError):
@@ -313,7 +313,7 @@ class ZnodeSample:
         for first, contents in self.each(len(kept), lambda place: f"{TOPICS}/{kept[place]}"):
             found = zip(kept[first:], contents.data, contents.czxid.tolist(), contents.mzxid.tolist(), strict=False)
             for at, (name, data, czxid, mzxid) in enumerate(found):
-                assignment = self.decode(f"{TOPICS}/{name}", contents.errors.get(at, data), znodes.assignment)
+                assignment = self.decode(f"{TOPICS}/{name}", contents.errors.get(at, data), znodes.parse_assignment)
                 if assignment is None:
                     continue
                 if len(topics) + len(assignment.partitions) > most:
@@ -338,7 +338,7 @@ class ZnodeSample:
             absent = [at for at, error in contents.errors.items() if isinstance(error, NoNodeError)]
             found.append((here[absent], States.of([None] * len(absent), [0] * len(absent))))
             for at, error in contents.errors.items():
-                self.decode(self._found.topics.state_path(here[at], TOPICS), error, znodes.state)
+                self.decode(self._found.topics.state_path(here[at], TOPICS), error, znodes.parse_state)
         for one in found:
             self._found.states.add(*one)
 
@@ -346,7 +346,7 @@ class ZnodeSample:
         """Decode states of which one is odd; return which of the batch make sense, and what they hold."""
         found: dict[int, StateZnode] = {}
         for at in contents.good().tolist():
-            state = self.decode(self._found.topics.state_path(places[at], TOPICS), contents.data[at], znodes.state)
+            state = self.decode(self._found.topics.state_path(places[at], TOPICS), contents.data[at], znodes.parse_state)
             if state is not None:
                 found[at] = state
         good = np.array([*found], np.int64)

@@ -10,7 +10,7 @@ from typing import Any
 from kazoo.protocol.states import ZnodeStat
 
 from kafka_audit.model.tables import RegisteredBroker, RegisteredEndpoint
-from kafka_audit.model.text import whole
+from kafka_audit.model.text import without_surrogates
 
 # Kafka's own pattern (EndPoint.scala): the host may be empty, an IPv6 address is in brackets.
 _ENDPOINT = re.compile(r"([^:/]{1,255}+)://\[?([0-9a-zA-Z\-%._:]{0,255})\]?:(-?[0-9]{1,9})")
@@ -74,7 +74,7 @@ def _whole(value: Any) -> Any:  # noqa: ANN401 -- whatever JSON holds
     """Return a value of JSON without half characters, which Python's JSON lets through and no table can hold."""
     match value:
         case str():
-            return whole(value)
+            return without_surrogates(value)
         case list():
             return [_whole(one) for one in value]
         case dict():
@@ -123,7 +123,7 @@ def _ints(value: object, key: str) -> tuple[int, ...]:
     return tuple(value)
 
 
-def cluster_id(data: bytes) -> str:
+def parse_cluster_id(data: bytes) -> str:
     """Return the id in /cluster/id; raises ZnodeError."""
     value = read_object(data).get("id")
     if not isinstance(value, str):
@@ -135,19 +135,19 @@ def cluster_id(data: bytes) -> str:
     return value
 
 
-def broker_id(name: str) -> int | None:
+def parse_broker_id(name: str) -> int | None:
     """Return the broker id that a znode's name is, None where it is none, or not as Kafka writes it."""
     if not (name.isascii() and name.isdigit() and len(name) <= len(str(INT))) or str(int(name)) != name:
         return None
     return int(name) if int(name) < INT else None
 
 
-def controller(data: bytes) -> int:
+def parse_controller(data: bytes) -> int:
     """Return the broker id in /controller; raises ZnodeError."""
     return _int(read_object(data), "brokerid")
 
 
-def assignment(data: bytes) -> Assignment:
+def parse_assignment(data: bytes) -> Assignment:
     """Decode /brokers/topics/T, versions 1 to 3; raises ZnodeError."""
     content = read_object(data)
     if not isinstance(content.get("partitions"), dict):
@@ -183,7 +183,7 @@ def _by_partition(content: Mapping[str, Any], key: str) -> dict[int, tuple[int, 
     return dict(sorted(found.items()))
 
 
-def state(data: bytes) -> StateZnode:
+def parse_state(data: bytes) -> StateZnode:
     """Decode a partition's state; raises ZnodeError."""
     content = read_object(data)
     recovery = content.get("leader_recovery_state")
@@ -205,7 +205,7 @@ class Registration:
     unreadable: tuple[str, ...]
 
 
-def broker(sample: int, broker_id: int, data: bytes, stat: ZnodeStat) -> Registration:
+def parse_registration(sample: int, broker_id: int, data: bytes, stat: ZnodeStat) -> Registration:
     """Decode /brokers/ids/N; raises ZnodeError.
 
     Host and port of the object itself say null and -1 where no listener is PLAINTEXT, so `endpoints` is read; only version 1

@@ -17,13 +17,13 @@ from kafka_audit.configuration.definitions.validators import Validator, validato
 from kafka_audit.configuration.definitions.values import Value, parsed
 
 
-def numbers(version: str) -> tuple[int, ...]:
+def version_numbers(version: str) -> tuple[int, ...]:
     """Return the numbers of a version, by which versions sort."""
     return tuple(int(part) for part in version.split(".") if part.isdecimal())
 
 
 _FILES = (entry.name.removesuffix(".json") for entry in files(__package__).iterdir() if entry.name.endswith(".json"))
-VERSIONS = tuple(sorted((name.removeprefix("kafka-") for name in _FILES), key=numbers))
+VERSIONS = tuple(sorted((name.removeprefix("kafka-") for name in _FILES), key=version_numbers))
 """The judged releases, oldest first: those whose definitions are here."""
 
 

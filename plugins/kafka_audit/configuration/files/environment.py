@@ -41,7 +41,7 @@ _FROM_BASE = frozenset(
 """What Bitnami's image has of its own, by its version, where no variable says otherwise."""
 
 
-def lines(text: str) -> tuple[Property, ...]:
+def parse_env_file(text: str) -> tuple[Property, ...]:
     """Return the variables of an env file (`NAME=value` lines, `export` and quotes as shells and compose know them)."""
     found = []
     for number, line in enumerate(text.split("\n"), 1):
@@ -58,7 +58,7 @@ def _unquoted(value: str) -> str:
     return match[2] if match[1] is None else re.sub(r"\\([\"\\$])", r"\1", match[1])
 
 
-def broker(
+def described_broker(
     variables: Iterable[Property], *, inside: str = "", image: str | None = None, unknown: Iterable[str] = ()
 ) -> Described | None:
     """Return the broker that a container with these variables runs, None where they are no broker's.

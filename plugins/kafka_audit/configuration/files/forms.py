@@ -31,8 +31,8 @@ def read_described(data: bytes, name: str) -> tuple[Described, ...]:
         _refuse_template(data)
         return (described(properties),)
     text = data.decode("utf-8", "replace")
-    variables = environment.lines(text)
-    broker = environment.broker(variables)
+    variables = environment.parse_env_file(text)
+    broker = environment.described_broker(variables)
     if broker is not None:
         return (broker,)
     if _MANIFEST.search(text):

@@ -71,7 +71,7 @@ def _config_map(root: _Mapping, inside: str) -> Iterator[Described]:
         if is_brokers(found):
             yield described(found, f"{inside}, {key}")
     variables = [Property(key, _text(node) or "", _line(node)) for key, node in data.items()]
-    broker = environment.broker(variables, inside=inside)
+    broker = environment.described_broker(variables, inside=inside)
     if broker is not None:
         yield broker
 
@@ -93,7 +93,7 @@ def _service(body: _Mapping, inside: str) -> Iterator[Described]:
         if value is None or "$" in plain:
             unknown.append(name)
         variables.append(Property(name, told if "$" in plain else told.replace("$$", "$"), line))
-    found = environment.broker(variables, inside=inside, image=_text(body.get("image")), unknown=unknown)
+    found = environment.described_broker(variables, inside=inside, image=_text(body.get("image")), unknown=unknown)
     if found is not None:
         yield found
 
@@ -121,7 +121,7 @@ def _container(body: _Mapping, inside: str) -> Iterator[Described]:
         variables.append(Property(name, _text(value) or "", _line(value or item)))
     container = _text(body.get("name"))
     where = f"{inside}, container {container}" if container else inside
-    found = environment.broker(variables, inside=where, image=_text(body.get("image")), unknown=unknown)
+    found = environment.described_broker(variables, inside=where, image=_text(body.get("image")), unknown=unknown)
     if found is not None:
         yield found
 

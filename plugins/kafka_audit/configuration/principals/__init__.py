@@ -2,7 +2,7 @@
 
 from kafka_audit.configuration.principals.errors import MappingError, RulesError, UnsupportedError
 from kafka_audit.configuration.principals.kerberos_rules import KerberosRules
-from kafka_audit.configuration.principals.rule_text import remembered
+from kafka_audit.configuration.principals.rule_text import cached_by_size
 from kafka_audit.configuration.principals.ssl_rules import SslRules
 
 ANONYMOUS = "User:ANONYMOUS"
@@ -11,11 +11,11 @@ ANONYMOUS = "User:ANONYMOUS"
 KERBEROS = "GSSAPI"
 
 
-ssl_rules = remembered(64)(SslRules)
-kerberos_rules = remembered(64)(KerberosRules)
+ssl_rules = cached_by_size(64)(SslRules)
+kerberos_rules = cached_by_size(64)(KerberosRules)
 
 
-@remembered(1024)
+@cached_by_size(1024)
 def of_certificate(subject: str, rules: str | None) -> str:
     """Return the principal of a certificate's subject by ssl.principal.mapping.rules.
 
@@ -27,7 +27,7 @@ def of_certificate(subject: str, rules: str | None) -> str:
     return f"User:{ssl_rules(rules).name(subject)}"
 
 
-@remembered(1024)
+@cached_by_size(1024)
 def of_login(mechanism: str, user: str, rules: str | None, realm: str) -> str:
     """Return the principal of who logged in: a user of PLAIN or SCRAM by its name, one of Kerberos by auth_to_local rules.
 

@@ -37,13 +37,13 @@ TERMINATORS: Ranges = ((0x0A, 0x0A), (0x0D, 0x0D), (0x85, 0x85), (0x2028, 0x2029
 """What ends a line: a dot does not match it, and `$` holds before the last one."""
 
 
-def illegal(words: str, pattern: str) -> NoReturn:
+def raise_illegal(words: str, pattern: str) -> NoReturn:
     """Raise what Pattern.compile throws, with the pattern in place of the lines that point into it."""
     message = f"{words} in {pattern}"
     raise RulesError(message)
 
 
-def unknown(what: str, pattern: str) -> NoReturn:
+def raise_unsupported(what: str, pattern: str) -> NoReturn:
     """Raise the error for what Java may take and is not read here."""
     message = f"{what} in the regular expression {pattern}"
     raise UnsupportedError(message)
@@ -73,11 +73,11 @@ class Text:
         return found
 
 
-def literal(text: Text) -> str | None:
+def parse_literal(text: Text) -> str | None:
     """Read what follows a backslash where it stands for one character; None, unread, where it stands for more."""
     letter = text.peek()
     if not letter:
-        unknown("a backslash at the end", text.pattern)
+        raise_unsupported("a backslash at the end", text.pattern)
     if not letter.isascii() or not letter.isalnum():
         return text.take()
     if letter in _CONTROL:
@@ -87,7 +87,7 @@ def literal(text: Text) -> str | None:
         return None
     number = int(code[1] or code[2] or code[3], 16)
     if number > _LARGEST or number in _SURROGATES:
-        unknown(f"the character number {number:x}", text.pattern)
+        raise_unsupported(f"the character number {number:x}", text.pattern)
     return chr(number)
 
 
@@ -96,15 +96,15 @@ def kind(text: Text) -> Ranges | None:
     return _KINDS[text.take()] if text.peek() in _KINDS else None
 
 
-def refuse(text: Text) -> NoReturn:
+def raise_unread_escape(text: Text) -> NoReturn:
     """Raise the error for a letter after a backslash that is not read."""
     letter = text.peek()
     if letter in _ILLEGAL:
-        illegal("Illegal/unsupported escape sequence", text.pattern)
-    unknown(f"\\{letter}", text.pattern)
+        raise_illegal("Illegal/unsupported escape sequence", text.pattern)
+    raise_unsupported(f"\\{letter}", text.pattern)
 
 
-def written(ranges: Iterable[tuple[int, int]], *, any_case: bool = False, negated: bool = False) -> str:
+def re2_class(ranges: Iterable[tuple[int, int]], *, any_case: bool = False, negated: bool = False) -> str:
     """Return a class in RE2's syntax.
 
     Args:
@@ -126,7 +126,7 @@ def _other_case(first: int, last: int) -> list[tuple[int, int]]:
     return found
 
 
-def one(letter: str, *, any_case: bool) -> str:
+def re2_letter(letter: str, *, any_case: bool) -> str:
     """Return one character in RE2's syntax."""
     if any_case and letter.isascii() and letter.isalpha():
         return f"[{letter.lower()}{letter.upper()}]"
@@ -145,15 +145,15 @@ def character_class(text: Text, *, any_case: bool) -> str:
     held: list[tuple[int, int]] = []
     while text.peek() != "]" or not held:
         if not text.peek():
-            illegal("Unclosed character class", text.pattern)
+            raise_illegal("Unclosed character class", text.pattern)
         held += _item(text)
     text.take()
-    return written(held, any_case=any_case, negated=negated)
+    return re2_class(held, any_case=any_case, negated=negated)
 
 
 def _item(text: Text) -> Ranges:
     if text.peek() == "[" or text.pattern.startswith("&&", text.at):
-        unknown("a nested character class", text.pattern)
+        raise_unsupported("a nested character class", text.pattern)
     first = _single(text, kind)
     if not isinstance(first, str):
         return first
@@ -161,12 +161,12 @@ def _item(text: Text) -> Ranges:
         return ((ord(first), ord(first)),)
     text.take()
     if not text.peek():
-        illegal("Illegal character range", text.pattern)
+        raise_illegal("Illegal character range", text.pattern)
     last = _single(text, lambda _: None)
     if not isinstance(last, str):
-        unknown("a range to a class", text.pattern)
+        raise_unsupported("a range to a class", text.pattern)
     if last < first:
-        illegal("Illegal character range", text.pattern)
+        raise_illegal("Illegal character range", text.pattern)
     if ord(first) < _SURROGATES.stop and _SURROGATES.start <= ord(last) < _TWO_UNITS:
         text.splits_pairs = True
     return ((ord(first), ord(last)),)
@@ -176,8 +176,8 @@ def _single(text: Text, more: Callable[[Text], Ranges | None]) -> str | Ranges:
     if text.peek() != "\\":
         return text.take()
     text.take()
-    found = literal(text)
+    found = parse_literal(text)
     if found is None:
         found_kind = more(text)
-        return refuse(text) if found_kind is None else found_kind
+        return raise_unread_escape(text) if found_kind is None else found_kind
     return found

@@ -19,13 +19,13 @@ from kafka_audit.configuration.principals.java_classes import (
     TERMINATORS,
     Text,
     character_class,
-    illegal,
     kind,
-    literal,
-    one,
-    refuse,
-    unknown,
-    written,
+    parse_literal,
+    raise_illegal,
+    raise_unread_escape,
+    raise_unsupported,
+    re2_class,
+    re2_letter,
 )
 
 LONGEST = 1000
@@ -59,7 +59,7 @@ class Effort:
         """Count one search through a text; raises UnsupportedError when nothing is left."""
         self.steps -= pattern.size * (characters + 1)
         if self.steps < 0:
-            unknown("more work than is done for one name", pattern.pattern)
+            raise_unsupported("more work than is done for one name", pattern.pattern)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class JavaPattern:
     def __init__(self, pattern: str) -> None:
         """Compile; raises RulesError with Java's words where Java refuses, UnsupportedError where that is not known."""
         if len(pattern) > LONGEST:
-            unknown(f"more than {LONGEST} characters", f"{pattern[:40]}…")
+            raise_unsupported(f"more than {LONGEST} characters", f"{pattern[:40]}…")
         reader = _RegexParser(pattern)
         self.pattern, self._reader = pattern, reader
         import re2  # noqa: PLC0415 -- Spark's driver imports all checks, may stand where no re2 is, and matches nothing
@@ -107,7 +107,7 @@ class JavaPattern:
         try:
             self._compiled = re2.compile(reader.translated, options)
         except (re2.error, UnicodeEncodeError) as error:
-            unknown(f"something ({error})", pattern)
+            raise_unsupported(f"something ({error})", pattern)
         self._groups: int = self._compiled.groups
         self._names: Mapping[str, int] = self._compiled.groupindex
         self.size: int = self._compiled.programsize * (1 + self._groups // 8)  # RE2 copies groups at each step
@@ -128,7 +128,7 @@ class JavaPattern:
         at = 0
         while at <= len(text) and (found := self._found(self._compiled.search, text, at, effort)):
             if found.end == found.start and text[found.end : found.end + 1] > "\uffff":
-                unknown("a match of nothing before a letter that Java counts as two", self.pattern)
+                raise_unsupported("a match of nothing before a letter that Java counts as two", self.pattern)
             yield found
             at = found.end if found.end > found.start else found.end + 1
 
@@ -140,7 +140,7 @@ class JavaPattern:
             at = found.end
             length += len(parts[-1])
             if effort is not None and length > LONGEST:
-                unknown(f"a name of more than {LONGEST} characters by the replacement of", self.pattern)
+                raise_unsupported(f"a name of more than {LONGEST} characters by the replacement of", self.pattern)
             if not everywhere:
                 break
         return "".join([*parts, text[at:]])
@@ -148,7 +148,7 @@ class JavaPattern:
     def _found(self, search: Callable[[str, int], Any], text: str, at: int, effort: Effort | None) -> RegexMatch | None:
         if effort is not None:
             if len(text) > LONGEST:
-                unknown(f"a name of more than {LONGEST} characters", self.pattern)
+                raise_unsupported(f"a name of more than {LONGEST} characters", self.pattern)
             effort.spend(self, len(text) - at)
         found = search(text, at)
         if found is None:
@@ -159,17 +159,19 @@ class JavaPattern:
         """Raise UnsupportedError for a text that this pattern may read otherwise in Java."""
         reader = self._reader
         if reader.ends and text[-1:] in _ENDS:
-            unknown("an end before the end of a line", self.pattern)
+            raise_unsupported("an end before the end of a line", self.pattern)
         if text.isascii():
             return
         if reader.ascii_only:
-            unknown("a word boundary beside letters that are not ASCII, on which versions of Java differ,", self.pattern)
+            raise_unsupported(
+                "a word boundary beside letters that are not ASCII, on which versions of Java differ,", self.pattern
+            )
         if not _FOLDED.isdisjoint(text):
-            unknown("a sign that RE2 takes for an S or a K", self.pattern)
+            raise_unsupported("a sign that RE2 takes for an S or a K", self.pattern)
         if reader.text.splits_pairs and any(letter > "\uffff" for letter in text):
-            unknown("halves of letters that Java counts as two", self.pattern)
+            raise_unsupported("halves of letters that Java counts as two", self.pattern)
         if any("\ud800" <= letter <= "\udfff" for letter in text):
-            unknown("half a letter before a match", self.pattern)
+            raise_unsupported("half a letter before a match", self.pattern)
 
 
 @lru_cache(maxsize=256)
@@ -217,7 +219,7 @@ class _RegexParser:
     def _parts(self) -> Iterator[str]:
         while letter := self.text.take():
             if letter in "*+?":
-                illegal(f"Dangling meta character '{letter}'", self.pattern)
+                raise_illegal(f"Dangling meta character '{letter}'", self.pattern)
             if letter == "(":
                 yield self._group()
             elif letter == "|":
@@ -229,12 +231,12 @@ class _RegexParser:
             elif letter == "{":
                 self.text.at -= 1
                 self._counted()
-                unknown("a count of nothing", self.pattern)
+                raise_unsupported("a count of nothing", self.pattern)
             else:
                 atom, empty = self._atom(letter)
                 yield atom + self._closure(empty=empty)
         if len(self._open) > 1:
-            illegal("Unclosed group", self.pattern)
+            raise_illegal("Unclosed group", self.pattern)
 
     def _atom(self, letter: str) -> tuple[str, bool]:
         """Return what matches one character or one place, and whether it is a place."""
@@ -243,25 +245,25 @@ class _RegexParser:
         if letter == "[":
             return character_class(self.text, any_case=self.any_case), False
         if letter == ".":
-            return written(ANY) if self.dot_all else written(TERMINATORS, negated=True), False
+            return re2_class(ANY) if self.dot_all else re2_class(TERMINATORS, negated=True), False
         if letter == "^":
             return "\\A", True
         if letter == "$":
             self.ends = True
             return "\\z", True
-        return one(letter, any_case=self.any_case), False
+        return re2_letter(letter, any_case=self.any_case), False
 
     def _escape(self) -> tuple[str, bool]:
-        found = literal(self.text)
+        found = parse_literal(self.text)
         if found is not None:
-            return one(found, any_case=self.any_case), False
+            return re2_letter(found, any_case=self.any_case), False
         if (ranges := kind(self.text)) is not None:
-            return written(ranges), False
+            return re2_class(ranges), False
         letter = self.text.peek()
         if letter == "k" or self.text.taken(_NUMBER):
-            unknown("a backreference", self.pattern)
+            raise_unsupported("a backreference", self.pattern)
         if letter not in {"A", "z", "Z", "b", "B"}:
-            refuse(self.text)
+            raise_unread_escape(self.text)
         self.ascii_only |= letter in {"b", "B"}
         self.ends |= letter == "Z"
         self.text.take()
@@ -273,14 +275,14 @@ class _RegexParser:
             return "("
         found = self.text.taken(_GROUP)
         if found is None:
-            unknown("a group that begins with (?", self.pattern)
+            raise_unsupported("a group that begins with (?", self.pattern)
         if found[1] in _LOOKS:
-            unknown(_LOOKS[found[1]], self.pattern)
+            raise_unsupported(_LOOKS[found[1]], self.pattern)
         if found[1] is None and found[2] is None:
             self._flags(found[3], found[4] or "", alone=found[5] == ")")
             return "" if found[5] == ")" else "(?:"
         if found[2] in self._names:
-            illegal(f"Named capturing group <{found[2]}> is already defined", self.pattern)
+            raise_illegal(f"Named capturing group <{found[2]}> is already defined", self.pattern)
         self._names |= {found[2]} if found[2] else set()
         self._opened(captures=found[2] is not None)
         return f"(?P<{found[2]}>" if found[2] else "(?:"
@@ -291,7 +293,7 @@ class _RegexParser:
     def _flags(self, on: str, off: str, *, alone: bool) -> None:
         """Change flags, for a group of their own or up to the end of this one."""
         if not _FLAGS.issuperset(on + off):
-            unknown(f"a flag of (?{on}{off})", self.pattern)
+            raise_unsupported(f"a flag of (?{on}{off})", self.pattern)
         if not alone:
             self._opened(captures=False)
         if "s" in on + off:
@@ -301,7 +303,7 @@ class _RegexParser:
 
     def _closed(self) -> str:
         if len(self._open) == 1:
-            illegal("Unmatched closing ')'", self.pattern)
+            raise_illegal("Unmatched closing ')'", self.pattern)
         closed = self._open.pop()
         self.any_case, self.dot_all = closed.any_case, closed.dot_all
         self._open[-1].holds_captures |= closed.captures or closed.holds_captures
@@ -316,27 +318,27 @@ class _RegexParser:
             found = self.text.take()
             least, most = int(found == "+"), 1 if found == "?" else _LARGEST
         if found and self.text.peek() == "+":
-            unknown("a possessive quantifier", self.pattern)
+            raise_unsupported("a possessive quantifier", self.pattern)
         if found and self.text.peek() == "?":
             found += self.text.take()
         if empty and most > 1:
-            unknown("a repeated group that can match an empty string", self.pattern)
+            raise_unsupported("a repeated group that can match an empty string", self.pattern)
         if holds_captures and most > 1:
             # Where Java gives back the last round of a group, groups within it keep what they matched there.
-            unknown("a group within a repeated group", self.pattern)
+            raise_unsupported("a group within a repeated group", self.pattern)
         self._open[-1].empty &= empty or not least
         return found
 
     def _counted(self) -> tuple[int, int, str]:
         count = self.text.taken(_COUNT)
         if count is None:
-            illegal("Illegal repetition", self.pattern)
+            raise_illegal("Illegal repetition", self.pattern)
         least = int(count[1])
         most = least if count[2] is None else int(count[2] or _LARGEST)
         if max(least, most) > _LARGEST or (count[3] and most < least):
-            illegal("Illegal repetition range", self.pattern)
+            raise_illegal("Illegal repetition range", self.pattern)
         if count[3] is None:
-            illegal("Unclosed counted closure", self.pattern)
+            raise_illegal("Unclosed counted closure", self.pattern)
         return least, most, count[0]
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from kafka_audit.configuration.principals.errors import MappingError, RulesError
 from kafka_audit.configuration.principals.java_regex import Effort, JavaPattern, compiled
-from kafka_audit.configuration.principals.rule_text import named, trimmed, whole, within_size
+from kafka_audit.configuration.principals.rule_text import name_within_size, rule_match, trimmed_rules, within_size
 
 KEY = "sasl.kerberos.principal.to.local.rules"
 _RULE = r"((DEFAULT)|((RULE:\[(\d*):([^\]]*)](\(([^)]*)\))?(s/([^/]*)/([^/]*)/(g)?)?/?(L|U)?)))"
@@ -62,7 +62,7 @@ class KerberosRules:
 
     def __init__(self, text: str | None) -> None:
         """Read them, None for the default; raises RulesError where the broker refuses to start, and UnsupportedError."""
-        rules = trimmed(text)
+        rules = trimmed_rules(text)
         read = (_read(piece.strip(_SPACES)) for piece in rules.split(",")) if rules else ()
         self._rules = list(within_size(read, lambda rule: [rule.match, rule.source]))
 
@@ -89,13 +89,13 @@ class KerberosRules:
         for rule in self._rules:
             name = rule.apply(parts, realm, effort)
             if name is not None:
-                return named(name)
+                return name_within_size(name)
         message = f"No rules apply to {principal}, rules [{', '.join(map(str, self._rules))}]"
         raise MappingError(message)
 
 
 def _read(piece: str) -> _KerberosRule:
-    found = whole(compiled(_RULE), piece)
+    found = rule_match(compiled(_RULE), piece)
     if found[2] is not None:
         return _KerberosRule()
     if not found[5] or int(found[5]) > _LARGEST:

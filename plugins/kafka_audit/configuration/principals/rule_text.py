@@ -19,7 +19,7 @@ BLANKS = "".join(map(chr, range(0x21)))
 _R = TypeVar("_R")
 
 
-def trimmed(text: str | None) -> str:
+def trimmed_rules(text: str | None) -> str:
     """Return rules without blanks around them, None for the default; raises UnsupportedError where they are too long."""
     found = ("DEFAULT" if text is None else text).strip(BLANKS)
     if len(found) > MOST_CHARACTERS:
@@ -28,7 +28,7 @@ def trimmed(text: str | None) -> str:
     return found
 
 
-def whole(parser: JavaPattern, piece: str) -> RegexMatch:
+def rule_match(parser: JavaPattern, piece: str) -> RegexMatch:
     """Return the match of one rule; raises RulesError in Kafka's words, which are the same for SSL and Kerberos."""
     if len(piece) > LONGEST:
         message = f"a rule of {len(piece)} characters, which can end the stack of Java's matcher"
@@ -57,7 +57,7 @@ def within_size(rules: Iterable[_Rule], patterns: Callable[[_Rule], Iterable[Jav
         yield rule
 
 
-def named(name: str) -> str:
+def name_within_size(name: str) -> str:
     """Return what rules make of a name; raises UnsupportedError where it is longer than any."""
     if len(name) > LONGEST:
         message = f"a name of {len(name)} characters; {LONGEST} are read"
@@ -65,7 +65,7 @@ def named(name: str) -> str:
     return name
 
 
-def remembered(size: int) -> Callable[[Callable[..., _R]], Callable[..., _R]]:
+def cached_by_size(size: int) -> Callable[[Callable[..., _R]], Callable[..., _R]]:
     """Return what keeps answers of a function, errors of rules too: the brokers of a cluster ask the same of each other."""
 
     def decorate(function: Callable[..., _R]) -> Callable[..., _R]:

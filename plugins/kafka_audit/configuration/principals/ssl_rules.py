@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from kafka_audit.configuration.principals.errors import MappingError, UnsupportedError
 from kafka_audit.configuration.principals.java_regex import LONGEST, Effort, JavaPattern, compiled
-from kafka_audit.configuration.principals.rule_text import named, trimmed, whole, within_size
+from kafka_audit.configuration.principals.rule_text import name_within_size, rule_match, trimmed_rules, within_size
 
 KEY = "ssl.principal.mapping.rules"
 _RULE = r"(DEFAULT)|RULE:((\\.|[^\\/])*)/((\\.|[^\\/])*)/([LU]?).*?|(.*?)"
@@ -47,7 +47,7 @@ class SslRules:
 
     def __init__(self, text: str | None) -> None:
         """Read them, None for the default; raises RulesError where the broker refuses to start, and UnsupportedError."""
-        rules = trimmed(text)
+        rules = trimmed_rules(text)
         if any(len(part) > LONGEST for part in rules.split("/")):  # Java's matcher goes on to the next slash, whatever the rule
             message = f"rules without a slash in {LONGEST} characters, which can end the stack of Java's matcher"
             raise UnsupportedError(message)
@@ -65,13 +65,13 @@ class SslRules:
         for rule in self._rules:
             found = rule.apply(subject, effort)
             if found is not None:
-                return named(found)
+                return name_within_size(found)
         message = f"No rules apply to {subject}, rules [{', '.join(map(str, self._rules))}]"
         raise MappingError(message)
 
 
 def _read(piece: str) -> _SslRule | None:
-    found = whole(compiled(_RULE), piece)
+    found = rule_match(compiled(_RULE), piece)
     if found[1] is not None:
         return _SslRule()
     return None if found[2] is None else _SslRule(pattern=compiled(found[2]), replacement=found[4] or "", case=found[6] or "")

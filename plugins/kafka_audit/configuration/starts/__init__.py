@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kafka_audit.configuration.definitions import VERSIONS, ConfigError, StartRule, numbers
+from kafka_audit.configuration.definitions import VERSIONS, ConfigError, StartRule, version_numbers
 from kafka_audit.configuration.starts import release_1, release_2, release_3, release_4
 from kafka_audit.configuration.starts.config import Config
 
-_JUDGES = {1: release_1.judge, 2: release_2.judge, 3: release_3.judge, 4: release_4.judge}  # by major version
+_VALIDATE = {1: release_1.validate, 2: release_2.validate, 3: release_3.validate, 4: release_4.validate}
+"""By major version; each module of a release has one `validate`, called after Kafka's `validateValues`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,7 +20,7 @@ class StartRefusal:
     rule: StartRule | None = None
 
 
-def refusal(properties: Mapping[str, str], version: str) -> StartRefusal | None:
+def start_refusal(properties: Mapping[str, str], version: str) -> StartRefusal | None:
     """Return what a release's KafkaConfig says against a configuration, None where it accepts it.
 
     Args:
@@ -27,7 +28,7 @@ def refusal(properties: Mapping[str, str], version: str) -> StartRefusal | None:
         version: one of `VERSIONS`.
     """
     try:
-        _JUDGES[numbers(version)[0]](Config(properties, version))
+        _VALIDATE[version_numbers(version)[0]](Config(properties, version))
     except ConfigError as error:
         # Kafka copies node.id and broker.id to each other: blame the one that stands in the file.
         other = {"broker.id": "node.id", "node.id": "broker.id"}.get(error.key or "")
@@ -36,7 +37,7 @@ def refusal(properties: Mapping[str, str], version: str) -> StartRefusal | None:
     return None
 
 
-def known(version: str) -> str:
+def nearest_release(version: str) -> str:
     """Return the release among `VERSIONS` by whose rules a version is judged: itself, or the nearest one.
 
     Raises:

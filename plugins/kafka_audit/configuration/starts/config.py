@@ -108,6 +108,6 @@ def require(holds: bool, message: str, key: str, rule: StartRule | None = None) 
         raise ConfigError(told, key, rule)
 
 
-def refuse(message: str, key: str, rule: StartRule | None = None) -> ConfigError:
+def config_error(message: str, key: str, rule: StartRule | None = None) -> ConfigError:
     """Return what Kafka throws with a message of its own."""
     return ConfigError(message, key, rule)

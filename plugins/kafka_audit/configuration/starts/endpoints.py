@@ -51,7 +51,9 @@ def csv_map(name: str, text: str) -> dict[str, str]:
     return found
 
 
-def endpoints(entries: Sequence[str], protocols: Mapping[str, str], normalised: Callable[[str, str], str]) -> list[Endpoint]:
+def parse_endpoints(
+    entries: Sequence[str], protocols: Mapping[str, str], normalised: Callable[[str, str], str]
+) -> list[Endpoint]:
     """Return listeners by their entries; raises ValueError with what Kafka says against the first bad one.
 
     Args:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from kafka_audit.configuration.definitions import ConfigError, StartRule, numbers
+from kafka_audit.configuration.definitions import ConfigError, StartRule, version_numbers
 from kafka_audit.configuration.definitions.addresses import split
 from kafka_audit.configuration.definitions.values import trimmed
-from kafka_audit.configuration.starts.config import refuse, require
+from kafka_audit.configuration.starts.config import config_error, require
 from kafka_audit.configuration.starts.endpoints import (
     Endpoint,
     csv_list,
     csv_map,
-    endpoints,
     names_differ,
+    parse_endpoints,
     ports_differ,
     shared_port,
 )
@@ -41,7 +41,7 @@ def protocol_of(text: str, key: str) -> str:
     """Return a security protocol by its name."""
     if text.upper() not in _PROTOCOLS:
         message = f"Invalid security protocol `{text}` defined in {key}"
-        raise refuse(message, key)
+        raise config_error(message, key)
     return text.upper()
 
 
@@ -63,7 +63,7 @@ class Listening:
     def _entries_of_map(self) -> Iterable[tuple[str, str]]:
         # Of names that differ in their letters only, the last one in this order counts.
         entries = csv_map(MAP, self.config.text(MAP))
-        return [(name, entries[name]) for name in scala_order(entries, numbers(self.config.version)[0])]
+        return [(name, entries[name]) for name in scala_order(entries, version_numbers(self.config.version)[0])]
 
     @staticmethod
     def _name(text: str, key: str) -> str:
@@ -106,7 +106,7 @@ class Listening:
     def _read(self, text: str, key: str) -> list[Endpoint]:
         protocols = self.protocols
         try:
-            found = endpoints(csv_list(text), protocols, self._name)
+            found = parse_endpoints(csv_list(text), protocols, self._name)
         except (ValueError, ConfigError) as error:
             message = f"Error creating broker listeners from '{text}': {error}"
             raise ConfigError(message, key) from None
@@ -128,11 +128,11 @@ class Listening:
             return protocol, protocol
         if INTER_BROKER_PROTOCOL in config.originals:
             message = f"Only one of {INTER_BROKER} and {INTER_BROKER_PROTOCOL} should be set."
-            raise refuse(message, INTER_BROKER)
+            raise config_error(message, INTER_BROKER)
         name = self._name(told, INTER_BROKER)
         if name not in self.protocols:
             message = f"Listener with name {name} defined in {INTER_BROKER} not found in {MAP}."
-            raise refuse(message, INTER_BROKER, StartRule.NOT_MAPPED)
+            raise config_error(message, INTER_BROKER, StartRule.NOT_MAPPED)
         return name, self.protocols[name]
 
     @cached_property
@@ -144,7 +144,7 @@ class Listening:
         name = self._name(told, CONTROL_PLANE)
         if name not in self.protocols:
             message = f"Listener with {name} defined in {CONTROL_PLANE} not found in {MAP}."
-            raise refuse(message, CONTROL_PLANE)
+            raise config_error(message, CONTROL_PLANE)
         return name
 
     def uses_sasl(self) -> bool:
@@ -191,7 +191,7 @@ class Listening3(Listening):
         name, colon, _ = entry.partition(":")
         if not colon:
             message = f"Unable to parse a listener name from {entry}"
-            raise refuse(message, LISTENERS)
+            raise config_error(message, LISTENERS)
         return name.upper() in _SECURE
 
     @cached_property
@@ -243,7 +243,7 @@ class Listening3(Listening):
             return False
         if all(bound.listener != self.control_plane for bound in self.listeners):
             message = "head of empty ArrayBuffer"  # Scala's, which says nothing of the reason
-            raise refuse(message, CONTROL_PLANE)
+            raise config_error(message, CONTROL_PLANE)
         return one.listener == self.control_plane
 
     def _entries_of_map(self) -> Iterable[tuple[str, str]]:
@@ -254,7 +254,7 @@ class Listening3(Listening):
     @staticmethod
     def _name(text: str, key: str) -> str:
         if not trimmed(text):
-            raise refuse(NAMELESS, key)
+            raise config_error(NAMELESS, key)
         return text.upper()
 
     def _distinct(self, found: list[Endpoint], text: str, key: str) -> None:
@@ -263,4 +263,4 @@ class Listening3(Listening):
         if told:
             required, message = told
             require(not required, message, key)
-            raise refuse(message, key)
+            raise config_error(message, key)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from kafka_audit.configuration.definitions import ConfigError
 from kafka_audit.configuration.definitions.addresses import VOTERS, voter_ids
-from kafka_audit.configuration.starts.config import refuse
-from kafka_audit.configuration.starts.endpoints import Endpoint, endpoints, names_differ, shared_port
+from kafka_audit.configuration.starts.config import config_error
+from kafka_audit.configuration.starts.endpoints import Endpoint, names_differ, parse_endpoints, shared_port
 from kafka_audit.configuration.starts.listening import ADVERTISED, CONTROLLERS, LISTENERS, MAP, Listening3, protocol_of
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class Listening4(Listening3):
             name, protocol = self._name(told, MAP), protocol_of(text, MAP)
             if name in found:
                 message = f"Duplicate key ListenerName({name}) (attempted merging values {found[name]} and {protocol})"
-                raise refuse(message, MAP)
+                raise config_error(message, MAP)
             found[name] = protocol
         return found
 
@@ -57,7 +57,7 @@ class Listening4(Listening3):
         problem = None
         found: list[Endpoint] = []
         try:
-            found = endpoints(entries, protocols, self._name)
+            found = parse_endpoints(entries, protocols, self._name)
         except (ValueError, ConfigError) as error:
             problem = str(error)
         if problem is None and not names_differ(found):
@@ -76,7 +76,7 @@ class Listening4(Listening3):
             unroutable = next((host for host, _ in addresses.values() if host == "0.0.0.0"), None)  # noqa: S104
             if unroutable:
                 message = f"Host string ({unroutable}) is not routeable"
-                raise refuse(message, VOTERS)
+                raise config_error(message, VOTERS)
             mine = addresses.get(self.config.number("node.id"))
             if mine:
                 return Endpoint(listener=bound.listener, protocol=bound.protocol, host=mine[0], port=mine[1])

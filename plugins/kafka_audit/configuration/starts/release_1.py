@@ -2,7 +2,7 @@
 
 from kafka_audit.configuration.definitions.addresses import split
 from kafka_audit.configuration.starts import rules
-from kafka_audit.configuration.starts.config import Config, refuse, require
+from kafka_audit.configuration.starts.config import Config, config_error, require
 from kafka_audit.configuration.starts.listening import Listening1
 from kafka_audit.configuration.starts.protocol_versions import (
     FORMAT_VERSION,
@@ -27,23 +27,23 @@ _KNOWN = frozenset({"0.8.0", "0.8.1", "0.8.2", "0.9.0", *_SUB_VERSIONS}) | {
 }
 
 
-def judge(config: Config) -> None:
+def validate(config: Config) -> None:
     """Raise ConfigError with what release 1.1 says."""
-    rules.overrides(config)  # 1.1 asks nothing more of them
+    rules.connection_overrides(config)  # 1.1 asks nothing more of them
     for key in (FORMAT_VERSION, INTER_BROKER_VERSION):
         _known_version(config.text(key), key)
     codec = config.number(OFFSETS_CODEC)
     if not 0 <= codec <= _CODECS:
         message = f"{codec} is an unknown compression codec"
-        raise refuse(message, OFFSETS_CODEC)
+        raise config_error(message, OFFSETS_CODEC)
     _broker_id(config)
     rules.logs(config, rules.log_dirs(config), "equal or greater than")
     rules.fetches(config)
     rules.acks(config)
     rules.compression(config, _COMPRESSION)
     listening = Listening1(config)
-    advertised = rules.names(listening.advertised)
-    rules.inter_broker_is_advertised(listening, advertised, rules.names(listening.listeners))
+    advertised = rules.listener_names(listening.advertised)
+    rules.inter_broker_is_advertised(listening, advertised, rules.listener_names(listening.listeners))
     rules.routable(listening, listening.advertised)
     told = config.text(INTER_BROKER_VERSION)
     format_fits(config, version(told))
@@ -55,7 +55,7 @@ def judge(config: Config) -> None:
 def _known_version(text: str, key: str) -> None:
     if ".".join(split(text, ".")[: 3 if text.startswith("0.") else 2]) not in _KNOWN:
         message = f"Version `{text}` is not a valid version"
-        raise refuse(message, key)
+        raise config_error(message, key)
 
 
 def _broker_id(config: Config) -> None:

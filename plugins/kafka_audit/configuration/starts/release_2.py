@@ -2,7 +2,7 @@
 
 from kafka_audit.configuration.definitions import is_missing, kafka_classes
 from kafka_audit.configuration.starts import rules
-from kafka_audit.configuration.starts.config import Config, refuse, require
+from kafka_audit.configuration.starts.config import Config, config_error, require
 from kafka_audit.configuration.starts.listening import ADVERTISED, CONTROLLERS, Listening
 from kafka_audit.configuration.starts.protocol_versions import (
     INTER_BROKER_VERSION,
@@ -16,21 +16,21 @@ from kafka_audit.configuration.starts.protocol_versions import (
 _COMPRESSION = ("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer")
 
 
-def judge(config: Config) -> None:
+def validate(config: Config) -> None:
     """Raise ConfigError with what release 2.8 says."""
     roles = config.items("process.roles")
     if len(set(roles)) != len(roles):
         shown = ", ".join(f"{role.capitalize()}Role" for role in roles)
         message = f"Duplicate role names found in `process.roles`: ArrayBuffer({shown})"
-        raise refuse(message, "process.roles")
+        raise config_error(message, "process.roles")
     authorizer = config.text("authorizer.class.name")
     if authorizer and is_missing(authorizer, kafka_classes("2.8.2")):
-        raise refuse(authorizer, "authorizer.class.name")  # all that Java's exception says
-    limited = rules.overrides(config)
+        raise config_error(authorizer, "authorizer.class.name")  # all that Java's exception says
+    limited = rules.connection_overrides(config)
     codec = config.number(OFFSETS_CODEC)
     if not 0 <= codec <= ZSTD:
         message = f"{codec} is an unknown compression codec"
-        raise refuse(message, OFFSETS_CODEC)
+        raise config_error(message, OFFSETS_CODEC)
     _node(config, kraft=bool(roles))
     rules.logs(config, rules.log_dirs(config), "greater than or equal to")
     rules.fetches(config)
@@ -56,11 +56,11 @@ def _node(config: Config, *, kraft: bool) -> None:
                 "Missing configuration `node.id` which is required when `process.roles` is defined "
                 "(i.e. when running in KRaft mode)."
             )
-            raise refuse(message, "node.id")
+            raise config_error(message, "node.id")
         return
     if config.text_or_none("zookeeper.connect") is None:
         message = "Missing required configuration `zookeeper.connect` which has no default value."
-        raise refuse(message, "zookeeper.connect")
+        raise config_error(message, "zookeeper.connect")
     where = config.blame("broker.id", "node.id")
     if config.flag("broker.id.generation.enable"):
         message = "broker.id must be greater than or equal to -1 and not greater than reserved.broker.max.id"
@@ -70,8 +70,8 @@ def _node(config: Config, *, kraft: bool) -> None:
 
 
 def _listeners(listening: Listening, *, broker: bool) -> None:
-    advertised = rules.names(listening.advertised)
-    bound = rules.names(listening.listeners)
+    advertised = rules.listener_names(listening.advertised)
+    bound = rules.listener_names(listening.listeners)
     if broker:
         rules.inter_broker_is_advertised(listening, advertised, bound)
     rules.routable(listening, listening.advertised)

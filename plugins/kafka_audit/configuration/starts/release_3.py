@@ -2,7 +2,7 @@
 
 from kafka_audit.configuration.definitions.values import trimmed
 from kafka_audit.configuration.starts import groups, roles, rules
-from kafka_audit.configuration.starts.config import BROKER, NODE, Config, refuse, require
+from kafka_audit.configuration.starts.config import BROKER, NODE, Config, config_error, require
 from kafka_audit.configuration.starts.listening import CONTROLLERS, Listening3
 from kafka_audit.configuration.starts.protocol_versions import (
     INTER_BROKER_VERSION,
@@ -20,29 +20,29 @@ _NO_GENERATION = (
 )
 
 
-def judge(config: Config) -> None:
+def validate(config: Config) -> None:
     """Raise ConfigError with what release 3.9 says."""
     told = config.items(roles.ROLES)
     if len(set(told)) != len(told):
         message = f"Duplicate role names found in `{roles.ROLES}`: ArrayBuffer({', '.join(told)})"
-        raise refuse(message, roles.ROLES)
+        raise config_error(message, roles.ROLES)
     groups.groups_3(config)
     listening = Listening3(config)
     listening.kraft, listening.migrating = bool(told), config.flag(MIGRATION)
     early = config.text_or_none("early.start.listeners")
     roles.early_listeners(listening, [trimmed(one) for one in early.split(",")] if early else None)
-    limited = rules.overrides(config)
+    limited = rules.connection_overrides(config)
     dirs = rules.log_dirs(config)
     inter_broker = _inter_broker_version(config, kraft=bool(told))
     groups.protocols(config, kraft=bool(told))
     _node(config, kraft=bool(told))
     rules.logs(config, dirs, "greater than or equal to")
     rules.fetches(config)
-    advertised = rules.names(listening.advertised)
+    advertised = rules.listener_names(listening.advertised)
     _roles(listening, frozenset(told), inter_broker, dirs)
     if not told or "broker" in told:
         roles.some_listener(listening, told)
-        rules.inter_broker_is_advertised(listening, advertised, rules.names(listening.listeners))
+        rules.inter_broker_is_advertised(listening, advertised, rules.listener_names(listening.listeners))
     rules.routable(listening, listening.advertised)
     rules.routable(listening, listening.advertised_controllers)
     rules.control_plane(listening, advertised)
@@ -62,7 +62,7 @@ def _inter_broker_version(config: Config, *, kraft: bool) -> Version:
         return version(told)
     if INTER_BROKER_VERSION in config.originals and version(told) < _KRAFT:
         message = f"A non-KRaft version {told} given for {INTER_BROKER_VERSION}. The minimum version is 3.0-IV1"
-        raise refuse(message, INTER_BROKER_VERSION)
+        raise config_error(message, INTER_BROKER_VERSION)
     return _KRAFT
 
 
@@ -70,21 +70,21 @@ def _node(config: Config, *, kraft: bool) -> None:
     node, broker = config.number(NODE), config.number(BROKER)
     if node != broker:
         message = "You must set `node.id` to the same value as `broker.id`."
-        raise refuse(message, NODE)
+        raise config_error(message, NODE)
     migrating = config.flag(MIGRATION)
     zookeeper = config.text_or_none("zookeeper.connect")
     if kraft:
         if node < 0:
             running = "when `process.roles` is defined (i.e. when running in KRaft mode)."
             message = f"Missing configuration `node.id` which is required {running}"
-            raise refuse(message, NODE)
+            raise config_error(message, NODE)
         if migrating and zookeeper is None:
             message = f"If using `{MIGRATION}` in KRaft mode, `zookeeper.connect` must also be set."
-            raise refuse(message, "zookeeper.connect")
+            raise config_error(message, "zookeeper.connect")
         return
     if zookeeper is None:
         message = "Missing required configuration `zookeeper.connect` which has no default value."
-        raise refuse(message, "zookeeper.connect")
+        raise config_error(message, "zookeeper.connect")
     where = config.blame(BROKER, NODE)
     if not config.flag("broker.id.generation.enable"):
         require(broker >= 0, "broker.id must be greater than or equal to 0", where)
@@ -106,7 +106,7 @@ def _roles(listening: Listening3, told: frozenset[str], inter_broker: Version, d
         return
     if told == {"controller"}:
         roles.controller_only(listening)
-    roles.controller(listening)
+    roles.controller_rules(listening)
 
 
 def _zookeeper(listening: Listening3, inter_broker: Version, dirs: tuple[str, ...]) -> None:

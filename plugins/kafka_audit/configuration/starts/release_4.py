@@ -1,7 +1,7 @@
 """Releases 4.3 and later: `KafkaConfig.validateValues` in the order of its source, after what the constructor reads."""
 
 from kafka_audit.configuration.starts import groups, roles, rules
-from kafka_audit.configuration.starts.config import BROKER, NODE, Config, refuse, require
+from kafka_audit.configuration.starts.config import BROKER, NODE, Config, config_error, require
 from kafka_audit.configuration.starts.listening_4 import Listening4
 
 _AUTO_JOIN = "controller.quorum.auto.join.enable"
@@ -10,7 +10,7 @@ _SAME_ID = "`node.id` and `broker.id` must be set to the same value. `broker.id`
 _SAME_ID_4_3 = "You must set `node.id` to the same value as `broker.id`."
 
 
-def judge(config: Config) -> None:
+def validate(config: Config) -> None:
     """Raise ConfigError with what release 4.3 or a later one says."""
     told = frozenset(config.items(roles.ROLES))
     groups.groups_4(config)
@@ -18,22 +18,22 @@ def judge(config: Config) -> None:
     roles.early_listeners(listening, config.items_or_none("early.start.listeners"))
     groups.protocols(config, kraft=True)
     if config.number(NODE) != config.number(BROKER):
-        raise refuse(_SAME_ID if config.version >= "4.4" else _SAME_ID_4_3, NODE)
+        raise config_error(_SAME_ID if config.version >= "4.4" else _SAME_ID_4_3, NODE)
     dirs = config.items_or_none("log.dirs")
     dirs = config.items("log.dir") if dirs is None else dirs
     rules.logs(config, dirs, "greater than or equal to")
     rules.fetches(config)
-    advertised = rules.names(listening.advertised)
+    advertised = rules.listener_names(listening.advertised)
     _roles(listening, told)
     if "broker" in told:
         roles.some_listener(listening, told)
-        rules.inter_broker_is_advertised(listening, advertised, rules.names(listening.listeners))
+        rules.inter_broker_is_advertised(listening, advertised, rules.listener_names(listening.listeners))
         _cordoned(config, dirs)
     rules.routable(listening, listening.advertised)
     rules.routable(listening, listening.advertised_controllers)
     rules.sasl(listening)
     rules.queue(config)
-    rules.connections(config, rules.overrides(config))
+    rules.connections(config, rules.connection_overrides(config))
 
 
 def _roles(listening: Listening4, told: frozenset[str]) -> None:
@@ -47,7 +47,7 @@ def _roles(listening: Listening4, told: frozenset[str]) -> None:
     if told == {"controller"}:
         roles.controller_only(listening)
         roles.not_between_brokers(listening)
-    roles.controller(listening)
+    roles.controller_rules(listening)
 
 
 def _cordoned(config: Config, dirs: tuple[str, ...]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kafka_audit.configuration.definitions.addresses import VOTERS, voter_ids
-from kafka_audit.configuration.starts.config import NODE, refuse, require
+from kafka_audit.configuration.starts.config import NODE, config_error, require
 from kafka_audit.configuration.starts.listening import CONTROL_PLANE, CONTROLLERS, INTER_BROKER, LISTENERS, MAP
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def quorum_is_named(config: Config, reason: str) -> None:
             f"If using {reason}, either {BOOTSTRAP} must contain the set of bootstrap controllers or {VOTERS} "
             f"must contain a parseable set of controllers."
         )
-        raise refuse(message, VOTERS)
+        raise config_error(message, VOTERS)
 
 
 def broker_only(listening: Listening3) -> None:
@@ -55,7 +55,7 @@ def broker_only(listening: Listening3) -> None:
                 f"(an explicit security mapping for each controller listener is required if {MAP} is non-empty, "
                 "or if there are security protocols other than PLAINTEXT in use)"
             )
-            raise refuse(message, CONTROLLERS)
+            raise config_error(message, CONTROLLERS)
 
 
 def controller_only(listening: Listening3) -> None:
@@ -64,7 +64,7 @@ def controller_only(listening: Listening3) -> None:
     require(len(listening.advertised_controllers) == len(listening.listeners), message, LISTENERS)
 
 
-def controller(listening: Listening3) -> None:
+def controller_rules(listening: Listening3) -> None:
     """Judge what every controller needs."""
     config = listening.config
     node, ids = config.number(NODE), voter_ids(config.items(VOTERS))
@@ -96,7 +96,7 @@ def early_listeners(listening: Listening3, told: Collection[str] | None) -> None
     for name in filter(None, told or ()):
         if name not in bound:
             message = f"{key} contains listener {name}, but this is not contained in {LISTENERS} or {CONTROLLERS}"
-            raise refuse(message, key)
+            raise config_error(message, key)
 
 
 def not_between_brokers(listening: Listening3) -> None:

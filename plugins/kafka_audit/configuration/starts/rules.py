@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kafka_audit.configuration.definitions import StartRule
 from kafka_audit.configuration.definitions.addresses import not_a_number, valid_host
 from kafka_audit.configuration.definitions.values import integer
-from kafka_audit.configuration.starts.config import refuse, require
+from kafka_audit.configuration.starts.config import config_error, require
 from kafka_audit.configuration.starts.endpoints import csv_list, csv_map
 from kafka_audit.configuration.starts.listening import ADVERTISED, INTER_BROKER, INTER_BROKER_PROTOCOL, LISTENERS
 
@@ -25,12 +25,12 @@ MECHANISM = "sasl.mechanism.inter.broker.protocol"
 MECHANISMS = "sasl.enabled.mechanisms"
 
 
-def overrides(config: Config) -> list[str]:
+def connection_overrides(config: Config) -> list[str]:
     """Return the addresses of max.connections.per.ip.overrides."""
     found = csv_map(OVERRIDES, config.text(OVERRIDES))
     for limit in found.values():
         if integer(limit) is None:
-            raise refuse(not_a_number(limit), OVERRIDES)
+            raise config_error(not_a_number(limit), OVERRIDES)
     return list(found)
 
 
@@ -64,7 +64,7 @@ def logs(config: Config, dirs: Sequence[str], at_least: str) -> None:
     threads = config.number("log.cleaner.threads")
     if threads == 0:
         message = "/ by zero"
-        raise refuse(message, "log.cleaner.threads")
+        raise config_error(message, "log.cleaner.threads")
     memory = "log.cleaner.dedupe.buffer.size"
     message = f"{memory} must be at least 1MB per cleaner thread."
     require(config.number(memory) // threads > _MEGABYTE, message, config.blame(memory, "log.cleaner.threads"))
@@ -98,7 +98,7 @@ def compression(config: Config, known: Sequence[str]) -> None:
     require(told.lower() in known, message, "compression.type")
 
 
-def names(found: Iterable[Endpoint]) -> tuple[str, ...]:
+def listener_names(found: Iterable[Endpoint]) -> tuple[str, ...]:
     """Return the names of listeners, each once."""
     return tuple(dict.fromkeys(one.listener for one in found))
 
@@ -179,7 +179,7 @@ def connections(config: Config, limited: Sequence[str]) -> None:
     invalid = [address for address in limited if not valid_host(address)]
     if invalid:
         message = f"{OVERRIDES} contains invalid addresses : {','.join(invalid)}"
-        raise refuse(message, OVERRIDES)
+        raise config_error(message, OVERRIDES)
     idle, delay = config.number("connections.max.idle.ms"), config.number("connection.failed.authentication.delay.ms")
     if idle >= 0:
         message = (

@@ -79,14 +79,14 @@ def _told(view: ClusterView, findings: Sequence[Finding], changes: Sequence[Chan
             taken = {finding.fingerprint for finding in (*fault.roots, *_symptoms(fault, cause, left))}
             case = replace(fault, explained=tuple(finding for finding in left if finding.fingerprint in taken))
             left = [finding for finding in left if finding.fingerprint not in taken]
-            yield case, cause.tell(case), fault.roots[0].code
+            yield case, cause.story(case), fault.roots[0].code
     by_code: dict[str, list[Finding]] = defaultdict(list)
     for finding in left:
         if not finding.muted:
             by_code[finding.code].append(finding)
     for code, roots in by_code.items():
         case = replace(whole, roots=tuple(roots), explained=tuple(roots))
-        yield case, grouped.tell(case), code
+        yield case, grouped.story(case), code
 
 
 def _symptoms(fault: Case, cause: Cause, left: Sequence[Finding]) -> Iterable[Finding]:

@@ -32,8 +32,8 @@ def by_address(case: Case) -> Iterable[Case]:
     return tuple(replace(case, roots=tuple(roots)) for roots in groups.values())
 
 
-def tell_shared(case: Case) -> Story:
-    """Tell that one address stands for several brokers."""
+def shared_story(case: Case) -> Story:
+    """Return the story that one address stands for several brokers."""
     address = clean(case.endpoints[0].address) if case.endpoints else "the same address"
     subject = start_upper(brokers(case.brokers))
     return Story(
@@ -74,8 +74,8 @@ def _list(case: Case) -> tuple[str, ...]:
     return (f"kafka-broker-api-versions.sh --bootstrap-server {next(others, '<broker>:9092')} | grep 'id: '",)
 
 
-def tell_wrong_answer(case: Case) -> Story:
-    """Tell that an address leads to another broker than the one that advertises it."""
+def wrong_answer_story(case: Case) -> Story:
+    """Return the story that an address leads to another broker than the one that advertises it."""
     who = case.brokers
     answers = [(e, case.view.identities.get((e.broker_id, e.listener))) for e in case.endpoints]
     answered_by = {
@@ -147,7 +147,7 @@ SHARED_ADDRESS = Cause(
     codes=("KA304",),
     meaning="two brokers advertise one address",
     cases=by_address,
-    tell=tell_shared,
+    story=shared_story,
     explains=(
         Explains(codes=("KA111", "KA301", "KA302", "KA303"), where=at_the_endpoint),
         Explains(codes=(*VIEW, "KA001"), where=at_the_broker),
@@ -158,7 +158,7 @@ WRONG_ANSWER = Cause(
     codes=("KA111",),
     meaning="an address leads to another broker than the one that advertises it",
     cases=together,
-    tell=tell_wrong_answer,
+    story=wrong_answer_story,
     explains=(
         Explains(codes=("KA315",), where=on_the_same_way),
         Explains(codes=("KA106",), where=as_a_proxy_says),

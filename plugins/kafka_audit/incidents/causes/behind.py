@@ -52,8 +52,8 @@ def on_its_ways(case: Case, symptom: Finding) -> bool:
     return at_the_broker(case, symptom) or (bool(sources) and sources <= set(case.brokers))
 
 
-def tell(case: Case) -> Story:
-    """Tell who is behind, and what may keep it from its controllers."""
+def story(case: Case) -> Story:
+    """Return the story: who is behind, and what may keep it from its controllers."""
     who, one = case.brokers, len(case.brokers) == 1
     cut, rivals = _cut_paths(case), _rivals(case)
     left = [fault for fault, why in rivals.items() if why is None]
@@ -169,7 +169,7 @@ BEHIND_CONTROLLERS = Cause(
     codes=CODES,
     meaning="a KRaft broker no longer follows its controllers",
     cases=cases,
-    tell=tell,
+    story=story,
     explains=(
         Explains(codes=(*VIEW, "KA210", "KA212", "KA303"), where=at_the_broker),
         Explains(codes=("KA302",), where=on_its_ways),

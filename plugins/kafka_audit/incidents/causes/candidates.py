@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from kafka_audit.cluster.endpoints import AdvertisedEndpoint
-from kafka_audit.incidents.causes.repair import connect
+from kafka_audit.incidents.causes.repair import connect_commands
 from kafka_audit.incidents.causes.rule import Case
 from kafka_audit.model.finding import Status
 from kafka_audit.model.text import brokers, clean, listing, word
@@ -48,7 +48,9 @@ def _unreachable(case: Case, endpoints: Sequence[AdvertisedEndpoint]) -> Candida
         )
     else:
         text = f"no probe ran from {where}" if not paths else f"the probe from {where} has no result"
-        to_know = f"`{connect(tuple(endpoints[:1]))[0]}` on {where}" if endpoints else f"a vantage with role broker on {where}"
+        to_know = (
+            f"`{connect_commands(tuple(endpoints[:1]))[0]}` on {where}" if endpoints else f"a vantage with role broker on {where}"
+        )
     verdict = f"a probe from {where} connects" if is_open else _already_judged(case, "KA302")
     return Candidate(
         name="unreachable", fault="an address out of reach", code="KA302", text=text, verdict=verdict, to_know=to_know

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.incidents.causes import behind, cut_off_repair, written
 from kafka_audit.incidents.causes.candidates import candidates
-from kafka_audit.incidents.causes.repair import connect
+from kafka_audit.incidents.causes.repair import connect_commands
 from kafka_audit.incidents.causes.rule import (
     LOST_REPLICAS,
     VIEW,
@@ -76,8 +76,8 @@ def views_concerned(case: Case, symptom: Finding) -> bool:
     return broker in case.brokers and (case.by_controller or case.view.controller is None)
 
 
-def tell(case: Case) -> Story:
-    """Tell who is cut off from whom."""
+def story(case: Case) -> Story:
+    """Return the story: who is cut off from whom."""
     confidence = case.confidence()
     return Story(
         headline=_headline(case, _HEDGE[confidence]),
@@ -95,7 +95,7 @@ def tell(case: Case) -> Story:
         ),
         against=(*_registry_looks_whole(case), *_clients_reach(case), *_rivals(case)),
         not_known=(*_not_measured(case), *_next_controllers(case)),
-        steps=cut_off_repair.steps(case),
+        steps=cut_off_repair.cut_off_steps(case),
     )
 
 
@@ -150,7 +150,7 @@ def _why(case: Case, confidence: Confidence) -> str:
     match confidence:
         case Confidence.MEASURED:
             layers = listing(sorted(_failing_layers(case)))
-            if not layers and written.lines(case, (_CODE,)):
+            if not layers and written.counting_lines(case, (_CODE,)):
                 return f"The log of {_who(case)} reports it, after the last start and up to the time of the read."
             return (
                 f"A probe from the host of {_who(case)} failed at {layers}." if layers else "It was measured at the failing side."
@@ -286,7 +286,7 @@ def _side(case: Case) -> str:
 
 def _not_measured(case: Case) -> Iterable[str]:
     known = {(p.endpoint.broker_id, p.from_broker) for p in case.view.probes if p.role == "broker" and p.outcome != "unknown"}
-    told = written.lines(case, (_CODE,))
+    told = written.counting_lines(case, (_CODE,))
     known |= {(line.about_broker, line.broker_id) for line in told if line.about_broker is not None}
     open_pairs = [e for e in case.endpoints if case.sources and (e.broker_id, case.sources[0]) not in known]
     if not open_pairs:
@@ -304,7 +304,7 @@ def _not_measured(case: Case) -> Iterable[str]:
         ("hosts", "server.log") if reaches == "reach" else ("host", "controller.log" if case.by_controller else "server.log")
     )
     for endpoint in open_pairs[:10]:
-        command = connect((endpoint,))[0]
+        command = connect_commands((endpoint,))[0]
         yield (
             f"Not known: whether {_who(case)} {reaches} {clean(endpoint.address)}. {reason} "
             f"To know: {command} on the {host} of {_who(case)}, or {log} there."
@@ -328,7 +328,7 @@ CUT_OFF = Cause(
     codes=("KA302",),
     meaning="the controller, or another broker, cannot reach what a living broker advertises",
     cases=cases,
-    tell=tell,
+    story=story,
     explains=(
         Explains(codes=VIEW, where=views_concerned),
         Explains(codes=("KA301", "KA303"), where=at_the_endpoint),

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from kafka_audit.cluster.endpoints import AdvertisedEndpoint
-from kafka_audit.incidents.causes.repair import advertise, connect, do_not, prove
+from kafka_audit.incidents.causes.repair import advertise, connect_commands, do_not, prove
 from kafka_audit.incidents.causes.rule import Case
 from kafka_audit.model.advertised_listeners import INSTEAD, entries
 from kafka_audit.model.finding import Step
@@ -13,7 +13,7 @@ _EACH = 3
 """Endpoints up to which each gets a command of its own; more have one log line in common."""
 
 
-def steps(case: Case) -> tuple[Step, ...]:
+def cut_off_steps(case: Case) -> tuple[Step, ...]:
     """Return what to see, the quick and the lasting repair, the proof, and what makes it worse."""
     return (_see(case), _quick(case), _lasting(case), prove(case), *_warnings(case))
 
@@ -23,7 +23,7 @@ def _see(case: Case) -> Step:
     for source in case.sources[:3]:
         role = f"controller {source}" if case.by_controller else f"broker {source}"
         commands.append(f"# on the host of {role}")
-        commands.extend(connect(case.endpoints, 5))
+        commands.extend(connect_commands(case.endpoints, 5))
         if case.by_controller:
             commands.extend(_log_lines(case, source))
     return Step(kind="see", text="See it yourself (reads only).", commands=tuple(commands))

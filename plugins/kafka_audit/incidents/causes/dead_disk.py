@@ -8,7 +8,7 @@ from functools import lru_cache
 from kafka_audit.cluster.broker_reads import STORAGE_ERROR
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.incidents.causes import written
-from kafka_audit.incidents.causes.dead_disk_repair import readers, steps, who_writes
+from kafka_audit.incidents.causes.dead_disk_repair import dead_disk_steps, readers, who_writes
 from kafka_audit.incidents.causes.rule import (
     CHANGES,
     REPLICATION,
@@ -59,8 +59,8 @@ def _loss(view: ClusterView, broker: int) -> _Loss:
     return _Loss(offline={(row.topic, row.partition): row.leader for row in rows}, led=led)
 
 
-def tell(case: Case) -> Story:
-    """Tell which disk of which broker died, and what that means to replicas, leaders and clients."""
+def story(case: Case) -> Story:
+    """Return the story: which disk of which broker died, and what that means to replicas, leaders and clients."""
     (broker,) = case.brokers
     loss = _loss(case.view, broker)
     paths = [root.resource.log_dir or "" for root in case.roots if root.code == "KA501"]
@@ -84,7 +84,7 @@ def tell(case: Case) -> Story:
             *((who_writes(case, broker),) if moved else ()),
             *unread,
         ),
-        steps=steps(case, broker, paths, pinned=moved > 0, leaderless=leaderless),
+        steps=dead_disk_steps(case, broker, paths, pinned=moved > 0, leaderless=leaderless),
     )
 
 
@@ -146,7 +146,7 @@ DEAD_DISK = Cause(
     codes=CODES,
     meaning="a disk of a broker failed, with the replicas on it",
     cases=cases,
-    tell=tell,
+    story=story,
     explains=(
         Explains(codes=CODES, where=at_the_broker),
         Explains(codes=REPLICATION, where=on_the_disk),

@@ -54,7 +54,7 @@ def who_writes(case: Case, broker: int) -> str:
     )
 
 
-def steps(case: Case, broker: int, paths: Sequence[str], *, pinned: bool, leaderless: int) -> tuple[Step, ...]:
+def dead_disk_steps(case: Case, broker: int, paths: Sequence[str], *, pinned: bool, leaderless: int) -> tuple[Step, ...]:
     """Return what to do, in order."""
     address = next((word(endpoint.address) for endpoint in case.view.endpoints.of(broker)), "<broker>:9092")
     return (

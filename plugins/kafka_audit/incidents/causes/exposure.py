@@ -6,7 +6,7 @@ from dataclasses import replace
 from kafka_audit.cluster.hosts import means_itself
 from kafka_audit.cluster.probes import LAYERS, ProbeResult
 from kafka_audit.incidents.causes.from_vantages import Reach, split_answers
-from kafka_audit.incidents.causes.repair import advertise, connect, do_not, prove
+from kafka_audit.incidents.causes.repair import advertise, connect_commands, do_not, prove
 from kafka_audit.incidents.causes.rule import (
     LOST_REPLICAS,
     Case,
@@ -38,8 +38,8 @@ def dead_for_everybody(case: Case) -> Iterable[Case]:
     return (replace(case, roots=roots),) if roots else ()
 
 
-def tell_dead(case: Case) -> Story:
-    """Tell that nobody reaches a broker: whether it runs is not decided from outside."""
+def dead_story(case: Case) -> Story:
+    """Return the story that nobody reaches a broker: whether it runs is not decided from outside."""
     who, one = case.brokers, len(case.brokers) == 1
     paths = [p for e in case.endpoints for role in ("client", "broker") for p in case.view.probes_to(e, role)]
     layers = [layer for layer in LAYERS if any(p.layer == layer and p.failed_at_network for p in paths)]
@@ -57,7 +57,7 @@ def tell_dead(case: Case) -> Story:
             Step(
                 kind="see",
                 text="See it yourself (reads only), on the broker's host and elsewhere.",
-                commands=connect(case.endpoints, 5),
+                commands=connect_commands(case.endpoints, 5),
             ),
             Step(
                 kind="quick",
@@ -74,8 +74,8 @@ def _down_or_wrong(who: tuple[int, ...]) -> str:
     return f"Not known: whether {brokers(who)} {doubt}. To know: the process and server.log on the host."
 
 
-def tell_exposure(case: Case) -> Story:
-    """Tell from which vantage which layer fails, k of n."""
+def exposure_story(case: Case) -> Story:
+    """Return the story: from which vantage which layer fails, k of n."""
     reach = Reach.of(case)
     return Story(
         headline=_headline(case, reach),
@@ -151,7 +151,9 @@ def _steps(case: Case, failed: Sequence[ProbeResult]) -> tuple[Step, ...]:
     dns = any(p.layer == "dns" for p in failed)
     resolve = tuple(f"getent hosts {word(e.host)}" for e in endpoints[:5]) if dns else ()
     many = counted(len(case.view.named_brokers), "broker")
-    see = Step(kind="see", text="See it yourself from that vantage (reads only).", commands=(*resolve, *connect(endpoints, 5)))
+    see = Step(
+        kind="see", text="See it yourself from that vantage (reads only).", commands=(*resolve, *connect_commands(endpoints, 5))
+    )
     if _means_itself(case):
         return (see, _advertise(case), prove(case))
     return (
@@ -192,7 +194,7 @@ DEAD_ENDPOINT = Cause(
     codes=("KA301",),
     meaning="clients and brokers alike miss an endpoint of a broker that says nothing: down, or a dead address",
     cases=dead_for_everybody,
-    tell=tell_dead,
+    story=dead_story,
     explains=(
         Explains(codes=("KA302", "KA303"), where=at_the_endpoint),
         Explains(codes=("KA001", "KA301", "KA302"), where=at_the_broker),
@@ -204,7 +206,7 @@ UNREACHABLE_ENDPOINTS = Cause(
     codes=("KA301",),
     meaning="clients do not reach what brokers advertise",
     cases=together,
-    tell=tell_exposure,
+    story=exposure_story,
     explains=(
         Explains(codes=("KA303",), where=at_the_endpoint),
         Explains(codes=("KA001",), where=at_the_broker),

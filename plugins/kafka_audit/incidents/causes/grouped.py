@@ -6,8 +6,8 @@ from kafka_audit.model.finding import Step
 from kafka_audit.model.text import brokers, counted, fitting, start_upper
 
 
-def tell(case: Case) -> Story:
-    """Tell findings of one code as one incident."""
+def story(case: Case) -> Story:
+    """Return the story of findings of one code as one incident."""
     first = case.roots[0]
     kinds = {"endpoint": "address", "config": "setting", "version": "version", "broker_went": "registration"}
     return Story(

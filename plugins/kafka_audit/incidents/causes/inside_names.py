@@ -47,8 +47,8 @@ def _unresolved(path: ProbeResult) -> bool:
     return path.via is None and path.layer == "dns" and path.outcome == "failed" and path.error == UNKNOWN_NAME
 
 
-def tell(case: Case) -> Story:
-    """Tell which names are of the inside, from where they do not resolve, and how others got out of it."""
+def story(case: Case) -> Story:
+    """Return the story: which names are of the inside, from where they do not resolve, and how others got out of it."""
     reach = Reach.of(case)
     names = tuple(dict.fromkeys(clean(endpoint.host) for endpoint in case.endpoints))
     listeners = tuple(dict.fromkeys(clean(endpoint.listener) for endpoint in case.endpoints))
@@ -141,7 +141,7 @@ INSIDE_NAMES = Cause(
     codes=("KA301",),
     meaning="brokers advertise names that resolve only inside a network where these clients are not",
     cases=by_network,
-    tell=tell,
+    story=story,
     explains=(
         Explains(codes=("KA303",), where=at_the_endpoint),
         Explains(codes=("KA001",), where=at_the_broker),

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from kafka_audit.incidents.causes import grouped
-from kafka_audit.incidents.causes.repair import connect_again, do_not, prove
+from kafka_audit.incidents.causes.repair import do_not, prove, reconnect_commands
 from kafka_audit.incidents.causes.rule import (
     Case,
     Cause,
@@ -24,7 +24,7 @@ _DESCRIBE = "kafka-metadata-quorum.sh --bootstrap-server <broker>:9092 describe 
 _LOG = "grep -iE 'candidate|election|unattached|UnknownHost|Connection' server.log | tail -5"
 
 
-def failed_reads(case: Case) -> list[SourceRead]:
+def failed_quorum_reads(case: Case) -> list[SourceRead]:
     """Return what was asked about the quorum, or of a controller, and not answered."""
     failed = [read for read in case.view.last_reads if read.outcome == "failed"]
     return [read for read in failed if read.operation == "DescribeQuorum" or read.observer.startswith("controller")]
@@ -47,9 +47,9 @@ def at_a_controller(_case: Case, symptom: Finding) -> bool:
     return symptom.resource.controller is not None
 
 
-def tell_no_leader(case: Case) -> Story:
-    """Tell that no controller leads the metadata quorum."""
-    failed = failed_reads(case)
+def no_leader_story(case: Case) -> Story:
+    """Return the story that no controller leads the metadata quorum."""
+    failed = failed_quorum_reads(case)
     return Story(
         headline="The cluster has no controller: the metadata quorum has no leader",
         impact="No leader can move, no topic can be created, and no broker can start without a majority of controllers.",
@@ -69,8 +69,8 @@ def tell_no_leader(case: Case) -> Story:
     )
 
 
-def tell_voters(case: Case) -> Story:
-    """Tell which controllers do not follow, or do not answer."""
+def voters_story(case: Case) -> Story:
+    """Return the story: which controllers do not follow, or do not answer."""
     down = next((root for root in case.roots if root.code == "KA209"), None)
     addresses = sorted(root.resource.controller or "" for root in case.roots if root.code == "KA211")
     at = f"the controller{'' if len(addresses) == 1 else 's'} at {listing(addresses, 2)}"
@@ -84,7 +84,7 @@ def tell_voters(case: Case) -> Story:
         why="The quorum leader reported the lag of its voters."
         if down
         else "This worker probed the connection to the controllers.",
-        speaks_for=(*evidence_of(case.roots), *evidence_of_reads(failed_reads(case), limit=5)),
+        speaks_for=(*evidence_of(case.roots), *evidence_of_reads(failed_quorum_reads(case), limit=5)),
         not_known=()
         if down
         else ("Not known: whether brokers reach it. To know: a vantage with role broker, and `describe --replication` below.",),
@@ -92,7 +92,7 @@ def tell_voters(case: Case) -> Story:
             Step(
                 kind="see",
                 text="See it yourself (reads only).",
-                commands=(_DESCRIBE, *connect_again(failed_reads(case), limit=3)),
+                commands=(_DESCRIBE, *reconnect_commands(failed_quorum_reads(case), limit=3)),
             ),
             Step(kind="quick", text="Start the controllers that are down, or allow connections to their port from the others."),
             prove(case),
@@ -106,8 +106,8 @@ def torn(case: Case) -> Iterable[Case]:
     return (case,) if case.view.kraft and case.roots else ()
 
 
-def tell_torn(case: Case) -> Story:
-    """Tell who follows another leader than the newest."""
+def torn_story(case: Case) -> Story:
+    """Return the story: who follows another leader than the newest."""
     who = listing((root.resource.name.replace("/", " ", 1) for root in case.roots), 3)
     one = len(case.roots) == 1
     right = clean(case.roots[0].text("right") or "another controller", 80)
@@ -121,7 +121,7 @@ def tell_torn(case: Case) -> Story:
         impact=f"Decisions of the leader do not arrive there; the leader is {right}.",
         confidence=case.confidence(),
         why="Each was asked directly in two samples, and the leader did not change between them.",
-        speaks_for=(*evidence_of(case.roots), *evidence_of_reads(failed_reads(case), limit=5)),
+        speaks_for=(*evidence_of(case.roots), *evidence_of_reads(failed_quorum_reads(case), limit=5)),
         not_known=("Not known: why they disagree. To know: the end of server.log of each controller.",),
         steps=(
             Step(kind="see", text="See it yourself (reads only).", commands=(_DESCRIBE, _LOG)),
@@ -145,7 +145,7 @@ LOST_VOTE = Cause(
     codes=("KA214",),
     meaning="a controller follows the metadata quorum without a vote",
     cases=together,
-    tell=grouped.tell,
+    story=grouped.story,
     explains=(Explains(codes=("KA209",), where=of_replaced_disks),),
 )
 
@@ -153,7 +153,7 @@ VOTERS_DOWN = Cause(
     codes=("KA209", "KA211"),
     meaning="controllers of the metadata quorum are down, or out of this worker's reach",
     cases=together,
-    tell=tell_voters,
+    story=voters_story,
     explains=(Explains(codes=("KA001", "KA202"), where=at_a_controller),),
 )
 
@@ -161,5 +161,5 @@ TORN_QUORUM = Cause(
     codes=("KA202",),
     meaning="controllers or brokers report different leaders of the metadata quorum",
     cases=torn,
-    tell=tell_torn,
+    story=torn_story,
 )

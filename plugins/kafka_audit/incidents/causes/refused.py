@@ -47,8 +47,8 @@ def concerns_its_user(case: Case, symptom: Finding) -> bool:
     return any(principal in differ for root in case.roots for principal in root.texts("principal"))
 
 
-def tell(case: Case) -> Story:
-    """Tell which broker lets whom not in, as whom it appears there, and what ends it."""
+def story(case: Case) -> Story:
+    """Return the story: which broker lets whom not in, as whom it appears there, and what ends it."""
     rivals = candidates(case)
     return Story(
         headline=_headline(case),
@@ -65,7 +65,7 @@ def tell(case: Case) -> Story:
         ),
         against=(*_registry_looks_whole(case), *_ruled_out(case, rivals)),
         not_known=tuple(_not_known(case, rivals)),
-        steps=refused_repair.steps(case),
+        steps=refused_repair.refused_steps(case),
     )
 
 
@@ -130,7 +130,7 @@ def _why(case: Case) -> str:
     code, rivals = case.roots[0].code, reported(case, "rivals")
     match case.confidence():
         case Confidence.MEASURED:
-            if written.lines(case, _codes(case)):
+            if written.counting_lines(case, _codes(case)):
                 return "A broker's own log reports it, after the last start."
             seen = "A handshake, a probe or the brokers' files show it" if code == "KA412" else "super.users and ACLs show it"
             return f"{seen}, at the time of the read."
@@ -211,7 +211,7 @@ REFUSED = tuple(
         codes=(code,),
         meaning=meaning,
         cases=together,
-        tell=tell,
+        story=story,
         explains=(
             Explains(codes=(*VIEW, "KA302", *kin), where=at_the_broker),
             Explains(codes=("KA402",), where=concerns_its_user),

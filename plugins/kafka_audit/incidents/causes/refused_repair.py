@@ -14,7 +14,7 @@ from kafka_audit.model.text import brokers, clean, word
 _FIRST = 5
 
 
-def steps(case: Case) -> tuple[Step, ...]:
+def refused_steps(case: Case) -> tuple[Step, ...]:
     """Return what to see, the quick and the lasting repair, the proof, and what makes it worse."""
     if case.roots[0].code == "KA412":
         return (_see_login(case), *_login(case), prove(case), *_login_warnings())

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from kafka_audit.cluster.reads import addresses_of
 from kafka_audit.incidents.causes import quorum, written
-from kafka_audit.incidents.causes.repair import connect_again, do_not, last_in_sync, prove, zookeeper_shell
+from kafka_audit.incidents.causes.repair import do_not, last_in_sync, prove, reconnect_commands, zookeeper_shell
 from kafka_audit.incidents.causes.rule import (
     LOST_REPLICAS,
     VIEW,
@@ -39,8 +39,8 @@ def _failed_zookeeper_reads(case: Case) -> list[SourceRead]:
     return [r for r in case.view.last_reads if r.observer == "zookeeper" and r.outcome == "failed"]
 
 
-def tell_zookeeper_unread(case: Case) -> Story:
-    """Tell that nothing which rests on ZooKeeper could be judged."""
+def zookeeper_unread_story(case: Case) -> Story:
+    """Return the story that nothing which rests on ZooKeeper could be judged."""
     failed = _failed_zookeeper_reads(case)
     target = clean(failed[0].target, 60) if failed else "its address"
     at = (target, *(clean(f"{host}:{port}") for read in failed[:1] for host, port in addresses_of(read.target)[:1]))
@@ -65,7 +65,7 @@ def tell_zookeeper_unread(case: Case) -> Story:
 
 def _open_the_way(failed: Sequence[SourceRead]) -> tuple[Step, ...]:
     text = "Start ZooKeeper, allow connections to it from this worker, or correct `zookeeper:` in the cluster file."
-    see = Step(kind="see", text="See it yourself (reads only).", commands=connect_again(failed))
+    see = Step(kind="see", text="See it yourself (reads only).", commands=reconnect_commands(failed))
     return see, Step(kind="quick", text=text)
 
 
@@ -76,10 +76,10 @@ def _correct_the_login(read: SourceRead) -> tuple[Step, ...]:
     return (Step(kind="quick", text=text),)
 
 
-def tell_no_controller(case: Case) -> Story:
-    """Tell that nobody is controller."""
+def no_controller_story(case: Case) -> Story:
+    """Return the story that nobody is controller."""
     if case.view.kraft:
-        return quorum.tell_no_leader(case)
+        return quorum.no_leader_story(case)
     registered = sorted(case.view.in_zookeeper)
     return Story(
         headline="The cluster has no controller: no broker holds /controller in ZooKeeper",
@@ -108,8 +108,8 @@ def tell_no_controller(case: Case) -> Story:
     )
 
 
-def tell_gone(case: Case) -> Story:
-    """Tell that brokers are registered no more."""
+def gone_story(case: Case) -> Story:
+    """Return the story that brokers are registered no more."""
     who, one = case.brokers, len(case.brokers) == 1
     them = brokers(who) if who else "the missing brokers"
     headline = f"{start_upper(them)} {'is' if one else 'are'} gone: {_nobody_has(case, 'it' if one else 'them')}"
@@ -196,8 +196,8 @@ def _missed(case: Case) -> str:
     return impact
 
 
-def tell_foreign(case: Case) -> Story:
-    """Tell that brokers say another cluster id than the registry or the owner."""
+def foreign_story(case: Case) -> Story:
+    """Return the story that brokers say another cluster id than the registry or the owner."""
     who = case.brokers
     subject = start_upper(brokers(who)) if who else "A broker"
     return Story(
@@ -227,7 +227,7 @@ ZOOKEEPER_UNREAD = Cause(
     codes=("KA001",),
     meaning="ZooKeeper gives no answer",
     cases=zookeeper_unread,
-    tell=tell_zookeeper_unread,
+    story=zookeeper_unread_story,
     explains=(Explains(codes=("KA802",), where=everywhere),),
 )
 
@@ -235,7 +235,7 @@ NO_CONTROLLER = Cause(
     codes=("KA201",),
     meaning="there is no controller, so brokers receive no updates",
     cases=together,
-    tell=tell_no_controller,
+    story=no_controller_story,
     explains=(
         Explains(codes=(*VIEW, "KA203", "KA209", "KA210", "KA211", "KA212", "KA601", "KA602"), where=everywhere),
         Explains(codes=("KA001",), where=quorum.about_the_quorum),
@@ -246,7 +246,7 @@ FOREIGN_BROKER = Cause(
     codes=("KA110",),
     meaning="a broker belongs to another cluster",
     cases=together,
-    tell=tell_foreign,
+    story=foreign_story,
     explains=(Explains(codes=(*VIEW, "KA111", "KA301", "KA302"), where=at_the_broker),),
 )
 
@@ -254,7 +254,7 @@ BROKER_GONE = Cause(
     codes=("KA113",),
     meaning="a broker is no longer registered",
     cases=together,
-    tell=tell_gone,
+    story=gone_story,
     explains=(
         Explains(codes=(*VIEW, "KA001", "KA111", "KA208", "KA301", "KA302", "KA303"), where=at_the_broker),
         Explains(codes=("KA001",), where=at_an_address_left),

@@ -11,7 +11,7 @@ from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import clean, listing, word
 
 
-def connect(endpoints: tuple[AdvertisedEndpoint, ...], limit: int = 10) -> tuple[str, ...]:
+def connect_commands(endpoints: tuple[AdvertisedEndpoint, ...], limit: int = 10) -> tuple[str, ...]:
     """Return one `nc` a endpoint: it opens a connection, sends nothing, and says which way it failed."""
     return tuple(f"nc -vz -w 3 {word(e.host)} {e.port}" for e in endpoints[:limit])
 
@@ -35,7 +35,7 @@ def advertise(case: Case, *broken: tuple[AdvertisedEndpoint, str]) -> str:
     return f"# advertised.listeners of broker {broker}: {changes}, all others as they are"
 
 
-def connect_again(reads: Iterable[SourceRead], limit: int = 5) -> tuple[str, ...]:
+def reconnect_commands(reads: Iterable[SourceRead], limit: int = 5) -> tuple[str, ...]:
     """Return one `nc` for each address that reads which failed were sent to, ZooKeeper's connection string taken apart."""
     addresses = dict.fromkeys(address for read in reads for address in addresses_of(read.target))
     return tuple(f"nc -vz -w 3 {word(host)} {port}" for host, port in list(addresses)[:limit])

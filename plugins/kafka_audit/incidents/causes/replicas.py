@@ -39,8 +39,8 @@ def _state(case: Case, root: Finding) -> PartitionState | None:
     return case.view.partitions.state(*key) if key else None
 
 
-def tell(case: Case) -> Story:
-    """Tell which broker is missing, in how many partitions, and what that means now."""
+def story(case: Case) -> Story:
+    """Return the story: which broker is missing, in how many partitions, and what that means now."""
     (broker,) = case.sources
     held = case.view.partitions
     keys = {key for root in case.explained if (key := root.resource.topic_partition)}
@@ -100,5 +100,5 @@ MISSING_REPLICAS = Cause(
     codes=CODES,
     meaning="partitions lack a broker, and why it does not follow was not found",
     cases=cases,
-    tell=tell,
+    story=story,
 )

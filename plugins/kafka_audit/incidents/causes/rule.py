@@ -81,12 +81,15 @@ class Explains:
 
 @dataclass(frozen=True, kw_only=True)
 class Cause:
-    """One row of the table: earlier rows take their symptoms first."""
+    """One row of the table: earlier rows take their symptoms first.
+
+    A module with one cause calls its functions `cases` and `story`, as the fields are called; with several, `<cause>_story`.
+    """
 
     codes: tuple[str, ...]  # of the findings that it starts from; each is the cause, unless the story names another
     meaning: str  # for the reader of the table
     cases: Callable[[Case], Iterable[Case]]  # from a case whose roots are all unclaimed findings of `codes`
-    tell: Callable[[Case], Story]
+    story: Callable[[Case], Story]
     explains: tuple[Explains, ...] = ()
 
 

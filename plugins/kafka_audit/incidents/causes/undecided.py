@@ -37,8 +37,8 @@ _SAYS = {
 }
 
 
-def tell(case: Case) -> Story:
-    """Tell which views differ, and that why is not decided."""
+def story(case: Case) -> Story:
+    """Return the story: which views differ, and that why is not decided."""
     rivals = candidates(case)
     left = [c for c in rivals if c.verdict is None]
     leading = min((root.code for root in case.roots), key=LEADING.index)
@@ -125,6 +125,6 @@ UNDECIDED = Cause(
     codes=VIEW,
     meaning="views differ, and what would tell the candidates apart was not read: the symptom is told",
     cases=cases,
-    tell=tell,
+    story=story,
     explains=(Explains(codes=("KA302", "KA303"), where=at_the_broker), LOST_REPLICAS),
 )

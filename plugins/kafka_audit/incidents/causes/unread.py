@@ -13,7 +13,7 @@ from kafka_audit.cluster.reads import (
     observer_name,
     without_login,
 )
-from kafka_audit.incidents.causes.repair import connect_again, do_not, prove
+from kafka_audit.incidents.causes.repair import do_not, prove, reconnect_commands
 from kafka_audit.incidents.causes.rule import (
     Case,
     Cause,
@@ -26,7 +26,7 @@ from kafka_audit.incidents.causes.rule import (
 from kafka_audit.model.finding import Evidence, Finding, Step
 from kafka_audit.model.tables import BrokerView, SourceRead
 from kafka_audit.model.text import brokers, clean, fitting, listing, start_upper, word
-from kafka_audit.model.trusted_hosts import line
+from kafka_audit.model.trusted_hosts import trusted_hosts_line
 
 _NAMED = 2
 _WRITE_AGAIN = (
@@ -101,8 +101,8 @@ def _who(case: Case) -> str:
     return listing([*(f"broker {broker}" for broker in case.brokers), *(f"the broker at {text}" for text in addresses)], 3)
 
 
-def tell_untrusted(case: Case) -> Story:
-    """Tell which line of the cluster file lets the auditor log in, and that somebody else may have listed these addresses."""
+def untrusted_story(case: Case) -> Story:
+    """Return the story: which line of the cluster file lets the auditor log in; others may have listed these addresses."""
     reads = [read for root in case.roots for read in failed_reads(case, root)]
     hosts = [*dict.fromkeys(filter(None, (read.untrusted_host for read in reads)))]
     needed = [*dict.fromkeys(read.needs for read in reads if read.needs and not read.untrusted_host)]
@@ -127,7 +127,7 @@ def tell_untrusted(case: Case) -> Story:
                         kind="quick",
                         text=f"If {'this host is' if len(hosts) == 1 else 'these hosts are'} yours, add this to the cluster in "
                         f"the cluster file, or to the list that it has there{more}.",
-                        commands=tuple(_wrapped(line(hosts[:_HOSTS]))),
+                        commands=tuple(_wrapped(trusted_hosts_line(hosts[:_HOSTS]))),
                     )
                 ]
                 if hosts
@@ -140,8 +140,8 @@ def tell_untrusted(case: Case) -> Story:
     )
 
 
-def tell_doubtful(case: Case) -> Story:
-    """Tell that what answers as a broker is not to be trusted with the password."""
+def doubtful_story(case: Case) -> Story:
+    """Return the story that what answers as a broker is not to be trusted with the password."""
     reads = [read for root in case.roots for read in failed_reads(case, root)]
     read = next(one for one in reads if one.error in {SCRAM_WEAK, SCRAM_FALSE})
     weak, one = read.error == SCRAM_WEAK, len(case.roots) == 1
@@ -184,8 +184,8 @@ def _wrapped(text: str) -> Iterable[str]:
     return textwrap.wrap(text, 110, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
-def tell_login(case: Case) -> Story:
-    """Tell that the auditor is not let in."""
+def login_story(case: Case) -> Story:
+    """Return the story that the auditor is not let in."""
     who, one = _who(case), len(case.roots) == 1
     return Story(
         headline=fitting([f"{start_upper(who)} {'refuses' if one else 'refuse'} the auditor: it cannot log in"]),
@@ -205,8 +205,8 @@ def tell_login(case: Case) -> Story:
     )
 
 
-def tell_silent(case: Case) -> Story:
-    """Tell which source gave nothing, or not everything."""
+def silent_story(case: Case) -> Story:
+    """Return the story: which source gave nothing, or not everything."""
     reads = [read for root in case.roots for read in failed_reads(case, root)]
     who, one = _who(case), len(case.roots) == 1
     of_broker = case.roots[0].resource.name != "cluster"
@@ -225,7 +225,7 @@ def tell_silent(case: Case) -> Story:
         steps=(
             *(
                 Step(kind="see", text="See it yourself from this worker (reads only).", commands=c)
-                for c in (connect_again(reads),)
+                for c in (reconnect_commands(reads),)
                 if c
             ),
             Step(
@@ -272,14 +272,14 @@ UNTRUSTED = Cause(
     codes=("KA001",),
     meaning="the cluster file does not trust the addresses of brokers, so that no login was tried",
     cases=untrusted,
-    tell=tell_untrusted,
+    story=untrusted_story,
 )
 
 DOUBTFUL_LOGIN = Cause(
     codes=("KA001",),
     meaning="what answers as a broker asks for a weak SCRAM proof, or does not prove that it knows the user",
     cases=doubtful,
-    tell=tell_doubtful,
+    story=doubtful_story,
     explains=(Explains(codes=("KA301", "KA002"), where=at_the_broker),),
 )
 
@@ -287,7 +287,7 @@ LOGIN_REFUSED = Cause(
     codes=("KA001",),
     meaning="brokers do not accept the auditor's login",
     cases=logins,
-    tell=tell_login,
+    story=login_story,
     explains=(Explains(codes=("KA301", "KA002"), where=at_the_broker),),
 )
 
@@ -295,5 +295,5 @@ SILENT = Cause(
     codes=("KA001",),
     meaning="brokers give no view, and no other reason is known",
     cases=silent,
-    tell=tell_silent,
+    story=silent_story,
 )

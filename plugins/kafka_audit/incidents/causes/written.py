@@ -10,7 +10,7 @@ from kafka_audit.model.tables import LogLine
 _FIRST = 5
 
 
-def lines(case: Case, codes: Sequence[str]) -> tuple[LogLine, ...]:
+def counting_lines(case: Case, codes: Sequence[str]) -> tuple[LogLine, ...]:
     """Return the lines that count for one of these checks at the case's brokers."""
     logs = case.view.logs
     return tuple(row for broker in case.brokers for code in codes for row in logs.counting(code, broker))
@@ -18,7 +18,7 @@ def lines(case: Case, codes: Sequence[str]) -> tuple[LogLine, ...]:
 
 def evidence(case: Case, codes: Sequence[str]) -> tuple[Evidence, ...]:
     """Return the lines that count as evidence, the first few of them."""
-    return _told(case, lines(case, codes))
+    return _told(case, counting_lines(case, codes))
 
 
 def to_controllers(case: Case) -> tuple[Evidence, ...]:
@@ -28,7 +28,7 @@ def to_controllers(case: Case) -> tuple[Evidence, ...]:
 
 def idle(case: Case, codes: Sequence[str]) -> tuple[Evidence, ...]:
     """Return lines of the kind that do not count, and so decide nothing: of unknown time, of an earlier start, or ended."""
-    counting = set(lines(case, codes))
+    counting = set(counting_lines(case, codes))
     logs = case.view.logs
     rest = [row for broker in case.brokers for code in codes for row in logs.told(code, broker) if row not in counting]
     return tuple(

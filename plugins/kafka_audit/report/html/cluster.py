@@ -18,7 +18,7 @@ from kafka_audit.report import state as states
 from kafka_audit.report import unknowns
 from kafka_audit.report.html import filters, picture
 from kafka_audit.report.html.filters import Wanted
-from kafka_audit.report.html.templating import asset, environment
+from kafka_audit.report.html.templating import asset, jinja_environment
 from kafka_audit.report.views import NOT_ASKED, who
 
 STEPS: Mapping[str, str] = MappingProxyType(
@@ -57,7 +57,9 @@ class Around:
     min_coverage: float = 1.0
 
 
-def render(document: Mapping[str, Any], around: Around, *, wanted: Wanted, mode: str = "worst", fold: bool | None = None) -> str:
+def cluster_page(
+    document: Mapping[str, Any], around: Around, *, wanted: Wanted, mode: str = "worst", fold: bool | None = None
+) -> str:
     """Return the page of a report, with findings filtered and the matrix drawn as the address says."""
     shown = mode if mode in picture.MODES else "worst"
     drawn = picture.build_picture(document["matrix"], mode=shown, fold=fold)
@@ -67,9 +69,9 @@ def render(document: Mapping[str, Any], around: Around, *, wanted: Wanted, mode:
         **({} if fold is None else {"fold": str(int(fold))}),
     }
     folding = {"fold": str(int(not (drawn and drawn.folded)))}
-    codes, brokers = filters.offered(document["findings"])
+    codes, brokers = filters.filter_choices(document["findings"])
     return (
-        environment()
+        jinja_environment()
         .get_template("cluster.j2")
         .render(
             **_common(document, around.min_coverage),
@@ -85,7 +87,7 @@ def render(document: Mapping[str, Any], around: Around, *, wanted: Wanted, mode:
             modes=picture.MODES,
             mode_link=lambda name: f"?{wanted.query(kept | {'mode': name}, page=wanted.page)}",
             fold_link=f"?{wanted.query(kept | folding, page=wanted.page)}",
-            page=filters.listed(document, wanted),
+            page=filters.findings_page(document, wanted),
             form={
                 "wanted": wanted,
                 "choices": filters.CHOICES,
@@ -101,11 +103,11 @@ def render(document: Mapping[str, Any], around: Around, *, wanted: Wanted, mode:
 
 def standalone(document: Mapping[str, Any]) -> str:
     """Return one HTML file that needs nothing else; findings beyond `IN_FILE` are counted by check."""
-    page = filters.listed(document, Wanted(), per_page=IN_FILE)
+    page = filters.findings_page(document, Wanted(), per_page=IN_FILE)
     left = Counter(f["code"] for f in document["findings"] if f["status"] in {"FAIL", "UNKNOWN"})
     left.subtract(row["code"] for row in page.rows)
     return (
-        environment()
+        jinja_environment()
         .get_template("cluster.j2")
         .render(
             **_common(document, 1.0),
@@ -163,7 +165,7 @@ def _counts(document: Mapping[str, Any]) -> str:
 def _unknown(document: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """Yield reads that failed by what would make them answer: one missing right is one line, not a line for each read."""
     found: dict[str, list[str]] = {}
-    trust = " ".join(unknowns.trusting(document))
+    trust = " ".join(unknowns.trusted_hosts_advice(document))
     for read in document["coverage"]["unknown"]:
         text = f"{observer_name(read['observer'])}, {clean(read['operation'])}: {clean(read['error'], 300)}"
         needs = trust if unknowns.untrusted_host(read) else clean(read["needs"] or "", 400).rstrip(".")

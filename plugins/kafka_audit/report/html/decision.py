@@ -5,7 +5,7 @@ from typing import Any
 
 from kafka_audit import __version__
 from kafka_audit.model.text import start_upper
-from kafka_audit.report.html.templating import environment
+from kafka_audit.report.html.templating import jinja_environment
 from kafka_audit.report.sections import Section
 
 MOST_PLACES = 20
@@ -14,7 +14,7 @@ MOST_PLACES = 20
 _TONES = {"go": "ok", "as expected": "ok", "no-go": "critical", "not as expected": "critical"}
 
 
-def render(report: Mapping[str, Any], sections: Sequence[Section], *, up: str, note: str, run_link: str) -> str:
+def decision_page(report: Mapping[str, Any], sections: Sequence[Section], *, up: str, note: str, run_link: str) -> str:
     """Return the page.
 
     Args:
@@ -26,7 +26,7 @@ def render(report: Mapping[str, Any], sections: Sequence[Section], *, up: str, n
     """
     coverage = report["coverage"]
     return (
-        environment()
+        jinja_environment()
         .get_template("decision.j2")
         .render(
             inline=None,

@@ -78,7 +78,7 @@ class FindingsPage:
     last: int
 
 
-def listed(document: Mapping[str, Any], wanted: Wanted, per_page: int = PER_PAGE) -> FindingsPage:
+def findings_page(document: Mapping[str, Any], wanted: Wanted, per_page: int = PER_PAGE) -> FindingsPage:
     """Return the page that is wanted, or the last one there is; each row gets `part`: of an incident, or on its own."""
     found = [finding for finding in document["findings"] if _passes(finding, wanted)]
     pages = max(-(-len(found) // per_page), 1)
@@ -97,7 +97,7 @@ def listed(document: Mapping[str, Any], wanted: Wanted, per_page: int = PER_PAGE
     )
 
 
-def offered(findings: Iterable[Mapping[str, Any]]) -> tuple[list[tuple[str, str]], list[int]]:
+def filter_choices(findings: Iterable[Mapping[str, Any]]) -> tuple[list[tuple[str, str]], list[int]]:
     """Return codes with names and numbers, and brokers, that the findings of a report name."""
     findings = list(findings)
     codes = Counter((finding["code"], finding["name"]) for finding in findings)

@@ -15,7 +15,7 @@ from kafka_audit.model.text import counted
 from kafka_audit.report import explain
 from kafka_audit.report.digest import Digest
 from kafka_audit.report.html import doc_page, timeline
-from kafka_audit.report.html.templating import environment
+from kafka_audit.report.html.templating import jinja_environment
 from kafka_audit.report.state import GROUPS, INCIDENT, UNJUDGED, CheckState
 
 TREND = 14
@@ -47,7 +47,7 @@ class Glance:
     run_link: str = ""
 
 
-def overview(  # noqa: PLR0913 -- what stands around the table
+def overview_page(  # noqa: PLR0913 -- what stands around the table
     glances: Sequence[Glance], *, now: datetime, up: str, problems: Sequence[str] = (), title: str = "", notice: str = ""
 ) -> str:
     """Return clusters at a glance, worst first; `notice` stands above them."""
@@ -142,7 +142,7 @@ def trend(marks: Sequence[str]) -> Markup:
     )
 
 
-def history(  # noqa: PLR0913 -- what a timeline shows
+def history_page(  # noqa: PLR0913 -- what a timeline shows
     cluster: str,
     digests: Sequence[Digest],
     *,
@@ -176,13 +176,13 @@ def history(  # noqa: PLR0913 -- what a timeline shows
     )
 
 
-def catalogue(checks: Mapping[str, Check], newest: Sequence[Digest], *, up: str) -> str:
+def catalogue_page(checks: Mapping[str, Check], newest: Sequence[Digest], *, up: str) -> str:
     """Return all checks, with how many clusters fail each now."""
     listed = [
         {
             "code": check.code,
             "severity": check.severity.name,
-            "summary": explain.summary(check),
+            "summary": explain.check_summary(check),
             "family": check.family.replace("_", " "),
             "needs": ", ".join(table.table().replace("_", " ") for table in check.needs),
             "fails": sum("FAIL" in digest.results.get(check.code, {}) for digest in newest),
@@ -193,7 +193,7 @@ def catalogue(checks: Mapping[str, Check], newest: Sequence[Digest], *, up: str)
     return _render("catalogue.j2", up=up, room="checks", checks=listed, number=len(listed))
 
 
-def check(one: Check, *, up: str) -> str:
+def check_page(one: Check, *, up: str) -> str:
     """Return the page of one check."""
     return _render(
         "check.j2",
@@ -206,13 +206,13 @@ def check(one: Check, *, up: str) -> str:
     )
 
 
-def notice(title: str, text: str, *, up: str, links: Sequence[tuple[str, str]] = ()) -> str:
+def notice_page(title: str, text: str, *, up: str, links: Sequence[tuple[str, str]] = ()) -> str:
     """Return a page of one sentence, and where to go from here; it tells nothing else, for anybody may see it."""
     return _render("notice.j2", up=up, room="", title=title, text=text, links=links, version="")
 
 
 def _render(template: str, **values: Any) -> str:  # noqa: ANN401 -- whatever the template shows
-    return environment().get_template(template).render(**{"inline": None, "version": __version__} | values)
+    return jinja_environment().get_template(template).render(**{"inline": None, "version": __version__} | values)
 
 
 def age(at: str | None, now: datetime) -> str:

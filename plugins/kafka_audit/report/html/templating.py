@@ -18,7 +18,7 @@ _MONTH_DAY = "%d %b %H:%M"
 
 
 @functools.cache
-def environment() -> Environment:
+def jinja_environment() -> Environment:
     """Return the environment of all pages."""
     found = Environment(
         loader=PackageLoader("kafka_audit.report.html"),
