@@ -70,6 +70,14 @@ def delete(cluster: BaseCluster, topic: str) -> None:
     _demand(_ask(cluster, "delete", topic=topic), f"the deletion of {topic}")
 
 
+def hang_transaction(cluster: BaseCluster, topic: str, partition: int, age_s: int = 3600) -> None:
+    """Begin a transaction in a partition that nobody ends; brokers that verify transactions refuse it (Kafka 3.6 on)."""
+    views = cluster.views()
+    leader = next(view.topics[topic][partition]["leader"] for view in views.values())
+    refused = cluster.ask_topics("hang", at=leader, topic=topic, partition=partition, age_s=age_s)
+    _demand(refused, f"a transaction in {topic}-{partition}")
+
+
 def elect_preferred(cluster: BaseCluster) -> None:
     """Give every partition its preferred leader."""
     _demand(_ask(cluster, "elect"), "the preferred election")

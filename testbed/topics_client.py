@@ -10,8 +10,10 @@ import faulthandler
 import json
 import logging
 import sys
+import time
 from typing import TYPE_CHECKING, Any
 
+from kafka import KafkaProducer
 from kafka.protocol.admin import (
     AlterPartitionReassignmentsRequest,
     DeleteTopicsRequest,
@@ -19,6 +21,8 @@ from kafka.protocol.admin import (
     IncrementalAlterConfigsRequest,
     ListPartitionReassignmentsRequest,
 )
+from kafka.protocol.producer import ProduceRequest
+from kafka.record import MemoryRecordsBuilder
 
 from testbed.broker_client import HANG_SECONDS, REQUEST_MS, send
 
@@ -81,7 +85,23 @@ def elect(options: dict[str, Any], *, address: str) -> str | None:
     return f"error {answer.error_code}" if answer.error_code else refusal(found, ELECTION_NOT_NEEDED)
 
 
+def hang(options: dict[str, Any], *, address: str, topic: str, partition: int, age_s: int) -> str | None:
+    """Write a record of a transaction that no coordinator knows, with an old timestamp, to the leader; return a refusal."""
+    producer = KafkaProducer(bootstrap_servers=[address], transactional_id="known", **options)
+    producer.init_transactions()  # brings the topic of transactions about
+    producer.close()
+    records = MemoryRecordsBuilder(2, 0, 16384, transactional=True, producer_id=987_654, producer_epoch=0, base_sequence=0)
+    records.append(round(time.time() - age_s) * 1000, None, b"hangs")
+    records.close()
+    kind = ProduceRequest.TopicProduceData
+    data = kind(name=topic, partition_data=[kind.PartitionProduceData(index=partition, records=bytes(records.buffer()))])
+    request = ProduceRequest(version=7, transactional_id="unknown", acks=-1, timeout_ms=REQUEST_MS, topic_data=[data])
+    answer = send(address, options, request)
+    return next((f"error {one.error_code}" for one in answer.responses[0].partition_responses if one.error_code), None)
+
+
 COMMANDS: dict[str, Callable[..., object]] = {
+    "hang": hang,
     "reassign": reassign,
     "reassigning": reassigning,
     "configure": configure,

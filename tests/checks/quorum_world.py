@@ -7,12 +7,13 @@ quorum:      {leader, epoch, high_watermark, voters, observers}: nodes with the 
 fenced:      fenced broker ids by the broker that says so.
 controllers: by address, how far the worker got: {node, layer, outcome, error, needs}.
 migration:   columns of the table.
+features:    by name [lowest, highest, finalized] level, null for none; by broker id (text) what differs from that.
 """
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kafka_audit.model.tables import ControllerProbe, FencedBroker, Migration, QuorumReplica, QuorumView, Row
+from kafka_audit.model.tables import BrokerFeature, ControllerProbe, FencedBroker, Migration, QuorumReplica, QuorumView, Row
 
 World = Mapping[str, Any]
 NOW = 1_700_000_100_000
@@ -32,6 +33,15 @@ def quorum_rows(sample: int, world: World) -> Iterator[Row]:
         row = {"begun": True, "kraft_controller_id": None, "kraft_controller_epoch": None}
         row |= {"metadata_offset": None, "metadata_epoch": None}
         yield Migration(sample=sample, **(row | world["migration"]))
+
+
+def feature_rows(world: World) -> Iterator[Row]:
+    """Yield what brokers report of features."""
+    usual = {name: told for name, told in world["features"].items() if isinstance(told, list)}
+    for broker in world["brokers"]:
+        for name, (lowest, highest, finalized) in (usual | world["features"].get(str(broker), {})).items():
+            levels = {"min_supported": lowest, "max_supported": highest, "finalized": finalized, "finalized_epoch": 50}
+            yield BrokerFeature(observer=f"broker:{broker}", broker_id=broker, feature=name, **levels)
 
 
 def _quorum(sample: int, world: World) -> Iterator[Row]:

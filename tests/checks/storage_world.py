@@ -5,15 +5,26 @@ log_dirs:   by broker id and path what differs from a dir in use: {error, total,
 leadership: answers to ListOffsets that nobody would expect: {broker, of: topic-partition, error, listed: whether a view lists it
             as offline}, and by `asked` of a broker id what differs from the counts that follow from the topics; `unasked` are
             brokers that nothing was asked.
+eligible:   by topic-partition {eligible, last_known}: who may lead where no broker does, as broker 0 tells it.
+transactions: {of: topic-partition, stable, end, older_s}: transactions that are open for too long.
 """
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kafka_audit.model.tables import LeadershipAnswer, LeadershipAsked, LogDir, LogDirReplica, Row
+from kafka_audit.model.tables import (
+    EligibleReplicas,
+    LeadershipAnswer,
+    LeadershipAsked,
+    LogDir,
+    LogDirReplica,
+    OldTransaction,
+    Row,
+)
 
 World = Mapping[str, Any]
 GIGABYTE = 10**9
+COMMITTED = "read_committed offsets"
 
 
 def reads_of_disks(world: World, observer: str) -> tuple[str, ...]:
@@ -21,11 +32,17 @@ def reads_of_disks(world: World, observer: str) -> tuple[str, ...]:
     number = observer.removeprefix("broker:")
     if not number.isdigit():
         return ()
-    return ("DescribeLogDirs",) if int(number) in world["leadership"].get("unasked", ()) else ("DescribeLogDirs", "ListOffsets")
+    committed = (COMMITTED,) if "__transaction_state" in world["topics"] else ()
+    unasked = int(number) in world["leadership"].get("unasked", ())
+    return ("DescribeLogDirs",) if unasked else ("DescribeLogDirs", "ListOffsets", *committed)
 
 
 def stored(sample: int, world: World, failed: set[tuple[str, str]]) -> Iterator[Row]:
     """Yield what one look reads; `failed` are (observer, operation) of reads that were not answered."""
+    for name, told in world["eligible"].items():
+        topic, _, number = name.rpartition("-")
+        who = {key: tuple(told[key]) for key in ("eligible", "last_known")}
+        yield EligibleReplicas(sample=sample, observer="broker:0", topic=topic, partition=int(number), isr=(), **who)
     for broker in world["brokers"]:
         observer = f"broker:{broker}"
         head = {"sample": sample, "observer": observer, "broker_id": broker}
@@ -34,6 +51,16 @@ def stored(sample: int, world: World, failed: set[tuple[str, str]]) -> Iterator[
                 yield from _log_dir(head, path, told)
         if (observer, "ListOffsets") not in failed:
             yield from _leadership(head, world)
+        if (observer, COMMITTED) not in failed:
+            yield from _transactions(head, world)
+
+
+def _transactions(head: World, world: World) -> Iterator[Row]:
+    for one in world["transactions"]:
+        topic, _, number = one["of"].rpartition("-")
+        if world["topics"][topic]["partitions"][int(number)]["leader"] == head["broker_id"]:
+            offsets = {"stable_offset": one["stable"], "end_offset": one["end"], "older_than_ms": 1000 * one["older_s"]}
+            yield OldTransaction(**head, topic=topic, partition=int(number), **offsets)
 
 
 def _log_dir(head: World, path: str, told: World) -> Iterator[Row]:

@@ -33,12 +33,15 @@ from kafka_audit.model.tables import (
     AclHolder,
     BrokerApi,
     BrokerConfig,
+    BrokerFeature,
     BrokerIdentity,
     BrokerProperty,
     BrokerView,
     Certificate,
     ControllerProbe,
     DynamicConfig,
+    EligibleReplicas,
+    EnsembleServer,
     FencedBroker,
     LeadershipAnswer,
     LeadershipAsked,
@@ -46,6 +49,7 @@ from kafka_audit.model.tables import (
     LogDirReplica,
     LogLine,
     Migration,
+    OldTransaction,
     Probe,
     PropertyLogin,
     QuorumReplica,
@@ -125,7 +129,9 @@ def each(observer: str, operation: str) -> tuple[tuple[str, str], ...]:
 ACLS, DYNAMIC, USERS = (("zookeeper", f"zookeeper {path}") for path in ("/kafka-acl", "/config/brokers", "/config/users"))
 SOURCES = {
     "zookeeper": Source(
-        tables=frozenset({Registry, RegisteredBroker, RegisteredEndpoint, DynamicConfig, ScramUser, Migration, ZookeeperNode}),
+        tables=frozenset(
+            {Registry, RegisteredBroker, RegisteredEndpoint, DynamicConfig, ScramUser, Migration, ZookeeperNode, EnsembleServer}
+        ),
         reads=lambda read: read.observer == "zookeeper",
         adds=(ACLS, DYNAMIC, USERS, ("zookeeper", "zookeeper access and size of znodes"), ("zookeeper", "zookeeper /migration")),
         zookeeper=True,
@@ -141,8 +147,8 @@ SOURCES = {
     ),
     "brokers": Source(
         tables=frozenset(
-            {BrokerView, ViewBroker, BrokerIdentity, BrokerConfig, BrokerApi, AclHolder, LogDir, LogDirReplica}
-            | {LeadershipAsked, LeadershipAnswer, QuorumView, QuorumReplica, FencedBroker}
+            {BrokerView, ViewBroker, BrokerIdentity, BrokerConfig, BrokerApi, BrokerFeature, AclHolder, LogDir, LogDirReplica}
+            | {LeadershipAsked, LeadershipAnswer, OldTransaction, EligibleReplicas, QuorumView, QuorumReplica, FencedBroker}
         ),
         reads=of_brokers(""),
         views=True,
@@ -156,6 +162,12 @@ SOURCES = {
         tables=frozenset({LeadershipAsked, LeadershipAnswer}),
         reads=of_brokers("ListOffsets"),
         differences=frozenset({FormerLeaderState}),
+    ),
+    "transactions": Source(tables=frozenset({OldTransaction}), reads=of_brokers("read_committed offsets")),
+    "eligible replicas": Source(
+        tables=frozenset({EligibleReplicas}),
+        reads=of_brokers("DescribeTopicPartitions"),
+        adds=(("broker:0", "DescribeTopicPartitions"),),
     ),
     "quorum": Source(
         tables=frozenset({QuorumView, QuorumReplica}),

@@ -30,7 +30,7 @@ from fnmatch import fnmatch
 from typing import Any
 
 from checks.ensemble_world import ensemble
-from checks.quorum_world import quorum_rows
+from checks.quorum_world import feature_rows, quorum_rows
 from checks.secured_world import files, secured
 from checks.storage_world import reads_of_disks, stored
 from kafka_audit.model.finding import Judgement, Status
@@ -118,6 +118,7 @@ def _snapshot(name: str, looks: list[World], times: Mapping[int, World]) -> Snap
     rows: list[Row] = []
     if looks:
         rows += [SnapshotInfo(**looks[-1]["info"], samples=len(looks)), *_configs(looks[-1]), *files(looks[-1])]
+        rows += feature_rows(looks[-1])
     for number, world in enumerate(looks, start=1):
         started = world["info"]["started_ms"] + 6000 * number
         sample = {"sample": number, "started_ms": started, "finished_ms": started + 400, "reason": "first"} | times.get(

@@ -16,6 +16,8 @@ from kafka.protocol.admin import (
     DescribeGroupsRequest,
     DescribeGroupsResponse,
     DescribeLogDirsResponse,
+    DescribeTopicPartitionsRequest,
+    DescribeTopicPartitionsResponse,
     ListGroupsResponse,
     ListPartitionReassignmentsResponse,
 )
@@ -298,7 +300,8 @@ class Serving(FakeBroker):
     """Answers ListOffsets by `errors`, ListGroups and DescribeGroups by `groups` (name -> (error, members)).
 
     `new_groups` (name -> (error, [(client, {topic: partitions})])) are of the consumer protocol: ConsumerGroupDescribe has them,
-    and DescribeGroups does not find them.
+    and DescribeGroups does not find them. `offsets` by partition: high watermark, last stable offset, and the first offset of a
+    young record. `leaderless` by partition: ELR and LastKnownElr; DescribeTopicPartitions has them, one partition a page.
     """
 
     def __init__(self, broker_id):
@@ -306,6 +309,9 @@ class Serving(FakeBroker):
         self.apis |= {2: (0, 7), 15: (0, 5), 16: (0, 5)}
         self.errors = {}
         self.epochs = {}
+        self.offsets = {}
+        self.leaderless = {}
+        self.leaderless_error = 0
         self.pages = []
         self.groups = {}
         self.groups_error = 0
@@ -314,6 +320,7 @@ class Serving(FakeBroker):
     def _answer(self, connection, request):
         key, version, correlation = struct.unpack_from("!hhi", request)
         answers = {2: self._offsets, 15: self._describe_groups, 16: self._list_groups, 69: self._describe_new_groups}
+        answers[75] = self._describe_partitions
         if key not in answers or key in self.mute:
             super()._answer(connection, request)
             return
@@ -329,13 +336,35 @@ class Serving(FakeBroker):
         for topic in question.topics:
             partitions = []
             for one in topic.partitions:
-                assert one.timestamp == -2
                 self.epochs[topic.name, one.partition_index] = one.current_leader_epoch
                 error = self.errors.get((topic.name, one.partition_index), 0)
-                told = {"partition_index": one.partition_index, "error_code": error, "timestamp": -1, "offset": 0}
+                end, stable, young = self.offsets.get((topic.name, one.partition_index), (9, 9, -1))
+                latest = stable if getattr(question, "isolation_level", 0) else end
+                offset = {-2: 0, -1: latest}.get(one.timestamp, young)
+                told = {"partition_index": one.partition_index, "error_code": error, "timestamp": -1, "offset": offset}
                 partitions.append(kind.ListOffsetsPartitionResponse(version=version, leader_epoch=0, **told))
             topics.append(kind(version=version, name=topic.name, partitions=partitions))
         return ListOffsetsResponse(version=version, throttle_time_ms=0, topics=topics)
+
+    def _describe_partitions(self, version, request):
+        question = DescribeTopicPartitionsRequest.decode(request, version=version, header=True)
+        kind = DescribeTopicPartitionsResponse.DescribeTopicPartitionsResponseTopic
+        part = kind.DescribeTopicPartitionsResponsePartition
+        asked = {topic.name for topic in question.topics}
+        left = sorted(one for one in self.leaderless if one[0] in asked)
+        if question.cursor is not None:
+            left = [one for one in left if one >= (question.cursor.topic_name, question.cursor.partition_index)]
+        topics = []
+        for topic, number in left[:1]:
+            eligible, last = self.leaderless[topic, number]
+            leader = -1 if eligible is not None else 2
+            who = {"replica_nodes": [0, 1], "isr_nodes": [], "eligible_leader_replicas": eligible, "last_known_elr": last}
+            one = part(error_code=0, partition_index=number, leader_id=leader, leader_epoch=5, offline_replicas=[], **who)
+            topics.append(kind(error_code=self.leaderless_error, name=topic, topic_id=uuid.UUID(int=7), partitions=[one]))
+        after = [DescribeTopicPartitionsResponse.Cursor(topic_name=name, partition_index=number) for name, number in left[1:2]]
+        return DescribeTopicPartitionsResponse(
+            version=version, throttle_time_ms=0, topics=topics, next_cursor=after[0] if after else None
+        )
 
     def _list_groups(self, version, _request):
         listed = [

@@ -38,6 +38,7 @@ class Talk:
     """Has what is used of `Conversation`; `hostile` is the API whose answers have `body` in them, in that version."""
 
     lost = None
+    api_versions = None
     version = Conversation.version
     add_rows = Conversation.add_rows
     budget = Conversation.budget

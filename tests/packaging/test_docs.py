@@ -118,6 +118,56 @@ def test_every_page_is_in_the_index():
     assert {page.name for page in DOCS.glob("*.md")} - {"README.md"} == set(re.findall(r"\]\(([\w-]+\.md)\)", index))
 
 
+ASKED = {
+    # What people said of outages, and where the answer stands: a heading of the symptoms, or a check, and words in it.
+    "kafka: client has run out of available brokers to talk to": ("sarama: client has run out", ["KA301", "KA105", "KA302"]),
+    "Local: Broker transport failure": ("sarama: client has run out", ["librdkafka", "KA301"]),
+    "Local: All broker connections are down": ("sarama: client has run out", ["librdkafka", "KA105"]),
+    "LEADER_NOT_AVAILABLE, and kafka-topics --zookeeper shows a leader": (
+        "LEADER_NOT_AVAILABLE",
+        ["KA302", "KA401", "reads ZooKeeper"],
+    ),
+    "one broker of three is published, bootstrap works": ("Only one broker is reachable", ["KA301", "KA313", "KA111"]),
+    "the controller must be exposed": ("Does the controller have to be exposed?", ["No.", "Every *broker*"]),
+    "tools show another controller each time in KRaft": (
+        "Does the controller have to be exposed?",
+        ["random live broker", "KA202"],
+    ),
+    "the new broker holds nothing": ("A broker was added and does nothing", ["KA613"]),
+    "leaders are not where they belong": ("Leaders move repeatedly", ["KA607", "KA206", "KA203"]),
+    "names of the chart resolve only inside": ("UnknownHostException: kafka-0", ["KA316", "lint", "KA301"]),
+    "controller and broker in one process": ("UnknownHostException: kafka-0", ["KA215", "combined mode"]),
+    "a disk died, and some producers fail for hours": (
+        "Some clients keep failing",
+        ["KA506", "sarama", "aiokafka", "librdkafka", "kafka-go"],
+    ),
+    "which producers are they": ("Some clients keep failing", ["clientSoftwareName", "KIP-511"]),
+    "the network interface is full": ("Everything on one broker is slow", ["KA604", "saturated"]),
+    "the port is open, the view is empty, with one broker": (
+        "CLUSTER_AUTHORIZATION_FAILED with one broker",
+        ["KA401", "one broker"],
+    ),
+    "kafka-topics.sh hangs": ("kafka-topics.sh hangs", ["KA401", "60 seconds"]),
+    "transactions do not end at that broker": (
+        "CLUSTER_AUTHORIZATION_FAILED with one broker",
+        ["Transaction markers", "forwards"],
+    ),
+    "read_committed consumers stop": ("read_committed consumers stop", ["KA614"]),
+    "the broker refuses to start": ("requirement failed: inter.broker.listener.name", ["KA311", "lint"]),
+}
+
+
+@pytest.mark.parametrize("said", ASKED)
+def test_what_people_say_of_an_outage_has_an_answer(said):
+    heading, words = ASKED[said]
+    page = (DOCS / "symptoms.md").read_text(encoding="utf-8")
+    (section,) = [part for part in re.split(r"^#{2,3} ", page, flags=re.MULTILINE) if part.startswith(heading)]
+    flat = " ".join(section.split())
+    assert [word for word in words if word not in flat] == []
+    if said.startswith(("kafka:", "Local:")):
+        assert said in flat
+
+
 @pytest.mark.bed
 def test_what_kafka_is_quoted_with_is_what_it_says():
     """Every quoted line of the symptoms, taken apart at its variables, stands in the classes of a release."""

@@ -13,6 +13,7 @@ from typing import TypeVar
 from kafka_audit.cluster import disagreements, endpoints, gaps, observers, probes
 from kafka_audit.cluster.disagreements import Disagreement
 from kafka_audit.cluster.endpoints import AdvertisedEndpoint, Endpoints
+from kafka_audit.cluster.features import Feature, cluster_features
 from kafka_audit.cluster.gaps import Gap
 from kafka_audit.cluster.inter_broker import InterBroker
 from kafka_audit.cluster.log_lines import LogLines
@@ -35,6 +36,7 @@ from kafka_audit.differences.tables import DIFFERENCES, ListAge, ViewDifference
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.tables import (
     BrokerConfig,
+    BrokerFeature,
     BrokerIdentity,
     BrokerView,
     Probe,
@@ -379,6 +381,11 @@ class ClusterView:
     def quorum(self) -> Quorum:
         """The metadata quorum of KRaft."""
         return Quorum(self._moments.samples)
+
+    @cached_property
+    def features(self) -> Mapping[str, Feature]:
+        """Features of KRaft, such as metadata.version, by name; none where no broker reports any."""
+        return cluster_features(self.of(BrokerFeature))
 
     @cached_property
     def symptoms(self) -> Symptoms:

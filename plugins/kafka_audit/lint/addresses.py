@@ -1,4 +1,4 @@
-"""Addresses that files advertise, judged as those of a cluster are: by themselves (KA303) and beside each other (KA304). Pure."""
+"""Addresses that files advertise, judged like those of a cluster: by themselves (KA303, KA316), beside each other (KA304)."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -11,7 +11,7 @@ from kafka_audit.model.advertised_listeners import INSTEAD, KEY
 from kafka_audit.model.finding import Judgement, Resource, Severity, Status
 from kafka_audit.model.tables import Snapshot, SnapshotInfo
 
-CHECKS = ("KA303", "KA304")
+CHECKS = ("KA303", "KA304", "KA316")
 
 
 def address_judgements(snapshot: Snapshot, checks: Mapping[str, Check]) -> Iterator[Judgement]:

@@ -21,12 +21,15 @@ from kafka_audit.collect.rows.source_reads import ReadError
 from kafka_audit.collect.sampling import sample_differences
 from kafka_audit.collect.sampling.sample_differences import SampleTables
 from kafka_audit.model.tables import (
+    BrokerConfig,
     BrokerIdentity,
     BrokerView,
+    EligibleReplicas,
     GroupMember,
     LeadershipAnswer,
     LeadershipAsked,
     LogDir,
+    OldTransaction,
     RegisteredPartition,
     RegisteredTopic,
     Registry,
@@ -170,8 +173,9 @@ def target_of(fake):
     return Target(broker_id=2, listener="PLAINTEXT", protocol="PLAINTEXT", host=host, port=port, via=None)
 
 
-def ask(fake, questions, *, disks_fail=False, read_s=2.0):
-    plan = LeaderQuestionPlan(questions={2: columns_of(questions)} if questions else {}, offline={}, disks_fail=disks_fail)
+def ask(fake, questions, *, disks_fail=False, read_s=2.0, transaction_ms=None):
+    own = {2: columns_of(questions)} if questions else {}
+    plan = LeaderQuestionPlan(questions=own, offline={}, disks_fail=disks_fail, transaction_ms=transaction_ms)
     return LeadershipAsker(target_of(fake), 1, ClientOptions(read_s=read_s), plan).ask()
 
 
@@ -230,7 +234,8 @@ ASKED_PAGE = [("a", 0), ("a", 2), ("b", 7), ("ü" * 100, 1)]
 def test_answers_in_any_order_are_read_alike(version):
     page = columns_of([question(*one) for one in ASKED_PAGE])
     in_order = [("a", [(0, 3), (2, 0)]), ("b", [(7, 6)]), ("ü" * 100, [(1, 0)])]
-    assert list_offsets._in_order(answer_of(version, *in_order), version, page).tolist() == [3, 0, 6, 0]
+    codes, offsets = list_offsets._in_order(answer_of(version, *in_order), version, page)
+    assert (codes.tolist(), offsets.tolist()) == ([3, 0, 6, 0], [9, 9, 9, 9])
     other_orders = [
         [in_order[2], in_order[0], in_order[1]],
         [("a", [(2, 0), (0, 3)]), *in_order[1:]],
@@ -239,7 +244,8 @@ def test_answers_in_any_order_are_read_alike(version):
     ]
     for one in other_orders:
         assert list_offsets._in_order(answer_of(version, *one), version, page) is None
-        assert list_offsets.errors(answer_of(version, *one), version, page).tolist() == [3, 0, 6, 0]
+        codes, offsets = list_offsets.offsets(answer_of(version, *one), version, page)
+        assert (codes.tolist(), offsets.tolist()) == ([3, 0, 6, 0], [9, 9, 9, 9])
 
 
 @pytest.mark.parametrize("version", range(1, 6))
@@ -253,6 +259,59 @@ def test_what_an_answer_leaves_out_or_tells_twice_is_seen(version):
     again = columns_of([question("a", 0), question("a", 0)])
     with pytest.raises(WireError, match="appears twice"):
         list_offsets.errors(answer_of(version, ("a", [(0, 0), (0, 0)])), version, again)
+
+
+@pytest.mark.parametrize("version", range(2, 12))
+def test_transactions_that_are_older_than_any_may_be_become_rows(broker, version):
+    broker.apis[2] = (0, version)
+    broker.offsets = {("a", 0): (20, 5, -1), ("a", 1): (20, 5, 7), ("a", 2): (20, 5, 5), ("a", 3): (20, 20, -1)}
+    broker.errors = {("b", 0): 6}
+    asked = [*(question("a", number) for number in range(4)), question("b", 0), question("c", 0, as_leader=False, leader=0)]
+    rows = ask(broker, asked, transaction_ms=900_000)
+    told = {(row.topic, row.partition, row.stable_offset, row.end_offset, row.older_than_ms) for row in of(rows, OldTransaction)}
+    assert told == {("a", 0, 5, 20, 960_000), ("a", 1, 5, 20, 960_000)}
+    assert reads(rows)["read_committed offsets"] == ("answered", None, None)
+
+
+def test_transactions_are_asked_for_where_their_topic_exists(broker):
+    broker.offsets = {("a", 0): (20, 5, -1)}
+    assert of(ask(broker, [question("a", 0)]), OldTransaction) == []
+    broker.errors = {("a", 0): 29}
+    refused = reads(ask(broker, [question("a", 0)], transaction_ms=1))["read_committed offsets"]
+    assert refused == ("failed", "TOPIC_AUTHORIZATION_FAILED", MAY_DESCRIBE_TOPICS)
+    broker.apis[2] = (0, 1)
+    assert "read_committed offsets" not in reads(ask(broker, [question("a", 0)], transaction_ms=1))
+
+
+def test_who_may_lead_what_has_no_leader(broker):
+    broker.apis[75] = (0, 0)
+    broker.leaderless = {("a", 0): ([1], [0]), ("a", 1): (None, None), ("b", 3): ([], [])}
+    plan = LeaderQuestionPlan(questions={}, offline={}, disks_fail=False, leaderless=["a", "b"])
+    rows = LeadershipAsker(target_of(broker), 1, ClientOptions(read_s=2.0), plan, first=True).ask()
+    told = {(row.topic, row.partition): (row.eligible, row.last_known) for row in of(rows, EligibleReplicas)}
+    assert told == {("a", 0): ((1,), (0,)), ("b", 3): ((), ())}
+    assert reads(rows) == {"DescribeTopicPartitions": ("answered", None, None)}
+    assert LeadershipAsker(target_of(broker), 1, ClientOptions(read_s=2.0), plan).ask() == ()
+    broker.leaderless_error = 29
+    rows = LeadershipAsker(target_of(broker), 1, ClientOptions(read_s=2.0), plan, first=True).ask()
+    assert reads(rows) == {"DescribeTopicPartitions": ("failed", "TOPIC_AUTHORIZATION_FAILED", MAY_DESCRIBE_TOPICS)}
+
+
+def test_topics_of_kraft_without_a_leader_are_asked_about():
+    book = ViewBook()
+    views = [view_of(book, {"a": {0: (-1, [0])}, "b": {0: (0, [0])}}, 0)]
+    assert plan_of(views, book).leaderless == ["a"]
+    assert plan_of([registry(), *views, registered("a", 0, (0,), -1)], book).leaderless == ()
+
+
+def test_how_long_a_transaction_may_be_open_is_the_brokers_word():
+    book = ViewBook()
+    views = [view_of(book, {"__transaction_state": {0: (0, [0])}}, 0)]
+    assert plan_of(views, book).transaction_ms == 900_000
+    setting = {"key": "transaction.max.timeout.ms", "source": 4, "sensitive": False}
+    told = [BrokerConfig(observer=f"broker:{n}", broker_id=n, value=value, **setting) for n, value in ((0, "60000"), (1, "x"))]
+    assert plan_of([*views, *told], book).transaction_ms == 60_000
+    assert plan_of([view_of(book, {"a": {0: (0, [0])}}, 0)], book).transaction_ms is None
 
 
 def test_many_partitions_are_asked_in_pages(broker, monkeypatch):

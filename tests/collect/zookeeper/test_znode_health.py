@@ -50,6 +50,22 @@ def asked(*places, known=True):
     return [r for r in rows if isinstance(r, ZookeeperMember)], [r for r in rows if isinstance(r, SourceRead)]
 
 
+CONFIG = """server.1=zk1.example:2888:3888:participant;0.0.0.0:2181
+server.2=[fd00::2]:2888:3888:participant
+server.3=zk3:2888:3888:observer;0.0.0.0:2181
+server.4=zk4:2888:3888|zk4b:2888:3888:participant;2181
+version=100000000"""
+
+
+def test_the_ensemble_is_read_at_the_root_whatever_the_chroot():
+    client = FakeZookeeper({"/zookeeper/config": CONFIG.encode(), "/kafka/zookeeper/config": b"server.9=x:1:2"}, "/kafka")
+    servers = [(one.server_id, one.host, one.votes) for one in znode_health.read_ensemble(client, 1, lambda: 1.0)]
+    assert servers == [(1, "zk1.example", True), (2, "fd00::2", True), (3, "zk3", False), (4, "zk4", True)]
+    assert client.chroot == "/kafka"
+    assert [*znode_health.read_ensemble(FakeZookeeper({}, "/kafka"), 1, lambda: 1.0)] == []
+    assert [*znode_health.parse_ensemble("server.x=a:1:2\nserver.1=\nversion=0", 1)] == []
+
+
 def test_each_server_is_asked_by_itself():
     nobody = "{}:{}".format(*fakes.refused())
     with saying(SRVR) as one, saying("This ZooKeeper instance is not currently serving requests\n") as idle:

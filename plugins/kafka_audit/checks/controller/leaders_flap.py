@@ -4,16 +4,17 @@ from collections.abc import Iterator
 
 from kafka_audit.checks import check
 from kafka_audit.checks.controller.since_previous import gap_judgement, minutes, rounded
+from kafka_audit.cluster.features import METADATA_VERSION, NO_EPOCH_BUMP
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import EpochChange
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
-from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic
+from kafka_audit.model.tables import BrokerFeature, RegisteredPartition, RegisteredTopic
 
 
 @check(
     code="KA206",
     severity=Severity.MEDIUM,
-    needs=(RegisteredTopic, RegisteredPartition),
+    needs=(RegisteredTopic, RegisteredPartition, BrokerFeature),
     parts=("topics",),
     says={
         Status.FAIL: "{what} repeatedly; the leader epoch of {count} partitions ({partitions}) rose by up to {most} "
@@ -32,8 +33,8 @@ def leaders_flap(view: ClusterView) -> Iterator[Judgement]:
 
     ## Fails when
     The leader epoch of a partition rose by 20 or more since the previous snapshot, and by more than six per hour. A restart of
-    all brokers raises it by less. Suspected in KRaft mode: below metadata.version 3.6 the controller also raises the epoch when
-    the ISR shrinks, without a new leader (KAFKA-15021).
+    all brokers raises it by less. Suspected in KRaft mode if metadata.version is below 3.6 or unknown: there the controller also
+    raises the epoch when the ISR shrinks, without a new leader (KAFKA-15021).
 
     ## Not known when
     Topics were not read in one of the snapshots. The check does not apply without a previous snapshot. Topics that were created
@@ -56,6 +57,8 @@ def leaders_flap(view: ClusterView) -> Iterator[Judgement]:
         yield gap
         return
     total = view.partitions.count.partitions
+    version = view.features.get(METADATA_VERSION)
+    shrinks = view.kraft and (version is None or version.finalized is None or version.finalized < NO_EPOCH_BUMP)
     rose = next((row for row in view.differences.of(EpochChange) if row.kind == "rose"), None)
     if rose is None:
         yield view.judge("KA206", "cluster", Status.PASS, total=total)
@@ -64,8 +67,8 @@ def leaders_flap(view: ClusterView) -> Iterator[Judgement]:
         "KA206",
         "cluster",
         Status.FAIL,
-        confidence=Confidence.SUSPECTED if view.kraft else Confidence.MEASURED,
-        what="Leaders change, or (below metadata.version 3.6) the ISR shrinks" if view.kraft else "Leaders change",
+        confidence=Confidence.SUSPECTED if shrinks else Confidence.MEASURED,
+        what="Leaders change, or (below metadata.version 3.6) the ISR shrinks" if shrinks else "Leaders change",
         count=rose.partitions,
         most=rose.most,
         minutes=rounded(minutes(view)),

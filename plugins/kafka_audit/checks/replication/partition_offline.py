@@ -1,21 +1,23 @@
 """KA601."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from kafka_audit.checks import check
 from kafka_audit.checks.replication.partitions import judge_partitions
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.differences.tables import ReplicaState
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic
+from kafka_audit.model.tables import EligibleReplicas, RegisteredPartition, RegisteredTopic
+from kafka_audit.model.text import brokers, listing
 
 
 @check(
     code="KA601",
     severity=Severity.CRITICAL,
-    needs=(RegisteredTopic, RegisteredPartition),
+    needs=(RegisteredTopic, RegisteredPartition, EligibleReplicas),
     parts=("topics",),
     says={
-        Status.FAIL: "{partition} has no leader, so clients cannot write or read: replicas {replicas}, last ISR {isr}",
+        Status.FAIL: "{partition} has no leader, so clients cannot write or read: replicas {replicas}, last ISR {isr}{elr}",
         Status.PASS: "All {total} partitions have a leader",
         Status.UNKNOWN: "Cannot determine whether partitions stay without a leader ({error})",
         Status.NOT_APPLICABLE: "Leaders are not compared: {reason}",
@@ -40,15 +42,16 @@ def partition_offline(view: ClusterView) -> Iterator[Judgement]:
     Every partition has a leader. Topics in deletion are not checked.
 
     ## What to do
-    Bring back one of the brokers of the last ISR ({isr}), with its disk: the first that returns becomes the leader. Check that
-    broker's `server.log`, its disks (KA501) and its registration (KA113).
+    Bring back {first}, with its disk: it becomes the leader. Check that broker's `server.log`, its disks (KA501) and its
+    registration (KA113).
 
     Do not start it with an empty disk. It would lead an empty log, and the followers truncate to it: every record of the
     partition is lost. Save its files first, or let another replica lead (below).
 
     With eligible leader replicas (KIP-966; Kafka 4.0, enabled in new clusters since 4.1), the ISR can be empty while an
     eligible replica has every acknowledged record: `kafka-topics.sh --bootstrap-server <broker>:9092 --describe --topic
-    <topic>` prints `Elr` and `LastKnownElr`. Bring back a broker in `Elr` before any other.
+    <topic>` prints `Elr` (here: {eligible}) and `LastKnownElr`. Bring back a broker in `Elr` before any other; one in
+    `LastKnownElr` alone may lack records.
 
     An unclean election loses every record that the new leader does not have. Only if no broker of the ISR or the ELR can ever
     return, and you accept this loss, run `kafka-leader-election.sh --bootstrap-server <broker>:9092 --election-type unclean
@@ -57,4 +60,24 @@ def partition_offline(view: ClusterView) -> Iterator[Judgement]:
     ## References
     KIP-966; Kafka documentation, "Unclean leader election: What if they all die?"; metric `OfflinePartitionsCount`.
     """
-    yield from judge_partitions(view, "KA601", "leaderless")
+    known = {(row.topic, row.partition): row for row in view.newest(EligibleReplicas)}
+    yield from judge_partitions(
+        view, "KA601", "leaderless", more=lambda state: _who(state, known.get((state.topic, state.partition)))
+    )
+
+
+def _who(state: ReplicaState, row: EligibleReplicas | None) -> Mapping[str, object]:
+    """Return which brokers can lead the partition with every acknowledged record."""
+    told: dict[str, object] = {"elr": "", "eligible": "not reported"}
+    if row is not None:
+        told = {"elr": f", eligible {listing(row.eligible) or 'none'}", "eligible": row.eligible or "none"}
+    if state.isr:
+        return {**told, "first": f"one of the brokers of the last ISR ({listing(state.isr)})"}
+    if row is not None and row.eligible:
+        return {**told, "first": f"{brokers(row.eligible)}, eligible to lead with every acknowledged record (`Elr`)"}
+    if row is not None and row.last_known:
+        return {
+            **told,
+            "first": f"{brokers(row.last_known)}, the last known to be eligible (`LastKnownElr`), which may lack records",
+        }
+    return {**told, "first": f"all of its replicas ({listing(state.replicas)}), because no broker is in the last ISR"}

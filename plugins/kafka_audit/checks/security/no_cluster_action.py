@@ -61,7 +61,8 @@ def no_cluster_action(view: ClusterView) -> Iterator[Judgement]:
 
     ## Why it matters
     Requests of the controller and of followers require ClusterAction. A broker that rejects them is up and registered but
-    unusable: its port is open, its view is empty. Refused updates are not retried; a restart is required.
+    unusable: its port is open, its view is empty. Refused updates are not retried; a restart is required. Transaction markers and
+    requests that other brokers forward require ClusterAction, too.
 
     ## Fails when
     The broker has an authorizer, and super.users and ACLs do not authorize the inter-broker principal. The principal is

@@ -29,8 +29,9 @@ def old_leader_keeps_clients(view: ClusterView) -> Iterator[Judgement]:
 
     ## Why it matters
     A broker with a failed disk returns 56 KAFKA_STORAGE_ERROR, not 6 NOT_LEADER_OR_FOLLOWER. sarama before 1.43.3, and Filebeat
-    up to 8.16.1 which uses it, do not refresh their metadata on error 56. Such a producer fails on the moved partitions until
-    it restarts, while the cluster has a leader for each of them. Java clients and kafka-python refresh.
+    up to 8.16.1 which uses it, do not refresh their metadata on error 56, nor do aiokafka before 0.13 and librdkafka before
+    1.5.2. Such a producer fails on the moved partitions until it restarts, while the cluster has a leader for each of them. Java
+    clients and kafka-python refresh.
 
     ## Fails when
     The broker answers ListOffsets with error 56 for a partition that it does not lead and that it led in the previous snapshot;
@@ -46,10 +47,12 @@ def old_leader_keeps_clients(view: ClusterView) -> Iterator[Judgement]:
     Restart the clients that still fail, or broker {broker}: either makes them refresh their metadata. Then upgrade: sarama
     1.43.3, Filebeat to a release that contains it. Producers are named by no API that only reads. To find them: on the host of
     broker {broker} `ss -tnp state established '( sport = :9092 )'` shows who is connected, `kafka.request.logger=DEBUG` in its
-    log4j file names client ids, and so do its `client-id` metrics of quotas.
+    log4j file names client ids, and so do its `client-id` metrics of quotas. From Kafka 2.4 on, the MBean
+    `kafka.server:type=socket-server-metrics,clientSoftwareName=*` of that broker names library and version.
 
     ## References
-    KIP-112; IBM/sarama pull request 2939 (v1.43.3).
+    KIP-112, KIP-511 (client software); IBM/sarama pull request 2939 (v1.43.3), aio-libs/aiokafka 1115, confluentinc/librdkafka
+    3067.
     """
     reads = BrokerReads(view.last_reads, LIST_OFFSETS)
     yield from nothing_asked(view, "KA506", reads)

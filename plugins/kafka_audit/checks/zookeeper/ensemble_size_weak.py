@@ -1,19 +1,22 @@
 """KA801."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import no_ensemble
 from kafka_audit.checks.zookeeper.members import named_servers
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
-from kafka_audit.model.tables import ZookeeperMember
+from kafka_audit.model.tables import EnsembleServer, ZookeeperMember
+from kafka_audit.model.text import counted
+
+_FEWEST, _READ = 3, "zookeeper access and size of znodes"
 
 
 @check(
     code="KA801",
     severity=Severity.MEDIUM,
-    needs=(ZookeeperMember,),
+    needs=(ZookeeperMember, EnsembleServer),
     says={
         Status.FAIL: "ZooKeeper has {size}: {why}",
         Status.PASS: "ZooKeeper has {size}, of which {spare} can fail",
@@ -29,14 +32,15 @@ def ensemble_size_weak(view: ClusterView) -> Iterator[Judgement]:
     can restart. One or two servers tolerate no failure. An even number tolerates no more failures than one server less.
 
     ## Fails when
-    A server reports that it is standalone. Suspected, and LOW, if the connection string names fewer than three voters or an
-    even number of them: it may name only a part of the ensemble. Observers do not vote and do not count.
+    `/zookeeper/config` lists fewer than three voters or an even number of them, or a server reports that it is standalone. Where
+    it cannot be read (before ZooKeeper 3.5), the connection string counts: suspected, and LOW, because it may name only a part of
+    the ensemble. Observers do not vote and do not count.
 
     ## Not known when
-    No named server answered, or a single server is named and belongs to an ensemble.
+    No named server answered, or a single server is named and belongs to an ensemble, and `/zookeeper/config` was not read.
 
     ## Passes only when
-    The connection string names three voters or more, and an odd number.
+    The ensemble has three voters or more, and an odd number.
 
     ## What to do
     Run three servers on hosts that fail independently, or five if one can be down for maintenance while another fails. Add one
@@ -50,22 +54,41 @@ def ensemble_size_weak(view: ClusterView) -> Iterator[Judgement]:
     members = view.newest(ZookeeperMember)
     if not members:
         return
+    ensemble = [row for row in view.newest(EnsembleServer) if row.votes]
+    if ensemble:
+        yield _of_ensemble(view, [row.host for row in ensemble])
+        return
     voters = tuple(one for one in members if one.mode != "observer")
     count, modes = len(voters), {one.mode for one in voters} or {None}
-    size = f"{count} server{'s' if count > 1 else ''}"
     if modes == {None} or (count == 1 and modes != {"standalone"}):
         error = f"no answer from {named_servers(members)}" if modes == {None} else f"{voters[0].member} belongs to an ensemble"
         needs = "every server of the ensemble under `zookeeper` in the cluster file"
         yield view.judge("KA801", "cluster", Status.UNKNOWN, error=error, needs=needs)
         return
-    spare = (count - 1) // 2
-    even = f"{count - 1} servers tolerate the same number of failures ({spare})"
-    why = even if spare else "it is unavailable if one of them fails"
-    evidence = {"size": size, "spare": spare, "why": why, "servers": tuple(one.member for one in voters)}
-    if spare and count % 2:
+    evidence = _evidence(count, [one.member for one in voters])
+    spare, why = (count - 1) // 2, evidence["why"]
+    unread = [read for read in view.last_reads if read.operation == _READ and read.outcome == "failed"]
+    if spare and count % 2 and unread:
+        error, needs = f"/zookeeper/config was not read: {unread[0].error}", unread[0].needs or "a ZooKeeper that answers"
+        yield view.judge("KA801", "cluster", Status.UNKNOWN, error=error, needs=needs)
+    elif spare and count % 2:
         yield view.judge("KA801", "cluster", Status.PASS, evidence)
     elif modes == {"standalone"}:
         yield view.judge("KA801", "cluster", Status.FAIL, evidence)
     else:
         evidence["why"] = f"{why}, unless the connection string names only a part of the ensemble"
         yield view.judge("KA801", "cluster", Status.FAIL, evidence, severity=Severity.LOW, confidence=Confidence.SUSPECTED)
+
+
+def _evidence(count: int, servers: Sequence[str]) -> dict[str, object]:
+    spare = (count - 1) // 2
+    even = f"{count - 1} servers tolerate the same number of failures ({spare})"
+    why = even if spare else "it is unavailable if one of them fails"
+    return {"size": counted(count, "server"), "spare": spare, "why": why, "servers": tuple(servers)}
+
+
+def _of_ensemble(view: ClusterView, hosts: Sequence[str]) -> Judgement:
+    """Judge what the ensemble itself reports."""
+    count = len(hosts)
+    weak = count < _FEWEST or count % 2 == 0
+    return view.judge("KA801", "cluster", Status.FAIL if weak else Status.PASS, _evidence(count, hosts))

@@ -14,6 +14,7 @@ from kafka.protocol.admin import DescribeClusterRequest, DescribeConfigsRequest,
 from kafka.protocol.metadata import MetadataRequest
 
 from kafka_audit.collect.brokers import answers, topic_configs
+from kafka_audit.collect.brokers.features import feature_rows
 from kafka_audit.collect.brokers.metadata import VERSIONS, MetadataError
 from kafka_audit.collect.brokers.privileged_reads import ProtectedReads
 from kafka_audit.collect.brokers.quorum import FENCED_FROM, fenced
@@ -27,7 +28,16 @@ from kafka_audit.collect.probes.endpoint_probes import ProbeStep
 from kafka_audit.collect.rows.collected import Collected
 from kafka_audit.collect.rows.secret_keys import LONGEST_KEY, is_secret
 from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED, Asking, ReadError, any_answer
-from kafka_audit.model.tables import BrokerApi, BrokerConfig, BrokerIdentity, BrokerView, Row, SourceRead, TopicConfig
+from kafka_audit.model.tables import (
+    BrokerApi,
+    BrokerConfig,
+    BrokerFeature,
+    BrokerIdentity,
+    BrokerView,
+    Row,
+    SourceRead,
+    TopicConfig,
+)
 
 API_VERSIONS, METADATA, CLUSTER = "ApiVersions", "Metadata", "DescribeCluster"
 CONFIGS, IDENTITY = "DescribeConfigs BROKER", "DescribeConfigs identity"
@@ -148,17 +158,18 @@ class BrokerAsker:
         return view
 
     @staticmethod
-    def _apis(target: Target, talk: Conversation) -> tuple[BrokerApi, ...]:
-        """Return the ranges that the broker offers; raises ReadError for ranges that are none."""
+    def _apis(target: Target, talk: Conversation) -> tuple[BrokerApi | BrokerFeature, ...]:
+        """Return the ranges that the broker offers, and its features; raises ReadError for ranges that are none."""
         if len(talk.apis) > _MOST_APIS:
             answers.refuse_answer(f"{len(talk.apis)} APIs, where Kafka has fewer than a hundred")
         for key, (lowest, highest) in talk.apis.items():
             if not 0 <= lowest <= highest:
                 answers.refuse_answer(f"API {key} in versions {lowest} to {highest}")
-        return tuple(
+        apis = (
             BrokerApi(observer=target.observer, broker_id=target.broker_id, api_key=key, min_version=lowest, max_version=highest)
             for key, (lowest, highest) in sorted(talk.apis.items())
         )
+        return (*apis, *feature_rows(talk.api_versions, target.observer, target.broker_id))
 
     def _ask_rights(self, asking: Asking, talk: Conversation) -> None:
         """Ask for the auditor's own rights first: what they do not allow is not tried, for the broker logs each refusal."""

@@ -18,6 +18,7 @@ from kafka_audit.collect.brokers.views import ViewBook
 from kafka_audit.collect.rows.collected import Collected
 from kafka_audit.collect.rows.columns import NONE, Flags, Ints, Lists, int_column, positions, texts
 from kafka_audit.model.tables import (
+    BrokerConfig,
     BrokerView,
     LogDir,
     RegisteredPartition,
@@ -26,7 +27,11 @@ from kafka_audit.model.tables import (
     ViewPartition,
 )
 
+TRANSACTIONS = "__transaction_state"
+"""The topic that exists from the first transactional producer on."""
+
 _SHIFT = 32  # partitions and brokers are Java's ints
+_LONGEST, _FIFTEEN_MINUTES, _DIGITS = "transaction.max.timeout.ms", 900_000, 10
 
 
 class LeaderQuestion(NamedTuple):
@@ -60,7 +65,10 @@ class LeaderQuestions:
 
     def part(self, start: int, end: int) -> "LeaderQuestions":
         """Return some of them."""
-        places = slice(start, end)
+        return self.at(np.arange(start, min(end, len(self))))
+
+    def at(self, places: Ints) -> "LeaderQuestions":
+        """Return those at some places, which rise."""
         return LeaderQuestions(
             topics=self.topics,
             topic=self.topic[places],
@@ -94,11 +102,16 @@ class LeaderQuestionPlan:
         questions: by broker id, as many as it holds partitions at most.
         offline: how many partitions some view lists each broker as offline for.
         disks_fail: whether a broker that answers has a failed log dir, or some view lists its replicas as offline.
+        transaction_ms: how long a transaction may be open, by the brokers' settings; None where the topic of transactions does
+            not exist, so that there is none.
+        leaderless: topics of KRaft of which a partition has no leader, in order.
     """
 
     questions: Mapping[int, LeaderQuestions]
     offline: Mapping[int, int]
     disks_fail: bool
+    transaction_ms: int | None = None
+    leaderless: Sequence[str] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,7 +162,24 @@ def plan_leader_questions(found: Collected, book: ViewBook) -> LeaderQuestionPla
     questions = {int(broker[one]): everything.part(one, end) for one, end in pairwise(begins)}
     counts = dict(zip(*(one.tolist() for one in np.unique(offline.broker, return_counts=True)), strict=True))
     answering = {view.broker_id for view in views}
-    return LeaderQuestionPlan(questions=questions, offline=counts, disks_fail=bool(answering & (failed | counts.keys())))
+    return LeaderQuestionPlan(
+        questions=questions,
+        offline=counts,
+        disks_fail=bool(answering & (failed | counts.keys())),
+        leaderless=() if with_zookeeper else _leaderless(reference),
+        transaction_ms=_longest_transaction(found) if TRANSACTIONS in set(everything.topics) else None,
+    )
+
+
+def _leaderless(reference: _Reference) -> Sequence[str]:
+    names = reference.topics.to_pylist()
+    return [names[place] for place in np.unique(reference.topic[reference.leader < 0]).tolist()]
+
+
+def _longest_transaction(found: Collected) -> int:
+    """Return the longest transaction.max.timeout.ms of the brokers that told theirs, Kafka's default where none did."""
+    told = [row.value for row in found.rows if isinstance(row, BrokerConfig) and row.key == _LONGEST and row.value]
+    return max((int(value) for value in told if value.isdecimal() and len(value) <= _DIGITS), default=_FIFTEEN_MINUTES)
 
 
 def _of_one_cluster(views: list[BrokerView]) -> list[BrokerView]:

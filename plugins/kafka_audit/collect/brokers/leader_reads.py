@@ -11,7 +11,9 @@ from kafka.protocol.consumer import ListOffsetsRequest
 
 from kafka_audit.collect.brokers import list_offsets
 from kafka_audit.collect.brokers.consumer_groups import GroupReads
+from kafka_audit.collect.brokers.eligible_replicas import read_eligible_replicas
 from kafka_audit.collect.brokers.leader_questions import LeaderQuestion, LeaderQuestionPlan, LeaderQuestions
+from kafka_audit.collect.brokers.old_transactions import TransactionReads
 from kafka_audit.collect.connections.conversation import ClientOptions, Conversation
 from kafka_audit.collect.connections.protocol_types import WireError
 from kafka_audit.collect.connections.targets import Target
@@ -31,24 +33,30 @@ _UNEXPECTED, _UNREADABLE = "unexpected answer", "unreadable"
 class LeadershipAsker:
     """Asks one broker what it makes of the partitions that it is said to lead, or may have led."""
 
-    def __init__(self, target: Target, sample: int, options: ClientOptions, plan: LeaderQuestionPlan) -> None:
-        """Take the address at which the broker answered, and what is asked of all."""
+    def __init__(
+        self, target: Target, sample: int, options: ClientOptions, plan: LeaderQuestionPlan, *, first: bool = False
+    ) -> None:
+        """Take the address at which the broker answered, and what is asked of all; of the `first`, what one of them knows."""
         self._target = target
         self._sample = sample
         self._options = options
         self._questions = plan.questions.get(target.broker_id)
         self._listed_offline = plan.offline.get(target.broker_id, 0)
         self._asks_groups = plan.disks_fail
+        self._transaction_ms = plan.transaction_ms
+        self._leaderless = plan.leaderless if first else ()
         self._asking = Asking(sample=sample, observer=target.observer, target=target.address)
 
     def ask(self) -> tuple[Row, ...]:
         """Return answers that nobody would expect, how many were asked, and consumers while replicas are offline."""
-        if not self._questions and not self._asks_groups:
+        if not self._questions and not self._asks_groups and not self._leaderless:
             return ()
         started = time.monotonic()
         try:
             with Conversation(*self._target.dialled, self._options.at(self._target)) as talk:
                 rows = self._asked(talk, self._questions)
+                if self._leaderless:
+                    rows += read_eligible_replicas(talk, self._asking, self._leaderless)
                 if self._asks_groups:
                     rows += GroupReads(talk, self._target, self._asking).rows()
                 return tuple(rows)
@@ -62,7 +70,10 @@ class LeadershipAsker:
     def _asked(self, talk: Conversation, questions: LeaderQuestions | None) -> list[Row]:
         if questions is None or not talk.version(ListOffsetsRequest, list_offsets.LOWEST):
             return []
-        return self._leadership(talk, questions)
+        rows = self._leadership(talk, questions)
+        if self._transaction_ms is not None and talk.version(ListOffsetsRequest, list_offsets.COMMITTED_FROM):
+            rows += TransactionReads(talk, self._target, self._asking, self._transaction_ms).rows(questions)
+        return rows
 
     def _leadership(self, talk: Conversation, questions: LeaderQuestions) -> list[Row]:
         started = time.monotonic()
@@ -142,4 +153,4 @@ def askers(
     for target in targets:
         if (target.broker_id, target.address) in gave - others:
             first.setdefault(target.broker_id, target)
-    return [LeadershipAsker(target, sample, options, plan) for target in first.values()]
+    return [LeadershipAsker(target, sample, options, plan, first=place == 0) for place, target in enumerate(first.values())]

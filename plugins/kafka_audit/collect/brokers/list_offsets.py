@@ -20,16 +20,20 @@ LOWEST, HIGHEST = 1, 5
 API_KEY = ListOffsetsRequest.API_KEY
 
 _WITH_THROTTLE, _WITH_EPOCH = 2, 4
-_EARLIEST, _ANYBODY, _NO_EPOCH = -2, -1, -1
+EARLIEST, LATEST = -2, -1
+"""What is asked for in place of a timestamp in milliseconds."""
+
+COMMITTED_FROM = 2
+"""Version from which the offset that read_committed consumers stop at can be asked for."""
+
+_ANYBODY, _NO_EPOCH = -1, -1
 _COUNT = struct.Struct("!i")
 _ASKED = {
     False: np.dtype([("partition", ">i4"), ("timestamp", ">i8")]),
     True: np.dtype([("partition", ">i4"), ("epoch", ">i4"), ("timestamp", ">i8")]),
 }
-_ANSWERED = {  # partition, error, timestamp and offset [and epoch]
-    False: np.dtype([("partition", ">i4"), ("error", ">i2"), ("rest", "V16")]),
-    True: np.dtype([("partition", ">i4"), ("error", ">i2"), ("rest", "V20")]),
-}
+_FOUND = [("partition", ">i4"), ("error", ">i2"), ("timestamp", ">i8"), ("offset", ">i8")]
+_ANSWERED = {False: np.dtype(_FOUND), True: np.dtype([*_FOUND, ("epoch", ">i4")])}
 
 _NAME_BYTES = 2  # before a name: its length
 _SHIFT = 32  # a partition's number is Java's int
@@ -42,8 +46,8 @@ NO_ANSWER = 2**15
 class _ListOffsetsRequest:
     """Has what `RawRequest` uses of a request of kafka-python's."""
 
-    def __init__(self, version: int, packed: bytes) -> None:
-        self._empty = ListOffsetsRequest(version=version, replica_id=_ANYBODY, isolation_level=0, topics=[])
+    def __init__(self, version: int, packed: bytes, *, committed: bool) -> None:
+        self._empty = ListOffsetsRequest(version=version, replica_id=_ANYBODY, isolation_level=int(committed), topics=[])
         self._packed = packed
 
     def with_header(self, correlation_id: int, client_id: str) -> None:
@@ -61,17 +65,26 @@ class _ListOffsetsRequest:
         return self._empty.header
 
 
-def list_offsets_request(page: LeaderQuestions, version: int) -> RawRequest:
-    """Return a request for the earliest offsets, whose answer is `errors`' to read."""
+def list_offsets_request(
+    page: LeaderQuestions, version: int, timestamp: int = EARLIEST, *, committed: bool = False
+) -> RawRequest:
+    """Return a request for the offsets of a timestamp, whose answer is `offsets`' or `errors`' to read.
+
+    Args:
+        page: the partitions.
+        version: of the request.
+        timestamp: in milliseconds, or `EARLIEST` or `LATEST`.
+        committed: ask as read_committed consumers do: `LATEST` is the last stable offset then.
+    """
     with_epoch = version >= _WITH_EPOCH
     rows = np.empty(len(page), _ASKED[with_epoch])
-    rows["partition"], rows["timestamp"] = page.partition, _EARLIEST
+    rows["partition"], rows["timestamp"] = page.partition, timestamp
     if with_epoch:
         # Of a leader the epoch shows who is behind; who does not lead would answer the epoch before the dead disk.
         rows["epoch"] = np.where(page.as_leader & (page.leader_epoch != NONE), page.leader_epoch, _NO_EPOCH)
     packed, at = _topics(page, rows.itemsize)
     packed[_each(at, rows.itemsize)] = _bytes_of(rows)
-    return RawRequest(_ListOffsetsRequest(version, packed.tobytes()), ListOffsetsResponse, API_KEY, version)
+    return RawRequest(_ListOffsetsRequest(version, packed.tobytes(), committed=committed), ListOffsetsResponse, API_KEY, version)
 
 
 def _topics(page: LeaderQuestions, row_bytes: int) -> tuple[Bytes, Ints]:
@@ -115,12 +128,21 @@ def errors(body: bytes, version: int, page: LeaderQuestions) -> Ints:
     Raises:
         WireError: the body is no answer of that version, or names a partition twice.
     """
+    return offsets(body, version, page)[0]
+
+
+def offsets(body: bytes, version: int, page: LeaderQuestions) -> tuple[Ints, Ints]:
+    """Return the error code and the offset of each partition of a page, -1 for an offset that there is not.
+
+    Raises:
+        WireError: the body is no answer of that version, or names a partition twice.
+    """
     found = _in_order(body, version, page)
     return _in_any_order(body, version, page) if found is None else found
 
 
-def _in_order(body: bytes, version: int, page: LeaderQuestions) -> Ints | None:
-    """Return the errors where the answer has all partitions in the order of the request, as that of a newer broker; else None."""
+def _in_order(body: bytes, version: int, page: LeaderQuestions) -> tuple[Ints, Ints] | None:
+    """Return both where the answer has all partitions in the order of the request, as that of a newer broker; else None."""
     row = _ANSWERED[version >= _WITH_EPOCH]
     expected, at = _topics(page, row.itemsize)
     start = _COUNT.size if version >= _WITH_THROTTLE else 0
@@ -131,11 +153,11 @@ def _in_order(body: bytes, version: int, page: LeaderQuestions) -> Ints | None:
     rows = answer[places].view(row).ravel()
     answer[places] = 0
     same = (rows["partition"] == page.partition).all() and (answer == expected).all()
-    return rows["error"].astype(np.int64) if same else None
+    return (rows["error"].astype(np.int64), rows["offset"].astype(np.int64)) if same else None
 
 
-def _in_any_order(body: bytes, version: int, page: LeaderQuestions) -> Ints:
-    """Return what `errors` does."""
+def _in_any_order(body: bytes, version: int, page: LeaderQuestions) -> tuple[Ints, Ints]:
+    """Return what `offsets` does."""
     row = _ANSWERED[version >= _WITH_EPOCH]
     cursor = Cursor(body, flexible=False)
     numbers: dict[str, int] = {}
@@ -159,15 +181,16 @@ def _in_any_order(body: bytes, version: int, page: LeaderQuestions) -> Ints:
     for place in np.flatnonzero(np.diff(keys) == 0)[:1].tolist():
         msg = f"a partition of {[*numbers][keys[place] >> _SHIFT]} appears twice"
         raise WireError(msg)
-    found = np.full(len(page), NO_ANSWER)
+    codes, found = np.full(len(page), NO_ANSWER), np.full(len(page), -1)
     if len(keys):
         topics, topic = np.unique(page.topic, return_inverse=True)
         named = np.array([numbers.get(page.topics[one], -1) for one in topics.tolist()], np.int64)
         wanted = _keys(named[topic], page.partition)
         near = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
         there = keys[near] == wanted
-        found[there] = rows["error"][order[near[there]]]
-    return found
+        codes[there] = rows["error"][order[near[there]]]
+        found[there] = rows["offset"][order[near[there]]]
+    return codes, found
 
 
 def _keys(topic: Ints, partition: Ints) -> Ints:

@@ -18,7 +18,7 @@ from kafka.net.connection import KafkaConnection
 from kafka.net.inet import KafkaNetSocket
 from kafka.net.manager import KafkaConnectionManager
 from kafka.net.transport import KafkaSSLTransport, KafkaTCPTransport
-from kafka.protocol.metadata import MetadataRequest
+from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
 from kafka.protocol.parser import KafkaProtocol
 from kafka.protocol.sasl import SaslAuthenticateRequest
 
@@ -186,6 +186,7 @@ class _BoundedConnection(KafkaConnection):  # type: ignore[misc] # see above
     Attributes:
         throttled_ms: how long the last throttle of the broker is, in milliseconds; 0 where there was none.
         throttled_until: when it ends, of `time.monotonic()`.
+        api_versions: the answer to ApiVersions, of which kafka-python keeps no features; None before it.
     """
 
     def __init__(self, budget: Budget, net: Any, **config: Any) -> None:  # noqa: ANN401 -- see above
@@ -193,6 +194,7 @@ class _BoundedConnection(KafkaConnection):  # type: ignore[misc] # see above
         self._budget = budget
         self.throttled_ms = 0
         self.throttled_until = 0.0
+        self.api_versions: Any = None
 
     def connection_made(self, transport: Any) -> None:  # noqa: ANN401 -- see above
         """Take the transport."""
@@ -209,6 +211,9 @@ class _BoundedConnection(KafkaConnection):  # type: ignore[misc] # see above
             self.close(error)
 
     def _maybe_throttle(self, response: Any) -> None:  # noqa: ANN401 -- see above
+        # It is called with every answer, ApiVersions among them.
+        if getattr(response, "API_KEY", None) == ApiVersionsRequest.API_KEY:
+            self.api_versions = response
         self.note_throttle(getattr(response, "throttle_time_ms", 0) or 0)
 
     def note_throttle(self, found: int) -> None:

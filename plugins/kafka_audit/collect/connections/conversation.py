@@ -130,6 +130,11 @@ class Conversation:
         await self._connection
         self.apis = dict(self._connection.broker_version_data.api_versions)
 
+    @property
+    def api_versions(self) -> Any:  # noqa: ANN401 -- kafka-python's messages are untyped
+        """The answer to ApiVersions."""
+        return self._connection.api_versions
+
     def version(self, request: type, lowest: int = 0) -> int | None:
         """Return the highest version of a request that both sides speak, None if there is none from `lowest` on."""
         offered = self.apis.get(request.API_KEY)  # type: ignore[attr-defined] # kafka-python makes its classes from JSON

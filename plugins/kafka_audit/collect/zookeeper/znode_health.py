@@ -1,13 +1,14 @@
 """What znodes tell of ZooKeeper's own health: who may write them, where notices heap up, which are close to too large."""
 
 import contextlib
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from kazoo.exceptions import NoAuthError, NoNodeError
 
 from kafka_audit.model.ensemble import NOTICES
-from kafka_audit.model.tables import ZookeeperNode
+from kafka_audit.model.tables import EnsembleServer, ZookeeperNode
 
 HEALTH = "access and size of znodes"
 GUARDED = (
@@ -22,6 +23,9 @@ LISTED = ("/config", "/consumers")
 MOST_LISTED = 200
 LARGEST = 3
 _LETTERS = ((4, "c"), (1, "r"), (2, "w"), (8, "d"), (16, "a"))
+_ENSEMBLE = "/zookeeper/config"  # at the root, whatever the chroot
+_SERVER = re.compile(r"server\.(\d{1,10})=(\[[^\s\]]{1,255}\]|[^\s:;|\[]{1,255}):([^\s;]{1,1000})(?:;\S{0,255})?")
+_MOST_SERVERS = 100
 _PER_NAME = 4  # bytes that ZooKeeper's answer takes for a name's length
 
 
@@ -55,6 +59,30 @@ def read_znode_health(client: Any, sample: int, left: Callable[[], float]) -> It
                 yield _named(path, sample, stat.numChildren)
             told = (f"{path}/{name}" for name in sorted(names)[:MOST_LISTED])
             yield from (_named(child, sample) for child in told if child not in (*GUARDED, *NOTICES))
+
+
+def read_ensemble(client: Any, sample: int, left: Callable[[], float]) -> Iterator[EnsembleServer]:  # noqa: ANN401 -- see above
+    """Yield the servers of the ensemble; none of a standalone server, before ZooKeeper 3.5, and where it may not be read.
+
+    Raises what kazoo raises where the session is lost.
+    """
+    chroot, client.chroot = client.chroot, ""
+    try:
+        answer = client.get_async(_ENSEMBLE)
+    finally:
+        client.chroot = chroot
+    with contextlib.suppress(NoNodeError, NoAuthError):
+        data, _ = answer.get(timeout=left())
+        yield from parse_ensemble(data.decode(errors="replace"), sample)
+
+
+def parse_ensemble(text: str, sample: int) -> Iterator[EnsembleServer]:
+    """Yield the servers of a configuration as ZooKeeper writes it: server.1=host:2888:3888:participant;0.0.0.0:2181."""
+    lines = filter(None, (_SERVER.fullmatch(line.strip()) for line in text.splitlines()))
+    found = {int(match[1]): match for match in lines}
+    for number, match in sorted(found.items())[:_MOST_SERVERS]:
+        votes = not match[3].lower().endswith(":observer")
+        yield EnsembleServer(sample=sample, server_id=number, host=match[2].strip("[]"), votes=votes)
 
 
 def _named(path: str, sample: int, children: int = 0) -> ZookeeperNode:

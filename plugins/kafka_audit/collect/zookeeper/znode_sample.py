@@ -128,6 +128,7 @@ class ZnodeSample:
         sample, lists = self._asking.sample, {TOPICS: self._found.topics.names}
         nodes = znode_health.read_znode_health(self._session.client, sample, self._left)
         self._health = [*nodes, *znode_health.largest(self._sizes, lists, sample)]
+        self._health += znode_health.read_ensemble(self._session.client, sample, self._left)
 
     def _sync(self) -> int:
         """Let a follower catch up with the leader, so that it is not older than the brokers; return the last zxid seen."""

@@ -7,8 +7,8 @@ from kafka_audit.cluster.reads import addresses_of
 from kafka_audit.incidents.causes.rule import Case
 from kafka_audit.model.advertised_listeners import parts
 from kafka_audit.model.finding import Step
-from kafka_audit.model.tables import SourceRead
-from kafka_audit.model.text import clean, listing, word
+from kafka_audit.model.tables import EligibleReplicas, SourceRead
+from kafka_audit.model.text import brokers, clean, listing, word
 
 
 def connect_commands(endpoints: tuple[AdvertisedEndpoint, ...], limit: int = 10) -> tuple[str, ...]:
@@ -77,5 +77,8 @@ def last_in_sync(case: Case, them: str) -> tuple[Step, ...]:
         "See which brokers hold every acknowledged record. With eligible leader replicas (Kafka 4.0 and later) a broker in `Elr` "
         "does, although the ISR does not list it: start it first."
     )
+    eligible = {broker for row in case.view.newest(EligibleReplicas) for broker in row.eligible}
+    if eligible:
+        text += f" Here: {brokers(eligible)}."
     command = "kafka-topics.sh --bootstrap-server <broker>:9092 --describe --unavailable-partitions"
     return (Step(kind="see", text=text, commands=(command,)), *steps)

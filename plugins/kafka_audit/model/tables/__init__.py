@@ -30,17 +30,26 @@ from kafka_audit.model.tables.registry import (
 )
 from kafka_audit.model.tables.row import Row
 from kafka_audit.model.tables.security import Acl, AclHolder, BrokerProperty, PropertyLogin
-from kafka_audit.model.tables.storage import GroupMember, LeadershipAnswer, LeadershipAsked, LogDir, LogDirReplica
+from kafka_audit.model.tables.storage import (
+    EligibleReplicas,
+    GroupMember,
+    LeadershipAnswer,
+    LeadershipAsked,
+    LogDir,
+    LogDirReplica,
+    OldTransaction,
+)
 from kafka_audit.model.tables.views import (
     BrokerApi,
     BrokerConfig,
+    BrokerFeature,
     BrokerView,
     Reassignment,
     ViewBroker,
     ViewPartition,
     ViewTopic,
 )
-from kafka_audit.model.tables.zookeeper import ZookeeperMember, ZookeeperNode
+from kafka_audit.model.tables.zookeeper import EnsembleServer, ZookeeperMember, ZookeeperNode
 
 __all__ = [
     "BOOTSTRAP",
@@ -51,6 +60,7 @@ __all__ = [
     "AclHolder",
     "BrokerApi",
     "BrokerConfig",
+    "BrokerFeature",
     "BrokerIdentity",
     "BrokerProperty",
     "BrokerView",
@@ -59,6 +69,8 @@ __all__ = [
     "Columns",
     "ControllerProbe",
     "DynamicConfig",
+    "EligibleReplicas",
+    "EnsembleServer",
     "FencedBroker",
     "GroupMember",
     "LeadershipAnswer",
@@ -67,6 +79,7 @@ __all__ = [
     "LogDirReplica",
     "LogLine",
     "Migration",
+    "OldTransaction",
     "PlannedNode",
     "Probe",
     "PropertyLogin",
@@ -113,6 +126,7 @@ TABLES: tuple[type[Row], ...] = (
     BrokerIdentity,
     BrokerConfig,
     BrokerApi,
+    BrokerFeature,
     TopicConfig,
     Reassignment,
     Probe,
@@ -125,11 +139,14 @@ TABLES: tuple[type[Row], ...] = (
     ScramUser,
     LogDir,
     LeadershipAsked,
+    OldTransaction,
+    EligibleReplicas,
     GroupMember,
     BrokerProperty,
     PropertyLogin,
     LogLine,
     ZookeeperMember,
+    EnsembleServer,
     ZookeeperNode,
     QuorumView,
     QuorumReplica,

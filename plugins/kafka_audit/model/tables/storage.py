@@ -63,6 +63,36 @@ class LeadershipAnswer(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
+class OldTransaction(Row):
+    """A partition whose oldest open transaction began longer ago than transaction.max.timeout.ms, by the offsets of its leader.
+
+    Only asked where the topic of transactions exists; partitions with younger transactions have no row.
+    """
+
+    sample: int
+    observer: str  # the leader
+    broker_id: int
+    topic: str
+    partition: int
+    stable_offset: int  # the last stable offset: the first record of that transaction; read_committed stops there
+    end_offset: int  # the high watermark
+    older_than_ms: int  # the record at the stable offset has a timestamp that is older than this
+
+
+@dataclass(frozen=True, kw_only=True)
+class EligibleReplicas(Row):
+    """A partition without a leader, as DescribeTopicPartitions (Kafka 3.8 on) reports it; asked of one broker of KRaft."""
+
+    sample: int
+    observer: str
+    topic: str
+    partition: int
+    isr: tuple[int, ...]
+    eligible: tuple[int, ...]  # the ELR: out of the ISR, and with every acknowledged record (KIP-966); sorted
+    last_known: tuple[int, ...]  # LastKnownElr: members before they started without their data; sorted
+
+
+@dataclass(frozen=True, kw_only=True)
 class GroupMember(Row):
     """A member of a consumer group, as the group's coordinator tells; only asked for while replicas are offline."""
 

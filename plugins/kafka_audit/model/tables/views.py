@@ -87,6 +87,19 @@ class BrokerApi(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
+class BrokerFeature(Row):
+    """One feature from ApiVersions (version 3 on), e.g. metadata.version: levels that a broker supports, and the cluster's."""
+
+    observer: str
+    broker_id: int
+    feature: str
+    min_supported: int | None  # None: the broker does not support it, or 0 (below version 4 of ApiVersions)
+    max_supported: int | None
+    finalized: int | None  # None: it is not finalized
+    finalized_epoch: int | None  # of the metadata that the broker has it from; None where it knows none
+
+
+@dataclass(frozen=True, kw_only=True)
 class Reassignment(Row):
     """A reassignment under way, by ListPartitionReassignments; ZooKeeper: the topic's znode, /admin/reassign_partitions."""
 

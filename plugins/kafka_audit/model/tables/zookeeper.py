@@ -24,6 +24,16 @@ class ZookeeperMember(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
+class EnsembleServer(Row):
+    """One server of the ensemble by /zookeeper/config (ZooKeeper 3.5 on), named in the connection string or not."""
+
+    sample: int
+    server_id: int
+    host: str  # where the servers of the ensemble reach it
+    votes: bool  # participant, and not observer
+
+
+@dataclass(frozen=True, kw_only=True)
 class ZookeeperNode(Row):
     """A znode of Kafka's that everything hangs on or where notices heap up, the largest, and what /config and /consumers hold."""
 

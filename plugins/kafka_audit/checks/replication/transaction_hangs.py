@@ -1,0 +1,99 @@
+"""KA614."""
+
+from collections.abc import Iterator
+
+from kafka_audit.checks import check
+from kafka_audit.checks.gaps import nothing_asked
+from kafka_audit.cluster.broker_reads import BrokerReads
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.differences.tables import InternalTopic
+from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
+from kafka_audit.model.tables import BrokerConfig, OldTransaction, RegisteredPartition, RegisteredTopic
+
+_READ, _TOPIC = "read_committed offsets", "__transaction_state"
+_TWO_PHASE = "transaction.two.phase.commit.enable"
+
+
+@check(
+    code="KA614",
+    severity=Severity.HIGH,
+    needs=(OldTransaction, RegisteredTopic, RegisteredPartition, BrokerConfig),
+    parts=("topics",),
+    says={
+        Status.FAIL: "{partition} has a transaction that never ended: read_committed consumers stop at offset {stable} of {end}; "
+        "it is open for more than {minutes} minutes",
+        Status.PASS: "No partition that broker {broker} leads has a transaction that is open for too long",
+        Status.UNKNOWN: "Cannot determine whether partitions of {who} have transactions that never ended ({error})",
+        Status.NOT_APPLICABLE: "No transactions: {reason}",
+    },
+)
+def transaction_hangs(view: ClusterView) -> Iterator[Judgement]:
+    """A transaction is open for longer than any transaction may be.
+
+    ## Why it matters
+    Consumers with `isolation.level=read_committed`, Kafka Streams among them, stop at the first record of an open transaction
+    and wait. The coordinator aborts a transaction at its time-out; one that the coordinator does not know stays open until an
+    operator ends it. Producers and other consumers see no error, and the log cleaner does not pass that offset.
+
+    ## Fails when
+    The last stable offset of a partition is below its high watermark, and the record there is older than the brokers'
+    `transaction.max.timeout.ms` (15 minutes by default) and a minute more. Inferred, because producers set the timestamps of
+    records; measured if the stable offset was the same in the previous audit, as long ago. Suspected if the brokers allow
+    transactions without a time-out (`transaction.two.phase.commit.enable`).
+
+    ## Not known when
+    ListOffsets was not answered by the leader: it requires Describe on the topics.
+
+    ## Passes only when
+    The broker was read for all partitions that it leads. The check does not apply if the topic `__transaction_state` does not
+    exist: no producer has begun a transaction.
+
+    ## What to do
+    Find the producer, with the tool of Kafka 3.0 or later and brokers of 2.8 or later: `kafka-transactions.sh
+    --bootstrap-server <broker>:9092 find-hanging --broker-id {broker}`, and `kafka-transactions.sh --bootstrap-server
+    <broker>:9092 describe-producers --topic {topic} --partition {number}`, which needs Read on the topic.
+
+    An abort discards the records of that transaction: read_committed consumers never see them. Make sure that the producer has
+    stopped. Then run `kafka-transactions.sh --bootstrap-server <broker>:9092 abort --topic {topic} --partition {number}
+    --start-offset {stable}`. Kafka 3.6 and later verify that a transaction is known before they write to a partition
+    (KAFKA-14402), so an upgrade prevents most of them.
+
+    ## References
+    KIP-664 (detect and abort hanging transactions), KIP-890.
+    """
+    if not any(row.topic == _TOPIC for row in view.differences.of(InternalTopic)):
+        yield view.judge("KA614", "cluster", Status.NOT_APPLICABLE, reason=f"no topic {_TOPIC} was found")
+        return
+    reads = BrokerReads(view.last_reads, _READ)
+    yield from nothing_asked(view, "KA614", reads)
+    rows = view.newest(OldTransaction)
+    for row in rows:
+        yield _failure(view, row)
+    for broker in reads.brokers:
+        words = {"broker": broker, "who": f"broker {broker}"}
+        gap = reads.gap(broker)
+        if gap is not None:
+            yield view.judge("KA614", f"broker/{broker}", Status.UNKNOWN, {**words, **gap})
+        elif not any(row.broker_id == broker for row in rows):
+            yield view.judge("KA614", f"broker/{broker}", Status.PASS, words)
+
+
+def _failure(view: ClusterView, row: OldTransaction) -> Judgement:
+    place = (row.topic, row.partition, row.stable_offset)
+    earlier = any((one.topic, one.partition, one.stable_offset) == place for one in view.earlier(OldTransaction))
+    confidence = Confidence.MEASURED if earlier else Confidence.INFERRED
+    if any(view.settings.get(broker, _TWO_PHASE).value == "true" for broker in view.settings.brokers):
+        confidence = Confidence.SUSPECTED
+    return view.judge(
+        "KA614",
+        f"topic/{row.topic}/partition/{row.partition}",
+        Status.FAIL,
+        confidence=confidence,
+        partition=f"{row.topic}-{row.partition}",
+        topic=row.topic,
+        number=row.partition,
+        broker=row.broker_id,
+        stable=row.stable_offset,
+        end=row.end_offset,
+        minutes=row.older_than_ms // 60_000,
+    )

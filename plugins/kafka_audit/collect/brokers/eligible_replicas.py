@@ -1,0 +1,69 @@
+"""Who may lead partitions that have no leader: eligible leader replicas by DescribeTopicPartitions (KIP-966)."""
+
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from kafka.protocol.admin import DescribeTopicPartitionsRequest
+
+from kafka_audit.collect.brokers import answers
+from kafka_audit.collect.connections.conversation import Conversation, demand
+from kafka_audit.collect.rows.source_reads import Asking, ReadError, any_answer
+from kafka_audit.model.tables import EligibleReplicas, Row
+
+ELIGIBLE = "DescribeTopicPartitions"
+MOST_TOPICS = 100
+"""Topics that are asked about: an outage of all of them needs no list of each."""
+
+_PAGES = 20
+_GONE, _NO_LEADER = 3, -1
+_NEEDS = {"TOPIC_AUTHORIZATION_FAILED": "Describe on Topic '*'"}
+
+
+def read_eligible_replicas(talk: Conversation, asking: Asking, topics: Sequence[str]) -> list[Row]:
+    """Return the partitions of topics that have no leader, and how the read ended; nothing where the broker has no such API."""
+    version = talk.version(DescribeTopicPartitionsRequest)
+    if version is None:
+        return []
+    started = time.monotonic()
+    rows: list[Row] = []
+    try:
+        with any_answer():
+            for topic, partition in _partitions(talk, version, sorted(topics)[:MOST_TOPICS]):
+                if partition.leader_id == _NO_LEADER:
+                    talk.add_rows(1)
+                    rows.append(_row(asking, topic, partition))
+    except ReadError as error:
+        return [*rows, asking.failed(ELIGIBLE, error, started)]
+    return [*rows, asking.answered(ELIGIBLE, started)]
+
+
+def _partitions(talk: Conversation, version: int, topics: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    """Yield each partition behind its topic, a page at a time; raises ReadError for a topic that was refused."""
+    kind = DescribeTopicPartitionsRequest
+    cursor: Any = None
+    for _ in range(_PAGES):
+        wanted = [kind.TopicRequest(name=topic) for topic in topics]
+        answer = talk.ask(kind(version=version, topics=wanted, response_partition_limit=2000, cursor=cursor))
+        for topic in answers.each(answer.topics, "topics"):
+            if topic.error_code != _GONE:
+                demand(topic.error_code, None, _NEEDS)
+                for one in answers.each(topic.partitions, "partitions"):
+                    yield answers.checked_name(topic.name, "a topic"), one
+        after = answer.next_cursor
+        if after is None:
+            return
+        topics = [topic for topic in topics if topic >= after.topic_name]
+        cursor = kind.Cursor(topic_name=after.topic_name, partition_index=after.partition_index)
+
+
+def _row(asking: Asking, topic: str, one: Any) -> EligibleReplicas:  # noqa: ANN401 -- kafka-python's messages are untyped
+    return EligibleReplicas(
+        sample=asking.sample,
+        observer=asking.observer,
+        topic=topic,
+        partition=answers.at_least(0, one.partition_index, f"a partition of {topic}"),
+        isr=tuple(sorted(answers.each(one.isr_nodes, f"in-sync replicas of {topic}"))),
+        eligible=tuple(sorted(one.eligible_leader_replicas or ())),
+        last_known=tuple(sorted(one.last_known_elr or ())),
+    )

@@ -1,0 +1,96 @@
+"""Transactions that are open for too long, by ListOffsets of the partitions' leaders: nothing but Describe on topics is needed.
+
+The last stable offset is the first record of the oldest open transaction. It is asked for after the high watermark, so that it
+is below it only where a transaction is open. Then the first record that is young enough is asked for by its timestamp: if it lies
+behind the stable offset, or there is none, the transaction is older.
+"""
+
+import time
+from collections.abc import Sequence
+
+import numpy as np
+from kafka.protocol.consumer import ListOffsetsRequest
+
+from kafka_audit.collect.brokers import list_offsets
+from kafka_audit.collect.brokers.leader_questions import LeaderQuestion, LeaderQuestions
+from kafka_audit.collect.connections.conversation import Conversation
+from kafka_audit.collect.connections.protocol_types import WireError
+from kafka_audit.collect.connections.targets import Target
+from kafka_audit.collect.rows.columns import Ints
+from kafka_audit.collect.rows.source_reads import UNREADABLE, Asking, ReadError, any_answer
+from kafka_audit.model.tables import OldTransaction, Row
+
+COMMITTED = "read_committed offsets"
+PAGE = 2000
+"""Partitions of one request."""
+
+_SLACK_MS = 60_000
+"""After its time-out a transaction is aborted within seconds (transaction.abort.timed.out.transaction.cleanup.interval.ms)."""
+
+_DENIED = 29
+_MAY_DESCRIBE_TOPICS = "Describe on Topic '*'"
+
+
+class TransactionReads:
+    """Asks one leader, at the connection that is open."""
+
+    def __init__(self, talk: Conversation, target: Target, asking: Asking, longest_ms: int) -> None:
+        """Take the conversation, the broker it is with, whose reads these are, and how long a transaction may be open."""
+        self._talk = talk
+        self._target = target
+        self._asking = asking
+        self._older_ms = longest_ms + _SLACK_MS
+        version = talk.version(ListOffsetsRequest, list_offsets.COMMITTED_FROM) or list_offsets.COMMITTED_FROM
+        self._version = min(version, list_offsets.HIGHEST)
+
+    def rows(self, questions: LeaderQuestions) -> Sequence[Row]:
+        """Return the partitions with transactions that are too old, and how the read ended."""
+        led = questions.at(np.flatnonzero(questions.as_leader))
+        started = time.monotonic()
+        rows: list[Row] = []
+        refused = 0
+        try:
+            with any_answer():
+                for start in range(0, len(led), PAGE):
+                    page = led.part(start, start + PAGE)
+                    ends, denied = self._ask(page, list_offsets.LATEST)
+                    refused += denied
+                    stable, _ = self._ask(page, list_offsets.LATEST, committed=True)
+                    opened = np.flatnonzero((stable >= 0) & (ends > stable))
+                    rows += self._old(page.at(opened), stable[opened], ends[opened]) if len(opened) else ()
+        except ReadError as error:
+            return [*rows, self._asking.failed(COMMITTED, error, started)]
+        if refused:
+            words = f"refused for {refused} of {len(led)} partitions"
+            wanted = ReadError("TOPIC_AUTHORIZATION_FAILED", words, _MAY_DESCRIBE_TOPICS)
+            return [*rows, self._asking.failed(COMMITTED, wanted, started)]
+        return [*rows, self._asking.answered(COMMITTED, started)]
+
+    def _old(self, page: LeaderQuestions, stable: Ints, ends: Ints) -> Sequence[Row]:
+        since = round(time.time() * 1000) - self._older_ms
+        young, _ = self._ask(page, since, unknown=0)
+        found = np.flatnonzero((young < 0) | (young > stable)).tolist()
+        self._talk.add_rows(len(found))
+        return [self._row(page.one(place), int(stable[place]), int(ends[place])) for place in found]
+
+    def _row(self, question: LeaderQuestion, stable: int, end: int) -> OldTransaction:
+        return OldTransaction(
+            sample=self._asking.sample,
+            observer=self._target.observer,
+            broker_id=self._target.broker_id,
+            topic=question.topic,
+            partition=question.partition,
+            stable_offset=stable,
+            end_offset=end,
+            older_than_ms=self._older_ms,
+        )
+
+    def _ask(self, page: LeaderQuestions, timestamp: int, *, committed: bool = False, unknown: int = -1) -> tuple[Ints, int]:
+        """Return offsets, `unknown` where the leader gave an error, and how many were denied; raises ReadError."""
+        request = list_offsets.list_offsets_request(page, self._version, timestamp, committed=committed)
+        body: bytes = self._talk.ask(request)
+        try:
+            codes, offsets = list_offsets.offsets(body, self._version, page)
+        except WireError as error:
+            raise ReadError(UNREADABLE, str(error)) from error
+        return np.where(codes == 0, offsets, unknown), int(np.count_nonzero(codes == _DENIED))

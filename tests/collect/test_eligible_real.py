@@ -1,0 +1,41 @@
+"""Partitions without a leader in a cluster with eligible leader replicas (KIP-966), as a snapshot of 4.3.0 tells them."""
+
+import time
+
+import pytest
+
+from collect.test_collect_real import Audited
+from testbed import Bed
+from testbed.topics import configure_topic
+
+pytestmark = [pytest.mark.bed, pytest.mark.scenario]
+
+
+class Eligible(Audited):
+    def __init__(self, bed):
+        self.bed = bed
+        self.cluster = bed.kraft("4.3.0", controllers=1)
+        self.cluster.create_topic("pair", {0: [1, 2]})
+        self.cluster.create_topic("orders", {0: [0, 1, 2]})
+        configure_topic(self.cluster, "pair", {"min.insync.replicas": "2"})
+        self.cluster.await_settled()
+
+    def look(self):
+        return self.snapshot(zookeeper=None, bootstrap=[self.cluster.brokers[0].address])
+
+
+def test_an_eligible_replica_of_a_leaderless_partition_is_named(tmp_path):
+    with Bed(tmp_path / "bed", keep_logs=tmp_path / "logs") as bed:
+        audited = Eligible(bed)
+        whole = audited.look()
+        assert whole.of("EligibleReplicas") == []
+        levels = {row["feature"]: (row["finalized"], row["max_supported"]) for row in whole.of("BrokerFeature")}
+        assert levels["metadata.version"] == (30, 30)
+        assert levels["eligible.leader.replicas.version"] == (1, 1)
+        for broker in (2, 1):
+            audited.cluster.brokers[broker].stop(hard=True)
+            time.sleep(15)  # until the controllers have fenced it
+        (row,) = audited.look().of("EligibleReplicas")
+        assert (row["topic"], row["partition"]) == ("pair", 0)
+        assert row["isr"] == []
+        assert set(row["eligible"]) == {1, 2}

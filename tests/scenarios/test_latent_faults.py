@@ -1,0 +1,71 @@
+"""Faults of a KRaft cluster that few clients notice yet: found, and gone after what the report advises."""
+
+import pytest
+
+from scenarios.audits import Audits, failing, finding_of
+from scenarios.record import record
+from testbed import Bed
+from testbed.topics import await_reassigned, configure_topic, hang_transaction, reassign
+
+pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
+
+TOPIC = {0: [0, 1, 2], 1: [1, 2, 0], 2: [2, 0, 1]}
+CONTROLLER = "200@10.99.0.210:9093"
+SETTINGS = {"transaction.partition.verification.enable": "false", "transaction.state.log.replication.factor": "3"}
+OTHERS = {"controller.quorum.voters": f"{CONTROLLER},201@10.99.0.211:9093"}
+UNCLEAN = "unclean.leader.election.enable"
+
+
+@pytest.fixture
+def parts(tmp_path):
+    with Bed(tmp_path / "bed", keep_logs=tmp_path / "logs") as bed:
+        cluster = bed.kraft("3.9.1", brokers=4, controllers=1, properties=SETTINGS, per_broker={0: OTHERS})
+        cluster.create_topic("orders", TOPIC)
+        cluster.await_settled()
+        yield bed, cluster, Audits(bed, cluster, tmp_path / "audits")
+
+
+def run(bed, cluster, main_class, *arguments):
+    """Run one of Kafka's tools as its script does."""
+    server = cluster.brokers[1].server
+    bed.worker.demand([*server.java(), main_class, "--bootstrap-server", cluster.brokers[1].address, *arguments])
+
+
+def test_latent_faults_are_found_and_their_remedies_heal(parts):
+    bed, cluster, audits = parts
+    configure_topic(cluster, "orders", {UNCLEAN: "true"})
+    hang_transaction(cluster, "orders", 1)
+    run(bed, cluster, "org.apache.kafka.tools.FeatureCommand", "downgrade", "--metadata", "3.8")
+
+    faulty = audits.by_command("far", "--all")
+    record("3.9.1", "KRaft", faulty.report)
+    codes = {
+        ("KA213", "broker/0"),
+        ("KA613", "cluster"),
+        ("KA614", "topic/orders/partition/1"),
+        ("KA711", "cluster"),
+        ("KA712", "cluster"),
+    }
+    assert codes <= failing(faulty.report), faulty.said
+    assert failing(faulty.report, at_least="HIGH") == {("KA213", "broker/0"), ("KA614", "topic/orders/partition/1")}
+    assert finding_of(faulty.report, "KA613", "cluster")["evidence"]["empty"] == [3]
+    features = finding_of(faulty.report, "KA712", "cluster")
+    assert (features["evidence"]["finalized"], features["evidence"]["supported"]) == ("3.8", "3.9")
+    assert "upgrade --metadata 3.9" in features["remediation"]
+    hanging = finding_of(faulty.report, "KA614", "topic/orders/partition/1")
+    assert "abort --topic orders --partition 1 --start-offset 0`" in hanging["remediation"]
+
+    abort = ("abort", "--topic", "orders", "--partition", "1", "--start-offset", "0")
+    run(bed, cluster, "org.apache.kafka.tools.TransactionsCommand", *abort)
+    run(bed, cluster, "org.apache.kafka.tools.FeatureCommand", "upgrade", "--metadata", "3.9")
+    topic = ("--alter", "--entity-type", "topics", "--entity-name", "orders", "--delete-config", UNCLEAN)
+    run(bed, cluster, "kafka.admin.ConfigCommand", *topic)
+    reassign(cluster, "orders", 0, [0, 1, 3])
+    await_reassigned(cluster)
+    cluster.brokers[0].restart({"controller.quorum.voters": CONTROLLER})
+    cluster.await_settled()
+
+    healed = audits.by_command("far", "--all")
+    record("3.9.1", "KRaft", healed.report)
+    assert healed.code == 0, healed.said
+    assert {code for code, _ in codes}.isdisjoint(code for code, _ in failing(healed.report)), healed.said
