@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from testbed.servers import Server
 
 LOOK_SECONDS = 0.1
+HANG_SECONDS = 60  # past a command's own deadline
+LONGEST_SECONDS = 240  # that a command without a deadline waits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +80,7 @@ class Clients:
         Raises:
             BedError: the deadline passed, or a watched server ended; carries its last log lines.
         """
-        script = ["zookeeper_client.py", command, self.connect, str(seconds)]
+        script = _script("zookeeper_client.py", command, self.connect, str(seconds), seconds=seconds + HANG_SECONDS)
         return self._run(script, {"options": self.options, "arguments": arguments}, watched)
 
     def await_ports(self, addresses: Mapping[int, str], *, seconds: float, watched: Sequence[Server] = ()) -> None:
@@ -88,11 +90,12 @@ class Clients:
             BedError: the deadline passed, or a watched server ended; carries its last log lines.
         """
         arguments = {"addresses": list(addresses.values()), "seconds": seconds}
-        self._run(["broker_client.py", "ports"], {"options": {}, "arguments": arguments}, watched)
+        script = _script("broker_client.py", "ports", seconds=seconds + HANG_SECONDS)
+        self._run(script, {"options": {}, "arguments": arguments}, watched)
 
     def _run(self, script: Sequence[str], told: Mapping[str, object], watched: Sequence[Server]) -> Any:  # noqa: ANN401 - JSON
         process = self.worker.popen(
-            [sys.executable, "-P", str(HERE / script[0]), *script[1:]],
+            script,
             cwd=self.folder,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -114,7 +117,7 @@ class Clients:
                     raise dead.failed(message) from None
         if process.returncode:
             tails = "".join(f"\n{server.tail()}" for server in watched)
-            lines = complaint.strip().splitlines() or [f"{script[1]} failed"]
+            lines = complaint.strip().splitlines() or [f"{script[5]} failed"]
             message = f"{lines[-1]}; logs in {self.folder}{tails}"
             raise BedError(message)
         return json.loads(answer)
@@ -170,4 +173,10 @@ class Clients:
         script: str = "broker_client.py",
     ) -> Any:  # noqa: ANN401 - JSON
         told = json.dumps({"options": options or {}, "arguments": arguments})
-        return json.loads(self.worker.demand([sys.executable, "-P", str(HERE / script), command], cwd=self.folder, input=told))
+        started = _script(script, command, seconds=LONGEST_SECONDS)
+        return json.loads(self.worker.demand(started, cwd=self.folder, input=told))
+
+
+def _script(name: str, *arguments: str, seconds: float) -> list[str]:
+    """Return the command that runs a script of this folder, and prints where it hangs after some seconds."""
+    return [sys.executable, "-P", str(HERE / "script.py"), str(seconds), str(HERE / name), *arguments]

@@ -125,7 +125,7 @@ class Hosts:
                 f"addr add {self.worker.address}/{NETWORK.prefixlen} dev {BRIDGE}",
                 f"link set {BRIDGE} up",
             )
-        except BaseException:
+        except BaseException:  # no namespace is left behind; raised on
             self.close()
             raise
 

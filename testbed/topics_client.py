@@ -6,7 +6,6 @@ Run as a script inside the worker host. Standard input is a JSON object of ``opt
 
 from __future__ import annotations
 
-import faulthandler
 import json
 import logging
 import sys
@@ -24,7 +23,7 @@ from kafka.protocol.admin import (
 from kafka.protocol.producer import ProduceRequest
 from kafka.record import MemoryRecordsBuilder
 
-from testbed.broker_client import HANG_SECONDS, REQUEST_MS, send
+from testbed.broker_client import REQUEST_MS, send
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -113,7 +112,6 @@ COMMANDS: dict[str, Callable[..., object]] = {
 def main() -> None:
     """Run one command."""
     logging.disable(logging.CRITICAL)
-    faulthandler.dump_traceback_later(HANG_SECONDS, exit=True)
     told = json.load(sys.stdin)
     sys.stdout.write(json.dumps(COMMANDS[sys.argv[1]](told["options"], **told["arguments"])))
 

@@ -27,7 +27,7 @@ from kafka_audit.differences import scratch
 from kafka_audit.model.tables import SnapshotInfo
 from kafka_audit.store import Store
 
-pytestmark = [pytest.mark.spark, pytest.mark.scenario]
+pytestmark = [pytest.mark.spark, pytest.mark.scenario, pytest.mark.timeout(0)]  # as long as there are kills
 
 STEPS = Path(__file__).with_name("kill_steps.py")
 PLUGINS = Path(audit.__file__).parents[1]

@@ -77,7 +77,7 @@ class Failures:
             yield
         except (StoreError, OSError):
             raise
-        except Exception as error:
+        except Exception as error:  # a bug on one snapshot must not take the others' reports: it is logged and kept as its reason
             if not self._isolate:
                 raise
             log.exception("%s comes to no report", snapshot_id)

@@ -46,7 +46,7 @@ def _named(view: ClusterView, check: Check) -> Iterator[None]:
     """Note the check's code on whatever is raised inside."""
     try:
         yield
-    except Exception as error:
+    except Exception as error:  # whatever a check raises is raised on
         error.add_note(f"raised by check {check.code} ({check.family}/{check.name}) on snapshot {view.snapshot_id}")
         raise
 

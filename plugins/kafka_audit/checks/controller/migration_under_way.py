@@ -82,7 +82,7 @@ def migration_under_way(view: ClusterView) -> Iterator[Judgement]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Sides:
+class _MigrationSides:
     """Brokers by their side of the migration."""
 
     ready: frozenset[int]  # use ZooKeeper, and may migrate
@@ -90,14 +90,14 @@ class _Sides:
     without: frozenset[int]
 
 
-def _sides(view: ClusterView) -> _Sides:
+def _sides(view: ClusterView) -> _MigrationSides:
     asked = frozenset(api.broker_id for api in view.of(BrokerApi) if api.broker_id >= 0)
     without = frozenset(api.broker_id for api in view.of(BrokerApi) if api.api_key == _QUORUM_API and api.broker_id >= 0)
     ready = frozenset(one.broker_id for one in view.of(BrokerConfig) if (one.key, one.value) == (_ENABLE, "true"))
-    return _Sides(ready=ready - without, left=asked - without, without=without)
+    return _MigrationSides(ready=ready - without, left=asked - without, without=without)
 
 
-def _phase(view: ClusterView, row: Migration, sides: _Sides) -> tuple[str, str]:
+def _phase(view: ClusterView, row: Migration, sides: _MigrationSides) -> tuple[str, str]:
     ready, left, without = sides.ready, sides.left, sides.without
     claim, epoch = row.kraft_controller_id, row.kraft_controller_epoch
     leader = view.quorum.now.newest

@@ -101,7 +101,7 @@ class Conversation:
             with way.attempt(seconds), _unlogged(), as_read_error(way):
                 self._manager.take(self._resolved())
                 self._manager.run(self._connect)
-        except BaseException:
+        except BaseException:  # `with` does not call __exit__ for it; raised on
             self.__exit__(None, None, None)
             raise
         return self

@@ -91,7 +91,7 @@ def any_answer(*known: type[Exception]) -> Iterator[None]:
     """
     try:
         yield
-    except Exception as error:
+    except Exception as error:  # any bug of a reader becomes a failed row and a line of the log
         if isinstance(error, (ReadError, AuditError, *known)):
             raise
         raise unexpected_failure(error) from None
