@@ -19,12 +19,10 @@ from hostile_parties.broker import HostileBroker
 from hostile_parties.cluster import HostileCluster
 from hostile_parties.party import announce, hang
 from hostile_parties.zookeeper import HostileZookeeper, kafka_tree, registration
-from kafka_audit.collect.brokers import broker_view
 from kafka_audit.collect.brokers.acls import AclBook
 from kafka_audit.collect.brokers.broker_view import BrokerAsker
 from kafka_audit.collect.brokers.consumer_groups import GroupReads
 from kafka_audit.collect.brokers.metadata import MetadataError, weight
-from kafka_audit.collect.brokers.privileged_reads import ProtectedReads
 from kafka_audit.collect.brokers.views import ViewBook
 from kafka_audit.collect.connections import priorities
 from kafka_audit.collect.connections.budget import GRACE_S, OVER_LIMIT, Budget
@@ -155,7 +153,7 @@ def test_more_topics_than_a_cluster_has_are_not_decoded():
         book.add(body, 1, None, Budget(cluster))
     assert time.monotonic() - started < 0.5
     assert "limits.rows" in caught.value.needs
-    assert book._known[1].entries == {}, "nothing is kept of it"
+    assert book._known[1].by_head == {}, "nothing is kept of it"
 
 
 def test_eight_answers_that_differ_share_one_total():
@@ -490,11 +488,15 @@ def futures(count):
     return {"/data": (0, {"a-topic": range(fakes.FUTURE, fakes.FUTURE + count)})}
 
 
+def settings(count):
+    return {f"k{number}": ("v", False) for number in range(count)}
+
+
 @pytest.mark.parametrize(
     ("operation", "plant"),
     [
         ("DescribeLogDirs", lambda one: setattr(one, "log_dirs", futures(2001))),
-        ("DescribeConfigs BROKER", lambda one: one.configs.update({f"k{number}": ("v", False) for number in range(2001)})),
+        ("DescribeConfigs BROKER", lambda one: one.configs.update(settings(2001))),
         (
             "DescribeAcls",
             lambda one: one.__dict__.update(
@@ -574,24 +576,23 @@ def test_settings_of_a_thousand_brokers_fit_beside_the_largest_views():
     budget.add_rows(100_000)
 
 
-def test_large_answers_are_objects_a_few_at_a_time(monkeypatch):
-    """Of three brokers with 3.3 MB of log directories each an audit grew by 578 MB; with 32 of them at a time it has no end."""
+def test_large_answers_are_objects_a_few_at_a_time():
+    """Three answers of 3.3 MB each made an audit grow by 578 MB; with 32 of them at a time it has no end."""
     most = []
 
-    class Counted(ProtectedReads):
-        def _log_dirs(self):
-            rows = super()._log_dirs()
-            most.append(self._talk.budget._shared.large)
+    class Counted(BrokerAsker):
+        def _configs(self, talk, target):
+            rows = super()._configs(talk, target)
+            most.append(talk.budget._shared.large)
             time.sleep(0.1)
             return rows
 
-    monkeypatch.setattr(broker_view, "ProtectedReads", Counted)
     with HostileCluster(brokers=4) as parties:
         for broker in parties.brokers:
-            broker.log_dirs = futures(4000)
+            broker.configs.update(settings(9000))
         budget = Budget(Cluster(name="c"))
         options = ClientOptions(read_s=8.0, budget=budget)
-        askers = [BrokerAsker([target((one.host, one.port), one.id)], 1, options, ViewBook()) for one in parties.brokers]
+        askers = [Counted([target((one.host, one.port), one.id)], 1, options, ViewBook()) for one in parties.brokers]
         threads = [threading.Thread(target=one.ask) for one in askers]
         for thread in threads:
             thread.start()
@@ -604,7 +605,7 @@ def test_large_answers_are_objects_a_few_at_a_time(monkeypatch):
 
 def test_a_broker_that_hangs_after_a_large_answer_holds_up_no_other():
     with HostileBroker(0) as broker:
-        broker.log_dirs = futures(4000)
+        broker.configs.update(settings(9000))
         broker.script[29] = hang
         budget = Budget(Cluster(name="c"))
         options = ClientOptions(read_s=0.3, budget=budget)

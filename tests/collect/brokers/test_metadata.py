@@ -2,13 +2,14 @@
 
 import base64
 import random
+from dataclasses import replace
 
 import pytest
 from kafka.protocol.metadata import MetadataResponse
 
 from collect.columns import read_topic, rows_of, topics_of
 from collect.fakes import metadata
-from kafka_audit.collect.brokers.metadata import VERSIONS, MetadataError, decode_metadata_answer, head, read_topics
+from kafka_audit.collect.brokers.metadata import NEW, VERSIONS, MetadataError, decode_metadata_answer, head, read_topics
 from kafka_audit.collect.brokers.views import ViewBook
 from kafka_audit.collect.rows.collected import Collected
 from kafka_audit.model.tables import ViewBroker, ViewPartition, ViewTopic
@@ -85,6 +86,34 @@ def test_topics_are_decoded_together_as_each_alone(version):
     assert topics_of(read_topics([], version)) == []
 
 
+@pytest.mark.parametrize("version", [9, 12])
+@pytest.mark.parametrize("odd", ["isr_nodes", "replica_nodes", "offline_replicas", None])
+def test_partitions_whose_lists_differ_in_length_are_told_apart(version, odd):
+    """Those of equal lengths are passed over in one step."""
+    answer = metadata(version, BROKERS, {"orders": {number: (0, [0, 1]) for number in range(20)}, "x": {0: (1, [1])}})
+    partitions = answer.topics[0].partitions
+    for one in [partitions[7], partitions[-1]] if odd else []:
+        setattr(one, odd, [*getattr(one, odd), 2])
+    orders, last = decode_metadata_answer(bytes(answer.encode(version=version)), version).topics
+    assert read_topic(last, version).partitions[0].replicas == (1,)
+    names = {"isr_nodes": "isr", "replica_nodes": "replicas"}
+    for ours, theirs in zip(read_topic(orders, version).partitions, partitions, strict=True):
+        for name in ("isr_nodes", "replica_nodes", "offline_replicas"):
+            assert getattr(ours, names.get(name, name)) == tuple(getattr(theirs, name))
+
+
+def test_a_partition_with_a_tagged_field_is_passed_over_as_any():
+    answer = metadata(12, BROKERS, {"orders": {number: (0, [0, 1]) for number in range(3)}, "x": {0: (1, [1])}})
+    plain = bytes(answer.encode(version=12))
+    (raw, _) = decode_metadata_answer(plain, 12).topics
+    size = (len(raw) - raw.index(b"\4" + bytes(6)) - 1 - 5) // 3  # a partition, without what follows them
+    last = raw.index(b"\4" + bytes(6)) + 3 * size
+    tagged = raw[:last] + b"\1\5\2hi" + raw[last + 1 :]
+    body_with_tag = plain.replace(raw, tagged)
+    assert [topic == tagged for topic in decode_metadata_answer(body_with_tag, 12).topics] == [True, False]
+    assert read_topic(tagged, 12) == read_topic(raw, 12)
+
+
 @pytest.mark.parametrize("version", [1, 8, 12, 13])
 def test_bodies_that_end_early_are_an_error_of_ours(version):
     data = body(version, topics(1))
@@ -143,7 +172,7 @@ def test_orders_of_a_topic_beyond_those_that_are_kept_are_decoded_again_and_coun
     digests = {book.add(body(12, {"orders": shuffled(held["orders"], seed)}), 12).topics_digest for seed in range(12)}
     assert len(digests) == 1
     (kept,) = book._known[12].by_head.values()
-    assert len(kept) == len(book._known[12].entries) == 3
+    assert len(kept) == 3
     assert book.large(digests)[ViewPartition].num_rows == 5
 
 
@@ -203,14 +232,19 @@ def test_a_view_that_differs_in_one_topic_shares_the_others():
 
 @pytest.mark.parametrize("version", [7, 12])
 def test_known_topics_are_passed_over_and_read_the_same(version):
-    known = {}
+    known, seen = {}, []
     held = {**topics(6), "ab": {0: (0, [0])}, "abc": {0: (0, [0]), 1: (1, [1])}}
     for changed in (held, shuffled(held, 1), {**held, "ab": {0: (1, [0])}}, {**held, "abc": {0: (0, [0])}}, held):
         data = body(version, changed)
-        answer = decode_metadata_answer(data, version, known)
-        assert answer == decode_metadata_answer(data, version)
+        answer, whole = decode_metadata_answer(data, version, known), decode_metadata_answer(data, version)
+        assert replace(answer, numbers=(), topics=()) == replace(whole, numbers=(), topics=())
+        new = iter(answer.topics)
+        assert [next(new) if number == NEW else seen[number] for number in answer.numbers] == whole.topics
         for topic in answer.topics:
-            known[head(topic, version)] = (topic, *known.get(head(topic, version), ()))[:2]
+            orders = known.get(head(topic, version), ())
+            known[head(topic, version)] = ((topic, len(seen)), *orders)[:2]
+            seen.append(topic)
+    assert not answer.topics
 
 
 def test_an_empty_view_has_no_rows_and_a_digest():

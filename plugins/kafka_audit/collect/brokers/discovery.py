@@ -58,7 +58,7 @@ def _listed_by(
             if not version:
                 return ()
             most = MOST_LISTED * options.budget.limits.brokers
-            listed = decode_metadata_answer(talk.ask_metadata(version, topics=[]), version, most_brokers=most).brokers
+            listed = decode_metadata_answer(bytes(talk.ask_metadata(version, topics=[])), version, most_brokers=most).brokers
             return tuple(as_advertised(one, behind) for one in listed)
     except (ReadError, MetadataError):
         return ()

@@ -110,7 +110,7 @@ class LeadershipAsker:
     def _page(talk: Conversation, page: LeaderQuestions) -> Ints:
         """Ask about some partitions; return the error code of each. Raises ReadError."""
         version = min(talk.version(ListOffsetsRequest, list_offsets.LOWEST) or list_offsets.LOWEST, list_offsets.HIGHEST)
-        body: bytes = talk.ask(list_offsets.list_offsets_request(page, version))
+        body = bytes(talk.ask(list_offsets.list_offsets_request(page, version)))
         try:
             errors = list_offsets.errors(body, version, page)
         except WireError as error:

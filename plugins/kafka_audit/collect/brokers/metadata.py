@@ -34,8 +34,11 @@ ROW_BYTES = 64
 _CHECK_EACH = 1000
 
 Check = Callable[[int], None]
-Known = Mapping[bytes, tuple[bytes, ...]]
-"""Topics whose bytes were seen before, by `head`: the same content comes in several orders."""
+Known = Mapping[bytes, Sequence[tuple[bytes, int]]]
+"""Topics whose bytes were seen before, each with its number, by `head`: the same content comes in several orders."""
+
+NEW = -1
+"""Stands for the number of a topic that was not seen before."""
 
 
 def _anyhow(_count: int) -> None:
@@ -85,14 +88,25 @@ class ListedTopics:
 
 @dataclass(frozen=True, slots=True)
 class MetadataAnswer:
-    """A Metadata response whose topics are still bytes."""
+    """A Metadata response whose topics are still bytes.
+
+    Attributes:
+        version: of the response.
+        error: its error code.
+        brokers: in its order.
+        cluster_id: None where the version or the broker has none.
+        controller_id: -1 where the broker knows none.
+        numbers: of the topics that are known, `NEW` for others, in its order.
+        topics: those others.
+    """
 
     version: int
     error: int
     brokers: tuple[ListedBroker, ...]
     cluster_id: str | None
     controller_id: int
-    topics: tuple[bytes, ...]
+    numbers: Sequence[int]
+    topics: Sequence[bytes]
 
 
 class _TopicCursor(Cursor):
@@ -166,18 +180,14 @@ def _answer(cursor: _TopicCursor, known: Known, most_brokers: int, check: Check)
         msg = f"a cluster id of {len(cluster_id)} characters"
         raise WireError(msg)
     controller_id = cursor.int32()
-    topics = []
     count = cursor.length()
     check(count)
-    for number in range(count):
-        if number % _CHECK_EACH == 0:
-            check(0)
-        topics.append(_topic_bytes(cursor, known))
+    numbers, topics = _topic_bytes(cursor, count, known, check)
     if _CLUSTER_OPS[0] <= version <= _CLUSTER_OPS[1]:
         cursor.int32()
     error = cursor.int16() if version >= _TOP_ERROR else 0
     cursor.tags()
-    return MetadataAnswer(version, error, brokers, cluster_id, controller_id, tuple(topics))
+    return MetadataAnswer(version, error, brokers, cluster_id, controller_id, numbers, topics)
 
 
 def _demand_distinct(numbers: list[int], what: str) -> None:
@@ -212,17 +222,31 @@ def _topic_head(cursor: _TopicCursor) -> tuple[int, str, bytes]:
     return error, name, topic_id
 
 
-def _topic_bytes(cursor: _TopicCursor, known: Known) -> bytes:
-    data, start = cursor.data, cursor.at
+def _topic_bytes(cursor: _TopicCursor, count: int, known: Known, check: Check) -> tuple[list[int], list[bytes]]:
+    """Pass over the topics; return the numbers of all, and the bytes of those that are new."""
+    numbers: list[int] = []
+    new: list[bytes] = []
+    data, start, find, startswith = cursor.data, cursor.at, known.get, cursor.data.startswith
     # A name shorter than 127 bytes has a length of one byte, or of two before version 9; any other is not found here.
-    name_at = start + (3 if cursor.flexible else 4)
-    for same in known.get(data[start : name_at + data[name_at - 1] - (1 if cursor.flexible else 0)], ()):
-        if data.startswith(same, start):
-            cursor.at = start + len(same)
-            return same
-    _topic_head(cursor)
-    _skip_partitions(cursor)
-    return data[start : cursor.at]
+    before, less = (3, 1) if cursor.flexible else (4, 0)
+    for number in range(count):
+        if number % _CHECK_EACH == 0:
+            check(0)
+        name_at = start + before
+        for same, place in find(data[start : name_at + data[name_at - 1] - less], ()):
+            if startswith(same, start):
+                start += len(same)
+                numbers.append(place)
+                break
+        else:
+            cursor.at = start
+            _topic_head(cursor)
+            _skip_partitions(cursor)
+            new.append(data[start : cursor.at])
+            numbers.append(NEW)
+            start = cursor.at
+    cursor.at = start
+    return numbers, new
 
 
 def _skip_partitions(cursor: _TopicCursor, starts: list[int] | None = None) -> int:
@@ -243,6 +267,12 @@ def _skip_partitions(cursor: _TopicCursor, starts: list[int] | None = None) -> i
 def _skip_compact(cursor: _TopicCursor, count: int, fixed: int, arrays: int, starts: list[int] | None) -> None:
     """Pass over partitions of versions 9 on: the hot loop, so without calls where lengths are one byte, which they are."""
     data, at = cursor.data, cursor.at
+    common = _common_size(data, at, count, fixed, arrays) if count > 1 else 0
+    if common:
+        cursor.at = at + common * count
+        if starts is not None:
+            starts.extend(range(at, cursor.at, common))
+        return
     for _ in range(count):
         if starts is not None:
             starts.append(at)
@@ -262,6 +292,20 @@ def _skip_compact(cursor: _TopicCursor, count: int, fixed: int, arrays: int, sta
         else:
             at += 1
     cursor.at = at
+
+
+def _common_size(data: bytes, begin: int, count: int, fixed: int, arrays: int) -> int:
+    """Return how many bytes each of so many partitions takes; 0 where their arrays differ in length, or one has tags."""
+    at, bytes_of_lengths = begin + fixed, []
+    for _ in range(arrays):
+        length = data[at]
+        if length >= 0x80:  # noqa: PLR2004 -- the continuation bit
+            return 0
+        bytes_of_lengths.append((at, length))
+        at += 1 + 4 * length - (4 if length else 0)
+    size = at + 1 - begin
+    end = begin + size * count
+    return size if all(data[place:end:size].count(byte) == count for place, byte in (*bytes_of_lengths, (at, 0))) else 0
 
 
 def _skip_plain(cursor: _TopicCursor, count: int, fixed: int, arrays: int, starts: list[int] | None) -> None:

@@ -107,7 +107,7 @@ class ProtectedReads:
         version = min(self._talk.version(DescribeLogDirsRequest) or 0, log_dirs.HIGHEST)
         request = DescribeLogDirsRequest(version=version, topics=None)
         raw = RawRequest(request, DescribeLogDirsResponse, DescribeLogDirsRequest.API_KEY, version)
-        body: bytes = self._talk.ask(raw)
+        body = bytes(self._talk.ask(raw))
         try:
             answer = log_dirs.decode_log_dirs_answer(body, version)
         except WireError as error:
@@ -159,7 +159,7 @@ class ProtectedReads:
             operation=_ANY,
             permission_type=_ANY,
         )
-        body: bytes = self._talk.ask(RawRequest(request, DescribeAclsResponse, DescribeAclsRequest.API_KEY, version))
+        body = bytes(self._talk.ask(RawRequest(request, DescribeAclsResponse, DescribeAclsRequest.API_KEY, version)))
         try:
             found = book.add(body, version, self._talk.budget)
         except WireError as error:

@@ -17,8 +17,10 @@ import pyarrow.compute as pc
 
 from kafka_audit.collect.brokers.acls import AclBook
 from kafka_audit.collect.brokers.metadata import (
+    NEW,
     ListedBroker,
     ListedTopics,
+    MetadataAnswer,
     MetadataError,
     decode_metadata_answer,
     head,
@@ -75,7 +77,9 @@ class ViewBook:
         self._contents: set[str] = set()
         self._partitions: list[pa.Table] = []
 
-    def add(self, body: bytes, version: int, dialled: tuple[str, int] | None = None, budget: Budget | None = None) -> View:
+    def add(
+        self, body: bytes | memoryview, version: int, dialled: tuple[str, int] | None = None, budget: Budget | None = None
+    ) -> View:
         """Take the body of a Metadata response of that version; raises metadata.MetadataError, and ReadError over the budget.
 
         Args:
@@ -91,7 +95,7 @@ class ViewBook:
             raise out_of_time()
         try:
             if key not in self._bodies:
-                self._bodies[key] = self._read(body, version, self._behind if proxied else {}, budget)
+                self._bodies[key] = self._read(bytes(body), version, self._behind if proxied else {}, budget)
             return self._bodies[key]
         finally:
             self._lock.release()
@@ -136,7 +140,7 @@ class ViewBook:
         known = self._known[version]
         answer = decode_metadata_answer(body, version, known.by_head, most_brokers=most, check=check)
         brokers = tuple(sorted((as_advertised(one, behind) for one in answer.brokers), key=lambda one: one.broker_id))
-        entries = self._read_topics(answer.topics, version, budget)
+        entries = self._read_topics(answer, budget)
         topics_digest = self._list_digest(entries, version, budget)
         brokers_digest = _digest(brokers)
         if brokers_digest not in self._brokers:
@@ -153,44 +157,46 @@ class ViewBook:
             error=answer.error,
         )
 
-    def _read_topics(self, topics: Sequence[bytes], version: int, budget: Budget) -> Ints:
+    def _read_topics(self, answer: MetadataAnswer, budget: Budget) -> Ints:
         """Return the numbers of an answer's topics, those decoded that are not known yet; raises ReadError over the budget."""
-        known = self._known[version].entries
-        found = [known.get(data, -1) for data in topics]
-        batch: list[int] = []
+        topics, version = answer.topics, answer.version
+        found: list[int] = []
+        batch: list[bytes] = []
         rows = 0
-        for place in [place for place, entry in enumerate(found) if entry < 0]:
-            weighs = weight(topics[place], version)
+        for topic in topics:
+            weighs = weight(topic, version)
             if batch and rows + weighs > _BATCH:
-                self._decode(topics, batch, rows, version, budget, found)
+                found += self._decode(batch, rows, version, budget)
                 batch, rows = [], 0
-            batch.append(place)
+            batch.append(topic)
             rows += weighs
         if batch:
-            self._decode(topics, batch, rows, version, budget, found)
-        return np.array(found, np.int64)
+            found += self._decode(batch, rows, version, budget)
+        numbers = np.array(answer.numbers, np.int64)
+        numbers[numbers == NEW] = found
+        return numbers
 
-    def _decode(  # noqa: PLR0913, PLR0917 -- a part of the above
-        self, topics: Sequence[bytes], places: Sequence[int], rows: int, version: int, budget: Budget, found: list[int]
-    ) -> None:
-        """Decode some topics of an answer, keep those of a content that is new, and note the numbers of all."""
+    def _decode(self, pieces: Sequence[bytes], rows: int, version: int, budget: Budget) -> list[int]:
+        """Decode some topics of an answer, keep those of a content that is new, and return the numbers of all."""
         budget.demand_time()
         if rows > _BATCH:  # a single topic
             budget.demand_rows(rows)
-        pieces = [topics[place] for place in places]
         decoded = read_topics(pieces, version)
         fresh = {digest: place for place, digest in enumerate(decoded.digests) if digest not in self._contents}
         budget.add_rows(sum(weight(pieces[place], version) for place in fresh.values()))
         if fresh:
             self._partitions.append(_partitions(decoded, np.array([*fresh.values()], np.int64)))
             self._contents.update(fresh)
+        found = []
         listed = zip(decoded.names, decoded.topic_ids, decoded.digests, decoded.errors, strict=True)
-        for place, piece, entry in zip(places, pieces, listed, strict=True):
-            if entry not in self._listed:
-                self._listed[entry] = len(self._entries)
+        for piece, entry in zip(pieces, listed, strict=True):
+            number = self._listed.get(entry)
+            if number is None:
+                number = self._listed[entry] = len(self._entries)
                 self._entries.append(entry)
-            found[place] = self._listed[entry]
-            self._known[version].add(piece, found[place], version)
+            found.append(number)
+            self._known[version].add(piece, number, version)
+        return found
 
     def _list_digest(self, entries: Ints, version: int, budget: Budget) -> str:
         """Return the digest of a list of topics, which the book knows from then on; raises MetadataError and ReadError."""
@@ -209,22 +215,17 @@ class ViewBook:
 
 
 class _Known:
-    """Topics of answers of one version that were decoded before, by their bytes."""
+    """Topics of answers of one version that were decoded before, by how their bytes begin."""
 
     def __init__(self) -> None:
-        self.by_head: dict[bytes, tuple[bytes, ...]] = {}
-        self.entries: dict[bytes, int] = {}
+        self.by_head: dict[bytes, tuple[tuple[bytes, int], ...]] = {}
 
     def add(self, data: bytes, entry: int, version: int) -> None:
         """Know a topic again, in as many orders as are kept of each."""
-        if data in self.entries:  # listed twice in one answer
-            return
         begins = head(data, version)
-        orders = (data, *self.by_head.get(begins, ()))
-        self.by_head[begins] = orders[:_ORDERS]
-        self.entries[data] = entry
-        for one in orders[_ORDERS:]:
-            del self.entries[one]
+        orders = self.by_head.get(begins, ())
+        if (data, entry) not in orders:  # else listed twice in one answer
+            self.by_head[begins] = ((data, entry), *orders)[:_ORDERS]
 
 
 def _partitions(topics: ListedTopics, places: Ints) -> pa.Table:

@@ -49,44 +49,41 @@ LARGE_ANSWER = 64 * 1024
 """Bytes from which few answers are objects at a time."""
 
 _THROTTLED_BY_CLIENTS = (2, 0)  # the version of brokers from which clients do the waiting (KIP-219)
-_SMALL, _LARGE = 256 * 1024, 4 * _MIB
+_SMALL = 256 * 1024
 _AT_ONCE = 64 * 1024
 _MOST_AT_ONCE = _MIB  # then time-outs have their turn
+_TLS_RECORD = 16 * 1024  # bytes that TLS unpacks at a time
 
 Addresses = Sequence[tuple[int, tuple[Any, ...]]]
 """Address families and addresses, resolved and allowed."""
 
 
 class _Frame:
-    """An answer as it arrives: it grows with the bytes, whatever the header announced, and what it took is given back whole.
+    """An answer as it arrives: it takes memory as the bytes come, whatever the header announced, and gives it back whole.
 
-    Large ones lie in maps of their own: buffers that grow on many threads would leave the process several times as large.
+    A large one lies in a map of its own: buffers that grow on many threads would leave the process several times as large.
     """
 
-    def __init__(self) -> None:
-        self._parts: list[bytearray | mmap.mmap] = [bytearray()]
-        self._filled = 0  # of the last part, where that is a map
+    def __init__(self, announced: int) -> None:
+        """Take how many bytes will come at most."""
+        self._announced = announced
+        self._held: bytearray | mmap.mmap = bytearray()
         self._size = self._at = 0
 
     def __len__(self) -> int:
         return self._size
 
-    def write(self, data: bytes) -> None:
+    def write(self, data: bytes | memoryview) -> None:
         """Add bytes."""
+        begin = self._size
         self._size += len(data)
-        first, last = self._parts[0], self._parts[-1]
-        if isinstance(first, bytearray) and first is last and self._size <= _SMALL:
-            first += data
-            return
-        view = memoryview(data)
-        while view:
-            if isinstance(self._parts[-1], bytearray) or self._filled == _LARGE:
-                self._parts.append(mmap.mmap(-1, _LARGE))
-                self._filled = 0
-            part = view[: _LARGE - self._filled]
-            self._parts[-1][self._filled : self._filled + len(part)] = part
-            self._filled += len(part)
-            view = view[len(part) :]
+        if isinstance(self._held, bytearray):
+            if self._size <= _SMALL:
+                self._held += data
+                return
+            small, self._held = self._held, _map(self._announced)
+            self._held[:begin] = small
+        self._held[begin : self._size] = data
 
     def seek(self, at: int) -> None:
         """Go on reading there."""
@@ -100,13 +97,24 @@ class _Frame:
         """Return the next bytes, all that are left by default, fewer at the end."""
         start, stop = self._at, self._size if size is None else min(self._size, self._at + size)
         self._at = stop
-        found, begins = [], 0
-        for part in self._parts:
-            ends = min(self._size, begins + len(part))
-            if ends > start and begins < stop:
-                found.append(part[max(0, start - begins) : min(ends, stop) - begins])
-            begins = ends
-        return bytes(found[0]) if len(found) == 1 else b"".join(found)
+        return bytes(self._held[start:stop])
+
+    def rest(self) -> memoryview:
+        """Return all bytes that are left, without a copy; they stay as long as somebody holds this."""
+        start, self._at = self._at, self._size
+        return memoryview(self._held)[start : self._size]
+
+
+def _map(size: int) -> mmap.mmap:
+    """Return so much room; a page of it takes memory once it is written to."""
+    if not hasattr(mmap, "MAP_PRIVATE"):
+        return mmap.mmap(-1, size)
+    # Private: a shared one belongs to a file system in memory, whose pages cost twice the time.
+    found = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    if hasattr(mmap, "MADV_HUGEPAGE"):
+        with suppress(OSError):  # a kernel without them
+            found.madvise(mmap.MADV_HUGEPAGE)
+    return found
 
 
 class _FrameParser(KafkaProtocol):  # type: ignore[misc] # see above
@@ -121,7 +129,7 @@ class _FrameParser(KafkaProtocol):  # type: ignore[misc] # see above
         self._counted = 0
         self._large = False  # the last answer was, and may be objects still
 
-    def receive_bytes(self, data: bytes) -> list[tuple[int, Any]]:
+    def receive_bytes(self, data: bytes | memoryview) -> list[tuple[int, Any]]:
         """Take bytes; return whole answers with their correlation ids. Raises KafkaError, and ReadError over the budget."""
         answers = []
         at = 0
@@ -134,7 +142,7 @@ class _FrameParser(KafkaProtocol):  # type: ignore[misc] # see above
                     break
                 self._size = int.from_bytes(self._header[:4], signed=True)
                 self._demand_expected(self._size)
-                self._rbuffer, self._receiving = _Frame(), True
+                self._rbuffer, self._receiving = _Frame(self._size), True
             part = data[at : at + self._size - len(self._rbuffer)]
             self._budget.receive(len(part))
             self._counted += len(part)
@@ -329,20 +337,23 @@ class _Receive:
 
     def __init__(self, connection: socket.socket) -> None:
         self._socket = connection
+        self._buffer = bytearray(_AT_ONCE + _TLS_RECORD)
 
-    def __call__(self) -> tuple[bytes, Exception | None]:
-        parts: list[bytes] = []
-        size = 0
+    def __call__(self) -> tuple[memoryview, Exception | None]:
+        """Return the bytes that have come, which hold until the next call; or nothing, and why nothing will come."""
+        view, size = memoryview(self._buffer), 0
+        most = len(view) - _TLS_RECORD
         # What TLS has unpacked already would wake nobody up again.
-        while size < _MOST_AT_ONCE or (isinstance(self._socket, ssl.SSLSocket) and self._socket.pending()):
+        while size < most or (isinstance(self._socket, ssl.SSLSocket) and self._socket.pending() and size < len(view)):
             try:
-                part = self._socket.recv(_AT_ONCE)
+                count = self._socket.recv_into(view[size:])
             except (BlockingIOError, InterruptedError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
                 break
             except (OSError, ValueError) as error:
-                return b"".join(parts), None if parts else KafkaConnectionError(error)
-            if not part:
-                return b"".join(parts), None if parts else KafkaConnectionError("socket disconnected")
-            parts.append(part)
-            size += len(part)
-        return b"".join(parts), None
+                return view[:size], None if size else KafkaConnectionError(error)
+            if not count:
+                return view[:size], None if size else KafkaConnectionError("socket disconnected")
+            size += count
+        if size >= most and len(view) < _MOST_AT_ONCE:
+            self._buffer = bytearray(_MOST_AT_ONCE + _TLS_RECORD)
+        return view[:size], None

@@ -186,7 +186,7 @@ class Conversation:
         time.sleep(wait)
         return seconds - wait
 
-    def ask_metadata(self, version: int, topics: list[str] | None = None) -> bytes:
+    def ask_metadata(self, version: int, topics: list[str] | None = None) -> memoryview:
         """Return the body of a Metadata answer undecoded, for all topics (None) or these; raises ReadError.
 
         Topics are never created by asking: allow_auto_topic_creation is False, always.
@@ -194,10 +194,10 @@ class Conversation:
         request = MetadataRequest(version=version, topics=topics, allow_auto_topic_creation=False)
         raw = RawRequest(request, MetadataResponse, MetadataRequest.API_KEY, version)
         if topics is not None:
-            some: bytes = self.ask(raw)
+            some: memoryview = self.ask(raw)
             return some
         with self._options.budget.turn():
-            body: bytes = self.ask(raw)
+            body: memoryview = self.ask(raw)
         self._options.budget.note_answer(len(body))
         return body
 

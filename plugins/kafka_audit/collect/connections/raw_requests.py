@@ -56,6 +56,6 @@ class _Body:
         return self.response.parse_header(buffer)
 
     @staticmethod
-    def decode(buffer: Any) -> bytes:  # noqa: ANN401 -- see RawRequest
-        body: bytes = buffer.read()
+    def decode(buffer: Any) -> memoryview:  # noqa: ANN401 -- see RawRequest
+        body: memoryview = buffer.rest()
         return body
