@@ -28,32 +28,17 @@ from kafka_audit.differences.tables import (
 )
 from kafka_audit.incidents.inputs import failed_inputs
 from kafka_audit.model.finding import Judgement, Resource, Status
+from kafka_audit.model.table_reads import FILLED_BY
 from kafka_audit.model.tables import (
     Acl,
     AclHolder,
-    BrokerApi,
     BrokerConfig,
-    BrokerFeature,
     BrokerIdentity,
     BrokerProperty,
     BrokerView,
-    Certificate,
     ControllerProbe,
-    DynamicConfig,
-    EligibleReplicas,
-    EnsembleServer,
-    FencedBroker,
     LeadershipAnswer,
-    LeadershipAsked,
-    LogDir,
-    LogDirReplica,
-    LogLine,
-    Migration,
-    OldTransaction,
     Probe,
-    PropertyLogin,
-    QuorumReplica,
-    QuorumView,
     Reassignment,
     RegisteredBroker,
     RegisteredEndpoint,
@@ -70,8 +55,6 @@ from kafka_audit.model.tables import (
     ViewBroker,
     ViewPartition,
     ViewTopic,
-    ZookeeperMember,
-    ZookeeperNode,
 )
 
 Tables = frozenset[type[Row]]
@@ -122,6 +105,18 @@ def of_zookeeper(*paths: str) -> Callable[[SourceRead], bool]:
     return lambda read: read.observer == "zookeeper" and read.operation.startswith(tuple(f"zookeeper {path}" for path in paths))
 
 
+def filled_by(*operations: str) -> Tables:
+    """Return the tables that nothing but these operations fills."""
+    return frozenset(table for table, reads in FILLED_BY.items() if all(read.startswith(operations) for read in reads))
+
+
+OF_BROKERS: Tables = frozenset(
+    table
+    for table, reads in FILLED_BY.items()
+    if any(read.startswith(("Describe", "ListOffsets", "Metadata", "ApiVersions", "read_committed")) for read in reads)
+) - {ControllerProbe}
+
+
 def each(observer: str, operation: str) -> tuple[tuple[str, str], ...]:
     return tuple((observer.format(broker), operation) for broker in range(3))
 
@@ -129,48 +124,43 @@ def each(observer: str, operation: str) -> tuple[tuple[str, str], ...]:
 ACLS, DYNAMIC, USERS = (("zookeeper", f"zookeeper {path}") for path in ("/kafka-acl", "/config/brokers", "/config/users"))
 SOURCES = {
     "zookeeper": Source(
-        tables=frozenset(
-            {Registry, RegisteredBroker, RegisteredEndpoint, DynamicConfig, ScramUser, Migration, ZookeeperNode, EnsembleServer}
-        ),
+        tables=filled_by("zookeeper ") | {ScramUser},
         reads=lambda read: read.observer == "zookeeper",
         adds=(ACLS, DYNAMIC, USERS, ("zookeeper", "zookeeper access and size of znodes"), ("zookeeper", "zookeeper /migration")),
         zookeeper=True,
     ),
     "registrations": Source(
-        tables=frozenset({RegisteredBroker, RegisteredEndpoint}), reads=of_zookeeper("/brokers/ids"), registry=True
+        tables=filled_by("zookeeper /brokers/ids") - {Registry}, reads=of_zookeeper("/brokers/ids"), registry=True
     ),
     "topics": Source(
-        tables=frozenset({RegisteredTopic, RegisteredPartition}),
+        tables=filled_by("zookeeper /brokers/topics"),
         reads=of_zookeeper("/brokers/topics"),
         registry=True,
         differences=frozenset(DIFFERENCES) - {TopicSetting, FormerLeaderState},
     ),
     "brokers": Source(
-        tables=frozenset(
-            {BrokerView, ViewBroker, BrokerIdentity, BrokerConfig, BrokerApi, BrokerFeature, AclHolder, LogDir, LogDirReplica}
-            | {LeadershipAsked, LeadershipAnswer, OldTransaction, EligibleReplicas, QuorumView, QuorumReplica, FencedBroker}
-        ),
+        tables=OF_BROKERS - {Acl, ScramUser, TopicConfig},  # ZooKeeper may have told these
         reads=of_brokers(""),
         views=True,
         differences=frozenset({FormerLeaderState}),
     ),
-    "views": Source(tables=frozenset({BrokerView, ViewBroker}), reads=of_brokers("Metadata"), views=True),
-    "settings": Source(tables=frozenset({BrokerConfig}), reads=of_brokers("DescribeConfigs BROKER")),
-    "identities": Source(tables=frozenset({BrokerIdentity}), reads=of_brokers("DescribeConfigs identity")),
-    "disks": Source(tables=frozenset({LogDir, LogDirReplica}), reads=of_brokers("DescribeLogDirs")),
+    "views": Source(tables=filled_by("Metadata"), reads=of_brokers("Metadata"), views=True),
+    "settings": Source(tables=filled_by("DescribeConfigs BROKER"), reads=of_brokers("DescribeConfigs BROKER")),
+    "identities": Source(tables=filled_by("DescribeConfigs identity"), reads=of_brokers("DescribeConfigs identity")),
+    "disks": Source(tables=filled_by("DescribeLogDirs"), reads=of_brokers("DescribeLogDirs")),
     "offsets": Source(
-        tables=frozenset({LeadershipAsked, LeadershipAnswer}),
+        tables=filled_by("ListOffsets"),
         reads=of_brokers("ListOffsets"),
         differences=frozenset({FormerLeaderState}),
     ),
-    "transactions": Source(tables=frozenset({OldTransaction}), reads=of_brokers("read_committed offsets")),
+    "transactions": Source(tables=filled_by("read_committed offsets"), reads=of_brokers("read_committed offsets")),
     "eligible replicas": Source(
-        tables=frozenset({EligibleReplicas}),
+        tables=filled_by("DescribeTopicPartitions"),
         reads=of_brokers("DescribeTopicPartitions"),
         adds=(("broker:0", "DescribeTopicPartitions"),),
     ),
     "quorum": Source(
-        tables=frozenset({QuorumView, QuorumReplica}),
+        tables=filled_by("DescribeQuorum"),
         reads=of_brokers("DescribeQuorum"),
         adds=each("broker:{}", "DescribeQuorum"),
     ),
@@ -180,32 +170,34 @@ SOURCES = {
         adds=(("controller@c1:9093", "ApiVersions"),),
     ),
     "probes": Source(
-        tables=frozenset({Probe, Certificate}),
+        tables=filled_by("probe"),
         reads=lambda read: read.operation.startswith("probe"),
         adds=(("worker", "probe worker"), *each("broker:{}", "probe brokers")),
     ),
     "files": Source(
-        tables=frozenset({BrokerProperty, PropertyLogin}),
+        tables=filled_by("properties"),
         reads=lambda read: read.observer.startswith("properties:"),
         adds=each("properties:{}", "properties"),
     ),
     "logs": Source(
-        tables=frozenset({LogLine}), reads=lambda read: read.observer.startswith("logs:"), adds=each("logs:{}", "logs server.log")
+        tables=filled_by("logs"), reads=lambda read: read.observer.startswith("logs:"), adds=each("logs:{}", "logs server.log")
     ),
     "acls": Source(
-        tables=frozenset({Acl, AclHolder}),
+        tables=filled_by("DescribeAcls", "zookeeper /kafka-acl"),
         reads=lambda read: "/kafka-acl" in read.operation or read.operation == "DescribeAcls",
         adds=(ACLS, *each("broker:{}", "DescribeAcls")),
     ),
-    "dynamic settings": Source(tables=frozenset({DynamicConfig}), reads=of_zookeeper("/config/brokers"), adds=(DYNAMIC,)),
+    "dynamic settings": Source(
+        tables=filled_by("zookeeper /config/brokers"), reads=of_zookeeper("/config/brokers"), adds=(DYNAMIC,)
+    ),
     "users": Source(tables=frozenset({ScramUser}), reads=of_zookeeper("/config/users"), adds=(USERS,)),
     "reassignments": Source(
-        tables=frozenset({Reassignment}),
+        tables=filled_by("ListPartitionReassignments", "zookeeper /brokers/topics") - filled_by("zookeeper "),
         reads=lambda read: "reassign" in read.operation.lower(),
         differences=frozenset({ReassignedState}),
     ),
     "members": Source(
-        tables=frozenset({ZookeeperMember}),
+        tables=filled_by("srvr"),
         reads=lambda read: read.observer.startswith("zookeeper@"),
         adds=(("zookeeper@zk:2181", "srvr"),),
     ),

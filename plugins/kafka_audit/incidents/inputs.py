@@ -5,33 +5,15 @@ from types import MappingProxyType
 
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Resource
+from kafka_audit.model.table_reads import FILLED_BY, ZOOKEEPER
 from kafka_audit.model.tables import (
-    Acl,
-    AclHolder,
-    BrokerApi,
     BrokerConfig,
-    BrokerFeature,
     BrokerIdentity,
     BrokerProperty,
     BrokerView,
-    Certificate,
     ControllerProbe,
-    DynamicConfig,
-    EligibleReplicas,
-    EnsembleServer,
-    FencedBroker,
-    GroupMember,
-    LeadershipAnswer,
-    LeadershipAsked,
-    LogDir,
-    LogDirReplica,
     LogLine,
-    Migration,
-    OldTransaction,
-    Probe,
     PropertyLogin,
-    QuorumReplica,
-    QuorumView,
     Reassignment,
     RegisteredBroker,
     RegisteredEndpoint,
@@ -39,15 +21,14 @@ from kafka_audit.model.tables import (
     RegisteredTopic,
     Registry,
     Row,
-    ScramUser,
     SourceRead,
-    TopicConfig,
     ViewBroker,
     ViewPartition,
     ViewTopic,
     ZookeeperMember,
-    ZookeeperNode,
 )
+
+_Source = Callable[[SourceRead], bool]
 
 
 def _zookeeper(read: SourceRead) -> bool:
@@ -55,78 +36,51 @@ def _zookeeper(read: SourceRead) -> bool:
     return read.observer == "zookeeper" and not _ASIDE(read)
 
 
-def _controllers(read: SourceRead) -> bool:
-    return read.observer.startswith("controller@")
+def _by(observer: str) -> _Source:
+    return lambda read: read.observer.startswith(observer)
 
 
-def _members(read: SourceRead) -> bool:
-    return read.observer.startswith("zookeeper@")
-
-
-def _properties(read: SourceRead) -> bool:
-    return read.observer.startswith("properties:")
-
-
-def _logs(read: SourceRead) -> bool:
-    return read.observer.startswith("logs:")
-
-
-def _starts(*words: str) -> Callable[[SourceRead], bool]:
+def _starts(*operations: str) -> _Source:
+    words = tuple(one.lower() for one in operations)
     return lambda read: read.operation.lower().startswith(words)
 
 
-# A broker that does not even answer ApiVersions gives none of the others, and may have no row for them.
-_VIEW = _starts("metadata", "describecluster", "apiversions")
-_CONFIG = _starts("describeconfigs", "identity", "apiversions")
-
 _ASIDE = _starts("zookeeper /kafka-acl", "zookeeper /config/")
-_MOVES = _starts("listpartitionreassignments", "zookeeper /admin/reassign_partitions", "zookeeper /brokers/topics", "apiversions")
-_QUORUM = _starts("describequorum", "apiversions")
-_ACLS = _starts("zookeeper /kafka-acl", "describeacls", "apiversions")
+_PROPERTIES = _by("properties:")
 
-_SOURCE: Mapping[type[Row], Callable[[SourceRead], bool]] = MappingProxyType(
+_BY_OBSERVER: Mapping[type[Row], _Source] = MappingProxyType(
     {
-        Registry: _zookeeper,
-        RegisteredBroker: _zookeeper,
-        RegisteredEndpoint: _zookeeper,
-        RegisteredTopic: _zookeeper,
-        RegisteredPartition: _zookeeper,
-        BrokerView: _VIEW,
-        ViewBroker: _VIEW,
-        ViewTopic: _VIEW,
-        ViewPartition: _VIEW,
-        BrokerIdentity: _CONFIG,
-        BrokerConfig: _CONFIG,
-        BrokerApi: _starts("apiversions"),
-        BrokerFeature: _starts("apiversions"),
-        Probe: _starts("probe"),
-        Certificate: _starts("probe"),
-        AclHolder: _ACLS,
-        Acl: _ACLS,
-        DynamicConfig: _starts("zookeeper /config/brokers"),
-        ScramUser: _starts("zookeeper /config/users"),
-        LogDir: _starts("describelogdirs", "apiversions"),
-        LogDirReplica: _starts("describelogdirs", "apiversions"),
-        LeadershipAsked: _starts("listoffsets", "apiversions"),
-        LeadershipAnswer: _starts("listoffsets", "apiversions"),
-        OldTransaction: _starts("read_committed offsets", "apiversions"),
-        EligibleReplicas: _starts("describetopicpartitions"),
-        GroupMember: _starts("describegroups"),
-        Reassignment: _MOVES,
-        TopicConfig: _starts("zookeeper /config/topics", "describeconfigs topic", "apiversions"),
-        BrokerProperty: _properties,
-        PropertyLogin: _properties,
-        LogLine: _logs,
-        QuorumView: _QUORUM,
-        QuorumReplica: _QUORUM,
-        FencedBroker: _starts("describecluster", "apiversions"),
-        ControllerProbe: _controllers,
-        Migration: _starts("zookeeper /migration"),
-        ZookeeperMember: _members,
-        EnsembleServer: _starts("zookeeper access and size"),
-        ZookeeperNode: _starts("zookeeper access and size"),
+        **dict.fromkeys((Registry, RegisteredBroker, RegisteredEndpoint, RegisteredTopic, RegisteredPartition), _zookeeper),
+        BrokerProperty: _PROPERTIES,
+        PropertyLogin: _PROPERTIES,
+        LogLine: _by("logs:"),
+        ControllerProbe: _by("controller@"),
+        ZookeeperMember: _by("zookeeper@"),
     }
 )
+"""Tables that any failed read of an observer may have left without rows, whatever the operation."""
+
+_MORE: Mapping[type[Row], tuple[str, ...]] = MappingProxyType(
+    {
+        **dict.fromkeys((BrokerView, ViewBroker, ViewTopic, ViewPartition), ("DescribeCluster",)),  # the same view in KRaft
+        **dict.fromkeys((BrokerIdentity, BrokerConfig), ("DescribeConfigs", "identity")),  # each shows settings and id
+        Reassignment: ("zookeeper /admin/reassign_partitions",),  # which reassignments are under way
+    }
+)
+"""Operations without which the rows of a table are not whole, besides those that fill it."""
+
+_ASKED_FIRST = "ApiVersions"
+"""A broker that does not even answer this gives nothing else, and may have no row for it."""
+
+
+def _source(table: type[Row]) -> _Source:
+    """Return which reads a table without rows may come from."""
+    filled = FILLED_BY[table]
+    of_brokers = any(not one.startswith((ZOOKEEPER, "probe")) for one in filled)
+    return _BY_OBSERVER.get(table) or _starts(*filled, *_MORE.get(table, ()), *((_ASKED_FIRST,) if of_brokers else ()))
+
+
+_SOURCE: Mapping[type[Row], _Source] = MappingProxyType({table: _source(table) for table in FILLED_BY})
 
 
 def failed_inputs(view: ClusterView, needs: Iterable[type[Row]], resource: str) -> tuple[SourceRead, ...]:
@@ -137,7 +91,11 @@ def failed_inputs(view: ClusterView, needs: Iterable[type[Row]], resource: str) 
     tables = frozenset(needs)
     sources = [_SOURCE[table] for table in tables if table in _SOURCE]
     if RegisteredEndpoint in tables and view.kraft:
-        sources += [_VIEW, _CONFIG, _properties]  # lists and settings stand in for what nobody registers
+        sources += [
+            _SOURCE[BrokerView],
+            _SOURCE[BrokerConfig],
+            _PROPERTIES,
+        ]  # lists and settings stand in for what nobody registers
     broker = Resource.of(resource).broker
     return tuple(
         read

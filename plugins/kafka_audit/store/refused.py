@@ -3,111 +3,27 @@
 Collectors range-check what they make rows of; what reaches this place is a bug or an attack that was not thought of.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 
+from kafka_audit.model.table_reads import FILLED_BY, ZOOKEEPER
 from kafka_audit.model.tables import (
-    Acl,
-    AclHolder,
-    BrokerApi,
-    BrokerConfig,
-    BrokerFeature,
     BrokerIdentity,
     BrokerProperty,
-    BrokerView,
     Certificate,
     ControllerProbe,
-    DynamicConfig,
-    EligibleReplicas,
-    EnsembleServer,
-    FencedBroker,
-    GroupMember,
-    LeadershipAnswer,
-    LeadershipAsked,
-    LogDir,
-    LogDirReplica,
     LogLine,
-    Migration,
-    OldTransaction,
     Probe,
     PropertyLogin,
-    QuorumReplica,
-    QuorumView,
-    Reassignment,
-    RegisteredBroker,
-    RegisteredEndpoint,
-    RegisteredPartition,
-    RegisteredTopic,
-    Registry,
     Row,
-    ScramUser,
     SourceRead,
-    TopicConfig,
-    ViewBroker,
-    ViewPartition,
-    ViewTopic,
     ZookeeperMember,
-    ZookeeperNode,
 )
 from kafka_audit.model.tables.fitting import misfit
 from kafka_audit.model.text import clean
 
 STORE, ERROR = "store", "unreadable answer"
 _NEEDS = "a valid response; if the response is valid, report a bug"
-
-_OPERATIONS: Mapping[type[Row], str] = MappingProxyType(
-    {
-        Registry: "zookeeper /brokers/ids",
-        RegisteredBroker: "zookeeper /brokers/ids",
-        RegisteredEndpoint: "zookeeper /brokers/ids",
-        RegisteredTopic: "zookeeper /brokers/topics",
-        RegisteredPartition: "zookeeper /brokers/topics/*/partitions/*/state",
-        Migration: "zookeeper /migration",
-        DynamicConfig: "zookeeper /config/brokers",
-        ScramUser: "zookeeper /config/users",
-        ZookeeperNode: "zookeeper access and size of znodes",
-        EnsembleServer: "zookeeper access and size of znodes",
-        ZookeeperMember: "srvr",
-        BrokerView: "Metadata",
-        ViewBroker: "Metadata",
-        ViewTopic: "Metadata",
-        ViewPartition: "Metadata",
-        BrokerIdentity: "DescribeConfigs identity",
-        BrokerConfig: "DescribeConfigs BROKER",
-        BrokerApi: "ApiVersions",
-        BrokerFeature: "ApiVersions",
-        FencedBroker: "DescribeCluster",
-        AclHolder: "DescribeAcls",
-        Acl: "DescribeAcls",
-        LogDir: "DescribeLogDirs",
-        LogDirReplica: "DescribeLogDirs",
-        Reassignment: "ListPartitionReassignments",
-        TopicConfig: "DescribeConfigs TOPIC",
-        LeadershipAsked: "ListOffsets",
-        LeadershipAnswer: "ListOffsets",
-        OldTransaction: "read_committed offsets",
-        EligibleReplicas: "DescribeTopicPartitions",
-        GroupMember: "DescribeGroups",
-        QuorumView: "DescribeQuorum",
-        QuorumReplica: "DescribeQuorum",
-        ControllerProbe: "ApiVersions",
-        BrokerProperty: "properties",
-        PropertyLogin: "properties",
-        LogLine: "logs",
-        Probe: "probe",
-        Certificate: "probe",
-    }
-)
-"""The read that a table's rows come from, where they do not name it themselves; those of ZooKeeper stand in `_OF_ZOOKEEPER`."""
-
-_OF_ZOOKEEPER: Mapping[type[Row], str] = MappingProxyType(
-    {
-        AclHolder: "zookeeper /kafka-acl",
-        TopicConfig: "zookeeper /config/topics",
-        Reassignment: "zookeeper /brokers/topics",
-    }
-)
 
 
 def culprits(rows: Sequence[Row], is_refused: Callable[[Row], bool]) -> dict[int, str]:
@@ -132,10 +48,11 @@ def of_one_answer(row: Row) -> tuple[type[Row], str] | None:
 def source(row: Row) -> tuple[str, str]:
     """Return observer and operation of the read that a row came from, as far as the row tells."""
     table = type(row)
-    operation = _OPERATIONS.get(table, STORE)
+    operations = FILLED_BY.get(table, (STORE,))
+    operation = operations[0]
     observer = getattr(row, "observer", None)
-    if observer == "zookeeper" or operation.startswith("zookeeper "):
-        return "zookeeper", _OF_ZOOKEEPER.get(table, operation)
+    if observer == "zookeeper" or operation.startswith(ZOOKEEPER):
+        return "zookeeper", next((one for one in operations if one.startswith(ZOOKEEPER)), operation)
     if isinstance(row, Probe | Certificate):
         return f"vantage:{row.vantage}", f"{operation} {row.vantage}"
     if isinstance(row, BrokerProperty | LogLine | PropertyLogin):
