@@ -11,7 +11,7 @@ from kafka_audit.configuration.authorization import KAFKAS_OWN, NO_ACL, SUPER_US
 from kafka_audit.configuration.principals import ANONYMOUS
 from kafka_audit.configuration.principals.kerberos_rules import KEY as KERBEROS_RULES
 from kafka_audit.configuration.principals.ssl_rules import KEY as SSL_RULES
-from kafka_audit.model.advertised_listeners import CONTROLLERS, INSTEAD, KEY, entries
+from kafka_audit.model.advertised_listeners import CONTROLLERS, INSTEAD, KEY, entries, protocols_by_listener
 from kafka_audit.model.tables import (
     Acl,
     AclHolder,
@@ -110,7 +110,7 @@ class InterBroker:
 
     def _protocols(self, broker: int) -> Mapping[str, str]:
         value = self.settings.get(broker, "listener.security.protocol.map").value or ""
-        return dict(part.strip().upper().partition(":")[::2] for part in value.split(","))
+        return protocols_by_listener(value)
 
     @cached_property
     def _listeners(self) -> Mapping[int, Listener]:

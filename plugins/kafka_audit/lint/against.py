@@ -16,7 +16,7 @@ from kafka_audit.checks.run import judge
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.lint import members
 from kafka_audit.lint.members import Member
-from kafka_audit.model.advertised_listeners import CONTROLLERS, INSTEAD, KEY, entries
+from kafka_audit.model.advertised_listeners import CONTROLLERS, INSTEAD, KEY, entries, protocols_by_listener
 from kafka_audit.model.finding import Judgement, Resource, Severity, Status
 from kafka_audit.model.tables import (
     BrokerConfig,
@@ -107,16 +107,14 @@ def advertised_by_member(member: Member, sample: int) -> Iterator[RegisteredEndp
     """Yield what a broker advertises with its new settings, as far as they tell; a controller's listeners are nobody's."""
     if KEY in member.broker.unknown:
         return  # what contains a placeholder is not what `listeners` says
-    protocols = dict(
-        part.strip().upper().partition(":")[::2] for part in member.value("listener.security.protocol.map").split(",")
-    )
+    mapped = protocols_by_listener(member.value("listener.security.protocol.map"))
     for entry in entries({key: member.value(key) for key in (KEY, INSTEAD, CONTROLLERS)}):
         if entry.port is not None:
             yield RegisteredEndpoint(
                 sample=sample,
                 broker_id=member.broker_id,
                 listener=entry.listener,
-                protocol=protocols.get(entry.listener, entry.listener),
+                protocol=mapped.get(entry.listener, entry.listener),
                 host=entry.host or "",
                 port=entry.port,
             )

@@ -25,6 +25,12 @@ def parts(setting: str) -> Iterator[tuple[str, str]]:
         yield entry.strip().partition("://")[0].upper(), entry.strip()
 
 
+def protocols_by_listener(setting: str) -> dict[str, str]:
+    """Return security protocols by listener name, as `listener.security.protocol.map` has them, in capital letters."""
+    pairs = (part.strip().upper().partition(":")[::2] for part in setting.split(","))
+    return {name: protocol for name, protocol in pairs if name}
+
+
 def entries(settings: Mapping[str, str | None]) -> Iterator[AdvertisedListener]:
     """Yield what a broker advertises by its settings, the controllers' listeners left out: those are nobody else's.
 

@@ -7,16 +7,14 @@ from kafka_audit.checks import check
 from kafka_audit.checks.gaps import no_files
 from kafka_audit.cluster.releases import releases
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.configuration.definitions import definitions
+from kafka_audit.configuration.definitions import StartRule, definitions
 from kafka_audit.configuration.starts import start_refusal
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerApi, BrokerConfig, BrokerProperty
 
-_OWN_PAGE = (
-    "inter.broker.listener.name must be a listener name",
-    "defined in inter.broker.listener.name not found in listener.security.protocol.map",
-    "sasl.mechanism.inter.broker.protocol must be included",
-)
+_OWN_PAGE = frozenset({StartRule.NOT_ADVERTISED, StartRule.NOT_MAPPED, StartRule.MECHANISM_NOT_ENABLED})
+"""KA311 and KA406 say these."""
+
 _TEXTS = frozenset({"STRING", "LIST", "PASSWORD"})
 
 
@@ -78,7 +76,7 @@ def _judged(
     if told is None:
         yield view.judge("KA310", resource, Status.PASS, evidence)
         return
-    if any(sentence in told.message for sentence in _OWN_PAGE):
+    if told.rule in _OWN_PAGE:
         return
     words = {**evidence, "kafka_says": told.message, "key": told.key or None}
     if "config.providers" in lines:

@@ -4,7 +4,9 @@ from collections.abc import Iterator, Mapping
 
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import no_files
+from kafka_audit.cluster.inter_broker import PROTOCOLS
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.model.advertised_listeners import INSTEAD, KEY, entries, protocols_by_listener
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerConfig, BrokerProperty
 
@@ -16,7 +18,8 @@ _NOT_ADVERTISED = (
     "The valid options based on currently configured listeners are {}"
 )
 _NO_PROTOCOL = "Listener with name {} defined in inter.broker.listener.name not found in listener.security.protocol.map."
-_OF_EACH_PROTOCOL = "PLAINTEXT:,SSL:,SASL_PLAINTEXT:,SASL_SSL:"
+_DEFAULT = "PLAINTEXT"
+"""The only listener of a broker without `listeners`."""
 
 
 @check(
@@ -59,27 +62,23 @@ def inter_broker_listener_undefined(view: ClusterView) -> Iterator[Judgement]:
     for broker, lines in sorted(between.settings.files.items()):
         if between.settings.get(broker, "process.roles").value == "controller":
             continue
-        if hidden := [key for key in _KEYS if key in lines and lines[key].value is None]:
-            words = {
-                "who": f"broker {broker}",
-                "error": f"{hidden[0]} contains a placeholder",
-                "needs": "the file as the broker reads it",
-            }
+        used, hidden = between.listener(broker), [key for key in _KEYS if key in lines and lines[key].value is None]
+        if hidden or used is None:
+            error = f"{hidden[0]} contains a placeholder" if hidden else "its inter-broker listener is unknown"
+            words = {"who": f"broker {broker}", "error": error, "needs": "the file as the broker reads it"}
             yield view.judge("KA311", f"broker/{broker}", Status.UNKNOWN, words)
             continue
         told = {key: row.value for key, row in lines.items() if row.value}
-        listener = told.get("inter.broker.listener.name") or told.get("security.inter.broker.protocol") or "PLAINTEXT"
-        entries = told.get("advertised.listeners") or told.get("listeners") or "PLAINTEXT://:9092"
-        names = list(dict.fromkeys(entry.partition("://")[0].strip().upper() for entry in entries.split(",") if entry.strip()))
-        says = _NO_PROTOCOL.format(listener) if _without_protocol(told) else _NOT_ADVERTISED.format(",".join(names))
-        evidence = {"broker": broker, "listener": listener, "advertised": tuple(names), "kafka_says": says}
+        names = list(dict.fromkeys(one.listener for one in entries(told)))
+        names = names if told.get(KEY) or told.get(INSTEAD) else [_DEFAULT]
+        says = _NO_PROTOCOL.format(used.name) if _without_protocol(told) else _NOT_ADVERTISED.format(",".join(names))
+        evidence = {"broker": broker, "listener": used.name, "advertised": tuple(names), "kafka_says": says}
         evidence["key"] = between.settings.first_set(broker, *_KEYS)
-        status = Status.PASS if listener.upper() in names else Status.FAIL
+        status = Status.PASS if used.name in names else Status.FAIL
         yield view.judge("KA311", f"broker/{broker}", status, evidence)
 
 
 def _without_protocol(told: Mapping[str, str]) -> bool:
     """Tell whether Kafka stops earlier: the name has no entry in listener.security.protocol.map."""
-    pairs = told.get("listener.security.protocol.map") or _OF_EACH_PROTOCOL
-    mapped = {pair.partition(":")[0].strip().upper() for pair in pairs.split(",")}
-    return told.get("inter.broker.listener.name", next(iter(mapped))).upper() not in mapped
+    name, mapped = told.get("inter.broker.listener.name"), told.get("listener.security.protocol.map")
+    return name is not None and name.strip().upper() not in (protocols_by_listener(mapped) if mapped else PROTOCOLS)
