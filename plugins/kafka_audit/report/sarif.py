@@ -75,8 +75,9 @@ def _rule(check: Check) -> Mapping[str, Any]:
 def _result(file: Linted, told: LintedFinding, rule: int) -> Mapping[str, Any]:
     finding = told.finding
     failed = finding.status is Status.FAIL
-    says = f" Kafka says: {file.kafka_says}" if failed and file.kafka_says and file.kafka_says not in finding.message else ""
-    text = finding.message if finding.code != "KA310" else f"{finding.message}{clean(says, 2000)}"
+    text = finding.message
+    if finding.code == "KA310" and failed and file.kafka_says and clean(file.kafka_says) != file.kafka_says:
+        text += clean(f" Kafka says: {file.kafka_says}", 2000)  # the message holds it as far as a message goes
     found: dict[str, Any] = {
         "ruleId": finding.code,
         "ruleIndex": rule,
