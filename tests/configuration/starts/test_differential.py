@@ -25,6 +25,8 @@ MAPS = (
         ",".join(f"{name}:{kind}SSL" for name, kind in zip(ALIKE[at : at + 40], itertools.cycle(("", "SASL_"))))
         for at in range(0, 200, 10)
     ),
+    "A:TLS,B:SASL,C:x",
+    "C:x,D:y,A:TLS,F:,B:SASL",
     "external:SSL,EXTERNAL:SASL_SSL," + ",".join(f"{number}:SSL" for number in range(200)),
 )
 MAPPED_TWICE = tuple(BROKER | {"listener.security.protocol.map": f"{STANDARD},{names}"} for names in MAPS)
