@@ -72,10 +72,25 @@ def delete(cluster: BaseCluster, topic: str) -> None:
 
 def hang_transaction(cluster: BaseCluster, topic: str, partition: int, age_s: int = 3600) -> None:
     """Begin a transaction in a partition that nobody ends; brokers that verify transactions refuse it (Kafka 3.6 on)."""
-    views = cluster.views()
-    leader = next(view.topics[topic][partition]["leader"] for view in views.values())
-    refused = cluster.ask_topics("hang", at=leader, topic=topic, partition=partition, age_s=age_s)
+    told = {"topic": topic, "partition": partition}
+    refused = cluster.ask_topics("hang", at=_leader(cluster, topic, partition), age_s=age_s, **told)
     _demand(refused, f"a transaction in {topic}-{partition}")
+
+
+def abort_transaction(cluster: BaseCluster, topic: str, partition: int) -> None:
+    """End that transaction."""
+    refused = cluster.ask_topics("abort", at=_leader(cluster, topic, partition), topic=topic, partition=partition)
+    _demand(refused, f"the end of a transaction in {topic}-{partition}")
+
+
+def _leader(cluster: BaseCluster, topic: str, partition: int) -> int:
+    return next(int(view.topics[topic][partition]["leader"]) for view in cluster.views().values())
+
+
+def finalize_feature(cluster: BaseCluster, feature: str, level: int, *, upgrade: bool) -> None:
+    """Finalize a level of a feature of a KRaft cluster."""
+    refused = _ask(cluster, "finalize", feature=feature, level=level, upgrade=upgrade)
+    _demand(refused, f"level {level} of {feature}")
 
 
 def elect_preferred(cluster: BaseCluster) -> None:

@@ -19,8 +19,9 @@ from kafka.protocol.admin import (
     ElectLeadersRequest,
     IncrementalAlterConfigsRequest,
     ListPartitionReassignmentsRequest,
+    UpdateFeaturesRequest,
 )
-from kafka.protocol.producer import ProduceRequest
+from kafka.protocol.producer import ProduceRequest, WriteTxnMarkersRequest
 from kafka.record import MemoryRecordsBuilder
 
 from testbed.broker_client import REQUEST_MS, send
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 BROKER, TOPIC = 4, 2
 SET, DELETE = 0, 1
 ELECTION_NOT_NEEDED = 84
+UNKNOWN_PRODUCER = 987_654
+UPGRADE, SAFE_DOWNGRADE = 1, 2
 
 
 def refusal(answers: list[Any], *harmless: int) -> str | None:
@@ -89,7 +92,9 @@ def hang(options: dict[str, Any], *, address: str, topic: str, partition: int, a
     producer = KafkaProducer(bootstrap_servers=[address], transactional_id="known", **options)
     producer.init_transactions()  # brings the topic of transactions about
     producer.close()
-    records = MemoryRecordsBuilder(2, 0, 16384, transactional=True, producer_id=987_654, producer_epoch=0, base_sequence=0)
+    records = MemoryRecordsBuilder(
+        2, 0, 16384, transactional=True, producer_id=UNKNOWN_PRODUCER, producer_epoch=0, base_sequence=0
+    )
     records.append(round(time.time() - age_s) * 1000, None, b"hangs")
     records.close()
     kind = ProduceRequest.TopicProduceData
@@ -99,8 +104,30 @@ def hang(options: dict[str, Any], *, address: str, topic: str, partition: int, a
     return next((f"error {one.error_code}" for one in answer.responses[0].partition_responses if one.error_code), None)
 
 
+def abort(options: dict[str, Any], *, address: str, topic: str, partition: int) -> str | None:
+    """End the transaction of `hang`, as ``kafka-transactions.sh abort`` does; return a refusal."""
+    kind = WriteTxnMarkersRequest.WritableTxnMarker
+    topics = [kind.WritableTxnMarkerTopic(name=topic, partition_indexes=[partition])]
+    marker = kind(producer_id=UNKNOWN_PRODUCER, producer_epoch=0, transaction_result=False, coordinator_epoch=-1, topics=topics)
+    answer = send(address, options, WriteTxnMarkersRequest(version=1, markers=[marker]))
+    found = [one for marker in answer.markers for topic in marker.topics for one in topic.partitions]
+    return next((f"error {one.error_code}" for one in found if one.error_code), None)
+
+
+def finalize(options: dict[str, Any], *, address: str, feature: str, level: int, upgrade: bool) -> str | None:
+    """Finalize a level of a feature, as ``kafka-features.sh`` does; return a refusal."""
+    update = UpdateFeaturesRequest.FeatureUpdateKey(
+        feature=feature, max_version_level=level, upgrade_type=UPGRADE if upgrade else SAFE_DOWNGRADE
+    )
+    request = UpdateFeaturesRequest(version=1, timeout_ms=REQUEST_MS, feature_updates=[update], validate_only=False)
+    answer = send(address, options, request)
+    return refusal([answer, *answer.results])
+
+
 COMMANDS: dict[str, Callable[..., object]] = {
     "hang": hang,
+    "abort": abort,
+    "finalize": finalize,
     "reassign": reassign,
     "reassigning": reassigning,
     "configure": configure,

@@ -5,6 +5,8 @@ acls:       a list of `[principal, operation]`, or with `permission, host, resou
 properties: server.properties by broker id; `hidden` for a secret.
 logins:     {broker, listener, mechanism, side, user, password}, one line of a JAAS text each; `broker` may be a list.
 scram:      users by mechanism.
+authorities: by subject, {issuer, days, again: days of a second one of that name}.
+certificates_of_others: {listener, host, port, days}, of controllers and of ZooKeeper.
 certificates: by `ID/LISTENER`, `unseen` or what differs from a good one: {days, sans, name_matches, trusted, error}.
 dynamic:    of ZooKeeper by broker id or `all`: {key: value}, `hidden` for a secret.
 apis:       {API key: [lowest, highest version]}; by broker id (text) what differs from that, `unread` for nothing.
@@ -19,6 +21,7 @@ from typing import Any
 from kafka_audit.model.tables import (
     Acl,
     AclHolder,
+    AuthorityCertificate,
     BrokerApi,
     BrokerProperty,
     Certificate,
@@ -84,6 +87,20 @@ def _certificates(sample: int, world: World, endpoints: Endpoints) -> Iterator[R
         row = good | {key: value for key, value in patch.items() if key != "days"}
         row["sans"] = tuple(row["sans"])
         yield Certificate(sample=sample, vantage="worker", broker_id=broker, listener=listener, host=host, port=port, **row)
+
+    for one in world["certificates_of_others"]:
+        where = {key: one[key] for key in ("listener", "host", "port")} | {"sample": sample, "vantage": "worker", "broker_id": -1}
+        told = {"subject": "CN=other", "issuer": "CN=ca", "sans": (one["host"],), "trusted": True, "error": None}
+        yield Certificate(**where, **told, **_dates(world, one["days"]), name_matches=True)
+    for subject, one in world["authorities"].items():
+        for days in filter(None, (one.get("days"), one.get("again"))):
+            names = {"file": "ca.pem", "subject": subject, "issuer": one.get("issuer", subject)}
+            yield AuthorityCertificate(sample=sample, **names, **_dates(world, days))
+
+
+def _dates(world: World, days: int) -> dict[str, int]:
+    started = world["info"]["started_ms"]
+    return {"not_before_ms": started - 400 * DAY, "not_after_ms": started + days * DAY}
 
 
 def files(world: World) -> Iterator[Row]:

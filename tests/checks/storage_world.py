@@ -47,7 +47,10 @@ def stored(sample: int, world: World, failed: set[tuple[str, str]]) -> Iterator[
         observer = f"broker:{broker}"
         head = {"sample": sample, "observer": observer, "broker_id": broker}
         if (observer, "DescribeLogDirs") not in failed:
-            for path, told in world["log_dirs"].get(broker, {"/data": {}}).items():
+            assigned = sum(
+                broker in state["replicas"] for held in world["topics"].values() for state in held["partitions"].values()
+            )
+            for path, told in world["log_dirs"].get(broker, {"/data": {"replicas": assigned}}).items():
                 yield from _log_dir(head, path, told)
         if (observer, "ListOffsets") not in failed:
             yield from _leadership(head, world)

@@ -37,6 +37,11 @@ def test_who_uses_what_is_logged_at_debug():
 
 
 @every_remedy
+def test_a_command_is_on_one_line(remedy):
+    assert [command for command in re.findall(r"`([^`]*)`", remedy) if "\n" in command] == []
+
+
+@every_remedy
 def test_moves_replicas_with_a_throttle(remedy):
     for command in re.findall(r"`([^`]*kafka-reassign-partitions\.sh[^`]*--execute[^`]*)`", remedy):
         assert "--throttle" in command or "nothing is copied" in remedy

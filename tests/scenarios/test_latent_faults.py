@@ -5,13 +5,20 @@ import pytest
 from scenarios.audits import Audits, failing, finding_of
 from scenarios.record import record
 from testbed import Bed
-from testbed.topics import await_reassigned, configure_topic, hang_transaction, reassign
+from testbed.topics import (
+    abort_transaction,
+    await_reassigned,
+    configure_topic,
+    finalize_feature,
+    hang_transaction,
+    reassign,
+)
 
 pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
 
 TOPIC = {0: [0, 1, 2], 1: [1, 2, 0], 2: [2, 0, 1]}
 CONTROLLER = "200@10.99.0.210:9093"
-SETTINGS = {"transaction.partition.verification.enable": "false", "transaction.state.log.replication.factor": "3"}
+SETTINGS = {"transaction.partition.verification.enable": "false", "transaction.state.log.num.partitions": "1"}
 OTHERS = {"controller.quorum.voters": f"{CONTROLLER},201@10.99.0.211:9093"}
 UNCLEAN = "unclean.leader.election.enable"
 
@@ -21,12 +28,13 @@ def parts(tmp_path):
     with Bed(tmp_path / "bed", keep_logs=tmp_path / "logs") as bed:
         cluster = bed.kraft("3.9.1", brokers=4, controllers=1, properties=SETTINGS, per_broker={0: OTHERS})
         cluster.create_topic("orders", TOPIC)
+        cluster.create_topic("__transaction_state", {0: [0, 1, 2]})
         cluster.await_settled()
         yield bed, cluster, Audits(bed, cluster, tmp_path / "audits")
 
 
 def run(bed, cluster, main_class, *arguments):
-    """Run one of Kafka's tools as its script does."""
+    """Run one of Kafka's tools as its script does; those of the kafka-tools jar the bed does not have."""
     server = cluster.brokers[1].server
     bed.worker.demand([*server.java(), main_class, "--bootstrap-server", cluster.brokers[1].address, *arguments])
 
@@ -35,7 +43,7 @@ def test_latent_faults_are_found_and_their_remedies_heal(parts):
     bed, cluster, audits = parts
     configure_topic(cluster, "orders", {UNCLEAN: "true"})
     hang_transaction(cluster, "orders", 1)
-    run(bed, cluster, "org.apache.kafka.tools.FeatureCommand", "downgrade", "--metadata", "3.8")
+    finalize_feature(cluster, "metadata.version", 20, upgrade=False)
 
     faulty = audits.by_command("far", "--all")
     record("3.9.1", "KRaft", faulty.report)
@@ -55,9 +63,9 @@ def test_latent_faults_are_found_and_their_remedies_heal(parts):
     hanging = finding_of(faulty.report, "KA614", "topic/orders/partition/1")
     assert "abort --topic orders --partition 1 --start-offset 0`" in hanging["remediation"]
 
-    abort = ("abort", "--topic", "orders", "--partition", "1", "--start-offset", "0")
-    run(bed, cluster, "org.apache.kafka.tools.TransactionsCommand", *abort)
-    run(bed, cluster, "org.apache.kafka.tools.FeatureCommand", "upgrade", "--metadata", "3.9")
+    # The bed has no kafka-tools jar: the requests that its commands send.
+    abort_transaction(cluster, "orders", 1)
+    finalize_feature(cluster, "metadata.version", 21, upgrade=True)
     topic = ("--alter", "--entity-type", "topics", "--entity-name", "orders", "--delete-config", UNCLEAN)
     run(bed, cluster, "kafka.admin.ConfigCommand", *topic)
     reassign(cluster, "orders", 0, [0, 1, 3])

@@ -2,9 +2,11 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import zip_longest
+from pathlib import Path
 from types import MappingProxyType
 
 from kafka_audit.collect import queue_vantages
@@ -19,7 +21,7 @@ from kafka_audit.collect.connections.conversation import ClientOptions, quiet
 from kafka_audit.collect.connections.credentials import ClusterLogins
 from kafka_audit.collect.connections.parallel import side_by_side
 from kafka_audit.collect.connections.targets import Target, bootstrap_targets, flat, registered_targets
-from kafka_audit.collect.probes import command_vantages
+from kafka_audit.collect.probes import certificates, command_vantages
 from kafka_audit.collect.rows.collected import Collected, merged
 from kafka_audit.collect.rows.source_reads import Asking, ReadError, any_answer, clean_line, now_ms
 from kafka_audit.collect.zookeeper import zookeeper_view
@@ -86,7 +88,19 @@ class Sampler:
             found = merged([found, *self._done(self._jobs_on_leaders(number, targets, found))])
             found = merged([found, Collected(rows=tuple(self._from_queues(number, targets, found.rows)))])
         sample = Sample(sample=number, started_ms=started, finished_ms=now_ms(), reason=reason)
-        return replace(found, rows=(sample, *found.rows))
+        return replace(found, rows=(sample, *found.rows, *self._authorities(number)))
+
+    def _authorities(self, number: int) -> Iterator[Row]:
+        """Yield what the `ca_file`s of the cluster file hold; that they can be used was seen when logins were made."""
+        cluster = self._cluster
+        all_of = [cluster.security, *(one for one in cluster.listeners.values() if one is not None)]
+        named = [one.tls.ca_file for one in all_of if one.tls is not None]
+        if cluster.zookeeper is not None and cluster.zookeeper.tls is not None:
+            named.append(cluster.zookeeper.tls.ca_file)
+        for name in dict.fromkeys(filter(None, named)):
+            path = Path(name).expanduser()
+            with suppress(OSError):
+                yield from certificates.read_authorities(path.read_bytes(), path.name, number)
 
     def _done(self, jobs: Sequence[_Job]) -> Iterator[Collected]:
         # Every wait inside ends by the deadline; what was heard until then has a moment to become rows.

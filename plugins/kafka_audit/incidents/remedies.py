@@ -36,4 +36,4 @@ def what_to_do(check: Check) -> str:
     if section is None:
         return ""
     paragraphs = re.split(r"\n\s*\n", section[1].strip())
-    return "\n".join(re.sub(r"\n(?![-*0-9 ])", " ", paragraph) for paragraph in paragraphs)
+    return "\n".join(re.sub(r"\n(?![-*] |[0-9]+[.)] | )", " ", paragraph) for paragraph in paragraphs)

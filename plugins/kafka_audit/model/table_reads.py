@@ -6,6 +6,7 @@ from types import MappingProxyType
 from kafka_audit.model.tables import (
     Acl,
     AclHolder,
+    AuthorityCertificate,
     BrokerApi,
     BrokerConfig,
     BrokerFeature,
@@ -90,6 +91,7 @@ FILLED_BY: Mapping[type[Row], tuple[str, ...]] = MappingProxyType(
         LogLine: ("logs",),
         Probe: ("probe",),
         Certificate: ("probe",),
+        AuthorityCertificate: ("probe",),
     }
 )
 """Beginnings of operations by table; what another party answers instead comes second."""

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from kafka_audit.model.table_reads import FILLED_BY, ZOOKEEPER
 from kafka_audit.model.tables import (
+    AuthorityCertificate,
     BrokerIdentity,
     BrokerProperty,
     Certificate,
@@ -53,8 +54,9 @@ def source(row: Row) -> tuple[str, str]:
     observer = getattr(row, "observer", None)
     if observer == "zookeeper" or operation.startswith(ZOOKEEPER):
         return "zookeeper", next((one for one in operations if one.startswith(ZOOKEEPER)), operation)
-    if isinstance(row, Probe | Certificate):
-        return f"vantage:{row.vantage}", f"{operation} {row.vantage}"
+    if isinstance(row, Probe | Certificate | AuthorityCertificate):
+        vantage = "worker" if isinstance(row, AuthorityCertificate) else row.vantage
+        return f"vantage:{vantage}", f"{operation} {vantage}"
     if isinstance(row, BrokerProperty | LogLine | PropertyLogin):
         return f"{operation}:{row.broker_id}", operation
     if isinstance(row, ZookeeperMember):

@@ -8,7 +8,6 @@ from kafka_audit.checks.gaps import no_brokers, no_quorum
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerConfig, BrokerProperty, BrokerView, QuorumReplica, QuorumView
-from kafka_audit.model.text import listing
 
 _KEY = "controller.quorum.voters"
 _VOTER = re.compile(r"\s{0,9}(\d{1,10})@\S{1,300}")
@@ -19,9 +18,9 @@ _VOTER = re.compile(r"\s{0,9}(\d{1,10})@\S{1,300}")
     severity=Severity.HIGH,
     needs=(QuorumView, QuorumReplica, BrokerView, BrokerConfig, BrokerProperty),
     says={
-        Status.FAIL: "{who} names voters {named}, but the quorum has voters {voters}; it loses the quorum when one of the others "
-        "leads ({source})",
-        Status.PASS: "{who} names the voters of the quorum ({voters})",
+        Status.FAIL: "Node {node} names voters {named}, but the quorum has voters {voters}; it loses the quorum when another of "
+        "them leads ({source})",
+        Status.PASS: "Node {node} names the voters of the quorum ({voters})",
         Status.UNKNOWN: "Cannot determine whether {who} names the voters of the quorum ({error})",
         Status.NOT_APPLICABLE: "No configured voters to compare: {reason}",
     },
@@ -46,8 +45,8 @@ def voters_not_configured(view: ClusterView) -> Iterator[Judgement]:
 
     ## What to do
     Set the same `controller.quorum.voters`, with {voters} and their addresses, in server.properties of every broker and every
-    controller, and restart {who}. Restart controllers one at a time, and only if all voters follow (KA209). A voter cannot be
-    added to a static quorum by this setting on some nodes only: voters that disagree can elect two leaders.
+    controller, and restart node {node}. Restart controllers one at a time, and only if all voters follow (KA209). A voter
+    cannot be added to a static quorum by this setting on some nodes only: voters that disagree can elect two leaders.
 
     ## References
     KIP-595 (static voters), KIP-853 (voters in the metadata log).
@@ -64,7 +63,13 @@ def voters_not_configured(view: ClusterView) -> Iterator[Judgement]:
     settings = view.settings
     for node in view.inter_broker.brokers:
         resource, found = f"broker/{node}", settings.get(node, _KEY)
-        words: dict[str, object] = {"who": f"node {node}", "voters": tuple(voters), "source": found.source, "key": _KEY}
+        words: dict[str, object] = {
+            "node": node,
+            "who": f"node {node}",
+            "voters": tuple(voters),
+            "source": found.source,
+            "key": _KEY,
+        }
         named = sorted(int(match[1]) for part in (found.value or "").split(",") if (match := _VOTER.fullmatch(part)))
         if found.state == "unset":
             reason = f"node {node} has no {_KEY}"
@@ -73,6 +78,6 @@ def voters_not_configured(view: ClusterView) -> Iterator[Judgement]:
             needs = f"DescribeConfigs on Cluster, or server.properties of node {node} (`properties` in the cluster file)"
             yield view.judge("KA213", resource, Status.UNKNOWN, words, error=f"{_KEY} is unknown", needs=needs)
         else:
-            words |= {"who": f"Node {node}", "named": listing(named), "voters": listing(voters)}
+            words |= {"named": tuple(named)}
             yield view.judge("KA213", resource, Status.PASS if named == voters else Status.FAIL, words)
     yield from no_brokers(view, "KA213")

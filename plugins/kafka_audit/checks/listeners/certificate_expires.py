@@ -13,6 +13,7 @@ from kafka_audit.model.text import brokers
 
 DAY_MS = 86_400_000
 _SOON, _LATER = 7, 30  # days
+_OTHERS = {"CONTROLLER": "controller", "ZOOKEEPER": "ZooKeeper server"}
 
 
 @check(
@@ -20,8 +21,8 @@ _SOON, _LATER = 7, 30  # days
     severity=Severity.MEDIUM,
     needs=(Certificate, RegisteredBroker, RegisteredEndpoint),
     says={
-        Status.FAIL: "Certificate of broker {broker} on {listener}: {fault}",
-        Status.PASS: "Certificate of broker {broker} on {listener} names {host} and is valid for {days} more days",
+        Status.FAIL: "Certificate of {who}: {fault}",
+        Status.PASS: "Certificate of {who} names {host} and is valid for {days} more days",
         Status.UNKNOWN: "Cannot determine how long the certificate of {who} is valid ({error})",
         Status.NOT_APPLICABLE: "No certificates to check: {reason}",
     },
@@ -36,7 +37,8 @@ def certificate_expires(view: ClusterView) -> Iterator[Judgement]:
     ## Fails when
     The certificate has expired or is not yet valid: CRITICAL. It expires in less than 7 days: HIGH; in less than 30 days:
     MEDIUM. For short-lived certificates the limits are a tenth and a third of the lifetime. The advertised host is not among
-    its names: HIGH, because clients verify host names by default.
+    its names: HIGH, because clients verify host names by default. Certificates of the controllers under `controllers` and of
+    ZooKeeper servers with TLS are checked in the same way; KA318 checks the authorities.
 
     ## Not known when
     No TLS handshake of the auditor received a certificate.
@@ -58,6 +60,7 @@ def certificate_expires(view: ClusterView) -> Iterator[Judgement]:
     ## References
     KIP-226 (dynamic keystores); RFC 6125.
     """
+    yield from _of_others(view)
     endpoints = view.endpoints.all
     shown_at = {(row.broker_id, row.listener) for row in view.of(Certificate)}
     ends = [e for e in endpoints if e.protocol in TLS or (e.broker_id, e.listener) in shown_at]
@@ -72,17 +75,31 @@ def certificate_expires(view: ClusterView) -> Iterator[Judgement]:
             }
             yield view.judge("KA307", end.resource, Status.UNKNOWN, words | missing)
             continue
-        fault = _fault_of(shown, view.started_ms)
-        words["days"] = (shown.not_after_ms - view.started_ms) // DAY_MS
-        words["fault"] = fault[0] if fault else "none"
-        finding = view.judge("KA307", end.resource, Status.FAIL if fault else Status.PASS, words)
-        yield replace(finding, severity=fault[1]) if fault else finding
+        yield _judged(view, end.resource, shown, words)
     if not ends:
         missing = _missing(view, endpoints)
         if not missing:
             yield view.judge("KA307", "cluster", Status.NOT_APPLICABLE, reason="no listener uses TLS")
         else:
             yield view.judge("KA307", "cluster", Status.UNKNOWN, missing, who="any broker")
+
+
+def _of_others(view: ClusterView) -> Iterator[Judgement]:
+    """Judge what controllers and ZooKeeper servers presented."""
+    for row in view.newest(Certificate):
+        kind = _OTHERS.get(row.listener) if row.broker_id < 0 else None
+        if kind is not None:
+            words = {"broker": "<id>", "listener": row.listener, "host": row.host, "port": row.port}
+            words["who"] = f"the {kind} at {row.host}:{row.port}"
+            yield _judged(view, f"{row.listener.lower()}/{row.host}:{row.port}", row, words)
+
+
+def _judged(view: ClusterView, resource: str, shown: Certificate, words: dict[str, object]) -> Judgement:
+    fault = certificate_fault(shown, view.started_ms)
+    words["days"] = (shown.not_after_ms - view.started_ms) // DAY_MS
+    words["fault"] = fault[0] if fault else "none"
+    finding = view.judge("KA307", resource, Status.FAIL if fault else Status.PASS, words)
+    return replace(finding, severity=fault[1]) if fault else finding
 
 
 def _missing(view: ClusterView, endpoints: Collection[AdvertisedEndpoint]) -> dict[str, str]:
@@ -98,17 +115,25 @@ def _missing(view: ClusterView, endpoints: Collection[AdvertisedEndpoint]) -> di
     return {"error": f"other listeners of {brokers(silent)} are unknown", "needs": needs}
 
 
-def _fault_of(shown: Certificate, now: int) -> tuple[str, Severity] | None:
+def certificate_fault(shown: Certificate, now: int) -> tuple[str, Severity] | None:
     """Return what is wrong with a certificate at a time, as any client sees it; None where nothing is."""
-    left = (shown.not_after_ms - now) // DAY_MS
-    if shown.not_after_ms < now:
-        return f"it expired {-left} days ago", Severity.CRITICAL
-    if shown.not_before_ms > now:
-        return "it is not valid yet", Severity.CRITICAL
+    late = validity_fault(shown.not_before_ms, shown.not_after_ms, now)
+    if late is not None and late[1] is Severity.CRITICAL:
+        return late
     if not shown.name_matches:
         return f"it does not name {shown.host}, only {', '.join(shown.sans) or 'no host'}", Severity.HIGH
+    return late
+
+
+def validity_fault(not_before_ms: int, not_after_ms: int, now: int) -> tuple[str, Severity] | None:
+    """Return what is wrong with a time of validity; None where it lasts long enough."""
+    left = (not_after_ms - now) // DAY_MS
+    if not_after_ms < now:
+        return f"it expired {-left} days ago", Severity.CRITICAL
+    if not_before_ms > now:
+        return "it is not valid yet", Severity.CRITICAL
     # Certificates of a few hours or days are renewed by machines: late is what is late for their own lifetime.
-    lifetime, rest = shown.not_after_ms - shown.not_before_ms, shown.not_after_ms - now
+    lifetime, rest = not_after_ms - not_before_ms, not_after_ms - now
     if rest >= min(_LATER * DAY_MS, lifetime // 3):
         return None
     severity = Severity.HIGH if rest < min(_SOON * DAY_MS, lifetime // 10) else Severity.MEDIUM

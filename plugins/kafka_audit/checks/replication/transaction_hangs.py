@@ -20,7 +20,7 @@ _TWO_PHASE = "transaction.two.phase.commit.enable"
     needs=(OldTransaction, RegisteredTopic, RegisteredPartition, BrokerConfig),
     parts=("topics",),
     says={
-        Status.FAIL: "{partition} has a transaction that never ended: read_committed consumers stop at offset {stable} of {end}; "
+        Status.FAIL: "A transaction in {partition} never ended: read_committed consumers stop at offset {stable} of {end}; "
         "it is open for more than {minutes} minutes",
         Status.PASS: "No partition that broker {broker} leads has a transaction that is open for too long",
         Status.UNKNOWN: "Cannot determine whether partitions of {who} have transactions that never ended ({error})",

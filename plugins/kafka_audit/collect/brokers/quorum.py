@@ -164,7 +164,7 @@ class ControllerAsker:
             error=last.error,
             needs=last.needs,
         )
-        return (*self._rows, probe)
+        return (*self._rows, probe, *endpoint_probes.certificates_shown(self._sample, target, steps, options.logins))
 
     def unanswered(self, error: ReadError) -> tuple[Row, ...]:
         """Return the rows of a controller that gave none."""

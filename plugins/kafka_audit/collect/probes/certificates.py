@@ -2,6 +2,7 @@
 
 import base64
 import ipaddress
+from contextlib import suppress
 from datetime import datetime
 
 from cryptography import x509
@@ -9,9 +10,10 @@ from cryptography.x509.oid import NameOID
 
 from kafka_audit.collect.probes.certificate_names import java_name
 from kafka_audit.collect.rows.source_reads import clean_line
-from kafka_audit.model.tables import Certificate
+from kafka_audit.model.tables import AuthorityCertificate, Certificate
 
 _MOST_NAMES = 100
+_MOST_AUTHORITIES = 500
 
 
 def decode_certificate(shown: str, host: str) -> dict[str, object] | None:
@@ -37,6 +39,28 @@ def decode_certificate(shown: str, host: str) -> dict[str, object] | None:
         **dates,
         "name_matches": matches(host, names or common, addresses),
     }
+
+
+def read_authorities(pem: bytes, file: str, sample: int) -> tuple[AuthorityCertificate, ...]:
+    """Return the certificates of a file in PEM format; none where it holds anything else."""
+    try:
+        found = x509.load_pem_x509_certificates(pem)
+    except ValueError:
+        return ()
+    rows = []
+    for one in found[:_MOST_AUTHORITIES]:
+        with suppress(ValueError, TypeError):  # a date or a name that nobody can read
+            rows.append(
+                AuthorityCertificate(
+                    sample=sample,
+                    file=clean_line(file),
+                    subject=clean_line(one.subject.rfc4514_string()),
+                    issuer=clean_line(one.issuer.rfc4514_string()),
+                    not_before_ms=_ms(one.not_valid_before_utc),
+                    not_after_ms=_ms(one.not_valid_after_utc),
+                )
+            )
+    return tuple(rows)
 
 
 def matches(host: str, names: list[str], addresses: list[str]) -> bool:

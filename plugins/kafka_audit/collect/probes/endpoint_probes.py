@@ -188,6 +188,13 @@ def _certificate(sample: int, origin: Origin, target: Target, step: ProbeStep, *
     )
 
 
+def certificates_shown(sample: int, target: Target, steps: Iterable[ProbeStep], logins: ClusterLogins) -> tuple[Certificate, ...]:
+    """Return the certificate that this worker was shown at an address that no broker registered, a controller's."""
+    judges = logins.judges(target)
+    shown = (_certificate(sample, FROM_WORKER, target, one, judges=judges) for one in steps if one.layer == CERTIFICATE)
+    return tuple(one for one in shown if one is not None)
+
+
 def unknown_probe_rows(
     sample: int, origin: Origin, targets: Iterable[Target], error: str | None, needs: str | None
 ) -> tuple[Probe | Certificate, ...]:

@@ -1,5 +1,6 @@
 """Ask each server of the ensemble by itself with a four-letter word: a plain connection, one word, one answer."""
 
+import base64
 import re
 import socket
 import ssl
@@ -10,12 +11,16 @@ from functools import partial
 from kafka_audit.collect.connections.budget import Budget
 from kafka_audit.collect.connections.parallel import side_by_side
 from kafka_audit.collect.connections.sockets import Failure, allowed, connect, resolve
+from kafka_audit.collect.probes.certificates import certificate_row
 from kafka_audit.collect.rows.source_reads import UNREADABLE, Asking, ReadError, clean_line, os_words
 from kafka_audit.model.cluster import ZookeeperAccess
 from kafka_audit.model.tables import Row, ZookeeperMember
 
 WORD = "srvr"  # the only one that is allowed by default since ZooKeeper 3.5
 WHITELIST = "4lw.commands.whitelist"
+LISTENER = "ZOOKEEPER"
+"""Stands for a listener where a server's certificate is kept."""
+
 _PORT = 2181
 _LANES = 16
 _MOST_BYTES = 64 * 1024
@@ -63,8 +68,10 @@ def read_servers(
                 Asking(sample=sample, observer=f"zookeeper@{clean_line(name)}", target=clean_line(name)).failed(WORD, answer)
             )
             continue
-        member, odd = answer or (_down(sample, name, "timeout"), [])
+        member, odd, shown = answer or (_down(sample, name, "timeout"), [], None)
         rows += [member, _asked(member, odd, known=known)]
+        if shown is not None:
+            rows += _certificate(shown, sample, host, port)
     return tuple(rows)
 
 
@@ -82,20 +89,36 @@ def _asked(member: ZookeeperMember, odd: Sequence[str], *, known: bool) -> Row:
     return asking.answered(WORD)
 
 
+def _certificate(shown: bytes, sample: int, host: str, port: int) -> Sequence[Row]:
+    """Return the row of a server's certificate; the handshake has verified it."""
+    found = certificate_row(
+        base64.b64encode(shown).decode(),
+        sample=sample,
+        vantage="worker",
+        broker_id=-1,
+        listener=LISTENER,
+        host=host,
+        port=port,
+        trusted=True,
+        error=None,
+    )
+    return () if found is None else (found,)
+
+
 def _member(
     access: ZookeeperAccess, sample: int, place: tuple[str, int], read_s: float, budget: Budget
-) -> tuple[ZookeeperMember, Sequence[str]]:
-    """Return a server's row, and what of its answer is not what ZooKeeper writes."""
+) -> tuple[ZookeeperMember, Sequence[str], bytes | None]:
+    """Return a server's row, what of its answer is not what ZooKeeper writes, and the certificate that it presented."""
     name = "{}:{}".format(*place)
     try:
-        text = _ask(access, *place, budget.part(read_s))
+        text, shown = _ask(access, *place, budget.part(read_s))
     except (Failure, TimeoutError) as error:
-        return _down(sample, name, str(error) if isinstance(error, Failure) else "timeout"), ()
+        return _down(sample, name, str(error) if isinstance(error, Failure) else "timeout"), (), None
     except OSError as error:
-        return _down(sample, name, _words(error)), ()
+        return _down(sample, name, _words(error)), (), None
     except (UnicodeError, OverflowError):
-        return _down(sample, name, "no address"), ()
-    return _answering(text, sample, name)
+        return _down(sample, name, "no address"), (), None
+    return *_answering(text, sample, name), shown
 
 
 def _answering(text: str, sample: int, name: str) -> tuple[ZookeeperMember, Sequence[str]]:
@@ -114,7 +137,7 @@ def _words(error: OSError) -> str:
     return os_words(error.errno, "TLS failed" if isinstance(error, ssl.SSLError) else type(error).__name__)
 
 
-def _ask(access: ZookeeperAccess, host: str, port: int, budget: Budget) -> str:
+def _ask(access: ZookeeperAccess, host: str, port: int, budget: Budget) -> tuple[str, bytes | None]:
     deadline = budget.deadline
     addresses = allowed(resolve(host, port, budget.left()), named=budget.excepts(host, port))
     plain = connect(addresses, deadline, budget.opened)
@@ -124,10 +147,11 @@ def _ask(access: ZookeeperAccess, host: str, port: int, budget: Budget) -> str:
         budget.closed(plain)
 
 
-def _answer(access: ZookeeperAccess, host: str, plain: socket.socket, deadline: float) -> str:
+def _answer(access: ZookeeperAccess, host: str, plain: socket.socket, deadline: float) -> tuple[str, bytes | None]:
     parts: list[bytes] = []
     plain.settimeout(_left(deadline))
     with plain, _wrapped(access, plain, host) as connection:
+        shown = connection.getpeercert(binary_form=True) if isinstance(connection, ssl.SSLSocket) else None
         connection.sendall(WORD.encode())
         while sum(map(len, parts)) < _MOST_BYTES:
             if time.monotonic() > deadline:
@@ -137,7 +161,7 @@ def _answer(access: ZookeeperAccess, host: str, plain: socket.socket, deadline: 
             if not part:
                 break
             parts.append(part)
-    return b"".join(parts).decode(errors="replace")
+    return b"".join(parts).decode(errors="replace"), shown
 
 
 def _left(deadline: float) -> float:

@@ -14,7 +14,16 @@ from functools import cached_property
 from types import MappingProxyType, UnionType
 from typing import Any, ClassVar, Protocol, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from kafka_audit.model.tables.asked import BOOTSTRAP, BrokerIdentity, Certificate, Probe, Sample, SnapshotInfo, SourceRead
+from kafka_audit.model.tables.asked import (
+    BOOTSTRAP,
+    AuthorityCertificate,
+    BrokerIdentity,
+    Certificate,
+    Probe,
+    Sample,
+    SnapshotInfo,
+    SourceRead,
+)
 from kafka_audit.model.tables.logs import LogLine
 from kafka_audit.model.tables.planned import PlannedNode, Verdict
 from kafka_audit.model.tables.quorum import ControllerProbe, FencedBroker, Migration, QuorumReplica, QuorumView
@@ -58,6 +67,7 @@ __all__ = [
     "TABLES",
     "Acl",
     "AclHolder",
+    "AuthorityCertificate",
     "BrokerApi",
     "BrokerConfig",
     "BrokerFeature",
@@ -133,6 +143,7 @@ TABLES: tuple[type[Row], ...] = (
     LogDirReplica,
     LeadershipAnswer,
     Certificate,
+    AuthorityCertificate,
     AclHolder,
     Acl,
     DynamicConfig,

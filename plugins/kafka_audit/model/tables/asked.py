@@ -89,13 +89,25 @@ class BrokerIdentity(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
+class AuthorityCertificate(Row):
+    """A certificate in a `ca_file` of the cluster file: an authority that this auditor trusts, and clients as a rule, too."""
+
+    sample: int
+    file: str  # name of the file, without its folder
+    subject: str  # as `Certificate.issuer` names it
+    issuer: str
+    not_before_ms: int
+    not_after_ms: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class Certificate(Row):
     """What a TLS endpoint presented to us; no row where the handshake did not come that far."""
 
     sample: int
     vantage: str
-    broker_id: int  # advertised by
-    listener: str
+    broker_id: int  # advertised by; -1 for controllers of the cluster file and servers of ZooKeeper
+    listener: str  # CONTROLLER and ZOOKEEPER for those
     host: str
     port: int
     subject: str
