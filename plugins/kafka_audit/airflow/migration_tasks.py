@@ -64,13 +64,13 @@ def _with_files(plan: Plan) -> Plan:
     return replace(plan, proposed=proposed_files.arguments(plan.proposed))
 
 
-def _without_root(told: Any) -> Any:  # noqa: ANN401 -- JSON
+def _without_root(reported: Any) -> Any:  # noqa: ANN401 -- JSON
     """Return a report that names proposed files as the form does: its readers need not know the worker's folders."""
-    if isinstance(told, dict):
-        return {key: _without_root(value) for key, value in told.items()}
-    if isinstance(told, list):
-        return [_without_root(value) for value in told]
-    return told.replace(f"{environment.proposed_root()}/", "") if isinstance(told, str) else told
+    if isinstance(reported, dict):
+        return {key: _without_root(value) for key, value in reported.items()}
+    if isinstance(reported, list):
+        return [_without_root(value) for value in reported]
+    return reported.replace(f"{environment.proposed_root()}/", "") if isinstance(reported, str) else reported
 
 
 def keep(cluster: str, judged: Mapping[str, str]) -> str:

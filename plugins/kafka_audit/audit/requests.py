@@ -63,14 +63,14 @@ def _pair(store: Store, snapshot: Manifest, previous: str | None) -> SnapshotPai
 def _latest(store: Store, snapshot: Manifest, damaged: Callable[[SnapshotError], None] | None) -> SnapshotPair:
     if damaged is None:
         return _pair(store, snapshot, store.previous(snapshot))
-    told: list[str] = []
+    reported: list[str] = []
 
     def pass_over(error: SnapshotError) -> None:
         damaged(error)
-        told.append(str(error).replace(f"{store.root}/", ""))  # readers of a report need not know where the store is
+        reported.append(str(error).replace(f"{store.root}/", ""))  # readers of a report need not know where the store is
 
     previous = store.previous(snapshot, damaged=pass_over)
-    return SnapshotPair(snapshot_id=snapshot.snapshot_id, previous_snapshot_id=previous, passed_over=tuple(told))
+    return SnapshotPair(snapshot_id=snapshot.snapshot_id, previous_snapshot_id=previous, passed_over=tuple(reported))
 
 
 def _baseline(store: Store, snapshot: Manifest, baseline: str | None) -> str | None:

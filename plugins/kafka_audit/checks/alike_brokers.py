@@ -29,6 +29,6 @@ def one_finding(view: ClusterView, code: str, judgements: Iterable[Judgement]) -
     yield from (judgement for judgement in given if judgement not in same)
     if same:
         first, ids = same[0], [broker for one in same if (broker := Resource.of(one.resource).broker) is not None]
-        told: dict[str, object] = {key: value for key, value in first.evidence.items() if key not in _OWN}
-        told |= {"brokers": tuple(ids), "who": brokers(ids)}
-        yield view.judge(code, "cluster", Status.FAIL, told, severity=first.severity, confidence=first.confidence)
+        reported: dict[str, object] = {key: value for key, value in first.evidence.items() if key not in _OWN}
+        reported |= {"brokers": tuple(ids), "who": brokers(ids)}
+        yield view.judge(code, "cluster", Status.FAIL, reported, severity=first.severity, confidence=first.confidence)

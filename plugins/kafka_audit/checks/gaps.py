@@ -53,8 +53,8 @@ def no_files(view: ClusterView, code: str) -> Iterator[Judgement]:
         name = read.observer.partition(":")[2]
         resource = f"broker/{name}" if name.isdigit() else "cluster"
         needs = read.needs or f"a readable server.properties at {read.target}"
-        who = f"broker {name}" if name.isdigit() else "every broker"
-        yield view.judge(code, resource, Status.UNKNOWN, who=who, error=read.error or "not read", needs=needs)
+        subject = f"broker {name}" if name.isdigit() else "every broker"
+        yield view.judge(code, resource, Status.UNKNOWN, who=subject, error=read.error or "not read", needs=needs)
     if not failed and not view.of(BrokerProperty):
         error, needs = "no server.properties was read", "`properties` in the cluster file"
         yield view.judge(code, "cluster", Status.UNKNOWN, who="any broker", error=error, needs=needs)
@@ -83,13 +83,13 @@ def no_reach(view: ClusterView, code: str, probes: Collection[WorkerProbe]) -> I
         yield view.judge(code, "cluster", Status.NOT_APPLICABLE, who="any endpoint", reason=NO_REACH)
 
 
-def no_quorum(view: ClusterView, code: str, who: str) -> Iterator[Judgement]:
+def no_quorum(view: ClusterView, code: str, subject: str) -> Iterator[Judgement]:
     """Yield the judgement of a check of the quorum where there is none, or its leader is unknown."""
     if not view.kraft:
-        yield view.judge(code, "cluster", Status.NOT_APPLICABLE, who=who, reason=NO_QUORUM)
+        yield view.judge(code, "cluster", Status.NOT_APPLICABLE, who=subject, reason=NO_QUORUM)
     elif view.quorum.now.newest is None:
         error, needs = view.quorum.unread()
-        yield view.judge(code, "cluster", Status.UNKNOWN, who=who, error=error, needs=needs)
+        yield view.judge(code, "cluster", Status.UNKNOWN, who=subject, error=error, needs=needs)
 
 
 def no_ensemble(view: ClusterView, code: str, table: type[ZookeeperMember | ZookeeperNode]) -> Iterator[Judgement]:

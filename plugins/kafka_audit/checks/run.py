@@ -62,7 +62,7 @@ def _run(view: ClusterView, check: Check) -> tuple[Judgement, ...]:
     if strangers:
         msg = f"check {check.code} judged for {strangers[0].code} of snapshot {strangers[0].snapshot_id}"
         raise EngineError(msg)
-    return tuple(_without_pass(one, gaps[0]) for one in judgements) if gaps else judgements
+    return tuple(_without_pass(judgement, gaps[0]) for judgement in judgements) if gaps else judgements
 
 
 def _of_gap(view: ClusterView, check: Check, gaps: list[Gap]) -> Judgement:

@@ -30,11 +30,11 @@ def parse_formats(text: str) -> Forms:
             known = ", ".join((*STDOUT, *FILES))
             msg = f"{name!r} is not a format; choose {known}{did_you_mean(name, [*STDOUT, *FILES])}"
             raise argparse.ArgumentTypeError(msg)
-    told = list(dict.fromkeys(name for name in names if name in STDOUT))
-    if len(told) > 1:
+    reported = list(dict.fromkeys(name for name in names if name in STDOUT))
+    if len(reported) > 1:
         msg = f"{text!r}: only one format can be printed to stdout; choose {' or '.join(STDOUT)} (DIR/findings.json is JSON)"
         raise argparse.ArgumentTypeError(msg)
-    return Forms(stdout=told[0] if told else None, files=tuple(name for name in FILES if name in names))
+    return Forms(stdout=reported[0] if reported else None, files=tuple(name for name in FILES if name in names))
 
 
 def only_stdout(text: str) -> Forms:

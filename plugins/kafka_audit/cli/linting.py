@@ -49,19 +49,19 @@ def lint_command(arguments: argparse.Namespace) -> int:
 
 
 def _rendered(arguments: argparse.Namespace, outcome: Outcome, checks: Mapping[str, Check], least: Severity) -> str:
-    told, show_all = outcome.files, arguments.all
-    indent = 2 if len(told) <= _FEW_FILES else None  # nobody reads more by eye, and Python indents five times slower
+    linted_files, show_all = outcome.files, arguments.all
+    indent = 2 if len(linted_files) <= _FEW_FILES else None  # nobody reads more by eye, and Python indents five times slower
     match arguments.format:
         case "json":
-            return json.dumps(lint_document.build_lint_document(told, show_all=show_all), indent=indent)
+            return json.dumps(lint_document.build_lint_document(linted_files, show_all=show_all), indent=indent)
         case "sarif":
-            return json.dumps(sarif.build_sarif(told, checks, show_all=show_all), indent=indent)
+            return json.dumps(sarif.build_sarif(linted_files, checks, show_all=show_all), indent=indent)
         case "junit":
-            return junit.junit_xml(told, fail_on=least, show_all=show_all)
+            return junit.junit_xml(linted_files, fail_on=least, show_all=show_all)
         case "github":
-            return annotations.github_annotations(told)
+            return annotations.github_annotations(linted_files)
         case _:
-            return lint_terminal.lint_text(told, show_all=show_all, width=console.width(), color=console.has_color())
+            return lint_terminal.lint_text(linted_files, show_all=show_all, width=console.width(), color=console.has_color())
 
 
 def _version(wanted: str | None) -> str | None:
@@ -81,9 +81,9 @@ def _against(arguments: argparse.Namespace) -> ClusterView | None:
     from kafka_audit.store import Store  # noqa: PLC0415 -- it brings pyarrow along, which files alone do without
 
     store = Store(arguments.out)
-    manifest = next((one for one in store.manifests() if one.cluster == arguments.against), None)
+    manifest = next((manifest for manifest in store.manifests() if manifest.cluster == arguments.against), None)
     if manifest is None:
-        known = sorted({one.cluster for one in store.manifests()})
+        known = sorted({manifest.cluster for manifest in store.manifests()})
         near = did_you_mean(arguments.against, known) or (
             f"; the clusters are {', '.join(known)}" if known else "; the store is empty"
         )

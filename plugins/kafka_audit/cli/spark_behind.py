@@ -31,17 +31,17 @@ _WORKER = "kafka_audit.cli.spark_worker"
 
 def require_java(environ: Mapping[str, str] = os.environ) -> None:
     """Raise `EngineError` where Spark would find no Java, or one that is too old; looks where Spark's scripts look."""
-    found = java.binary(environ)
+    path = java.binary(environ)
     way_out = f"install Java {java.OLDEST} or newer, e.g. apt-get install openjdk-{java.OLDEST}-jre-headless"
-    if found is None:
+    if path is None:
         home = environ.get("JAVA_HOME")
         bad_home = f"JAVA_HOME is {home}, and bin/java does not exist there"
         where = bad_home if home else "`java` is not on PATH, and JAVA_HOME is not set"
         msg = f"Spark requires Java: {where}; {way_out}"
         raise EngineError(msg)
-    major = java.major(found)
+    major = java.major(path)
     if major is not None and major < java.OLDEST:
-        msg = f"Spark requires Java {java.OLDEST}, and {found} is Java {major}; {way_out}, and set JAVA_HOME"
+        msg = f"Spark requires Java {java.OLDEST}, and {path} is Java {major}; {way_out}, and set JAVA_HOME"
         raise EngineError(msg)
 
 
@@ -100,9 +100,9 @@ class SparkBehind:
             line = self._told.readline()
         except BrokenPipeError:
             line = ""
-        told = json.loads(line) if line else {"error": None}
-        if "error" in told:
-            raise EngineError(self._why(told["error"]))
+        reported = json.loads(line) if line else {"error": None}
+        if "error" in reported:
+            raise EngineError(self._why(reported["error"]))
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None) -> None:
         """Let Spark end; at once when the block failed."""
@@ -124,12 +124,12 @@ class SparkBehind:
         with stderr:
             self._log.extend(line.rstrip("\n") for line in stderr)
 
-    def _why(self, told: str | None) -> str:
+    def _why(self, reported: str | None) -> str:
         self._reader.join(_PATIENCE_S)
         lines = [line for line in list(self._log) if line.strip()]
         causes = [line for line in lines if re.match(r"(?:Caused by: )?[\w.$]+(?:Error|Exception)\b", line)]
         last = (causes or lines or ["no output"])[-1].strip().removeprefix("Caused by: ")
-        why = f"Spark ended without a result: {told or last}"
+        why = f"Spark ended without a result: {reported or last}"
         if not lines:
             return why
         with tempfile.NamedTemporaryFile("w", prefix=LOG_PREFIX, suffix=".log", delete=False, encoding="utf-8") as kept:

@@ -16,7 +16,7 @@ from kafka_audit.model.errors import AuditError
 
 def main() -> int:
     """Serve one request."""
-    told = os.fdopen(os.dup(sys.stdout.fileno()), "w")
+    reported = os.fdopen(os.dup(sys.stdout.fileno()), "w")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # the JVM inherits stdout, and may print there
     spark = session.start("local[*]", class_archive.archive_java_options())
     line = sys.stdin.readline()
@@ -30,8 +30,8 @@ def main() -> int:
         spark_job.answer(spark, asked["store"], asked["run"])
     except AuditError as error:
         answer = {"error": str(error)}
-    told.write(json.dumps(answer) + "\n")
-    told.close()
+    reported.write(json.dumps(answer) + "\n")
+    reported.close()
     spark.stop()
     return 0
 

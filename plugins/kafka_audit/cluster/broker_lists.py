@@ -58,17 +58,19 @@ def broker_lists(samples: Samples, sample: int | None, ages: Mapping[str, int]) 
 
 
 def _ranked(lists: list[BrokerList], ages: Mapping[str, int]) -> tuple[BrokerList, ...]:
-    def rank(one: BrokerList) -> tuple[int, int]:
-        return (-ages.get(one.topics_digest, 0), -len(one.names))
+    def rank(broker_list: BrokerList) -> tuple[int, int]:
+        return (-ages.get(broker_list.topics_digest, 0), -len(broker_list.names))
 
-    ranks = [rank(one) for one in lists]
-    placed = (replace(one, place=1 + sum(other < own for other in ranks)) for one, own in zip(lists, ranks, strict=True))
-    return tuple(sorted(placed, key=lambda one: (one.place, one.address)))
+    ranks = [rank(broker_list) for broker_list in lists]
+    placed = (
+        replace(broker_list, place=1 + sum(other < own for other in ranks)) for broker_list, own in zip(lists, ranks, strict=True)
+    )
+    return tuple(sorted(placed, key=lambda broker_list: (broker_list.place, broker_list.address)))
 
 
 def newest_lists(lists: tuple[BrokerList, ...]) -> tuple[BrokerList, ...]:
     """Return the lists that share the first place."""
-    return tuple(one for one in lists if one.place == 1)
+    return tuple(broker_list for broker_list in lists if broker_list.place == 1)
 
 
 def _names(samples: Samples, sample: int | None, views: tuple[BrokerView, ...]) -> Mapping[tuple[str, int], str]:

@@ -189,7 +189,7 @@ def _leader(leader: int | None, epoch: int | None) -> str:
 
 
 def _ids(ids: tuple[int, ...] | None) -> str:
-    return ", ".join(str(one) for one in sorted(ids or ()))
+    return ", ".join(str(broker) for broker in sorted(ids or ()))
 
 
 def _disagreement(parts: list[_Part], holders: tuple[str, ...] | None) -> Disagreement:
@@ -276,13 +276,13 @@ def _of_cluster(view: HeldView, registry: RegistrySample, expected: str | None) 
         kind = "controller_untold" if row.controller_id is None else "controller"
         said = "" if row.controller_id is None else f"controller {row.controller_id}"
         yield Claim(listener=row.listener, subject=None, kind=kind, reference=f"controller {controller}", view=said)
-    told = row.kafka_cluster_id
-    if told is None and (wanted := right if right is not None else expected) is not None:
+    reported = row.kafka_cluster_id
+    if reported is None and (wanted := right if right is not None else expected) is not None:
         yield Claim(listener=row.listener, subject=None, kind="cluster_untold", reference=wanted, view="")
-    elif told is not None and right is not None and told != right:
-        yield Claim(listener=row.listener, subject=None, kind="cluster_id", reference=right, view=told)
-    elif told is not None and expected is not None and told != expected:
-        yield Claim(listener=row.listener, subject=None, kind="cluster_id", reference=expected, view=told)
+    elif reported is not None and right is not None and reported != right:
+        yield Claim(listener=row.listener, subject=None, kind="cluster_id", reference=right, view=reported)
+    elif reported is not None and expected is not None and reported != expected:
+        yield Claim(listener=row.listener, subject=None, kind="cluster_id", reference=expected, view=reported)
     answers = row.brokers_listed > 0 and view.broker_id >= 0 and not view.foreign
     if registry.samples.kraft and right is not None and answers and not view.registered:
         yield Claim(listener=row.listener, subject=None, kind="unlisted", reference="not listed", view="answers")

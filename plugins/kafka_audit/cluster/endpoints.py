@@ -63,7 +63,7 @@ def advertised_endpoints(addresses: Iterable[RegisteredAddress], probes: Iterabl
 
 
 def _sorted(endpoints: Iterable[AdvertisedEndpoint]) -> tuple[AdvertisedEndpoint, ...]:
-    return tuple(sorted(endpoints, key=lambda one: (one.broker_id, one.listener, one.host, one.port)))
+    return tuple(sorted(endpoints, key=lambda endpoint: (endpoint.broker_id, endpoint.listener, endpoint.host, endpoint.port)))
 
 
 class Endpoints:
@@ -119,7 +119,7 @@ class Endpoints:
         found: dict[int, list[AdvertisedEndpoint]] = defaultdict(list)
         for endpoint in self.known:
             found[endpoint.broker_id].append(endpoint)
-        return {broker: tuple(own) for broker, own in found.items()}
+        return {broker: tuple(own_endpoints) for broker, own_endpoints in found.items()}
 
     def of(self, broker: int) -> tuple[AdvertisedEndpoint, ...]:
         """Return what a broker advertises, by `known`."""
@@ -140,7 +140,7 @@ class Endpoints:
         for broker in self._between.brokers:
             answers, files = self._between.settings.answers.get(broker, {}), self._between.settings.files.get(broker, {})
             said = tuple(_entries(answers)) or tuple(_entries(files))
-            own = tuple(
+            own_endpoints = tuple(
                 AdvertisedEndpoint(
                     broker_id=broker,
                     listener=entry.listener,
@@ -151,8 +151,8 @@ class Endpoints:
                 for entry in said
                 if entry.host and entry.port is not None
             )
-            if own and len(own) == len(said):
-                found[broker] = own
+            if own_endpoints and len(own_endpoints) == len(said):
+                found[broker] = own_endpoints
         return found
 
     @cached_property
@@ -201,10 +201,10 @@ class Endpoints:
 def _whole(settings: Mapping[int, _Rows]) -> dict[_Key, tuple[_Place, ...]]:
     """Return the addresses in settings of brokers, entries without a whole one left out."""
     return {
-        (broker, one.listener): ((one.host, one.port),)
+        (broker, listener.listener): ((listener.host, listener.port),)
         for broker, rows in settings.items()
-        for one in _entries(rows)
-        if one.host and one.port is not None
+        for listener in _entries(rows)
+        if listener.host and listener.port is not None
     }
 
 
@@ -222,7 +222,7 @@ class _Listed:
     def by_others(self) -> Mapping[_Key, tuple[_Place, ...]]:
         """Return what most list, of a listener without name everything."""
         return {
-            key: tuple(sorted(places)) if key[1] == BOOTSTRAP else (min(places, key=lambda one: (-places[one], one)),)
+            key: tuple(sorted(places)) if key[1] == BOOTSTRAP else (min(places, key=lambda place: (-places[place], place)),)
             for key, places in self.said.items()
         }
 

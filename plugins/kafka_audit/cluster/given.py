@@ -30,7 +30,7 @@ def ages_needed(snapshot: Snapshot, previous: Snapshot | None) -> bool:
     `given` without ages names the lists that are to be compared.
     """
     moments = Moments(snapshot, previous, ())
-    return any(len({one.topics_digest for one in registry.lists}) > 1 for registry in moments.by_name.values())
+    return any(len({broker_list.topics_digest for broker_list in registry.lists}) > 1 for registry in moments.by_name.values())
 
 
 def given(snapshot: Snapshot, previous: Snapshot | None, ages: Sequence[ListAge]) -> tuple[Row, ...]:
@@ -82,8 +82,8 @@ def _minutes(moments: Moments) -> float | None:
 def _lists(registry: RegistrySample, moment: str) -> Iterator[ReferenceList]:
     """Yield lists of topics once each: brokers that list other brokers may hold the same topics."""
     places: dict[str, int] = {}
-    for one in registry.lists:  # the newest first
-        places.setdefault(one.topics_digest, one.place)
+    for broker_list in registry.lists:  # the newest first
+        places.setdefault(broker_list.topics_digest, broker_list.place)
     tied = sum(place == 1 for place in places.values())
     for digest, place in places.items():
         yield ReferenceList(moment=moment, source_id=_source(registry), topics_digest=digest, place=place, tied=tied)

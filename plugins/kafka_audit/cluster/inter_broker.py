@@ -63,7 +63,7 @@ class InterBroker:
         """Every broker that is registered, answered or has a file that was read."""
         asked = {view.broker_id for view in self._samples.of(BrokerView)} if self.kraft else set()
         registered = frozenset() if self.kraft else frozenset(self._registry.brokers)
-        return tuple(sorted(one for one in registered | asked | self.settings.brokers if one >= 0))
+        return tuple(sorted(registration for registration in registered | asked | self.settings.brokers if registration >= 0))
 
     @cached_property
     def asked(self) -> bool:
@@ -88,8 +88,8 @@ class InterBroker:
         """Return the listeners that a broker advertises, None where that is not known."""
         if broker in self.endpoints:
             return frozenset(self.endpoints[broker])
-        told = {key: self.settings.get(broker, key).value for key in (KEY, INSTEAD, CONTROLLERS)}
-        return frozenset(one.listener for one in entries(told)) if told[KEY] or told[INSTEAD] else None
+        reported = {key: self.settings.get(broker, key).value for key in (KEY, INSTEAD, CONTROLLERS)}
+        return frozenset(listener.listener for listener in entries(reported)) if reported[KEY] or reported[INSTEAD] else None
 
     def protocol(self, broker: int, name: str) -> str | None:
         """Return the security protocol of a broker's listener."""
@@ -114,16 +114,16 @@ class InterBroker:
 
     @cached_property
     def _listeners(self) -> Mapping[int, Listener]:
-        told = {broker: listener for broker in self.brokers if (listener := self._set(broker))}
-        usual = {listener.name for listener in told.values()}
+        reported = {broker: listener for broker in self.brokers if (listener := self._set(broker))}
+        usual = {listener.name for listener in reported.values()}
         for broker in self.brokers:
             offered = self.offered(broker) or frozenset()
             only = usual if len(usual) == 1 else offered
-            if broker not in told and len(only) == 1 and only <= offered:
+            if broker not in reported and len(only) == 1 and only <= offered:
                 name = next(iter(only))
                 source = "the listener of the other brokers" if usual else "the only registered listener"
-                told[broker] = Listener(name=name, protocol=self.protocol(broker, name), source=source)
-        return told
+                reported[broker] = Listener(name=name, protocol=self.protocol(broker, name), source=source)
+        return reported
 
     def _set(self, broker: int) -> Listener | None:
         """Return the listener by settings; the protocol key says PLAINTEXT even beside a name, so the name comes first."""
@@ -143,8 +143,8 @@ class InterBroker:
 
     def mechanism(self, broker: int) -> Setting:
         """Return the SASL mechanism with which a broker logs in at others."""
-        told = self.settings.get(broker, "sasl.mechanism.inter.broker.protocol")
-        return Setting(state="set", value=DEFAULT_MECHANISM, source=told.source) if told.state == "unset" else told
+        setting = self.settings.get(broker, "sasl.mechanism.inter.broker.protocol")
+        return Setting(state="set", value=DEFAULT_MECHANISM, source=setting.source) if setting.state == "unset" else setting
 
     def principal(self, source: int, target: int) -> Principal:
         """Return as whom `source` appears at `target`."""
@@ -169,7 +169,9 @@ class InterBroker:
         found: dict[object, list[int]] = {}
         for broker in self.brokers:
             listener = self.listener(broker)
-            logins = frozenset((one.listener.upper(), one.mechanism, one.username) for one in self._clients.get(broker, ()))
+            logins = frozenset(
+                (login.listener.upper(), login.mechanism, login.username) for login in self._clients.get(broker, ())
+            )
             used = None if listener is None else (listener.name, listener.protocol)
             kind = (used, self.mechanism(broker).value, logins, frozenset(shown.get(broker, ())))
             found.setdefault(kind, []).append(broker)
@@ -190,10 +192,12 @@ class InterBroker:
         found: dict[str, dict[tuple[str, str, str], list[int]]] = {}
         for broker, logins in self._clients.items():
             used, mechanism = self.listener(broker), self.mechanism(broker).value
-            for one in logins:
-                if used is not None and one.listener.upper() == used.name.upper() and one.mechanism == mechanism:
-                    who = found.setdefault(used.name, {}).setdefault((one.mechanism, one.username, one.password_digest), [])
-                    who.append(broker)
+            for login in logins:
+                if used is not None and login.listener.upper() == used.name.upper() and login.mechanism == mechanism:
+                    broker_ids = found.setdefault(used.name, {}).setdefault(
+                        (login.mechanism, login.username, login.password_digest), []
+                    )
+                    broker_ids.append(broker)
         return found
 
     @cached_property
@@ -202,8 +206,8 @@ class InterBroker:
         return frozenset(
             name
             for name, users in self.users.items()
-            if all(self.mechanism(one).value == "PLAIN" for one in users)
-            and {one for who in self.logins.get(name, {}).values() for one in who} >= set(users)
+            if all(self.mechanism(user).value == "PLAIN" for user in users)
+            and {broker for broker_ids in self.logins.get(name, {}).values() for broker in broker_ids} >= set(users)
         )
 
     @cached_property
@@ -240,20 +244,20 @@ class InterBroker:
 
     def decides_otherwise(self, broker: int) -> bool:
         """Return whether a broker's authorizer is known and none of Kafka's own: ACLs in ZooKeeper may be nothing to it."""
-        told = self.authorizer(broker)
-        return told.state == "set" and not self.understood(told.value or "")
+        setting = self.authorizer(broker)
+        return setting.state == "set" and not self.understood(setting.value or "")
 
     def super_users(self, broker: int) -> frozenset[str] | None:
         """Return a broker's super users, None where they are set and hidden, or not read: that is never "none"."""
-        told = self.settings.get(broker, SUPER_USERS)
-        if not told.known:
+        setting = self.settings.get(broker, SUPER_USERS)
+        if not setting.known:
             return None
-        return super_users(told.value or "")
+        return super_users(setting.value or "")
 
     def allows_without_acl(self, broker: int) -> bool | None:
         """Return allow.everyone.if.no.acl.found of a broker, None where it is hidden or was not read."""
-        told = self.settings.get(broker, NO_ACL)
-        return allows_everyone(told.value or "") if told.known else None
+        setting = self.settings.get(broker, NO_ACL)
+        return allows_everyone(setting.value or "") if setting.known else None
 
     @cached_property
     def holders(self) -> Mapping[str, AclHolder]:
@@ -283,5 +287,5 @@ class InterBroker:
 
     def _holder(self, broker: int) -> AclHolder | None:
         spare = [*self.holders.values()] if self.kraft else []
-        told = [self.holders.get(f"broker:{broker}"), self.holders.get("zookeeper"), *spare]
-        return next((one for one in told if one is not None), None)
+        reported = [self.holders.get(f"broker:{broker}"), self.holders.get("zookeeper"), *spare]
+        return next((holder for holder in reported if holder is not None), None)

@@ -74,10 +74,10 @@ class InterBrokerLogins:
         if mechanism.startswith("SCRAM"):
             names = [row.user for row in self._samples.of(ScramUser) if row.mechanism == mechanism]
             return dict.fromkeys(names) if self._scram_read or names else None
-        own = [row for row in self._between.settings.logins_of.get(broker, ()) if row.listener.upper() == listener.upper()]
-        if mechanism != "PLAIN" or not any(row.mechanism == "PLAIN" for row in own):
+        own_logins = [row for row in self._between.settings.logins_of.get(broker, ()) if row.listener.upper() == listener.upper()]
+        if mechanism != "PLAIN" or not any(row.mechanism == "PLAIN" for row in own_logins):
             return None
-        return {row.username: row.password_digest for row in own if row.side == "server" and row.mechanism == "PLAIN"}
+        return {row.username: row.password_digest for row in own_logins if row.side == "server" and row.mechanism == "PLAIN"}
 
     @cached_property
     def _scram_read(self) -> bool:

@@ -133,10 +133,10 @@ def _observer(  # noqa: PLR0913 -- what is known of it
     counts: PartitionCounts,
 ) -> Observer:
     foreign = bool(views) and all(view.foreign for view in views)
-    told = min((view.row.kafka_cluster_id for view in views if view.row.kafka_cluster_id is not None), default=None)
+    reported = min((view.row.kafka_cluster_id for view in views if view.row.kafka_cluster_id is not None), default=None)
     error = needs = None
     if foreign:
-        error, needs = f"its view belongs to cluster {told}", "a broker of this cluster at that address"
+        error, needs = f"its view belongs to cluster {reported}", "a broker of this cluster at that address"
     elif not views:
         error = (refused and refused.error) or "it was not read"
         needs = (refused and refused.needs) or f"an answer from broker {name} to Metadata"
@@ -151,7 +151,7 @@ def _observer(  # noqa: PLR0913 -- what is known of it
         registered=registered,
         answered=bool(views) and not foreign,
         foreign=foreign,
-        kafka_cluster_id=told,
+        kafka_cluster_id=reported,
         listeners=tuple(sorted({view.row.listener for view in views})),
         brokers_listed=brokers_listed,
         error=error,

@@ -31,8 +31,8 @@ class QuorumSample:
     @cached_property
     def newest(self) -> QuorumView | None:
         """The newest word of a leader: the highest epoch, and there the furthest."""
-        told = [one for one in self.views if one.leader_id >= 0 and one.leader_epoch is not None]
-        return max(told, key=lambda one: (one.leader_epoch or 0, one.high_watermark or 0, one.observer), default=None)
+        views = [view for view in self.views if view.leader_id >= 0 and view.leader_epoch is not None]
+        return max(views, key=lambda view: (view.leader_epoch or 0, view.high_watermark or 0, view.observer), default=None)
 
     @cached_property
     def replicas(self) -> Mapping[int, QuorumReplica]:
@@ -65,7 +65,9 @@ class QuorumSample:
 
 
 def _by_fenced(rows: tuple[FencedBroker, ...]) -> Mapping[int, frozenset[int]]:
-    return {one: frozenset(row.broker_id for row in rows if row.fenced_id == one) for one in {row.fenced_id for row in rows}}
+    return {
+        broker: frozenset(row.broker_id for row in rows if row.fenced_id == broker) for broker in {row.fenced_id for row in rows}
+    }
 
 
 class Quorum:

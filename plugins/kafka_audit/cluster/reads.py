@@ -94,7 +94,7 @@ def source_name(resource: str, asked: Sequence[SourceRead]) -> str:
     if resource != "cluster":
         return resource.replace("/", " ", 1)
     names = {observer_name(read.observer) for read in asked}
-    return ", ".join(sorted(one for one in names if "zookeeper" not in names or not one.startswith("zookeeper at ")))
+    return ", ".join(sorted(name for name in names if "zookeeper" not in names or not name.startswith("zookeeper at ")))
 
 
 def failed_texts(failed: Sequence[SourceRead]) -> Mapping[str, str]:
@@ -130,4 +130,4 @@ def without_login(error: str | None) -> bool:
 
 def port_refuses(read: SourceRead) -> bool:
     """Return whether a read failed in a way that a restarting broker shows too."""
-    return any(words in (read.error or "").lower() for words in _RESTARTING)
+    return any(text in (read.error or "").lower() for text in _RESTARTING)

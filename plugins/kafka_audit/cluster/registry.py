@@ -140,8 +140,8 @@ class RegistrySample:
     def _first(self) -> Mapping[int, ViewBroker]:
         """Brokers of the newest lists, each as the first of them has it."""
         found: dict[int, ViewBroker] = {}
-        for one in self._newest:  # in the order of addresses
-            for broker, row in one.brokers.items():
+        for broker_list in self._newest:  # in the order of addresses
+            for broker, row in broker_list.brokers.items():
                 found.setdefault(broker, row)
         return dict(sorted(found.items()))
 
@@ -153,13 +153,13 @@ class RegistrySample:
             created=None,
             session=None,
             registered_ms=None,
-            disputed=any(broker not in one.brokers for one in self._newest),
+            disputed=any(broker not in broker_list.brokers for broker_list in self._newest),
         )
 
 
 def _among_brokers(lists: tuple[BrokerList, ...]) -> ClusterState:
-    ids = sorted({broker for one in lists for broker in one.brokers})
-    names = {name for one in lists for name in one.names}
+    ids = sorted({broker for broker_list in lists for broker in broker_list.brokers})
+    names = {name for broker_list in lists for name in broker_list.names}
     return ClusterState(
         kafka_cluster_id=lists[0].kafka_cluster_id,
         controller_id=None,

@@ -18,10 +18,10 @@ def releases(view: ClusterView, broker: int) -> tuple[str, ...]:
     on offer tell the major version: DescribeTransactions came with 3.0, the oldest Fetch versions went with 4.0. A key that
     only newer releases of Kafka 4 define tells the first of those.
     """
-    told = [row.value for row in view.of(BrokerConfig) if _is_default(row, broker) and row.value]
-    if told:
-        minor = told[0].partition("-")[0]
-        exact = [one for one in VERSIONS if one.startswith(f"{minor}.")]
+    reported = [row.value for row in view.of(BrokerConfig) if _is_default(row, broker) and row.value]
+    if reported:
+        minor = reported[0].partition("-")[0]
+        exact = [version for version in VERSIONS if version.startswith(f"{minor}.")]
         return tuple(exact) or _around(version_numbers(minor))
     offered = {row.api_key: row for row in view.of(BrokerApi) if row.broker_id == broker}
     fetch = offered.get(_FETCH)
@@ -29,7 +29,7 @@ def releases(view: ClusterView, broker: int) -> tuple[str, ...]:
         return ()
     if fetch.min_version >= _FETCH_OF_4:
         keys = {row.key for row in view.of(BrokerConfig) if row.broker_id == broker}
-        of_4 = [one for one in VERSIONS if version_numbers(one) >= (4,)]
+        of_4 = [version for version in VERSIONS if version_numbers(version) >= (4,)]
         for before, after in reversed([*pairwise(of_4)]):
             if keys & (definitions(after).keys() - definitions(before).keys()):
                 return (after,)
@@ -44,6 +44,6 @@ def _is_default(row: BrokerConfig, broker: int) -> bool:
 
 
 def _around(wanted: tuple[int, ...]) -> tuple[str, ...]:
-    below = [one for one in VERSIONS if version_numbers(one) < wanted]
-    above = [one for one in VERSIONS if version_numbers(one) > wanted]
+    below = [version for version in VERSIONS if version_numbers(version) < wanted]
+    above = [version for version in VERSIONS if version_numbers(version) > wanted]
     return (*below[-1:], *above[:1])

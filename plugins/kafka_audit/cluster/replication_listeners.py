@@ -20,25 +20,25 @@ def replication_listeners(inter_broker: InterBroker, probes: Iterable[ProbeResul
     for probe in probes:
         if probe.role == "client":
             by_vantage[probe.vantage][probe.listener].append(probe)
-    found = {}
+    environment = {}
     for vantage, by_listener in by_vantage.items():
         closed = {
-            listener: own
-            for listener, own in by_listener.items()
-            if not any(probe.state == "open" or probe.via is not None for probe in own)
+            listener: own_results
+            for listener, own_results in by_listener.items()
+            if not any(probe.state == "open" or probe.via is not None for probe in own_results)
         }
-        reached = any(probe.state == "open" for own in by_listener.values() for probe in own)
+        reached = any(probe.state == "open" for own_results in by_listener.values() for probe in own_results)
         names = [
             name
-            for name, own in closed.items()
-            if all(_brokers_use(inter_broker, probe.broker_id, name) for probe in own)
+            for name, own_results in closed.items()
+            if all(_brokers_use(inter_broker, probe.broker_id, name) for probe in own_results)
             # What is a broker's only listener is for its clients, too.
-            and {probe.broker_id for probe in own}
+            and {probe.broker_id for probe in own_results}
             <= {probe.broker_id for other, theirs in by_listener.items() if other != name for probe in theirs}
         ]
         if reached and names:
-            found[vantage] = frozenset(names)
-    return found
+            environment[vantage] = frozenset(names)
+    return environment
 
 
 def _brokers_use(inter_broker: InterBroker, broker: int, name: str) -> bool:

@@ -64,7 +64,7 @@ class Settings:
     @cached_property
     def keys(self) -> frozenset[str]:
         """Every key that any broker or file told."""
-        return frozenset(key for told in (*self.files.values(), *self.answers.values()) for key in told)
+        return frozenset(key for reported in (*self.files.values(), *self.answers.values()) for key in reported)
 
     def get(self, broker: int, key: str) -> Setting:
         """Return one setting: the file's word, else the broker's own."""
@@ -72,19 +72,19 @@ class Settings:
         if line is not None:
             state = "hidden" if line.value is None else "set" if line.value else "unset"
             return Setting(state=state, value=line.value or None, source="server.properties")
-        told = self.answers.get(broker, {}).get(key)
-        if told is not None and told.value:
-            return Setting(state="set", value=told.value, source="DescribeConfigs")
+        config = self.answers.get(broker, {}).get(key)
+        if config is not None and config.value:
+            return Setting(state="set", value=config.value, source="DescribeConfigs")
         if broker in self.files:
             return _NOT_IN_FILE
-        if told is not None and told.value is None and (told.sensitive or key in _NULL_IS_SET):
+        if config is not None and config.value is None and (config.sensitive or key in _NULL_IS_SET):
             return Setting(state="hidden", source="DescribeConfigs")
         return _NOT_TOLD if broker in self.answers else _UNREAD
 
     def at(self, broker: int, listener: str, key: str) -> Setting:
         """Return a setting as it holds for one listener: `listener.name.<listener>.<key>` before `<key>`."""
-        own = self.get(broker, f"listener.name.{listener.lower()}.{key}")
-        return self.get(broker, key) if own.state in {"unset", "unread"} else own
+        own_setting = self.get(broker, f"listener.name.{listener.lower()}.{key}")
+        return self.get(broker, key) if own_setting.state in {"unset", "unread"} else own_setting
 
     def first_set(self, broker: int, *keys: str) -> str:
         """Return the first of some keys that a broker has set, the first of all where it has none: the line to look at."""

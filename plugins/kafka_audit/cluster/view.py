@@ -298,11 +298,11 @@ class ClusterView:
 
     def inter_broker_endpoint(self, broker: int) -> AdvertisedEndpoint | None:
         """Return where a broker hears the others: on its inter-broker listener, or at the only address that it advertises."""
-        own = self.endpoints.of(broker)
+        own_endpoints = self.endpoints.of(broker)
         listener = self.inter_broker.listener(broker)
-        if len(own) == 1 or listener is None:
-            return own[0] if len(own) == 1 else None
-        return next((endpoint for endpoint in own if endpoint.listener == listener.name), None)
+        if len(own_endpoints) == 1 or listener is None:
+            return own_endpoints[0] if len(own_endpoints) == 1 else None
+        return next((endpoint for endpoint in own_endpoints if endpoint.listener == listener.name), None)
 
     @cached_property
     def identities(self) -> Mapping[tuple[int, str], BrokerIdentity]:
@@ -408,7 +408,7 @@ class ClusterView:
         code: str,
         resource: str,
         status: Status,
-        told: Mapping[str, object] | None = None,
+        reported: Mapping[str, object] | None = None,
         *,
         severity: Severity | None = None,
         confidence: Confidence = Confidence.MEASURED,
@@ -418,7 +418,7 @@ class ClusterView:
 
         Evidence that is None is left out; numbers stay numbers, lists of ids and names stay lists.
         """
-        both = {**(told or {}), **evidence}
+        both = {**(reported or {}), **evidence}
         given = {key: tuple(value) if isinstance(value, list) else value for key, value in both.items() if value is not None}
         return Judgement(
             snapshot_id=self.snapshot_id,

@@ -64,4 +64,4 @@ def mapped_listeners(found: tuple[WorkerProbe, ...]) -> dict[str, list[WorkerPro
     by_listener: dict[str, list[WorkerProbe]] = defaultdict(list)
     for probe in found:
         by_listener[probe.listener].append(probe)
-    return {listener: own for listener, own in by_listener.items() if any(probe.via for probe in own)}
+    return {listener: own_probes for listener, own_probes in by_listener.items() if any(probe.via for probe in own_probes)}

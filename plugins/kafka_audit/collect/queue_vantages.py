@@ -59,13 +59,13 @@ def errand(cluster: Cluster, secrets: Mapping[str, str]) -> Json:
     listed = registered_targets([row for row in rows if isinstance(row, RegisteredEndpoint)], cluster)
     order = {broker: listed[broker] for broker in priorities.order(listed, rows)}
     kept = priorities.prioritized_targets(order, budget.named, limits.brokers, min(limits.endpoints, limits.probes))
-    targets = [one for one in flat(kept) if _walkable(one)]
+    targets = [target for target in flat(kept) if _walkable(target)]
     written = _written(rows)
     return {
         "read_s": read_s,
         "settle_s": limits.settle_s,
         "audit_s": limits.audit_s,
-        "endpoints": [[*_key(one), written.get(one.broker_id)] for one in targets],
+        "endpoints": [[*_key(target), written.get(target.broker_id)] for target in targets],
         "script": command_vantages.asked(targets, logins, budget.excepted),
     }
 
@@ -76,26 +76,26 @@ def probe_errands(errands: Mapping[str, Json]) -> dict[str, list[str]]:
     Clusters are walked to side by side, each within its own `audit_s`: none waits for another's.
     """
     clusters = [*errands]
-    until = time.monotonic() + max((_audit_s(one) for one in errands.values()), default=0.0)
+    until = time.monotonic() + max((_audit_s(row) for row in errands.values()), default=0.0)
     looks = side_by_side([partial(_looks, errands[cluster]) for cluster in clusters], len(clusters), until + _GRACE_S)
     return {cluster: found if isinstance(found, list) else [] for cluster, found in zip(clusters, looks, strict=True)}
 
 
-def _audit_s(one: Json) -> float:
+def _audit_s(json: Json) -> float:
     """Return how long a cluster's errand may take; one of an older version does not say it."""
-    return float(one.get("audit_s", Limits().audit_s))
+    return float(json.get("audit_s", Limits().audit_s))
 
 
-def _looks(one: Json) -> list[str]:
+def _looks(json: Json) -> list[str]:
     """Walk twice to the endpoints of one cluster; each look has half of the time."""
-    seconds = max(0.0, _audit_s(one) - one["settle_s"]) / LOOKS
+    seconds = max(0.0, _audit_s(json) - json["settle_s"]) / LOOKS
     looks = []
     for number in range(LOOKS):
         if number:
-            time.sleep(min(one["settle_s"], _audit_s(one)))
-        told = io.StringIO()
-        probe_script.probe_all(one["script"], one["read_s"], told, seconds)
-        looks.append(told.getvalue())
+            time.sleep(min(json["settle_s"], _audit_s(json)))
+        o = io.StringIO()
+        probe_script.probe_all(json["script"], json["read_s"], o, seconds)
+        looks.append(o.getvalue())
     return looks
 
 
@@ -125,7 +125,7 @@ class QueueAnswer:
             Target(broker_id=b, listener=n, protocol=p, host=h, port=port, via=None) for b, n, p, h, port, _ in self.endpoints
         ]
         at_that_time = {
-            _key(one): (number, zxid) for number, (one, (*_, zxid)) in enumerate(zip(probed, self.endpoints, strict=True))
+            _key(target): (number, zxid) for number, (target, (*_, zxid)) in enumerate(zip(probed, self.endpoints, strict=True))
         }
         seen, written = command_vantages.parse_probe_output(self.looks[min(sample, LOOKS) - 1], probed), _written(registered)
         rows: list[Row] = [asking.answered(operation)]

@@ -109,18 +109,18 @@ def take_snapshot(
     book = ViewBook(behind_proxies(cluster))
     budget = Budget(cluster)
     try:
-        found, samples, kraft = _collected(cluster, book, say, secrets, budget, answers)
+        collected, samples, kraft = _collected(cluster, book, say, secrets, budget, answers)
     finally:
         budget.close()
-    found = replace(found, rows=with_listener_names(found.rows))
-    found = filtered(found, ClusterLogins(cluster, secrets).passwords(), budget.deadline + GRACE_S / 2)
-    info = _info(cluster, started, samples, found.rows, kraft=kraft)
+    collected = replace(collected, rows=with_listener_names(collected.rows))
+    collected = filtered(collected, ClusterLogins(cluster, secrets).passwords(), budget.deadline + GRACE_S / 2)
+    info = _info(cluster, started, samples, collected.rows, kraft=kraft)
     return Snapshot(
         snapshot_id=snapshot_id,
         cluster=cluster.name,
-        cluster_id=_cluster_id(cluster, found.rows),
-        rows=(info, *found.rows),
-        large=found.large,
+        cluster_id=_cluster_id(cluster, collected.rows),
+        rows=(info, *collected.rows),
+        large=collected.large,
     )
 
 
@@ -205,11 +205,11 @@ class _TakenSamples:
     def _of_views(self, rows: Iterable[Row]) -> Collected:
         """Return the contents of all views in these rows, each once."""
         views = [row for row in rows if isinstance(row, BrokerView)]
-        brokers = frozenset(one.brokers_digest for one in views)
-        topics = frozenset(one.topics_digest for one in views)
+        brokers = frozenset(view.brokers_digest for view in views)
+        topics = frozenset(view.topics_digest for view in views)
         if brokers | topics not in self._views:
-            found = Collected(rows=tuple(self._book.rows(brokers)), large=self._book.large(topics))
-            self._views = {brokers | topics: found}  # of the newest sample: others are not asked for again
+            collected = Collected(rows=tuple(self._book.rows(brokers)), large=self._book.large(topics))
+            self._views = {brokers | topics: collected}  # of the newest sample: others are not asked for again
         return self._views[brokers | topics]
 
     def collected(self) -> Collected:
@@ -260,10 +260,10 @@ def _answered(samples: Sequence[Collected], operation: str | tuple[str, ...]) ->
         known |= here
 
 
-def _brokers(found: Collected) -> set[int]:
+def _brokers(collected: Collected) -> set[int]:
     """Return every broker id that anybody names: registrations, assignments, views."""
-    named = {row.broker_id for row in found.rows if isinstance(row, RegisteredBroker | BrokerView | ViewBroker)}
-    return {one for one in named | found.assigned() if one >= 0}
+    named = {row.broker_id for row in collected.rows if isinstance(row, RegisteredBroker | BrokerView | ViewBroker)}
+    return {number for number in named | collected.assigned() if number >= 0}
 
 
 def _info(cluster: Cluster, started: int, samples: int, rows: Sequence[Row], *, kraft: bool) -> SnapshotInfo:
@@ -282,16 +282,16 @@ def _info(cluster: Cluster, started: int, samples: int, rows: Sequence[Row], *, 
         expect_cluster_id=cluster.expect.cluster_id,
         expect_single_broker=cluster.expect.single_broker,
         client_vantages=len(clients | {WORKER}),
-        broker_vantages=sum(one.role == "broker" and one.command is not None for one in cluster.vantages),
+        broker_vantages=sum(vantage.role == "broker" and vantage.command is not None for vantage in cluster.vantages),
     )
 
 
 def _cluster_id(cluster: Cluster, rows: Sequence[Row]) -> str:
     """Return Kafka's id of the cluster: ZooKeeper's word, else what most brokers say, else what the owner expects."""
     registries = [row.kafka_cluster_id for row in rows if isinstance(row, Registry) and row.kafka_cluster_id]
-    told = Counter(row.kafka_cluster_id for row in rows if isinstance(row, BrokerView) and row.kafka_cluster_id)
+    reported = Counter(row.kafka_cluster_id for row in rows if isinstance(row, BrokerView) and row.kafka_cluster_id)
     if registries:
         return registries[-1]
-    if told:
-        return str(told.most_common(1)[0][0])
+    if reported:
+        return str(reported.most_common(1)[0][0])
     return cluster.expect.cluster_id or f"{Snapshot.UNKNOWN_ID}{cluster.name}"

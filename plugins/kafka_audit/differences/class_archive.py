@@ -72,22 +72,22 @@ def class_archive_path(environ: Mapping[str, str] = os.environ) -> ArchivePath |
     folder, spark_home, program = _folder(environ), _spark_home(environ), java.binary(environ)
     if folder is None or spark_home is None or program is None:
         return None
-    told = java.release(program)
-    runtime, vendor = told.get("JAVA_RUNTIME_VERSION"), told.get("IMPLEMENTOR")
+    reported = java.release(program)
+    runtime, vendor = reported.get("JAVA_RUNTIME_VERSION"), reported.get("IMPLEMENTOR")
     jars = _files(spark_home / "jars")
     spark = [match[1] for name, *_ in jars if (match := re.fullmatch(r"spark-core_[\d.]+-(.+)\.jar", name))]
     if not runtime or not spark or (java.major(program) or 0) < java.OLDEST:
         return None
     conf = Path(environ.get("SPARK_CONF_DIR") or spark_home / "conf")
     held_against = {
-        "java": [str(java.home(program)), *sorted(told.items()), *_files(java.home(program) / "lib" / "server")],
+        "java": [str(java.home(program)), *sorted(reported.items()), *_files(java.home(program) / "lib" / "server")],
         "classpath": [str(spark_home), jars, str(conf), [name for name, *_ in _files(conf)]],
         "options": local_settings.JAVA,
         "loaded by": __version__,
     }
     digest = hashlib.sha256(json.dumps(held_against).encode()).hexdigest()[:12]
-    words = re.sub(r"[^A-Za-z0-9.+-]+", "_", f"java-{runtime}-{vendor or 'unknown'}-spark-{spark[0]}-{digest}")
-    return ArchivePath(folder=folder, stem=words, spark_home=spark_home)
+    text = re.sub(r"[^A-Za-z0-9.+-]+", "_", f"java-{runtime}-{vendor or 'unknown'}-spark-{spark[0]}-{digest}")
+    return ArchivePath(folder=folder, stem=text, spark_home=spark_home)
 
 
 def find_class_archive(where: ArchivePath | None) -> Path | None:
@@ -265,12 +265,12 @@ def _failure(where: ArchivePath) -> Path:
 
 
 def _folder(environ: Mapping[str, str]) -> Path | None:
-    told = environ.get(VARIABLE)
-    if told and told.lower() == NOWHERE:
+    reported = environ.get(VARIABLE)
+    if reported and reported.lower() == NOWHERE:
         return None
     base = environ.get("XDG_CACHE_HOME")
     try:
-        cache = Path(told) if told else Path(base, "kafka-audit") if base else Path.home() / ".cache" / "kafka-audit"
+        cache = Path(reported) if reported else Path(base, "kafka-audit") if base else Path.home() / ".cache" / "kafka-audit"
     except RuntimeError:  # the user has no home folder
         return None
     return cache.expanduser().absolute() / FOLDER
@@ -278,9 +278,9 @@ def _folder(environ: Mapping[str, str]) -> Path | None:
 
 def _spark_home(environ: Mapping[str, str]) -> Path | None:
     """Return the installation that Spark's scripts use, without importing pyspark."""
-    told = environ.get("SPARK_HOME")
-    if told:
-        return Path(told)
+    reported = environ.get("SPARK_HOME")
+    if reported:
+        return Path(reported)
     spec = importlib.util.find_spec("pyspark")
     return Path(spec.origin).parent if spec and spec.origin else None
 
@@ -291,8 +291,8 @@ def _files(folder: Path) -> list[tuple[str, int, int]]:
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             with contextlib.suppress(OSError):
-                told = entry.stat()
-                found.append((entry.name, told.st_size, int(told.st_mtime)))
+                reported = entry.stat()
+                found.append((entry.name, reported.st_size, int(reported.st_mtime)))
     return sorted(found)
 
 

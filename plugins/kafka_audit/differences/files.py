@@ -87,7 +87,7 @@ def shared_relation_sql(name: str, modes: Iterable[bool]) -> str:
         return query_text(f"reference/{name}")
     kinds = [kind for kind, kraft in (("zookeeper", False), ("kraft", True)) if kraft in set(modes)]
     texts = [query_text(f"reference/{kind}_{_BY_MODE[name]}") for kind in kinds]
-    return "\nUNION ALL\n".join(f"SELECT * FROM (\n{one})" for one in texts)  # noqa: S608 -- our own files
+    return "\nUNION ALL\n".join(f"SELECT * FROM (\n{text})" for text in texts)  # noqa: S608 -- our own files
 
 
 def is_empty(name: str, empty: Collection[str]) -> bool:

@@ -85,7 +85,7 @@ class SparkMeasure:
 
     @cached_property
     def _stored(self) -> dict[str, DataFrame]:
-        folders = [f"{self._root}/snapshots/{one}" for one in self._ids]
+        folders = [f"{self._root}/snapshots/{broker}" for broker in self._ids]
         return {table.table(): stored_table(self._spark, table, folders) for table in LARGE}
 
     @contextmanager
@@ -125,9 +125,9 @@ def stored_table(spark: SparkSession, table: type[Row], folders: Sequence[str]) 
             raise
     if len(folders) == 1:
         return spark.sql(f"SELECT inline(CAST(array() AS array<struct<{ddl(table)}>>))")
-    found = [stored_table(spark, table, [folder]) for folder in folders]
-    frame = found[0]
-    for other in found[1:]:
+    frames = [stored_table(spark, table, [folder]) for folder in folders]
+    frame = frames[0]
+    for other in frames[1:]:
         frame = frame.unionByName(other)
     return frame
 
@@ -176,12 +176,12 @@ class _Pass:
         """Make stored and given tables known by name."""
         for name, frame in tables.items():
             self._name(name, frame)
-        told: dict[type[Row], list[tuple[str, Row]]] = {table: [] for table in GIVEN}
+        reported: dict[type[Row], list[tuple[str, Row]]] = {table: [] for table in GIVEN}
         for snapshot_id, rows in given.items():
             for row in rows:
-                told[type(row)].append((snapshot_id, row))
-        self._modes = {row.kraft for _, row in told[ChosenSample] if isinstance(row, ChosenSample)} or {False}
-        for table, of in told.items():
+                reported[type(row)].append((snapshot_id, row))
+        self._modes = {row.kraft for _, row in reported[ChosenSample] if isinstance(row, ChosenSample)} or {False}
+        for table, of in reported.items():
             self._literal(table.table(), _arrow(table, of))
 
     def relate(self) -> None:

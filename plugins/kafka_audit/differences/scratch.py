@@ -75,13 +75,13 @@ def remove_scratch_leftovers() -> None:
 
 def _own(place: Path, prefix: str) -> list[Path]:
     """Return this user's files and folders of that prefix, links left out: anybody may write to a temporary folder."""
-    found = []
+    paths = []
     with contextlib.suppress(OSError), os.scandir(place) as entries:
         for entry in entries:
             with contextlib.suppress(OSError):
                 if entry.name.startswith(prefix) and entry.stat(follow_symlinks=False).st_uid == os.geteuid():
-                    found.append(Path(entry.path))
-    return [path for path in found if not path.is_symlink()]
+                    paths.append(Path(entry.path))
+    return [path for path in paths if not path.is_symlink()]
 
 
 @contextlib.contextmanager

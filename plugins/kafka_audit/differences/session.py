@@ -49,4 +49,4 @@ def end(spark: SparkSession) -> int:
 
 def _take_nothing_of_numpy() -> None:
     """Unregister pyspark's NumPy converters: the first call into the JVM asks them, and they import pandas (about 1 s)."""
-    protocol.INPUT_CONVERTER[:] = [one for one in protocol.INPUT_CONVERTER if not type(one).__name__.startswith("Numpy")]
+    protocol.INPUT_CONVERTER[:] = [entry for entry in protocol.INPUT_CONVERTER if not type(entry).__name__.startswith("Numpy")]

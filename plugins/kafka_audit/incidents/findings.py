@@ -68,10 +68,10 @@ def findings_with_lifecycle(  # noqa: PLR0913 -- the contract between judging an
         msg = f"report of {previous_report['snapshot_id']} cannot stand for snapshot {previous.snapshot_id}"
         raise EngineError(msg)
     checks = catalogue() if checks is None else checks
-    own = [one for one in judgements if one.snapshot_id == snapshot.snapshot_id]
+    own_judgements = [judgement for judgement in judgements if judgement.snapshot_id == snapshot.snapshot_id]
     prior = _prior(previous_report)
-    told = _one_each(_in_words(snapshot, judgement, checks) for judgement in own)
-    dated = [_dated(finding, prior.get((finding.code, finding.resource.name))) for finding in told]
+    reported = _one_each(_in_words(snapshot, judgement, checks) for judgement in own_judgements)
+    dated = [_dated(finding, prior.get((finding.code, finding.resource.name))) for finding in reported]
     dated.extend(_gone(view, dated, prior, checks))
     ended = _inferences_ended(dated, prior, previous_report or {})
     tools = Tools.of(view)
@@ -122,7 +122,7 @@ def _in_words(snapshot: Snapshot, judgement: Judgement, checks: Mapping[str, Che
     if check is None:
         msg = f"{judgement.code} was judged, but no check of this version has that code"
         raise EngineError(msg)
-    told = _Told({key: clean(as_text(value)) for key, value in judgement.evidence.items()})
+    reported = _Told({key: clean(as_text(value)) for key, value in judgement.evidence.items()})
     template = check.says.get(judgement.status, f"{check.name.replace('_', ' ')}: {judgement.status.value}")
     return Finding(
         code=judgement.code,
@@ -131,10 +131,10 @@ def _in_words(snapshot: Snapshot, judgement: Judgement, checks: Mapping[str, Che
         severity=check.severity if judgement.severity is None else judgement.severity,
         confidence=judgement.confidence,
         resource=_bounded(judgement.resource),
-        message=template.format_map(told),
-        summary=_first_sentence(template).format_map(told),
+        message=template.format_map(reported),
+        summary=_first_sentence(template).format_map(reported),
         evidence=bounded(judgement.evidence, LONGEST_EVIDENCE),
-        remediation=remedy(check, judgement.status, told),
+        remediation=remedy(check, judgement.status, reported),
         fingerprint=fingerprint(judgement.code, snapshot.cluster_id, judgement.resource),
     )
 

@@ -9,23 +9,23 @@ from kafka_audit.model.finding import Status
 from kafka_audit.model.text import is_plain_word
 
 
-def remedy(check: Check, status: Status, told: Mapping[str, str]) -> str:
+def remedy(check: Check, status: Status, reported: Mapping[str, str]) -> str:
     """Return what to do, with the placeholders of the check's page filled; "" where there is nothing to do."""
-    if status is Status.UNKNOWN and told.get("needs", "none") != "none":
-        return f"To know: {told['needs']}"
+    if status is Status.UNKNOWN and reported.get("needs", "none") != "none":
+        return f"To know: {reported['needs']}"
     if status not in {Status.FAIL, Status.UNKNOWN}:
         return ""
     parts = re.split(r"(`[^`]*`)", what_to_do(check))
-    return "".join(_filled(part, told, in_code=part.startswith("`")) for part in parts)
+    return "".join(_filled(part, reported, in_code=part.startswith("`")) for part in parts)
 
 
-def _filled(text: str, told: Mapping[str, str], *, in_code: bool) -> str:
+def _filled(text: str, reported: Mapping[str, str], *, in_code: bool) -> str:
     """Fill placeholders; in code only with plain words, so that no name from the cluster can run when a command is copied."""
 
     def value(match: re.Match[str]) -> str:
-        if match[1] not in told:
+        if match[1] not in reported:
             return match[0]
-        return told[match[1]] if not in_code or is_plain_word(told[match[1]]) else f"<{match[1]}>"
+        return reported[match[1]] if not in_code or is_plain_word(reported[match[1]]) else f"<{match[1]}>"
 
     return re.sub(r"\{(\w+)\}", value, text)
 

@@ -54,7 +54,7 @@ def judge_run(store: Store, run_id: str, measure: Callable[[Sequence[str]], Meas
     for pair in request.pairs:
         with failures.of(pair.snapshot_id):
             snapshots[pair.snapshot_id] = _read(store, pair)
-    ids = sorted({one.snapshot_id for pair in snapshots.values() for one in pair if one is not None})
+    ids = sorted({snapshot.snapshot_id for pair in snapshots.values() for snapshot in pair if snapshot is not None})
     views = _views(snapshots, measure(ids), failures) if ids else {}
     judged = []
     for snapshot_id, view in views.items():

@@ -39,7 +39,7 @@ def answer(spark: SparkSession, store_root: str, run_id: str) -> None:
 
 def _rows(store: Store, snapshot_ids: Iterable[str]) -> int:
     """Return how many rows there are for Spark to read."""
-    manifests = [store.manifest(one) for one in snapshot_ids]
+    manifests = [store.manifest(broker) for broker in snapshot_ids]
     return sum(
         manifest.tables[table.table()].rows for manifest in manifests for table in LARGE if table.table() in manifest.tables
     )

@@ -26,16 +26,16 @@ def address_judgements(snapshot: Snapshot, checks: Mapping[str, Check]) -> Itera
     """
     rows = [replace(row, mode="kraft") if isinstance(row, SnapshotInfo) else row for row in snapshot.rows]
     view = ClusterView.of_files(replace(snapshot, rows=tuple(rows)))
-    for one in judge(view, {code: checks[code] for code in CHECKS}):
-        evidence = dict(one.evidence)
-        broker = Resource.of(one.resource).broker
+    for judgement in judge(view, {code: checks[code] for code in CHECKS}):
+        evidence = dict(judgement.evidence)
+        broker = Resource.of(judgement.resource).broker
         if broker is not None:
             evidence["key"] = view.settings.first_set(broker, KEY, INSTEAD)
         else:
             evidence |= {"error": "no file sets it", "needs": f"`{KEY}` in the files"}
-        severity = one.severity
-        if one.code == "KA303" and one.status is Status.FAIL:
+        severity = judgement.severity
+        if judgement.code == "KA303" and judgement.status is Status.FAIL:
             if not means_itself(str(evidence["host"])):
                 continue
             severity = Severity.MEDIUM
-        yield replace(one, evidence=evidence, severity=severity)
+        yield replace(judgement, evidence=evidence, severity=severity)

@@ -127,8 +127,8 @@ def _mechanisms(after: ClusterView, changed: Iterable[Member]) -> Iterator[Judge
         if name not in (between.offered(target) or ()):
             continue  # which is KA312's
         offered = after.logins.offered_mechanisms(target, name)
-        for mechanism in sorted({between.mechanism(one).value or "" for one in users} - {""}):
-            who = [one for one in users if between.mechanism(one).value == mechanism and (one in ids or target in ids)]
+        for mechanism in sorted({between.mechanism(finding).value or "" for finding in users} - {""}):
+            who = [user for user in users if between.mechanism(user).value == mechanism and (user in ids or target in ids)]
             used = between.listener(who[0]) if who else None
             if used is None or not used.logs_in or (offered is not None and mechanism in offered):
                 continue

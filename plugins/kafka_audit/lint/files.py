@@ -33,8 +33,8 @@ class Outcome:
 
     def fails(self, least: Severity) -> bool:
         """Tell whether there is an unmuted failure of a severity or above."""
-        findings = (told.finding for file in self.files for told in file.told)
-        return any(one.status is Status.FAIL and not one.muted and one.severity >= least for one in findings)
+        findings = (linted.finding for file in self.files for linted in file.told)
+        return any(finding.status is Status.FAIL and not finding.muted and finding.severity >= least for finding in findings)
 
 
 def lint_files(arguments: Sequence[str], rules: Rules) -> Outcome:
@@ -50,11 +50,11 @@ def lint_files(arguments: Sequence[str], rules: Rules) -> Outcome:
     while True:
         left = [target for target in wanted if target.path not in refused]
         try:
-            found = _apart(left, rules)
+            outcome = _apart(left, rules)
         except ChildError as error:
             refused |= _culprits(error, left, rules)
         else:
-            return replace(found, errors=(*(f"{path}: {why}" for path, why in refused.items()), *found.errors))
+            return replace(outcome, errors=(*(f"{path}: {why}" for path, why in refused.items()), *outcome.errors))
 
 
 def _apart(targets: Sequence[LintTarget], rules: Rules) -> Outcome:
@@ -85,8 +85,8 @@ def _linted(targets: Sequence[LintTarget], rules: Rules, note: Callable[[tuple[s
     found = []
     for group in members.cluster_groups(sources):
         note(tuple(dict.fromkeys(member.source.path for member in group)))
-        found += [(order[id(member.broker)], one) for member, one in judging.linted(group, rules)]
-    return Outcome(files=tuple(one for _, one in sorted(found, key=lambda pair: pair[0])), errors=tuple(errors))
+        found += [(order[id(member.broker)], linted_file) for member, linted_file in judging.linted(group, rules)]
+    return Outcome(files=tuple(linted_file for _, linted_file in sorted(found, key=lambda pair: pair[0])), errors=tuple(errors))
 
 
 def serving(arguments: Sequence[str], checks: Mapping[str, Check]) -> tuple[Member, ...]:

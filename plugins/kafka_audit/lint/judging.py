@@ -65,14 +65,16 @@ def linted(group: Group, rules: Rules) -> list[tuple[Member, Linted]]:
     if rules.against is not None:
         broken = against.change_judgements(rules.against, group, rules.checks, secrets.token_bytes(32))
         # The cluster says more than the files alone.
-        answered = {(one.code, one.resource) for one in broken}
+        answered = {(fault.code, fault.resource) for fault in broken}
         judgements = [
-            one for one in judgements if one and (one.status is not Status.UNKNOWN or (one.code, one.resource) not in answered)
+            judgement
+            for judgement in judgements
+            if judgement and (judgement.status is not Status.UNKNOWN or (judgement.code, judgement.resource) not in answered)
         ]
         judgements += [replace(one, snapshot_id=snapshot.snapshot_id) for one in broken]
     found = findings.findings_with_lifecycle(
         view,
-        [one for one in judgements if one is not None and (rules.show_all or one.status not in _QUIET)],
+        [judgement for judgement in judgements if judgement is not None and (rules.show_all or judgement.status not in _QUIET)],
         mutes=rules.mutes,
         previous_report=None,
         today=rules.today,
@@ -87,20 +89,24 @@ def _judged(member: Member, wanted: str | None) -> _JudgedMember:
     return _JudgedMember(member=member, version=version, why=why, verdict=starts.start_verdict(member.broker, version))
 
 
-def _started(one: _JudgedMember, by_files: Iterable[Judgement]) -> Judgement | None:
+def _started(judged_member: _JudgedMember, by_files: Iterable[Judgement]) -> Judgement | None:
     """Return KA310 on one broker; None where another check says the same of it."""
-    verdict, resource = one.verdict, f"broker/{one.member.broker_id}"
+    verdict, resource = judged_member.verdict, f"broker/{judged_member.member.broker_id}"
     if verdict.starts is False and _page_of(verdict.refused, resource, by_files):
         return None
     status = {True: Status.PASS, False: Status.FAIL, None: Status.UNKNOWN}[verdict.starts]
-    evidence: dict[str, Value] = {"broker": one.member.broker_id, "who": f"broker {one.member.broker_id}", "version": one.version}
+    evidence: dict[str, Value] = {
+        "broker": judged_member.member.broker_id,
+        "who": f"broker {judged_member.member.broker_id}",
+        "version": judged_member.version,
+    }
     refused = verdict.refused
     if refused is not None:
-        evidence["kafka_says"] = places.masked_refusal(refused, one.member.broker)
+        evidence["kafka_says"] = places.masked_refusal(refused, judged_member.member.broker)
         evidence |= {"key": refused.key} if refused.key else {}
     if verdict.starts is None:
-        evidence["error"] = f"{listing(sorted(one.member.broker.unknown), 3)} contains a placeholder"
-        evidence["needs"] = f"the file as broker {one.member.broker_id} gets it"
+        evidence["error"] = f"{listing(sorted(judged_member.member.broker.unknown), 3)} contains a placeholder"
+        evidence["needs"] = f"the file as broker {judged_member.member.broker_id} gets it"
     return Judgement(snapshot_id="lint", code=REFUSED, resource=resource, status=status, evidence=evidence)
 
 
@@ -138,20 +144,20 @@ def _about(group: Group, found: Iterable[Finding]) -> Mapping[int, list[Finding]
     return about
 
 
-def _told(one: _JudgedMember, found: Sequence[Finding]) -> Linted:
-    member, broker = one.member, one.member.broker
+def _told(judged_member: _JudgedMember, findings: Sequence[Finding]) -> Linted:
+    member, broker = judged_member.member, judged_member.member.broker
     text = places.file_lines(member.source.data)
     ignored = {ignore.code: ignore for ignore in reversed(member.source.ignores)}
-    refused = one.verdict.refused if one.verdict.starts is False else None
-    hidden = places.secrets(broker) if found else ()
+    refused = judged_member.verdict.refused if judged_member.verdict.starts is False else None
+    hidden = places.secrets(broker) if findings else ()
     return Linted(
         path=member.source.path,
         inside=broker.inside if len(member.source.brokers) > 1 else "",
-        kafka_version=one.version,
-        version_why=one.why,
-        starts=one.verdict.starts,
+        kafka_version=judged_member.version,
+        version_why=judged_member.why,
+        starts=judged_member.verdict.starts,
         kafka_says=places.masked_refusal(refused, broker) if refused else None,
-        told=tuple(_placed(finding, member, ignored, text, hidden) for finding in found),
+        told=tuple(_placed(finding, member, ignored, text, hidden) for finding in findings),
     )
 
 

@@ -36,8 +36,8 @@ class Member:
     @property
     def stores(self) -> Mapping[str, bool]:
         """Tell of key stores whether they are there, by key; empty where this is not known to be the broker's host."""
-        told = zip(self.source.brokers, self.source.stores, strict=False)
-        return next((stores for broker, stores in told if broker is self.broker), {})
+        reported = zip(self.source.brokers, self.source.stores, strict=False)
+        return next((stores for broker, stores in reported if broker is self.broker), {})
 
     @property
     def serves(self) -> bool:
@@ -65,8 +65,8 @@ def cluster_groups(sources: Iterable[Source]) -> tuple[Group, ...]:
 
 def _distinct(held: _Held, split: Callable[[_Held], Iterable[_Held]]) -> Iterator[Group]:
     ids = [_id(source, broker) for source, broker in held]
-    told = [one for one in ids if one is not None]
-    if len(set(told)) == len(told):
+    reported = [broker for broker in ids if broker is not None]
+    if len(set(reported)) == len(reported):
         yield _members(held, ids)
         return
     for part in split(held):
@@ -93,9 +93,9 @@ def _members(held: _Held, ids: Sequence[int | None]) -> Group:
 
 
 def _id(source: Source, broker: Described) -> int | None:
-    told = {key: one for key, one in broker.properties.items() if key not in broker.unknown}
+    reported = {key: setting for key, setting in broker.properties.items() if key not in broker.unknown}
     try:
-        return rows.broker_id_of_file(told, source.path)
+        return rows.broker_id_of_file(reported, source.path)
     except ReadError:
         return None
 
@@ -103,10 +103,10 @@ def _id(source: Source, broker: Described) -> int | None:
 def _addresses(broker: Described) -> frozenset[str]:
     found: set[str] = set()
     for key in _CLUSTER:
-        one = broker.properties.get(key)
-        if one is not None and key not in broker.unknown:
-            chroot = f"/{one.value.partition('/')[2].strip()}" if key == "zookeeper.connect" else ""
-            found |= {f"{address}{chroot}" for address in _ADDRESS.findall(one.value)}
+        setting = broker.properties.get(key)
+        if setting is not None and key not in broker.unknown:
+            chroot = f"/{setting.value.partition('/')[2].strip()}" if key == "zookeeper.connect" else ""
+            found |= {f"{address}{chroot}" for address in _ADDRESS.findall(setting.value)}
     return frozenset(found)
 
 
@@ -148,13 +148,13 @@ def configuration_rows(member: Member, key: bytes) -> Iterator[Row]:
     """Yield settings and logins; a key that contains a placeholder is there, and hidden."""
     path, broker_id = member.source.path, member.broker_id
     held = member.broker.properties
-    told = {name: one for name, one in held.items() if name not in member.broker.unknown}
-    yield from rows.setting_rows(told, path, broker_id)
+    reported = {name: setting for name, setting in held.items() if name not in member.broker.unknown}
+    yield from rows.setting_rows(reported, path, broker_id)
     for name in sorted(member.broker.unknown):
         line = held[name].line if name in held else 1
         yield BrokerProperty(source=path, broker_id=broker_id, key=name, value=None, secret=False, line=line)
     asking = Asking(sample=1, observer=f"properties:{broker_id}", target=path)
-    for login in rows.login_rows(told, path, broker_id, key):
+    for login in rows.login_rows(reported, path, broker_id, key):
         yield login if isinstance(login, Row) else asking.failed(f"properties {login[0]}", login[1])
     for name, there in member.stores.items():
         missing = ReadError("no such file", None, f"a file at {held[name].value}")

@@ -25,28 +25,32 @@ def file_lines(data: bytes) -> list[str]:
     return re.split(r"\r\n|\r|\n", text)
 
 
-def line_of_property(one: Property, text: str, hidden: Sequence[str]) -> FileLine:
+def line_of_property(setting: Property, text: str, hidden: Sequence[str]) -> FileLine:
     """Return where a property stands.
 
     Args:
-        one: the property.
+        setting: the property.
         text: its line.
         hidden: what must not be shown, of all settings of that broker.
     """
     shown = text.strip().removesuffix("\\").rstrip()
-    value = one.value if one.value in shown else shown.partition("=")[2].strip()
-    if is_secret(one.key, one.value) or not value or _shows_secret(shown, hidden):
-        value = HIDDEN if is_secret(one.key, one.value) else one.value
-        shown = f"{one.key}={value}"
+    value = setting.value if setting.value in shown else shown.partition("=")[2].strip()
+    if is_secret(setting.key, setting.value) or not value or _shows_secret(shown, hidden):
+        value = HIDDEN if is_secret(setting.key, setting.value) else setting.value
+        shown = f"{setting.key}={value}"
     if len(shown) > _LONGEST or clean(shown) != shown:
         shown, value = clean(shown, _LONGEST), clean(value, _LONGEST)
     start = shown.rfind(value) if value and value in shown else 0
-    return FileLine(line=one.line, text=shown, start=start, end=start + len(value) if start else len(shown))
+    return FileLine(line=setting.line, text=shown, start=start, end=start + len(value) if start else len(shown))
 
 
 def secrets(broker: Described) -> tuple[str, ...]:
     """Return what must not be shown of a broker's settings."""
-    return tuple(one.value for one in broker.properties.values() if len(one.value) >= _SHORTEST and is_secret(one.key, one.value))
+    return tuple(
+        setting.value
+        for setting in broker.properties.values()
+        if len(setting.value) >= _SHORTEST and is_secret(setting.key, setting.value)
+    )
 
 
 def _shows_secret(shown: str, hidden: Sequence[str]) -> bool:
@@ -56,7 +60,7 @@ def _shows_secret(shown: str, hidden: Sequence[str]) -> bool:
 
 def masked_refusal(refused: StartRefusal, broker: Described) -> str:
     """Return Kafka's words; it hides values of type PASSWORD itself, here those go that only this tool takes for secrets."""
-    one = broker.properties.get(refused.key or "")
-    if one is None or not one.value or not is_secret(one.key, one.value):
+    setting = broker.properties.get(refused.key or "")
+    if setting is None or not setting.value or not is_secret(setting.key, setting.value):
         return refused.message
-    return refused.message.replace(one.value, HIDDEN).replace(one.value.strip(), HIDDEN)
+    return refused.message.replace(setting.value, HIDDEN).replace(setting.value.strip(), HIDDEN)

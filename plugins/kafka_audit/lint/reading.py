@@ -51,8 +51,8 @@ def lint_targets(arguments: Sequence[str]) -> tuple[LintTarget, ...]:
     """
     found: dict[str, LintTarget] = {}
     for argument in arguments:
-        for one in _meant(argument):
-            found.setdefault(one.path, one)
+        for target in _meant(argument):
+            found.setdefault(target.path, target)
     return tuple(found.values())
 
 
@@ -116,7 +116,10 @@ def _source(target: LintTarget, checks: Mapping[str, Check]) -> Source | None:
         brokers = forms.read_described(data, target.path)
         if brokers:
             trailing = target.path.lower().endswith(_YAML)
-            muted, there = ignores.find_ignores(data, checks, trailing=trailing), tuple(stores.found(one) for one in brokers)
+            muted, there = (
+                ignores.find_ignores(data, checks, trailing=trailing),
+                tuple(stores.found(described) for described in brokers),
+            )
             return Source(path=target.path, data=data, brokers=brokers, ignores=muted, stores=there)
     except PropertiesError as error:
         if not target.named and not _ABOUT_KAFKA.search(data):

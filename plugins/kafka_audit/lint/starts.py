@@ -33,7 +33,7 @@ def start_verdict(broker: Described, version: str) -> StartVerdict:
         broker: its settings.
         version: a release that is known.
     """
-    values = {key: one.value for key, one in broker.properties.items()}
+    values = {key: setting.value for key, setting in broker.properties.items()}
     present = broker.unknown & values.keys()
     likely = {**values, **_sensible(values, present, definitions(version))}
     refused = start_refusal(likely, version)
@@ -45,8 +45,8 @@ def start_verdict(broker: Described, version: str) -> StartVerdict:
     if not broker.unknown:
         return StartVerdict(starts=False, refused=refused)
     bare = start_refusal({key: value for key, value in values.items() if key not in present}, version)
-    told = refused.rule is StartRule.VALUE and refused.key not in broker.unknown
-    certain = bare is not None and bare.message == refused.message and (told or present == broker.unknown)
+    reported = refused.rule is StartRule.VALUE and refused.key not in broker.unknown
+    certain = bare is not None and bare.message == refused.message and (reported or present == broker.unknown)
     return StartVerdict(starts=False if certain else None, refused=refused)
 
 

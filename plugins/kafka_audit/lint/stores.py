@@ -18,17 +18,17 @@ def found(broker: Described) -> Mapping[str, bool]:
 
     A broker's host is where one of its log directories has a `meta.properties` with its id.
     """
-    told = {key: one.value.strip() for key, one in broker.properties.items() if key not in broker.unknown}
-    named = {key: value for key, value in told.items() if key.endswith(_STORES) and value}
-    if not named or not _at_home(told):
+    reported = {key: setting.value.strip() for key, setting in broker.properties.items() if key not in broker.unknown}
+    named = {key: value for key, value in reported.items() if key.endswith(_STORES) and value}
+    if not named or not _at_home(reported):
         return {}
     return {key: _is_file(Path(value)) for key, value in named.items()}
 
 
-def _at_home(told: Mapping[str, str]) -> bool:
-    ids = {told[key] for key in _IDS if told.get(key)}
-    folders = (told.get("log.dirs") or told.get("log.dir") or "").split(",")
-    return any(not ids.isdisjoint(_ids_in(Path(one.strip()) / "meta.properties")) for one in folders if one.strip())
+def _at_home(reported: Mapping[str, str]) -> bool:
+    ids = {reported[key] for key in _IDS if reported.get(key)}
+    folders = (reported.get("log.dirs") or reported.get("log.dir") or "").split(",")
+    return any(not ids.isdisjoint(_ids_in(Path(folder.strip()) / "meta.properties")) for folder in folders if folder.strip())
 
 
 def _ids_in(file: Path) -> set[str]:

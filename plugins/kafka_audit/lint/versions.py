@@ -7,7 +7,7 @@ from kafka_audit.configuration.files.described import Described
 from kafka_audit.configuration.starts import nearest_release
 
 NEWEST = VERSIONS[-1]
-NEWEST_WITH_ZOOKEEPER = max((one for one in VERSIONS if version_numbers(one) < (4,)), key=version_numbers)
+NEWEST_WITH_ZOOKEEPER = max((version for version in VERSIONS if version_numbers(version) < (4,)), key=version_numbers)
 
 _TAG = re.compile(r"(?:^|/)kafka(?:-native)?:(?:[^@]*kafka-|2\.1[0-3]-|v)?(\d+\.\d+(?:\.\d+)?)")
 _CONFLUENT = re.compile(r"(?:^|/)cp-[a-z-]+:(\d+)\.(\d+)")
@@ -31,9 +31,9 @@ def chosen(broker: Described, wanted: str | None) -> tuple[str, str]:
     if wanted is not None:
         version = nearest_release(wanted)
         return version, "from --kafka-version" if version == wanted else f"the nearest supported version to {wanted}"
-    told = _image(broker.image or "")
-    if told is not None:
-        return nearest_release(told), f"the image is {broker.image}"
+    reported = _image(broker.image or "")
+    if reported is not None:
+        return nearest_release(reported), f"the image is {broker.image}"
     protocol = _PROTOCOL.fullmatch(_value(broker, "inter.broker.protocol.version"))
     if protocol is not None:
         return nearest_release(protocol[1]), f"inter.broker.protocol.version is {protocol[0]}"
@@ -46,8 +46,8 @@ def chosen(broker: Described, wanted: str | None) -> tuple[str, str]:
 
 
 def _value(broker: Described, key: str) -> str:
-    one = broker.properties.get(key)
-    return one.value.strip() if one is not None and key not in broker.unknown else ""
+    setting = broker.properties.get(key)
+    return setting.value.strip() if setting is not None and key not in broker.unknown else ""
 
 
 def _image(image: str) -> str | None:

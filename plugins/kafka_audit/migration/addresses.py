@@ -43,17 +43,17 @@ def parse_addresses(lines: Iterable[str]) -> tuple[Wording, ...]:
     Raises:
         UsageError: a line that is none of these, or one that gives all brokers the same address.
     """
-    found: list[Wording] = []
+    wordings: list[Wording] = []
     for number, line in enumerate(lines, 1):
         text = line.strip()
         if text:
-            found += _parsed(text, f"advertised addresses, line {number}: {clean(text, 160)!r}")
-    for (broker, listener), times in Counter((one.broker_id, one.listener) for one in found).items():
+            wordings += _parsed(text, f"advertised addresses, line {number}: {clean(text, 160)!r}")
+    for (broker, listener), times in Counter((wording.broker_id, wording.listener) for wording in wordings).items():
         if times > 1:
             whose = "every broker" if broker is None else f"broker {broker}"
             msg = f"advertised addresses: {whose} has two addresses for listener {listener}"
             raise UsageError(msg)
-    return tuple(found)
+    return tuple(wordings)
 
 
 def _parsed(text: str, where: str) -> Iterator[Wording]:
@@ -91,16 +91,17 @@ def proposed_registrations(wordings: Iterable[Wording], view: ClusterView) -> tu
 def new_endpoints(proposed: Iterable[RegisteredEndpoint], view: ClusterView) -> tuple[RegisteredEndpoint, ...]:
     """Return those that are not known to be advertised."""
     now = advertised_by_broker(view)
-    return tuple(one for one in proposed if not _is_held(one, now))
+    return tuple(endpoint for endpoint in proposed if not _is_held(endpoint, now))
 
 
-def _is_held(one: RegisteredEndpoint, now: Mapping[int, tuple[AdvertisedEndpoint, ...]]) -> bool | None:
+def _is_held(endpoint: RegisteredEndpoint, now: Mapping[int, tuple[AdvertisedEndpoint, ...]]) -> bool | None:
     """Tell whether a broker advertises an address; None where nobody told what it does."""
-    told = now.get(one.broker_id)
+    reported = now.get(endpoint.broker_id)
     return (
         None
-        if told is None
-        else comparable_address(one) in {comparable_address(other) for other in told if other.listener == one.listener}
+        if reported is None
+        else comparable_address(endpoint)
+        in {comparable_address(other) for other in reported if other.listener == endpoint.listener}
     )
 
 
@@ -114,8 +115,8 @@ def advertised_by_broker(view: ClusterView) -> Mapping[int, tuple[AdvertisedEndp
     if view.kraft:
         return view.endpoints.by_settings
     found: dict[int, tuple[AdvertisedEndpoint, ...]] = {}
-    for one in view.endpoints.all:
-        found[one.broker_id] = (*found.get(one.broker_id, ()), one)
+    for endpoint in view.endpoints.all:
+        found[endpoint.broker_id] = (*found.get(endpoint.broker_id, ()), endpoint)
     return found
 
 
@@ -125,20 +126,25 @@ def view_with_proposed(proposed: Iterable[RegisteredEndpoint], trials: Iterable[
     In KRaft, where nobody shows registrations, it becomes a cluster with registrations: what is proposed is told as they are.
     """
     between, (now, before) = view.inter_broker, view.samples
-    added = {(one.broker_id, one.listener): one for one in proposed}
-    stay = [_registered_as(one) for one in view.endpoints.all if (one.broker_id, one.listener) not in added]
+    added = {(endpoint.broker_id, endpoint.listener): endpoint for endpoint in proposed}
+    stay = [_registered_as(endpoint) for endpoint in view.endpoints.all if (endpoint.broker_id, endpoint.listener) not in added]
     walks = [replace(row, sample=now or 0) for row in trials]
     rows = [row for row in view.snapshot.rows if not (isinstance(row, RegisteredEndpoint) and row.sample == now)]
     if between.kraft:
-        there = {*between.brokers, *(one.broker_id for one in (*stay, *added.values()))}
+        there = {*between.brokers, *(endpoint.broker_id for endpoint in (*stay, *added.values()))}
         rows = [replace(row, mode="zookeeper") if isinstance(row, SnapshotInfo) else row for row in rows]
         rows += [row for sample in {now or 0, before or 0} for row in _registered(there, sample)]
-    return view.with_rows((*rows, *walks, *(replace(one, sample=now or 0) for one in (*stay, *added.values()))))
+    return view.with_rows((*rows, *walks, *(replace(endpoint, sample=now or 0) for endpoint in (*stay, *added.values()))))
 
 
-def _registered_as(one: AdvertisedEndpoint) -> RegisteredEndpoint:
+def _registered_as(endpoint: AdvertisedEndpoint) -> RegisteredEndpoint:
     return RegisteredEndpoint(
-        sample=0, broker_id=one.broker_id, listener=one.listener, protocol=one.protocol or "", host=one.host, port=one.port
+        sample=0,
+        broker_id=endpoint.broker_id,
+        listener=endpoint.listener,
+        protocol=endpoint.protocol or "",
+        host=endpoint.host,
+        port=endpoint.port,
     )
 
 
@@ -156,8 +162,8 @@ def _registered(brokers: Iterable[int], sample: int) -> list[Registry | Register
     return [
         registry,
         *(
-            RegisteredBroker(sample=sample, broker_id=one, rack=None, ephemeral_owner=0, registered_ms=0, czxid=0, mzxid=0)
-            for one in brokers
+            RegisteredBroker(sample=sample, broker_id=broker, rack=None, ephemeral_owner=0, registered_ms=0, czxid=0, mzxid=0)
+            for broker in brokers
         ),
     ]
 
@@ -166,47 +172,50 @@ def afterwards(proposed: Iterable[RegisteredEndpoint], view: ClusterView) -> tup
     """Return a sentence for each address that was to be advertised and is not, and a finding for each of which nobody told."""
     now = advertised_by_broker(view)
     not_done, not_known = [], []
-    for one in proposed:
-        is_held, meant = _is_held(one, now), f"{clean(one.listener)}://{address_text(one)}"
+    for endpoint in proposed:
+        is_held, meant = _is_held(endpoint, now), f"{clean(endpoint.listener)}://{address_text(endpoint)}"
         if is_held is None:
-            message = f"Cannot determine whether broker {one.broker_id} advertises the proposed {meant}"
-            remedy = f"To know: DescribeConfigs on Cluster at broker {one.broker_id}"
-            words = {
+            message = f"Cannot determine whether broker {endpoint.broker_id} advertises the proposed {meant}"
+            remedy = f"To know: DescribeConfigs on Cluster at broker {endpoint.broker_id}"
+            evidence = {
                 "code": "KA301",
-                "resource": endpoint_resource(one),
+                "resource": endpoint_resource(endpoint),
                 "severity": "HIGH",
                 "message": message,
                 "remedy": remedy,
             }
-            not_known.append(words)
+            not_known.append(evidence)
         elif not is_held:
-            not_done.append(f"Broker {one.broker_id} does not advertise the proposed {meant}.")
+            not_done.append(f"Broker {endpoint.broker_id} does not advertise the proposed {meant}.")
     return not_done, not_known
 
 
-def misplaced(told: Iterable[RegisteredEndpoint], view: ClusterView) -> Iterator[HeadedItem]:
+def misplaced(endpoints: Iterable[RegisteredEndpoint], view: ClusterView) -> Iterator[HeadedItem]:
     """Yield addresses of lines for brokers that are not there, and for listeners that a broker does not have."""
     between = view.inter_broker
-    for one in told:
-        offered = between.offered(one.broker_id) or {one.listener}
-        if one.broker_id not in between.brokers:
-            message = f"Broker {one.broker_id} is not in the cluster and cannot advertise {address_text(one)}"
+    for endpoint in endpoints:
+        offered = between.offered(endpoint.broker_id) or {endpoint.listener}
+        if endpoint.broker_id not in between.brokers:
+            message = f"Broker {endpoint.broker_id} is not in the cluster and cannot advertise {address_text(endpoint)}"
             remedy = f"The cluster has brokers {listing(between.brokers, 6)}"
-        elif one.listener not in offered:
+        elif endpoint.listener not in offered:
             known = listing(sorted(offered), 6)
-            message = f"Broker {one.broker_id} advertises {known}, not {one.listener}; its file must define that listener first"
+            message = (
+                f"Broker {endpoint.broker_id} advertises {known}, not {endpoint.listener}; "
+                "its file must define that listener first"
+            )
             remedy = "Propose its complete server.properties, because advertised.listeners must be a subset of listeners"
         else:
             continue
-        item = GateItem(source=SOURCE, code="KA310", resource=f"broker/{one.broker_id}", message=message, remedy=remedy)
+        item = GateItem(source=SOURCE, code="KA310", resource=f"broker/{endpoint.broker_id}", message=message, remedy=remedy)
         yield HeadedItem("blockers", item)
 
 
 def contradictions(proposed: Iterable[RegisteredEndpoint]) -> Iterator[HeadedItem]:
     """Yield listeners of a broker that lines and files give different addresses."""
     found: dict[tuple[int, str], dict[tuple[int, str, int], RegisteredEndpoint]] = {}
-    for one in proposed:
-        found.setdefault((one.broker_id, one.listener), {})[comparable_address(one)] = one
+    for endpoint in proposed:
+        found.setdefault((endpoint.broker_id, endpoint.listener), {})[comparable_address(endpoint)] = endpoint
     for (broker, listener), own in found.items():
         if len(own) > 1:
             message = f"Broker {broker} has {len(own)} addresses for {listener}: {listing(map(address_text, own.values()), 4)}"
@@ -220,6 +229,6 @@ def endpoint_resource(one: RegisteredEndpoint) -> str:
     return f"broker/{one.broker_id}/listener/{one.listener}"
 
 
-def address_text(one: RegisteredEndpoint) -> str:
+def address_text(endpoint: RegisteredEndpoint) -> str:
     """Return HOST:PORT, an IPv6 address in brackets."""
-    return f"[{one.host}]:{one.port}" if ":" in one.host else f"{clean(one.host)}:{one.port}"
+    return f"[{endpoint.host}]:{endpoint.port}" if ":" in endpoint.host else f"{clean(endpoint.host)}:{endpoint.port}"

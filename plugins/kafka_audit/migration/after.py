@@ -55,17 +55,17 @@ def report_after_change(
     """
     changes = [*_modes(before, after), *document["changes"]]
     plan = Plan.from_dict(baseline["plan"])
-    proposed = tuple(RegisteredEndpoint(**one) for one in baseline.get("advertised", ()))
+    proposed = tuple(RegisteredEndpoint(**entry) for entry in baseline.get("advertised", ()))
     not_advertised, untold = addresses.afterwards(proposed, ClusterView.of_files(after))
-    meant = [one for one in changes if _is_meant(one, plan, proposed)]
-    not_meant = [one for one in changes if not _is_meant(one, plan, proposed)]
+    meant = [change for change in changes if _is_meant(change, plan, proposed)]
+    not_meant = [change for change in changes if not _is_meant(change, plan, proposed)]
     not_done = [*_not_done(after, plan), *not_advertised]
     least = gate.severity_of(plan.strict)
-    new = [one for one in document["findings"] if gate.fails_gate(one, least) and one["lifecycle"] != "ongoing"]
+    new = [finding for finding in document["findings"] if gate.fails_gate(finding, least) and finding["lifecycle"] != "ongoing"]
     lost = [
-        one
-        for one in document["findings"]
-        if one["lifecycle"] == "incomparable" and not one["muted"] and Severity[one["severity"]] >= least
+        finding
+        for finding in document["findings"]
+        if finding["lifecycle"] == "incomparable" and not finding["muted"] and Severity[finding["severity"]] >= least
     ]
     coverage = document["coverage"]
     wrong = bool(not_meant or not_done or new)
@@ -93,19 +93,19 @@ def report_after_change(
         "meant": meant,
         "not_meant": not_meant,
         "not_done": not_done,
-        "new": [_brief(one) for one in new],
-        "resolved": [_brief(one) for one in document["findings"] if one["lifecycle"] == "resolved"],
-        "not_known": [*(_brief(one) for one in lost), *untold],
+        "new": [_brief(entry) for entry in new],
+        "resolved": [_brief(finding) for finding in document["findings"] if finding["lifecycle"] == "resolved"],
+        "not_known": [*(_brief(entry) for entry in lost), *untold],
     }
 
 
-def _brief(one: Mapping[str, Any]) -> dict[str, str]:
+def _brief(row: Mapping[str, Any]) -> dict[str, str]:
     return {
-        "code": one["code"],
-        "resource": one["resource"]["name"],
-        "severity": one["severity"],
-        "message": one["message"],
-        "remedy": one["remediation"] if one["status"] != Status.PASS else "",
+        "code": row["code"],
+        "resource": row["resource"]["name"],
+        "severity": row["severity"],
+        "message": row["message"],
+        "remedy": row["remediation"] if row["status"] != Status.PASS else "",
     }
 
 
@@ -127,7 +127,7 @@ def _place(change: Mapping[str, Any]) -> tuple[int | None, str, int]:
 def _is_meant(change: Mapping[str, Any], plan: Plan, proposed: Sequence[RegisteredEndpoint]) -> bool:
     kind = change["kind"]
     if kind == "endpoint" and proposed and change["after"] is not None:
-        return _place(change) in {addresses.comparable_address(one) for one in proposed}
+        return _place(change) in {addresses.comparable_address(endpoint) for endpoint in proposed}
     if kind == "config":
         return (Resource.of(change["resource"]).key or "").startswith(_KEYS[plan.kind])
     return kind in _ALWAYS or kind in _MEANT[plan.kind]

@@ -42,7 +42,7 @@ class ProposedListeners:
 
 def check_plan(plan: Plan, cluster: Cluster) -> None:
     """Raise `UsageError` for what would be found out only after an audit: an unknown vantage, a file that is not there."""
-    known = [WORKER, *(one.name for one in cluster.vantages)]
+    known = [WORKER, *(vantage.name for vantage in cluster.vantages)]
     for name in plan.vantages:
         if name not in known:
             msg = (
@@ -62,8 +62,8 @@ def probe_proposed_listeners(
     """
     between, members = view.inter_broker, files.serving(plan.proposed, catalogue())
     by_lines = addresses.proposed_registrations(addresses.parse_addresses(plan.advertised), view)
-    proposed = (*(one for member in members for one in advertised_by_member(member, 0) if one.host), *by_lines)
-    new = addresses.new_endpoints({(one.broker_id, one.listener): one for one in proposed}.values(), view)
+    proposed = (*(endpoint for member in members for endpoint in advertised_by_member(member, 0) if endpoint.host), *by_lines)
+    new = addresses.new_endpoints({(endpoint.broker_id, endpoint.listener): endpoint for endpoint in proposed}.values(), view)
     walked: tuple[Probe, ...] = ()
     if new:
         say(f"probing {counted(len(new), 'proposed address', 'proposed addresses')} …")

@@ -189,4 +189,4 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
 )
 
-BY_ID: Mapping[str, Signature] = MappingProxyType({one.id: one for one in SIGNATURES})
+BY_ID: Mapping[str, Signature] = MappingProxyType({signature.id: signature for signature in SIGNATURES})

@@ -23,4 +23,4 @@ def behind_ms(replicas: Iterable[QuorumReplica]) -> Mapping[int, int | None]:
 
 def late(replicas: Iterable[QuorumReplica]) -> frozenset[int]:
     """Return the replicas of one answer that are behind."""
-    return frozenset(one for one, behind in behind_ms(replicas).items() if behind is None or behind > LATE_MS)
+    return frozenset(number for number, behind in behind_ms(replicas).items() if behind is None or behind > LATE_MS)

@@ -52,8 +52,8 @@ def clean(text: object, limit: int = LONGEST) -> str:
     shown = head if head.isascii() and head.isprintable() else head.translate(_SHOWN)
     if len(shown) <= limit and len(raw) <= limit:
         return shown
-    told = f"… ({len(raw)} characters)"
-    return shown[: max(limit - len(told), 0)] + told
+    reported = f"… ({len(raw)} characters)"
+    return shown[: max(limit - len(reported), 0)] + reported
 
 
 def without_surrogates(text: str) -> str:

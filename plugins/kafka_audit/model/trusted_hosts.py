@@ -119,7 +119,7 @@ def trusted_hosts_line(hosts: Iterable[str]) -> str:
 
     Hosts are named, never their domain: whoever makes a cluster list a host chooses its domain, too.
     """
-    return f"trusted_hosts: {json.dumps([*dict.fromkeys(normal_host(one) for one in hosts if is_host(one))])}"
+    return f"trusted_hosts: {json.dumps([*dict.fromkeys(normal_host(host) for host in hosts if is_host(host))])}"
 
 
 _NO_PATTERN = (

@@ -11,18 +11,18 @@ from kafka_audit.report.lint_document import shown_findings
 def github_annotations(files: Iterable[Linted]) -> str:
     """Return a line for each failure that is not muted; nothing where there is none."""
     failed = (
-        (file, one)
+        (file, linted)
         for file in files
-        for one in shown_findings(file, show_all=False)
-        if one.finding.status is Status.FAIL and not one.finding.muted
+        for linted in shown_findings(file, show_all=False)
+        if linted.finding.status is Status.FAIL and not linted.finding.muted
     )
-    return "".join(f"{_line(file, one)}\n" for file, one in failed)
+    return "".join(f"{_line(file, linted)}\n" for file, linted in failed)
 
 
-def _line(file: Linted, told: LintedFinding) -> str:
-    finding = told.finding
+def _line(file: Linted, linted: LintedFinding) -> str:
+    finding = linted.finding
     kind = "error" if finding.severity >= Severity.HIGH else "warning" if finding.severity is Severity.MEDIUM else "notice"
-    line = told.place.line if told.place else 1
+    line = linted.place.line if linted.place else 1
     title = f"{finding.code} {finding.name.replace('_', ' ')}"
     text = "\n".join(clean(row, 2000) for part in (finding.message, finding.remediation) for row in part.splitlines())
     return f"::{kind} file={_property(clean(file.path, 4096))},line={line},title={_property(title)}::{_message(text)}"

@@ -62,18 +62,18 @@ def digest_text(document: Mapping[str, Any]) -> str:
     """Return the digest of a `findings.json` as it is stored: the same for every reader."""
     digest = condense(document)
     lanes = [asdict(lane) | {"severity": lane.severity.name} for lane in digest.lanes]
-    told = asdict(digest) | {"version": VERSION, "lanes": lanes}
-    return json.dumps({key: value for key, value in told.items() if key != "min_coverage"}) + "\n"
+    row = asdict(digest) | {"version": VERSION, "lanes": lanes}
+    return json.dumps({key: value for key, value in row.items() if key != "min_coverage"}) + "\n"
 
 
-def restored(told: Mapping[str, Any], snapshot_id: str, min_coverage: float) -> Digest | None:
+def restored(row: Mapping[str, Any], snapshot_id: str, min_coverage: float) -> Digest | None:
     """Return a digest that was stored, None for anything else."""
     try:
-        if told["version"] != VERSION or told["snapshot_id"] != snapshot_id:
+        if row["version"] != VERSION or row["snapshot_id"] != snapshot_id:
             return None
-        values = {key: value for key, value in told.items() if key != "version"}
-        lanes = tuple(Lane(**lane | {"severity": Severity[lane["severity"]]}) for lane in told["lanes"])
-        own = {"lanes": lanes, "basis": Basis(**told["basis"]), "changes": tuple(told["changes"]), "min_coverage": min_coverage}
+        values = {key: value for key, value in row.items() if key != "version"}
+        lanes = tuple(Lane(**lane | {"severity": Severity[lane["severity"]]}) for lane in row["lanes"])
+        own = {"lanes": lanes, "basis": Basis(**row["basis"]), "changes": tuple(row["changes"]), "min_coverage": min_coverage}
         found = Digest(**values | own)
         state_of_basis(found.basis, min_coverage)
     except (KeyError, TypeError, ValueError, AttributeError):

@@ -82,10 +82,10 @@ def logs_page() -> str:
     """Return the page of all lines of brokers' logs that an audit knows."""
     parts = ["# Lines of brokers' logs", inspect.cleandoc(log_signatures.__doc__ or ""), HOW_LINES_COUNT]
     rows = []
-    for one in SIGNATURES:
-        codes = dict.fromkeys([*([one.supports] if one.supports else []), *(code for _, code in one.by_reason)])
-        ends = "while it lasts" if one.repeats else "once"
-        cells = (f"`{one.marker.strip()}`", one.log, one.versions, one.means, ends, ", ".join(codes))
+    for signature in SIGNATURES:
+        codes = dict.fromkeys([*([signature.supports] if signature.supports else []), *(code for _, code in signature.by_reason)])
+        ends = "while it lasts" if signature.repeats else "once"
+        cells = (f"`{signature.marker.strip()}`", signature.log, signature.versions, signature.means, ends, ", ".join(codes))
         rows.append(f"| {' | '.join(map(_cell, cells))} |")
     head = ["| text | log | Kafka | meaning | written | shows |", "|---|---|---|---|---|---|"]
     return "\n\n".join([*parts, "\n".join([*head, *rows])]) + "\n"

@@ -175,9 +175,9 @@ def _earlier_incidents(
         became = [now.get(names[fingerprint]) for fingerprint in incident["findings"] if fingerprint in names]
         if any(f is not None and (f.status is Status.FAIL or f.fingerprint in open_now) for f in became):
             continue
-        told = {key: incident[key] for key in ("headline", "cause", "severity", "findings")}
+        reported = {key: incident[key] for key in ("headline", "cause", "severity", "findings")}
         all_resolved = bool(became) and all(f is None or is_over(f) for f in became)
-        (resolved if all_resolved else incomparable).append(told)
+        (resolved if all_resolved else incomparable).append(reported)
     return resolved, incomparable
 
 

@@ -54,10 +54,10 @@ def fails_gate(finding: Mapping[str, Any], least: Severity) -> bool:
 def _headline(document: Mapping[str, Any], failed: list[Mapping[str, Any]]) -> str:
     """Return the first headline that explains a failure, else the worst failure's own message."""
     fingerprints = {finding["fingerprint"] for finding in failed}
-    told = [incident for incident in document["incidents"] if fingerprints & set(incident["findings"])]
-    if told:
-        more = len(told) - 1
-        return clean(told[0]["headline"]) + (f" and {counted(more, 'more incident')}" if more else "")
+    reported = [incident for incident in document["incidents"] if fingerprints & set(incident["findings"])]
+    if reported:
+        more = len(reported) - 1
+        return clean(reported[0]["headline"]) + (f" and {counted(more, 'more incident')}" if more else "")
     worst = max(failed, key=lambda finding: Severity[finding["severity"]])
     more = len(failed) - 1
     return clean(worst["message"]) + (f" and {counted(more, 'more finding')}" if more else "")

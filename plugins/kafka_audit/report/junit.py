@@ -15,7 +15,9 @@ def junit_xml(files: Sequence[Linted], *, fail_on: Severity, show_all: bool = Fa
     for file in files:
         name = clean(f"{file.path} ({file.inside})" if file.inside else file.path, 500)
         suite = ET.SubElement(root, "testsuite", name=name)
-        cases = [_case(suite, name, one, fail_on) for one in shown_findings(file, show_all=show_all)] or [_nothing(suite, name)]
+        cases = [_case(suite, name, linted, fail_on) for linted in shown_findings(file, show_all=show_all)] or [
+            _nothing(suite, name)
+        ]
         suite.set("tests", str(len(cases)))
         suite.set("failures", str(sum(case.find("failure") is not None for case in cases)))
         suite.set("skipped", str(sum(case.find("skipped") is not None for case in cases)))
@@ -30,14 +32,14 @@ def _nothing(suite: ET.Element, name: str) -> ET.Element:
     return ET.SubElement(suite, "testcase", classname=name, name="no findings", time="0")
 
 
-def _case(suite: ET.Element, classname: str, told: LintedFinding, fail_on: Severity) -> ET.Element:
-    finding = told.finding
+def _case(suite: ET.Element, classname: str, linted: LintedFinding, fail_on: Severity) -> ET.Element:
+    finding = linted.finding
     title = f"{finding.code} {finding.name} {clean(finding.resource.name)}"
     case = ET.SubElement(suite, "testcase", classname=classname, name=title, time="0")
-    place = f"line {told.place.line}: {told.place.text}\n" if told.place else ""
+    place = f"line {linted.place.line}: {linted.place.text}\n" if linted.place else ""
     text = _legal(f"{finding.severity.name}: {finding.message}\n{place}{finding.remediation}")
     if finding.status is Status.UNKNOWN or finding.muted:
-        why = f"muted: {told.muted_because or 'in the mute list'}" if finding.muted else finding.message
+        why = f"muted: {linted.muted_because or 'in the mute list'}" if finding.muted else finding.message
         ET.SubElement(case, "skipped", message=_legal(why))
     elif finding.status is Status.FAIL and finding.severity >= fail_on:
         ET.SubElement(case, "failure", type=finding.severity.name, message=_legal(finding.message)).text = text

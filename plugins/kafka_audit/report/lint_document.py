@@ -13,13 +13,15 @@ def build_lint_document(files: Iterable[Linted], *, show_all: bool = False) -> d
 
     What passes, or does not apply, is listed with `show_all`.
     """
-    return {"files": [_file(one, show_all=show_all) for one in files]}
+    return {"files": [_file(linted_file, show_all=show_all) for linted_file in files]}
 
 
 def shown_findings(file: Linted, *, show_all: bool) -> Sequence[LintedFinding]:
     """Return what is shown of a file, the worst first."""
     quiet = () if show_all else (Status.PASS, Status.NOT_APPLICABLE)
-    return sorted((one for one in file.told if one.finding.status not in quiet), key=lambda one: worst_first(one.finding))
+    return sorted(
+        (linted for linted in file.told if linted.finding.status not in quiet), key=lambda linted: worst_first(linted.finding)
+    )
 
 
 def _file(file: Linted, *, show_all: bool) -> Mapping[str, Any]:
@@ -29,10 +31,10 @@ def _file(file: Linted, *, show_all: bool) -> Mapping[str, Any]:
         "kafka_version": file.kafka_version,
         "starts": file.starts,
         "kafka_says": file.kafka_says,
-        "findings": [_finding(one) for one in shown_findings(file, show_all=show_all)],
+        "findings": [_finding(linted) for linted in shown_findings(file, show_all=show_all)],
     }
 
 
-def _finding(told: LintedFinding) -> Mapping[str, Any]:
-    found = finding_dict(told.finding)
-    return found | {"evidence": {**found["evidence"], "muted_because": told.muted_because}} if told.muted_because else found
+def _finding(linted: LintedFinding) -> Mapping[str, Any]:
+    row = finding_dict(linted.finding)
+    return row | {"evidence": {**row["evidence"], "muted_because": linted.muted_because}} if linted.muted_because else row

@@ -31,9 +31,9 @@ class _LintPage:
 
     def file(self, file: Linted) -> Iterator[str]:
         shown = shown_findings(file, show_all=self.show_all)
-        failed = [one for one in shown if one.finding.status is Status.FAIL and not one.finding.muted]
+        failed = [linted for linted in shown if linted.finding.status is Status.FAIL and not linted.finding.muted]
         name = clean(f"{file.path} ({file.inside})" if file.inside else file.path, 500)
-        later = file.starts is True and any(one.finding.code in _AFTER_CONFIG for one in failed)
+        later = file.starts is True and any(linted.finding.code in _AFTER_CONFIG for linted in failed)
         verdict = "does not start, although KafkaConfig accepts it" if later else _STARTS[file.starts]
         verdict = f"{verdict}{'' if failed else ', no findings'}"
         yield f"{self.paint('bold', name)}: {self.paint('good' if file.starts and not later else 'CRITICAL', verdict)}"
@@ -43,17 +43,19 @@ class _LintPage:
         for one in failed:
             yield ""
             yield from self.finding(one)
-        yield from self.muted([one for one in shown if one.finding.muted])
-        yield from self.rest([one for one in shown if one.finding.status is not Status.FAIL and not one.finding.muted])
+        yield from self.muted([linted for linted in shown if linted.finding.muted])
+        yield from self.rest(
+            [linted for linted in shown if linted.finding.status is not Status.FAIL and not linted.finding.muted]
+        )
         yield ""
 
-    def finding(self, told: LintedFinding) -> Iterator[str]:
-        finding, severity = told.finding, told.finding.severity.name
+    def finding(self, linted: LintedFinding) -> Iterator[str]:
+        finding, severity = linted.finding, linted.finding.severity.name
         lines = list(wrap(f"{finding.code}  {clean(finding.message, 2000)}", self.width, severity.ljust(len(_INDENT)), _INDENT))
         yield lines[0].replace(severity, self.paint(severity, severity), 1)
         yield from lines[1:]
-        if told.place is not None:
-            yield from self.place(told.place)
+        if linted.place is not None:
+            yield from self.place(linted.place)
         yield from wrap(clean_prose(finding.remediation), self.width, _INDENT)
 
     def place(self, place: FileLine) -> Iterator[str]:
@@ -62,17 +64,17 @@ class _LintPage:
         yield f"{' ' * len(number)} | {' ' * place.start}{self.paint('CRITICAL', '^' * max(place.end - place.start, 1))}"
 
     def muted(self, muted: Sequence[LintedFinding]) -> Iterator[str]:
-        for one in muted:
-            by = "in the file" if one.muted_here else "by the mute list"
-            why = f": {clean(one.muted_because)}" if one.muted_because else ""
-            place = f", line {one.place.line}" if one.place else ""
-            text = f"muted {by}{why}. {one.finding.code}{place}: {clean(one.finding.message, 500)}"
+        for linted in muted:
+            by = "in the file" if linted.muted_here else "by the mute list"
+            why = f": {clean(linted.muted_because)}" if linted.muted_because else ""
+            place = f", line {linted.place.line}" if linted.place else ""
+            text = f"muted {by}{why}. {linted.finding.code}{place}: {clean(linted.finding.message, 500)}"
             yield from wrap(text, self.width, "  ", "    ")
 
     def rest(self, rest: Sequence[LintedFinding]) -> Iterator[str]:
-        unknown = [one.finding for one in rest if one.finding.status is Status.UNKNOWN]
+        unknown = [linted.finding for linted in rest if linted.finding.status is Status.UNKNOWN]
         if unknown and not self.show_all:
-            codes = listing(dict.fromkeys(one.code for one in unknown))
+            codes = listing(dict.fromkeys(finding.code for finding in unknown))
             yield from wrap(f"not known from files: {codes} (--all lists the reasons)", self.width, "  ", "    ")
             return
         for one in rest:
@@ -82,10 +84,10 @@ class _LintPage:
             yield from wrap(text, self.width, "  ", "    ")
 
     def foot(self, files: Sequence[Linted]) -> Iterator[str]:
-        found = [one.finding for file in files for one in file.told if one.finding.status is Status.FAIL]
-        count = Counter(one.severity for one in found if not one.muted)
+        found = [linted.finding for file in files for linted in file.told if linted.finding.status is Status.FAIL]
+        count = Counter(finding.severity for finding in found if not finding.muted)
         refused = sum(file.starts is False for file in files)
-        muted = sum(one.muted for one in found)
+        muted = sum(finding.muted for finding in found)
         parts = [counted(len(files), "broker"), *([f"{refused} refused by Kafka"] if refused else [])]
         parts += [f"{count[severity]} {severity.name}" for severity in sorted(Severity, reverse=True) if count[severity]]
         parts += [f"{muted} muted"] if muted else []

@@ -41,8 +41,8 @@ def _escaped(piece: str) -> str:
 
 def markdown_prose(value: str) -> str:
     """Return sentences of ours with the commands between their backticks as code."""
-    told = " ".join(value.split("\n"))
-    pieces = _CODE.split(told)
+    reported = " ".join(value.split("\n"))
+    pieces = _CODE.split(reported)
     return "".join(f"`{clean(piece, 400)}`" if number % 2 else escaped(piece, 2000) for number, piece in enumerate(pieces))
 
 
@@ -77,9 +77,11 @@ def _incident(incident: Mapping[str, Any]) -> Iterator[str]:
         "### Evidence",
         "",
     )
-    yield from (f"- for, {escaped(one['observer'])}: {markdown_prose(one['text'])}" for one in incident["evidence_for"])
-    yield from (f"- against, {escaped(one['observer'])}: {markdown_prose(one['text'])}" for one in incident["evidence_against"])
-    yield from (f"- ? {markdown_prose(one)}" for one in incident["not_known"])
+    yield from (f"- for, {escaped(line['observer'])}: {markdown_prose(line['text'])}" for line in incident["evidence_for"])
+    yield from (
+        f"- against, {escaped(view['observer'])}: {markdown_prose(view['text'])}" for view in incident["evidence_against"]
+    )
+    yield from (f"- ? {markdown_prose(text)}" for text in incident["not_known"])
     yield from ("", "### Remediation")
     numbered = [step for step in incident["remediation"] if step["kind"] != "do_not"]
     for number, step in enumerate(numbered, 1):
@@ -137,9 +139,9 @@ def _findings(findings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 def _coverage(document: Mapping[str, Any]) -> Iterator[str]:
     unknown = document["coverage"]["unknown"]
     by_status = {"PASS": "pass", "FAIL": "fail", "UNKNOWN": "not known", "NOT_APPLICABLE": "not applicable"}
-    told = ", ".join(f"{document['counts'][status]} {word}" for status, word in by_status.items())
+    reported = ", ".join(f"{document['counts'][status]} {word}" for status, word in by_status.items())
     yield from ("", "## Coverage", "")
-    yield f"{told}."
+    yield f"{reported}."
     yield ""
     for shown, words in [unknowns.trusted_hosts_advice(document)] if unknowns.trusted_hosts_advice(document) else []:
         yield f"- ? no login was tried at brokers that the cluster file does not trust. To know: `{shown}` {words}."
@@ -149,5 +151,5 @@ def _coverage(document: Mapping[str, Any]) -> Iterator[str]:
         yield f"- ? {observer}, {operation}: {escaped(read['error'], 300)}.{needs}"
     if len(unknown) > _MOST_READS:
         yield f"- ? and {counted(len(unknown) - _MOST_READS, 'more read')}, in findings.json"
-    yield from (f"- not covered: {escaped(one)}" for one in document["never_asked"])
-    yield from (f"- ? a damaged snapshot was skipped: {escaped(one)}" for one in document["passed_over"])
+    yield from (f"- not covered: {escaped(text)}" for text in document["never_asked"])
+    yield from (f"- ? a damaged snapshot was skipped: {escaped(text)}" for text in document["passed_over"])

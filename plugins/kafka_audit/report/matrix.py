@@ -184,7 +184,7 @@ def _reasons(view: ClusterView, rows: Sequence[MatrixRow]) -> Iterator[Why]:
 
 def broker_count(matrix: Mapping[str, Any]) -> int:
     """Return how many brokers are registered; where ZooKeeper has none or was not read, how many are known."""
-    registry = next((one["view"] for one in matrix["observers"] if one["note"] == "registry"), "")
+    registry = next((observer["view"] for observer in matrix["observers"] if observer["note"] == "registry"), "")
     return registry.count(".") or len(matrix["brokers"])
 
 

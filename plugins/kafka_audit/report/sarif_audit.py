@@ -13,13 +13,13 @@ _LEFT_OUT = {Status.PASS, Status.NOT_APPLICABLE}
 
 def build_audit_sarif(document: Mapping[str, Any], checks: Mapping[str, Check]) -> dict[str, Any]:
     """Return the log of one audit; failures and what is not known are results, a resource of the cluster is their place."""
-    told = [finding for finding in document["findings"] if finding["status"] not in _LEFT_OUT]
-    codes = sorted({finding["code"] for finding in told if finding["code"] in checks})
+    reported = [finding for finding in document["findings"] if finding["status"] not in _LEFT_OUT]
+    codes = sorted({finding["code"] for finding in reported if finding["code"] in checks})
     run = {
         "tool": {"driver": sarif.driver([checks[code] for code in codes])},
         "columnKind": "unicodeCodePoints",
         "automationDetails": {"id": f"kafka-audit/{document['cluster']}/{document['snapshot_id']}"},
-        "results": [_result(finding, document, codes) for finding in told],
+        "results": [_result(finding, document, codes) for finding in reported],
         "properties": {"cluster": document["cluster"], "coverage": {k: document["coverage"][k] for k in ("asked", "answered")}},
     }
     return {"$schema": sarif.SCHEMA, "version": "2.1.0", "runs": [run]}
@@ -29,7 +29,7 @@ def _result(finding: Mapping[str, Any], document: Mapping[str, Any], codes: list
     failed = finding["status"] == Status.FAIL
     severity = Severity[finding["severity"]]
     rule = {"ruleIndex": codes.index(finding["code"])} if finding["code"] in codes else {}
-    found: dict[str, Any] = {
+    row: dict[str, Any] = {
         "ruleId": finding["code"],
         **rule,
         "kind": sarif.KINDS[Status(finding["status"])],
@@ -50,5 +50,5 @@ def _result(finding: Mapping[str, Any], document: Mapping[str, Any], codes: list
         "properties": {"severity": finding["severity"], "confidence": finding["confidence"], "lifecycle": finding["lifecycle"]},
     }
     if finding["muted"]:
-        found["suppressions"] = [{"kind": "external", "status": "accepted"}]
-    return found
+        row["suppressions"] = [{"kind": "external", "status": "accepted"}]
+    return row

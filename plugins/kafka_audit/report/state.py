@@ -58,29 +58,29 @@ def state_of_report(document: Mapping[str, Any], min_coverage: float = 1.0) -> C
     return state_of_basis(basis(document), min_coverage)
 
 
-def state_of_basis(told: Basis, min_coverage: float) -> CheckState:
+def state_of_basis(basis: Basis, min_coverage: float) -> CheckState:
     """Return the state that follows from what decides it.
 
     Args:
-        told: of one report.
+        basis: of one report.
         min_coverage: share of the asked reads, 0 to 1, below which silence is no good news.
     """
-    if told.incidents:
-        return _incident(told)
-    if told.answered < min_coverage * told.asked or not told.answered:
-        sentence = f"Not judged: only {told.answered} of {told.asked} reads were answered, and none of them shows an incident"
+    if basis.incidents:
+        return _incident(basis)
+    if basis.answered < min_coverage * basis.asked or not basis.answered:
+        sentence = f"Not judged: only {basis.answered} of {basis.asked} reads were answered, and none of them shows an incident"
         return CheckState(group=UNJUDGED, mark="unknown", word="not judged", note="too few reads answered", sentence=sentence)
-    worst = Severity[told.worst]
+    worst = Severity[basis.worst]
     if worst > Severity.LOW:
-        note = counted(told.failed, "finding")
+        note = counted(basis.failed, "finding")
         sentence = f"No incident: {note}, at most {worst.name}"
         return CheckState(group=QUIET, mark=worst.name.lower(), word="no incident", note=note, sentence=sentence)
     sentence = "Clear: no failure above LOW"
     return CheckState(group=QUIET, mark="ok", word="clear", note="no failure above LOW", sentence=sentence)
 
 
-def _incident(told: Basis) -> CheckState:
-    more = told.incidents - 1
-    note = f"{told.severity.lower()}, {told.lifecycle}"
-    headline = clean(told.headline) + (f", and {counted(more, 'more incident')}" if more else "")
-    return CheckState(group=INCIDENT, mark=told.severity.lower(), word="incident", note=note, sentence=headline)
+def _incident(basis: Basis) -> CheckState:
+    more = basis.incidents - 1
+    note = f"{basis.severity.lower()}, {basis.lifecycle}"
+    headline = clean(basis.headline) + (f", and {counted(more, 'more incident')}" if more else "")
+    return CheckState(group=INCIDENT, mark=basis.severity.lower(), word="incident", note=note, sentence=headline)

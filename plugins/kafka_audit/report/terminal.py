@@ -105,8 +105,8 @@ class _AuditPage:
         groups = incident["groups"]
         if len(groups) < 2:  # noqa: PLR2004 -- a cause alone explains nothing else
             return ""
-        told = ", ".join(f"{group['findings']} {group['code']}" for group in groups)
-        return f"Explains {counted(sum(group['findings'] for group in groups), 'finding')}: {told}."
+        reported = ", ".join(f"{group['findings']} {group['code']}" for group in groups)
+        return f"Explains {counted(sum(group['findings'] for group in groups), 'finding')}: {reported}."
 
     def section(self, title: str) -> Iterator[str]:
         yield f"  {self.paint('bold', title)}"
@@ -139,9 +139,9 @@ class _AuditPage:
             verdict = self.paint("good", "Clear: no failure above LOW")
         yield verdict
         counts = self.document["counts"]
-        told = f"Results: {counts['PASS']} pass, {counts['FAIL']} fail, {counts['UNKNOWN']} not known"
-        told = f"{told}, {counts['NOT_APPLICABLE']} not applicable. No unmuted failure of severity HIGH or above."
-        yield from wrap(told, self.width)
+        reported = f"Results: {counts['PASS']} pass, {counts['FAIL']} fail, {counts['UNKNOWN']} not known"
+        reported = f"{reported}, {counts['NOT_APPLICABLE']} not applicable. No unmuted failure of severity HIGH or above."
+        yield from wrap(reported, self.width)
 
     def picture(self) -> Iterator[str]:
         lines = matrix.matrix_lines(self.document["matrix"], self.width - 2)
@@ -206,9 +206,9 @@ class _AuditPage:
 
     def foot(self) -> Iterator[str]:
         counts = self.document["lifecycle_counts"]
-        told = ", ".join(f"{number} {name}" for name, number in counts.items() if number) or "no failures, now or before"
+        reported = ", ".join(f"{number} {name}" for name, number in counts.items() if number) or "no failures, now or before"
         previous = self.document["previous_snapshot_id"]
         compared = f"compared with {clean(previous)}" if previous else "no earlier snapshot"
-        yield from wrap(f"{told}; {compared}", self.width)
+        yield from wrap(f"{reported}; {compared}", self.width)
         for why in self.document["passed_over"]:
             yield from wrap(f"a damaged snapshot was passed over, so later changes are unknown: {clean(why, 1000)}", self.width)

@@ -39,10 +39,10 @@ class _MissingReads:
     kinds: set[tuple[object, ...]] = field(default_factory=set)  # of reads and checks, the broker left aside
 
     def lines(self) -> Iterator[str]:
-        told = [f"{observer}, {listing(operations)}: {error}" for (observer, error), operations in self.reads.items()]
-        yield from told[:_FIRST]
-        if len(told) > _FIRST:
-            yield f"and {counted(len(told) - _FIRST, 'more read')}, in findings.json"
+        reported = [f"{observer}, {listing(operations)}: {error}" for (observer, error), operations in self.reads.items()]
+        yield from reported[:_FIRST]
+        if len(reported) > _FIRST:
+            yield f"and {counted(len(reported) - _FIRST, 'more read')}, in findings.json"
         yield from self.one_by_one() if len(self.checks) <= _ALIKE else self.folded()
 
     def one_by_one(self) -> Iterator[str]:
@@ -120,11 +120,11 @@ def _alike(needs: Mapping[str, _MissingReads], *, apart: str) -> list[OpenQuesti
         (*_, broker) = need.brokers
         single = to_know not in {"", apart} and len(need.brokers) == 1 and broker is not None
         groups.setdefault(frozenset(need.kinds) if single else to_know, []).append((to_know, need, broker or 0))
-    found = []
+    findings = []
     for (to_know, need, _), *others in groups.values():
         likewise = f"; likewise for {brokers(broker for _, _, broker in others)}" if others else ""
-        found.append(OpenQuestion(to_know=f"{to_know}{likewise}", lines=tuple(need.lines())))
-    return found
+        findings.append(OpenQuestion(to_know=f"{to_know}{likewise}", lines=tuple(need.lines())))
+    return findings
 
 
 def _question(finding: Mapping[str, Any]) -> str:

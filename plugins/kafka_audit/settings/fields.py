@@ -89,7 +89,7 @@ def _reach(item: Item) -> dict[str, str]:
 
 
 def _vantages(item: Item, expect: Item) -> tuple[Vantage, ...]:
-    expected = {key: one.value for key, one in expect.value.items()} if isinstance(expect.value, dict) else {}
+    expected = {key: entry.value for key, entry in expect.value.items()} if isinstance(expect.value, dict) else {}
     one_host = expected.get("single_broker") is True or expected.get("brokers") == 1
     wanted = "a mapping such as {dmz: {command: [ssh, dmz1]}}"
     return tuple(_vantage(name, one, one_host=one_host) for name, one in item.names(wanted).items())

@@ -358,9 +358,9 @@ def _without_refused(snapshot: Snapshot, table: type[Row], rows: Sequence[Row]) 
         return False
 
     found = refused.culprits(rows, is_refused)
-    lost = [(rows[index], words) for index, words in found.items()]
-    for words in dict.fromkeys(found.values()):
-        log.warning("left out of snapshot %s: %s", snapshot.snapshot_id, words)
+    lost = [(rows[index], text) for index, text in found.items()]
+    for clause in dict.fromkeys(found.values()):
+        log.warning("left out of snapshot %s: %s", snapshot.snapshot_id, clause)
     if table is SourceRead:
         return [refused.mended(row) if index in found else row for index, row in enumerate(rows)], lost  # type: ignore[arg-type]
     answers_lost = {refused.of_one_answer(row) for row, _ in lost} - {None}

@@ -50,5 +50,5 @@ class Baselines:
         except (ValueError, KeyError, TypeError, RecursionError):
             msg = f"{self._files.place(path)}: is not a valid baseline (truncated or edited); select another one"
             raise SnapshotError(msg) from None
-        found: dict[str, Any] = report
-        return found
+        row: dict[str, Any] = report
+        return row

@@ -92,7 +92,7 @@ def rows_of(table: type[Row], data: pa.Table) -> list[Row]:
 
 
 def _values(column: pa.ChunkedArray) -> list[object]:
-    found: list[object] = column.to_pylist()
+    values: list[object] = column.to_pylist()
     if pa.types.is_list(column.type):
-        return [tuple(value) if isinstance(value, list) else value for value in found]
-    return found
+        return [tuple(value) if isinstance(value, list) else value for value in values]
+    return values

@@ -31,9 +31,9 @@ def culprits(rows: Sequence[Row], is_refused: Callable[[Row], bool]) -> dict[int
     """Return the index of each row that cannot be stored, with table and column; `is_refused` tries a single row."""
     found = {}
     for index, row in enumerate(rows):
-        words = misfit(row) or (f"{row.table()}: a value that Parquet cannot store" if is_refused(row) else None)
-        if words is not None:
-            found[index] = words
+        text = misfit(row) or (f"{row.table()}: a value that Parquet cannot store" if is_refused(row) else None)
+        if text is not None:
+            found[index] = text
     return found
 
 
@@ -76,9 +76,9 @@ def reads_with_lost_rows(reads: Iterable[SourceRead], lost: Iterable[tuple[Row, 
         lost: each row that was left out, and why.
     """
     found = list(reads)
-    for key, words in dict.fromkeys((source(row), words) for row, words in lost if not isinstance(row, SourceRead)):
+    for key, text in dict.fromkeys((source(row), text) for row, text in lost if not isinstance(row, SourceRead)):
         observer, operation = key
-        fault = {"outcome": "failed", "error": ERROR, "message": f"left out of the store: {words}", "needs": _NEEDS}
+        fault = {"outcome": "failed", "error": ERROR, "message": f"left out of the store: {text}", "needs": _NEEDS}
         own = [at for at, read in enumerate(found) if read.observer == observer and read.operation.startswith(operation)]
         for at in own:
             found[at] = replace(found[at], **fault)  # type: ignore[arg-type] # columns by name

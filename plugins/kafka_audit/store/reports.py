@@ -22,16 +22,16 @@ def fits(report: Mapping[str, Any], snapshot_id: str) -> bool:
 
 _WORDS: Mapping[str, frozenset[str]] = MappingProxyType(
     {
-        "status": frozenset(one.value for one in Status),
-        "severity": frozenset(one.name for one in Severity),
-        "confidence": frozenset(one.value for one in Confidence),
-        "lifecycle": frozenset(one.value for one in Lifecycle),
+        "status": frozenset(status.value for status in Status),
+        "severity": frozenset(severity.name for severity in Severity),
+        "confidence": frozenset(confidence.value for confidence in Confidence),
+        "lifecycle": frozenset(lifecycle.value for lifecycle in Lifecycle),
     }
 )
 
 
 def _known(finding: Mapping[str, Any]) -> None:
-    if not all(finding[key] in words for key, words in _WORDS.items()):
+    if not all(finding[key] in texts for key, texts in _WORDS.items()):
         raise ValueError
 
 

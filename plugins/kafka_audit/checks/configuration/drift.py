@@ -21,11 +21,11 @@ MANAGED = (
 
 def drifting_brokers(view: ClusterView, key: str, values: Mapping[int, Value]) -> Iterator[tuple[int, Judgement]]:
     """Yield brokers that have another value than most; defaults of several versions are KA703's matter."""
-    known = {one: value for one, value in values.items() if value.known}
+    known = {broker: value for broker, value in values.items() if value.known}
     plain = comparable_values(key, known)
     usual = commonest(plain) if plain else ""
-    others = [one for one, text in plain.items() if text == usual]
-    explicit = any(known[one].explicit for one in others)
+    others = [broker for broker, text in plain.items() if text == usual]
+    explicit = any(known[broker].explicit for broker in others)
     have: dict[str, object] = {"usual": usual, "others": brokers(others), "have": "has" if len(others) == 1 else "have"}
     have["other_brokers"] = tuple(sorted(others))
     for broker, own in known.items():

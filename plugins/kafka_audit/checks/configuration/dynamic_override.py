@@ -67,7 +67,7 @@ def dynamic_override(view: ClusterView) -> Iterator[Judgement]:
             error, needs = "dynamic settings were not read", "read on /config/brokers in ZooKeeper, or DescribeConfigs on Cluster"
             yield unknown_judgement(effective, "KA702", broker, error, needs)
             continue
-        faults = [one for override in found[broker].values() for one in faults_of(effective, found, broker, override)]
+        faults = [judgement for override in found[broker].values() for judgement in faults_of(effective, found, broker, override)]
         yield from faults
         if found[broker] and broker not in effective.settings.files and not faults:
             needs = f"server.properties of broker {broker} (`properties` in the cluster file)"

@@ -68,28 +68,28 @@ class Effective:
     def get(self, broker: int, key: str) -> Value:
         """Return a setting in effect; of keys that say the same in several units the one that wins, in the finest unit."""
         for name, unit in _FINER.get(key, ()):
-            found = self._one(broker, name)
-            if found.known and found.number is not None and (found.explicit or name == key):
-                scaled = found.number if found.number < 0 else found.number * unit
-                return Value(key=name, known=True, text=str(scaled), explicit=found.explicit, source=found.source)
-            if not found.known:
-                return found
+            value = self._one(broker, name)
+            if value.known and value.number is not None and (value.explicit or name == key):
+                scaled = value.number if value.number < 0 else value.number * unit
+                return Value(key=name, known=True, text=str(scaled), explicit=value.explicit, source=value.source)
+            if not value.known:
+                return value
         return self._one(broker, key)
 
     def _one(self, broker: int, key: str) -> Value:
-        told = self.settings.answers.get(broker, {}).get(key)
-        if told is not None and (told.value or not told.sensitive):
-            explicit = told.source != _DEFAULT_SOURCE
-            text = (told.value or "").strip() or None
+        reported = self.settings.answers.get(broker, {}).get(key)
+        if reported is not None and (reported.value or not reported.sensitive):
+            explicit = reported.source != _DEFAULT_SOURCE
+            text = (reported.value or "").strip() or None
             return Value(key=key, known=True, text=text, explicit=explicit, source="DescribeConfigs")
         dynamic = self.dynamic.get((broker, key)) or self.dynamic.get((None, key))
         if dynamic is not None and broker not in self.settings.answers:
             return Value(key=key, known=dynamic.value is not None, text=dynamic.value, explicit=True, source="/config/brokers")
-        found = self.settings.get(broker, key)
-        if not found.known or self.dynamic_unread(broker):
+        setting = self.settings.get(broker, key)
+        if not setting.known or self.dynamic_unread(broker):
             return Value(key=key, known=False)
-        text = found.value.strip() if found.value else next(iter(defaults(key)), None)
-        return Value(key=key, known=True, text=text, explicit=bool(found.value), source=found.source)
+        text = setting.value.strip() if setting.value else next(iter(defaults(key)), None)
+        return Value(key=key, known=True, text=text, explicit=bool(setting.value), source=setting.source)
 
     def dynamic_unread(self, broker: int) -> bool:
         """Return whether a file alone describes the broker, and the dynamic settings that win over it could not be read."""
@@ -109,7 +109,7 @@ class Effective:
 @cache
 def defaults(key: str) -> tuple[str | None, ...]:
     """Return what the judged releases take where a key is not set, the newest one's first; None for no value."""
-    found = [told.default for version in reversed(VERSIONS) if (told := definitions(version).get(key)) is not None]
+    found = [definition.default for version in reversed(VERSIONS) if (definition := definitions(version).get(key)) is not None]
     return tuple(dict.fromkeys(map(_text, found)))
 
 
@@ -121,8 +121,8 @@ def _text(value: object) -> str | None:
 
 @cache
 def _type(key: str) -> str:
-    told = (definitions(version).get(key) for version in reversed(VERSIONS))
-    return next((one.type for one in told if one is not None), "STRING")
+    reported = (definitions(version).get(key) for version in reversed(VERSIONS))
+    return next((config.type for config in reported if config is not None), "STRING")
 
 
 def plain(key: str, text: str | None) -> str:
@@ -173,5 +173,5 @@ def unknown_judgement(effective: Effective, code: str, broker: int, error: str, 
     if needs is None and broker in effective.settings.files and effective.dynamic_unread(broker):
         needs = "DescribeConfigs on Cluster, or read on /config/brokers in ZooKeeper"
     needs = needs or f"DescribeConfigs on Cluster, or server.properties of broker {broker} (`properties` in the cluster file)"
-    words = {"broker": broker, "who": f"broker {broker}", "error": error, "needs": needs}
-    return effective.view.judge(code, f"broker/{broker}", Status.UNKNOWN, words)
+    evidence = {"broker": broker, "who": f"broker {broker}", "error": error, "needs": needs}
+    return effective.view.judge(code, f"broker/{broker}", Status.UNKNOWN, evidence)

@@ -64,16 +64,16 @@ def message_sizes_clash(view: ClusterView) -> Iterator[Judgement]:
     for broker in filter(effective.told, effective.brokers):
         size = effective.get(broker, _KEY)
         limits = [effective.get(broker, key) for key in _LIMITS]
-        if hidden := [one.key for one in (size, *limits) if one.number is None]:
+        if hidden := [value.key for value in (size, *limits) if value.number is None]:
             yield unknown_judgement(effective, "KA706", broker, f"{', '.join(hidden)} unknown")
             continue
-        small = next((one for one in limits if (size.number or 0) - _OVERHEAD > (one.number or 0)), None)
-        words: dict[str, object] = {"broker": broker, "size": size.number}
+        small = next((value for value in limits if (size.number or 0) - _OVERHEAD > (value.number or 0)), None)
+        evidence: dict[str, object] = {"broker": broker, "size": size.number}
         if small is None:
-            yield view.judge("KA706", f"broker/{broker}", Status.PASS, words)
+            yield view.judge("KA706", f"broker/{broker}", Status.PASS, evidence)
         else:
-            words |= {"key": _to_blame(size, small), "limit": small.key, "value": small.number, "effect": _LIMITS[small.key]}
-            yield view.judge("KA706", f"broker/{broker}", Status.FAIL, words)
+            evidence |= {"key": _to_blame(size, small), "limit": small.key, "value": small.number, "effect": _LIMITS[small.key]}
+            yield view.judge("KA706", f"broker/{broker}", Status.FAIL, evidence)
 
 
 def _to_blame(size: Value, small: Value) -> str:

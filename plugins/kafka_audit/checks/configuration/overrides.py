@@ -49,41 +49,47 @@ def dynamic_overrides(effective: Effective, broker: int) -> Mapping[str, Overrid
 
 
 def faults_of(
-    effective: Effective, found: Mapping[int, Mapping[str, Override]], broker: int, own: Override
+    effective: Effective, found: Mapping[int, Mapping[str, Override]], broker: int, own_override: Override
 ) -> Iterator[Judgement]:
     """Yield what is wrong with one dynamic setting of one broker: at most one judgement."""
-    line = effective.settings.files.get(broker, {}).get(own.key)
-    wrong = [_against(own, line.value)] if line is not None and line.value and own.value is not None else []
+    line = effective.settings.files.get(broker, {}).get(own_override.key)
+    wrong = [_against(own_override, line.value)] if line is not None and line.value and own_override.value is not None else []
     unlike: list[int] = []
-    if own.scope == "broker" and not _OWN.fullmatch(own.key):
-        text, unlike = _on_some(own, {one: overrides.get(own.key) for one, overrides in found.items() if one != broker})
+    if own_override.scope == "broker" and not _OWN.fullmatch(own_override.key):
+        text, unlike = _on_some(
+            own_override, {one: overrides.get(own_override.key) for one, overrides in found.items() if one != broker}
+        )
         wrong.append(text)
     if any(wrong):
-        scope = "all brokers" if own.scope == "all" else f"broker {broker} alone"
-        words: dict[str, object] = {
+        scope = "all brokers" if own_override.scope == "all" else f"broker {broker} alone"
+        evidence: dict[str, object] = {
             "broker": broker,
-            "key": own.key,
-            "value": "hidden" if own.value is None else own.value,
+            "key": own_override.key,
+            "value": "hidden" if own_override.value is None else own_override.value,
             "scope": scope,
         }
-        words |= {
+        evidence |= {
             "fault": " and ".join(filter(None, wrong)),
-            "source": own.source,
+            "source": own_override.source,
             "other_brokers": tuple(sorted(unlike)) or None,
         }
-        yield effective.view.judge("KA702", f"broker/{broker}/config/{own.key}", Status.FAIL, words)
+        yield effective.view.judge("KA702", f"broker/{broker}/config/{own_override.key}", Status.FAIL, evidence)
 
 
-def _against(own: Override, line: str) -> str:
-    return "" if plain(own.key, own.value) == plain(own.key, line.strip()) else f"its server.properties says {line.strip()}"
+def _against(own_override: Override, line: str) -> str:
+    return (
+        ""
+        if plain(own_override.key, own_override.value) == plain(own_override.key, line.strip())
+        else f"its server.properties says {line.strip()}"
+    )
 
 
-def _on_some(own: Override, others: Mapping[int, Override | None]) -> tuple[str, list[int]]:
+def _on_some(own_override: Override, others: Mapping[int, Override | None]) -> tuple[str, list[int]]:
     """Return what is wrong with a setting of some brokers, "" for nothing, and the brokers that differ."""
-    lacking = [one for one, other in others.items() if other is None]
+    lacking = [broker for broker, other in others.items() if other is None]
     if lacking:
         return f"{brokers(lacking)} {'has' if len(lacking) == 1 else 'have'} none", lacking
-    unlike = [one for one, other in others.items() if other is not None and other.value != own.value]
+    unlike = [one for one, other in others.items() if other is not None and other.value != own_override.value]
     if 2 * len(unlike) <= len(others):
         return "", []
     return f"{brokers(unlike)} {'has' if len(unlike) == 1 else 'have'} another one", unlike

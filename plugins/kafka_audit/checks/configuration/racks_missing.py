@@ -56,12 +56,12 @@ def racks_missing(view: ClusterView) -> Iterator[Judgement]:
         return
     yield from unread_judgements(effective, "KA708")
     for broker, rack in racks.items():
-        words: dict[str, object] = {"broker": broker, "key": _KEY, "rack": rack.text or "", "others": brokers(named)}
-        words["other_brokers"] = tuple(sorted(named)) or None
+        evidence: dict[str, object] = {"broker": broker, "key": _KEY, "rack": rack.text or "", "others": brokers(named)}
+        evidence["other_brokers"] = tuple(sorted(named)) or None
         if not rack.known or (not rack.explicit and not named):
             error = "not every broker reported its rack" if rack.known else f"{_KEY} is unknown"
             yield unknown_judgement(effective, "KA708", broker, error)
         elif rack.explicit:
-            yield view.judge("KA708", f"broker/{broker}", Status.PASS, words)
+            yield view.judge("KA708", f"broker/{broker}", Status.PASS, evidence)
         else:
-            yield view.judge("KA708", f"broker/{broker}", Status.FAIL, words, do="has one" if len(named) == 1 else "have one")
+            yield view.judge("KA708", f"broker/{broker}", Status.FAIL, evidence, do="has one" if len(named) == 1 else "have one")

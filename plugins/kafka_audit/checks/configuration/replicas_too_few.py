@@ -79,8 +79,8 @@ def _judged(effective: Effective, size: int) -> Iterator[Judgement]:
         else:
             weak = tuple(_weak(known, min(_ENOUGH, size)))
             words = {"broker": broker, "who": f"broker {broker}", "factor": known[_FACTOR], "in_sync": known[_IN_SYNC]}
-            told = {"key": weak[0][0], "fault": "; ".join(text for _, text in weak)} if weak else {}
-            yield view.judge("KA707", resource, Status.FAIL if weak else Status.PASS, {**words, **told})
+            reported = {"key": weak[0][0], "fault": "; ".join(text for _, text in weak)} if weak else {}
+            yield view.judge("KA707", resource, Status.FAIL if weak else Status.PASS, {**words, **reported})
 
 
 def _weak(known: Mapping[str, int], enough: int) -> Iterator[tuple[str, str]]:

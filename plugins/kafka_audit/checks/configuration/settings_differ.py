@@ -49,20 +49,20 @@ def settings_differ(view: ClusterView) -> Iterator[Judgement]:
     """
     effective = Effective(view)
     yield from unread_judgements(effective, "KA701")
-    told = [broker for broker in effective.brokers if effective.told(broker)]
-    if len(told) == 1:
+    reported = [broker for broker in effective.brokers if effective.told(broker)]
+    if len(reported) == 1:
         alone = "a single broker is known" if len(effective.brokers) == 1 else None
         if alone is None:
-            yield unknown_judgement(effective, "KA701", told[0], "no settings of another broker were read")
+            yield unknown_judgement(effective, "KA701", reported[0], "no settings of another broker were read")
         else:
             yield view.judge("KA701", "cluster", Status.NOT_APPLICABLE, reason=alone)
         return
-    values = {key: {broker: effective.get(broker, key) for broker in told} for key in MANAGED}
-    found: dict[int, list[Judgement]] = {broker: [] for broker in told}
+    values = {key: {broker: effective.get(broker, key) for broker in reported} for key in MANAGED}
+    found: dict[int, list[Judgement]] = {broker: [] for broker in reported}
     for key in MANAGED:
-        for broker, one in drifting_brokers(view, key, values[key]):
-            found[broker].append(one)
-    for broker in told:
+        for broker, judgement in drifting_brokers(view, key, values[key]):
+            found[broker].append(judgement)
+    for broker in reported:
         yield from found[broker]
         hidden = [key for key in MANAGED if not values[key][broker].known]
         if hidden:

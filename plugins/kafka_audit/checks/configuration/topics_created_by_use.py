@@ -58,5 +58,5 @@ def _judged(effective: Effective) -> Iterator[Judgement]:
             yield unknown_judgement(effective, "KA705", broker, f"{_KEY} is unknown")
             continue
         why = f"set in {found.source}" if found.explicit else "Kafka's default"
-        words = {"broker": broker, "who": f"broker {broker}", "key": _KEY, "why": why, "source": found.source}
-        yield effective.view.judge("KA705", f"broker/{broker}", Status.FAIL if found.true else Status.PASS, words)
+        evidence = {"broker": broker, "who": f"broker {broker}", "key": _KEY, "why": why, "source": found.source}
+        yield effective.view.judge("KA705", f"broker/{broker}", Status.FAIL if found.true else Status.PASS, evidence)

@@ -56,8 +56,8 @@ def unclean_election(view: ClusterView) -> Iterator[Judgement]:
         if not found.known:
             yield unknown_judgement(effective, "KA704", broker, f"{_KEY} is unknown")
             continue
-        words = {"broker": broker, "key": _KEY, "value": found.text or "false", "source": found.source}
+        evidence = {"broker": broker, "key": _KEY, "value": found.text or "false", "source": found.source}
         status = Status.FAIL if found.true and found.explicit else Status.PASS
-        told = view.judge("KA704", f"broker/{broker}", status, words)
+        judgement = view.judge("KA704", f"broker/{broker}", status, evidence)
         alone = effective.settings.get(broker, "process.roles").value == "broker"
-        yield replace(told, severity=Severity.MEDIUM) if alone and status is Status.FAIL else told
+        yield replace(judgement, severity=Severity.MEDIUM) if alone and status is Status.FAIL else judgement

@@ -25,11 +25,11 @@ def offered_apis(view: ClusterView) -> Mapping[int, Ranges]:
 
 def protocol(effective: Effective, broker: int) -> str | None:
     """Return the protocol version without the step in it (3.9 for 3.9-IV0); "" where the file leaves it to the software."""
-    found = effective.get(broker, KEY)
-    if not found.known or effective.between.kraft or effective.settings.get(broker, "process.roles").value:
+    value = effective.get(broker, KEY)
+    if not value.known or effective.between.kraft or effective.settings.get(broker, "process.roles").value:
         return None
-    told = found.explicit or found.source == "DescribeConfigs"
-    return (found.text or "").partition("-")[0] if told else ""
+    reported = value.explicit or value.source == "DescribeConfigs"
+    return (value.text or "").partition("-")[0] if reported else ""
 
 
 def unlike(own: Mapping[int, tuple[int, int]], usual: Mapping[int, tuple[int, int]]) -> str:
@@ -50,8 +50,8 @@ def gap(
 ) -> tuple[str, str | None] | None:
     """Return what was not read, and what would tell; None where all that can differ was compared."""
     if effective.between.asked and (broker not in offers or len(offers) == 1):
-        who = f"broker {broker}" if broker not in offers else "another broker"
-        return f"{who} did not answer ApiVersions", f"an answer from {who}"
+        subject = f"broker {broker}" if broker not in offers else "another broker"
+        return f"{subject} did not answer ApiVersions", f"an answer from {subject}"
     if effective.between.asked and effective.between.kraft:
         return None
     if broker not in spoken:

@@ -59,7 +59,7 @@ def versions_differ(view: ClusterView) -> Iterator[Judgement]:
     software = commonest(offers) if offers else ()
     spoken = {broker: version for broker in effective.brokers if (version := protocol(effective, broker)) is not None}
     usual = commonest(named) if (named := {broker: version for broker, version in spoken.items() if version}) else ""
-    alike = sorted(one for one, ranges in offers.items() if ranges == software)
+    alike = sorted(broker for broker, ranges in offers.items() if ranges == software)
     speaking = sorted(one for one, version in spoken.items() if version == usual)
     for broker in effective.brokers:
         own, version = offers.get(broker), spoken.get(broker)
@@ -67,14 +67,14 @@ def versions_differ(view: ClusterView) -> Iterator[Judgement]:
         others = alike if faults else speaking
         if version and version != usual:
             faults.append(f"its {KEY} is {version}, not {usual}")
-        words: dict[str, object] = {"broker": broker, "key": KEY, "others": brokers(others), "fault": " and ".join(faults)}
-        words["other_brokers"] = tuple(others) or None
+        evidence: dict[str, object] = {"broker": broker, "key": KEY, "others": brokers(others), "fault": " and ".join(faults)}
+        evidence["other_brokers"] = tuple(others) or None
         if faults:
-            yield view.judge("KA703", f"broker/{broker}", Status.FAIL, words)
+            yield view.judge("KA703", f"broker/{broker}", Status.FAIL, evidence)
         elif unread := gap(effective, broker, offers, spoken):
             yield unknown_judgement(effective, "KA703", broker, *unread)
         else:
             what = [f"{len(own)} APIs"] if own else []
             what += [f"{KEY} {version}"] if version else []
-            yield view.judge("KA703", f"broker/{broker}", Status.PASS, words, what=", ".join(what))
+            yield view.judge("KA703", f"broker/{broker}", Status.PASS, evidence, what=", ".join(what))
     yield from no_brokers(view, "KA703")

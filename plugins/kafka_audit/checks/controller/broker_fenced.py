@@ -89,4 +89,4 @@ def _reporting(view: ClusterView) -> frozenset[int]:
     """Return the brokers that tell who is fenced; who offers it is always asked, so the failed ones are left out."""
     able = {row.broker_id for row in view.of(BrokerApi) if row.api_key == _CLUSTER_API and row.max_version >= _FENCED_FROM}
     failed = {r.observer for r in view.last_reads if (r.operation, r.outcome) == ("DescribeCluster", "failed")}
-    return frozenset(one for one in able if f"broker:{one}" not in failed)
+    return frozenset(entry for entry in able if f"broker:{entry}" not in failed)

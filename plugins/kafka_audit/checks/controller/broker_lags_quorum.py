@@ -53,23 +53,23 @@ def broker_lags_quorum(view: ClusterView) -> Iterator[Judgement]:
     now = quorum.now
     if now.newest is None:
         return
-    answering = {one for one in now.answering if one >= 0}
-    for broker in sorted(answering | {one for one, row in now.replicas.items() if not row.voter}):
+    answering = {broker for broker in now.answering if broker >= 0}
+    for broker in sorted(answering | {broker for broker, row in now.replicas.items() if not row.voter}):
         row = now.replicas.get(broker)
-        words = {"broker": broker, "who": f"broker {broker}", "leader": now.newest.leader_id}
+        evidence = {"broker": broker, "who": f"broker {broker}", "leader": now.newest.leader_id}
         resource, behind = f"broker/{broker}", now.behind_ms.get(broker)
         if broker not in answering:
-            yield view.judge("KA210", resource, Status.NOT_APPLICABLE, words, reason="it returns no view")
+            yield view.judge("KA210", resource, Status.NOT_APPLICABLE, evidence, reason="it returns no view")
         elif row is None or not now.behind_ms:
             error = "the leader does not know it" if row is None else "this version reports no timestamps"
             needs = "an observer that fetched within five minutes" if row is None else "DescribeQuorum version 1 (Kafka 3.3)"
-            yield view.judge("KA210", resource, Status.UNKNOWN, words, error=error, needs=needs)
+            yield view.judge("KA210", resource, Status.UNKNOWN, evidence, error=error, needs=needs)
         else:
-            words |= {"behind": seconds(behind), "offsets": f"at offset {row.log_end_offset} of {now.newest.high_watermark}"}
+            evidence |= {"behind": seconds(behind), "offsets": f"at offset {row.log_end_offset} of {now.newest.high_watermark}"}
             lasting = quorum.before is not None and broker in quorum.before.late and broker in quorum.before.answering
             if broker not in now.late:
-                yield view.judge("KA210", resource, Status.PASS, words)
+                yield view.judge("KA210", resource, Status.PASS, evidence)
             elif lasting:
-                yield view.judge("KA210", resource, Status.FAIL, words)
+                yield view.judge("KA210", resource, Status.FAIL, evidence)
             else:
-                yield view.judge("KA210", resource, Status.UNKNOWN, words | ONCE)
+                yield view.judge("KA210", resource, Status.UNKNOWN, evidence | ONCE)

@@ -95,8 +95,8 @@ def _of_quorum(view: ClusterView) -> Judgement:
     evidence = {"minutes": rounded(passed), "before": before, "after": after}
     if before is None or after is None or passed is None:
         error, needs = view.quorum.unread() if after is None else ("the previous snapshot did not read it", "another audit")
-        words = {"error": f"the epoch of the quorum is unknown: {error}", "needs": needs}
-        return view.judge("KA203", "cluster", Status.UNKNOWN, {**evidence, **words})
+        details = {"error": f"the epoch of the quorum is unknown: {error}", "needs": needs}
+        return view.judge("KA203", "cluster", Status.UNKNOWN, {**evidence, **details})
     rise = max(after - before, 0)
     voters = sum(row.voter for row in view.quorum.now.replicas.values())
     flaps = rise > _TERMS * max(voters, _FEWEST) and rise * _MINUTES > passed

@@ -54,13 +54,13 @@ def controller_unreachable(view: ClusterView) -> Iterator[Judgement]:
         reason = "the cluster file names no controllers"
         yield view.judge("KA211", "cluster", Status.NOT_APPLICABLE, reason=reason)
     for row in rows:
-        words = {"address": clean(row.address), "layer": row.layer, "error": clean(row.error or row.outcome)}
+        evidence = {"address": clean(row.address), "layer": row.layer, "error": clean(row.error or row.outcome)}
         resource, past = f"controller/{row.address}", earlier.get(row.address)
         if row.outcome == "ok":
             node = "" if row.node_id is None else f" as node {row.node_id}"
-            yield view.judge("KA211", resource, Status.PASS, words, node=node)
+            yield view.judge("KA211", resource, Status.PASS, evidence, node=node)
         elif row.outcome == "failed" and past is not None and (past.outcome, past.layer) == ("failed", row.layer):
-            yield view.judge("KA211", resource, Status.FAIL, words)
+            yield view.judge("KA211", resource, Status.FAIL, evidence)
         else:
             unknown = {"needs": row.needs or "another audit"} if row.outcome == "unknown" else ONCE
-            yield view.judge("KA211", resource, Status.UNKNOWN, {**words, **unknown})
+            yield view.judge("KA211", resource, Status.UNKNOWN, {**evidence, **unknown})

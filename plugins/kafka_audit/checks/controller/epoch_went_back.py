@@ -69,8 +69,8 @@ def epoch_went_back(view: ClusterView) -> Iterator[Judgement]:
     if fell is not None and not many:
         for partition, before, after in zip(fell.first, fell.before, fell.after, strict=True):
             what = f"the leader epoch of {partition}"
-            words = {"what": what, "before": before, "after": after}
-            yield view.judge("KA204", partition_resource(partition), Status.FAIL, words, confidence=confidence)
+            evidence = {"what": what, "before": before, "after": after}
+            yield view.judge("KA204", partition_resource(partition), Status.FAIL, evidence, confidence=confidence)
 
 
 def _silent(view: ClusterView) -> list[str]:
@@ -106,8 +106,8 @@ def _of_cluster(view: ClusterView, partitions: EpochChange | None) -> Judgement:
             before, after = partitions.before[0], partitions.after[0]
     if fell or partitions is not None:
         confidence = Confidence.INFERRED if view.kraft else Confidence.MEASURED
-        words = {"what": what, "before": before, "after": after}
-        return view.judge("KA204", "cluster", Status.FAIL, words, confidence=confidence)
+        evidence = {"what": what, "before": before, "after": after}
+        return view.judge("KA204", "cluster", Status.FAIL, evidence, confidence=confidence)
     if before is None or after is None:
         error, needs = "/controller_epoch is absent", "a /controller_epoch in both snapshots"
         if view.kraft:

@@ -49,11 +49,11 @@ def leader_recovering(view: ClusterView) -> Iterator[Judgement]:
     KIP-704 (the controller tells a leader that it must recover).
     """
     total = view.partitions.count.partitions
-    found = next((row for row in view.differences.of(StateFault) if row.kind == "recovering"), None)
-    if found is None:
+    fault = next((row for row in view.differences.of(StateFault) if row.kind == "recovering"), None)
+    if fault is None:
         yield view.judge("KA207", "cluster", Status.PASS, total=total)
-    elif found.repeated:
-        yield view.judge("KA207", "cluster", Status.FAIL, count=found.repeated, total=total, partitions=found.first)
+    elif fault.repeated:
+        yield view.judge("KA207", "cluster", Status.FAIL, count=fault.repeated, total=total, partitions=fault.first)
     else:
-        error = f"{found.partitions} partitions in one sample"
+        error = f"{fault.partitions} partitions in one sample"
         yield view.judge("KA207", "cluster", Status.UNKNOWN, total=total, error=error, needs="another audit")

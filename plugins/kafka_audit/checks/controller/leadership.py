@@ -21,21 +21,21 @@ def by_registry(view: ClusterView) -> Judgement:
     failed = [read for read in view.last_reads if read.operation == "zookeeper /controller" and read.outcome == "failed"]
     if now is None or failed:
         error, needs = (failed[0].error, failed[0].needs) if failed else ("no answer", None)
-        words = {"error": f"ZooKeeper was not read: {error}", "needs": needs or "a ZooKeeper that answers"}
-        return view.judge(_CODE, "cluster", Status.UNKNOWN, words)
+        evidence = {"error": f"ZooKeeper was not read: {error}", "needs": needs or "a ZooKeeper that answers"}
+        return view.judge(_CODE, "cluster", Status.UNKNOWN, evidence)
     epoch = "unknown" if now.controller_epoch is None else str(now.controller_epoch)
     moving = next((row for row in view.newest(Migration) if row.kraft_controller_id is not None), None)
     if moving is not None:
-        who = f"Controller {moving.kraft_controller_id}, a KRaft controller in a migration,"
-        return view.judge(_CODE, "cluster", Status.PASS, controller=who, epoch=epoch)
+        subject = f"Controller {moving.kraft_controller_id}, a KRaft controller in a migration,"
+        return view.judge(_CODE, "cluster", Status.PASS, controller=subject, epoch=epoch)
     if now.controller_id is not None:
         return view.judge(_CODE, "cluster", Status.PASS, controller=f"Broker {now.controller_id}", epoch=epoch)
     absent = before is not None and before.controller_id is None and before.brokers_version == now.brokers_version
     if absent:
         fault = f"/controller is absent (controller epoch {epoch})"
         return view.judge(_CODE, "cluster", Status.FAIL, fault=fault, epoch=epoch)
-    words = {"error": "in motion: absent in one sample", "needs": "another audit"}
-    return view.judge(_CODE, "cluster", Status.UNKNOWN, words)
+    evidence = {"error": "in motion: absent in one sample", "needs": "another audit"}
+    return view.judge(_CODE, "cluster", Status.UNKNOWN, evidence)
 
 
 def by_quorum(view: ClusterView) -> Judgement:
@@ -43,8 +43,8 @@ def by_quorum(view: ClusterView) -> Judgement:
     quorum = view.quorum
     leader, before, named = quorum.now.newest, quorum.before, quorum.now.views
     if leader is not None:
-        who = f"Controller {leader.leader_id}"
-        return view.judge(_CODE, "cluster", Status.PASS, controller=who, epoch=leader.leader_epoch)
+        subject = f"Controller {leader.leader_id}"
+        return view.judge(_CODE, "cluster", Status.PASS, controller=subject, epoch=leader.leader_epoch)
     if _leaderless(quorum.now):
         if before is not None and _leaderless(before):
             fault = f"{_NO_LEADER}, as reported by {counted(len(named), 'controller')}"

@@ -31,8 +31,11 @@ def beside_zookeeper(view: ClusterView) -> Iterator[Judgement]:
     registered = {f"broker/{broker}" for broker in view.brokers}
     steady = view.state_before is not None and view.state_before.controller_version == state.controller_version
     for resource in sorted(registered | views.keys()):
-        words: dict[str, object] = {"who": resource.replace("/", " ", 1), "subject": start_upper(resource.replace("/", " ", 1))}
-        yield _one(view, resource, state, views.get(resource, ()), past.get(resource, ()) if steady else (), words)
+        evidence: dict[str, object] = {
+            "who": resource.replace("/", " ", 1),
+            "subject": start_upper(resource.replace("/", " ", 1)),
+        }
+        yield _one(view, resource, state, views.get(resource, ()), past.get(resource, ()) if steady else (), evidence)
 
 
 def _views(view: ClusterView, rows: Iterable[BrokerView]) -> _Views:
@@ -40,7 +43,7 @@ def _views(view: ClusterView, rows: Iterable[BrokerView]) -> _Views:
     found: dict[str, list[BrokerView]] = defaultdict(list)
     for row in rows:
         found[of.get(row.observer, f"broker/{row.broker_id}")].append(row)
-    return {resource: tuple(own) for resource, own in found.items()}
+    return {resource: tuple(own_views) for resource, own_views in found.items()}
 
 
 def _one(  # noqa: PLR0913, PLR0917 -- one broker with all that it is judged by
@@ -49,26 +52,26 @@ def _one(  # noqa: PLR0913, PLR0917 -- one broker with all that it is judged by
     state: ClusterState,
     views: tuple[BrokerView, ...],
     past: tuple[BrokerView, ...],
-    words: dict[str, object],
+    evidence: dict[str, object],
 ) -> Judgement:
-    own = [row for row in views if state.kafka_cluster_id in {None, row.kafka_cluster_id}]
+    own_views = [row for row in views if state.kafka_cluster_id in {None, row.kafka_cluster_id}]
     if state.controller_id is None:
-        return view.judge(_CODE, resource, Status.NOT_APPLICABLE, words, reason=_ABSENT)
-    words |= {"right": f"controller {state.controller_id} (from ZooKeeper)", "controller": state.controller_id}
-    if not own:
-        return view.judge(_CODE, resource, Status.UNKNOWN, words | _silence(view, resource, views))
-    said = {row.listener: row.controller_id for row in own if row.controller_id != state.controller_id}
+        return view.judge(_CODE, resource, Status.NOT_APPLICABLE, evidence, reason=_ABSENT)
+    evidence |= {"right": f"controller {state.controller_id} (from ZooKeeper)", "controller": state.controller_id}
+    if not own_views:
+        return view.judge(_CODE, resource, Status.UNKNOWN, evidence | _silence(view, resource, views))
+    said = {row.listener: row.controller_id for row in own_views if row.controller_id != state.controller_id}
     if not said:
-        return view.judge(_CODE, resource, Status.PASS, words)
-    wrong = {listener: one for listener, one in said.items() if one is not None}
+        return view.judge(_CODE, resource, Status.PASS, evidence)
+    wrong = {listener: broker for listener, broker in said.items() if broker is not None}
     if not wrong:
-        return view.judge(_CODE, resource, Status.UNKNOWN, words | _UNTOLD)
+        return view.judge(_CODE, resource, Status.UNKNOWN, evidence | _UNTOLD)
     zombie = f" {_ZOMBIE}" if resource in {f"broker/{one}" for one in wrong.values()} else ""
-    words["reported"] = reported = tuple(sorted(set(wrong.values())))
-    words["said"] = listing(f"controller {one}" for one in reported) + zombie
+    evidence["reported"] = reported = tuple(sorted(set(wrong.values())))
+    evidence["said"] = listing(f"controller {one}" for one in reported) + zombie
     before = {row.listener: row.controller_id for row in past}
-    lasting = any(before.get(listener) == one for listener, one in wrong.items())
-    return view.judge(_CODE, resource, Status.FAIL if lasting else Status.UNKNOWN, words | ({} if lasting else _MOVED))
+    lasting = any(before.get(listener) == broker for listener, broker in wrong.items())
+    return view.judge(_CODE, resource, Status.FAIL if lasting else Status.UNKNOWN, evidence | ({} if lasting else _MOVED))
 
 
 def _silence(view: ClusterView, resource: str, views: tuple[BrokerView, ...]) -> dict[str, str]:
@@ -88,8 +91,11 @@ def among_observers(view: ClusterView) -> Iterator[Judgement]:
     quorum = view.quorum
     clusters = sorted({row.kafka_cluster_id for row in view.newest(BrokerView) if row.kafka_cluster_id})
     if len(clusters) > 1:
-        words = {"error": f"the addresses lead to clusters {listing(clusters)}, see KA110", "needs": "addresses of one cluster"}
-        yield view.judge(_CODE, "cluster", Status.UNKNOWN, words, who="any broker or controller")
+        evidence = {
+            "error": f"the addresses lead to clusters {listing(clusters)}, see KA110",
+            "needs": "addresses of one cluster",
+        }
+        yield view.judge(_CODE, "cluster", Status.UNKNOWN, evidence, who="any broker or controller")
         return
     yield from no_quorum(view, _CODE, "any broker or controller")
     right = quorum.now.newest
@@ -110,7 +116,7 @@ def among_observers(view: ClusterView) -> Iterator[Judgement]:
 
 def _said_so(before: QuorumSample, row: QuorumView) -> bool:
     said = (row.observer, row.leader_id, row.leader_epoch)
-    return any((one.observer, one.leader_id, one.leader_epoch) == said for one in before.views)
+    return any((view.observer, view.leader_id, view.leader_epoch) == said for view in before.views)
 
 
 def _same_leader(before: QuorumSample, right: QuorumView) -> bool:

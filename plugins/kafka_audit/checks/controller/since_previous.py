@@ -12,8 +12,8 @@ def gap_judgement(view: ClusterView, code: str) -> Judgement | None:
     gap = view.previous_gap
     if gap is None:
         return None
-    told = {"who": "any broker", "error": gap.error, "needs": gap.needs, "reason": gap.reason}
-    return view.judge(code, "cluster", gap.status, told)
+    reported = {"who": "any broker", "error": gap.error, "needs": gap.needs, "reason": gap.reason}
+    return view.judge(code, "cluster", gap.status, reported)
 
 
 def minutes(view: ClusterView) -> float | None:

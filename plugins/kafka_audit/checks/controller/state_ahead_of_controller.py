@@ -52,20 +52,20 @@ def state_ahead_of_controller(view: ClusterView) -> Iterator[Judgement]:
     """
     epoch = None if view.state is None else view.state.controller_epoch
     total = view.partitions.count.partitions
-    found = next((row for row in view.differences.of(StateFault) if row.kind == "ahead"), None)
-    written = found and found.controller_epoch
+    fault = next((row for row in view.differences.of(StateFault) if row.kind == "ahead"), None)
+    written = fault and fault.controller_epoch
     if epoch is None:
         error = "/controller_epoch is absent"
         yield view.judge("KA205", "cluster", Status.UNKNOWN, total=total, error=error, needs="another audit")
-    elif found is None:
+    elif fault is None:
         yield view.judge("KA205", "cluster", Status.PASS, epoch=epoch, total=total)
-    elif not found.repeated:
+    elif not fault.repeated:
         moving = {"error": "in motion", "needs": "another audit"}
         yield view.judge("KA205", "cluster", Status.UNKNOWN, moving, written=written, epoch=epoch, total=total)
-    elif found.repeated > LISTED:
-        many = f"{found.repeated} partitions"
+    elif fault.repeated > LISTED:
+        many = f"{fault.repeated} partitions"
         yield view.judge("KA205", "cluster", Status.FAIL, partitions=many, written=written, epoch=epoch, total=total)
     else:
-        for partition, own in zip(found.first, found.epochs, strict=True):
+        for partition, own in zip(fault.first, fault.epochs, strict=True):
             resource = partition_resource(partition)
             yield view.judge("KA205", resource, Status.FAIL, partitions=partition, written=own, epoch=epoch, total=total)

@@ -56,27 +56,27 @@ def voters_down(view: ClusterView) -> Iterator[Judgement]:
     now = quorum.now
     if now.newest is None:
         return
-    voters = {one for one, row in now.replicas.items() if row.voter}
-    words: dict[str, object] = {"total": len(voters), "leader": now.newest.leader_id}
+    voters = {broker for broker, row in now.replicas.items() if row.voter}
+    evidence: dict[str, object] = {"total": len(voters), "leader": now.newest.leader_id}
     if not now.behind_ms:
-        words |= {"error": "this version reports no timestamps", "needs": "DescribeQuorum version 1 (Kafka 3.3)"}
-        yield view.judge("KA209", "cluster", Status.UNKNOWN, words)
+        evidence |= {"error": "this version reports no timestamps", "needs": "DescribeQuorum version 1 (Kafka 3.3)"}
+        yield view.judge("KA209", "cluster", Status.UNKNOWN, evidence)
         return
     down = sorted(voters & now.late)
     if not down:
-        yield view.judge("KA209", "cluster", Status.PASS, words)
+        yield view.judge("KA209", "cluster", Status.PASS, evidence)
     elif quorum.before is None or not quorum.before.late.issuperset(down):
-        yield view.judge("KA209", "cluster", Status.UNKNOWN, words | ONCE)
+        yield view.judge("KA209", "cluster", Status.UNKNOWN, evidence | ONCE)
     else:
         spare = len(voters) - len(down) - (len(voters) // 2 + 1)
-        words |= {
+        evidence |= {
             "down": len(down),
             "controllers": tuple(down),
             "follow": "does not follow" if len(down) == 1 else "do not follow",
         }
-        words["which"] = listing(f"controller {one}, caught up {seconds(now.behind_ms[one])}" for one in down)
-        words["spare"] = _spare(spare)
-        finding = view.judge("KA209", "cluster", Status.FAIL, words)
+        evidence["which"] = listing(f"controller {one}, caught up {seconds(now.behind_ms[one])}" for one in down)
+        evidence["spare"] = _spare(spare)
+        finding = view.judge("KA209", "cluster", Status.FAIL, evidence)
         yield replace(finding, severity=Severity.MEDIUM) if spare > 0 else finding
 
 

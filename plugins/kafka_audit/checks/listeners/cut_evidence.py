@@ -108,11 +108,13 @@ class Cuts:
 
     @cached_property
     def _endpoints(self) -> Mapping[tuple[int, str], AdvertisedEndpoint]:
-        return {(one.broker_id, one.listener): one for one in self._view.advertised}
+        return {(endpoint.broker_id, endpoint.listener): endpoint for endpoint in self._view.advertised}
 
     @cached_property
     def _answered(self) -> frozenset[int]:
-        return frozenset(int(one.name) for one in self._view.observers if one.answered and one.name.isdecimal())
+        return frozenset(
+            int(observer.name) for observer in self._view.observers if observer.answered and observer.name.isdecimal()
+        )
 
     @cached_property
     def _probes(self) -> Mapping[tuple[int, str], list[ProbeResult]]:
@@ -148,12 +150,15 @@ class Cuts:
         found: dict[int, ViewSymptom] = {}
         for observer in self._view.observers if self._controller is not None else ():
             matters = (self._view.disagreement(observer.name, matter) for matter in ("leader", "no_leader"))
-            signs = [one for one in matters if one is not None]
+            signs = [disagreement for disagreement in matters if disagreement is not None]
             listed = self._view.disagreement(observer.name, "broker")
             if listed is not None and listed.empty:
                 signs.append(listed)
             if signs and observer.name.isdecimal():
-                settled, empty = any(one.settled for one in signs), any(one.empty for one in signs)
+                settled, empty = (
+                    any(disagreement.settled for disagreement in signs),
+                    any(disagreement.empty for disagreement in signs),
+                )
                 found[int(observer.name)] = ViewSymptom(settled=settled, empty=empty)
         return found
 
@@ -181,8 +186,12 @@ class Cuts:
 
     def _rivals(self, broker: int, endpoint: AdvertisedEndpoint | None) -> Rivals:
         """A missing right needs an authorizer, a refused login needs a login."""
-        right = {one.status for one in said(self._view, "KA401") if one.resource == f"broker/{broker}"}
-        login = {one.status for one in said(self._view, "KA412") if endpoint is not None and one.resource == endpoint.resource}
+        right = {judgement.status for judgement in said(self._view, "KA401") if judgement.resource == f"broker/{broker}"}
+        login = {
+            judgement.status
+            for judgement in said(self._view, "KA412")
+            if endpoint is not None and judgement.resource == endpoint.resource
+        }
         no_authorizer = self._between.authorizer(broker).state == "unset"
         no_login = endpoint is not None and endpoint.protocol == "PLAINTEXT"
         named = ((_RIGHT, right, no_authorizer), (_LOGIN, login, no_login))

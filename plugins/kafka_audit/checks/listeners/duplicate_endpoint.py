@@ -66,7 +66,7 @@ def _judged(view: ClusterView, endpoints: Collection[AdvertisedEndpoint]) -> Ite
     moving, twice = view.endpoints.moved, view.samples[1] is not None
     for endpoint in endpoints:
         brokers = sharing[endpoint.host.lower(), endpoint.port]
-        old = all(age.get(one, 0) > OLD_ENOUGH_MS for one in brokers)
+        old = all(age.get(broker, 0) > OLD_ENOUGH_MS for broker in brokers)
         settled = not brokers & moving if twice else old or brokers <= there
         status = Status.PASS if len(brokers) == 1 else Status.FAIL if settled else Status.UNKNOWN
         yield view.judge(

@@ -48,17 +48,17 @@ def endpoint_without_mapping(view: ClusterView) -> Iterator[Judgement]:
     ## References
     `reach` in clusters.example.yaml; `external-server-mapping` of grepplabs/kafka-proxy.
     """
-    found = view.worker_probes
-    yield from no_reach(view, "KA313", found)
+    probes = view.worker_probes
+    yield from no_reach(view, "KA313", probes)
     moving = view.endpoints.moved
-    for own in mapped_listeners(found).values():
-        for probe in own:
+    for own_probes in mapped_listeners(probes).values():
+        for probe in own_probes:
             evidence = {
                 "broker": probe.broker_id,
                 "listener": probe.listener,
                 "address": probe.address,
-                "mapped": sum(mapped.via is not None for mapped in own),
-                "count": len(own),
+                "mapped": sum(mapped.via is not None for mapped in own_probes),
+                "count": len(own_probes),
                 "open": "reached" if probe.open else "not reached",
             }
             if probe.via is not None:

@@ -144,12 +144,12 @@ def _inferred(view: ClusterView, cuts: Cuts, cut: CutEvidence) -> Judgement:
     return _fail(view, cut, sources, confidence=Confidence.INFERRED, cannot="most likely cannot", why=symptom)
 
 
-def _fail(view: ClusterView, cut: CutEvidence, sources: tuple[int, ...], **told: Any) -> Judgement:  # noqa: ANN401
+def _fail(view: ClusterView, cut: CutEvidence, sources: tuple[int, ...], **reported: Any) -> Judgement:  # noqa: ANN401
     """Return a failure; `sources` are the brokers that cannot reach this one."""
-    who = f"{'broker' if len(sources) == 1 else 'brokers'} {_ids(sources)}"
+    subject = f"{'broker' if len(sources) == 1 else 'brokers'} {_ids(sources)}"
     if sources == (cut.controller,):
-        who = f"controller {cut.controller}"
-    return view.judge("KA302", cut.resource, Status.FAIL, {**_evidence(cut), "from": sources, "who": who}, **told)
+        subject = f"controller {cut.controller}"
+    return view.judge("KA302", cut.resource, Status.FAIL, {**_evidence(cut), "from": sources, "who": subject}, **reported)
 
 
 def _unknown(view: ClusterView, cut: CutEvidence, *, error: str, needs: str) -> Judgement:

@@ -53,38 +53,38 @@ def inter_broker_listeners_differ(view: ClusterView) -> Iterator[Judgement]:
     KIP-103; Kafka documentation, "Incorporating Security Features in a Running Cluster".
     """
     between = view.inter_broker
-    used = {broker: told for broker in between.brokers if (told := between.listener(broker)) is not None}
+    used = {broker: reported for broker in between.brokers if (reported := between.listener(broker)) is not None}
     known = {broker: kind for broker, listener in used.items() if (kind := _kind(between, broker, listener)) is not None}
     kinds = Counter(known.values())
     usual = min(kinds, key=lambda kind: (-kinds[kind], kind), default=None)
-    names = {one.name for one in used.values()}
+    names = {listener.name for listener in used.values()}
     for broker in between.brokers:
         offered, own = between.offered(broker), used.get(broker)
         for name in () if offered is None else names - offered:
             users = [one for one, other in used.items() if other.name == name and one != broker]
             if users:  # a broker that uses what it alone lacks is KA311's
                 fault = f"it does not have listener {name}, which {brokers(users)} would use to reach it"
-                words: dict[str, object] = {"broker": broker, "fault": fault, "listener": name, "key": "advertised.listeners"}
-                words["users"] = tuple(users)
-                yield view.judge("KA312", f"broker/{broker}/listener/{name}", Status.FAIL, words)
+                evidence: dict[str, object] = {"broker": broker, "fault": fault, "listener": name, "key": "advertised.listeners"}
+                evidence["users"] = tuple(users)
+                yield view.judge("KA312", f"broker/{broker}/listener/{name}", Status.FAIL, evidence)
         if own is None or (broker not in known and (offered is None or own.name in offered)):
             error = "its inter-broker listener is unknown" if own is None else f"{_lacking(own)} on {own.name} is unknown"
             needs = f"DescribeConfigs on Cluster, or server.properties of broker {broker}"
-            words = {"who": f"broker {broker}", "error": error, "needs": needs}
-            yield view.judge("KA312", f"broker/{broker}", Status.UNKNOWN, words)
+            evidence = {"who": f"broker {broker}", "error": error, "needs": needs}
+            yield view.judge("KA312", f"broker/{broker}", Status.UNKNOWN, evidence)
         elif offered is None or own.name in offered:
             kind, resource = known[broker], f"broker/{broker}/listener/{own.name}"
-            words = {"broker": broker, "listener": own.name, "protocol": own.protocol or "unknown"}
-            words["key"] = between.settings.first_set(broker, *_KEYS)
-            words["fault"] = f"it uses {' '.join(kind).strip()}, most brokers use {' '.join(usual or ()).strip()}"
-            unread = [one for one in between.brokers if one not in known]
+            evidence = {"broker": broker, "listener": own.name, "protocol": own.protocol or "unknown"}
+            evidence["key"] = between.settings.first_set(broker, *_KEYS)
+            evidence["fault"] = f"it uses {' '.join(kind).strip()}, most brokers use {' '.join(usual or ()).strip()}"
+            unread = [other for other in between.brokers if other not in known]
             if kind == usual and len(unread) >= kinds[kind]:
                 error = f"the inter-broker listener or mechanism of {brokers(unread)} is unknown"
-                words |= {"who": f"broker {broker}", "error": error}
-                words["needs"] = f"DescribeConfigs on Cluster, or server.properties of {brokers(unread)}"
-                yield view.judge("KA312", resource, Status.UNKNOWN, words)
+                evidence |= {"who": f"broker {broker}", "error": error}
+                evidence["needs"] = f"DescribeConfigs on Cluster, or server.properties of {brokers(unread)}"
+                yield view.judge("KA312", resource, Status.UNKNOWN, evidence)
                 continue
-            found = view.judge("KA312", resource, Status.PASS if kind == usual else Status.FAIL, words)
+            found = view.judge("KA312", resource, Status.PASS if kind == usual else Status.FAIL, evidence)
             yield found if kind == usual else replace(found, severity=Severity.MEDIUM)
     yield from no_brokers(view, "KA312")
 

@@ -63,11 +63,11 @@ def inter_broker_settings_differ(view: ClusterView) -> Iterator[Judgement]:
             continue
         listener, key = named[broker]
         how = f"by {key}" if key else "Kafka's default"
-        words: dict[str, object] = {"broker": broker, "listener": listener, "key": key or _NAME, "how": how}
-        words["other_brokers"] = tuple(sorted(others))
-        words |= {"usual": usual, "others": brokers(others), "say": "has" if len(others) == 1 else "have"}
+        evidence: dict[str, object] = {"broker": broker, "listener": listener, "key": key or _NAME, "how": how}
+        evidence["other_brokers"] = tuple(sorted(others))
+        evidence |= {"usual": usual, "others": brokers(others), "say": "has" if len(others) == 1 else "have"}
         status = Status.PASS if listener == usual else Status.FAIL
-        yield view.judge("KA306", f"broker/{broker}", status, words)
+        yield view.judge("KA306", f"broker/{broker}", status, evidence)
 
 
 def _named(effective: Effective, broker: int) -> tuple[str, str] | None:

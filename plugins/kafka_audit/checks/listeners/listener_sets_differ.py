@@ -52,7 +52,7 @@ def listener_sets_differ(view: ClusterView) -> Iterator[Judgement]:
     known = _by_settings(view) if view.kraft else _registered(view)
     gap = tuple(_not_told(view, known) if view.kraft else no_registrations(view, "KA305"))
     yield from gap
-    if any(one.resource == "cluster" for one in gap):
+    if any(judgement.resource == "cluster" for judgement in gap):
         return
     brokers = sorted(broker for broker, own in known.items() if own is not None)
     listeners: dict[str, dict[int, str]] = defaultdict(dict)
@@ -64,45 +64,45 @@ def listener_sets_differ(view: ClusterView) -> Iterator[Judgement]:
         for broker in brokers:
             has = protocols.get(broker)
             fault = _fault(protocols, has, of=len(brokers), internal=listener in internal)
-            told = {"who": f"broker {broker}", "broker": broker, "listener": listener, "protocol": has or "none"}
+            evidence = {"who": f"broker {broker}", "broker": broker, "listener": listener, "protocol": has or "none"}
             resource = f"broker/{broker}/listener/{listener}"
             if fault is None and has is not None:
-                yield view.judge("KA305", resource, Status.PASS, told)
+                yield view.judge("KA305", resource, Status.PASS, evidence)
             elif fault is not None and broker in moving:
-                yield view.judge("KA305", resource, Status.UNKNOWN, told | MOVING)
+                yield view.judge("KA305", resource, Status.UNKNOWN, evidence | MOVING)
             elif fault is not None:
-                yield replace(view.judge("KA305", resource, Status.FAIL, told, fault=fault[0]), severity=fault[1])
+                yield replace(view.judge("KA305", resource, Status.FAIL, evidence, fault=fault[0]), severity=fault[1])
 
 
 def _registered(view: ClusterView) -> Mapping[int, Mapping[str, str] | None]:
     """Return protocols by listener of each registered broker."""
-    told: dict[int, dict[str, str]] = {row.broker_id: {} for row in view.newest(RegisteredBroker)}
+    reported: dict[int, dict[str, str]] = {row.broker_id: {} for row in view.newest(RegisteredBroker)}
     for endpoint in view.newest(RegisteredEndpoint):
-        told.setdefault(endpoint.broker_id, {})[endpoint.listener] = endpoint.protocol
-    return told
+        reported.setdefault(endpoint.broker_id, {})[endpoint.listener] = endpoint.protocol
+    return reported
 
 
-def _not_told(view: ClusterView, told: Mapping[int, Mapping[str, str] | None]) -> Iterator[Judgement]:
-    for broker in sorted(broker for broker, own in told.items() if own is None):
+def _not_told(view: ClusterView, reported: Mapping[int, Mapping[str, str] | None]) -> Iterator[Judgement]:
+    for broker in sorted(broker for broker, own in reported.items() if own is None):
         needs = f"DescribeConfigs on Cluster, answered by broker {broker}, or {file_of(broker)}"
-        words = {"who": f"broker {broker}", "error": "its listeners are unknown", "needs": needs}
-        yield view.judge("KA305", f"broker/{broker}", Status.UNKNOWN, words)
-    if not told:
-        words = {"who": "any broker", "error": "no broker answered", "needs": "a broker that answers"}
-        yield view.judge("KA305", "cluster", Status.UNKNOWN, words)
+        evidence = {"who": f"broker {broker}", "error": "its listeners are unknown", "needs": needs}
+        yield view.judge("KA305", f"broker/{broker}", Status.UNKNOWN, evidence)
+    if not reported:
+        evidence = {"who": "any broker", "error": "no broker answered", "needs": "a broker that answers"}
+        yield view.judge("KA305", "cluster", Status.UNKNOWN, evidence)
 
 
 def _by_settings(view: ClusterView) -> Mapping[int, Mapping[str, str] | None]:
     """Return protocols by listener of each broker, None for one that did not tell them."""
     between = view.inter_broker
-    told: dict[int, Mapping[str, str] | None] = {}
+    reported: dict[int, Mapping[str, str] | None] = {}
     listed = {endpoint.broker_id for endpoint in view.endpoints.all}
-    controllers = {one for one in between.brokers if between.settings.get(one, "process.roles").value == "controller"}
+    controllers = {broker for broker in between.brokers if between.settings.get(broker, "process.roles").value == "controller"}
     for broker in sorted({*between.brokers, *listed} - controllers):
         own = {name: between.protocol(broker, name) for name in between.offered(broker) or ()}
         known = {name: protocol for name, protocol in own.items() if protocol is not None}
-        told[broker] = known if known and len(known) == len(own) else None
-    return told
+        reported[broker] = known if known and len(known) == len(own) else None
+    return reported
 
 
 def _fault(protocols: Mapping[int, str], has: str | None, *, of: int, internal: bool) -> tuple[str, Severity] | None:

@@ -52,10 +52,10 @@ def mappings_share_address(view: ClusterView) -> Iterator[Judgement]:
     ## References
     KA111 reports which broker answers; KA304 is the same fault in `advertised.listeners`.
     """
-    found = view.worker_probes
-    yield from no_reach(view, "KA315", found)
+    probes = view.worker_probes
+    yield from no_reach(view, "KA315", probes)
     by_target: dict[str, list[WorkerProbe]] = defaultdict(list)
-    for probe in found:
+    for probe in probes:
         if probe.via is not None:
             by_target[probe.via.lower()].append(probe)
     for sharing in by_target.values():

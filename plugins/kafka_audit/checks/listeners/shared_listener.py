@@ -64,9 +64,9 @@ def _judged(view: ClusterView) -> Iterator[Judgement]:
             continue
         aside = {name.strip() for key in _OTHERS for name in (between.settings.get(broker, key).value or "").split(",")}
         clients = sorted(offered - aside - {own.name})
-        words = {"broker": broker, "who": f"broker {broker}", "listener": own.name, "clients": tuple(clients)}
-        words["key"] = _line(between, broker)
-        yield view.judge("KA308", resource, Status.PASS if clients else Status.FAIL, words)
+        evidence = {"broker": broker, "who": f"broker {broker}", "listener": own.name, "clients": tuple(clients)}
+        evidence["key"] = _line(between, broker)
+        yield view.judge("KA308", resource, Status.PASS if clients else Status.FAIL, evidence)
 
 
 def _line(between: InterBroker, broker: int) -> str:

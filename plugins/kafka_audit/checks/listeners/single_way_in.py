@@ -48,26 +48,26 @@ def single_way_in(view: ClusterView) -> Iterator[Judgement]:
     ## References
     KIP-302 (`client.dns.lookup=use_all_dns_ips`, the default since Kafka 2.6).
     """
-    found = view.worker_probes
-    gap = tuple(no_reach(view, "KA314", found))
+    probes = view.worker_probes
+    gap = tuple(no_reach(view, "KA314", probes))
     yield from gap
-    mapped = [way for own in mapped_listeners(found).values() for way in own if way.via is not None]
+    mapped = [probe for mapped_probes in mapped_listeners(probes).values() for probe in mapped_probes if probe.via is not None]
     if not gap:
         yield _judged(view, mapped)
 
 
 def _judged(view: ClusterView, mapped: list[WorkerProbe]) -> Judgement:
-    hosts = sorted({way.via_host for way in mapped})
-    count = len({way.broker_id for way in mapped})
-    told = {"count": count, "listeners": tuple(sorted({way.listener for way in mapped})), "hosts": tuple(hosts)}
+    hosts = sorted({probe.via_host for probe in mapped})
+    count = len({probe.broker_id for probe in mapped})
+    evidence = {"count": count, "listeners": tuple(sorted({probe.listener for probe in mapped})), "hosts": tuple(hosts)}
     if count == 1:
-        return view.judge("KA314", "cluster", Status.NOT_APPLICABLE, told, reason="`reach` maps one broker (KA612)")
-    if len(hosts) > 1 or any(len(way.resolved) > 1 for way in mapped):
-        return view.judge("KA314", "cluster", Status.PASS, told)
+        return view.judge("KA314", "cluster", Status.NOT_APPLICABLE, evidence, reason="`reach` maps one broker (KA612)")
+    if len(hosts) > 1 or any(len(probe.resolved) > 1 for probe in mapped):
+        return view.judge("KA314", "cluster", Status.PASS, evidence)
     if (kind_of(hosts[0]) or "").startswith("a loopback"):
         reason = "the worker connects to itself, through its own tunnel"
-        return view.judge("KA314", "cluster", Status.NOT_APPLICABLE, told, reason=reason)
-    if not any(way.resolved or way.open for way in mapped):
+        return view.judge("KA314", "cluster", Status.NOT_APPLICABLE, evidence, reason=reason)
+    if not any(probe.resolved or probe.open for probe in mapped):
         error, needs = f"{hosts[0]} did not resolve", "a name in `reach` that this worker resolves"
-        return view.judge("KA314", "cluster", Status.UNKNOWN, told, who=f"{count} brokers", error=error, needs=needs)
-    return view.judge("KA314", "cluster", Status.FAIL, told, host=hosts[0])
+        return view.judge("KA314", "cluster", Status.UNKNOWN, evidence, who=f"{count} brokers", error=error, needs=needs)
+    return view.judge("KA314", "cluster", Status.FAIL, evidence, host=hosts[0])

@@ -125,7 +125,7 @@ def _judged(  # noqa: PLR0913 -- what a judgement is
     resource: str,
     status: Status,
     leaderless: int,
-    told: Mapping[str, str],
+    reported: Mapping[str, str],
     *,
     severity: Severity | None = None,
     replicas: int,
@@ -134,7 +134,7 @@ def _judged(  # noqa: PLR0913 -- what a judgement is
     loss = f"{leaderless} of {replicas} partitions with a replica there have no leader"
     if not replicas:
         loss = "no partition is assigned to it"
-    given = {**evidence, **told, "replicas": replicas, "leaderless": leaderless, "loss": loss}
+    given = {**evidence, **reported, "replicas": replicas, "leaderless": leaderless, "loss": loss}
     if status is not Status.FAIL:
         severity = None
     elif leaderless:

@@ -54,9 +54,9 @@ def endpoint_answered_by_other(view: ClusterView) -> Iterator[Judgement]:
     refused = _refused(view)
     for endpoint in view.advertised:
         answers = now.get((endpoint.broker_id, endpoint.listener), ())
-        others = [one for one in answers if one.other(cluster_id)]
-        repeated = any(one.other(cluster_id) for one in before.get((endpoint.broker_id, endpoint.listener), ()))
-        known = [one for one in answers if one.answered_by is not None]
+        others = [answer for answer in answers if answer.other(cluster_id)]
+        repeated = any(answer.other(cluster_id) for answer in before.get((endpoint.broker_id, endpoint.listener), ()))
+        known = [answer for answer in answers if answer.answered_by is not None]
         unknown: dict[str, str | None] = {}
         if others and repeated:
             status = Status.FAIL
@@ -78,9 +78,9 @@ def endpoint_answered_by_other(view: ClusterView) -> Iterator[Judgement]:
             host=endpoint.host,
             port=endpoint.port,
             listener=endpoint.listener,
-            answered_by=min((one.name(cluster_id) for one in others), default=None),
-            answering_brokers=tuple(sorted({one.answered_by for one in others if one.answered_by is not None})) or None,
-            vantage=tuple(sorted({one.vantage for one in others or known})) or None,
+            answered_by=min((answer.name(cluster_id) for answer in others), default=None),
+            answering_brokers=tuple(sorted({other.answered_by for other in others if other.answered_by is not None})) or None,
+            vantage=tuple(sorted({other.vantage for other in others or known})) or None,
         )
 
 

@@ -83,32 +83,32 @@ def foreign_cluster_id(view: ClusterView) -> Iterator[Judgement]:
 def _in_kraft(view: ClusterView) -> Iterator[Judgement]:
     """Judge brokers by the id that is expected, else by that of most of them."""
     now, before = _told(view.held_views), _told(view.held_views_before)
-    holders = Counter(one for told in now.values() for one in set(told.values()))
+    holders = Counter(one for reported in now.values() for one in set(reported.values()))
     expected = None if view.info is None else view.info.expect_cluster_id
     if expected is None and len(holders) < 2:  # noqa: PLR2004 -- one id has nothing beside it
         reason = "all brokers report one id, and the cluster file has no `expect.cluster_id`"
         yield view.judge("KA110", "cluster", Status.NOT_APPLICABLE, reason=reason)
         return
-    right = expected or max(holders, key=lambda one: (holders[one], one))
+    right = expected or max(holders, key=lambda holder: (holders[holder], holder))
     confidence = Confidence.MEASURED if expected else Confidence.INFERRED
     if not expected and list(holders.values()).count(holders[right]) > 1:
         confidence = Confidence.SUSPECTED
     for observer in view.observers:
         told = now.get(observer.name, {})
-        words: dict[str, object] = {"broker": observer.name, "who": f"broker {observer.name}", "zookeeper": right}
+        evidence: dict[str, object] = {"broker": observer.name, "who": f"broker {observer.name}", "zookeeper": right}
         others = {address: one for address, one in told.items() if one != right}
         if others:
             lasting = any(before.get(observer.name, {}).get(address) == one for address, one in others.items())
-            words |= {"said": tuple(sorted(set(others.values()))), "addresses": tuple(sorted(others))}
+            evidence |= {"said": tuple(sorted(set(others.values()))), "addresses": tuple(sorted(others))}
             if lasting:
-                yield view.judge("KA110", observer.resource, Status.FAIL, words, confidence=confidence)
+                yield view.judge("KA110", observer.resource, Status.FAIL, evidence, confidence=confidence)
             else:
-                yield view.judge("KA110", observer.resource, Status.UNKNOWN, words | ONCE)
+                yield view.judge("KA110", observer.resource, Status.UNKNOWN, evidence | ONCE)
         elif told:
-            yield view.judge("KA110", observer.resource, Status.PASS, words)
+            yield view.judge("KA110", observer.resource, Status.PASS, evidence)
         else:
             gap = {"error": observer.error or "it reports no cluster id", "needs": observer.needs or "an answer to Metadata"}
-            yield view.judge("KA110", observer.resource, Status.UNKNOWN, words | gap)
+            yield view.judge("KA110", observer.resource, Status.UNKNOWN, evidence | gap)
 
 
 def _told(views: Iterable[HeldView]) -> Mapping[str, Mapping[str, str]]:

@@ -56,13 +56,13 @@ def authorizer_to_replace(view: ClusterView) -> Iterator[Judgement]:
         if not effective.told(broker):
             continue
         setting = effective.settings.get(broker, _KEY)
-        words = {"broker": broker, "who": f"broker {broker}", "authorizer": setting.value or "none", "fault": ""}
+        evidence = {"broker": broker, "who": f"broker {broker}", "authorizer": setting.value or "none", "fault": ""}
         if not setting.known:
             gap = {"error": f"{_KEY} is unknown", "needs": f"DescribeConfigs on Cluster, answered by broker {broker}"}
-            yield view.judge("KA904", f"broker/{broker}", Status.UNKNOWN, words | gap)
+            yield view.judge("KA904", f"broker/{broker}", Status.UNKNOWN, evidence | gap)
         elif setting.value in {None, _STANDARD}:
-            yield view.judge("KA904", f"broker/{broker}", Status.PASS, words)
+            yield view.judge("KA904", f"broker/{broker}", Status.PASS, evidence)
         else:
-            words["fault"] = "stores its ACLs in ZooKeeper" if setting.value in _IN_ZOOKEEPER else "is not Kafka's own"
-            yield view.judge("KA904", f"broker/{broker}", Status.FAIL, words)
+            evidence["fault"] = "stores its ACLs in ZooKeeper" if setting.value in _IN_ZOOKEEPER else "is not Kafka's own"
+            yield view.judge("KA904", f"broker/{broker}", Status.FAIL, evidence)
     yield from unread_judgements(effective, "KA904")

@@ -60,13 +60,13 @@ def change_under_way(view: ClusterView) -> Iterator[Judgement]:
     counts = {"reassignment": len(moving), "deletion": max(view.partitions.count.deleting, len(deleting))}
     gap = _gap(view)
     for what, found in places.items():
-        words = {"what": what, "count": counted(counts[what], "resource"), "first": min(found, default="none")}
+        evidence = {"what": what, "count": counted(counts[what], "resource"), "first": min(found, default="none")}
         if found:
-            yield view.judge("KA906", f"change/{what}", Status.FAIL, words)
+            yield view.judge("KA906", f"change/{what}", Status.FAIL, evidence)
         elif gap:
-            yield view.judge("KA906", f"change/{what}", Status.UNKNOWN, words | gap)
+            yield view.judge("KA906", f"change/{what}", Status.UNKNOWN, evidence | gap)
         else:
-            yield view.judge("KA906", f"change/{what}", Status.PASS, words)
+            yield view.judge("KA906", f"change/{what}", Status.PASS, evidence)
 
 
 def _gap(view: ClusterView) -> dict[str, str]:

@@ -51,9 +51,9 @@ def consumers_in_zookeeper(view: ClusterView) -> Iterator[Judgement]:
         return
     nodes = {row.path: row.children for row in view.newest(ZookeeperNode)}
     if _PATH not in nodes:
-        words = {"error": f"{_PATH} was not read", "needs": f"read on {_PATH} in ZooKeeper"}
-        yield view.judge("KA907", "cluster", Status.UNKNOWN, words)
+        evidence = {"error": f"{_PATH} was not read", "needs": f"read on {_PATH} in ZooKeeper"}
+        yield view.judge("KA907", "cluster", Status.UNKNOWN, evidence)
         return
     names = [path.removeprefix(f"{_PATH}/") for path in nodes if path.startswith(f"{_PATH}/")]
-    told = {"count": counted(nodes[_PATH], "consumer group"), "names": listing(names, 5), "groups": tuple(names) or None}
-    yield view.judge("KA907", "cluster", Status.FAIL if nodes[_PATH] else Status.PASS, told)
+    reported = {"count": counted(nodes[_PATH], "consumer group"), "names": listing(names, 5), "groups": tuple(names) or None}
+    yield view.judge("KA907", "cluster", Status.FAIL if nodes[_PATH] else Status.PASS, reported)

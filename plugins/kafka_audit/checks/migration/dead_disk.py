@@ -47,5 +47,5 @@ def dead_disk(view: ClusterView) -> Iterator[Judgement]:
     if none := tuple(already_migrated(view, "KA903")):
         yield from none
         return
-    for one in log_dir_offline(view):
-        yield replace(one, code="KA903")
+    for judgement in log_dir_offline(view):
+        yield replace(judgement, code="KA903")

@@ -57,16 +57,16 @@ def disks_before_protocol(view: ClusterView) -> Iterator[Judgement]:
     for broker in effective.brokers:
         if not effective.told(broker):
             continue
-        found = effective.get(broker, KEY)
-        dirs, known = _dirs(view, effective, broker), bool(found.known and found.text)
-        words = {"broker": broker, "who": f"broker {broker}", "version": found.text or "unknown", "dirs": dirs}
+        value = effective.get(broker, KEY)
+        dirs, known = _dirs(view, effective, broker), bool(value.known and value.text)
+        evidence = {"broker": broker, "who": f"broker {broker}", "version": value.text or "unknown", "dirs": dirs}
         if dirs == 0 or (dirs > 1 and not known):
             error = f"{KEY if dirs else 'log.dirs'} is unknown"
             gap = {"error": error, "needs": f"Describe and DescribeConfigs on Cluster, answered by broker {broker}"}
-            yield view.judge("KA902", f"broker/{broker}", Status.UNKNOWN, words | gap)
+            yield view.judge("KA902", f"broker/{broker}", Status.UNKNOWN, evidence | gap)
         else:
-            old = dirs > 1 and _is_old(found.text or "")
-            yield view.judge("KA902", f"broker/{broker}", Status.FAIL if old else Status.PASS, words)
+            old = dirs > 1 and _is_old(value.text or "")
+            yield view.judge("KA902", f"broker/{broker}", Status.FAIL if old else Status.PASS, evidence)
     yield from unread_judgements(effective, "KA902")
 
 
@@ -77,6 +77,6 @@ def _dirs(view: ClusterView, effective: Effective, broker: int) -> int:
 
 
 def _is_old(version: str) -> bool:
-    told = _VERSION.match(version)
+    reported = _VERSION.match(version)
     # A version without a step means the last one of its release.
-    return told is None or (int(told[1]), int(told[2]), int(told[3]) if told[3] else 99) < _LEAST
+    return reported is None or (int(reported[1]), int(reported[2]), int(reported[3]) if reported[3] else 99) < _LEAST

@@ -57,12 +57,12 @@ def fault_to_mend_first(view: ClusterView) -> Iterator[Judgement]:
         said = [row for row in view.of(Verdict) if row.code == code]
         failed = [row.resource for row in said if row.status == Status.FAIL]
         unknown = next((row for row in said if row.status == Status.UNKNOWN), None)
-        words = {"check": code, "what": what, "count": counted(len(failed), "resource"), "first": listing(failed[:1])}
+        evidence = {"check": code, "what": what, "count": counted(len(failed), "resource"), "first": listing(failed[:1])}
         if failed:
-            yield view.judge("KA905", f"check/{code}", Status.FAIL, words)
+            yield view.judge("KA905", f"check/{code}", Status.FAIL, evidence)
         elif unknown is not None or not said:
             error = (unknown.error if unknown else None) or "the check did not run"
             needs = (unknown.needs if unknown else None) or "an audit of this snapshot"
-            yield view.judge("KA905", f"check/{code}", Status.UNKNOWN, words, error=error, needs=needs)
+            yield view.judge("KA905", f"check/{code}", Status.UNKNOWN, evidence, error=error, needs=needs)
         else:
-            yield view.judge("KA905", f"check/{code}", Status.PASS, words)
+            yield view.judge("KA905", f"check/{code}", Status.PASS, evidence)

@@ -52,8 +52,8 @@ def node_id_taken(view: ClusterView) -> Iterator[Judgement]:
         return
     planned = {row.node_id for row in view.of(PlannedNode)}
     if not planned:
-        words = {"error": "the plan contains no node ids", "needs": "the controllers' node ids (--node-ids 3000,3001,3002)"}
-        yield view.judge("KA910", "cluster", Status.UNKNOWN, words)
+        evidence = {"error": "the plan contains no node ids", "needs": "the controllers' node ids (--node-ids 3000,3001,3002)"}
+        yield view.judge("KA910", "cluster", Status.UNKNOWN, evidence)
     for node in sorted(planned):
         resource = f"node/{node}"
         holder = (

@@ -59,25 +59,25 @@ def protocol_too_old(view: ClusterView) -> Iterator[Judgement]:
     offers = offered_apis(view)
     usual = commonest(offers) if offers else ()
     for broker in effective.brokers:
-        found = effective.get(broker, KEY)
+        value = effective.get(broker, KEY)
         if not effective.told(broker):
             continue
-        words = {"broker": broker, "who": f"broker {broker}", "version": found.text or "of its software"}
+        evidence = {"broker": broker, "who": f"broker {broker}", "version": value.text or "of its software"}
         faults, severity = [], Severity.MEDIUM
-        if found.known and found.text and _numbers(found.text) < _DOCUMENTED:
-            begins = _numbers(found.text) >= _BEGINS and found.text != "3.6-IV0"
-            faults.append(f"its {KEY} is {found.text}, below {'3.9' if begins else '3.6-IV1'}")
+        if value.known and value.text and _numbers(value.text) < _DOCUMENTED:
+            begins = _numbers(value.text) >= _BEGINS and value.text != "3.6-IV0"
+            faults.append(f"its {KEY} is {value.text}, below {'3.9' if begins else '3.6-IV1'}")
             severity = Severity.MEDIUM if begins else Severity.HIGH
         if broker in offers and offers[broker] != usual:
             faults.append(unlike(dict(offers[broker]), dict(usual)))
             severity = Severity.HIGH
         if faults:
-            yield view.judge("KA901", f"broker/{broker}", Status.FAIL, words, severity=severity, fault=" and ".join(faults))
-        elif not found.known or not found.text:
+            yield view.judge("KA901", f"broker/{broker}", Status.FAIL, evidence, severity=severity, fault=" and ".join(faults))
+        elif not value.known or not value.text:
             gap = {"error": f"{KEY} is unknown", "needs": f"DescribeConfigs on Cluster, answered by broker {broker}"}
-            yield view.judge("KA901", f"broker/{broker}", Status.UNKNOWN, words | gap)
+            yield view.judge("KA901", f"broker/{broker}", Status.UNKNOWN, evidence | gap)
         else:
-            yield view.judge("KA901", f"broker/{broker}", Status.PASS, words)
+            yield view.judge("KA901", f"broker/{broker}", Status.PASS, evidence)
     yield from unread_judgements(effective, "KA901")
 
 

@@ -56,7 +56,7 @@ def settings_left_behind(view: ClusterView) -> Iterator[Judgement]:
     if strangers:
         yield view.judge("KA908", "cluster", Status.FAIL, names=listing(strangers, 5), znodes=tuple(strangers))
     elif _PATH not in nodes or len(direct) < nodes[_PATH]:
-        words = {"error": "the children of /config were not all read", "needs": "read on /config in ZooKeeper"}
-        yield view.judge("KA908", "cluster", Status.UNKNOWN, words)
+        evidence = {"error": "the children of /config were not all read", "needs": "read on /config in ZooKeeper"}
+        yield view.judge("KA908", "cluster", Status.UNKNOWN, evidence)
     else:
         yield view.judge("KA908", "cluster", Status.PASS)

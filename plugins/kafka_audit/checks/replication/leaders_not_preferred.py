@@ -67,7 +67,9 @@ def leaders_not_preferred(view: ClusterView) -> Iterator[Judgement]:
 
 
 def _shares(shares: Sequence[BrokerShare]) -> tuple[dict[str, int], ...]:
-    return tuple({"broker": one.broker_id, "prefer": one.preferred, "elsewhere": one.preferred_elsewhere} for one in shares)
+    return tuple(
+        {"broker": share.broker_id, "prefer": share.preferred, "elsewhere": share.preferred_elsewhere} for share in shares
+    )
 
 
 def _named(shares: Sequence[BrokerShare]) -> str:

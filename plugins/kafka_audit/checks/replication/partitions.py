@@ -39,8 +39,8 @@ def judge_partitions(  # noqa: PLR0913 -- what the checks of the family differ i
         severity: of a partition's failure; None for the check's own.
         more: further evidence.
     """
-    found = view.partitions.of_kind(kind)
-    for state in found:
+    states = view.partitions.of_kind(kind)
+    for state in states:
         evidence = {**_evidence(state), **more(state)}
         resource = f"topic/{state.topic}/partition/{state.partition}"
         if state.repeated or not momentary:
@@ -51,7 +51,7 @@ def judge_partitions(  # noqa: PLR0913 -- what the checks of the family differ i
     total, unknown = view.partitions.count.partitions, _unknown(view, kind, min_isr=min_isr)
     if unknown:
         yield view.judge(code, "cluster", Status.UNKNOWN, unknown, total=total)
-    elif not found:
+    elif not states:
         yield view.judge(code, "cluster", Status.PASS, total=total)
 
 

@@ -70,9 +70,9 @@ def partitions_uneven(view: ClusterView) -> Iterator[Judgement]:
     above = [*_above(replicas, "holds", "replicas"), *_above(led, "leads", "partitions")]
     what += [text for _, text in above]
     if what:
-        words = {"what": start_upper(listing(what, 4)), "empty": tuple(empty) or None}
-        words["above"] = tuple(dict.fromkeys(broker for broker, _ in above)) or None
-        yield view.judge("KA613", "cluster", Status.FAIL, words)
+        evidence = {"what": start_upper(listing(what, 4)), "empty": tuple(empty) or None}
+        evidence["above"] = tuple(dict.fromkeys(broker for broker, _ in above)) or None
+        yield view.judge("KA613", "cluster", Status.FAIL, evidence)
     elif view.kraft and not view.partitions.count.partitions:
         yield view.judge("KA613", "cluster", Status.UNKNOWN, NO_TOPIC)
     else:

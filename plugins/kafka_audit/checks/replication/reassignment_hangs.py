@@ -73,8 +73,8 @@ def reassignment_hangs(view: ClusterView) -> Iterator[Judgement]:
         what = f"A replication throttle is still set on {throttle.places}, but no partition is being reassigned"
         repair = "run `--verify` with that plan again, which removes the throttle"
         severity = None if throttle.slows else Severity.LOW
-        told = {"moving": 0, "what": what, "repair": repair, "topics": throttle.topics, "brokers": throttle.brokers or None}
-        yield view.judge("KA608", "cluster", Status.FAIL, told, severity=severity)
+        reported = {"moving": 0, "what": what, "repair": repair, "topics": throttle.topics, "brokers": throttle.brokers or None}
+        yield view.judge("KA608", "cluster", Status.FAIL, reported, severity=severity)
     else:
         yield view.judge("KA608", "cluster", Status.PASS, moving=len(moving))
 

@@ -78,17 +78,17 @@ def _unread(view: ClusterView) -> dict[str, object]:
 def _listed(view: ClusterView) -> tuple[frozenset[int], frozenset[int]]:
     """Return the brokers that any broker lists, and those to whom partitions are assigned or that are fenced."""
     views = view.newest(BrokerView)
-    digests = {one.brokers_digest for one in views}
+    digests = {view.brokers_digest for view in views}
     listed = {row.broker_id for row in view.of(ViewBroker) if row.brokers_digest in digests}
     lists = view.partitions.lists
-    assigned = {broker for one in views if one.topics_digest in lists for broker in lists[one.topics_digest].brokers}
+    assigned = {broker for view in views if view.topics_digest in lists for broker in lists[view.topics_digest].brokers}
     return frozenset(listed), frozenset(assigned | {row.fenced_id for row in view.of(FencedBroker)})
 
 
 def _unknown_lists(view: ClusterView, listed: frozenset[int], assigned: frozenset[int]) -> dict[str, object]:
     """Return what keeps the lists of brokers from being believed: there is none, or one broker alone speaks of others."""
     views = view.newest(BrokerView)
-    holders = len({one.broker_id for one in views if one.broker_id >= 0}) or len(views[:1])
+    holders = len({view.broker_id for view in views if view.broker_id >= 0}) or len(views[:1])
     if not listed or holders < min(len(listed), 2):
         error = "only one broker lists the others" if listed else "no broker lists any broker"
         return {"error": error, "needs": "a second broker that answers Metadata"}

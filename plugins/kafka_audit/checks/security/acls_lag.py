@@ -65,16 +65,16 @@ def acls_lag(view: ClusterView) -> Iterator[Judgement]:
             yield view.judge("KA410", resource, Status.NOT_APPLICABLE, reason=reason)
             continue
         pairs = [(held.get((look, "zookeeper")), held.get((look, f"broker:{broker}"))) for look in (now, before)]
-        theirs, own = pairs[0]
-        if theirs is None or own is None:
+        theirs, own_holder = pairs[0]
+        if theirs is None or own_holder is None:
             needs = "read on /kafka-acl in ZooKeeper" if theirs is None else "Describe on Cluster"
-            words = evidence | {"error": f"{'ZooKeeper' if theirs is None else 'its'} ACLs were not read", "needs": needs}
-            yield view.judge("KA410", resource, Status.UNKNOWN, words)
-        elif theirs.acls_digest == own.acls_digest:
-            yield view.judge("KA410", resource, Status.PASS, evidence, count=own.acls)
-        elif [row and row.acls_digest for row in pairs[1]] != [theirs.acls_digest, own.acls_digest]:
+            details = evidence | {"error": f"{'ZooKeeper' if theirs is None else 'its'} ACLs were not read", "needs": needs}
+            yield view.judge("KA410", resource, Status.UNKNOWN, details)
+        elif theirs.acls_digest == own_holder.acls_digest:
+            yield view.judge("KA410", resource, Status.PASS, evidence, count=own_holder.acls)
+        elif [row and row.acls_digest for row in pairs[1]] != [theirs.acls_digest, own_holder.acls_digest]:
             yield view.judge("KA410", resource, Status.UNKNOWN, evidence | MOVING)
         else:
-            here, there = sets[own.acls_digest], sets[theirs.acls_digest]
-            words = evidence | {"lacks": len(there - here), "more": len(here - there)}
-            yield view.judge("KA410", resource, Status.FAIL, words)
+            here, there = sets[own_holder.acls_digest], sets[theirs.acls_digest]
+            details = evidence | {"lacks": len(there - here), "more": len(here - there)}
+            yield view.judge("KA410", resource, Status.FAIL, details)

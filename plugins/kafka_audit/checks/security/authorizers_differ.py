@@ -63,8 +63,8 @@ def authorizers_differ(view: ClusterView) -> Iterator[Judgement]:
         evidence["key"] = "authorizer.class.name"
         if setting.state not in {"set", "unset"} or usual is None:
             needs = f"DescribeConfigs on Cluster, or server.properties of broker {broker}"
-            words = {"who": f"broker {broker}", "error": "not every broker reported its authorizer", "needs": needs}
-            yield view.judge("KA407", resource, Status.UNKNOWN, words)
+            details = {"who": f"broker {broker}", "error": "not every broker reported its authorizer", "needs": needs}
+            yield view.judge("KA407", resource, Status.UNKNOWN, details)
         elif setting.value == usual:
             yield view.judge("KA407", resource, Status.PASS, evidence)
         else:

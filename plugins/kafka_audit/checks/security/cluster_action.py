@@ -87,16 +87,18 @@ def _standing(view: ClusterView, broker: int) -> Standing:
     return _weighed(view, Standing(broker=broker, status=Status.UNKNOWN, pairs=left, symptom=symptom))
 
 
-def _by_log(view: ClusterView, told: Standing) -> Standing:
+def _by_log(view: ClusterView, standing: Standing) -> Standing:
     """Return what a log says where nothing that was read is sure: that the broker refuses, and the authorizer's whom."""
-    if told.status is Status.NOT_APPLICABLE or (told.status is Status.FAIL and told.confidence is Confidence.MEASURED):
-        return told
-    symptom, lines = view.symptoms.lasting(told.broker), view.logs.counting("KA401", told.broker)
+    if standing.status is Status.NOT_APPLICABLE or (
+        standing.status is Status.FAIL and standing.confidence is Confidence.MEASURED
+    ):
+        return standing
+    symptom, lines = view.symptoms.lasting(standing.broker), view.logs.counting("KA401", standing.broker)
     if symptom is None or not lines:
-        return told
+        return standing
     named = next((line.detail for line in lines if line.signature == "cluster_action_denied" and line.detail), None)
-    pairs = tuple(replace(pair, name=named) if named and pair.name == SOMEBODY else pair for pair in told.pairs)
-    return Standing(broker=told.broker, status=Status.FAIL, pairs=pairs, symptom=symptom, why=says(lines[0]))
+    pairs = tuple(replace(pair, name=named) if named and pair.name == SOMEBODY else pair for pair in standing.pairs)
+    return Standing(broker=standing.broker, status=Status.FAIL, pairs=pairs, symptom=symptom, why=says(lines[0]))
 
 
 def _weighed(view: ClusterView, undecided: Standing) -> Standing:
@@ -159,8 +161,8 @@ def _pair(between: InterBroker, broker: int, principal: Principal, name: str, so
     if supers is not None and name in supers:
         return replace(undecided, allowed=True, why=f"{name} is in super.users of broker {broker}", needs="")
     if acls is None and not between.asked:
-        who = "the inter-broker principal is unknown" if name == SOMEBODY else f"{name} is not in super.users"
-        why = f"{who}, and no ACLs were read"
+        subject = "the inter-broker principal is unknown" if name == SOMEBODY else f"{name} is not in super.users"
+        why = f"{subject}, and no ACLs were read"
         return replace(
             undecided, allowed=False if principal.names and supers is not None else None, why=why, needs=file_of(broker)
         )
@@ -174,7 +176,7 @@ def _ruled(between: InterBroker, broker: int, undecided: Pair, supers: frozenset
     everybody = between.allows_without_acl(broker)
     decisions = [_decided(acls, undecided.name, host, everybody=bool(everybody)) for host in _hosts(acls)]
     decided, named = decisions[0], bool(undecided.principal.names)
-    if len({one.allowed for one in decisions}) > 1:
+    if len({decision.allowed for decision in decisions}) > 1:
         needs = f"the address from which brokers connect to broker {broker}"
         return replace(undecided, why=f"its ACLs depend on the host: {decisions[-1].why}", needs=needs)
     if decided.allowed:

@@ -62,24 +62,28 @@ def cluster_action_denied(view: ClusterView) -> Iterator[Judgement]:
     Kafka documentation, "Authorization and ACLs": DENY takes precedence.
     """
     between = view.inter_broker
-    for one in standings(view):
-        acls, resource, words = between.acls(one.broker), f"broker/{one.broker}", standing_evidence(between, one)
+    for standing in standings(view):
+        acls, resource, evidence = (
+            between.acls(standing.broker),
+            f"broker/{standing.broker}",
+            standing_evidence(between, standing),
+        )
         denials = [a for a in acls or () if _denies(a)]
-        if one.status is Status.NOT_APPLICABLE or acls is None or not between.authorizer(one.broker).value:
-            status = one.status if one.status is Status.NOT_APPLICABLE else Status.UNKNOWN
+        if standing.status is Status.NOT_APPLICABLE or acls is None or not between.authorizer(standing.broker).value:
+            status = standing.status if standing.status is Status.NOT_APPLICABLE else Status.UNKNOWN
             missing = {"error": "its ACLs were not read", "needs": "Describe on Cluster, or read on /kafka-acl"}
-            yield view.judge("KA403", resource, status, words if one.error or one.reason else words | missing)
+            yield view.judge("KA403", resource, status, evidence if standing.error or standing.reason else evidence | missing)
         elif not denials:
-            yield view.judge("KA403", resource, Status.PASS, words | {"why": "no ACL denies ClusterAction"})
-        elif one.status is Status.FAIL and any(pair.acl in denials for pair in one.pairs):
-            severity = Severity.HIGH if one.accepted else None
-            failed = view.judge("KA403", resource, Status.FAIL, words)
-            yield replace(failed, confidence=one.confidence, severity=severity)
-        elif one.status is Status.UNKNOWN:
-            yield view.judge("KA403", resource, Status.UNKNOWN, words)
+            yield view.judge("KA403", resource, Status.PASS, evidence | {"why": "no ACL denies ClusterAction"})
+        elif standing.status is Status.FAIL and any(pair.acl in denials for pair in standing.pairs):
+            severity = Severity.HIGH if standing.accepted else None
+            failed = view.judge("KA403", resource, Status.FAIL, evidence)
+            yield replace(failed, confidence=standing.confidence, severity=severity)
+        elif standing.status is Status.UNKNOWN:
+            yield view.judge("KA403", resource, Status.UNKNOWN, evidence)
         else:
-            why = words["why"] if one.status is Status.PASS else f"{acl_phrase(denials[0])} does not match"
-            yield view.judge("KA403", resource, Status.PASS, words | {"why": why})
+            why = evidence["why"] if standing.status is Status.PASS else f"{acl_phrase(denials[0])} does not match"
+            yield view.judge("KA403", resource, Status.PASS, evidence | {"why": why})
     yield from no_brokers(view, "KA403")
 
 

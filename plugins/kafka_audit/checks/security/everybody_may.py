@@ -61,7 +61,7 @@ def everybody_may(view: ClusterView) -> Iterator[Judgement]:
         yield view.judge("KA409", "cluster", Status.UNKNOWN, error="no ACLs were read", needs=needs)
         return
     foreign = [broker for broker in between.brokers if between.decides_otherwise(broker)]
-    leftover = bool(foreign) and len(foreign) == sum(between.authorizer(one).state != "unset" for one in between.brokers)
+    leftover = bool(foreign) and len(foreign) == sum(between.authorizer(broker).state != "unset" for broker in between.brokers)
     held = {holder.acls_digest for name, holder in between.holders.items() if name != "zookeeper" or not leftover}
     if not held:
         reason = f"{between.authorizer(foreign[0]).value} does not decide by the ACLs in ZooKeeper"

@@ -43,10 +43,10 @@ def worst(view: ClusterView, broker: int) -> Need | None:
 def _needs(view: ClusterView, broker: int) -> Iterator[Need]:
     between = view.inter_broker
     reads = {read.operation: read for read in view.last_reads if read.observer == f"properties:{broker}"}
-    told = between.settings.get(broker, "listeners")
-    if told.state == "hidden":
+    setting = between.settings.get(broker, "listeners")
+    if setting.state == "hidden":
         yield _later(broker, "listeners")
-    for listener in dict.fromkeys(entry.partition("://")[0].strip() for entry in (told.value or "").split(",")):
+    for listener in dict.fromkeys(entry.partition("://")[0].strip() for entry in (setting.value or "").split(",")):
         protocol = between.protocol(broker, listener) or ""
         if not protocol and between.settings.get(broker, _MAP).state == "hidden":
             yield _later(broker, _MAP)
@@ -69,7 +69,7 @@ def _texts(between: InterBroker, broker: int, listener: str, reads: Mapping[str,
         yield _later(broker, _ENABLED)
         return
     lines = between.settings.files[broker]
-    for mechanism in filter(None, (one.strip() for one in (enabled.value or DEFAULT_MECHANISM).split(","))):
+    for mechanism in filter(None, (part.strip() for part in (enabled.value or DEFAULT_MECHANISM).split(","))):
         key = f"listener.name.{listener.lower()}.{mechanism.lower()}{_JAAS}"
         read = reads.get(f"properties {key}")
         if key not in lines:
@@ -86,7 +86,7 @@ def _absent(between: InterBroker, broker: int, listener: str, key: str) -> Need:
     """Judge a text that the file does not hold: the JVM may be given one, which is less likely where others are in the file."""
     own = f"listener.name.{listener.lower()}.{_ENABLED}"
     line = between.settings.first_set(broker, own, _ENABLED, "listeners")
-    if any(one.startswith("listener.name.") and one.endswith(_JAAS) for one in between.settings.files[broker]):
+    if any(file.startswith("listener.name.") and file.endswith(_JAAS) for file in between.settings.files[broker]):
         says = _NO_ENTRY.format(listener.lower())
         return Need(status=Status.FAIL, key=line, says=says, lacks=key, confidence=Confidence.INFERRED)
     needs = f"{key}, or a JVM of broker {broker} with -Djava.security.auth.login.config"
@@ -106,18 +106,18 @@ def _stores(between: InterBroker, broker: int, listener: str, reads: Mapping[str
     for name in _STORES:
         own = f"listener.name.{listener.lower()}.{name}.location"
         key = own if own in between.settings.files[broker] else f"{name}.location"
-        told, read = between.settings.get(broker, key), reads.get(f"properties {key}")
-        if told.state == "unset":
+        setting, read = between.settings.get(broker, key), reads.get(f"properties {key}")
+        if setting.state == "unset":
             continue
-        if told.state == "hidden":
+        if setting.state == "hidden":
             yield _later(broker, key)
         elif read is not None and read.error == _NO_FILE:
             kind = between.settings.at(broker, listener, f"{name}.type").value or "JKS"
-            words = "Failed to load PEM SSL keystore {}" if kind == "PEM" else "Failed to load SSL keystore {} of type {}"
-            yield Need(status=Status.FAIL, key=key, says=words.format(told.value, kind))
+            text = "Failed to load PEM SSL keystore {}" if kind == "PEM" else "Failed to load SSL keystore {} of type {}"
+            yield Need(status=Status.FAIL, key=key, says=text.format(setting.value, kind))
         elif read is not None and read.outcome == "answered":
-            says = f"{told.value} exists, and its password was not tested"
+            says = f"{setting.value} exists, and its password was not tested"
             yield Need(status=Status.UNKNOWN, key=key, says=says, needs=f"a start of broker {broker}")
         else:
-            says = f"the files do not show whether {told.value} exists"
+            says = f"the files do not show whether {setting.value} exists"
             yield Need(status=Status.UNKNOWN, key=key, says=says, needs=f"kafka-audit lint on the host of broker {broker}")

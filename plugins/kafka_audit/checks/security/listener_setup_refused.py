@@ -63,11 +63,11 @@ def listener_setup_refused(view: ClusterView) -> Iterator[Judgement]:
             reason = need.says if need else "no listener uses SASL or names a keystore"
             yield view.judge("KA414", resource, Status.NOT_APPLICABLE, evidence, reason=reason)
             continue
-        told = {
+        reported = {
             Status.FAIL: {"key": need.key, "what": _what(need), "says": need.says},
             Status.UNKNOWN: {"key": need.key, "error": need.says, "needs": need.needs},
         }
-        judged = view.judge("KA414", resource, need.status, evidence | told.get(need.status, {}))
+        judged = view.judge("KA414", resource, need.status, evidence | reported.get(need.status, {}))
         yield replace(judged, confidence=need.confidence)
     yield from no_files(view, "KA414")
 

@@ -25,29 +25,29 @@ class Fault:
 
 def login_faults(view: ClusterView, broker: int, listener: Listener) -> tuple[Fault, ...]:
     """Return every reason that files, probes and certificates show for a login at a broker's listener to fail."""
-    found: list[Fault] = []
+    faults: list[Fault] = []
     if listener.encrypted:
-        found.extend(_certificate(view, broker, listener))
+        faults.extend(_certificate(view, broker, listener))
     if listener.logs_in:
-        found.extend(_mechanism(view, broker, listener))
-        found.extend(_credential(view, broker, listener))
-    found.extend(_principal(view, broker, listener))
-    return tuple(found)
+        faults.extend(_mechanism(view, broker, listener))
+        faults.extend(_credential(view, broker, listener))
+    faults.extend(_principal(view, broker, listener))
+    return tuple(faults)
 
 
 def fault_of_line(line: LogLine) -> Fault:
     """Return the fault that a line of a log tells of a login."""
-    broker, told = line.about_broker, f"{line.detail or ''} {line.text}".lower()
+    broker, reported = line.about_broker, f"{line.detail or ''} {line.text}".lower()
     kind, repair = "credential", f"add the user and password of broker {line.broker_id} at broker {broker}"
-    if "ssl handshake" in told or "sslauthentication" in told:
+    if "ssl handshake" in reported or "sslauthentication" in reported:
         kind, repair = "certificate", f"give broker {broker} a certificate that broker {line.broker_id} accepts"
-    elif "mechanism" in told:
+    elif "mechanism" in reported:
         kind, repair = "mechanism", f"add the mechanism of broker {line.broker_id} to sasl.enabled.mechanisms of broker {broker}"
     return Fault(kind=kind, text=says(line), repair=repair, sources=(line.broker_id,))
 
 
 def _certificate(view: ClusterView, broker: int, listener: Listener) -> Iterator[Fault]:
-    shown, now, who = (
+    shown, now, broker_ids = (
         view.logins.certificate(broker, listener.name),
         view.started_ms,
         view.inter_broker.users.get(listener.name, ()),
@@ -56,20 +56,22 @@ def _certificate(view: ClusterView, broker: int, listener: Listener) -> Iterator
         return
     renew = f"give broker {broker} a certificate"
     if shown.not_after_ms < now:
-        yield Fault(kind="certificate", text="its certificate has expired", repair=f"{renew} that is valid", sources=who)
+        yield Fault(kind="certificate", text="its certificate has expired", repair=f"{renew} that is valid", sources=broker_ids)
     if shown.not_before_ms > now:
-        yield Fault(kind="certificate", text="its certificate is not valid yet", repair=f"{renew} that is valid", sources=who)
-    names = [view.logins.checks_names(one, listener.name) for one in who]
+        yield Fault(
+            kind="certificate", text="its certificate is not valid yet", repair=f"{renew} that is valid", sources=broker_ids
+        )
+    names = [view.logins.checks_names(broker, listener.name) for broker in broker_ids]
     if not shown.name_matches and False not in names:
         sure = bool(names) and None not in names
         text = f"its certificate does not name {shown.host} (it names {', '.join(shown.sans) or 'no host'})"
         confidence = Confidence.MEASURED if sure else Confidence.INFERRED
         repair = f"{renew} with {shown.host} among its subject alternative names"
-        yield Fault(kind="certificate", text=text, repair=repair, sources=who, confidence=confidence, name_differs=True)
+        yield Fault(kind="certificate", text=text, repair=repair, sources=broker_ids, confidence=confidence, name_differs=True)
     if shown.trusted is False and shown.not_before_ms <= now <= shown.not_after_ms:
         text = f"its certificate is not trusted by the auditor's ca_file ({shown.error or 'unknown error'})"
         repair = f"{renew} of a CA that the other brokers trust, or add its issuer to their truststores"
-        yield Fault(kind="certificate", text=text, repair=repair, sources=who, confidence=Confidence.INFERRED)
+        yield Fault(kind="certificate", text=text, repair=repair, sources=broker_ids, confidence=Confidence.INFERRED)
 
 
 def _mechanism(view: ClusterView, broker: int, listener: Listener) -> Iterator[Fault]:
@@ -79,13 +81,13 @@ def _mechanism(view: ClusterView, broker: int, listener: Listener) -> Iterator[F
         used, mechanism = view.inter_broker.listener(kind[0]), view.inter_broker.mechanism(kind[0]).value
         if used is not None and used.name == listener.name and mechanism is not None:
             wanted.setdefault(mechanism, []).extend(kind)
-    for mechanism, who in wanted.items() if offered else ():
+    for mechanism, broker_ids in wanted.items() if offered else ():
         if mechanism not in (offered or ()):
             text = f"it offers {', '.join(sorted(offered or ()))}, not {mechanism}"
             repair = f"add {mechanism} to sasl.enabled.mechanisms of broker {broker}"
             # A probe heard the running broker; settings may be newer than what runs.
             confidence = Confidence.MEASURED if view.logins.heard_mechanisms(broker, listener.name) else Confidence.INFERRED
-            yield Fault(kind="mechanism", text=text, repair=repair, sources=tuple(who), confidence=confidence)
+            yield Fault(kind="mechanism", text=text, repair=repair, sources=tuple(broker_ids), confidence=confidence)
 
 
 def _credential(view: ClusterView, broker: int, listener: Listener) -> Iterator[Fault]:

@@ -19,8 +19,8 @@ _CANNOT = {Confidence.MEASURED: "cannot", Confidence.INFERRED: "most likely cann
 
 def login_judgements(view: ClusterView, code: str) -> Iterator[Judgement]:
     """Yield a judgement for each endpoint on which brokers hear others."""
-    between, rights = view.inter_broker, {one.broker: one for one in standings(view)}
-    names = sorted({one.name for one in map(between.listener, between.brokers) if one is not None})
+    between, rights = view.inter_broker, {standing.broker: standing for standing in standings(view)}
+    names = sorted({listener.name for listener in map(between.listener, between.brokers) if listener is not None})
     for broker in between.brokers:
         for name in names:
             offered = between.offered(broker)
@@ -48,15 +48,15 @@ class _Login:
         self._users = self._between.users.get(listener.name, ())
 
     def judged(self, code: str) -> Judgement:
-        status, fault, told = self._weighed()
-        words = {**self._words(fault, told), **told}
-        one = self._view.judge(code, f"broker/{self._broker}/listener/{self._listener.name}", status, words)
+        status, fault, reported = self._weighed()
+        evidence = {**self._words(fault, reported), **reported}
+        judgement = self._view.judge(code, f"broker/{self._broker}/listener/{self._listener.name}", status, evidence)
         if status is not Status.FAIL:
-            return one
+            return judgement
         confidence = fault.confidence if fault else Confidence.INFERRED
         # Who is connected stays so: without a symptom it is the next connection that fails.
         latent = self._symptom is None and (self._accepted is not None or self._between.kraft)
-        return replace(one, confidence=confidence, severity=Severity.HIGH if latent else None)
+        return replace(judgement, confidence=confidence, severity=Severity.HIGH if latent else None)
 
     def _weighed(self) -> tuple[Status, Fault | None, Mapping[str, str]]:
         if self._listener.protocol is None:
@@ -64,17 +64,17 @@ class _Login:
             return Status.UNKNOWN, None, {"error": "the protocol of the listener is unknown", "needs": needs}
         if self._listener.protocol == "PLAINTEXT":
             return Status.NOT_APPLICABLE, None, {"reason": f"listener {self._listener.name} is PLAINTEXT"}
-        found = login_faults(self._view, self._broker, self._listener)
-        sure = next((one for one in found if one.confidence is Confidence.MEASURED and not self._refuted(one)), None)
+        faults = login_faults(self._view, self._broker, self._listener)
+        sure = next((fault for fault in faults if fault.confidence is Confidence.MEASURED and not self._refuted(fault)), None)
         if sure is None and self._lines:
             sure = fault_of_line(self._lines[0])
         if sure is not None:
             return Status.FAIL, sure, {}
-        if found and self._symptom is not None:
-            return Status.FAIL, found[0], {"why": f"{found[0].text}, and {self._symptom}"}
-        if found and self._silent and found[0].kind == "certificate" and self._others_trusted():
-            return Status.FAIL, found[0], {"why": f"{found[0].text}, but the certificates of the other brokers are"}
-        return self._by_view(found[0] if found else None)
+        if faults and self._symptom is not None:
+            return Status.FAIL, faults[0], {"why": f"{faults[0].text}, and {self._symptom}"}
+        if faults and self._silent and faults[0].kind == "certificate" and self._others_trusted():
+            return Status.FAIL, faults[0], {"why": f"{faults[0].text}, but the certificates of the other brokers are"}
+        return self._by_view(faults[0] if faults else None)
 
     def _by_view(self, doubt: Fault | None) -> tuple[Status, Fault | None, Mapping[str, str]]:
         """Judge where no fault is sure: by what was let in, by what fits, by what else is ruled out."""
@@ -95,7 +95,11 @@ class _Login:
         return fault.name_differs and self._accepted is not None
 
     def _others_trusted(self) -> bool:
-        others = (self._view.logins.certificate(one, self._listener.name) for one in self._between.brokers if one != self._broker)
+        others = (
+            self._view.logins.certificate(broker, self._listener.name)
+            for broker in self._between.brokers
+            if broker != self._broker
+        )
         return any(shown is not None and shown.trusted for shown in others)
 
     def _rights_settled(self) -> bool:
@@ -105,8 +109,8 @@ class _Login:
         """Tell whether everything that a login needs was seen, and fits; the password of a SCRAM user is never seen."""
         logins, name = self._view.logins, self._listener.name
         if self._listener.encrypted:
-            shown = (logins.certificate(one, name) for one in {self._broker: None} | dict.fromkeys(self._users))
-            if not all(one is not None and one.trusted and one.name_matches for one in shown):
+            shown = (logins.certificate(entry, name) for entry in {self._broker: None} | dict.fromkeys(self._users))
+            if not all(certificate is not None and certificate.trusted and certificate.name_matches for certificate in shown):
                 return False
         if not self._listener.logs_in:
             return True
@@ -117,7 +121,7 @@ class _Login:
         sources = f"server.properties of broker {self._broker} and of the others (`properties` in the cluster file)"
         return f"`ca_file` in the cluster file and {sources}" if self._listener.encrypted else sources
 
-    def _words(self, fault: Fault | None, told: Mapping[str, str]) -> dict[str, object]:
+    def _words(self, fault: Fault | None, reported: Mapping[str, str]) -> dict[str, object]:
         controller, default = self._between.controller, self._users
         sources = fault.sources if fault else default
         whom = f"controller {controller}" if controller in sources else brokers(sources) if sources else "other brokers"
@@ -139,4 +143,4 @@ class _Login:
             "why": fault.text if fault else "",
             "repair": repair,
             "symptom": self._symptom,
-        } | dict(told)
+        } | dict(reported)

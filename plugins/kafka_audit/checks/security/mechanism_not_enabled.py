@@ -60,13 +60,13 @@ def mechanism_not_enabled(view: ClusterView) -> Iterator[Judgement]:
         listener, mechanism = between.listener(broker), between.mechanism(broker).value
         if listener is None or between.settings.get(broker, "process.roles").value == "controller":
             continue
-        told = between.settings.at(broker, listener.name, "sasl.enabled.mechanisms")
-        enabled = tuple(part.strip() for part in (told.value or "GSSAPI").split(","))
+        setting = between.settings.at(broker, listener.name, "sasl.enabled.mechanisms")
+        enabled = tuple(part.strip() for part in (setting.value or "GSSAPI").split(","))
         own = f"listener.name.{listener.name.lower()}.sasl.enabled.mechanisms"
         evidence = {"broker": broker, "listener": listener.name, "mechanism": str(mechanism), "enabled": enabled}
         evidence |= {"protocol": listener.protocol or "unknown", "who": f"broker {broker}", "kafka_says": KAFKA_SAYS}
         evidence["key"] = between.settings.first_set(broker, MECHANISM, own, "sasl.enabled.mechanisms")
-        if listener.logs_in and (mechanism is None or not told.known):
+        if listener.logs_in and (mechanism is None or not setting.known):
             words = {"error": "a mechanism contains a placeholder", "needs": "the file as the broker reads it"}
             yield view.judge("KA406", f"broker/{broker}", Status.UNKNOWN, evidence | words)
             continue

@@ -101,10 +101,10 @@ def no_cluster_action(view: ClusterView) -> Iterator[Judgement]:
     Kafka documentation, "Authorization and ACLs"; `kafka.security.authorizer.AclAuthorizer`.
     """
     between = view.inter_broker
-    for one in standings(view):
-        resource = f"broker/{one.broker}"
-        told = view.judge("KA401", resource, one.status, standing_evidence(between, one))
-        if one.status is Status.FAIL:
-            told = replace(told, confidence=one.confidence, severity=Severity.HIGH if one.accepted else None)
-        yield told
+    for standing in standings(view):
+        resource = f"broker/{standing.broker}"
+        judgement = view.judge("KA401", resource, standing.status, standing_evidence(between, standing))
+        if standing.status is Status.FAIL:
+            judgement = replace(judgement, confidence=standing.confidence, severity=Severity.HIGH if standing.accepted else None)
+        yield judgement
     yield from no_brokers(view, "KA401")

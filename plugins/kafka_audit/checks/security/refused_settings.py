@@ -12,15 +12,15 @@ from kafka_audit.configuration.principals.ssl_rules import KEY as SSL_RULES
 def refused_setting(between: InterBroker, broker: int) -> tuple[str, str] | None:
     """Return the key that is to blame and Kafka's words, None where all is taken; raises UnsupportedError."""
     authorizer, lines = between.authorizer(broker).value or "", between.settings.files[broker]
-    told = {key: line.value for key, line in lines.items() if line.value is not None}
-    if between.understood(authorizer) and (refused := authorizer_refusal(authorizer, told)):
+    reported = {key: line.value for key, line in lines.items() if line.value is not None}
+    if between.understood(authorizer) and (refused := authorizer_refusal(authorizer, reported)):
         return refused
     readers: dict[str, Callable[[str], object]] = {SSL_RULES: ssl_rules, KERBEROS_RULES: kerberos_rules}
     for listener, key in _rules(between, broker):
         own = f"listener.name.{listener.lower()}.{key}"
-        used = own if told.get(own) else key
+        used = own if reported.get(own) else key
         try:
-            readers[key](told.get(used) or "DEFAULT")
+            readers[key](reported.get(used) or "DEFAULT")
         except RulesError as error:
             return used, str(error)
     return None
@@ -33,5 +33,5 @@ def _rules(between: InterBroker, broker: int) -> Iterator[tuple[str, str]]:
         enabled = between.settings.at(broker, listener, "sasl.enabled.mechanisms").value or KERBEROS
         if protocol == "SSL":
             yield listener, SSL_RULES
-        elif protocol.startswith("SASL") and KERBEROS in [one.strip() for one in enabled.split(",")]:
+        elif protocol.startswith("SASL") and KERBEROS in [part.strip() for part in enabled.split(",")]:
             yield listener, KERBEROS_RULES

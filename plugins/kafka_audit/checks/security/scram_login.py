@@ -11,30 +11,30 @@ def judged(view: ClusterView, broker: int) -> Judgement:
     """Return whether there is a credential for the user that a broker logs in as."""
     between = view.inter_broker
     listener, mechanism = between.listener(broker), between.mechanism(broker).value
-    words = {"broker": broker, "who": f"broker {broker}", "mechanism": mechanism or "", "user": ""}
+    evidence = {"broker": broker, "who": f"broker {broker}", "mechanism": mechanism or "", "user": ""}
     file = f"server.properties of broker {broker} (`properties` in the cluster file)"
     if listener is not None and listener.protocol is not None and not listener.logs_in:
-        words["reason"] = f"listener {listener.name} is {listener.protocol}"
-        return view.judge("KA405", f"broker/{broker}", Status.NOT_APPLICABLE, words)
+        evidence["reason"] = f"listener {listener.name} is {listener.protocol}"
+        return view.judge("KA405", f"broker/{broker}", Status.NOT_APPLICABLE, evidence)
     if mechanism and not mechanism.startswith("SCRAM-"):
-        words["reason"] = f"it logs in with {mechanism}"
-        return view.judge("KA405", f"broker/{broker}", Status.NOT_APPLICABLE, words)
+        evidence["reason"] = f"it logs in with {mechanism}"
+        return view.judge("KA405", f"broker/{broker}", Status.NOT_APPLICABLE, evidence)
     users = _users(between, broker, listener, mechanism) if listener and mechanism else set()
     if listener is None or not mechanism or len(users) != 1:
-        words |= {"error": "its login is unknown", "needs": file}
-        return view.judge("KA405", f"broker/{broker}", Status.UNKNOWN, words)
-    words |= {"user": next(iter(users)), "listener": listener.name}
-    words["key"] = f"listener.name.{listener.name.lower()}.{mechanism.lower()}.sasl.jaas.config"
+        evidence |= {"error": "its login is unknown", "needs": file}
+        return view.judge("KA405", f"broker/{broker}", Status.UNKNOWN, evidence)
+    evidence |= {"user": next(iter(users)), "listener": listener.name}
+    evidence["key"] = f"listener.name.{listener.name.lower()}.{mechanism.lower()}.sasl.jaas.config"
     known = view.logins.known_users(broker, listener.name, mechanism)
     if _kept_elsewhere(between, listener, mechanism):
-        words |= {"error": "a custom callback handler stores the credentials", "needs": f"the class in {_CALLBACK}"}
+        evidence |= {"error": "a custom callback handler stores the credentials", "needs": f"the class in {_CALLBACK}"}
     elif known is None:
         ask = "an audit that reads /config/users" if not between.kraft else "a broker that answers DescribeUserScramCredentials"
-        words |= {"error": "SCRAM users were not read", "needs": ask}
+        evidence |= {"error": "SCRAM users were not read", "needs": ask}
     else:
-        status = Status.PASS if words["user"] in known else Status.FAIL
-        return view.judge("KA405", f"broker/{broker}", status, words)
-    return view.judge("KA405", f"broker/{broker}", Status.UNKNOWN, words)
+        status = Status.PASS if evidence["user"] in known else Status.FAIL
+        return view.judge("KA405", f"broker/{broker}", status, evidence)
+    return view.judge("KA405", f"broker/{broker}", Status.UNKNOWN, evidence)
 
 
 def _users(between: InterBroker, broker: int, listener: Listener, mechanism: str) -> set[str]:
@@ -47,4 +47,4 @@ def _kept_elsewhere(between: InterBroker, listener: Listener, mechanism: str) ->
     key = f"{mechanism.lower()}.{_CALLBACK}"
     if between.settings.keys.isdisjoint({key, f"listener.name.{listener.name.lower()}.{key}"}):
         return False
-    return any(between.settings.at(one, listener.name, key).state in {"set", "hidden"} for one in between.brokers)
+    return any(between.settings.at(broker, listener.name, key).state in {"set", "hidden"} for broker in between.brokers)

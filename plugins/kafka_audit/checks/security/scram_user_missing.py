@@ -68,6 +68,6 @@ def scram_user_missing(view: ClusterView) -> Iterator[Judgement]:
     for broker in between.brokers:
         if between.settings.get(broker, "process.roles").value == "controller":
             continue
-        told = judged(view, broker)
-        yield replace(told, severity=Severity.HIGH) if latent and told.status is Status.FAIL else told
+        judgement = judged(view, broker)
+        yield replace(judgement, severity=Severity.HIGH) if latent and judgement.status is Status.FAIL else judgement
     yield from no_brokers(view, "KA405")

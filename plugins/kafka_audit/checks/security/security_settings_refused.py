@@ -59,8 +59,8 @@ def security_settings_refused(view: ClusterView) -> Iterator[Judgement]:
         try:
             found = refused_setting(between, broker)
         except UnsupportedError as error:
-            words = evidence | {"error": str(error), "needs": f"a start of broker {broker}"}
-            yield view.judge("KA413", resource, Status.UNKNOWN, words)
+            details = evidence | {"error": str(error), "needs": f"a start of broker {broker}"}
+            yield view.judge("KA413", resource, Status.UNKNOWN, details)
         else:
             told = evidence | ({"key": found[0], "says": found[1]} if found else {})
             yield view.judge("KA413", resource, Status.FAIL if found else Status.PASS, told)

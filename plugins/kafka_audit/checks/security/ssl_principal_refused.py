@@ -76,10 +76,10 @@ def ssl_principal_refused(view: ClusterView) -> Iterator[Judgement]:
     ## References
     KIP-371 (mapping rules, since Kafka 2.2; 1.1 ignores the key); `org.apache.kafka.common.security.ssl.SslPrincipalMapper`.
     """
-    for one in standings(view):
-        status, confidence, told = verdict(view, one)
-        evidence = {"broker": one.broker, "who": f"broker {one.broker}", "key": KEY, **told}
-        judged = view.judge("KA404", f"broker/{one.broker}", status, evidence)
-        latent = one.accepted is not None and status is Status.FAIL
+    for standing in standings(view):
+        status, confidence, reported = verdict(view, standing)
+        evidence = {"broker": standing.broker, "who": f"broker {standing.broker}", "key": KEY, **reported}
+        judged = view.judge("KA404", f"broker/{standing.broker}", status, evidence)
+        latent = standing.accepted is not None and status is Status.FAIL
         yield replace(judged, confidence=confidence, severity=Severity.HIGH if latent else judged.severity)
     yield from no_brokers(view, "KA404")

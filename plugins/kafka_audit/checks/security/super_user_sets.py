@@ -16,7 +16,7 @@ def aside(between: InterBroker, broker: int) -> str:
     if between.authorizer(broker).state == "unset":
         return "it runs no authorizer"
     others = [one for one in between.brokers if one != broker]
-    alone = all(between.authorizer(one).state == "unset" for one in others)
+    alone = all(between.authorizer(broker).state == "unset" for broker in others)
     return ("no other broker runs an authorizer" if others else "it is the only broker") if alone else ""
 
 
@@ -28,9 +28,9 @@ def usual_set(known: Mapping[int, frozenset[str]]) -> frozenset[str]:
 
 def difference(lacking: frozenset[str], more: frozenset[str]) -> str:
     """Return what a set lacks and has too much, for a sentence; "" where it is equal."""
-    told = [f"{listing(sorted(lacking))} missing"] if lacking else []
-    told += [f"{listing(sorted(more))} extra"] if more else []
-    return ", ".join(told)
+    reported = [f"{listing(sorted(lacking))} missing"] if lacking else []
+    reported += [f"{listing(sorted(more))} extra"] if more else []
+    return ", ".join(reported)
 
 
 def unread_super_users(view: ClusterView, broker: int, *, hidden: bool) -> Judgement:
@@ -44,9 +44,9 @@ def unread_super_users(view: ClusterView, broker: int, *, hidden: bool) -> Judge
         else "super users of the other brokers are unknown"
     )
     whose = f"broker {broker}" if own else "the other brokers"
-    words = {
+    evidence = {
         "who": f"broker {broker}",
         "error": error,
         "needs": f"server.properties of {whose} (`properties` in the cluster file)",
     }
-    return view.judge("KA402", f"broker/{broker}", Status.UNKNOWN, words)
+    return view.judge("KA402", f"broker/{broker}", Status.UNKNOWN, evidence)

@@ -52,8 +52,8 @@ def super_users_differ(view: ClusterView) -> Iterator[Judgement]:
     KIP-11 (authorizers); Kafka documentation, "Authorization and ACLs".
     """
     between = view.inter_broker
-    told = {broker: between.super_users(broker) for broker in between.brokers if between.authorizer(broker).value}
-    known = {broker: users for broker, users in told.items() if users is not None}
+    reported = {broker: between.super_users(broker) for broker in between.brokers if between.authorizer(broker).value}
+    known = {broker: users for broker, users in reported.items() if users is not None}
     usual = usual_set(known)
     others = [broker for broker, users in known.items() if users == usual]
     for broker in between.brokers:
@@ -61,14 +61,14 @@ def super_users_differ(view: ClusterView) -> Iterator[Judgement]:
         if reason := aside(between, broker):
             yield view.judge("KA402", f"broker/{broker}", Status.NOT_APPLICABLE, who=f"broker {broker}", reason=reason)
         elif users is None or len(known) == 1:
-            yield unread_super_users(view, broker, hidden=broker in told and users is None)
+            yield unread_super_users(view, broker, hidden=broker in reported and users is None)
         else:
             fault = difference(usual - users, users - usual)
-            words = {"broker": broker, "key": KEY, "others": brokers(others), "fault": fault, "count": len(users)}
-            words |= {
+            evidence = {"broker": broker, "key": KEY, "others": brokers(others), "fault": fault, "count": len(users)}
+            evidence |= {
                 "other_brokers": tuple(sorted(others)),
                 "lacks": tuple(sorted(usual - users)),
                 "more": tuple(sorted(users - usual)),
             }
-            yield view.judge("KA402", f"broker/{broker}", Status.FAIL if fault else Status.PASS, words)
+            yield view.judge("KA402", f"broker/{broker}", Status.FAIL if fault else Status.PASS, evidence)
     yield from no_brokers(view, "KA402")

@@ -68,7 +68,7 @@ def _judged(view: ClusterView, broker: int, path: str, shares: Mapping[str, int]
     if path not in shares:
         reason = "it is offline (KA501)" if offline else _NO_SIZES
         return view.judge("KA505", resource, Status.NOT_APPLICABLE, evidence, reason=reason)
-    share, emptiest, fault = shares[path], min(shares, key=lambda one: (shares[one], one)), None
+    share, emptiest, fault = shares[path], min(shares, key=lambda share: (shares[share], share)), None
     evidence["used"] = share
     if share > _NEARLY_FULL:
         fault = "when it is full, the log dir goes offline"

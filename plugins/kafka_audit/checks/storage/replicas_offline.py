@@ -53,8 +53,8 @@ def replicas_offline(view: ClusterView) -> Iterator[Judgement]:
     yield from nothing_asked(view, "KA503", reads)
     asked = {row.broker_id: row for row in view.newest(LeadershipAsked)}
     for broker in reads.brokers:
-        own = [row for row in view.newest(LeadershipAnswer) if row.broker_id == broker]
-        offline = {(row.topic, row.partition): row.leader for row in own if row.error == STORAGE_ERROR}
+        own_answers = [row for row in view.newest(LeadershipAnswer) if row.broker_id == broker]
+        offline = {(row.topic, row.partition): row.leader for row in own_answers if row.error == STORAGE_ERROR}
         row, resource = asked.get(broker), f"broker/{broker}"
         evidence: dict[str, object] = {"broker": broker, "who": f"broker {broker}"}
         evidence["listed_offline"] = row.listed_offline if row else 0

@@ -48,22 +48,22 @@ def notices_heap_up(view: ClusterView) -> Iterator[Judgement]:
     `kafka.controller.IsrChangeNotificationHandler`, `LogDirEventNotificationHandler`; `ZkNodeChangeNotificationListener`.
     """
     yield from no_ensemble(view, "KA806", ZookeeperNode)
-    found = {one.path: one.children for one in view.newest(ZookeeperNode) if one.path in NOTICES}
+    found = {znode.path: znode.children for znode in view.newest(ZookeeperNode) if znode.path in NOTICES}
     if not found:
         if view.newest(ZookeeperNode):
             needs = "a Kafka broker that has started with this ZooKeeper"
             yield view.judge("KA806", "cluster", Status.UNKNOWN, error="the znodes for notifications do not exist", needs=needs)
         return
-    old = {one.path: one.children for one in view.before(ZookeeperNode)}
+    old = {znode.path: znode.children for znode in view.before(ZookeeperNode)}
     many = [path for path, children in found.items() if children >= NOTICES[path]]
     lasting = [path for path in many if NOTICES[path] <= old.get(path, -1) <= found[path]]
-    told = {
+    reported = {
         "what": ", ".join(f"{found[path]} in {path}" for path in lasting or sorted(found)),
         "znodes": tuple({"path": path, "children": found[path]} for path in lasting or sorted(found)),
     }
     if lasting:
-        yield view.judge("KA806", "cluster", Status.FAIL, told)
+        yield view.judge("KA806", "cluster", Status.FAIL, reported)
     elif many:
         yield view.judge("KA806", "cluster", Status.UNKNOWN, ONCE_BY_ZOOKEEPER)
     else:
-        yield view.judge("KA806", "cluster", Status.PASS, told)
+        yield view.judge("KA806", "cluster", Status.PASS, reported)

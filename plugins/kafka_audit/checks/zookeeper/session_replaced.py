@@ -53,8 +53,8 @@ def session_replaced(view: ClusterView) -> Iterator[Judgement]:
     """
     gap = view.gap_earlier("brokers")
     if gap is not None and gap.whole:
-        told = {"who": "any broker", "error": gap.error, "needs": gap.needs, "reason": gap.reason}
-        yield view.judge("KA805", "cluster", gap.status, told)
+        reported = {"who": "any broker", "error": gap.error, "needs": gap.needs, "reason": gap.reason}
+        yield view.judge("KA805", "cluster", gap.status, reported)
         return
     for broker, registration in sorted(view.brokers.items()):
         if broker not in view.brokers_earlier:

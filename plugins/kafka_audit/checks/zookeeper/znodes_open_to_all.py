@@ -58,7 +58,7 @@ def znodes_open_to_all(view: ClusterView) -> Iterator[Judgement]:
     Kafka documentation, "ZooKeeper Authentication"; KIP-38.
     """
     yield from no_ensemble(view, "KA804", ZookeeperNode)
-    nodes = {one.path: one.anyone for one in view.newest(ZookeeperNode) if one.anyone is not None}
+    nodes = {znode.path: znode.anyone for znode in view.newest(ZookeeperNode) if znode.anyone is not None}
     if not nodes:
         if view.newest(ZookeeperNode):
             needs = "a ZooKeeper that reports ACLs to the auditor"
@@ -66,12 +66,12 @@ def znodes_open_to_all(view: ClusterView) -> Iterator[Judgement]:
         return
     letters = {path: [letter for letter in _CHANGES if letter in anyone] for path, anyone in nodes.items()}
     opened = sorted(path for path, some in letters.items() if some)
-    may = listing(dict.fromkeys(_CHANGES[one] for one in _CHANGES if any(one in letters[path] for path in opened)))
-    told = {
+    may = listing(dict.fromkeys(_CHANGES[change] for change in _CHANGES if any(change in letters[path] for path in opened)))
+    evidence = {
         "asked": len(nodes),
         "open": len(opened),
         "paths": listing(opened, 4),
         "znodes": tuple(opened) or None,
         "may": may or "change",
     }
-    yield view.judge("KA804", "cluster", Status.FAIL if opened else Status.PASS, told)
+    yield view.judge("KA804", "cluster", Status.FAIL if opened else Status.PASS, evidence)

@@ -48,16 +48,16 @@ def zookeeper_lags(view: ClusterView) -> Iterator[Judgement]:
     ZooKeeper Administrator's Guide, "Things to Avoid" and "Monitoring".
     """
     yield from no_ensemble(view, "KA803", ZookeeperMember)
-    members = tuple(one for one in view.newest(ZookeeperMember) if one.state == "serving")
+    members = tuple(member for member in view.newest(ZookeeperMember) if member.state == "serving")
     if not members:
         if view.newest(ZookeeperMember):
             needs = "srvr in 4lw.commands.whitelist of a server that serves"
             yield view.judge("KA803", "cluster", Status.UNKNOWN, error="no server reported statistics", needs=needs)
         return
     figures, old = busy(members), view.before(ZookeeperMember)
-    late = [f"{one.member} answers after {one.latency_avg_ms:g} ms on average" for one in members if is_late(one)]
+    late = [f"{member.member} answers after {member.latency_avg_ms:g} ms on average" for member in members if is_late(member)]
     lasting = {what: text for what, text in figures.items() if not old or what in busy(old)}
-    told = {"servers": tuple(one.member for one in members), "what": "; ".join([*late, *lasting.values()])}
+    told = {"servers": tuple(member.member for member in members), "what": "; ".join([*late, *lasting.values()])}
     if told["what"]:
         yield view.judge("KA803", "cluster", Status.FAIL, told)
     elif figures:

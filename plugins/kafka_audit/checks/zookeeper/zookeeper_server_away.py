@@ -54,26 +54,26 @@ def zookeeper_server_away(view: ClusterView) -> Iterator[Judgement]:
     members = view.newest(ZookeeperMember)
     if not members:
         return
-    were = {one.member for one in view.before(ZookeeperMember) if one.state in AWAY}
-    away = tuple(one for one in members if one.state in AWAY)
-    closed = tuple(one for one in members if one.state == "closed")
-    lasting = tuple(one for one in away if one.member in were)
-    told = {
+    were = {member.member for member in view.before(ZookeeperMember) if member.state in AWAY}
+    away = tuple(member for member in members if member.state in AWAY)
+    closed = tuple(member for member in members if member.state == "closed")
+    lasting = tuple(member for member in away if member.member in were)
+    evidence = {
         "count": counted(len(members), "server"),
         "away": len(lasting),
         "does": "does" if len(lasting) == 1 else "do",
         "servers": named_servers(lasting or members),
-        "members": tuple({"server": one.member, "error": one.error or ""} for one in lasting or members),
+        "members": tuple({"server": member.member, "error": member.error or ""} for member in lasting or members),
     }
     if lasting:
         lost = not view.newest(Registry)
-        told["consequence"] = "the majority is lost" if lost else "the others still have a majority"
-        one = view.judge("KA802", "cluster", Status.FAIL, told)
-        yield one if lost else replace(one, severity=Severity.HIGH)
+        evidence["consequence"] = "the majority is lost" if lost else "the others still have a majority"
+        judgement = view.judge("KA802", "cluster", Status.FAIL, evidence)
+        yield judgement if lost else replace(judgement, severity=Severity.HIGH)
     elif away:
-        yield view.judge("KA802", "cluster", Status.UNKNOWN, told | ONCE_BY_ZOOKEEPER)
+        yield view.judge("KA802", "cluster", Status.UNKNOWN, evidence | ONCE_BY_ZOOKEEPER)
     elif closed:
-        needs = f"srvr in 4lw.commands.whitelist of {', '.join(one.member for one in closed)}"
-        yield view.judge("KA802", "cluster", Status.UNKNOWN, told, error=named_servers(closed), needs=needs)
+        needs = f"srvr in 4lw.commands.whitelist of {', '.join(member.member for member in closed)}"
+        yield view.judge("KA802", "cluster", Status.UNKNOWN, evidence, error=named_servers(closed), needs=needs)
     else:
-        yield view.judge("KA802", "cluster", Status.PASS, told)
+        yield view.judge("KA802", "cluster", Status.PASS, evidence)

@@ -75,10 +75,10 @@ def _entries(cursor: Cursor, version: int) -> Iterator[AclEntry]:
 
 
 def _checked(entries: Iterable[AclEntry], check: Callable[[int], None]) -> Iterator[AclEntry]:
-    for number, one in enumerate(entries):
+    for number, acl in enumerate(entries):
         if number % _CHECK_EACH == 0:
             check(number)
-        yield one
+        yield acl
 
 
 class AclBook:

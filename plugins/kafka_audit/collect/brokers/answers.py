@@ -12,9 +12,9 @@ from kafka_audit.collect.rows.source_reads import UNREADABLE, ReadError
 _INT32 = 2**31
 
 
-def refuse_answer(words: str) -> NoReturn:
+def refuse_answer(text: str) -> NoReturn:
     """Raise ReadError for an answer that makes no sense, with what is wrong in it."""
-    raise ReadError(UNREADABLE, words, "an answer as Kafka gives it")
+    raise ReadError(UNREADABLE, text, "an answer as Kafka gives it")
 
 
 def each(array: Sequence[Any] | None, what: str) -> Sequence[Any]:
@@ -24,18 +24,18 @@ def each(array: Sequence[Any] | None, what: str) -> Sequence[Any]:
     return array
 
 
-def checked_text(found: object, what: str) -> str:
+def checked_text(value: object, what: str) -> str:
     """Return a text, which may be empty; raises ReadError where it is missing."""
-    if not isinstance(found, str):
+    if not isinstance(value, str):
         refuse_answer(f"{what}: null instead of a text")
-    return found
+    return value
 
 
-def checked_name(found: object, what: str) -> str:
+def checked_name(value: object, what: str) -> str:
     """Return a text that is not empty; raises ReadError."""
-    if not isinstance(found, str) or not found:
+    if not isinstance(value, str) or not value:
         refuse_answer(f"{what} without a name")
-    return found
+    return value
 
 
 def at_least(lowest: int, number: int, what: str) -> int:

@@ -88,10 +88,10 @@ class BrokerAsker:
                     raise endpoint_probes.read_error_of_probe(steps[-1], target.address)
                 with any_answer():
                     steps += self._converse(asking, target, self._options.at(target))
-            except NotAsked as told:
-                self._rows.append(asking.failed(METADATA, told))
-            except ReadError as told:  # also between the probe and the conversation
-                self._fail_all(asking, target, told)
+            except NotAsked as failure:
+                self._rows.append(asking.failed(METADATA, failure))
+            except ReadError as failure:  # also between the probe and the conversation
+                self._fail_all(asking, target, failure)
             if target.broker_id != UNREGISTERED:
                 self._rows += endpoint_probes.worker_rows(self._sample, target, steps, self._options.logins)
         if self._unreached is not None and not self._told:
@@ -184,7 +184,7 @@ class BrokerAsker:
 
     def _rights(self, talk: Conversation, answer: Any, observer: str) -> tuple[Row, ...]:  # noqa: ANN401 -- see _describe
         """Keep the auditor's own rights; return the brokers that are fenced."""
-        talk.add_rows(sum(bool(getattr(one, "is_fenced", False)) for one in answers.each(answer.brokers, "brokers")))
+        talk.add_rows(sum(bool(getattr(entry, "is_fenced", False)) for entry in answers.each(answer.brokers, "brokers")))
         found = tuple(fenced(answer, self._sample, observer, self._targets[0].broker_id))
         self._operations = frozenset(answer.authorized_operations or ())
         # An empty set means that Describe is missing, which says nothing about DescribeConfigs.
@@ -266,8 +266,8 @@ class BrokerAsker:
         """Ask what needs rights, last, for one of these may take long; nothing is noted of a broker that is another."""
         reads = ProtectedReads(talk, target, self._sample, partial(asking.read, self._rows), self._options.read_s)
         if self._answered_by not in {None, target.broker_id}:
-            words = f"broker {self._answered_by} answers at {target.address}"
-            reads.refuse(ReadError(_UNEXPECTED, words, f"an address at which broker {target.broker_id} answers"))
+            text = f"broker {self._answered_by} answers at {target.address}"
+            reads.refuse(ReadError(_UNEXPECTED, text, f"an address at which broker {target.broker_id} answers"))
             return
         asked = None
         if view is not None:  # in KRaft any broker passes the question on to the controller, so one of them is enough

@@ -64,11 +64,11 @@ class GroupReads:
         version = self._talk.version(ListGroupsRequest)
         answer = self._talk.ask(ListGroupsRequest(version=version, states_filter=[], types_filter=[]))
         demand(answer.error_code, None, _NEEDS)
-        consumers = [one for one in answers.each(answer.groups, "groups") if one.protocol_type == _CONSUMERS]
+        consumers = [entry for entry in answers.each(answer.groups, "groups") if entry.protocol_type == _CONSUMERS]
         names: dict[bool, list[str]] = {False: [], True: []}
-        for one in consumers:
-            new = (getattr(one, "group_type", None) or "").lower() == _NEW_PROTOCOL
-            names[new].append(answers.checked_text(one.group_id, "a group"))
+        for item in consumers:
+            new = (getattr(item, "group_type", None) or "").lower() == _NEW_PROTOCOL
+            names[new].append(answers.checked_text(item.group_id, "a group"))
         return sorted(names[False]), sorted(names[True])
 
     def _described(self, names: Sequence[str]) -> Sequence[Any]:
@@ -116,10 +116,10 @@ _Reader = Callable[[Any, Callable[[int], None]], tuple[str, ...]]
 
 def _assigned(member: Any, add_rows: Callable[[int], None]) -> tuple[str, ...]:  # noqa: ANN401 -- kafka-python is untyped
     """Return assigned partitions; none where the bytes, which clients write, are in no form."""
-    told = member.member_assignment
+    reported = member.member_assignment
     try:
-        found = ConsumerProtocolAssignment.decode(told) if isinstance(told, bytes) and told else told
-        return _partitions([(one.topic, one.partitions) for one in getattr(found, "assigned_partitions", ())], add_rows)
+        found = ConsumerProtocolAssignment.decode(reported) if isinstance(reported, bytes) and reported else reported
+        return _partitions([(entry.topic, entry.partitions) for entry in getattr(found, "assigned_partitions", ())], add_rows)
     except (*UNDECODABLE, AttributeError):
         return ()
 
@@ -127,7 +127,9 @@ def _assigned(member: Any, add_rows: Callable[[int], None]) -> tuple[str, ...]: 
 def _assigned_by_new(member: Any, add_rows: Callable[[int], None]) -> tuple[str, ...]:  # noqa: ANN401 -- see above
     """Return assigned partitions as the coordinator holds them."""
     found = answers.each(member.assignment.topic_partitions, "assigned topics")
-    topics = [(answers.checked_text(one.topic_name, "a topic"), answers.each(one.partitions, "partitions")) for one in found]
+    topics = [
+        (answers.checked_text(entry.topic_name, "a topic"), answers.each(entry.partitions, "partitions")) for entry in found
+    ]
     return _partitions(topics, add_rows)
 
 

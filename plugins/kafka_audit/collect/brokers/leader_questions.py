@@ -126,18 +126,18 @@ class _Reference:
     leader_epoch: Ints
 
 
-def plan_leader_questions(found: Collected, book: ViewBook) -> LeaderQuestionPlan:
+def plan_leader_questions(collected: Collected, book: ViewBook) -> LeaderQuestionPlan:
     """Return what to ask after everything else of a sample was read.
 
     Args:
-        found: what the sample gave so far.
+        collected: what the sample gave so far.
         book: holds the contents of its views.
     """
-    views = _of_one_cluster([row for row in found.rows if isinstance(row, BrokerView)])
+    views = _of_one_cluster([row for row in collected.rows if isinstance(row, BrokerView)])
     listed = book.large({view.topics_digest for view in views})[ViewPartition]
-    failed = {row.broker_id for row in found.rows if isinstance(row, LogDir) and row.error}
-    with_zookeeper = any(isinstance(row, Registry) for row in found.rows)
-    reference = _registered(found) if with_zookeeper else _newest(listed)
+    failed = {row.broker_id for row in collected.rows if isinstance(row, LogDir) and row.error}
+    with_zookeeper = any(isinstance(row, Registry) for row in collected.rows)
+    reference = _registered(collected) if with_zookeeper else _newest(listed)
     offline = _offline(listed)
     # One row for each replica of each partition.
     replicas = reference.replicas
@@ -167,7 +167,7 @@ def plan_leader_questions(found: Collected, book: ViewBook) -> LeaderQuestionPla
         offline=counts,
         disks_fail=bool(answering & (failed | counts.keys())),
         leaderless=() if with_zookeeper else _leaderless(reference),
-        transaction_ms=_longest_transaction(found) if TRANSACTIONS in set(everything.topics) else None,
+        transaction_ms=_longest_transaction(collected) if TRANSACTIONS in set(everything.topics) else None,
     )
 
 
@@ -188,8 +188,8 @@ def _of_one_cluster(views: list[BrokerView]) -> list[BrokerView]:
     return [view for view in views if view.kafka_cluster_id == most[0][0]]
 
 
-def _registered(found: Collected) -> _Reference:
-    topics, partitions = found.columns(RegisteredTopic), found.columns(RegisteredPartition)
+def _registered(collected: Collected) -> _Reference:
+    topics, partitions = collected.columns(RegisteredTopic), collected.columns(RegisteredPartition)
     deleting = texts(topics, "topic").filter(topics.column("deleting").combine_chunks())
     partitions = partitions.filter(pc.invert(pc.is_in(partitions.column("topic"), value_set=deleting)))
     return _with_replicas(partitions)

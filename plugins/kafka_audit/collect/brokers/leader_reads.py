@@ -92,8 +92,8 @@ class LeadershipAsker:
         except ReadError as error:
             return [*rows, self._asking.failed(LIST_OFFSETS, error, started)]
         if refused:
-            words = f"refused for {refused} of {len(questions)} partitions"
-            denied = ReadError("TOPIC_AUTHORIZATION_FAILED", words, MAY_DESCRIBE_TOPICS)
+            text = f"refused for {refused} of {len(questions)} partitions"
+            denied = ReadError("TOPIC_AUTHORIZATION_FAILED", text, MAY_DESCRIBE_TOPICS)
             return [*rows, self._asking.failed(LIST_OFFSETS, denied, started)]
         leading = int(np.count_nonzero(questions.as_leader))
         asked = LeadershipAsked(

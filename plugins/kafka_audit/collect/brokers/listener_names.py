@@ -34,10 +34,10 @@ def with_listener_names(rows: Iterable[Row]) -> tuple[Row, ...]:
     """
     found = tuple(rows)
     files, answers = _values(found, BrokerProperty), _values(found, BrokerConfig)
-    told = {broker: tuple(entries(own)) for broker, own in (files | answers).items()}  # what a broker runs with counts
+    reported = {broker: tuple(entries(own)) for broker, own in (files | answers).items()}  # what a broker runs with counts
     places: dict[int, dict[tuple[str, int], str]] = {}
     for row in found:
-        if isinstance(row, Probe) and row.listener == BOOTSTRAP and (name := _name(told.get(row.broker_id, ()), row)):
+        if isinstance(row, Probe) and row.listener == BOOTSTRAP and (name := _name(reported.get(row.broker_id, ()), row)):
             places.setdefault(row.broker_id, {})[row.host, row.port] = name
     found = tuple(_named(row, places) for row in found)
     by_others = _listed(found, places)
@@ -52,23 +52,27 @@ def _values(rows: Iterable[Row], table: type[BrokerConfig] | type[BrokerProperty
     return found
 
 
-def _name(own: Iterable[AdvertisedListener], row: Probe) -> str | None:
+def _name(own_listeners: Iterable[AdvertisedListener], row: Probe) -> str | None:
     """Return the listener of an address; one that names no host is advertised under the broker's own, so its port tells."""
     host = row.host.lower().strip("[]")
     hosts = {host, *_ANY_HOST}
-    return next((e.listener for e in own if e.port == row.port and e.host is not None and e.host.lower() in hosts), None)
+    return next(
+        (e.listener for e in own_listeners if e.port == row.port and e.host is not None and e.host.lower() in hosts), None
+    )
 
 
-def _listed(rows: tuple[Row, ...], told: _Places) -> _Places:
+def _listed(rows: tuple[Row, ...], places: _Places) -> _Places:
     """Return the listener of each address that views of one listener alone list, of brokers of which nothing is known yet."""
     asked: dict[str, set[str]] = {}
     for view in rows:
         if isinstance(view, BrokerView) and view.listener != BOOTSTRAP:
             asked.setdefault(view.brokers_digest, set()).add(view.listener)
     names: dict[tuple[int, str, int], set[str]] = {}
-    for one in rows:
-        if isinstance(one, ViewBroker) and one.broker_id not in told:
-            names.setdefault((one.broker_id, one.host, one.port), set()).update(asked.get(one.brokers_digest, ()))
+    for view_broker in rows:
+        if isinstance(view_broker, ViewBroker) and view_broker.broker_id not in places:
+            names.setdefault((view_broker.broker_id, view_broker.host, view_broker.port), set()).update(
+                asked.get(view_broker.brokers_digest, ())
+            )
     found: dict[int, dict[tuple[str, int], str]] = {}
     for (broker, host, port), listeners in names.items():
         if len(listeners) == 1:

@@ -57,9 +57,9 @@ class ListedLogDir:
     def future_replicas(self) -> Iterator[FutureReplica]:
         """Yield the future replicas."""
         topics = self._topics
-        found = topics.rows[topics.future]
+        value = topics.rows[topics.future]
         owners = np.repeat(np.arange(len(topics.names)), topics.counts)[topics.future]
-        for owner, (partition, size, lag, _) in zip(owners.tolist(), found.tolist(), strict=True):
+        for owner, (partition, size, lag, _) in zip(owners.tolist(), value.tolist(), strict=True):
             yield FutureReplica(topics.names[owner].decode(), partition, size, lag)
 
 

@@ -174,7 +174,7 @@ def _answer(cursor: _TopicCursor, known: Known, most_brokers: int, check: Check)
     if version >= _THROTTLE:
         cursor.int32()
     brokers = tuple(_brokers(cursor, most_brokers))
-    _demand_distinct([one.broker_id for one in brokers], "broker")
+    _demand_distinct([listed_broker.broker_id for listed_broker in brokers], "broker")
     cluster_id = cursor.text() if version >= _CLUSTER_ID else None
     if cluster_id is not None and len(cluster_id) > _MOST_NAME:
         msg = f"a cluster id of {len(cluster_id)} characters"
@@ -196,7 +196,7 @@ def _demand_distinct(numbers: list[int], what: str) -> None:
         msg = f"{what} {min(numbers)} is listed"
         raise WireError(msg)
     if len(set(numbers)) != len(numbers):
-        twice = next(one for one, count in Counter(numbers).items() if count > 1)
+        twice = next(number for number, count in Counter(numbers).items() if count > 1)
         msg = f"{what} {twice} is listed twice"
         raise WireError(msg)
 
@@ -356,7 +356,7 @@ def _topics(cursor: _TopicCursor, sizes: Sequence[int]) -> ListedTopics:
     lists = (replicas, isr.sorted(), offline.sorted())
     return ListedTopics(
         names=names,
-        topic_ids=[base64.urlsafe_b64encode(one).decode().rstrip("=") if any(one) else None for one in raw_ids],
+        topic_ids=[base64.urlsafe_b64encode(data).decode().rstrip("=") if any(data) else None for data in raw_ids],
         errors=errors,
         digests=_digests(names, bounds, columns, lists),
         bounds=bounds,
@@ -374,8 +374,8 @@ def _demand_partitions(names: Sequence[str], topic: Ints, number: Ints) -> None:
     """Raise WireError where a partition is below zero, or there twice in its topic; both are sorted by topic and number."""
     twice = (np.diff(topic, prepend=-1) == 0) & (np.diff(number, prepend=-1) == 0)
     for place in np.flatnonzero(twice | (number < 0))[:1].tolist():
-        words = "is listed" if number[place] < 0 else "is listed twice"
-        msg = f"partition of {names[topic[place]]}: {number[place]} {words}"
+        text = "is listed" if number[place] < 0 else "is listed twice"
+        msg = f"partition of {names[topic[place]]}: {number[place]} {text}"
         raise WireError(msg)
 
 
@@ -397,10 +397,10 @@ def _lists(cursor: _TopicCursor, buffer: npt.NDArray[np.uint8], at: Ints) -> tup
     if (lengths < 0).any():
         msg = "null instead of a list"
         raise WireError(msg)
-    found = Lists.of_lengths(lengths, np.empty(0, np.int64))
-    within = np.arange(found.offsets[-1]) - np.repeat(found.offsets[:-1], lengths)
+    column = Lists.of_lengths(lengths, np.empty(0, np.int64))
+    within = np.arange(column.offsets[-1]) - np.repeat(column.offsets[:-1], lengths)
     values = _int32s(buffer, np.repeat(at, lengths) + 4 * within)
-    return Lists(found.offsets, values), at + 4 * lengths
+    return Lists(column.offsets, values), at + 4 * lengths
 
 
 def _varints(buffer: npt.NDArray[np.uint8], at: Ints) -> tuple[Ints, Ints]:
@@ -419,9 +419,9 @@ def _varints(buffer: npt.NDArray[np.uint8], at: Ints) -> tuple[Ints, Ints]:
 def _digests(names: Sequence[str], bounds: Ints, columns: tuple[Ints, ...], lists: tuple[Lists, ...]) -> list[str]:
     """Return a digest for each topic over its name and partitions: numbers and lists of each, lengths before their values."""
     fixed = len(columns) + len(lists)
-    begins = np.concatenate(([0], np.cumsum(fixed + sum(one.lengths for one in lists), dtype=np.int64)))
+    begins = np.concatenate(([0], np.cumsum(fixed + sum(column.lengths for column in lists), dtype=np.int64)))
     whole = np.empty(begins[-1], np.int32)
-    for place, column in enumerate((*columns, *(one.lengths for one in lists))):
+    for place, column in enumerate((*columns, *(column.lengths for column in lists))):
         whole[begins[:-1] + place] = np.where(column == NONE, -1, column)
     behind = begins[:-1] + fixed
     for one in lists:

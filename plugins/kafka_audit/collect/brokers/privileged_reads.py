@@ -70,9 +70,9 @@ class ProtectedReads:
         if operations is not None and _DESCRIBE_OPERATION not in operations:
             self._stop = ReadError(CLUSTER_DENIED, "not tried: DescribeCluster does not list this right", MAY_DESCRIBE)
         if self._talk.version(DescribeLogDirsRequest) is not None:
-            found = self._read(LOG_DIRS, self._log_dirs)
-            self.rows += found or ()
-            if operations is None and found is None:
+            rows = self._read(LOG_DIRS, self._log_dirs)
+            self.rows += rows or ()
+            if operations is None and rows is None:
                 words = "not tried: without DescribeLogDirs the auditor's rights are unknown"
                 self._stop = self._stop or ReadError(CLUSTER_DENIED, words, MAY_DESCRIBE)
         elif operations is None:
@@ -116,9 +116,9 @@ class ProtectedReads:
         demand(answer.error, None, _NEEDS)
         if not answer.log_dirs:  # a broker without a directory does not run
             raise ReadError(CLUSTER_DENIED, "an empty list, which this version returns if access is denied", MAY_DESCRIBE)
-        answers.once((one.path for one in answer.log_dirs), "a log dir")
-        self._talk.add_rows(sum(1 + one.future for one in answer.log_dirs))
-        moving = (row for one in answer.log_dirs for row in self._future_replicas(one))
+        answers.once((log_dir.path for log_dir in answer.log_dirs), "a log dir")
+        self._talk.add_rows(sum(1 + log_dir.future for log_dir in answer.log_dirs))
+        moving = (row for log_dir in answer.log_dirs for row in self._future_replicas(log_dir))
         return (*map(self._log_dir, answer.log_dirs), *moving)
 
     def _log_dir(self, one: ListedLogDir) -> LogDir:
@@ -133,13 +133,13 @@ class ProtectedReads:
             replicas=one.replicas,
         )
 
-    def _future_replicas(self, one: ListedLogDir) -> Iterator[LogDirReplica]:
-        for topic, partition, size_bytes, offset_lag in one.future_replicas():
+    def _future_replicas(self, log_dir: ListedLogDir) -> Iterator[LogDirReplica]:
+        for topic, partition, size_bytes, offset_lag in log_dir.future_replicas():
             yield LogDirReplica(
                 sample=self._sample,
                 observer=self._target.observer,
                 broker_id=self._target.broker_id,
-                path=one.path,
+                path=log_dir.path,
                 topic=topic,
                 partition=answers.at_least(0, partition, f"a partition of {topic}"),
                 size_bytes=answers.at_least(_UNKNOWN, size_bytes, f"bytes of a replica of {topic}"),

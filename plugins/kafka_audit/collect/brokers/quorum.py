@@ -46,11 +46,11 @@ def quorum(talk: Conversation, sample: int, observer: str, node_id: int | None) 
     answer = talk.ask(DescribeQuorumRequest(version=talk.version(DescribeQuorumRequest), topics=[topic]))
     demand(answer.error_code, getattr(answer, "error_message", None), _NEEDS, _ELSE)
     topics = answers.each(answer.topics, "topics")
-    told = [one for topic in topics for one in answers.each(topic.partitions, f"partitions of {_TOPIC}")]
-    if len(told) != 1:
+    reported = [one for topic in topics for one in answers.each(topic.partitions, f"partitions of {_TOPIC}")]
+    if len(reported) != 1:
         words = "unexpected answer"
-        raise ReadError(words, f"{len(told)} partitions of {_TOPIC}")
-    (one,) = told
+        raise ReadError(words, f"{len(reported)} partitions of {_TOPIC}")
+    (one,) = reported
     if one.error_code == _NOT_LEADER:
         return ()
     demand(one.error_code, getattr(one, "error_message", None), _NEEDS, _ELSE)
@@ -84,9 +84,9 @@ def _replica(row: Any, sample: int, observer: str, *, voter: bool) -> QuorumRepl
     )
 
 
-def _directory(told: object) -> str | None:
+def _directory(value: object) -> str | None:
     """Return the id of a directory as Kafka writes it; None for zeros, which stand for none."""
-    return base64.urlsafe_b64encode(told.bytes).decode().rstrip("=") if isinstance(told, uuid.UUID) and told.int else None
+    return base64.urlsafe_b64encode(value.bytes).decode().rstrip("=") if isinstance(value, uuid.UUID) and value.int else None
 
 
 def _known(number: int | None) -> int | None:
@@ -95,13 +95,13 @@ def _known(number: int | None) -> int | None:
 
 def fenced(answer: Any, sample: int, observer: str, broker_id: int) -> Iterator[FencedBroker]:  # noqa: ANN401 -- see above
     """Yield the brokers that an answer to DescribeCluster, asked to include them, calls fenced."""
-    for one in answers.each(answer.brokers, "brokers"):
-        if getattr(one, "is_fenced", False):
+    for acl in answers.each(answer.brokers, "brokers"):
+        if getattr(acl, "is_fenced", False):
             yield FencedBroker(
                 sample=sample,
                 observer=observer,
                 broker_id=broker_id,
-                fenced_id=answers.int32(one.broker_id, "the id of a broker"),
+                fenced_id=answers.int32(acl.broker_id, "the id of a broker"),
             )
 
 
@@ -118,8 +118,8 @@ def controllers(cluster: Cluster) -> tuple[Target, ...]:
     found = []
     for text in dict.fromkeys(cluster.controllers):
         host, port = split_address(text, f"clusters.{cluster.name}.controllers")
-        way = ways(cluster).get((normal_host(host), port))
-        found.append(Target(broker_id=UNREGISTERED, listener=LISTENER, protocol=protocol, host=host, port=port, via=way))
+        probe = ways(cluster).get((normal_host(host), port))
+        found.append(Target(broker_id=UNREGISTERED, listener=LISTENER, protocol=protocol, host=host, port=port, via=probe))
     return tuple(found)
 
 
@@ -150,11 +150,11 @@ class ControllerAsker:
                 raise endpoint_probes.read_error_of_probe(steps[-1], target.address)
             with any_answer():
                 node = self._converse()
-        except NotAsked as told:
-            self._rows.append(self._asking.failed(API_VERSIONS, told))
-        except ReadError as told:
-            self._rows += [self._asking.failed(operation, told) for operation in PLANNED]
-        last = next((one for one in steps if one.outcome != "ok"), steps[-1])
+        except NotAsked as reported:
+            self._rows.append(self._asking.failed(API_VERSIONS, reported))
+        except ReadError as reported:
+            self._rows += [self._asking.failed(operation, reported) for operation in PLANNED]
+        last = next((step for step in steps if step.outcome != "ok"), steps[-1])
         probe = ControllerProbe(
             sample=self._sample,
             address=target.advertised,
@@ -179,12 +179,14 @@ class ControllerAsker:
             node, leader = self._asking.read(self._rows, CLUSTER, lambda: self._cluster(talk)) or (None, None)
             if talk.version(DescribeQuorumRequest) is None:
                 return node
-            told = self._asking.read(self._rows, QUORUM, lambda: quorum(talk, self._sample, self._asking.observer, node))
-            if told or leader is None:
-                self._rows += told or ()
+            reported = self._asking.read(self._rows, QUORUM, lambda: quorum(talk, self._sample, self._asking.observer, node))
+            if reported or leader is None:
+                self._rows += reported or ()
             else:
                 self._rows.append(self._follower(node, leader))
-            return node if node is not None else next((one.leader_id for one in told or () if isinstance(one, QuorumView)), None)
+            return (
+                node if node is not None else next((one.leader_id for one in reported or () if isinstance(one, QuorumView)), None)
+            )
 
     def _follower(self, node: int | None, leader: int) -> QuorumView:
         """Return the view of a controller that named its leader and knows no more."""

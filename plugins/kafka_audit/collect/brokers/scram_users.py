@@ -31,15 +31,15 @@ def read_scram_users(rows: Iterable[Row], protocol: str, sample: int, options: C
         options: how to ask.
     """
     found = list(rows)
-    logins = [one for one in found if isinstance(one, PropertyLogin) and one.side == "client"]
-    users = sorted({one.username for one in logins if one.mechanism.startswith("SCRAM-")})[:_MOST]
+    logins = [login for login in found if isinstance(login, PropertyLogin) and login.side == "client"]
+    users = sorted({login.username for login in logins if login.mechanism.startswith("SCRAM-")})[:_MOST]
     target = _target(found, protocol, sample)
     if not users or target is None:
         return ()
     asking = Asking(sample=sample, observer=target.observer, target=target.address)
     reads: list[Row] = []
-    told = asking.read(reads, OPERATION, lambda: _ask(target, users, options))
-    return (*reads, *(told or ()))
+    reported = asking.read(reads, OPERATION, lambda: _ask(target, users, options))
+    return (*reads, *(reported or ()))
 
 
 def _ask(target: Target, users: Sequence[str], options: ClientOptions) -> tuple[ScramUser, ...]:
@@ -49,9 +49,9 @@ def _ask(target: Target, users: Sequence[str], options: ClientOptions) -> tuple[
 
 def _target(rows: Sequence[Row], protocol: str, sample: int) -> Target | None:
     """Return the address of a broker that told of the quorum: the right to ask is the same, so it logs no refusal."""
-    may = {one.observer for one in rows if isinstance(one, QuorumView) and one.sample == sample}
-    views = [one for one in rows if isinstance(one, BrokerView) and one.sample == sample and one.observer in may]
-    for view in sorted(views, key=lambda one: one.broker_id):
+    may = {view.observer for view in rows if isinstance(view, QuorumView) and view.sample == sample}
+    views = [view for view in rows if isinstance(view, BrokerView) and view.sample == sample and view.observer in may]
+    for view in sorted(views, key=lambda view: view.broker_id):
         host, _, port = view.address.rpartition(":")  # a view came from there, so it can be dialled
         listener, host = view.listener, host.removeprefix("[").removesuffix("]")
         return Target(broker_id=view.broker_id, listener=listener, protocol=protocol, host=host, port=int(port), via=None)
@@ -60,20 +60,22 @@ def _target(rows: Sequence[Row], protocol: str, sample: int) -> Target | None:
 
 def _describe(talk: Conversation, users: Sequence[str]) -> tuple[ScramUser, ...]:
     if talk.version(DescribeUserScramCredentialsRequest) is None:
-        words = "not supported"
-        raise ReadError(words, None, "Kafka 2.7 or later")
+        text = "not supported"
+        raise ReadError(text, None, "Kafka 2.7 or later")
     kind = DescribeUserScramCredentialsRequest.UserName
-    answer = talk.ask(DescribeUserScramCredentialsRequest(version=0, users=[kind(name=one) for one in users]))
+    answer = talk.ask(DescribeUserScramCredentialsRequest(version=0, users=[kind(name=user) for user in users]))
     demand(answer.error_code, answer.error_message, _NEEDS)
     results = answers.each(answer.results, "results")
-    for one in results:
-        if one.error_code != _NOT_FOUND:
-            demand(one.error_code, one.error_message, _NEEDS)
-    talk.add_rows(sum(len(answers.each(one.credential_infos, "credentials")) for one in results if one.error_code != _NOT_FOUND))
+    for item in results:
+        if item.error_code != _NOT_FOUND:
+            demand(item.error_code, item.error_message, _NEEDS)
+    talk.add_rows(
+        sum(len(answers.each(result.credential_infos, "credentials")) for result in results if result.error_code != _NOT_FOUND)
+    )
     return tuple(
-        ScramUser(user=answers.checked_name(one.user, "a user"), mechanism=_MECHANISMS[info.mechanism])
-        for one in results
-        if one.error_code != _NOT_FOUND
-        for info in answers.each(one.credential_infos, "credentials")
+        ScramUser(user=answers.checked_name(result.user, "a user"), mechanism=_MECHANISMS[info.mechanism])
+        for result in results
+        if result.error_code != _NOT_FOUND
+        for info in answers.each(result.credential_infos, "credentials")
         if info.mechanism in _MECHANISMS
     )

@@ -42,17 +42,17 @@ def ask_topic_configs(talk: Conversation, target: Target, topics: Sequence[str])
 
 def _page(talk: Conversation, topics: Sequence[str]) -> Sequence[Any]:
     kind = DescribeConfigsRequest.DescribeConfigsResource
-    resources = [kind(resource_type=_TOPIC_RESOURCE, resource_name=one, configuration_keys=list(KEYS)) for one in topics]
+    resources = [kind(resource_type=_TOPIC_RESOURCE, resource_name=topic, configuration_keys=list(KEYS)) for topic in topics]
     version = talk.version(DescribeConfigsRequest)
     found = answers.each(talk.ask(DescribeConfigsRequest(version=version, resources=resources)).results, "results")
-    answers.once((answers.checked_name(one.resource_name, "a topic") for one in found), "a topic")
-    if missing := len({*topics} - {one.resource_name for one in found}):
+    answers.once((answers.checked_name(entry.resource_name, "a topic") for entry in found), "a topic")
+    if missing := len({*topics} - {entry.resource_name for entry in found}):
         answers.refuse_answer(f"nothing about {missing} of {len(topics)} topics")
     return found
 
 
 def _own(result: Any) -> Iterator[tuple[str, object]]:  # noqa: ANN401 -- kafka-python's messages are untyped
     """Yield keys and values that the topic sets itself."""
-    for one in answers.each(result.configs, f"settings of topic {result.resource_name}"):
-        if one.config_source == _DYNAMIC_TOPIC_CONFIG and one.name in KEYS and one.value is not None:
-            yield one.name, one.value
+    for entry in answers.each(result.configs, f"settings of topic {result.resource_name}"):
+        if entry.config_source == _DYNAMIC_TOPIC_CONFIG and entry.name in KEYS and entry.value is not None:
+            yield entry.name, entry.value

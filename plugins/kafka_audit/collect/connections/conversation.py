@@ -95,10 +95,10 @@ class Conversation:
 
     def __enter__(self) -> Self:
         """Resolve, connect, ask for ApiVersions, log in where `way` says so; raises ReadError."""
-        way = self._options.way
+        security = self._options.way
         try:
             seconds = self._options.budget.demand_time(self._options.read_s)
-            with way.attempt(seconds), _unlogged(), as_read_error(way):
+            with security.attempt(seconds), _unlogged(), as_read_error(security):
                 self._manager.take(self._resolved())
                 self._manager.run(self._connect)
         except BaseException:  # `with` does not call __exit__ for it; raised on

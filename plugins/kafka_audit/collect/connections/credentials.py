@@ -99,14 +99,14 @@ class ClusterLogins:
         self._secrets = secrets
         self._attempts: dict[Security, Attempts] = {}
         self._offered: dict[str, str] = {}
-        named = {f"listeners.{name}": one for name, one in cluster.listeners.items() if one is not None}
+        named = {f"listeners.{name}": security for name, security in cluster.listeners.items() if security is not None}
         for key, one in {"security": cluster.security, **named}.items():
             if one.protocol.endswith("SSL"):
                 demand_files(one.tls, f"clusters.{cluster.name}.{key}")
         if cluster.zookeeper is not None:
             demand_files(cluster.zookeeper.tls, f"clusters.{cluster.name}.zookeeper.tls")
         self._named = _named(cluster)
-        self._trusted = tuple(parse_trusted_hosts(one) for one in cluster.trusted_hosts)
+        self._trusted = tuple(parse_trusted_hosts(host) for host in cluster.trusted_hosts)
 
     def security(self, target: Target) -> Security | None:
         """Return what the cluster file says of a listener, None where it says nothing."""
@@ -142,8 +142,11 @@ class ClusterLogins:
     def passwords(self) -> frozenset[str]:
         """Return every password that the cluster file names, as far as they are there."""
         zookeeper = self._cluster.zookeeper
-        securities = [self._cluster.security, *(one for one in self._cluster.listeners.values() if one is not None)]
-        names = {one.password_env for one in securities} | {zookeeper.password_env if zookeeper else None}
+        securities = [
+            self._cluster.security,
+            *(security for security in self._cluster.listeners.values() if security is not None),
+        ]
+        names = {security.password_env for security in securities} | {zookeeper.password_env if zookeeper else None}
         return frozenset(filter(None, (self._secrets.get(name) for name in names if name)))
 
     def names(self, target: Target) -> bool:
@@ -151,7 +154,7 @@ class ClusterLogins:
         return _compared(*target.dialled) in self._named
 
     def _matches(self, target: Target) -> bool:
-        return any(one.matches(*target.dialled) for one in self._trusted)
+        return any(pattern.matches(*target.dialled) for pattern in self._trusted)
 
     def demand_known(self, target: Target) -> Security:
         """Return how a listener is spoken to; raises NotAsked where the cluster file does not say it or says otherwise."""
@@ -231,7 +234,7 @@ class ClusterLogins:
             return
         message = f"not tried: {mechanism} is not enabled on {_name(target)}, which offers {offered or 'none'}"
         # Nobody is to be talked out of a proof and into handing the password over.
-        instead = [one for one in offered.split(",") if mechanism in IN_CLEAR_TEXT or one not in IN_CLEAR_TEXT]
+        instead = [part for part in offered.split(",") if mechanism in IN_CLEAR_TEXT or part not in IN_CLEAR_TEXT]
         wanted = f"mechanism: {','.join(instead) or '…'} for {_name(target)} in the cluster file"
         enabled = f"{mechanism} in sasl.enabled.mechanisms of listener {_name(target)}"
         raise ReadError(MECHANISM_REFUSED, message, wanted if instead else enabled)

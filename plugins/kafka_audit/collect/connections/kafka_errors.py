@@ -42,57 +42,57 @@ _TICKET_ERRORS = _ticket_errors()
 
 
 @contextmanager
-def as_read_error(way: ListenerSecurity) -> Iterator[None]:
+def as_read_error(security: ListenerSecurity) -> Iterator[None]:
     """Turn whatever kafka-python raises inside into ReadError, without the secrets of the way."""
     started = time.monotonic()
     try:
         yield
     except (KafkaError, *UNDECODABLE, *_TICKET_ERRORS, OSError) as error:
-        found = _read_error(error, time.monotonic() - started, way)
+        found = _read_error(error, time.monotonic() - started, security)
         # Not `from error`: the text of the cause may hold what was hidden in ours.
-        raise ReadError(found.error, way.hide(found.message), found.needs) from None
+        raise ReadError(found.error, security.hide(found.message), found.needs) from None
 
 
-def _read_error(error: Exception, seconds: float, way: ListenerSecurity) -> ReadError:
+def _read_error(error: Exception, seconds: float, security: ListenerSecurity) -> ReadError:
     text = str(error)
     if isinstance(error, KafkaTimeoutError | RequestTimedOutError):
         return ReadError(TIMEOUT, f"no answer for {seconds:.1f} s")
     if isinstance(error, ScramError) and error.error is not None:
         return ReadError(error.error, error.words, error.needs)
     if isinstance(error, (SaslAuthenticationFailedError, *_TICKET_ERRORS)):
-        return ReadError(LOGIN_REFUSED, _PREFIX.sub("", text), way.needs)
+        return ReadError(LOGIN_REFUSED, _PREFIX.sub("", text), security.needs)
     if isinstance(error, KafkaError):
-        return _kafka_error(error, text, way)
+        return _kafka_error(error, text, security)
     if isinstance(error, UNDECODABLE):
         return ReadError(_NOT_KAFKA, f"{type(error).__name__}: {text}")
     return ReadError(os_words(getattr(error, "errno", None), "connection failed"), text)
 
 
-def _kafka_error(error: KafkaError, text: str, way: ListenerSecurity) -> ReadError:
+def _kafka_error(error: KafkaError, text: str, security: ListenerSecurity) -> ReadError:
     if isinstance(error, UnsupportedSaslMechanismError):
         return ReadError(MECHANISM_REFUSED, _PREFIX.sub("", text), "a mechanism that the listener has enabled")
     if isinstance(error, IncompatibleBrokerVersion | KafkaProtocolError):
         return ReadError(UNSUPPORTED if isinstance(error, IncompatibleBrokerVersion) else _NOT_KAFKA, text)
     if "[SSL" in text or "certificate" in text:
-        return _tls_error(text, way)
+        return _tls_error(text, security)
     return ReadError(_words(text, error), text or None)
 
 
-def _tls_error(text: str, way: ListenerSecurity) -> ReadError:
-    words = tls_words(text)
-    if words == CLIENT_WANTED:
-        return ReadError(words, text, "cert_file and key_file for this listener in the cluster file")
-    if words == CLIENT_REFUSED:
-        return ReadError(words, text, "a client certificate that the brokers' trust store accepts")
-    needs = "a ca_file and an advertised name that match the certificate" if words in MISTRUST else way.needs
-    return ReadError(words, text, needs)
+def _tls_error(text: str, security: ListenerSecurity) -> ReadError:
+    clause = tls_words(text)
+    if clause == CLIENT_WANTED:
+        return ReadError(clause, text, "cert_file and key_file for this listener in the cluster file")
+    if clause == CLIENT_REFUSED:
+        return ReadError(clause, text, "a client certificate that the brokers' trust store accepts")
+    needs = "a ca_file and an advertised name that match the certificate" if clause in MISTRUST else security.needs
+    return ReadError(clause, text, needs)
 
 
 def _words(text: str, error: KafkaError) -> str:
     number = _ERRNO.search(text)
     if number:
         return os_words(int(number[1]), "connection failed")
-    for part, words in (("timed out", "timeout"), ("DNS", "name or service not known"), ("disconnected", "connection closed")):
+    for part, clause in (("timed out", "timeout"), ("DNS", "name or service not known"), ("disconnected", "connection closed")):
         if part in text:
-            return words
+            return clause
     return str(getattr(error, "message", None) or type(error).__name__)

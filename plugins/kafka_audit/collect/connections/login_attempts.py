@@ -101,8 +101,8 @@ class Attempts:
         if not named.accepted and len(named.refused) >= self._enough:
             raise _not_again(self._refused[min(named.refused)])
         if place.host is not None and not self._accepted(place) and len(self._matched.refused) >= MATCHED_REFUSALS:
-            words = f"not tried: {len(self._matched.refused)} hosts that the cluster file does not name refused the login"
-            raise ReadError(LOGIN_REFUSED, words, f"a login that {place.address} accepts, or this address in bootstrap")
+            text = f"not tried: {len(self._matched.refused)} hosts that the cluster file does not name refused the login"
+            raise ReadError(LOGIN_REFUSED, text, f"a login that {place.address} accepts, or this address in bootstrap")
 
     def _accepted(self, place: LoginTarget) -> bool:
         named = self._named.get(place.listener, _LoginState()).accepted
@@ -113,13 +113,13 @@ class Attempts:
         if self._accepted(place):
             return True
         fresh = time.monotonic() - PATIENCE_S
-        trying = [one for one, since in self._trying.values() if since > fresh]
-        if any(one.address == place.address for one in trying):
+        trying = [target for target, since in self._trying.values() if since > fresh]
+        if any(target.address == place.address for target in trying):
             return False
-        named = {one.address for one in trying if one.host is None and one.listener == place.listener}
+        named = {target.address for target in trying if target.host is None and target.listener == place.listener}
         if place.host is None:  # never waits for hosts that the cluster file does not name
             return len(named | self._state(place).refused) < self._enough
-        hosts = {one.host for one in trying if one.host is not None}
+        hosts = {target.host for target in trying if target.host is not None}
         return not named and place.host not in hosts and len(hosts | self._matched.refused) < MATCHED_REFUSALS
 
 

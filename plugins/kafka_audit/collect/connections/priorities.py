@@ -37,17 +37,17 @@ def prioritized_targets(
     """
     known = frozenset(named)
 
-    def in_file(one: Target) -> bool:
-        return (normal_host(one.host), one.port) in known or (normal_host(one.dialled[0]), one.dialled[1]) in known
+    def in_file(target: Target) -> bool:
+        return (normal_host(target.host), target.port) in known or (normal_host(target.dialled[0]), target.dialled[1]) in known
 
     order = sorted(by_broker, key=lambda broker: not any(map(in_file, by_broker[broker])))[:most_brokers]
     if sum(len(by_broker[broker]) for broker in order) <= most_targets:
         return {broker: by_broker[broker] for broker in order}
     found: dict[int, list[Target]] = {}
-    for one in _in_turn(sorted(by_broker[broker], key=lambda one: not in_file(one)) for broker in order)[:most_targets]:
-        found.setdefault(one.broker_id, []).append(one)
+    for target in _in_turn(sorted(by_broker[broker], key=lambda target: not in_file(target)) for broker in order)[:most_targets]:
+        found.setdefault(target.broker_id, []).append(target)
     return found
 
 
 def _in_turn(lists: Iterable[list[Target]]) -> list[Target]:
-    return [one for layer in zip_longest(*lists) for one in layer if one is not None]
+    return [target for layer in zip_longest(*lists) for target in layer if target is not None]

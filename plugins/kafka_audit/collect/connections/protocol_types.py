@@ -82,12 +82,12 @@ class Cursor:
 
     def take(self, size: int) -> bytes:
         """Return that many bytes."""
-        found = self.data[self.at : self.at + size]
-        if len(found) != size:
+        data = self.data[self.at : self.at + size]
+        if len(data) != size:
             msg = "the answer ends early"
             raise WireError(msg)
         self.at += size
-        return found
+        return data
 
     def skip(self, size: int) -> None:
         """Pass over that many bytes."""

@@ -43,10 +43,10 @@ class ScramError(SaslAuthenticationFailedError):  # type: ignore[misc] # kafka-p
         needs: what would help.
     """
 
-    def __init__(self, error: str | None, words: str, needs: str | None = None) -> None:
+    def __init__(self, error: str | None, text: str, needs: str | None = None) -> None:
         """Keep the parts of the row to be."""
-        super().__init__(words)
-        self.error, self.words, self.needs = error, words, needs
+        super().__init__(text)
+        self.error, self.words, self.needs = error, text, needs
 
 
 class _HiddenMessage(bytes):
@@ -95,15 +95,15 @@ class BoundedScramClient(ScramClient):  # type: ignore[misc] # see above
         if not nonce.startswith(self.nonce) or nonce == self.nonce:
             raise ScramError(SCRAM_FALSE, "the server's nonce does not extend ours", _MALFORMED_NEEDS)
         if iterations < LEAST_ITERATIONS:
-            words = (
+            text = (
                 f"its SCRAM parameters are too weak: {iterations} of at least {LEAST_ITERATIONS} iterations, so the password "
                 "could be computed from the proof; the auditor sent none"
             )
             needs = f"your broker at that address, and a {self._mechanism} credential of at least {LEAST_ITERATIONS} iterations"
-            raise ScramError(SCRAM_WEAK, words, needs)
+            raise ScramError(SCRAM_WEAK, text, needs)
         if iterations > MOST_ITERATIONS:
-            words = f"it requires {iterations} SCRAM iterations; at most {MOST_ITERATIONS} are allowed"
-            raise ScramError(SCRAM_FALSE, words, f"a {self._mechanism} credential of at most {MOST_ITERATIONS} iterations")
+            text = f"it requires {iterations} SCRAM iterations; at most {MOST_ITERATIONS} are allowed"
+            raise ScramError(SCRAM_FALSE, text, f"a {self._mechanism} credential of at most {MOST_ITERATIONS} iterations")
         if not salt:
             raise ScramError(SCRAM_FALSE, "its SCRAM salt is empty", _MALFORMED_NEEDS)
         super().process_server_first_message(message)
@@ -112,20 +112,20 @@ class BoundedScramClient(ScramClient):  # type: ignore[misc] # see above
         """Demand the signature that only who knows the credential can make; raises ScramError."""
         signature = _decoded(_parts(_FINAL, bytes(server_final_message), "final")[1], "final")
         if not hmac.compare_digest(signature, self.server_signature):
-            words = "the server's signature is wrong: it does not have the user's SCRAM credential"
-            raise ScramError(SCRAM_FALSE, words, _MALFORMED_NEEDS)
+            text = "the server's signature is wrong: it does not have the user's SCRAM credential"
+            raise ScramError(SCRAM_FALSE, text, _MALFORMED_NEEDS)
 
 
 def _parts(pattern: re.Pattern[bytes], message: bytes, which: str) -> re.Match[bytes]:
     if message.startswith(b"e=") and len(message) <= _LONGEST:
         raise ScramError(None, message[2:].decode("utf-8", "replace"))
-    found = pattern.fullmatch(message) if len(message) <= _LONGEST else None
-    if found is None:
+    match = pattern.fullmatch(message) if len(message) <= _LONGEST else None
+    if match is None:
         raise _malformed(which)
-    names = [one[0] for one in found[pattern.groups].split(b",")[1:]]
+    names = [data[0] for data in match[pattern.groups].split(b",")[1:]]
     if len(names) != len(set(names)) or _RESERVED & {*names}:
         raise _malformed(which)
-    return found
+    return match
 
 
 def _decoded(text: bytes, which: str) -> bytes:

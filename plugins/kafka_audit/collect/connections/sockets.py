@@ -103,7 +103,7 @@ class Failure(Exception):  # noqa: N818 -- a layer that does not work is a resul
 def tls_words(text: str) -> str:
     """Return our words for what OpenSSL says of a handshake."""
     said = text.lower()
-    return next((words for part, words in TLS_WORDS if part in said), HANDSHAKE_REFUSED)
+    return next((text for part, text in TLS_WORDS if part in said), HANDSHAKE_REFUSED)
 
 
 def error_text(error: Exception) -> str:
@@ -132,7 +132,7 @@ def resolver(host: str) -> "str | None":
     if any(host.lower().rstrip(".") in line[1:] for line in lines_of(HOSTS)):
         return "by hosts file"
     servers = [line[1] for line in lines_of(RESOLV_CONF) if len(line) > 1 and line[0] == "nameserver"]
-    servers = [one for one in servers if re.match(r"^[0-9a-f.:%]+$", one)]
+    servers = [server for server in servers if re.match(r"^[0-9a-f.:%]+$", server)]
     return "by nameserver " + ",".join(servers[:MOST_SERVERS]) if servers else "by no nameserver"
 
 
@@ -173,7 +173,7 @@ def never_dialled(address: str) -> "str | None":
     if found.version == 6:  # noqa: PLR2004 -- IPv6
         held = [shift for network, shift in HOLDING if found in network and int(found) > 1]
         forms += [ipaddress.ip_address((int(found) >> shift) & 0xFFFFFFFF) for shift in held]
-    return next((kind for one in forms for network, kind in NEVER if one in network), None)
+    return next((kind for form in forms for network, kind in NEVER if form in network), None)
 
 
 def allowed(addresses: "list[tuple[int, tuple[str, int]]]", named: bool) -> "list[tuple[int, tuple[str, int]]]":  # noqa: FBT001 -- goes to vantages
@@ -181,7 +181,7 @@ def allowed(addresses: "list[tuple[int, tuple[str, int]]]", named: bool) -> "lis
 
     Raises Failure where none is left. What is dialled is what was looked at here: nothing is resolved again.
     """
-    kinds = [None if named else never_dialled(one[1][0]) for one in addresses]
+    kinds = [None if named else never_dialled(address[1][0]) for address in addresses]
     left = [one for one, kind in zip(addresses, kinds) if kind is None]  # noqa: B905 -- Python 3.6
     if not left:
         raise Failure(NOT_DIALLED + str(kinds[0] if kinds else "no address"), "unknown", MEANT)

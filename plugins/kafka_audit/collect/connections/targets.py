@@ -71,9 +71,9 @@ def ways(cluster: Cluster) -> dict[tuple[str, int], str]:
     in `reach` would otherwise be dialled itself, where this machine may meet somebody else.
     """
     found = {}
-    for advertised, way in cluster.reach.items():
+    for advertised, route in cluster.reach.items():
         host, port = split_address(advertised, "reach")
-        found[normal_host(host), port] = way
+        found[normal_host(host), port] = route
     return found
 
 
@@ -81,9 +81,9 @@ def named_addresses(cluster: Cluster) -> frozenset[tuple[str, int]]:
     """Return the addresses that the cluster file itself names, by `bootstrap`, `controllers`, `reach` and `zookeeper`."""
     texts = {*cluster.bootstrap, *cluster.controllers, *cluster.reach, *cluster.reach.values()}
     if cluster.zookeeper is not None:
-        servers = (one.strip() for one in cluster.zookeeper.connect.partition("/")[0].split(","))
-        texts |= {one if _ADDRESS.fullmatch(one) else f"{one}:{_ZOOKEEPER_PORT}" for one in servers}
-    found = (_ADDRESS.fullmatch(one) for one in texts)
+        servers = (part.strip() for part in cluster.zookeeper.connect.partition("/")[0].split(","))
+        texts |= {server if _ADDRESS.fullmatch(server) else f"{server}:{_ZOOKEEPER_PORT}" for server in servers}
+    found = (_ADDRESS.fullmatch(text) for text in texts)
     return frozenset((normal_host(match[1] or match[2]), int(match[3])) for match in found if match is not None)
 
 
@@ -106,11 +106,11 @@ def behind_proxies(cluster: Cluster) -> dict[tuple[str, int], tuple[str, int]]:
     A proxy that speaks Kafka puts its own addresses into the answers that pass through it. Where `reach` leads two brokers to one
     address, or to one that is advertised itself, nobody can tell whose it is there.
     """
-    ways = Counter(way.lower() for way in cluster.reach.values())
+    ways = Counter(route.lower() for route in cluster.reach.values())
     return {
-        split_address(way.lower(), "reach"): split_address(advertised, "reach")
-        for advertised, way in cluster.reach.items()
-        if ways[way.lower()] == 1 and way not in cluster.reach
+        split_address(route.lower(), "reach"): split_address(advertised, "reach")
+        for advertised, route in cluster.reach.items()
+        if ways[route.lower()] == 1 and route not in cluster.reach
     }
 
 
@@ -118,17 +118,17 @@ def registered_targets(endpoints: Iterable[RegisteredEndpoint], cluster: Cluster
     """Return the targets of each broker, listeners that the cluster file skips left out."""
     found: defaultdict[int, list[Target]] = defaultdict(list)
     instead = ways(cluster)
-    for one in endpoints:
-        if one.listener in cluster.listeners and cluster.listeners[one.listener] is None:
+    for endpoint in endpoints:
+        if endpoint.listener in cluster.listeners and cluster.listeners[endpoint.listener] is None:
             continue
-        found[one.broker_id].append(
+        found[endpoint.broker_id].append(
             Target(
-                broker_id=one.broker_id,
-                listener=one.listener,
-                protocol=one.protocol,
-                host=one.host,
-                port=one.port,
-                via=instead.get((normal_host(one.host), one.port)),
+                broker_id=endpoint.broker_id,
+                listener=endpoint.listener,
+                protocol=endpoint.protocol,
+                host=endpoint.host,
+                port=endpoint.port,
+                via=instead.get((normal_host(endpoint.host), endpoint.port)),
             )
         )
     return dict(found)
@@ -136,7 +136,7 @@ def registered_targets(endpoints: Iterable[RegisteredEndpoint], cluster: Cluster
 
 def flat(targets: Mapping[int, Iterable[Target]]) -> list[Target]:
     """Return the targets of all brokers."""
-    return [one for some in targets.values() for one in some]
+    return [target for some in targets.values() for target in some]
 
 
 def bootstrap_targets(cluster: Cluster, endpoints: Iterable[RegisteredEndpoint]) -> list[Target]:
@@ -145,17 +145,17 @@ def bootstrap_targets(cluster: Cluster, endpoints: Iterable[RegisteredEndpoint])
     Raises:
         UsageError: an address cannot be read.
     """
-    advertised = {host_and_port(one.host, one.port) for one in endpoints}
+    advertised = {host_and_port(endpoint.host, endpoint.port) for endpoint in endpoints}
     taken = advertised | {cluster.reach[one] for one in advertised if one in cluster.reach}
-    found = []
+    targets = []
     for text in dict.fromkeys(cluster.bootstrap):
         host, port = split_address(text, f"clusters.{cluster.name}.bootstrap")
         address = host_and_port(host, port)
         if address not in taken:
             protocol = cluster.security.protocol
-            way = ways(cluster).get((normal_host(host), port))
-            found.append(Target(broker_id=UNREGISTERED, listener=BOOTSTRAP, protocol=protocol, host=host, port=port, via=way))
-    return found
+            route = ways(cluster).get((normal_host(host), port))
+            targets.append(Target(broker_id=UNREGISTERED, listener=BOOTSTRAP, protocol=protocol, host=host, port=port, via=route))
+    return targets
 
 
 def listed_endpoints(listed: Iterable[tuple[int, str, int]], sample: int, protocol: str) -> tuple[RegisteredEndpoint, ...]:

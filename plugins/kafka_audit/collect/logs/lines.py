@@ -87,25 +87,25 @@ def scan(text: str, broker: int) -> Scan:
         if current is not None and (newest is None or current.ms > newest.ms):
             newest = current
         matches.extend(_matches(lines, number, current, broker))
-        found = _REGISTERED.search(line) if "egistered broker" in line else None
-        if found is not None and current is not None and int(found[1] or found[3]) == broker:
-            registered = (current, int(found[2]) if found[2] else None)
+        match = _REGISTERED.search(line) if "egistered broker" in line else None
+        if match is not None and current is not None and int(match[1] or match[3]) == broker:
+            registered = (current, int(match[2]) if match[2] else None)
     return Scan(matches=tuple(matches), newest=newest, registered=registered)
 
 
 def _matches(lines: Sequence[str], number: int, when: Stamp | None, broker: int) -> Iterator[SignatureMatch]:
     line = lines[number]
     for signature in SIGNATURES:
-        if signature.marker in line and (found := signature.pattern.search(line)):
+        if signature.marker in line and (match := signature.pattern.search(line)):
             below = next(_below(lines, number), None)
-            told = {key: value for key, value in found.groupdict().items() if value is not None}
+            reported = {key: value for key, value in match.groupdict().items() if value is not None}
             yield SignatureMatch(
                 signature=signature,
                 supports=_supports(signature, below, line),
-                part=next((told[key] for key in ("part", "part_f", "part_q") if key in told), None),
-                about=broker if signature.own else _about(told),
-                address=_address(told),
-                detail=told.get("detail", below),
+                part=next((reported[key] for key in ("part", "part_f", "part_q") if key in reported), None),
+                about=broker if signature.own else _about(reported),
+                address=_address(reported),
+                detail=reported.get("detail", below),
                 text=line if below is None else f"{line} / {below}",
                 stamp=when,
             )
@@ -128,16 +128,16 @@ def _supports(signature: Signature, below: str | None, line: str) -> str | None:
     return signature.supports
 
 
-def _about(told: Mapping[str, str]) -> int | None:
-    number = next((told[key] for key in ("about", "about_f", "node") if key in told), None)
+def _about(reported: Mapping[str, str]) -> int | None:
+    number = next((reported[key] for key in ("about", "about_f", "node") if key in reported), None)
     return None if number is None or number.startswith("-") or int(number) > _MOST_ID else int(number)
 
 
-def _address(told: Mapping[str, str]) -> str | None:
+def _address(reported: Mapping[str, str]) -> str | None:
     """Return host:port as it is advertised; `host/10.0.0.1:9092` names both what was given and what that resolved to."""
-    if "port" in told:
-        return f"{told['host']}:{told['port']}"
-    if "address" not in told:
+    if "port" in reported:
+        return f"{reported['host']}:{reported['port']}"
+    if "address" not in reported:
         return None
-    given, _, resolved = told["address"].rpartition("/")
+    given, _, resolved = reported["address"].rpartition("/")
     return f"{given}:{resolved.rpartition(':')[2]}" if given else resolved

@@ -85,21 +85,21 @@ def zone(tails: Sequence[Tail], registration: RegisteredBroker | None, before: S
     return Zone(offset_ms=None, known_by=UNDECIDED)
 
 
-def start_ms(tails: Sequence[Tail], told: Zone) -> int | None:
+def start_ms(tails: Sequence[Tail], zone: Zone) -> int | None:
     """Return when a broker registered last, in its own words; None where its logs do not tell."""
-    starts = [told.epoch_ms(tail.scan.registered[0]) for tail in tails if tail.scan.registered is not None]
-    return max((one for one in starts if one is not None), default=None)
+    starts = [zone.epoch_ms(tail.scan.registered[0]) for tail in tails if tail.scan.registered is not None]
+    return max((start for start in starts if start is not None), default=None)
 
 
-def log_rows(broker: int, tails: Sequence[Tail], told: Zone, starts: Mapping[int, int], sample: int) -> Iterator[LogLine]:
+def log_rows(broker: int, tails: Sequence[Tail], reported: Zone, starts: Mapping[int, int], sample: int) -> Iterator[LogLine]:
     """Yield a row for each kind of line, at most `MOST_ROWS`.
 
     Args:
         broker: whose logs they are.
         tails: of its logs.
-        told: the zone of its host.
+        reported: the zone of its host.
         starts: when each broker registered last, milliseconds since the epoch, as far as that is known.
-        sample: number of the look that the rows belong to.
+        sample: number of the sample that the rows belong to.
     """
     count = 0
     for tail in tails:
@@ -111,17 +111,17 @@ def log_rows(broker: int, tails: Sequence[Tail], told: Zone, starts: Mapping[int
             if count > MOST_ROWS:
                 return
             about = found[-1].about
-            known = [starts[one] for one in (broker, about) if one is not None and one in starts]
+            known = [starts[number] for number in (broker, about) if number is not None and number in starts]
             start = max(known) if broker in starts else None
-            yield replace(_row(tail, told, found, start), broker_id=broker, sample=sample)
+            yield replace(_row(tail, reported, found, start), broker_id=broker, sample=sample)
 
 
-def _row(tail: Tail, told: Zone, found: Sequence[SignatureMatch], start: int | None) -> LogLine:
+def _row(tail: Tail, reported: Zone, found: Sequence[SignatureMatch], start: int | None) -> LogLine:
     newest = found[-1]
-    times = [told.epoch_ms(match.stamp) for match in found]
-    timed = [one for one in times if one is not None]
+    times = [reported.epoch_ms(match.stamp) for match in found]
+    timed = [time for time in times if time is not None]
     decided = start is not None and len(timed) == len(found)
-    since = [one for one in timed if start is not None and one > start] if decided else []
+    since = [number for number in timed if start is not None and number > start] if decided else []
     return LogLine(
         sample=0,
         broker_id=-1,
@@ -139,6 +139,6 @@ def _row(tail: Tail, told: Zone, found: Sequence[SignatureMatch], start: int | N
         last_ms=max(timed, default=None),
         since_start=len(since) if decided else None,
         since_ms=min(since, default=None),
-        zone="line" if newest.stamp is not None and newest.stamp.zoned else told.known_by,
+        zone="line" if newest.stamp is not None and newest.stamp.zoned else reported.known_by,
         read_ms=tail.read_ms,
     )

@@ -52,9 +52,9 @@ def read_logs(  # noqa: PLR0913, PLR0917 -- where, whose, until when, and what t
     places, failed = _places(cluster.logs, sorted(brokers))
     found: list[Row] = [_asking(place, sample).failed(operation(place), error) for place, error in failed]
     answers = reader.read(places)
-    told = {row.broker_id: row for row in registered}
+    reported = {row.broker_id: row for row in registered}
     by_broker = _tails(places, answers)
-    unclear = [one for one, some in by_broker.items() if _unclear(some, told.get(one))]
+    unclear = [number for number, some in by_broker.items() if _unclear(some, reported.get(number))]
     again = [place for place in places if place.broker in unclear]
     later = _tails(again, reader.read(again)) if again and reader.wait(cluster.limits.settle_s) else {}
     for place, answer in zip(places, answers, strict=True):
@@ -62,10 +62,10 @@ def read_logs(  # noqa: PLR0913, PLR0917 -- where, whose, until when, and what t
         failure = answer if isinstance(answer, ReadError) else None
         found.append(asking.answered(operation(place)) if failure is None else asking.failed(operation(place), failure))
     newest = {broker: later.get(broker, first) for broker, first in by_broker.items()}
-    zones = {broker: rows.zone(some, told.get(broker), by_broker[broker]) for broker, some in newest.items()}
+    zones = {broker: rows.zone(some, reported.get(broker), by_broker[broker]) for broker, some in newest.items()}
     own = {broker: rows.start_ms(some, zones[broker]) for broker, some in newest.items()}
     starts = {broker: start for broker, start in own.items() if start is not None}
-    starts |= {broker: row.registered_ms for broker, row in told.items()}
+    starts |= {broker: row.registered_ms for broker, row in reported.items()}
     for broker, some in newest.items():
         reads: list[Row] = []
         asking = Asking(sample=sample, observer=f"logs:{broker}", target=", ".join(clean_line(tail.log) for tail in some))
@@ -147,8 +147,8 @@ def _tails(places: Iterable[LogSource], answers: Iterable[_Answer]) -> Mapping[i
     return found
 
 
-def _unclear(found: Sequence[Tail], registration: RegisteredBroker | None) -> bool:
+def _unclear(tails: Sequence[Tail], registration: RegisteredBroker | None) -> bool:
     """Tell whether lines that say something have times of which only another reading can tell the zone."""
-    of_interest = [match for tail in found for match in tail.scan.matches if match.supports is not None]
+    of_interest = [match for tail in tails for match in tail.scan.matches if match.supports is not None]
     local = [match for match in of_interest if match.stamp is not None and not match.stamp.zoned]
-    return bool(local) and rows.zone(found, registration).offset_ms is None
+    return bool(local) and rows.zone(tails, registration).offset_ms is None

@@ -63,10 +63,10 @@ def _of_command(place: LogSource, seconds: float, environment: Mapping[str, str]
 
 def _of_files(place: LogSource, path: str) -> tuple[Tail, ...]:
     try:
-        found = _newest(path)
-        if not found:
+        paths = _newest(path)
+        if not paths:
             raise ReadError(_NONE, f"{place.target}: there is none", f"a log at {place.target}")
-        return tuple(_of_file(one, place.broker) for one in found)
+        return tuple(_of_file(path, place.broker) for path in paths)
     except may_be_raised() as error:
         raise ReadError(words_of(error), f"{place.target}: {error}", f"a readable log at {place.target}") from error
 
@@ -75,24 +75,24 @@ def _newest(path: str) -> Sequence[UPath]:
     """Return the files of a pattern that were written last, a few of each log, the oldest of them first."""
     folder, _, pattern = path.rpartition("/")
     if "*" not in path and "?" not in path:
-        one = UPath(path).expanduser()
-        one.stat()
-        return (one,)
-    files = (one for one in UPath(folder or ".").expanduser().glob(pattern) if one.is_file() and not one.name.endswith(".gz"))
+        file = UPath(path).expanduser()
+        file.stat()
+        return (file,)
+    files = (file for file in UPath(folder or ".").expanduser().glob(pattern) if file.is_file() and not file.name.endswith(".gz"))
     by_log: defaultdict[str, list[UPath]] = defaultdict(list)
-    for one in sorted(files, key=lambda one: (one.stat().st_mtime, one.name), reverse=True)[:_MOST_FILES]:
-        by_log[one.name.partition(".log")[0]].append(one)
+    for file in sorted(files, key=lambda file: (file.stat().st_mtime, file.name), reverse=True)[:_MOST_FILES]:
+        by_log[file.name.partition(".log")[0]].append(file)
     newest = [some[:_FILES] for some in [*by_log.values()][:_LOGS]]
-    return [one for some in newest for one in reversed(some)]
+    return [file for some in newest for file in reversed(some)]
 
 
 def _of_file(path: UPath, broker: int) -> Tail:
-    told = path.stat()
+    status = path.stat()
     read_ms = now_ms()
     with path.open("rb") as stream:
-        stream.seek(max(0, told.st_size - MOST_BYTES))
+        stream.seek(max(0, status.st_size - MOST_BYTES))
         data: bytes = stream.read(MOST_BYTES)
     # A copy in an object store has the time of the copy.
     local = path.protocol in {"", "file", "local"}
-    written = round(told.st_mtime * 1000) if local and told.st_mtime <= time.time() else None
+    written = round(status.st_mtime * 1000) if local and status.st_mtime <= time.time() else None
     return Tail(log=clean_line(path.name), scan=scan(data.decode(errors="replace"), broker), read_ms=read_ms, written_ms=written)

@@ -25,7 +25,7 @@ _BROKEN = "a name that ends too early"
 def java_name(der: bytes) -> str:
     """Return a distinguished name, given as DER, in Java's words; raises ValueError where it is broken."""
     _, content, _ = _taken(der, 0)
-    return ",".join("+".join(_pair(one) for one in _each(group)) for group in reversed([*_each(content)]))
+    return ",".join("+".join(_pair(data) for data in _each(group)) for group in reversed([*_each(content)]))
 
 
 def _pair(content: bytes) -> str:
@@ -40,8 +40,8 @@ def _pair(content: bytes) -> str:
 
 
 def _escaped(text: str) -> str:
-    shown = ["\\00" if one == "\0" else f"\\{one}" if one in _ESCAPED else one for one in text]
-    blanks = [one in {" ", "\r"} for one in text]
+    shown = ["\\00" if char == "\0" else f"\\{char}" if char in _ESCAPED else char for char in text]
+    blanks = [char in {" ", "\r"} for char in text]
     first = blanks.index(False) if False in blanks else len(blanks)
     last = len(blanks) - blanks[::-1].index(False) if False in blanks else len(blanks)
     return "".join(f"\\{one}" if place < first or place >= last else one for place, one in enumerate(shown))

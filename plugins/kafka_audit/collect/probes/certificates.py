@@ -35,7 +35,7 @@ def decode_certificate(shown: str, host: str) -> dict[str, object] | None:
     return {
         "subject": clean_line(subject),
         "issuer": clean_line(issuer),
-        "sans": tuple(sorted(clean_line(one) for one in (names + addresses)[:_MOST_NAMES])),
+        "sans": tuple(sorted(clean_line(name) for name in (names + addresses)[:_MOST_NAMES])),
         **dates,
         "name_matches": matches(host, names or common, addresses),
     }
@@ -70,7 +70,7 @@ def matches(host: str, names: list[str], addresses: list[str]) -> bool:
     except ValueError:
         wanted = host.rstrip(".").lower()
     _, _, parent = wanted.partition(".")
-    given = {one.rstrip(".").lower() for one in names}
+    given = {name.rstrip(".").lower() for name in names}
     return wanted in given or ("." in parent and f"*.{parent}" in given)
 
 
@@ -87,16 +87,16 @@ def certificate_row(  # noqa: PLR0913 -- one argument a column
     error: str | None,
 ) -> Certificate | None:
     """Return the row of what was shown, None where it is no certificate."""
-    told = decode_certificate(shown, host)
-    if told is None:
+    evidence = decode_certificate(shown, host)
+    if evidence is None:
         return None
     where = {"sample": sample, "vantage": vantage, "broker_id": broker_id, "listener": listener, "host": host, "port": port}
-    return Certificate(**where, **told, trusted=trusted, error=error)  # type: ignore[arg-type] # columns by name, see `decode_certificate`
+    return Certificate(**where, **evidence, trusted=trusted, error=error)  # type: ignore[arg-type] # columns by name, see `decode_certificate`
 
 
-def _names(found: x509.Certificate) -> tuple[list[str], list[str]]:
+def _names(certificate: x509.Certificate) -> tuple[list[str], list[str]]:
     try:
-        sans = found.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+        sans = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     except x509.ExtensionNotFound:
         return [], []
     return sans.get_values_for_type(x509.DNSName), [str(one) for one in sans.get_values_for_type(x509.IPAddress)]

@@ -55,7 +55,9 @@ class Output:
 
     def first_line(self) -> str:
         """Return the first line that is not ours, with the way the command ended."""
-        line = next((one for one in self.text.splitlines() if one.strip() and not one.startswith(probe_script.TAG + "\t")), "")
+        line = next(
+            (line for line in self.text.splitlines() if line.strip() and not line.startswith(probe_script.TAG + "\t")), ""
+        )
         ending = "still running at its deadline" if self.status is None else f"exit status {self.status}"
         return f"{clean_line(line, 160)} ({ending})" if line else ending
 
@@ -93,18 +95,18 @@ def runs(  # noqa: PLR0913, PLR0917 -- what, where, to whom, for how long
         if vantage.command is not None and vantage.role == role
         for broker in (ids if role == "broker" else [None])
     ]
-    found, left = [], cluster.limits.probes
+    vantage_runs, left = [], cluster.limits.probes
     for number, (vantage, origin) in enumerate(origins):
         share = min(len(targets), max(1, left // (len(origins) - number)) if left else 0)
         left -= share
         if share == len(targets):
-            found.append(VantageRun(cluster, vantage, origin, sample, targets, logins, budget))
+            vantage_runs.append(VantageRun(cluster, vantage, origin, sample, targets, logins, budget))
             continue
         # Each run begins where the one before ended, so that every target has about as many probes.
         start = number * share % max(1, len(targets))
         turned = [*targets[start:], *targets[:start]]
-        found.append(VantageRun(cluster, vantage, origin, sample, turned[:share], logins, budget, turned[share:]))
-    return found
+        vantage_runs.append(VantageRun(cluster, vantage, origin, sample, turned[:share], logins, budget, turned[share:]))
+    return vantage_runs
 
 
 class VantageRun:
@@ -167,7 +169,7 @@ class VantageRun:
     def rows(self) -> tuple[Row, ...]:
         """Run the command and return `Probe` rows for every target, and one `SourceRead` row for the run."""
         command, asking, operation = self._command(), self._asking(), f"probe {self._vantage.name}"
-        sent = [one for one in self._targets if endpoint_probes.not_probed(one.host, one.port) is None]
+        sent = [target for target in self._targets if endpoint_probes.not_probed(target.host, target.port) is None]
         rows: list[Row] = []
         for one in self._targets:
             impossible = endpoint_probes.not_probed(one.host, one.port)
@@ -225,13 +227,15 @@ def asked(targets: Sequence[Target], logins: ClusterLogins, named: Named = ()) -
     """Return what a walk from elsewhere is given, as JSON: addresses, names and certificates of `ca_file`."""
     trust: dict[str, str] = {}
     listed = []
-    for one in targets:
-        name, pem, _ = logins.tls(one)
+    for target in targets:
+        name, pem, _ = logins.tls(target)
         key = None
         if pem:  # a vantage's own store of authorities is not ours, so without a ca_file nothing is verified there
             key = trust.setdefault(pem, str(len(trust)))
-        known = (normal_host(one.host), one.port) in named
-        listed.append([one.host, one.port, list(endpoint_probes.layers(one)), name, key, logins.mechanism(one), known])
+        known = (normal_host(target.host), target.port) in named
+        listed.append(
+            [target.host, target.port, list(endpoint_probes.layers(target)), name, key, logins.mechanism(target), known]
+        )
     return {"targets": listed, "trust": {key: pem for pem, key in trust.items()}}
 
 
@@ -239,9 +243,9 @@ def without_python(target: Target, steps: list[ProbeStep]) -> list[ProbeStep]:
     """Return the steps that bash gave with the one that it cannot take, where the way went that far."""
     lacking = next((layer for layer in endpoint_probes.layers(target) if layer in _BASH_LACKS), None)
     before = LAYERS.index(lacking) if lacking else 0
-    if lacking is None or any(one.outcome != "ok" for one in steps if LAYERS.index(one.layer) < before):
+    if lacking is None or any(step.outcome != "ok" for step in steps if LAYERS.index(step.layer) < before):
         return steps
-    return sorted([*steps, ProbeStep(lacking, "unknown", None, None, "python3", 0)], key=lambda one: LAYERS.index(one.layer))
+    return sorted([*steps, ProbeStep(lacking, "unknown", None, None, "python3", 0)], key=lambda step: LAYERS.index(step.layer))
 
 
 def bash_text(targets: Sequence[Target], seconds: float, named: Named = ()) -> str:
@@ -254,12 +258,12 @@ def bash_text(targets: Sequence[Target], seconds: float, named: Named = ()) -> s
         f"IDENTITY_1={_octal(probe_script.identity_request(1))}",
     ]
     calls = []
-    for index, one in enumerate(targets):
-        walked = endpoint_probes.layers(one)
+    for index, target in enumerate(targets):
+        walked = endpoint_probes.layers(target)
         if "tls" in walked:
             walked = ("dns", "tcp")
-        known = " named" if (normal_host(one.host), one.port) in named else ""
-        calls.append(f"  probe {index} {shlex.quote(one.host)} {one.port} {','.join(walked)}{known} &")
+        known = " named" if (normal_host(target.host), target.port) in named else ""
+        calls.append(f"  probe {index} {shlex.quote(target.host)} {target.port} {','.join(walked)}{known} &")
         if (index + 1) % probe_script.SIDE_BY_SIDE == 0:
             calls.append("  wait")
     # In a function and without stdin: a child that read from it would eat the rest of this very script.
@@ -272,12 +276,12 @@ def _octal(request: bytes) -> str:
 
 def without_secrets(environment: Mapping[str, str], cluster: Cluster, passwords: Collection[str] = ()) -> dict[str, str]:
     """Return the environment for a vantage's command: without this cluster's passwords, and what is Airflow's or ours."""
-    securities = [cluster.security, *(one for one in cluster.listeners.values() if one is not None)]
-    names = {one.password_env for one in securities} | {cluster.zookeeper.password_env if cluster.zookeeper else None}
+    securities = [cluster.security, *(security for security in cluster.listeners.values() if security is not None)]
+    names = {security.password_env for security in securities} | {cluster.zookeeper.password_env if cluster.zookeeper else None}
     return {
         name: value
         for name, value in environment.items()
-        if name not in names and not name.startswith(_OUR_OWN) and not any(one in value for one in passwords)
+        if name not in names and not name.startswith(_OUR_OWN) and not any(password in value for password in passwords)
     }
 
 
@@ -356,9 +360,9 @@ def parse_probe_output(text: str, targets: Sequence[Target]) -> dict[int, list[P
             continue
         steps = paths.setdefault(int(index), [])
         known = {*endpoint_probes.layers(targets[int(index)]), CERTIFICATE}
-        if layer in known and outcome in _OUTCOMES and layer not in {one.layer for one in steps}:
+        if layer in known and outcome in _OUTCOMES and layer not in {step.layer for step in steps}:
             steps.append(ProbeStep(layer, outcome, error or None, detail or None, needs or None, int(elapsed)))
-    return {index: sorted(steps, key=_rank) for index, steps in paths.items() if any(one.layer != CERTIFICATE for one in steps)}
+    return {index: sorted(steps, key=_rank) for index, steps in paths.items() if any(step.layer != CERTIFICATE for step in steps)}
 
 
 def _rank(step: ProbeStep) -> int:

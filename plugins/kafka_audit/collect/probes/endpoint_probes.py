@@ -116,13 +116,13 @@ def probe_endpoint(
         opened.append(connection)
 
     named = budget.excepts(host, port)
-    way = probe_script.EndpointProbe(host, port, logins.tls(target), logins.mechanism(target), named, keep)
+    probe = probe_script.EndpointProbe(host, port, logins.tls(target), logins.mechanism(target), named, keep)
     try:
-        way.go(list(wanted), bound)
+        probe.go(list(wanted), bound)
     finally:
         for one in opened:
             budget.closed(one)
-    return [ProbeStep(*step) for step in way.steps]
+    return [ProbeStep(*step) for step in probe.steps]
 
 
 def read_error_of_probe(step: ProbeStep, address: str) -> ReadError:
@@ -148,7 +148,7 @@ def probe_rows(  # noqa: PLR0913 -- two of them only where the worker itself wal
 ) -> tuple[Probe | Certificate, ...]:
     """Return one row per layer, and one for the certificate that was shown; `judges`: it was verified against a `ca_file`."""
     walked = [*steps]
-    shown = (_certificate(sample, origin, target, one, judges=judges) for one in walked if one.layer == CERTIFICATE)
+    shown = (_certificate(sample, origin, target, step, judges=judges) for step in walked if step.layer == CERTIFICATE)
     layer_rows = (
         Probe(
             sample=sample,
@@ -171,7 +171,7 @@ def probe_rows(  # noqa: PLR0913 -- two of them only where the worker itself wal
         for step in walked
         if step.layer != CERTIFICATE
     )
-    return (*layer_rows, *(one for one in shown if one is not None))
+    return (*layer_rows, *(certificate for certificate in shown if certificate is not None))
 
 
 def _certificate(sample: int, origin: Origin, target: Target, step: ProbeStep, *, judges: bool) -> Certificate | None:

@@ -219,7 +219,7 @@ class EndpointProbe:
 
     def _dns(self) -> str:
         self._addresses = resolve(self._host, self._port, self._seconds)
-        found, who = ",".join(sorted({one[1][0] for one in self._addresses})), resolver(self._host)
+        found, who = ",".join(sorted({address[1][0] for address in self._addresses})), resolver(self._host)
         return found + " " + who if who else found
 
     def _tcp(self) -> None:
@@ -258,7 +258,7 @@ def since(started: float) -> int:
 
 def probe_line(index: int, step: "tuple[object, ...]") -> str:
     """Return one layer as a line of tab-separated fields; None is empty."""
-    fields = ["" if one is None else re.sub(r"\s", " ", str(one)) for one in step]
+    fields = ["" if value is None else re.sub(r"\s", " ", str(value)) for value in step]
     return "\t".join([TAG, str(index)] + fields)  # noqa: RUF005 -- Python 3.6
 
 
@@ -282,11 +282,11 @@ def probe_all(given: "dict[str, Any]", seconds: float, out: "IO[str]", most_seco
                 if not waiting or left() == 0:
                     return
                 index, (host, port, layers, name, trust, mechanism, named) = waiting.pop(0)
-            way = EndpointProbe(host, port, (name, None if trust is None else given["trust"][trust], None), mechanism, named)
-            way.go(layers, seconds if until is None else min(seconds, left() or 0.001))
+            probe = EndpointProbe(host, port, (name, None if trust is None else given["trust"][trust], None), mechanism, named)
+            probe.go(layers, seconds if until is None else min(seconds, left() or 0.001))
             with lock:
                 if left() != 0:
-                    out.write("".join(probe_line(index, step) + "\n" for step in way.steps))
+                    out.write("".join(probe_line(index, step) + "\n" for step in probe.steps))
                     out.flush()
 
     threads = [threading.Thread(target=work, daemon=True) for _ in range(min(SIDE_BY_SIDE, count))]

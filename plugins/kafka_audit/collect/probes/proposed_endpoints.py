@@ -39,17 +39,23 @@ def probe_proposed_endpoints(
         return ()
     logins, budget = ClusterLogins(cluster, secrets), Budget(cluster)
     seconds = cluster.limits.read_s
-    runs = [one for one in command_vantages.runs(cluster, 0, targets, sorted(brokers), logins, budget) if one.vantage in names]
-    jobs: list[_Job] = [(partial(_from_here, one, seconds, logins, budget), partial(_unanswered, one)) for one in targets]
-    jobs += [(one.rows, one.unanswered) for one in runs]
+    runs = [
+        vantage_run
+        for vantage_run in command_vantages.runs(cluster, 0, targets, sorted(brokers), logins, budget)
+        if vantage_run.vantage in names
+    ]
+    jobs: list[_Job] = [
+        (partial(_from_here, target, seconds, logins, budget), partial(_unanswered, target)) for target in targets
+    ]
+    jobs += [(vantage_run.rows, vantage_run.unanswered) for vantage_run in runs]
     try:
         answers = side_by_side([ask for ask, _ in jobs], _LANES, budget.deadline)
     finally:
         budget.close()
-    found: list[Row] = []
+    rows: list[Row] = []
     for answer, (_, without) in zip(answers, jobs, strict=True):
-        found += without(answer or out_of_time()) if answer is None or isinstance(answer, ReadError) else answer
-    return tuple(row for row in found if isinstance(row, Probe))
+        rows += without(answer or out_of_time()) if answer is None or isinstance(answer, ReadError) else answer
+    return tuple(row for row in rows if isinstance(row, Probe))
 
 
 def _from_here(target: Target, seconds: float, logins: ClusterLogins, budget: Budget) -> tuple[Row, ...]:

@@ -29,11 +29,11 @@ def broker_id_of_file(found: Mapping[str, Property], source: str) -> int:
     named = [found[key] for key in IDS if key in found and found[key].value.strip() not in {"", "-1"}]
     if not named:
         raise ReadError(_NO_ID, _without_id(found, source), f"broker.id or node.id in {source}")
-    for one in named:
-        if not _ID.fullmatch(one.value.strip()) or int(one.value) > _MOST_ID:
-            needs = f"a number for {one.key} in {source}, line {one.line}"
-            raise ReadError(_NO_ID, f"{source}, line {one.line}: {one.key} is not a number that Kafka accepts", needs)
-    ids = {int(one.value) for one in named}
+    for setting in named:
+        if not _ID.fullmatch(setting.value.strip()) or int(setting.value) > _MOST_ID:
+            needs = f"a number for {setting.key} in {source}, line {setting.line}"
+            raise ReadError(_NO_ID, f"{source}, line {setting.line}: {setting.key} is not a number that Kafka accepts", needs)
+    ids = {int(setting.value) for setting in named}
     if len(ids) > 1:
         first, second = named
         where = f"{source}: line {first.line} has {first.key}={first.value}, line {second.line} {second.key}={second.value}"
@@ -54,11 +54,11 @@ def _without_id(found: Mapping[str, Property], source: str) -> str:
 
 def setting_rows(found: Mapping[str, Property], source: str, broker: int) -> Iterator[BrokerProperty]:
     """Yield a row for each key."""
-    for one in found.values():
-        secret = is_secret(one.key, one.value)
-        value = None if secret else without_surrogates(one.value)
+    for setting in found.values():
+        secret = is_secret(setting.key, setting.value)
+        value = None if secret else without_surrogates(setting.value)
         yield BrokerProperty(
-            source=source, broker_id=broker, key=without_surrogates(one.key), value=value, secret=secret, line=one.line
+            source=source, broker_id=broker, key=without_surrogates(setting.key), value=value, secret=secret, line=setting.line
         )
 
 
@@ -73,16 +73,16 @@ def login_rows(
         broker: its id.
         key: of the HMAC that passwords become; made for one snapshot.
     """
-    for one in found.values():
-        match = _LISTENER.fullmatch(one.key)
-        if match is None and one.key != _JAAS:
+    for setting in found.values():
+        match = _LISTENER.fullmatch(setting.key)
+        if match is None and setting.key != _JAAS:
             continue
         # Brokers pass over the key without listener and mechanism; it stands under no listener's name.
         listener = match[1].upper() if match else ""
         try:
-            module = _module(one, source, resolved=_PROVIDERS not in found)
+            module = _module(setting, source, resolved=_PROVIDERS not in found)
         except ReadError as error:
-            yield one.key, error
+            yield setting.key, error
             continue
         for login in module.logins():
             yield PropertyLogin(
@@ -96,13 +96,13 @@ def login_rows(
             )
 
 
-def _module(one: Property, source: str, *, resolved: bool) -> Module:
-    where = f"{clean_line(one.key)} in {source}, line {one.line}"
-    if not resolved and "${" in one.value:
+def _module(setting: Property, source: str, *, resolved: bool) -> Module:
+    where = f"{clean_line(setting.key)} in {source}, line {setting.line}"
+    if not resolved and "${" in setting.value:
         message = f"{where}: a configuration provider supplies part of it"
         raise ReadError(_ELSEWHERE, message, f"the text itself instead of ${{…}} for {where}")
     try:
-        return jaas.parse_jaas(one.value)
+        return jaas.parse_jaas(setting.value)
     except JaasError as error:
         raise ReadError(_JAAS_ERROR, str(error), f"a JAAS configuration that Kafka accepts for {where}") from error
 

@@ -86,7 +86,7 @@ def read_properties_files(
     found: list[Row] = [_unfilled(path, sample) for path in paths if PLACEHOLDER in path and not known]
     turns = 1 + len(files) // _LANES
     until = min(deadline, time.monotonic() + read_s * turns)
-    contents = side_by_side([partial(_content, one) for one in files], _LANES, until)
+    contents = side_by_side([partial(_content, file) for file in files], _LANES, until)
     by_broker: defaultdict[int, list[tuple[_File, _Content]]] = defaultdict(list)
     for file, content in zip(files, contents, strict=True):
         if isinstance(content, _Content):
@@ -162,10 +162,10 @@ def _bytes(file: _File) -> bytes:
     except FileRefusedError as error:
         raise _refused(file, str(error)) from error
     except may_be_raised() as error:
-        words = words_of(error)
+        text = words_of(error)
         login = _login(file.path)
         said = str(error).replace(login, "") if login else str(error)
-        raise ReadError(words, f"{file.source}: {said}", f"a readable file at {file.source}") from error
+        raise ReadError(text, f"{file.source}: {said}", f"a readable file at {file.source}") from error
     if len(data) > MOST_BYTES:
         raise _refused(file, "larger")
     return data
@@ -185,7 +185,7 @@ def may_be_raised() -> tuple[type[Exception], ...]:
 
 def words_of(error: Exception) -> str:
     """Return in short what a file system raised."""
-    return next((words for kind, words in _WORDS if isinstance(error, kind)), type(error).__name__)
+    return next((text for kind, text in _WORDS if isinstance(error, kind)), type(error).__name__)
 
 
 def _told(held: tuple[_File, _Content], sample: int, key: bytes) -> list[Row]:
@@ -195,13 +195,13 @@ def _told(held: tuple[_File, _Content], sample: int, key: bytes) -> list[Row]:
     return [
         asking.answered(OPERATION),
         *rows.setting_rows(content.properties, file.source, content.broker_id),
-        *(one if isinstance(one, Row) else asking.failed(f"{OPERATION} {one[0]}", one[1]) for one in logins),
+        *(login if isinstance(login, Row) else asking.failed(f"{OPERATION} {login[0]}", login[1]) for login in logins),
     ]
 
 
 def _ambiguous(held: Sequence[tuple[_File, _Content]], sample: int) -> list[Row]:
     """Return the one row of a broker for which several files speak: which of them it runs with, nobody can tell."""
     (file, content), *_ = held
-    names = " and ".join(sorted(one.source for one, _ in held))
+    names = " and ".join(sorted(file.source for file, _ in held))
     error = ReadError("two files", f"{names} both name broker {content.broker_id}", f"one file for broker {content.broker_id}")
     return [file.asking(sample, content.broker_id).failed(OPERATION, error)]

@@ -27,5 +27,5 @@ def digest(entries: Collection[AclEntry]) -> str:
 
 def acl_rows(named: str, entries: Iterable[AclEntry]) -> Iterator[Acl]:
     """Yield the rows of a set whose digest is `named`."""
-    for one in sorted(entries):
-        yield Acl(acls_digest=named, **one._asdict())
+    for acl in sorted(entries):
+        yield Acl(acls_digest=named, **acl._asdict())

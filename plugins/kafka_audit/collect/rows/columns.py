@@ -29,7 +29,7 @@ def table(kind: type[Row], /, **values: object) -> pa.Table:
     Raises:
         ValueError: a column holds what its type cannot (pyarrow's own errors are ValueErrors), or has another length.
     """
-    return pa.table([_array(values[one.name], _TYPES[one.sql_type]) for one in columns(kind)], names=[*_names(kind)])
+    return pa.table([_array(values[column.name], _TYPES[column.sql_type]) for column in columns(kind)], names=[*_names(kind)])
 
 
 def empty(kind: type[Row]) -> pa.Table:
@@ -38,7 +38,7 @@ def empty(kind: type[Row]) -> pa.Table:
 
 
 def _names(kind: type[Row]) -> list[str]:
-    return [one.name for one in columns(kind)]
+    return [column.name for column in columns(kind)]
 
 
 def _array(values: object, type_: pa.DataType) -> pa.Array | pa.ChunkedArray:
@@ -62,8 +62,8 @@ def int_column(data: pa.Table, name: str) -> Ints:
 
 def flags(data: pa.Table, name: str) -> Flags:
     """Return a column of booleans, none of which is null."""
-    found: Flags = data.column(name).to_numpy()
-    return found
+    modules: Flags = data.column(name).to_numpy()
+    return modules
 
 
 def texts(data: pa.Table, name: str) -> pa.StringArray:
@@ -101,10 +101,12 @@ class Lists:
     @classmethod
     def joined(cls, parts: Sequence["Lists"]) -> "Lists":
         """Return the lists of all parts, one after the other."""
-        lengths = np.concatenate([one.lengths for one in parts])
-        with_null = any(one.null is not None for one in parts)
-        null = [np.zeros(len(one), np.bool_) if one.null is None else one.null for one in parts]
-        return cls.of_lengths(lengths, np.concatenate([one.flat() for one in parts]), np.concatenate(null) if with_null else None)
+        lengths = np.concatenate([column.lengths for column in parts])
+        with_null = any(column.null is not None for column in parts)
+        null = [np.zeros(len(column), np.bool_) if column.null is None else column.null for column in parts]
+        return cls.of_lengths(
+            lengths, np.concatenate([column.flat() for column in parts]), np.concatenate(null) if with_null else None
+        )
 
     def __len__(self) -> int:
         """How many lists there are."""
@@ -126,9 +128,9 @@ class Lists:
     def take(self, places: Ints) -> "Lists":
         """Return some of the lists, in this order."""
         lengths = self.lengths[places]
-        found = Lists.of_lengths(lengths, np.empty(0, np.int64), None if self.null is None else self.null[places])
-        within = np.arange(found.offsets[-1]) - np.repeat(found.offsets[:-1], lengths)
-        return Lists(found.offsets, self.values[np.repeat(self.offsets[:-1][places], lengths) + within], found.null)
+        column = Lists.of_lengths(lengths, np.empty(0, np.int64), None if self.null is None else self.null[places])
+        within = np.arange(column.offsets[-1]) - np.repeat(column.offsets[:-1], lengths)
+        return Lists(column.offsets, self.values[np.repeat(self.offsets[:-1][places], lengths) + within], column.null)
 
     def sorted(self) -> "Lists":
         """Return the lists with the values of each in order."""
@@ -141,12 +143,12 @@ class Lists:
     def equal(self, other: "Lists") -> Flags:
         """Return which lists are equal to those of as many others, place by place; null is equal to nothing but null."""
         same: Flags = self.lengths == other.lengths
-        for one, two in ((self, other), (other, self)):
-            if one.null is not None:
-                same &= ~one.null if two.null is None else one.null == two.null
+        for column, two in ((self, other), (other, self)):
+            if column.null is not None:
+                same &= ~column.null if two.null is None else column.null == two.null
         places = np.flatnonzero(same)
-        one, two = self.take(places), other.take(places)
-        same[places[np.unique(one.owners()[one.values != two.values])]] = False
+        column, two = self.take(places), other.take(places)
+        same[places[np.unique(column.owners()[column.values != two.values])]] = False
         return same
 
     def arrow(self) -> pa.ListArray:

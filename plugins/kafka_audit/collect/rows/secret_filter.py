@@ -39,9 +39,9 @@ _DIGEST = "_digest"
 _TEXTS: Mapping[type[Row], tuple[str, ...]] = MappingProxyType(
     {
         table: tuple(
-            one.name
-            for one in columns(table)
-            if one.sql_type in {"string", "array<string>"} and one.name not in _OURS and not one.name.endswith(_DIGEST)
+            column.name
+            for column in columns(table)
+            if column.sql_type in {"string", "array<string>"} and column.name not in _OURS and not column.name.endswith(_DIGEST)
         )
         for table in TABLES
     }
@@ -77,7 +77,7 @@ def filtered(found: Collected, passwords: Collection[str], until: float = float(
 
 def _hidden(passwords: Collection[str], shortest: int) -> tuple[str, ...]:
     """Return what passwords may look like, the longest first: one may hold another."""
-    long = [one for one in passwords if len(one) >= shortest]
+    long = [password for password in passwords if len(password) >= shortest]
     return tuple(sorted({*long, *(quote(one, safe="") for one in long)}, key=lambda one: (-len(one), one)))
 
 
@@ -94,7 +94,7 @@ def _without_setting(row: Row, judged: Callable[[str, str], bool]) -> Row:
 def _without_settings(settings: pa.Table, judged: Callable[[str, str], bool]) -> pa.Table:
     """Return what topics set for themselves, secrets masked; of equal ones, which most are, one is judged."""
     named = pc.binary_join_element_wise(settings.column("key"), settings.column("value"), "=")
-    distinct = [one.partition("=") for one in pc.unique(named).to_pylist()]  # no key holds the sign
+    distinct = [entry.partition("=") for entry in pc.unique(named).to_pylist()]  # no key holds the sign
     secret = [f"{key}={value}" for key, _, value in distinct if judged(key, value)]
     if not secret:
         return settings

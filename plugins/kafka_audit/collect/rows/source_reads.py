@@ -97,16 +97,16 @@ def any_answer(*known: type[Exception]) -> Iterator[None]:
         raise unexpected_failure(error) from None
 
 
-def fitting_rows(found: _T) -> _T:
+def fitting_rows(t: _T) -> _T:
     """Return what a read gave; raises ReadError where it is rows of which one fits no table: a part of an answer is no answer."""
-    fault = next(filter(None, map(misfit, found)), None) if _are_rows(found) else None
+    fault = next(filter(None, map(misfit, t)), None) if _are_rows(t) else None
     if fault is not None:
         raise ReadError(UNREADABLE, fault, "an answer as Kafka gives it")
-    return found
+    return t
 
 
-def _are_rows(found: object) -> TypeGuard[tuple[Row, ...]]:
-    return isinstance(found, tuple) and all(isinstance(one, Row) for one in found)
+def _are_rows(value: object) -> TypeGuard[tuple[Row, ...]]:
+    return isinstance(value, tuple) and all(isinstance(one, Row) for one in value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,7 +163,7 @@ class Asking:
 def clean_line(text: str, limit: int = _MESSAGE_LENGTH) -> str:
     """Return one line without control and formatting characters: the text may come from anybody."""
     text = text[: limit * 4]
-    visible = text if text.isprintable() else "".join(" " if unicodedata.category(one)[0] in "CZ" else one for one in text)
+    visible = text if text.isprintable() else "".join(" " if unicodedata.category(char)[0] in "CZ" else char for char in text)
     line = re.sub(r" +", " ", visible).strip()
     return line if len(line) <= limit else line[: limit - 1] + "…"
 

@@ -13,11 +13,11 @@ def find_ensemble_differences(
     members: Iterable[ZookeeperMember], nodes: Iterable[ZookeeperNode], reasons: list[str]
 ) -> set[tuple[Hashable, ...]]:
     """Return the servers that do not serve and the znodes with heaps of notices, and add a reason in words."""
-    away = [one for one in members if one.state in _STATES]
+    away = [member for member in members if member.state in _STATES]
     if away:
-        names = ", ".join(clean_line(one.member, 60) for one in away[:3])
+        names = ", ".join(clean_line(member.member, 60) for member in away[:3])
         more = f" and {len(away) - 3} more" if len(away) > 3 else ""  # noqa: PLR2004 -- the same three
         reasons.append(f"ZooKeeper at {names}{more} does not serve")
-    heaps = {one.path: one.children for one in nodes if one.children >= NOTICES.get(one.path, one.children + 1)}
+    heaps = {znode.path: znode.children for znode in nodes if znode.children >= NOTICES.get(znode.path, znode.children + 1)}
     reasons.extend(f"{children} notifications wait in {path}" for path, children in heaps.items())
-    return {("ZooKeeper's server", one.member, one.state) for one in away} | {("notices", path) for path in heaps}
+    return {("ZooKeeper's server", member.member, member.state) for member in away} | {("notices", path) for path in heaps}

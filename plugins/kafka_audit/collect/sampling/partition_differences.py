@@ -105,7 +105,7 @@ def _differing(partitions: pa.Table, listed: pa.Table, held: pa.Table, digests: 
         members = np.flatnonzero(there & np.isin(content, short))
         members = members[np.argsort(content[members], kind="stable")]
         bounds = np.searchsorted(content[members], [short, short + 1])
-        shown_by = {int(one): wanted[members[low:high]] for one, low, high in zip(short, *bounds, strict=True)}
+        shown_by = {int(entry): wanted[members[low:high]] for entry, low, high in zip(short, *bounds, strict=True)}
     for one, known in shown_by.items():
         missing = np.setdiff1d(registered[first[name[one]] : first[name[one] + 1]], known)
         more_content.append(np.full(len(missing), one))
@@ -117,11 +117,11 @@ def _differing(partitions: pa.Table, listed: pa.Table, held: pa.Table, digests: 
     return np.concatenate([content[differ], *more_content]), pa.concat_arrays([own, others])
 
 
-def _equal(held: pa.Table, one: Ints, partitions: pa.Table, two: Ints) -> Flags:
+def _equal(held: pa.Table, ints: Ints, partitions: pa.Table, two: Ints) -> Flags:
     """Return which partitions of views say the same as those of ZooKeeper; a view of an old version knows no epochs."""
-    epoch = int_column(held, "leader_epoch")[one]
-    same: Flags = int_column(held, "leader")[one] == int_column(partitions, "leader")[two]
+    epoch = int_column(held, "leader_epoch")[ints]
+    same: Flags = int_column(held, "leader")[ints] == int_column(partitions, "leader")[two]
     same &= (epoch == NONE) | (epoch == int_column(partitions, "leader_epoch")[two])
     for name in ("replicas", "isr"):
-        same &= Lists.column(held, name).take(one).equal(Lists.column(partitions, name).take(two))
+        same &= Lists.column(held, name).take(ints).equal(Lists.column(partitions, name).take(two))
     return same

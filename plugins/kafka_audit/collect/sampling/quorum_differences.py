@@ -24,23 +24,23 @@ def find_quorum_differences(tables: RowsByTable, reasons: list[str]) -> set[tupl
     """Return what a quorum at rest does not show: no leader or several, late replicas, fenced brokers, silent controllers."""
     views = tuple(tables.of(QuorumView))
     found: set[tuple[Hashable, ...]] = set()
-    leaders = {one.leader_id for one in views}
+    leaders = {view.leader_id for view in views}
     if views and (len(leaders) > 1 or min(leaders) < 0):
-        found |= {("quorum leader", one.observer, one.leader_id) for one in views}
+        found |= {("quorum leader", view.observer, view.leader_id) for view in views}
         reasons.append("the metadata quorum has no leader, or observers report several")
     replicas: defaultdict[str, list[QuorumReplica]] = defaultdict(list)
     for row in tables.of(QuorumReplica):
         replicas[row.observer].append(row)
-    behind = {one for rows in replicas.values() for one in late(rows)}
+    behind = {number for rows in replicas.values() for number in late(rows)}
     if behind:
-        found |= {("quorum replica", one) for one in behind}
-        reasons.append(f"{listing((f'node {one}' for one in sorted(behind)), 3)} lag behind the metadata log")
-    fenced = {one.fenced_id for one in tables.of(FencedBroker)}
+        found |= {("quorum replica", number) for number in behind}
+        reasons.append(f"{listing((f'node {number}' for number in sorted(behind)), 3)} lag behind the metadata log")
+    fenced = {broker.fenced_id for broker in tables.of(FencedBroker)}
     if fenced:
-        found |= {("fenced", one) for one in fenced}
+        found |= {("fenced", number) for number in fenced}
         reasons.append(f"{brokers(fenced, 3)} fenced by the controllers")
-    for one in tables.of(ControllerProbe):
-        if one.outcome == "failed":
-            found.add(("controller", one.address, one.layer))
-            reasons.append(f"{one.layer} to the controller at {clean_line(one.address, 80)} failed ({one.error})")
+    for probe in tables.of(ControllerProbe):
+        if probe.outcome == "failed":
+            found.add(("controller", probe.address, probe.layer))
+            reasons.append(f"{probe.layer} to the controller at {clean_line(probe.address, 80)} failed ({probe.error})")
     return found

@@ -23,10 +23,10 @@ def gaps(registered: pa.Table, listed: pa.Table, reasons: list[str]) -> Partitio
     leaderless = np.flatnonzero(int_column(rows, "leader") == _NO_LEADER)
     in_sync = pc.binary_join(isr.take(short).arrow().cast(pa.list_(pa.string())), ",")
     names = []
-    for at, more, words in ((leaderless, (), "has no leader"), (short, (in_sync,), "has replicas out of the ISR")):
-        found = PartitionSet(partition_names(topics.take(pa.array(at)), partitions[at], *more))
-        if len(found):
-            what = words if len(found) == 1 else words.replace("has", "have", 1)
-            reasons.append(f"{counted(len(found), 'partition')} {what}")
-        names.append(found.names)
+    for at, more, text in ((leaderless, (), "has no leader"), (short, (in_sync,), "has replicas out of the ISR")):
+        gap = PartitionSet(partition_names(topics.take(pa.array(at)), partitions[at], *more))
+        if len(gap):
+            what = text if len(gap) == 1 else text.replace("has", "have", 1)
+            reasons.append(f"{counted(len(gap), 'partition')} {what}")
+        names.append(gap.names)
     return PartitionSet(pa.concat_arrays(names))

@@ -55,12 +55,12 @@ def why_once_more(before: Collected, now: Collected, expect_brokers: int | None 
         expect_brokers: how many the cluster file says there are.
     """
     old, new = SampleTables(before), SampleTables(now)
-    found = sample_differences.find_sample_differences(new, expect_brokers)
-    reason = _told(found)
+    differences = sample_differences.find_sample_differences(new, expect_brokers)
+    reason = _told(differences)
     if reason is None:
         return None
-    return _moved(old, new, found) or (
-        reason if found.has_more_than(sample_differences.find_sample_differences(old, expect_brokers)) else None
+    return _moved(old, new, differences) or (
+        reason if differences.has_more_than(sample_differences.find_sample_differences(old, expect_brokers)) else None
     )
 
 
@@ -72,24 +72,26 @@ def session_wait(sample: Collected) -> float:
     its session ends.
     """
     tables = SampleTables(sample)
-    with_zookeeper = any(one.observer == ZOOKEEPER for one in tables.of(SourceRead)) or tables.registry() is not None
+    with_zookeeper = any(read.observer == ZOOKEEPER for read in tables.of(SourceRead)) or tables.registry() is not None
     registered = {one.broker_id for one in (tables.of(RegisteredBroker) if with_zookeeper else tables.of(Probe))}
     key, default_s = (_SESSION_KEY, SESSION_S) if with_zookeeper else (_LEASE_KEY, LEASE_S)
-    tried = [one for one in tables.of(Probe) if one.vantage == WORKER and one.layer == "tcp"]
-    refusing = {one.broker_id for one in tried if one.error == "connection refused"}
-    contradicts = any(one.error == CONTRADICTS_ZOOKEEPER for one in tables.of(SourceRead))
+    tried = [probe for probe in tables.of(Probe) if probe.vantage == WORKER and probe.layer == "tcp"]
+    refusing = {probe.broker_id for probe in tried if probe.error == "connection refused"}
+    contradicts = any(read.error == CONTRADICTS_ZOOKEEPER for read in tables.of(SourceRead))
     if not registered & refusing and not contradicts:
         return 0.0
-    values = [one.value for one in tables.of(BrokerConfig) if one.key == key and one.value and one.value.isdecimal()]
-    told = [int(one) for one in values if len(one) <= _DIGITS]
-    return min(max(told) / 1000 if told else default_s, MOST_SESSION_S) + TICK_S
+    values = [
+        config.value for config in tables.of(BrokerConfig) if config.key == key and config.value and config.value.isdecimal()
+    ]
+    reported = [int(one) for one in values if len(one) <= _DIGITS]
+    return min(max(reported) / 1000 if reported else default_s, MOST_SESSION_S) + TICK_S
 
 
-def _told(found: SampleDifferences) -> str | None:
-    if not found.reasons:
+def _told(differences: SampleDifferences) -> str | None:
+    if not differences.reasons:
         return None
-    more = len(found.reasons) - _REASONS
-    return "; ".join(found.reasons[:_REASONS]) + (f"; and {more} more" if more > 0 else "")
+    more = len(differences.reasons) - _REASONS
+    return "; ".join(differences.reasons[:_REASONS]) + (f"; and {more} more" if more > 0 else "")
 
 
 def _moved(old: SampleTables, new: SampleTables, found: SampleDifferences) -> str | None:
@@ -103,7 +105,10 @@ def _moved(old: SampleTables, new: SampleTables, found: SampleDifferences) -> st
         return "the controller changed since the previous sample"
     topics = pa.array([key[1] for key in found.all() if key[0] == "topic"], pa.string())
     answers = [(str(key[1]), int(str(key[2]))) for key in found.all() if key[0] == "partition"]
-    names, numbers_of = pa.array([name for name, _ in answers], pa.string()), np.array([one for _, one in answers], np.int64)
+    names, numbers_of = (
+        pa.array([name for name, _ in answers], pa.string()),
+        np.array([number for _, number in answers], np.int64),
+    )
     of_views = [partitions.names for view, partitions in found.partitions.items() if view is not None]
     partitions = pa.concat_arrays([partition_names(names, numbers_of), *of_views])
     if not len(topics) and not len(partitions):
@@ -114,8 +119,8 @@ def _moved(old: SampleTables, new: SampleTables, found: SampleDifferences) -> st
     at = np.flatnonzero(rests.to_numpy(zero_copy_only=False))
     known = positions(here.take(pa.array(at)), there)
     at, known = at[known >= 0], known[known >= 0]
-    for one in at[int_column(earlier, "state_mzxid")[known] != int_column(later, "state_mzxid")[at]][:1]:
-        topic, partition = texts(later, "topic")[one].as_py(), int_column(later, "partition")[one]
+    for entry in at[int_column(earlier, "state_mzxid")[known] != int_column(later, "state_mzxid")[at]][:1]:
+        topic, partition = texts(later, "topic")[entry].as_py(), int_column(later, "partition")[entry]
         return f"the state of {clean_line(topic, 60)}-{partition} changed since the previous sample"
     return None
 

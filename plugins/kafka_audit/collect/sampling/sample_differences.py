@@ -100,7 +100,7 @@ class SampleDifferences:
         return (
             not self.others <= earlier.others
             or any(not keys <= earlier.of_views.get(view, frozenset()) for view, keys in self.of_views.items())
-            or any(found.has_more_than(earlier.partitions.get(view)) for view, found in self.partitions.items())
+            or any(partitions.has_more_than(earlier.partitions.get(view)) for view, partitions in self.partitions.items())
         )
 
 
@@ -112,7 +112,9 @@ def find_sample_differences(tables: SampleTables, expect_brokers: int | None = N
     reasons: list[str] = []
     registry = tables.registry()
     if registry is not None:
-        if registry.controller_id is None and not any(one.kraft_controller_id is not None for one in tables.of(Migration)):
+        if registry.controller_id is None and not any(
+            migration.kraft_controller_id is not None for migration in tables.of(Migration)
+        ):
             others.add(("no controller",))
             reasons.append("ZooKeeper has no /controller")
         of_views, partitions = _against_zookeeper(tables, registry, reasons)
@@ -132,7 +134,7 @@ def _ensemble(tables: SampleTables, reasons: list[str]) -> set[Key]:
 
 
 def _names(observers: Iterable[str]) -> str:
-    found = [clean_line(one.replace("broker:", "broker "), 60) for one in dict.fromkeys(observers)]
+    found = [clean_line(observer.replace("broker:", "broker "), 60) for observer in dict.fromkeys(observers)]
     return ", ".join(found[:3]) + (f" and {len(found) - 3} more" if len(found) > 3 else "")  # noqa: PLR2004 -- the same three
 
 
@@ -163,15 +165,15 @@ def _absent(tables: SampleTables, registry: Registry, expected: int | None, reas
     """Return the brokers that assignments or the owner know and ZooKeeper does not: gone, or between two registrations."""
     if registry.brokers_pzxid is None:
         return set()  # not read, so nobody is known to be absent
-    registered = {one.broker_id for one in tables.of(RegisteredBroker)}
-    failed = (one.operation.removeprefix(_REGISTRATION) for one in tables.of(SourceRead) if one.outcome == "failed")
+    registered = {registered_broker.broker_id for registered_broker in tables.of(RegisteredBroker)}
+    failed = (read.operation.removeprefix(_REGISTRATION) for read in tables.of(SourceRead) if read.outcome == "failed")
     unreadable = {int(name) for name in failed if name.isascii() and name.isdigit()}  # there, whatever it says
     found: set[Key] = set()
     assigned = tables.assigned() - registered - unreadable
     if assigned:
-        found |= {("absent", one) for one in assigned}
+        found |= {("absent", number) for number in assigned}
         reasons.append(
-            f"replicas are assigned to {_names(f'broker {one}' for one in sorted(assigned))}, not registered in ZooKeeper"
+            f"replicas are assigned to {_names(f'broker {number}' for number in sorted(assigned))}, not registered in ZooKeeper"
         )
     there = len(registered | unreadable)
     if expected is not None and there < expected:
@@ -193,10 +195,12 @@ class _BrokerLists:
 
     def __init__(self, tables: SampleTables) -> None:
         self._registered: defaultdict[str, dict[int, tuple[str, int] | None]] = defaultdict(dict)
-        for one in tables.of(RegisteredEndpoint):
-            self._registered[one.listener][one.broker_id] = (one.host, one.port)
+        for endpoint in tables.of(RegisteredEndpoint):
+            self._registered[endpoint.listener][endpoint.broker_id] = (endpoint.host, endpoint.port)
         # Through which listener an unregistered address leads is not known, so only ids can be compared.
-        self._registered[BOOTSTRAP] = dict.fromkeys(one.broker_id for one in tables.of(RegisteredBroker))
+        self._registered[BOOTSTRAP] = dict.fromkeys(
+            registered_broker.broker_id for registered_broker in tables.of(RegisteredBroker)
+        )
         self._listed: defaultdict[str, dict[int, tuple[str, int]]] = defaultdict(dict)
         for listed in tables.of(ViewBroker):
             self._listed[listed.brokers_digest][listed.broker_id] = (listed.host, listed.port)
@@ -206,8 +210,8 @@ class _BrokerLists:
         if (digest, listener) not in self._known:
             registered, listed = self._registered[listener], self._listed[digest]
             differ = registered.keys() ^ listed.keys()
-            differ |= {one for one, address in registered.items() if address is not None and listed.get(one) != address}
-            self._known[digest, listener] = frozenset(("broker", one) for one in differ)
+            differ |= {number for number, address in registered.items() if address is not None and listed.get(number) != address}
+            self._known[digest, listener] = frozenset(("broker", number) for number in differ)
         return self._known[digest, listener]
 
 
@@ -229,7 +233,7 @@ def _among_brokers(tables: SampleTables, reasons: list[str]) -> set[Key]:
 
 def _acls(tables: SampleTables, reasons: list[str]) -> set[Key]:
     """Return the brokers that hold other ACLs than ZooKeeper: one that hears of a change a moment later is no finding."""
-    held = {one.observer: one.acls_digest for one in tables.of(AclHolder)}
+    held = {holder.observer: holder.acls_digest for holder in tables.of(AclHolder)}
     zookeeper = held.pop("zookeeper", None)
     differ = sorted(observer for observer, digest in held.items() if zookeeper not in {None, digest})
     if differ:
@@ -244,11 +248,11 @@ def _reads(tables: SampleTables, reasons: list[str]) -> set[Key]:
         if read.outcome == "failed" and read.observer.startswith(_PARTIES) and read.error not in LASTING:
             found.add(("read", read.observer, read.operation, read.target))
             unnamed = "a controller" if read.observer.startswith("controller") else "a bootstrap address"
-            who = _names([read.observer]) if read.observer.startswith("broker:") else unnamed
+            subject = _names([read.observer]) if read.observer.startswith("broker:") else unnamed
             if read.error == CONTRADICTS_ZOOKEEPER:
-                reasons.append(f"{who} at {clean_line(read.target, 80)} {read.error}")
+                reasons.append(f"{subject} at {clean_line(read.target, 80)} {read.error}")
             else:
-                reasons.append(f"{who} did not answer at {clean_line(read.target, 80)} ({read.error})")
+                reasons.append(f"{subject} did not answer at {clean_line(read.target, 80)} ({read.error})")
     return found
 
 
@@ -264,8 +268,8 @@ def _identities(tables: SampleTables, reasons: list[str]) -> set[Key]:
 def _shared_addresses(tables: SampleTables, reasons: list[str]) -> set[Key]:
     """Return addresses under which a list names two brokers: one of them may just have taken the other's place."""
     held: defaultdict[tuple[str, str, int], set[int]] = defaultdict(set)
-    for one in tables.of(ViewBroker):
-        held[one.brokers_digest, one.host.lower(), one.port].add(one.broker_id)
+    for view_broker in tables.of(ViewBroker):
+        held[view_broker.brokers_digest, view_broker.host.lower(), view_broker.port].add(view_broker.broker_id)
     shared = {(host, port, tuple(sorted(ids))) for (_, host, port), ids in held.items() if len(ids) > 1}
     for host, port, ids in sorted(shared):
         reasons.append(f"brokers {', '.join(map(str, ids))} are listed at {clean_line(host, 60)}:{port}")
@@ -286,8 +290,8 @@ def _leadership(tables: SampleTables, reasons: list[str]) -> set[Key]:
     """Return partitions that a broker denies to lead, or cannot serve: the reference was read a moment earlier."""
     found: set[Key] = set()
     counts: defaultdict[tuple[int, int], int] = defaultdict(int)
-    for one in tables.of(LeadershipAnswer):
-        found.add(("partition", one.topic, one.partition, one.broker_id, one.error))
-        counts[one.broker_id, one.error] += 1
+    for answer in tables.of(LeadershipAnswer):
+        found.add(("partition", answer.topic, answer.partition, answer.broker_id, answer.error))
+        counts[answer.broker_id, answer.error] += 1
     reasons.extend(f"broker {broker} answers {error} for {count} partitions" for (broker, error), count in counts.items())
     return found

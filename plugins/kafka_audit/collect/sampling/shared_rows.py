@@ -36,16 +36,16 @@ def _keys(data: pa.Table) -> pa.StringArray:
     return partition_names(topics, int_column(data, _PARTITION)) if _PARTITION in data.column_names else topics
 
 
-def _equal(one: pa.Table, two: pa.Table) -> Flags:
+def _equal(table: pa.Table, two: pa.Table) -> Flags:
     """Return which rows are equal, place by place, whatever samples they are of."""
-    same = np.ones(one.num_rows, np.bool_)
-    for field in one.schema:
+    same = np.ones(table.num_rows, np.bool_)
+    for field in table.schema:
         if field.name in _SAMPLES:
             continue
         if pa.types.is_list(field.type):
-            same &= Lists.column(one, field.name).equal(Lists.column(two, field.name))
+            same &= Lists.column(table, field.name).equal(Lists.column(two, field.name))
         else:
-            left, right = one.column(field.name), two.column(field.name)
+            left, right = table.column(field.name), two.column(field.name)
             equal = pc.fill_null(pc.equal(left, right), pc.and_(pc.is_null(left), pc.is_null(right)))
             same &= equal.to_numpy()
     return same

@@ -58,10 +58,10 @@ def read_servers(
         budget: bound of all.
     """
     places = members(access.connect)
-    own = (budget or Budget()).part((read_s + 1) * (1 + len(places) // _LANES))
-    jobs = [partial(_member, access, sample, (host, port), read_s, own) for host, port in places]
+    own_budget = (budget or Budget()).part((read_s + 1) * (1 + len(places) // _LANES))
+    jobs = [partial(_member, access, sample, (host, port), read_s, own_budget) for host, port in places]
     rows: list[Row] = []
-    for (host, port), answer in zip(places, side_by_side(jobs, _LANES, own.deadline), strict=True):
+    for (host, port), answer in zip(places, side_by_side(jobs, _LANES, own_budget.deadline), strict=True):
         name = f"{host}:{port}"
         if isinstance(answer, ReadError):
             rows.append(
@@ -180,40 +180,40 @@ def _wrapped(access: ZookeeperAccess, plain: socket.socket, host: str) -> socket
 
 def parse_server_answer(text: str, sample: int, member: str) -> ZookeeperMember:
     """Return what an answer to srvr says; what of it cannot be read is None."""
-    told = _told(text)
-    latency = _latency(told)
+    reported = _told(text)
+    latency = _latency(reported)
     return ZookeeperMember(
         sample=sample,
         member=member,
         state="serving",
         error=None,
-        mode=clean_line(told.get("Mode", ""), 40) or None,
-        zxid=_whole(told.get("Zxid", ""), 16),
-        outstanding=_whole(told.get("Outstanding", "")),
+        mode=clean_line(reported.get("Mode", ""), 40) or None,
+        zxid=_whole(reported.get("Zxid", ""), 16),
+        outstanding=_whole(reported.get("Outstanding", "")),
         latency_avg_ms=_number(latency[1]),
         latency_max_ms=_number(latency[2]),
-        connections=_whole(told.get("Connections", "")),
-        znodes=_whole(told.get("Node count", "")),
-        version=clean_line(told.get("Zookeeper version", "").partition("-")[0].partition(",")[0], 40) or None,
+        connections=_whole(reported.get("Connections", "")),
+        znodes=_whole(reported.get("Node count", "")),
+        version=clean_line(reported.get("Zookeeper version", "").partition("-")[0].partition(",")[0], 40) or None,
     )
 
 
 def odd_parts(text: str) -> list[str]:
     """Return the numbers of an answer to srvr that no ZooKeeper writes, each with its name."""
-    told = _told(text)
-    numbers = {name: told[name] for name in ("Zxid", "Outstanding", "Connections", "Node count") if name in told}
+    reported = _told(text)
+    numbers = {name: reported[name] for name in ("Zxid", "Outstanding", "Connections", "Node count") if name in reported}
     odd: list[str] = [name for name, number in numbers.items() if _whole(number, 16 if name == "Zxid" else 10) is None]
-    if _LATENCY in told and None in map(_number, _latency(told)):
+    if _LATENCY in reported and None in map(_number, _latency(reported)):
         odd.append(_LATENCY)
-    return [f"{name} is {clean_line(told[name], 40)}" for name in odd]
+    return [f"{name} is {clean_line(reported[name], 40)}" for name in odd]
 
 
 def _told(text: str) -> dict[str, str]:
     return dict(_LINE.findall(text))
 
 
-def _latency(told: Mapping[str, str]) -> list[str]:
-    return (told.get(_LATENCY, "").split("/") + [""] * 3)[:3]
+def _latency(reported: Mapping[str, str]) -> list[str]:
+    return (reported.get(_LATENCY, "").split("/") + [""] * 3)[:3]
 
 
 def _whole(text: str, base: int = 10) -> int | None:

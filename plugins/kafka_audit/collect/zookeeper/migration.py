@@ -92,11 +92,11 @@ def without_zookeeper(collected: Collected) -> Collected:
     found, left_out = sample.rows, _without(sample)
     contradict = sample.contradict(left_out=left_out)
     if contradict:
-        found = [_believed(one, contradict) for one in found if not _claim_of(one, contradict)]
+        found = [_believed(row, contradict) for row in found if not _claim_of(row, contradict)]
     if not left_out:
         return replace(collected, rows=tuple(found))
     return Collected(
-        rows=tuple(one for one in found if not isinstance(one, _OF_ZOOKEEPER) and not _acls_of_zookeeper(one)),
+        rows=tuple(row for row in found if not isinstance(row, _OF_ZOOKEEPER) and not _acls_of_zookeeper(row)),
         large={table: data for table, data in collected.large.items() if table not in _LARGE_OF_ZOOKEEPER},
     )
 
@@ -106,23 +106,29 @@ class _MigratingSample:
 
     def __init__(self, rows: Iterable[Row]) -> None:
         self.rows = list(rows)
-        registered = [one for one in self.rows if isinstance(one, RegisteredBroker)]
-        failed = {one.operation for one in self.rows if isinstance(one, SourceRead) and one.outcome == "failed"}
-        self.registry = next((one for one in self.rows if isinstance(one, Registry)), None)
+        registered = [row for row in self.rows if isinstance(row, RegisteredBroker)]
+        failed = {read.operation for read in self.rows if isinstance(read, SourceRead) and read.outcome == "failed"}
+        self.registry = next((row for row in self.rows if isinstance(row, Registry)), None)
         self.is_read = self.registry is not None and self.registry.brokers_pzxid is not None and _IDS not in failed
         # A registration that cannot be read may be a session's.
         unread = {operation.removeprefix(f"{_IDS}/") for operation in failed if operation.startswith(f"{_IDS}/")}
         unread_ids = {int(one) for one in unread if one.isdecimal() and len(one) <= _DIGITS}
-        self.live = {one.broker_id for one in registered if one.ephemeral_owner} | unread_ids
-        self.registered = {one.broker_id for one in registered} | unread_ids
-        self.claimed = any(isinstance(one, Migration) and one.kraft_controller_id is not None for one in self.rows)
-        self.asked = {one.observer: one.broker_id for one in self.rows if isinstance(one, BrokerApi)}
+        self.live = {
+            registered_broker.broker_id for registered_broker in registered if registered_broker.ephemeral_owner
+        } | unread_ids
+        self.registered = {registered_broker.broker_id for registered_broker in registered} | unread_ids
+        self.claimed = any(isinstance(row, Migration) and row.kraft_controller_id is not None for row in self.rows)
+        self.asked = {api.observer: api.broker_id for api in self.rows if isinstance(api, BrokerApi)}
         self._identify()
-        self.offering = {one.observer for one in self.rows if isinstance(one, BrokerApi) and one.api_key == _QUORUM_API}
+        self.offering = {api.observer for api in self.rows if isinstance(api, BrokerApi) and api.api_key == _QUORUM_API}
 
     def _identify(self) -> None:
         """Take an address of the cluster file that no broker registered as the broker that answers there."""
-        names = {one.address: one.answered_by for one in self.rows if isinstance(one, BrokerIdentity) and one.broker_id < 0}
+        names = {
+            identity.address: identity.answered_by
+            for identity in self.rows
+            if isinstance(identity, BrokerIdentity) and identity.broker_id < 0
+        }
         for read in self.rows:
             if isinstance(read, SourceRead) and self.asked.get(read.observer, 0) < 0 and names.get(read.target) is not None:
                 self.asked[read.observer] = names[read.target] or 0
@@ -144,20 +150,20 @@ def _without(sample: _MigratingSample) -> bool:
     return sample.is_read and not sample.live
 
 
-def _claim_of(one: Row, observers: set[str]) -> bool:
-    return isinstance(one, BrokerApi | QuorumView | QuorumReplica) and one.observer in observers
+def _claim_of(row: Row, observers: set[str]) -> bool:
+    return isinstance(row, BrokerApi | QuorumView | QuorumReplica) and row.observer in observers
 
 
-def _believed(one: Row, contradict: set[str]) -> Row:
+def _believed(row: Row, contradict: set[str]) -> Row:
     """Return a read as it is, failed where it is the answer that contradicts ZooKeeper."""
-    if not isinstance(one, SourceRead) or one.operation != "ApiVersions" or one.observer not in contradict:
-        return one
-    if one.outcome == "failed":
-        return one
+    if not isinstance(row, SourceRead) or row.operation != "ApiVersions" or row.observer not in contradict:
+        return row
+    if row.outcome == "failed":
+        return row
     message = "it offers DescribeQuorum, like a broker in KRaft mode, but ZooKeeper records that brokers use ZooKeeper"
     needs = "a broker that either runs in KRaft mode or is registered in ZooKeeper; find out which process answers there"
-    return replace(one, outcome="failed", error=CONTRADICTS_ZOOKEEPER, message=message, needs=needs)
+    return replace(row, outcome="failed", error=CONTRADICTS_ZOOKEEPER, message=message, needs=needs)
 
 
-def _acls_of_zookeeper(one: Row) -> bool:
-    return isinstance(one, AclHolder) and one.broker_id is None
+def _acls_of_zookeeper(row: Row) -> bool:
+    return isinstance(row, AclHolder) and row.broker_id is None

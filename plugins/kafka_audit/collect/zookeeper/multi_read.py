@@ -147,16 +147,16 @@ class MultiReadContents(MultiRead):
 
 def _contents(buffer: bytes, data: list[bytes], errors: dict[int, KazooException], stats: Ints) -> Contents:
     """Take both zxids of each stat, the first two of its fields, out of a reply."""
-    found = Contents(data=data, errors=errors, czxid=np.zeros(len(data), np.int64), mzxid=np.zeros(len(data), np.int64))
-    good = found.good()
+    contents = Contents(data=data, errors=errors, czxid=np.zeros(len(data), np.int64), mzxid=np.zeros(len(data), np.int64))
+    good = contents.good()
     if len(good):
         if stats.max() + stat_struct.size > len(buffer):
             msg = "the reply ends early"
             raise struct.error(msg)
         windows = np.lib.stride_tricks.sliding_window_view(np.frombuffer(buffer, np.uint8), _ZXIDS.itemsize)
         zxids = windows[stats[good]].view(_ZXIDS).ravel()
-        found.czxid[good], found.mzxid[good] = zxids["czxid"], zxids["mzxid"]
-    return found
+        contents.czxid[good], contents.mzxid[good] = zxids["czxid"], zxids["mzxid"]
+    return contents
 
 
 def _error(code: int) -> KazooException:
@@ -188,13 +188,13 @@ class _Held(dict[str, Result]):
 
     def take(self, results: Iterable[tuple[str, Result]]) -> None:
         """Add results; raises ReadError over the bound."""
-        for path, one in results:
-            if self._left is not None and isinstance(one, Znode):
-                self._left -= len(one.data)
+        for path, znode in results:
+            if self._left is not None and isinstance(znode, Znode):
+                self._left -= len(znode.data)
                 if self._left < 0:
                     message = "the znodes that are read hold more than limits.bytes"
                     raise over_limit(message, "bytes")
-            self[path] = one
+            self[path] = znode
 
 
 class ZnodeReader:
@@ -222,8 +222,8 @@ class ZnodeReader:
         found = _Held(most_bytes)
         for batch, results in self._by_multi(iter(paths), len(paths), MultiRead):
             found.take(zip(batch, results, strict=True))
-        for path, one in self._one_by_one(path for path in paths if path not in found):
-            found.take([(path, one)])
+        for path, znode in self._one_by_one(path for path in paths if path not in found):
+            found.take([(path, znode)])
         return found
 
     def each(self, count: int, path: Callable[[int], str]) -> Iterator[tuple[int, Contents]]:
@@ -238,15 +238,15 @@ class ZnodeReader:
             yield done, contents
             done += len(contents)
         singles = self._one_by_one(map(path, range(done, count)))
-        while batch := [one for _, one in islice(singles, BATCH_PATHS)]:
-            stats = [None if isinstance(one, KazooException) else one.stat for one in batch]
+        while batch := [znode for _, znode in islice(singles, BATCH_PATHS)]:
+            stats = [None if isinstance(znode, KazooException) else znode.stat for znode in batch]
             yield (
                 done,
                 Contents(
-                    data=[b"" if isinstance(one, KazooException) else one.data for one in batch],
-                    errors={at: one for at, one in enumerate(batch) if isinstance(one, KazooException)},
-                    czxid=np.array([0 if one is None else one.czxid for one in stats], np.int64),
-                    mzxid=np.array([0 if one is None else one.mzxid for one in stats], np.int64),
+                    data=[b"" if isinstance(znode, KazooException) else znode.data for znode in batch],
+                    errors={at: znode for at, znode in enumerate(batch) if isinstance(znode, KazooException)},
+                    czxid=np.array([0 if none is None else none.czxid for none in stats], np.int64),
+                    mzxid=np.array([0 if none is None else none.mzxid for none in stats], np.int64),
                 ),
             )
             done += len(batch)
@@ -286,12 +286,12 @@ class ZnodeReader:
     def _one_by_one(self, paths: Iterable[str]) -> Iterator[tuple[str, Result]]:
         for path, result in _pipelined(iter(paths), self._client.get_async, SINGLE_WINDOW):
             try:
-                found: Result = Znode(*result.get(timeout=self._left()))
+                znode: Result = Znode(*result.get(timeout=self._left()))
             except (ConnectionLoss, ConnectionClosedError):
                 raise
             except KazooException as error:
-                found = error
-            yield path, found
+                znode = error
+            yield path, znode
 
     def _left(self) -> float:
         return max(0.01, min(self._read_s, self._deadline - time.monotonic()))

@@ -25,10 +25,11 @@ class States:
     @classmethod
     def of(cls, states: Sequence[StateZnode | None], mzxid: Sequence[int]) -> "States":
         """Return states that were decoded one by one, None for a znode that does not exist."""
-        none = np.array([one is None for one in states], np.bool_)
-        isr = [() if one is None else one.isr for one in states]
+        none = np.array([state is None for state in states], np.bool_)
+        isr = [() if state is None else state.isr for state in states]
         values = [
-            (NONE,) * 4 if one is None else (one.leader, one.leader_epoch, one.controller_epoch, _recovery(one)) for one in states
+            (NONE,) * 4 if state is None else (state.leader, state.leader_epoch, state.controller_epoch, _recovery(state))
+            for state in states
         ]
         numbers = np.array(values, np.int64).reshape(len(states), 4)
         return cls(
@@ -43,14 +44,14 @@ class States:
     @classmethod
     def joined(cls, parts: Iterable["States"]) -> "States":
         """Return all parts, one after the other."""
-        found = [cls.of((), ()), *parts]
+        stateses = [cls.of((), ()), *parts]
         return cls(
-            leader=np.concatenate([one.leader for one in found]),
-            leader_epoch=np.concatenate([one.leader_epoch for one in found]),
-            controller_epoch=np.concatenate([one.controller_epoch for one in found]),
-            isr=Lists.joined([one.isr for one in found]),
-            leader_recovery_state=np.concatenate([one.leader_recovery_state for one in found]),
-            mzxid=np.concatenate([one.mzxid for one in found]),
+            leader=np.concatenate([states.leader for states in stateses]),
+            leader_epoch=np.concatenate([states.leader_epoch for states in stateses]),
+            controller_epoch=np.concatenate([states.controller_epoch for states in stateses]),
+            isr=Lists.joined([states.isr for states in stateses]),
+            leader_recovery_state=np.concatenate([states.leader_recovery_state for states in stateses]),
+            mzxid=np.concatenate([states.mzxid for states in stateses]),
         )
 
     def take(self, places: Ints) -> "States":
@@ -76,7 +77,7 @@ def decoded(contents: Sequence[bytes], mzxid: Ints) -> States | None:
     part of another's.
     """
     whole = b",".join(contents)
-    if whole.count(b"{") != len(contents) or not all(one.startswith(b"{") for one in contents) or not whole.isascii():
+    if whole.count(b"{") != len(contents) or not all(data.startswith(b"{") for data in contents) or not whole.isascii():
         return None
     try:
         found = json.loads(b"[" + whole + b"]")
@@ -84,15 +85,15 @@ def decoded(contents: Sequence[bytes], mzxid: Ints) -> States | None:
         return None
     if len(found) != len(contents) or not set(map(type, found)) <= {dict}:
         return None
-    isr = [one.get("isr") for one in found]
+    isr = [entry.get("isr") for entry in found]
     if not set(map(type, isr)) <= {list}:
         return None
     members = _ints(list(chain(*isr)))
-    numbers = [_ints([one.get(key) for one in found]) for key in ("leader", "leader_epoch", "controller_epoch")]
-    recovery = _ints([one.get("leader_recovery_state", NONE) for one in found], NONE)
-    if members is None or recovery is None or any(one is None for one in numbers):
+    numbers = [_ints([entry.get(key) for entry in found]) for key in ("leader", "leader_epoch", "controller_epoch")]
+    recovery = _ints([entry.get("leader_recovery_state", NONE) for entry in found], NONE)
+    if members is None or recovery is None or any(number is None for number in numbers):
         return None
-    leader, leader_epoch, controller_epoch = (one for one in numbers if one is not None)
+    leader, leader_epoch, controller_epoch = (number for number in numbers if number is not None)
     return States(
         leader=leader,
         leader_epoch=leader_epoch,

@@ -87,11 +87,11 @@ def reassignments(sample: int, znode: Znode) -> tuple[Reassignment, ...]:
     if not isinstance(listed, list):
         msg = "partitions is not a list"
         raise ZnodeError(msg)
-    return tuple(_reassignment(sample, one) for one in listed)
+    return tuple(_reassignment(sample, entry) for entry in listed)
 
 
-def _reassignment(sample: int, one: object) -> Reassignment:
-    parts = one if isinstance(one, dict) else {}
+def _reassignment(sample: int, value: object) -> Reassignment:
+    parts = value if isinstance(value, dict) else {}
     topic, partition, replicas = (parts.get(key) for key in ("topic", "partition", "replicas"))
     if not isinstance(topic, str) or not isinstance(replicas, list):
         msg = "an entry of partitions has no topic or replicas"

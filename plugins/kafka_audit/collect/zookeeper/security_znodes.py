@@ -30,11 +30,11 @@ def acls(resource_type: str, name: str, pattern: str, znode: Znode) -> tuple[Acl
     if not isinstance(found, list):
         msg = "acls is not a list"
         raise ZnodeError(msg)
-    return tuple(_entry(resource_type, name, pattern, one) for one in found)
+    return tuple(_entry(resource_type, name, pattern, entry) for entry in found)
 
 
-def _entry(resource_type: str, name: str, pattern: str, one: object) -> AclEntry:
-    parts = one if isinstance(one, dict) else {}
+def _entry(resource_type: str, name: str, pattern: str, value: object) -> AclEntry:
+    parts = value if isinstance(value, dict) else {}
     principal, host, operation, permission = (parts.get(key) for key in ("principal", "host", "operation", "permissionType"))
     if not (isinstance(principal, str) and isinstance(host, str) and isinstance(operation, str) and isinstance(permission, str)):
         msg = "an entry of acls has no principal, host, operation or permissionType"

@@ -47,14 +47,14 @@ class _LastWords(logging.Handler):
         return sum("dropped" in line or "Cannot resolve" in line for line in self.lines)
 
     def read_error(self, access: ZookeeperAccess) -> ReadError:
-        line = next((one for one in reversed(self.lines) if "dropped" in one or "Cannot resolve" in one), None)
+        line = next((line for line in reversed(self.lines) if "dropped" in line or "Cannot resolve" in line), None)
         if line and "[SSL" in line:
             needs = "zookeeper.tls in the cluster file with a ca_file, cert_file and key_file that match the server"
             return ReadError(tls_words(line), line, needs)
         if line and NOT_DIALLED in line:
             named = f"{access.connect} with an address of its own in zookeeper of the cluster file, if it is meant"
             return ReadError(line[line.index(NOT_DIALLED) :], line, named)
-        error = next((words for part, words in _LAST_WORDS if line and part in line), "timeout")
+        error = next((text for part, text in _LAST_WORDS if line and part in line), "timeout")
         return ReadError(error, line, f"a ZooKeeper server that answers at {access.connect}{_perhaps_tls(access, error)}")
 
 

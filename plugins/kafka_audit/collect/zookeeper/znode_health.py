@@ -57,8 +57,8 @@ def read_znode_health(client: Any, sample: int, left: Callable[[], float]) -> It
             names, stat = answer.get(timeout=left())
             if path not in GUARDED:
                 yield _named(path, sample, stat.numChildren)
-            told = (f"{path}/{name}" for name in sorted(names)[:MOST_LISTED])
-            yield from (_named(child, sample) for child in told if child not in (*GUARDED, *NOTICES))
+            reported = (f"{path}/{name}" for name in sorted(names)[:MOST_LISTED])
+            yield from (_named(child, sample) for child in reported if child not in (*GUARDED, *NOTICES))
 
 
 def read_ensemble(client: Any, sample: int, left: Callable[[], float]) -> Iterator[EnsembleServer]:  # noqa: ANN401 -- see above

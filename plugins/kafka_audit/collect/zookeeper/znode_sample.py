@@ -122,7 +122,9 @@ class ZnodeSample:
         """Return brokers and their endpoints, nothing where they could not be read."""
         self._note(IDS, self._read_brokers)
         self._leave_out()
-        return tuple(row for one in self._found.brokers.values() for row in (one.broker, *one.endpoints))
+        return tuple(
+            row for registration in self._found.brokers.values() for row in (registration.broker, *registration.endpoints)
+        )
 
     def _read_health(self) -> None:
         sample, lists = self._asking.sample, {TOPICS: self._found.topics.names}
@@ -158,15 +160,17 @@ class ZnodeSample:
 
     def _read_again(self, before: int) -> None:
         """Read once more what was written since `before`; what moves even then is left to the next sample."""
-        found = self._found
+        registered = self._found
         again: list[Callable[[], None]] = []
         if self._lost is not None:
             return
-        if (found.brokers_pzxid or 0) > before or any(one.broker.mzxid > before for one in found.brokers.values()):
+        if (registered.brokers_pzxid or 0) > before or any(
+            registration.broker.mzxid > before for registration in registered.brokers.values()
+        ):
             again.append(self._read_brokers)
-        if (found.controller_mzxid or 0) > before:
+        if (registered.controller_mzxid or 0) > before:
             again += [self._read_controller, self._read_controller_epoch]
-        if len(moved := found.states.moved_since(before)):
+        if len(moved := registered.states.moved_since(before)):
             again.append(lambda: self._take_states(moved))
         for step in again:
             with suppress(*_KNOWN, ReadError), any_answer(*_KNOWN):  # the first reading stays, and its row
@@ -182,7 +186,7 @@ class ZnodeSample:
     def get_many(self, paths: Sequence[str]) -> dict[str, Result]:
         """Return content or error per path; raises what loses the session, and ReadError over a small set's share of bytes."""
         found = self._znodes.get_many(paths, round(self._budget.limits.bytes * SMALL_SHARE))
-        self._note_sizes((path, len(one.data)) for path, one in found.items() if isinstance(one, Znode))
+        self._note_sizes((path, len(znode.data)) for path, znode in found.items() if isinstance(znode, Znode))
         return found
 
     def each(self, count: int, path: Callable[[int], str], *, small: bool = False) -> Iterator[tuple[int, Contents]]:
@@ -246,23 +250,23 @@ class ZnodeSample:
 
     def _read_brokers(self) -> None:
         names, stat = self.children(IDS)
-        told = {name: znodes.parse_broker_id(name) for name in names}
-        for name in (name for name, broker in told.items() if broker is None):
+        reported = {name: znodes.parse_broker_id(name) for name in names}
+        for name in (name for name, broker in reported.items() if broker is None):
             shown = clean_line(f"{IDS}/{name}", _LONGEST_SHOWN)
             self._fail(f"{IDS}/{name}", ReadError("unreadable", f"{shown}: no broker id", f"no such znode below {IDS}"))
-        ids = sorted(broker for broker in told.values() if broker is not None)
+        ids = sorted(broker for broker in reported.values() if broker is not None)
         brokers: dict[int, Registration] = {}
         for path, result in self.get_many([f"{IDS}/{broker}" for broker in ids]).items():
             broker = int(path.rpartition("/")[2])
-            found = self.decode(path, result, partial(self._registration, broker))
-            if found is not None:
-                brokers[broker] = found
-                if found.unreadable:  # one row a znode, whatever it holds
-                    entry = found.unreadable[0]
+            registration = self.decode(path, result, partial(self._registration, broker))
+            if registration is not None:
+                brokers[broker] = registration
+                if registration.unreadable:  # one row a znode, whatever it holds
+                    entry = registration.unreadable[0]
                     self._fail(path, ReadError("unreadable endpoint", entry, f"an endpoint in {path} that names host and port"))
-                if len(found.endpoints) > MOST_OF_ONE:
-                    self._fail(path, ReadError(_TOO_LARGE, f"{len(found.endpoints)} endpoints, more than {MOST_OF_ONE}"))
-                    brokers[broker] = replace(found, endpoints=found.endpoints[:MOST_OF_ONE])
+                if len(registration.endpoints) > MOST_OF_ONE:
+                    self._fail(path, ReadError(_TOO_LARGE, f"{len(registration.endpoints)} endpoints, more than {MOST_OF_ONE}"))
+                    brokers[broker] = replace(registration, endpoints=registration.endpoints[:MOST_OF_ONE])
         self._found.brokers, self._found.brokers_pzxid = brokers, stat.pzxid
 
     def _leave_out(self) -> None:
@@ -307,8 +311,8 @@ class ZnodeSample:
         with suppress(NoNodeError):  # no topic was ever created
             names, _ = self.children(TOPICS)
         for name in (name for name in names if len(name) > _LONGEST_TOPIC):
-            words = f"a topic's name of {len(name)} characters below {TOPICS}"
-            self._fail(f"{TOPICS}/{name}", ReadError("unreadable", words, f"no such znode below {TOPICS}"))
+            text = f"a topic's name of {len(name)} characters below {TOPICS}"
+            self._fail(f"{TOPICS}/{name}", ReadError("unreadable", text, f"no such znode below {TOPICS}"))
         kept = [name for name in names if len(name) <= _LONGEST_TOPIC]
         topics, most = RegisteredTopics(), self._budget.limits.rows - len(names)
         for first, contents in self.each(len(kept), lambda place: f"{TOPICS}/{kept[place]}"):
@@ -329,7 +333,7 @@ class ZnodeSample:
     def _take_states(self, places: Ints) -> None:
         """Read the states of the partitions at these places."""
         found: list[tuple[Ints, States]] = []  # all or nothing: what was read of a set that failed is not kept
-        for first, contents in self.each(len(places), lambda one: self._found.topics.state_path(places[one], TOPICS)):
+        for first, contents in self.each(len(places), lambda number: self._found.topics.state_path(places[number], TOPICS)):
             self._budget.demand_time()
             here, good = places[first : first + len(contents)], contents.good()
             states = decoded([contents.data[at] for at in good], contents.mzxid[good])

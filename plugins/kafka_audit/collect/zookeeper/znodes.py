@@ -38,7 +38,7 @@ class Assignment:
     def by_partition(self) -> dict[int, tuple[int, ...]]:
         """Return the replicas of each partition."""
         replicas = iter(self.replicas)
-        return {one: tuple(islice(replicas, length)) for one, length in zip(self.partitions, self.lengths, strict=True)}
+        return {number: tuple(islice(replicas, length)) for number, length in zip(self.partitions, self.lengths, strict=True)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +76,9 @@ def _whole(value: Any) -> Any:  # noqa: ANN401 -- whatever JSON holds
         case str():
             return without_surrogates(value)
         case list():
-            return [_whole(one) for one in value]
+            return [_whole(entry) for entry in value]
         case dict():
-            return {_whole(key): _whole(one) for key, one in value.items()}
+            return {_whole(key): _whole(entry) for key, entry in value.items()}
         case _:
             return value
 
@@ -157,7 +157,9 @@ def parse_assignment(data: bytes) -> Assignment:
     found = content["partitions"]
     lists, numbers = [*found.values()], [*map(_number, found)]
     replicas: list[Any] = [*chain(*lists)] if set(map(type, lists)) <= {list} else [None]
-    if not (set(map(type, replicas)) <= {int} and all(one < two for one, two in pairwise([-1, *numbers])) and _fit(replicas)):
+    if not (
+        set(map(type, replicas)) <= {int} and all(number < two for number, two in pairwise([-1, *numbers])) and _fit(replicas)
+    ):
         whole = _by_partition(content, "partitions")  # not in order, or not as Kafka writes it
         numbers, lists, replicas = [*whole], [*whole.values()], [*chain(*whole.values())]
     adding, removing = (_by_partition(content, key) for key in ("adding_replicas", "removing_replicas"))
@@ -174,9 +176,9 @@ def _fit(numbers: Sequence[Any]) -> bool:
 
 
 def _by_partition(content: Mapping[str, Any], key: str) -> dict[int, tuple[int, ...]]:
-    told = content.get(key)
+    reported = content.get(key)
     try:
-        found = {_partition(number): _ints(ids, f"{key}.{number[:10]}") for number, ids in (told or {}).items()}
+        found = {_partition(number): _ints(ids, f"{key}.{number[:10]}") for number, ids in (reported or {}).items()}
     except (ZnodeError, AttributeError) as error:
         msg = f"{key}: {error}"
         raise ZnodeError(msg) from error

@@ -47,16 +47,16 @@ def read_zookeeper(  # noqa: PLR0913 -- one of them where there is an audit
     asking = Asking(sample=sample, observer="zookeeper", target=access.connect)
     whole = (budget or Budget()).part(max(0.0, deadline - time.monotonic()))
     # The servers are asked one by one afterwards: some of the time is theirs, whatever the session took.
-    own = whole.part(max(whole.left() - read_s - 1, whole.left() * _SESSION_SHARE))
+    own_budget = whole.part(max(whole.left() - read_s - 1, whole.left() * _SESSION_SHARE))
     try:
-        with any_answer(), open_session(access, read_s, secrets, own) as session:
-            _demand_kafka(session, access, own.demand_time(read_s))
-            found = ZnodeSample(session, asking, read_s, own.deadline, own).take()
+        with any_answer(), open_session(access, read_s, secrets, own_budget) as session:
+            _demand_kafka(session, access, own_budget.demand_time(read_s))
+            collected = ZnodeSample(session, asking, read_s, own_budget.deadline, own_budget).take()
     except ReadError as error:
-        found = Collected(rows=tuple(asking.failed(f"zookeeper {path}", error) for path in PLANNED))
-    known = any(isinstance(row, Registry) for row in found.rows)
+        collected = Collected(rows=tuple(asking.failed(f"zookeeper {path}", error) for path in PLANNED))
+    known = any(isinstance(row, Registry) for row in collected.rows)
     members = ensemble.read_servers(access, sample, read_s, known=known, budget=whole)
-    return replace(found, rows=(*found.rows, *members))
+    return replace(collected, rows=(*collected.rows, *members))
 
 
 def registrations(access: ZookeeperAccess, secrets: Mapping[str, str], *, read_s: float, budget: Budget) -> tuple[Row, ...]:

@@ -95,8 +95,8 @@ def kafka_classes(version: str) -> frozenset[str]:
 
 @cache
 def _data(version: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads((files(__package__) / f"kafka-{version}.json").read_text("utf-8"))
-    return found
+    rules: list[dict[str, Any]] = json.loads((files(__package__) / f"kafka-{version}.json").read_text("utf-8"))
+    return rules
 
 
 @cache

@@ -62,14 +62,14 @@ def _range(rule: Mapping[str, Any]) -> Validator:
 
 def _one_of(rule: Mapping[str, Any]) -> Validator:
     known = rule["validStrings"]
-    told = f"String must be one of: {', '.join(known)}"
-    return lambda name, value: None if value in known else _invalid(name, value, told)
+    reported = f"String must be one of: {', '.join(known)}"
+    return lambda name, value: None if value in known else _invalid(name, value, reported)
 
 
 def _one_of_any_case(rule: Mapping[str, Any]) -> Validator:
     known = rule["validStrings"]
-    told = f"String must be one of (case insensitive): {', '.join(known)}"
-    return lambda name, value: None if str(value).upper() in known else _invalid(name, value, told)
+    reported = f"String must be one of (case insensitive): {', '.join(known)}"
+    return lambda name, value: None if str(value).upper() in known else _invalid(name, value, reported)
 
 
 def _list(rule: Mapping[str, Any]) -> Validator:
@@ -78,13 +78,13 @@ def _list(rule: Mapping[str, Any]) -> Validator:
     # Before Kafka 4 a ValidList names its strings and looks at nothing else.
     strict = "isEmptyAllowed" in rule
     refused_empty = strict and not rule["isEmptyAllowed"]
-    told = f"[{', '.join(known)}]" if known else "any non-empty value"
+    reported = f"[{', '.join(known)}]" if known else "any non-empty value"
 
     def judge(name: str, value: Value) -> str | None:
         if not isinstance(value, tuple):
             return None
         if refused_empty and not value:
-            return f"Configuration '{name}' must not be empty. Valid values include: {told}"
+            return f"Configuration '{name}' must not be empty. Valid values include: {reported}"
         for part in value:
             if strict and not part:
                 return f"Configuration '{name}' values must not be empty."
@@ -102,7 +102,7 @@ def _not_empty(_rule: Mapping[str, Any]) -> Validator:
 def _api_version(rule: Mapping[str, Any]) -> Validator:
     # The class tells its versions with their sub-versions only; "2.8" alone means the last of 2.8.
     known = frozenset(rule["says"].strip("[]").split(", "))
-    known |= {one.partition("-")[0] for one in known}
+    known |= {entry.partition("-")[0] for entry in known}
 
     def judge(name: str, value: Value) -> str | None:
         text = str(value)
@@ -115,7 +115,7 @@ def _api_version(rule: Mapping[str, Any]) -> Validator:
 def _metadata_version(rule: Mapping[str, Any]) -> Validator:
     known = frozenset(rule["says"].strip("[]").split(", "))
     # Releases that were not out yet have no name without a sub-version.
-    known |= {one.partition("-")[0] for one in known if not one.startswith("4.")}
+    known |= {entry.partition("-")[0] for entry in known if not entry.startswith("4.")}
 
     def judge(name: str, value: Value) -> str | None:
         text = str(value)
@@ -140,8 +140,8 @@ def _lambda(rule: Mapping[str, Any]) -> Validator:
 
 
 def _threads(_rule: Mapping[str, Any]) -> Validator:
-    told = "Value can be -1 or greater than 0"
-    return lambda name, value: None if isinstance(value, int) and (value == -1 or value > 0) else _invalid(name, value, told)
+    reported = "Value can be -1 or greater than 0"
+    return lambda name, value: None if isinstance(value, int) and (value == -1 or value > 0) else _invalid(name, value, reported)
 
 
 def _any(_rule: Mapping[str, Any]) -> Validator:

@@ -83,8 +83,8 @@ def is_brokers(properties: Mapping[str, Property]) -> bool:
 
 def described(properties: Mapping[str, Property], inside: str = "") -> Described:
     """Return properties that a file holds as they stand; the id that goes with Bitnami's placeholder is one of its own."""
-    told = properties.get("advertised.listeners")
-    if told is not None and _BITNAMIS in told.value and "process.roles" in properties and "node.id" not in properties:
+    reported = properties.get("advertised.listeners")
+    if reported is not None and _BITNAMIS in reported.value and "process.roles" in properties and "node.id" not in properties:
         properties = {**properties, "node.id": Property("node.id", "${node.id}", properties["process.roles"].line)}
-    unknown = frozenset(one.key for one in properties.values() if is_placeholder(one.value))
+    unknown = frozenset(setting.key for setting in properties.values() if is_placeholder(setting.value))
     return Described(properties=properties, unknown=unknown, inside=inside)

@@ -43,12 +43,12 @@ _FROM_BASE = frozenset(
 
 def parse_env_file(text: str) -> tuple[Property, ...]:
     """Return the variables of an env file (`NAME=value` lines, `export` and quotes as shells and compose know them)."""
-    found = []
+    wordings = []
     for number, line in enumerate(text.split("\n"), 1):
         match = _ENV_LINE.fullmatch(line)
         if match:
-            found.append(Property(match[1], _unquoted(match[2].rstrip(" \t\r")), number))
-    return tuple(found)
+            wordings.append(Property(match[1], _unquoted(match[2].rstrip(" \t\r")), number))
+    return tuple(wordings)
 
 
 def _unquoted(value: str) -> str:
@@ -69,13 +69,16 @@ def described_broker(
         image: the container's image; it decides what is set where no variable sets it.
         unknown: names of variables whose values stand elsewhere.
     """
-    by_name = {one.key: one for one in variables}
+    by_name = {setting.key: setting for setting in variables}
     bitnami = any(name.startswith(_BITNAMI) for name in by_name)
     keys = {name: key for name in by_name if (key := key_of(name, bitnami=bitnami)) is not None}
     found = {key: _written(key, by_name[name]) for name, key in keys.items()}
     if not is_brokers(found):
         return None
-    told_later = {*unknown, *(name for name, one in by_name.items() if is_placeholder(one.value) or _VARIABLE.search(one.value))}
+    told_later = {
+        *unknown,
+        *(name for name, setting in by_name.items() if is_placeholder(setting.value) or _VARIABLE.search(setting.value)),
+    }
     left = {key for name, key in keys.items() if name in told_later}
     properties, of_image = _completed(found, image, bitnami=bitnami)
     return Described(properties=properties, unknown=frozenset(left | of_image), inside=inside, image=image)

@@ -22,8 +22,8 @@ def read_described(data: bytes, name: str) -> tuple[Described, ...]:
         PropertiesError: it can be read in no form: binary, no YAML, a template; with the line.
     """
     if b"\0" in data:
-        told = "UTF-16 text, which Kafka does not read" if data[:2] in {b"\xff\xfe", b"\xfe\xff"} else "binary"
-        raise PropertiesError(data.count(b"\n", 0, data.index(b"\0")) + 1, f"is {told}")
+        reported = "UTF-16 text, which Kafka does not read" if data[:2] in {b"\xff\xfe", b"\xfe\xff"} else "binary"
+        raise PropertiesError(data.count(b"\n", 0, data.index(b"\0")) + 1, f"is {reported}")
     if name.lower().endswith(_YAML):
         return manifests.parse_manifests(_utf8(data))
     properties = java.parse_properties(data)

@@ -20,14 +20,14 @@ _Mapping = Mapping[str, yaml.Node]
 
 def parse_manifests(text: str) -> tuple[Described, ...]:
     """Return the brokers of all documents; raises PropertiesError where the text is no YAML."""
-    found: list[Described] = []
+    brokers: list[Described] = []
     loader = bounded_yaml.LOADER(text)
     try:
         bounded_yaml.refuse_events(text)
         while loader.check_node():
             node = loader.get_node()
             bounded_yaml.refuse_aliases(node, merges_once=True)
-            found += _document(node, 0)
+            brokers += _document(node, 0)
     except YamlLimitError as error:
         raise PropertiesError(error.line, str(error)) from error
     except yaml.MarkedYAMLError as error:
@@ -40,7 +40,7 @@ def parse_manifests(text: str) -> tuple[Described, ...]:
         raise PropertiesError(1, "is nested too deeply") from error
     finally:
         loader.dispose()
-    return tuple(found)
+    return tuple(brokers)
 
 
 def _document(node: yaml.Node | None, depth: int) -> Iterator[Described]:
@@ -81,21 +81,21 @@ def _properties(text: str, node: yaml.Node) -> Mapping[str, Property]:
     found = java.parse_properties(text.encode())
     first = _line(node)
     literal = getattr(node, "style", None) == "|"
-    return {key: Property(key, one.value, first + one.line if literal else first) for key, one in found.items()}
+    return {key: Property(key, setting.value, first + setting.line if literal else first) for key, setting in found.items()}
 
 
 def _service(body: _Mapping, inside: str) -> Iterator[Described]:
     """Yield the broker of a compose service; its `$$` is a dollar, its `$NAME` and `${NAME}` stand for the host's variables."""
     variables, unknown = [], []
     for name, value, line in _assignments(body.get("environment")):
-        told = value or ""
-        plain = told.replace("$$", "")
+        reported = value or ""
+        plain = reported.replace("$$", "")
         if value is None or "$" in plain:
             unknown.append(name)
-        variables.append(Property(name, told if "$" in plain else told.replace("$$", "$"), line))
-    found = environment.described_broker(variables, inside=inside, image=_text(body.get("image")), unknown=unknown)
-    if found is not None:
-        yield found
+        variables.append(Property(name, reported if "$" in plain else reported.replace("$$", "$"), line))
+    described = environment.described_broker(variables, inside=inside, image=_text(body.get("image")), unknown=unknown)
+    if described is not None:
+        yield described
 
 
 def _assignments(node: yaml.Node | None) -> Iterator[tuple[str, str | None, int]]:
@@ -121,9 +121,9 @@ def _container(body: _Mapping, inside: str) -> Iterator[Described]:
         variables.append(Property(name, _text(value) or "", _line(value or item)))
     container = _text(body.get("name"))
     where = f"{inside}, container {container}" if container else inside
-    found = environment.described_broker(variables, inside=where, image=_text(body.get("image")), unknown=unknown)
-    if found is not None:
-        yield found
+    described = environment.described_broker(variables, inside=where, image=_text(body.get("image")), unknown=unknown)
+    if described is not None:
+        yield described
 
 
 def _containers(node: yaml.Node | None, seen: set[int], depth: int) -> Iterator[yaml.Node]:
@@ -153,7 +153,7 @@ def _mapping(node: yaml.Node | None) -> dict[str, yaml.Node]:
     if len(own) < len(node.value):
         sources = [value for key, value in node.value if isinstance(key, yaml.ScalarNode) and key.value == "<<"]
         node.value = own
-        for source in (one for value in sources for one in (_items(value) or [value])):
+        for source in (node for value in sources for node in (_items(value) or [value])):
             if isinstance(source, yaml.MappingNode):
                 merged, written = _mapping(source), {key.value for key, _ in own}
                 found = merged | found

@@ -37,9 +37,9 @@ TERMINATORS: Ranges = ((0x0A, 0x0A), (0x0D, 0x0D), (0x85, 0x85), (0x2028, 0x2029
 """What ends a line: a dot does not match it, and `$` holds before the last one."""
 
 
-def raise_illegal(words: str, pattern: str) -> NoReturn:
+def raise_illegal(text: str, pattern: str) -> NoReturn:
     """Raise what Pattern.compile throws, with the pattern in place of the lines that point into it."""
-    message = f"{words} in {pattern}"
+    message = f"{text} in {pattern}"
     raise RulesError(message)
 
 
@@ -68,9 +68,9 @@ class Text:
 
     def taken(self, expression: re.Pattern[str]) -> re.Match[str] | None:
         """Go past what an expression matches here."""
-        found = expression.match(self.pattern, self.at)
-        self.at = found.end() if found else self.at
-        return found
+        match = expression.match(self.pattern, self.at)
+        self.at = match.end() if match else self.at
+        return match
 
 
 def parse_literal(text: Text) -> str | None:

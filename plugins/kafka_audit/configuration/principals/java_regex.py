@@ -273,19 +273,19 @@ class _RegexParser:
         if self.text.peek() != "?":
             self._opened(captures=True)
             return "("
-        found = self.text.taken(_GROUP)
-        if found is None:
+        match = self.text.taken(_GROUP)
+        if match is None:
             raise_unsupported("a group that begins with (?", self.pattern)
-        if found[1] in _LOOKS:
-            raise_unsupported(_LOOKS[found[1]], self.pattern)
-        if found[1] is None and found[2] is None:
-            self._flags(found[3], found[4] or "", alone=found[5] == ")")
-            return "" if found[5] == ")" else "(?:"
-        if found[2] in self._names:
-            raise_illegal(f"Named capturing group <{found[2]}> is already defined", self.pattern)
-        self._names |= {found[2]} if found[2] else set()
-        self._opened(captures=found[2] is not None)
-        return f"(?P<{found[2]}>" if found[2] else "(?:"
+        if match[1] in _LOOKS:
+            raise_unsupported(_LOOKS[match[1]], self.pattern)
+        if match[1] is None and match[2] is None:
+            self._flags(match[3], match[4] or "", alone=match[5] == ")")
+            return "" if match[5] == ")" else "(?:"
+        if match[2] in self._names:
+            raise_illegal(f"Named capturing group <{match[2]}> is already defined", self.pattern)
+        self._names |= {match[2]} if match[2] else set()
+        self._opened(captures=match[2] is not None)
+        return f"(?P<{match[2]}>" if match[2] else "(?:"
 
     def _opened(self, *, captures: bool) -> None:
         self._open.append(_Open(any_case=self.any_case, dot_all=self.dot_all, captures=captures))
@@ -342,11 +342,11 @@ class _RegexParser:
         return least, most, count[0]
 
 
-def _unquoted(found: re.Match[str]) -> str:
-    return found[2] or "".join(c if c.isalnum() or not c.isascii() else f"\\{c}" for c in found[1])
+def _unquoted(match: re.Match[str]) -> str:
+    return match[2] or "".join(c if c.isalnum() or not c.isascii() else f"\\{c}" for c in match[1])
 
 
-def expanded(found: RegexMatch, replacement: str) -> str:
+def expanded(match: RegexMatch, replacement: str) -> str:
     """Return a replacement with `$1`, `${name}` and backslashes done; raises MappingError where Java throws."""
     parts, text = [], Text(replacement)
     while letter := text.take():
@@ -356,31 +356,31 @@ def expanded(found: RegexMatch, replacement: str) -> str:
                 raise MappingError(message)
             parts.append(text.take())
         else:
-            parts.append(_referred(found, text) if letter == "$" else letter)
+            parts.append(_referred(match, text) if letter == "$" else letter)
     return "".join(parts)
 
 
-def _referred(found: RegexMatch, text: Text) -> str:
+def _referred(match: RegexMatch, text: Text) -> str:
     """Return what a reference whose `$` has been read stands for; a group that took no part stands for nothing."""
     letter = text.take()
     if not letter:
         message = "Illegal group reference: group index is missing"
         raise MappingError(message)
     if letter == "{":
-        return found[found.names[_name(found, text)]] or ""
+        return match[match.names[_name(match, text)]] or ""
     if letter not in "0123456789":
         message = "Illegal group reference"
         raise MappingError(message)
-    number, groups = int(letter), found.groups
+    number, groups = int(letter), match.groups
     while (digit := text.peek()) and digit in "0123456789" and number * 10 + int(digit) <= groups:
         number = number * 10 + int(text.take())
     if number > groups:
         message = f"No group {number}"
         raise MappingError(message)
-    return found[number] or ""
+    return match[number] or ""
 
 
-def _name(found: RegexMatch, text: Text) -> str:
+def _name(match: RegexMatch, text: Text) -> str:
     taken = text.taken(_NAME)
     name = taken[0] if taken else ""
     if not name:
@@ -389,7 +389,7 @@ def _name(found: RegexMatch, text: Text) -> str:
         message = "named capturing group is missing trailing '}'"
     elif name[0].isdigit():
         message = f"capturing group name {{{name}}} starts with digit character"
-    elif name not in found.names:
+    elif name not in match.names:
         message = f"No group with name {{{name}}}"
     else:
         return name

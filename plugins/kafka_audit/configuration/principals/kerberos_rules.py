@@ -115,15 +115,15 @@ def _read(piece: str) -> _KerberosRule:
 def _filled(form: str, parts: tuple[str, ...]) -> str:
     """Put components in for `$0` (the realm), `$1` and `$2`."""
     filled = []
-    for found in _PARAMETER.finditer(form):
-        filled.append(found[1])
-        if found[2] is None:
+    for match in _PARAMETER.finditer(form):
+        filled.append(match[1])
+        if match[2] is None:
             continue
-        if not found[2] or int(found[2]) > _LARGEST:
-            message = f"bad format in username mapping in {found[2]}"
+        if not match[2] or int(match[2]) > _LARGEST:
+            message = f"bad format in username mapping in {match[2]}"
             raise MappingError(message)
-        if int(found[2]) >= len(parts):
-            message = f"index {found[2].lstrip('0') or '0'} from {form} is outside of the valid range 0 to {len(parts) - 1}"
+        if int(match[2]) >= len(parts):
+            message = f"index {match[2].lstrip('0') or '0'} from {form} is outside of the valid range 0 to {len(parts) - 1}"
             raise MappingError(message)
-        filled.append(parts[int(found[2])])
+        filled.append(parts[int(match[2])])
     return "".join(filled)

@@ -50,7 +50,7 @@ def within_size(rules: Iterable[_Rule], patterns: Callable[[_Rule], Iterable[Jav
     """Yield rules as long as their patterns are small enough together, then raise UnsupportedError."""
     size = 0
     for rule in rules:
-        size += sum(one.size for one in patterns(rule) if one is not None)
+        size += sum(pattern.size for pattern in patterns(rule) if pattern is not None)
         if size > MOST_INSTRUCTIONS:
             message = f"rules of more than {MOST_INSTRUCTIONS} instructions"
             raise UnsupportedError(message)

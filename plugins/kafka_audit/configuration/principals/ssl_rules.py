@@ -30,10 +30,10 @@ class _SslRule:
     def apply(self, subject: str, effort: Effort) -> str | None:
         if self.pattern is None:
             return subject
-        found = self.pattern.matches(subject, effort)
-        if found is None:
+        match = self.pattern.matches(subject, effort)
+        if match is None:
             return None
-        name = self.pattern.replaced(subject, _escaped(self.replacement, found.groups), effort)
+        name = self.pattern.replaced(subject, _escaped(self.replacement, match.groups), effort)
         return name.lower() if self.case == "L" else name.upper() if self.case == "U" else name
 
     def __str__(self) -> str:
@@ -51,7 +51,7 @@ class SslRules:
         if any(len(part) > LONGEST for part in rules.split("/")):  # Java's matcher goes on to the next slash, whatever the rule
             message = f"rules without a slash in {LONGEST} characters, which can end the stack of Java's matcher"
             raise UnsupportedError(message)
-        read = (rule for found in compiled(_RULES).find(rules) if (rule := _read(found[1] or "")) is not None)
+        read = (rule for match in compiled(_RULES).find(rules) if (rule := _read(match[1] or "")) is not None)
         self._rules = list(within_size(read, lambda rule: [rule.pattern]))
 
     def name(self, subject: str) -> str:
@@ -71,25 +71,25 @@ class SslRules:
 
 
 def _read(piece: str) -> _SslRule | None:
-    found = rule_match(compiled(_RULE), piece)
-    if found[1] is not None:
+    match = rule_match(compiled(_RULE), piece)
+    if match[1] is not None:
         return _SslRule()
-    return None if found[2] is None else _SslRule(pattern=compiled(found[2]), replacement=found[4] or "", case=found[6] or "")
+    return None if match[2] is None else _SslRule(pattern=compiled(match[2]), replacement=match[4] or "", case=match[6] or "")
 
 
 def _escaped(replacement: str, groups: int) -> str:
     """Put a backslash before references to groups that the pattern has not, where Kafka does (not where it has no group)."""
     value = replacement
-    for found in _REFERENCE.finditer(replacement) if groups else ():
-        if found[1].startswith("0"):
+    for match in _REFERENCE.finditer(replacement) if groups else ():
+        if match[1].startswith("0"):
             continue
-        number = int(found[1])
+        number = int(match[1])
         if number > _LARGEST:
-            message = f'For input string: "{found[1]}"'
+            message = f'For input string: "{match[1]}"'
             raise MappingError(message)
         while number > groups and number > 9:  # noqa: PLR2004 -- more than one digit
             number //= 10
         if number > groups:
-            at = found.start()  # in the text as it was: Kafka does not count the backslashes that it has put in already
+            at = match.start()  # in the text as it was: Kafka does not count the backslashes that it has put in already
             value = f"{value[:at]}\\{value[at:]}"
     return value

@@ -44,7 +44,7 @@ def nearest_release(version: str) -> str:
         ValueError: the text is no version.
     """
     wanted = _numbers(version)
-    return min(VERSIONS, key=lambda one: (abs(_place(_numbers(one)) - _place(wanted)), one))
+    return min(VERSIONS, key=lambda version: (abs(_place(_numbers(version)) - _place(wanted)), version))
 
 
 def _numbers(version: str) -> tuple[int, int, int]:

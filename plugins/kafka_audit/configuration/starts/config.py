@@ -97,15 +97,15 @@ def _with_synonyms(properties: Mapping[str, str], version: str) -> Mapping[str, 
     node, broker = properties.get(NODE), properties.get(BROKER)
     if version < "3" or (node is None) == (broker is None):
         return properties
-    told = node if broker is None else broker
-    return {**properties, NODE: told or "", BROKER: told or ""}
+    reported = node if broker is None else broker
+    return {**properties, NODE: reported or "", BROKER: reported or ""}
 
 
 def require(holds: bool, message: str, key: str, rule: StartRule | None = None) -> None:  # noqa: FBT001 -- Scala's own
     """Raise what Scala's `require` throws where something does not hold."""
     if not holds:
-        told = f"requirement failed: {message}"
-        raise ConfigError(told, key, rule)
+        reported = f"requirement failed: {message}"
+        raise ConfigError(reported, key, rule)
 
 
 def config_error(message: str, key: str, rule: StartRule | None = None) -> ConfigError:

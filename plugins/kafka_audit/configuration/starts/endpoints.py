@@ -44,8 +44,8 @@ def csv_map(name: str, text: str) -> dict[str, str]:
         cut = part.rfind(":")
         if cut < 0:
             # The words are those of Java's own exception.
-            told = f"begin 0, end -1, length {len(part)}"
-            message = f"Error parsing configuration property '{name}': {told}"
+            reported = f"begin 0, end -1, length {len(part)}"
+            message = f"Error parsing configuration property '{name}': {reported}"
             raise ConfigError(message, name)
         found[trimmed(part[:cut])] = trimmed(part[cut + 1 :])
     return found
@@ -78,18 +78,18 @@ def parse_endpoints(
     return found
 
 
-def names_differ(found: Sequence[Endpoint]) -> bool:
+def names_differ(endpoints: Sequence[Endpoint]) -> bool:
     """Tell whether no two listeners have one name."""
-    return len({one.listener for one in found}) == len(found)
+    return len({endpoint.listener for endpoint in endpoints}) == len(endpoints)
 
 
-def ports_differ(found: Sequence[Endpoint]) -> bool:
+def ports_differ(endpoints: Sequence[Endpoint]) -> bool:
     """Tell whether no two listeners have one port; port 0 is any port."""
-    ports = [one.port for one in found if one.port]
+    ports = [endpoint.port for endpoint in endpoints if endpoint.port]
     return len(set(ports)) == len(ports)
 
 
-def shared_port(found: Sequence[Endpoint], shown: str) -> tuple[bool, str] | None:
+def shared_port(endpoints: Sequence[Endpoint], shown: str) -> tuple[bool, str] | None:
     """Return what Kafka 3.8 and later say against listeners of one port, None where the port may be shared.
 
     One IPv4 and one IPv6 address may share it.
@@ -98,17 +98,17 @@ def shared_port(found: Sequence[Endpoint], shown: str) -> tuple[bool, str] | Non
         Whether a `require` says it (3.9 shows these with another beginning), and the words.
     """
     by_port: dict[int, list[Endpoint]] = {}
-    for one in found:
-        if one.port:
-            by_port.setdefault(one.port, []).append(one)
+    for endpoint in endpoints:
+        if endpoint.port:
+            by_port.setdefault(endpoint.port, []).append(endpoint)
     for port, sharing in by_port.items():
-        if len(sharing) > 1 and (told := _refused(sharing, port, shown)):
-            return told
+        if len(sharing) > 1 and (reported := _refused(sharing, port, shown)):
+            return reported
     return None
 
 
 def _refused(sharing: Sequence[Endpoint], port: int, shown: str) -> tuple[bool, str] | None:
-    hosts = [one.host for one in sharing if one.host is not None and (ipv4(one.host) or ipv6(one.host))]
+    hosts = [endpoint.host for endpoint in sharing if endpoint.host is not None and (ipv4(endpoint.host) or ipv6(endpoint.host))]
     others = len(sharing) - len(hosts)
     if others > 1:
         return True, f"Each listener must have a different port, listeners: {shown}"
@@ -117,9 +117,9 @@ def _refused(sharing: Sequence[Endpoint], port: int, shown: str) -> tuple[bool, 
     if len(hosts) == 2:  # noqa: PLR2004 -- a pair
         first, second = hosts
         rule = "If you have two listeners on the same port then one needs to be IPv4 and the other IPv6"
-        told = f"{rule}, listeners: {shown}, port: {port}"
+        reported = f"{rule}, listeners: {shown}, port: {port}"
         if not ((ipv4(first) and ipv6(second)) or (ipv6(first) and ipv4(second))):
-            return True, told
-        return (False, told) if others else None
+            return True, reported
+        return (False, reported) if others else None
     unless = "unless exactly one listener has an IPv4 address and the other IPv6 address"
     return False, f"Each listener must have a different port {unless}, listeners: {shown}, port: {port}"

@@ -73,10 +73,10 @@ def groups_3(config: Config) -> None:
     _assignors(config, "group.consumer.assignors")
     _codec(config)
     limits = GroupLimits(config, "equals to")
-    told, most = "offsets.commit.required.acks", "offsets.topic.replication.factor"
-    if not -1 <= config.number(told) <= config.number(most):
-        message = f"{told} must be greater or equal to -1 and less or equal to {most}"
-        raise ConfigError(message, config.blame(told, most))
+    reported, most = "offsets.commit.required.acks", "offsets.topic.replication.factor"
+    if not -1 <= config.number(reported) <= config.number(most):
+        message = f"{reported} must be greater or equal to -1 and less or equal to {most}"
+        raise ConfigError(message, config.blame(reported, most))
     for prefix in (_CONSUMER, _SHARE):
         limits.between(prefix, _HEARTBEAT)
         limits.between(prefix, _SESSION)
@@ -117,8 +117,8 @@ def groups_4(config: Config) -> None:
 def _tags(config: Config) -> None:
     """Judge tags as they stand in the file: as a list, told twice counts once."""
     key = "group.streams.rack.aware.assignment.tags"
-    told = split(",".join(one.strip() for one in config.originals.get(key, "").split(",")), ",")
-    if len(set(told)) != len(told):
+    reported = split(",".join(part.strip() for part in config.originals.get(key, "").split(",")), ",")
+    if len(set(reported)) != len(reported):
         message = f"{key} must not contain duplicate tag keys."
         raise ConfigError(message, key)
 
@@ -126,10 +126,10 @@ def _tags(config: Config) -> None:
 def protocols(config: Config, *, kraft: bool) -> None:
     """Judge group.coordinator.rebalance.protocols."""
     key = "group.coordinator.rebalance.protocols"
-    told = {one.upper() for one in config.items(key)}
-    if "CLASSIC" not in told:
+    reported = {text.upper() for text in config.items(key)}
+    if "CLASSIC" not in reported:
         message = "Disabling the 'classic' protocol is not supported."
         raise ConfigError(message, key)
-    if "CONSUMER" in told and not kraft:
+    if "CONSUMER" in reported and not kraft:
         message = "The new 'consumer' rebalance protocol is only supported in KRaft cluster."
         raise ConfigError(message, key)

@@ -74,24 +74,24 @@ class Listening:
     @cached_property
     def listeners(self) -> list[Endpoint]:
         """What the broker binds."""
-        told = self.config.text_or_none(LISTENERS)
-        if told is None:
-            told = f"PLAINTEXT://{self.config.text('host.name')}:{self.config.number('port')}"
-        return self._read(told, LISTENERS)
+        reported = self.config.text_or_none(LISTENERS)
+        if reported is None:
+            reported = f"PLAINTEXT://{self.config.text('host.name')}:{self.config.number('port')}"
+        return self._read(reported, LISTENERS)
 
     @cached_property
     def advertised(self) -> list[Endpoint]:
         """What the broker tells others."""
         config = self.config
-        told = config.text_or_none(ADVERTISED)
-        if told is not None:
-            return self._read(told, ADVERTISED)
+        reported = config.text_or_none(ADVERTISED)
+        if reported is not None:
+            return self._read(reported, ADVERTISED)
         host, port = config.text_or_none("advertised.host.name"), config.number_or_none("advertised.port")
         if host is not None or port is not None:
             host = host if host is not None else config.text("host.name")
             port = port if port is not None else config.number("port")
             return self._read(f"PLAINTEXT://{host}:{port}", config.blame("advertised.host.name", "advertised.port"))
-        return [one for one in self.listeners if one.listener not in self.controller_names]
+        return [endpoint for endpoint in self.listeners if endpoint.listener not in self.controller_names]
 
     @cached_property
     def controller_names(self) -> tuple[str, ...]:
@@ -101,7 +101,7 @@ class Listening:
     @property
     def controllers(self) -> list[Endpoint]:
         """Listeners that are for controllers."""
-        return [one for one in self.listeners if one.listener in self.controller_names]
+        return [endpoint for endpoint in self.listeners if endpoint.listener in self.controller_names]
 
     def _read(self, text: str, key: str) -> list[Endpoint]:
         protocols = self.protocols
@@ -113,23 +113,23 @@ class Listening:
         self._distinct(found, text, key)
         return found
 
-    def _distinct(self, found: list[Endpoint], text: str, key: str) -> None:
-        require(names_differ(found), f"Each listener must have a different name, listeners: {text}", key)
+    def _distinct(self, endpoints: list[Endpoint], text: str, key: str) -> None:
+        require(names_differ(endpoints), f"Each listener must have a different name, listeners: {text}", key)
         if key == LISTENERS:
-            require(ports_differ(found), f"Each listener must have a different port, listeners: {text}", key)
+            require(ports_differ(endpoints), f"Each listener must have a different port, listeners: {text}", key)
 
     @cached_property
     def inter_broker(self) -> tuple[str, str]:
         """Name and protocol of the listener between brokers."""
         config = self.config
-        told = config.text_or_none(INTER_BROKER)
-        if told is None:
+        reported = config.text_or_none(INTER_BROKER)
+        if reported is None:
             protocol = protocol_of(config.text(INTER_BROKER_PROTOCOL), INTER_BROKER_PROTOCOL)
             return protocol, protocol
         if INTER_BROKER_PROTOCOL in config.originals:
             message = f"Only one of {INTER_BROKER} and {INTER_BROKER_PROTOCOL} should be set."
             raise config_error(message, INTER_BROKER)
-        name = self._name(told, INTER_BROKER)
+        name = self._name(reported, INTER_BROKER)
         if name not in self.protocols:
             message = f"Listener with name {name} defined in {INTER_BROKER} not found in {MAP}."
             raise config_error(message, INTER_BROKER, StartRule.NOT_MAPPED)
@@ -138,10 +138,10 @@ class Listening:
     @cached_property
     def control_plane(self) -> str | None:
         """Name of the listener of its own for the controller's requests (KIP-291)."""
-        told = self.config.text_or_none(CONTROL_PLANE)
-        if told is None:
+        reported = self.config.text_or_none(CONTROL_PLANE)
+        if reported is None:
             return None
-        name = self._name(told, CONTROL_PLANE)
+        name = self._name(reported, CONTROL_PLANE)
         if name not in self.protocols:
             message = f"Listener with {name} defined in {CONTROL_PLANE} not found in {MAP}."
             raise config_error(message, CONTROL_PLANE)
@@ -160,9 +160,9 @@ class Listening1(Listening):
         """Release 1 has none."""
         return ()
 
-    def _distinct(self, found: list[Endpoint], text: str, key: str) -> None:
-        require(ports_differ(found), f"Each listener must have a different port, listeners: {text}", key)
-        require(names_differ(found), f"Each listener must have a different name, listeners: {text}", key)
+    def _distinct(self, endpoints: list[Endpoint], text: str, key: str) -> None:
+        require(ports_differ(endpoints), f"Each listener must have a different port, listeners: {text}", key)
+        require(names_differ(endpoints), f"Each listener must have a different name, listeners: {text}", key)
 
 
 class Listening3(Listening):
@@ -177,7 +177,9 @@ class Listening3(Listening):
         found = self._mapped()
         if not self.kraft or MAP in self.config.originals:
             return found
-        if any(name in _SECURE for name in self.controller_names) or any(self._secure(one) for one in self.listener_entries):
+        if any(name in _SECURE for name in self.controller_names) or any(
+            self._secure(endpoint) for endpoint in self.listener_entries
+        ):
             return found
         return found | {name: "PLAINTEXT" for name in self.controller_names if name != "PLAINTEXT"}
 
@@ -202,27 +204,27 @@ class Listening3(Listening):
     @cached_property
     def controller_names(self) -> tuple[str, ...]:
         """Names in controller.listener.names, as they stand there."""
-        told = self.config.text(CONTROLLERS)
-        return tuple(split(told, ",")) if told else ()
+        reported = self.config.text(CONTROLLERS)
+        return tuple(split(reported, ",")) if reported else ()
 
     @cached_property
     def told_advertised(self) -> list[Endpoint] | None:
         """What advertised.listeners says, None where it is not set."""
-        told = self.config.text_or_none(ADVERTISED)
-        return None if told is None else self._read(told, ADVERTISED)
+        reported = self.config.text_or_none(ADVERTISED)
+        return None if reported is None else self._read(reported, ADVERTISED)
 
     @cached_property
     def advertised_controllers(self) -> list[Endpoint]:
         """What the controllers tell others: what is advertised for them, else what they bind."""
-        told = [one for one in self.told_advertised or () if one.listener in self.controller_names]
+        reported = [endpoint for endpoint in self.told_advertised or () if endpoint.listener in self.controller_names]
         bound = self.controllers
         found = []
         for number, name in enumerate(self.controller_names):
-            one = next((one for one in told if one.listener == name.upper()), None)
-            if one is None:
-                one = next((one for one in bound if one.listener == name.upper()), None)
-                one = self._inherited(one, first=number == 0) if one else None
-            found += [one] if one else []
+            advertised = next((endpoint for endpoint in reported if endpoint.listener == name.upper()), None)
+            if advertised is None:
+                advertised = next((endpoint for endpoint in bound if endpoint.listener == name.upper()), None)
+                advertised = self._inherited(advertised, first=number == 0) if advertised else None
+            found += [advertised] if advertised else []
         return found
 
     def _inherited(self, bound: Endpoint, *, first: bool) -> Endpoint:
@@ -234,17 +236,17 @@ class Listening3(Listening):
     @cached_property
     def advertised(self) -> list[Endpoint]:
         """What the broker tells others for itself."""
-        told = self.told_advertised
-        found = self.listeners if told is None else told
-        return [one for one in found if one.listener not in self.controller_names or self._migrates(one)]
+        reported = self.told_advertised
+        found = self.listeners if reported is None else reported
+        return [endpoint for endpoint in found if endpoint.listener not in self.controller_names or self._migrates(endpoint)]
 
-    def _migrates(self, one: Endpoint) -> bool:
+    def _migrates(self, endpoint: Endpoint) -> bool:
         if not self.migrating or self.control_plane is None:
             return False
         if all(bound.listener != self.control_plane for bound in self.listeners):
             message = "head of empty ArrayBuffer"  # Scala's, which says nothing of the reason
             raise config_error(message, CONTROL_PLANE)
-        return one.listener == self.control_plane
+        return endpoint.listener == self.control_plane
 
     def _entries_of_map(self) -> Iterable[tuple[str, str]]:
         # A HashMap of Java's from here on: of several wrong entries its order decides which is told.
@@ -257,10 +259,10 @@ class Listening3(Listening):
             raise config_error(NAMELESS, key)
         return text.upper()
 
-    def _distinct(self, found: list[Endpoint], text: str, key: str) -> None:
-        require(names_differ(found), f"Each listener must have a different name, listeners: {text}", key)
-        told = shared_port(found, text) if key == LISTENERS else None
-        if told:
-            required, message = told
+    def _distinct(self, endpoints: list[Endpoint], text: str, key: str) -> None:
+        require(names_differ(endpoints), f"Each listener must have a different name, listeners: {text}", key)
+        reported = shared_port(endpoints, text) if key == LISTENERS else None
+        if reported:
+            required, message = reported
             require(not required, message, key)
             raise config_error(message, key)

@@ -22,8 +22,8 @@ class Listening4(Listening3):
 
     def _mapped(self) -> dict[str, str]:
         found: dict[str, str] = {}
-        for told, text in self._entries_of_map():
-            name, protocol = self._name(told, MAP), protocol_of(text, MAP)
+        for reported, text in self._entries_of_map():
+            name, protocol = self._name(reported, MAP), protocol_of(text, MAP)
             if name in found:
                 message = f"Duplicate key ListenerName({name}) (attempted merging values {found[name]} and {protocol})"
                 raise config_error(message, MAP)
@@ -43,8 +43,8 @@ class Listening4(Listening3):
     @cached_property
     def told_advertised(self) -> list[Endpoint] | None:
         """What advertised.listeners says, None where it is not set."""
-        told = self.config.items_or_none(ADVERTISED)
-        return None if told is None else self._entries(told, ADVERTISED)
+        reported = self.config.items_or_none(ADVERTISED)
+        return None if reported is None else self._entries(reported, ADVERTISED)
 
     @cached_property
     def controller_names(self) -> tuple[str, ...]:
@@ -55,20 +55,20 @@ class Listening4(Listening3):
         protocols = self.protocols
         shown = f"[{', '.join(entries)}]"
         problem = None
-        found: list[Endpoint] = []
+        endpoints: list[Endpoint] = []
         try:
-            found = parse_endpoints(entries, protocols, self._name)
+            endpoints = parse_endpoints(entries, protocols, self._name)
         except (ValueError, ConfigError) as error:
             problem = str(error)
-        if problem is None and not names_differ(found):
+        if problem is None and not names_differ(endpoints):
             problem = f"Each listener must have a different name, listeners: {shown}"
         if problem is None and key == LISTENERS:
-            told = shared_port(found, shown)
-            problem = told[1] if told else None
+            reported = shared_port(endpoints, shown)
+            problem = reported[1] if reported else None
         if problem is not None:
             message = f"Error creating broker listeners from '{shown}': {problem}"
             raise ConfigError(message, key)
-        return found
+        return endpoints
 
     def _inherited(self, bound: Endpoint, *, first: bool) -> Endpoint:
         if first and bound.host in {None, "0.0.0.0"}:  # noqa: S104 -- compared, not bound

@@ -41,10 +41,10 @@ def record_format(one: Version) -> int:
 
 def format_fits(config: Config, inter_broker: Version) -> None:
     """Judge log.message.format.version by the inter-broker protocol."""
-    told = config.text(FORMAT_VERSION)
-    wanted = record_format(version(told))
+    reported = config.text(FORMAT_VERSION)
+    wanted = record_format(version(reported))
     least = ("0.8.0", *(name for _, name in _FORMATS))[wanted]
-    message = f"{FORMAT_VERSION} {told} can only be used when {INTER_BROKER_VERSION} is set to version {least} or higher"
+    message = f"{FORMAT_VERSION} {reported} can only be used when {INTER_BROKER_VERSION} is set to version {least} or higher"
     require(record_format(inter_broker) >= wanted, message, config.blame(FORMAT_VERSION, INTER_BROKER_VERSION))
 
 

@@ -45,9 +45,9 @@ def validate(config: Config) -> None:
     advertised = rules.listener_names(listening.advertised)
     rules.inter_broker_is_advertised(listening, advertised, rules.listener_names(listening.listeners))
     rules.routable(listening, listening.advertised)
-    told = config.text(INTER_BROKER_VERSION)
-    format_fits(config, version(told))
-    rules.sasl_by_version(listening, handshake=version(told) >= version("0.10.0-IV1"), told=told)
+    reported = config.text(INTER_BROKER_VERSION)
+    format_fits(config, version(reported))
+    rules.sasl_by_version(listening, handshake=version(reported) >= version("0.10.0-IV1"), reported=reported)
     rules.sasl(listening)
     rules.queue(config)
 

@@ -22,26 +22,26 @@ _NO_GENERATION = (
 
 def validate(config: Config) -> None:
     """Raise ConfigError with what release 3.9 says."""
-    told = config.items(roles.ROLES)
-    if len(set(told)) != len(told):
-        message = f"Duplicate role names found in `{roles.ROLES}`: ArrayBuffer({', '.join(told)})"
+    reported = config.items(roles.ROLES)
+    if len(set(reported)) != len(reported):
+        message = f"Duplicate role names found in `{roles.ROLES}`: ArrayBuffer({', '.join(reported)})"
         raise config_error(message, roles.ROLES)
     groups.groups_3(config)
     listening = Listening3(config)
-    listening.kraft, listening.migrating = bool(told), config.flag(MIGRATION)
+    listening.kraft, listening.migrating = bool(reported), config.flag(MIGRATION)
     early = config.text_or_none("early.start.listeners")
-    roles.early_listeners(listening, [trimmed(one) for one in early.split(",")] if early else None)
+    roles.early_listeners(listening, [trimmed(part) for part in early.split(",")] if early else None)
     limited = rules.connection_overrides(config)
     dirs = rules.log_dirs(config)
-    inter_broker = _inter_broker_version(config, kraft=bool(told))
-    groups.protocols(config, kraft=bool(told))
-    _node(config, kraft=bool(told))
+    inter_broker = _inter_broker_version(config, kraft=bool(reported))
+    groups.protocols(config, kraft=bool(reported))
+    _node(config, kraft=bool(reported))
     rules.logs(config, dirs, "greater than or equal to")
     rules.fetches(config)
     advertised = rules.listener_names(listening.advertised)
-    _roles(listening, frozenset(told), inter_broker, dirs)
-    if not told or "broker" in told:
-        roles.some_listener(listening, told)
+    _roles(listening, frozenset(reported), inter_broker, dirs)
+    if not reported or "broker" in reported:
+        roles.some_listener(listening, reported)
         rules.inter_broker_is_advertised(listening, advertised, rules.listener_names(listening.listeners))
     rules.routable(listening, listening.advertised)
     rules.routable(listening, listening.advertised_controllers)
@@ -50,18 +50,18 @@ def validate(config: Config) -> None:
         format_fits(config, inter_broker)
         codec_fits(config, inter_broker)
     ibp = config.text(INTER_BROKER_VERSION)
-    rules.sasl_by_version(listening, handshake=inter_broker >= version("0.10.0-IV1"), told=ibp)
+    rules.sasl_by_version(listening, handshake=inter_broker >= version("0.10.0-IV1"), reported=ibp)
     rules.sasl(listening)
     rules.queue(config)
     rules.connections(config, limited)
 
 
 def _inter_broker_version(config: Config, *, kraft: bool) -> Version:
-    told = config.text(INTER_BROKER_VERSION)
+    reported = config.text(INTER_BROKER_VERSION)
     if not kraft:
-        return version(told)
-    if INTER_BROKER_VERSION in config.originals and version(told) < _KRAFT:
-        message = f"A non-KRaft version {told} given for {INTER_BROKER_VERSION}. The minimum version is 3.0-IV1"
+        return version(reported)
+    if INTER_BROKER_VERSION in config.originals and version(reported) < _KRAFT:
+        message = f"A non-KRaft version {reported} given for {INTER_BROKER_VERSION}. The minimum version is 3.0-IV1"
         raise config_error(message, INTER_BROKER_VERSION)
     return _KRAFT
 
@@ -94,17 +94,17 @@ def _node(config: Config, *, kraft: bool) -> None:
     require(-1 <= broker <= config.number("reserved.broker.max.id"), message, where)
 
 
-def _roles(listening: Listening3, told: frozenset[str], inter_broker: Version, dirs: tuple[str, ...]) -> None:
+def _roles(listening: Listening3, reported: frozenset[str], inter_broker: Version, dirs: tuple[str, ...]) -> None:
     config = listening.config
-    if not told:
+    if not reported:
         _zookeeper(listening, inter_broker, dirs)
         return
     roles.quorum_is_named(config, roles.ROLES)
     roles.no_control_plane(listening)
-    if told == {"broker"}:
+    if reported == {"broker"}:
         roles.broker_only(listening)
         return
-    if told == {"controller"}:
+    if reported == {"controller"}:
         roles.controller_only(listening)
     roles.controller_rules(listening)
 

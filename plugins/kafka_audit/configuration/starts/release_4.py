@@ -12,7 +12,7 @@ _SAME_ID_4_3 = "You must set `node.id` to the same value as `broker.id`."
 
 def validate(config: Config) -> None:
     """Raise ConfigError with what release 4.3 or a later one says."""
-    told = frozenset(config.items(roles.ROLES))
+    reported = frozenset(config.items(roles.ROLES))
     groups.groups_4(config)
     listening = Listening4(config)
     roles.early_listeners(listening, config.items_or_none("early.start.listeners"))
@@ -24,9 +24,9 @@ def validate(config: Config) -> None:
     rules.logs(config, dirs, "greater than or equal to")
     rules.fetches(config)
     advertised = rules.listener_names(listening.advertised)
-    _roles(listening, told)
-    if "broker" in told:
-        roles.some_listener(listening, told)
+    _roles(listening, reported)
+    if "broker" in reported:
+        roles.some_listener(listening, reported)
         rules.inter_broker_is_advertised(listening, advertised, rules.listener_names(listening.listeners))
         _cordoned(config, dirs)
     rules.routable(listening, listening.advertised)
@@ -36,25 +36,25 @@ def validate(config: Config) -> None:
     rules.connections(config, rules.connection_overrides(config))
 
 
-def _roles(listening: Listening4, told: frozenset[str]) -> None:
+def _roles(listening: Listening4, reported: frozenset[str]) -> None:
     config = listening.config
     roles.quorum_is_named(config, roles.ROLES)
-    if told == {"broker"}:
+    if reported == {"broker"}:
         roles.broker_only(listening)
         message = f"{_AUTO_JOIN} is only supported when {roles.ROLES} contains the 'controller' role."
         require(not config.flag(_AUTO_JOIN), message, _AUTO_JOIN)
         return
-    if told == {"controller"}:
+    if reported == {"controller"}:
         roles.controller_only(listening)
         roles.not_between_brokers(listening)
     roles.controller_rules(listening)
 
 
 def _cordoned(config: Config, dirs: tuple[str, ...]) -> None:
-    told = config.items(_CORDONED)
-    if "*" in told:
-        require(len(told) == 1, f"When {_CORDONED} is set to *, it must not contain other values", _CORDONED)
+    reported = config.items(_CORDONED)
+    if "*" in reported:
+        require(len(reported) == 1, f"When {_CORDONED} is set to *, it must not contain other values", _CORDONED)
         return
-    missing = ", ".join(one for one in told if one not in dirs)
+    missing = ", ".join(one for one in reported if one not in dirs)
     message = f"All entries in {_CORDONED} must be present in log.dirs or log.dir. Missing entries : {missing}"
     require(not missing, message, _CORDONED)

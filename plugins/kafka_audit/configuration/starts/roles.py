@@ -24,8 +24,8 @@ def _shown(ids: Collection[int]) -> str:
     size = 1
     while size < len(ids) or size * 3 < len(ids) * 4:
         size *= 2
-    told = sorted(ids, key=lambda one: (one ^ (one & 0xFFFFFFFF) >> 16) & (size - 1))
-    return f"{'Hash' if len(ids) > _PLAIN_SET else ''}Set({', '.join(map(str, told))})"
+    reported = sorted(ids, key=lambda broker: (broker ^ (broker & 0xFFFFFFFF) >> 16) & (size - 1))
+    return f"{'Hash' if len(ids) > _PLAIN_SET else ''}Set({', '.join(map(str, reported))})"
 
 
 def quorum_is_named(config: Config, reason: str) -> None:
@@ -73,7 +73,7 @@ def controller_rules(listening: Listening3) -> None:
     role = f"appearing in the '{LISTENERS}' configuration when running the KRaft controller role"
     some = f"{CONTROLLERS} must contain at least one value {role}"
     require(bool(listening.advertised_controllers), some, CONTROLLERS)
-    bound = {one.listener for one in listening.listeners}
+    bound = {endpoint.listener for endpoint in listening.listeners}
     only = f"{CONTROLLERS} must only contain values {role}"
     require(all(name in bound for name in listening.controller_names), only, CONTROLLERS)
 
@@ -89,11 +89,11 @@ def some_listener(listening: Listening3, roles: Collection[str]) -> None:
     require(bool(listening.advertised), f"There must be at least one broker advertised listener.{hint}", LISTENERS)
 
 
-def early_listeners(listening: Listening3, told: Collection[str] | None) -> None:
+def early_listeners(listening: Listening3, reported: Collection[str] | None) -> None:
     """Judge early.start.listeners."""
-    bound = {one.listener for one in listening.listeners}
+    bound = {endpoint.listener for endpoint in listening.listeners}
     key = "early.start.listeners"
-    for name in filter(None, told or ()):
+    for name in filter(None, reported or ()):
         if name not in bound:
             message = f"{key} contains listener {name}, but this is not contained in {LISTENERS} or {CONTROLLERS}"
             raise config_error(message, key)

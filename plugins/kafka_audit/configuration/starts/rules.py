@@ -36,8 +36,8 @@ def connection_overrides(config: Config) -> list[str]:
 
 def log_dirs(config: Config) -> tuple[str, ...]:
     """Return the log directories of releases before 4."""
-    told = config.text_or_none("log.dirs")
-    return csv_list(config.text("log.dir") if told is None else told)
+    reported = config.text_or_none("log.dirs")
+    return csv_list(config.text("log.dir") if reported is None else reported)
 
 
 def logs(config: Config, dirs: Sequence[str], at_least: str) -> None:
@@ -55,8 +55,8 @@ def logs(config: Config, dirs: Sequence[str], at_least: str) -> None:
     require(jitter >= 0, f"log.roll.jitter.ms must be {at_least} 0", where)
     minutes = config.number_or_none("log.retention.minutes")
     kept = config.number("log.retention.hours") * _HOUR_MS if minutes is None else minutes * 60_000
-    told = config.number_or_none("log.retention.ms")
-    kept = kept if told is None else told
+    reported = config.number_or_none("log.retention.ms")
+    kept = kept if reported is None else reported
     where = config.blame("log.retention.ms", "log.retention.minutes", "log.retention.hours")
     require(kept >= 1 or kept < 0, f"log.retention.ms must be unlimited (-1) or, {at_least} 1", where)
     where = config.blame("log.dirs", "log.dir")
@@ -71,8 +71,8 @@ def logs(config: Config, dirs: Sequence[str], at_least: str) -> None:
 
 
 def _time(config: Config, name: str, longer: str, unit: int) -> int:
-    told = config.number_or_none(name)
-    return config.number(longer) * unit if told is None else told
+    reported = config.number_or_none(name)
+    return config.number(longer) * unit if reported is None else reported
 
 
 def fetches(config: Config) -> None:
@@ -86,21 +86,21 @@ def fetches(config: Config) -> None:
 
 def acks(config: Config) -> None:
     """Judge with how many acknowledgements offsets are committed."""
-    told, most = "offsets.commit.required.acks", "offsets.topic.replication.factor"
-    message = f"{told} must be greater or equal -1 and less or equal to {most}"
-    require(-1 <= config.number(told) <= config.number(most), message, config.blame(told, most))
+    reported, most = "offsets.commit.required.acks", "offsets.topic.replication.factor"
+    message = f"{reported} must be greater or equal -1 and less or equal to {most}"
+    require(-1 <= config.number(reported) <= config.number(most), message, config.blame(reported, most))
 
 
 def compression(config: Config, known: Sequence[str]) -> None:
     """Judge compression.type by the names of a release."""
-    told = config.text("compression.type")
-    message = f"compression.type : {told} is not valid. Valid options are {','.join(known)}"
-    require(told.lower() in known, message, "compression.type")
+    reported = config.text("compression.type")
+    message = f"compression.type : {reported} is not valid. Valid options are {','.join(known)}"
+    require(reported.lower() in known, message, "compression.type")
 
 
-def listener_names(found: Iterable[Endpoint]) -> tuple[str, ...]:
+def listener_names(endpoints: Iterable[Endpoint]) -> tuple[str, ...]:
     """Return the names of listeners, each once."""
-    return tuple(dict.fromkeys(one.listener for one in found))
+    return tuple(dict.fromkeys(endpoint.listener for endpoint in endpoints))
 
 
 def inter_broker_is_advertised(listening: Listening, advertised: Sequence[str], bound: Sequence[str]) -> None:
@@ -153,11 +153,11 @@ def sasl(listening: Listening) -> None:
     require(config.text(MECHANISM) in enabled, message, where, StartRule.MECHANISM_NOT_ENABLED)
 
 
-def sasl_by_version(listening: Listening, *, handshake: bool, told: str) -> None:
+def sasl_by_version(listening: Listening, *, handshake: bool, reported: str) -> None:
     """Judge SASL between brokers that speak a protocol of before its handshake (KIP-43)."""
     message = (
         "Only GSSAPI mechanism is supported for inter-broker communication with SASL when "
-        f"inter.broker.protocol.version is set to {told}"
+        f"inter.broker.protocol.version is set to {reported}"
     )
     holds = not listening.uses_sasl() or handshake or listening.config.text(MECHANISM) == "GSSAPI"
     require(holds, message, "inter.broker.protocol.version")

@@ -76,7 +76,7 @@ def _list(case: Case) -> tuple[str, ...]:
 
 def wrong_answer_story(case: Case) -> Story:
     """Return the story that an address leads to another broker than the one that advertises it."""
-    who = case.brokers
+    broker_ids = case.brokers
     answers = [(e, case.view.identities.get((e.broker_id, e.listener))) for e in case.endpoints]
     answered_by = {
         endpoint: "another cluster" if identity.answered_by == endpoint.broker_id else f"broker {identity.answered_by}"
@@ -91,8 +91,8 @@ def wrong_answer_story(case: Case) -> Story:
         for endpoint, answerer in answered_by.items()
     ]
     return Story(
-        headline=_misplaced(who, answered_by),
-        impact=f"Clients that ask for {brokers(who)} reach another one: requests fail with NOT_LEADER_OR_FOLLOWER.",
+        headline=_misplaced(broker_ids, answered_by),
+        impact=f"Clients that ask for {brokers(broker_ids)} reach another one: requests fail with NOT_LEADER_OR_FOLLOWER.",
         confidence=case.confidence(),
         why="The broker that answers at the address reported its own id.",
         speaks_for=(*(lines[:10] or evidence_of(case.roots)), *changed_before(case, {"endpoint": "address"})),
@@ -116,20 +116,20 @@ def wrong_answer_story(case: Case) -> Story:
 def on_the_same_way(case: Case, symptom: Finding) -> bool:
     """Explain that two mappings of `reach` end at one address: whoever it is that answers there, one of them is wrong."""
     roots = {root.resource.name for root in case.roots}
-    taken = {way.via for way in case.view.worker_probes if way.resource in roots and way.via}
-    return any(way.via in taken for way in case.view.worker_probes if way.resource == symptom.resource.name)
+    taken = {probe.via for probe in case.view.worker_probes if probe.resource in roots and probe.via}
+    return any(probe.via in taken for probe in case.view.worker_probes if probe.resource == symptom.resource.name)
 
 
 def as_a_proxy_says(case: Case, symptom: Finding) -> bool:
     """Explain that a broker lists an address of this fault for another: a proxy wired crosswise rewrites answers so."""
     mixed_up = {endpoint.address for endpoint in case.endpoints}
     listed = {symptom.text("zookeeper"), symptom.text("said")}
-    return listed <= mixed_up and any(way.via for way in case.view.worker_probes if way.broker_id in case.brokers)
+    return listed <= mixed_up and any(probe.via for probe in case.view.worker_probes if probe.broker_id in case.brokers)
 
 
-def _misplaced(who: tuple[int, ...], answered_by: Mapping[AdvertisedEndpoint, str]) -> str:
-    subject = start_upper(brokers(who))
-    if len(who) > 1:
+def _misplaced(broker_ids: tuple[int, ...], answered_by: Mapping[AdvertisedEndpoint, str]) -> str:
+    subject = start_upper(brokers(broker_ids))
+    if len(broker_ids) > 1:
         return f"{subject} are not at their addresses: other brokers answer there"
     answers = [f"{clean(endpoint.address)} is answered by {answerer}" for endpoint, answerer in answered_by.items()][:1]
     return fitting([f"{subject} is not at its address: {what}" for what in (*answers, "another broker answers there")])

@@ -54,16 +54,17 @@ def on_its_ways(case: Case, symptom: Finding) -> bool:
 
 def story(case: Case) -> Story:
     """Return the story: who is behind, and what may keep it from its controllers."""
-    who, one = case.brokers, len(case.brokers) == 1
+    broker_ids, single = case.brokers, len(case.brokers) == 1
     cut, rivals = _cut_paths(case), _rivals(case)
     left = [fault for fault, why in rivals.items() if why is None]
     sure = bool(cut) or not left
     leading = min((root.code for root in case.roots), key=CODES.index)
-    to_know = f"To know: {_connections(case)[0]} on the host of {brokers(who)}, and the end of server.log there."
+    to_know = f"To know: {_connections(case)[0]} on the host of {brokers(broker_ids)}, and the end of server.log there."
     return Story(
         cause=leading,
         headline=_headline(case, leading, sure=sure, left=left),
-        impact=f"Clients that ask {brokers(who)} receive stale metadata; records that they write to {'it' if one else 'them'} "
+        impact=f"Clients that ask {brokers(broker_ids)} receive stale metadata; "
+        f"records that they write to {'it' if single else 'them'} "
         "as a former leader are refused or lost.",
         confidence=Confidence.INFERRED if sure else Confidence.SUSPECTED,
         why="The views were read. The connection from there to the controllers was not measured."
@@ -77,32 +78,32 @@ def story(case: Case) -> Story:
         ),
         against=tuple(Evidence(observer="rival", text=f"{fault}: ruled out, {why}") for fault, why in rivals.items() if why),
         not_known=(
-            f"Not known: whether {brokers(who)} {'reaches' if one else 'reach'} the controllers. {to_know}",
-            *(f"Not known: whether {fault} is the cause. To know: server.log of {brokers(who)}." for fault in left),
+            f"Not known: whether {brokers(broker_ids)} {'reaches' if single else 'reach'} the controllers. {to_know}",
+            *(f"Not known: whether {fault} is the cause. To know: server.log of {brokers(broker_ids)}." for fault in left),
         ),
         steps=_steps(case),
     )
 
 
 def _headline(case: Case, leading: str, *, sure: bool, left: Sequence[str]) -> str:
-    one = len(case.brokers) == 1
+    single = len(case.brokers) == 1
     subject = start_upper(brokers(case.brokers))
-    behind = f"{subject} no longer {'follows its' if one else 'follow their'} controllers"
+    behind = f"{subject} no longer {'follows its' if single else 'follow their'} controllers"
     shows = {
-        "KA210": "lags behind the metadata log" if one else "lag behind the metadata log",
-        "KA101": "names stale leaders" if one else "name stale leaders",
-        "KA102": "misses leaders that are alive" if one else "miss leaders that are alive",
-        "KA105": "is not listed by the others" if one else "are not listed by the others",
-        "KA107": "does not list every topic" if one else "do not list every topic",
+        "KA210": "lags behind the metadata log" if single else "lag behind the metadata log",
+        "KA101": "names stale leaders" if single else "name stale leaders",
+        "KA102": "misses leaders that are alive" if single else "miss leaders that are alive",
+        "KA105": "is not listed by the others" if single else "are not listed by the others",
+        "KA107": "does not list every topic" if single else "do not list every topic",
     }[leading]
     if leading == "KA105" and any(root.numbers("missing") for root in case.roots):
-        shows = "misses brokers" if one else "miss brokers"
+        shows = "misses brokers" if single else "miss brokers"
     behind = behind if leading == "KA210" else f"{behind} and {shows}"
     if sure:
-        they = "it cannot reach its" if one else "they cannot reach their"
+        they = "it cannot reach its" if single else "they cannot reach their"
         return fitting(
             [
-                f"{behind}: most likely {'it' if one else 'they'} cannot reach them",
+                f"{behind}: most likely {'it' if single else 'they'} cannot reach them",
                 f"{subject} {shows}: most likely {they} controllers",
             ]
         )
@@ -133,7 +134,7 @@ def _rivals(case: Case) -> Mapping[str, str | None]:
     protocols = {case.view.inter_broker.controller_protocol(broker) for broker in case.brokers}
     return {
         _LOGIN: "the controllers' listener is PLAINTEXT" if protocols == {"PLAINTEXT"} else None,
-        _RIGHT: "there is no authorizer" if all(one.state == "unset" for one in authorizers) else None,
+        _RIGHT: "there is no authorizer" if all(setting.state == "unset" for setting in authorizers) else None,
     }
 
 
@@ -147,20 +148,20 @@ def _connections(case: Case) -> tuple[str, ...]:
 
 
 def _steps(case: Case) -> tuple[Step, ...]:
-    who = brokers(case.brokers)
-    named = f" ({listing((clean(one) for one in _controllers(case)), 3)})" if _controllers(case) else ""
+    subject = brokers(case.brokers)
+    named = f" ({listing((clean(controller) for controller in _controllers(case)), 3)})" if _controllers(case) else ""
     return (
         Step(
             kind="see",
-            text=f"See it yourself on the host of {who} (reads only).",
+            text=f"See it yourself on the host of {subject} (reads only).",
             commands=(*_connections(case), "grep -iE 'controller|fenced|Authentication failed|handshake' server.log | tail -5"),
         ),
         Step(
             kind="quick",
-            text=f"Allow connections from {who} to the controllers{named}, or repair the error in server.log there; the view "
+            text=f"Allow connections from {subject} to the controllers{named}, or repair the error in server.log there; the view "
             "then catches up.",
         ),
-        Step(kind="quick", text=f"Remove {who} from the clients' bootstrap addresses until then."),
+        Step(kind="quick", text=f"Remove {subject} from the clients' bootstrap addresses until then."),
         prove(case),
     )
 

@@ -60,8 +60,8 @@ def _unreachable(case: Case, endpoints: Sequence[AdvertisedEndpoint]) -> Candida
 def _unauthorised(case: Case) -> Candidate:
     view = case.view
     authorizers = {b: view.inter_broker.authorizer(b) for b in case.brokers}
-    with_authorizer = [b for b, told in authorizers.items() if told.value]
-    unread = [b for b, told in authorizers.items() if not told.known]
+    with_authorizer = [b for b, setting in authorizers.items() if setting.value]
+    unread = [b for b, setting in authorizers.items() if not setting.known]
     verdict = None
     if not with_authorizer and not unread:
         verdict = f"{brokers(case.brokers)} {'runs' if len(case.brokers) == 1 else 'run'} no authorizer"
@@ -82,9 +82,9 @@ def _unauthorised(case: Case) -> Candidate:
 
 
 def _tls(case: Case, endpoints: Sequence[AdvertisedEndpoint]) -> Candidate:
-    used, told = _protocols(case, endpoints)
+    used, reported = _protocols(case, endpoints)
     verdict = None
-    if told and not any("SSL" in protocol.split("_") for protocol in used):
+    if reported and not any("SSL" in protocol.split("_") for protocol in used):
         verdict = f"the brokers' listener is {listing(used)}"
     elif endpoints and all(any("tls" in p.passed for p in case.view.probes_to(e, "client")) for e in endpoints):
         verdict = "the auditor's own handshake with name check is accepted"
@@ -107,14 +107,14 @@ def handshake(endpoints: Sequence[AdvertisedEndpoint]) -> str:
 
 
 def _login(case: Case, endpoints: Sequence[AdvertisedEndpoint]) -> Candidate:
-    used, told = _protocols(case, endpoints)
+    used, reported = _protocols(case, endpoints)
     sasl = any(protocol.startswith("SASL") for protocol in used)
     return Candidate(
         name="login",
         fault="a refused login",
         code="KA412",
         text=f"the brokers' listener is {listing(used) or 'not known'}",
-        verdict=f"the brokers' listener is {listing(used)}" if told and not sasl else _already_judged(case, "KA412"),
+        verdict=f"the brokers' listener is {listing(used)}" if reported and not sasl else _already_judged(case, "KA412"),
         to_know=f"server.properties of {brokers(case.brokers)} and the others, or `Authentication failed` in {login_log(case)}",
     )
 

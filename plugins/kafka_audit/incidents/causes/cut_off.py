@@ -62,7 +62,7 @@ def cases(case: Case) -> Iterable[Case]:
             continue
         if root.confidence is not Confidence.SUSPECTED or root.resource.broker not in symptoms:
             groups[sources(case.view, root)].append(root)
-    return tuple(replace(case, roots=tuple(roots), sources=who) for who, roots in groups.items())
+    return tuple(replace(case, roots=tuple(roots), sources=broker_ids) for broker_ids, roots in groups.items())
 
 
 def views_concerned(case: Case, symptom: Finding) -> bool:
@@ -100,29 +100,29 @@ def story(case: Case) -> Story:
 
 
 def _headline(case: Case, hedge: str) -> str:
-    who, controller = case.brokers, case.view.controller
-    one = len(who) == 1
-    subject = start_upper(brokers(who))
-    verb = "is" if one else "are"
-    address = "address it advertises" if one else "addresses they advertise"
+    broker_ids, controller = case.brokers, case.view.controller
+    single = len(broker_ids) == 1
+    subject = start_upper(brokers(broker_ids))
+    verb = "is" if single else "are"
+    address = "address it advertises" if single else "addresses they advertise"
     if case.by_controller:
-        if who == (controller,):
+        if broker_ids == (controller,):
             return f"{subject} is cut off: {hedge}the controller cannot reach its own advertised address"
         return fitting(
             [
                 f"{text} {verb} cut off: {hedge}controller {controller} cannot reach the {address}"
-                for text in (subject, f"{len(who)} brokers")
+                for text in (subject, f"{len(broker_ids)} brokers")
             ]
         )
     if not case.sources:
         return f"{subject} {verb} cut off: {hedge}other brokers cannot reach the {address}"
     they, are = ("it", "is") if len(case.sources) == 1 else ("they", "are")
-    missed = f"the {'address' if one else 'addresses'} that {brokers(who)} {'advertises' if one else 'advertise'}"
-    from_whom, theirs = start_upper(brokers(case.sources)), "its address" if one else "their addresses"
+    missed = f"the {'address' if single else 'addresses'} that {brokers(broker_ids)} {'advertises' if single else 'advertise'}"
+    from_whom, theirs = start_upper(brokers(case.sources)), "its address" if single else "their addresses"
     return fitting(
         [
-            f"{from_whom} {are} cut off from {brokers(who)}: {hedge}{they} cannot reach {missed}",
-            f"{from_whom} {are} cut off from {brokers(who)}: {hedge}{they} cannot reach {theirs}",
+            f"{from_whom} {are} cut off from {brokers(broker_ids)}: {hedge}{they} cannot reach {missed}",
+            f"{from_whom} {are} cut off from {brokers(broker_ids)}: {hedge}{they} cannot reach {theirs}",
         ]
     )
 
@@ -208,11 +208,11 @@ def _registered(case: Case) -> Iterable[Evidence]:
     for endpoint in case.endpoints:
         by_listener[endpoint.listener].append(endpoint)
     for listener, ends in by_listener.items():
-        one = len(ends) == 1
+        single = len(ends) == 1
         # Every id, however many: a headline may only count them.
-        who = f"broker{'' if one else 's'} {ranges(e.broker_id for e in ends)} {'is' if one else 'are'} registered"
-        where = f"{'advertises' if one else 'advertise'} {clean(listener)} at {listing((e.address for e in ends), 3)}"
-        yield Evidence(observer="zookeeper", text=f"{who} and {where}")
+        subject = f"broker{'' if single else 's'} {ranges(e.broker_id for e in ends)} {'is' if single else 'are'} registered"
+        where = f"{'advertises' if single else 'advertise'} {clean(listener)} at {listing((e.address for e in ends), 3)}"
+        yield Evidence(observer="zookeeper", text=f"{subject} and {where}")
 
 
 def _symptoms(case: Case) -> Iterable[Evidence]:
@@ -286,8 +286,8 @@ def _side(case: Case) -> str:
 
 def _not_measured(case: Case) -> Iterable[str]:
     known = {(p.endpoint.broker_id, p.from_broker) for p in case.view.probes if p.role == "broker" and p.outcome != "unknown"}
-    told = written.counting_lines(case, (_CODE,))
-    known |= {(line.about_broker, line.broker_id) for line in told if line.about_broker is not None}
+    lines = written.counting_lines(case, (_CODE,))
+    known |= {(line.about_broker, line.broker_id) for line in lines if line.about_broker is not None}
     open_pairs = [e for e in case.endpoints if case.sources and (e.broker_id, case.sources[0]) not in known]
     if not open_pairs:
         return
@@ -318,10 +318,10 @@ def _next_controllers(case: Case) -> Iterable[str]:
     probed = {p.from_broker for e in case.endpoints for p in case.view.probes_to(e, "broker") if p.outcome != "unknown"}
     open_ids = [b for b in others if b not in probed]
     if case.by_controller and open_ids:
-        one = len(open_ids) == 1
-        who = f"{brokers(open_ids)}, {'which' if one else 'one of which'} may be the next controller,"
-        what = f"{'reaches' if one else 'reach'} {'that address' if len(case.endpoints) == 1 else 'those addresses'}"
-        yield f"Not known: whether {who} {what}. To know: the same command on {'its host' if one else 'their hosts'}."
+        single = len(open_ids) == 1
+        subject = f"{brokers(open_ids)}, {'which' if single else 'one of which'} may be the next controller,"
+        what = f"{'reaches' if single else 'reach'} {'that address' if len(case.endpoints) == 1 else 'those addresses'}"
+        yield f"Not known: whether {subject} {what}. To know: the same command on {'its host' if single else 'their hosts'}."
 
 
 CUT_OFF = Cause(

@@ -46,13 +46,13 @@ def _log_line(case: Case, controller: int, endpoint: AdvertisedEndpoint) -> str:
 
 
 def _quick(case: Case) -> Step:
-    who = brokers(case.brokers)
+    subject = brokers(case.brokers)
     if not case.endpoints:
         return Step(
             kind="quick",
-            text=f"Set advertised.listeners of {who} to an address that clients and every other broker resolve and reach.",
+            text=f"Set advertised.listeners of {subject} to an address that clients and every other broker resolve and reach.",
         )
-    one = len(case.brokers) == 1
+    single = len(case.brokers) == 1
     commands: list[str] = []
     for endpoint in case.endpoints[:5]:
         commands.append(f"# server.properties of broker {endpoint.broker_id}")
@@ -66,13 +66,13 @@ def _quick(case: Case) -> Step:
     return Step(
         kind="quick",
         text=(
-            f"Set advertised.listeners of {who} to {'an address' if one else 'addresses'} that clients and {whom} "
-            f"resolve and reach, then restart {who}{'' if one else ', one after the other'}.{stuck}"
+            f"Set advertised.listeners of {subject} to {'an address' if single else 'addresses'} that clients and {whom} "
+            f"resolve and reach, then restart {subject}{'' if single else ', one after the other'}.{stuck}"
         ),
         commands=tuple(commands),
         cost=(
-            f"{'A restart' if one else 'A restart each'}: leaders on {who} move and move back. Clients that cannot "
-            f"resolve or reach the new {'address' if one else 'addresses'} lose {who}."
+            f"{'A restart' if single else 'A restart each'}: leaders on {subject} move and move back. Clients that cannot "
+            f"resolve or reach the new {'address' if single else 'addresses'} lose {subject}."
         ),
     )
 

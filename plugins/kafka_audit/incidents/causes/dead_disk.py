@@ -102,44 +102,48 @@ def _headline(broker: int, paths: list[str], offline: int, moved: int) -> str:
 
 def _impact(broker: int, loss: _Loss, moved: int, leaderless: int) -> str:
     offline = len(loss.offline)
-    words = [f"{counted(offline, 'partition')} {'misses' if offline == 1 else 'miss'} a replica." if offline else ""]
+    texts = [f"{counted(offline, 'partition')} {'misses' if offline == 1 else 'miss'} a replica." if offline else ""]
     if leaderless:
         has = "has" if leaderless == 1 else "have"
-        words.insert(0, f"{counted(leaderless, 'partition')} {has} no leader; clients can neither write nor read there.")
+        texts.insert(0, f"{counted(leaderless, 'partition')} {has} no leader; clients can neither write nor read there.")
     if moved:
-        words.append(
+        texts.append(
             "Producers that do not refresh their metadata on error 56 (sarama before 1.43.3, Filebeat up to 8.16.1) keep sending "
             f"to broker {broker} for {counted(moved, 'partition')} that it led, and fail until they are restarted."
         )
-    return " ".join(filter(None, words)) or "Partitions in this log dir have one replica less."
+    return " ".join(filter(None, texts)) or "Partitions in this log dir have one replica less."
 
 
 def _moved_partitions(case: Case, broker: int, loss: _Loss) -> frozenset[tuple[str, int]]:
     """Return partitions whose leader the broker was: by what changed since the previous snapshot, else as preferred leader."""
-    told = {
+    reported = {
         key
         for change in case.changes
         if change.kind == "leader_moved"
         and change.before == str(broker)
         and (key := Resource.of(change.resource).topic_partition)
     }
-    return frozenset(told & loss.offline.keys()) or loss.led
+    return frozenset(reported & loss.offline.keys()) or loss.led
 
 
 def _leaders_moved(case: Case, broker: int, limit: int = 10) -> tuple[Evidence, ...]:
     """Return that the broker lost leaders since the previous snapshot, and which."""
-    found = [
-        one for one in case.findings if (one.code, one.resource.name, one.status) == ("KA208", f"broker/{broker}", Status.FAIL)
+    findings = [
+        finding
+        for finding in case.findings
+        if (finding.code, finding.resource.name, finding.status) == ("KA208", f"broker/{broker}", Status.FAIL)
     ]
     moves = [
-        f"leader of {clean(key[0])}-{key[1]}: {clean(one.before or 'none')} -> {clean(one.after or 'none')}"
-        for one in case.changes
-        if one.kind == "leader_moved" and one.before == str(broker) and (key := Resource.of(one.resource).topic_partition)
+        f"leader of {clean(key[0])}-{key[1]}: {clean(change.before or 'none')} -> {clean(change.after or 'none')}"
+        for change in case.changes
+        if change.kind == "leader_moved"
+        and change.before == str(broker)
+        and (key := Resource.of(change.resource).topic_partition)
     ]
     lines = [Evidence(observer=CHANGES, text=text) for text in moves[:limit]]
     if len(moves) > limit:
         lines.append(Evidence(observer=CHANGES, text=f"and {len(moves) - limit} more leaders moved away from it"))
-    return (*(Evidence(observer=one.code, text=one.message) for one in found), *lines)
+    return (*(Evidence(observer=finding.code, text=finding.message) for finding in findings), *lines)
 
 
 DEAD_DISK = Cause(

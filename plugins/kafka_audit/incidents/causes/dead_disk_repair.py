@@ -29,16 +29,16 @@ def readers(case: Case, partitions: Iterable[tuple[str, int]]) -> tuple[tuple[Ev
     failed = [r for r in case.view.last_reads if r.operation == "DescribeGroups" and r.outcome == "failed"]
     if not failed:
         return tuple(lines), ()
-    who = listing(sorted({observer_name(one.observer) for one in failed}))
-    needs = next((one.needs for one in failed if one.needs), "an answer to ListGroups and DescribeGroups")
+    subject = listing(sorted({observer_name(read.observer) for read in failed}))
+    needs = next((read.needs for read in failed if read.needs), "an answer to ListGroups and DescribeGroups")
     return tuple(lines), (
-        f"Not known: consumer groups of {who} ({clean(failed[0].error or 'no answer')}). To know: {clean(needs)}.",
+        f"Not known: consumer groups of {subject} ({clean(failed[0].error or 'no answer')}). To know: {clean(needs)}.",
     )
 
 
 def _group(name: str, members: Sequence[GroupMember], wanted: set[str]) -> Evidence:
     clients = listing(sorted({f"{row.client_id or 'no client id'} at {row.host or 'an unknown host'}" for row in members}), 3)
-    reads = listing(sorted({one for row in members for one in row.partitions} & wanted), 3)
+    reads = listing(sorted({partition for row in members for partition in row.partitions} & wanted), 3)
     text = f"reads {reads}, whose leader moved: {counted(len(members), 'member')}, {clients}"
     return Evidence(observer=f"consumer group {clean(name, 60)}", text=text)
 

@@ -40,19 +40,19 @@ def dead_for_everybody(case: Case) -> Iterable[Case]:
 
 def dead_story(case: Case) -> Story:
     """Return the story that nobody reaches a broker: whether it runs is not decided from outside."""
-    who, one = case.brokers, len(case.brokers) == 1
+    broker_ids, single = case.brokers, len(case.brokers) == 1
     paths = [p for e in case.endpoints for role in ("client", "broker") for p in case.view.probes_to(e, role)]
     layers = [layer for layer in LAYERS if any(p.layer == layer and p.failed_at_network for p in paths)]
-    them = "it" if one else "them"
+    them = "it" if single else "them"
     still = f"brokers still list {them}" if case.view.kraft else f"ZooKeeper still has {them} registered"
     return Story(
-        headline=f"{start_upper(brokers(who))} {'is' if one else 'are'} unreachable: "
+        headline=f"{start_upper(brokers(broker_ids))} {'is' if single else 'are'} unreachable: "
         f"neither clients nor brokers can connect ({', '.join(layers)})",
-        impact=f"Clients and replication fail at {brokers(who)}; {still}.",
+        impact=f"Clients and replication fail at {brokers(broker_ids)}; {still}.",
         confidence=case.confidence(),
         why="Client probes failed, and no view was read.",
         speaks_for=(*evidence_of_paths(paths), *changed_before(case, {"endpoint": "address", "config": "setting"})),
-        not_known=(_down_or_wrong(who),),
+        not_known=(_down_or_wrong(broker_ids),),
         steps=(
             Step(
                 kind="see",
@@ -69,9 +69,9 @@ def dead_story(case: Case) -> Story:
     )
 
 
-def _down_or_wrong(who: tuple[int, ...]) -> str:
-    doubt = "is down or only its address is wrong" if len(who) == 1 else "are down or only their addresses are wrong"
-    return f"Not known: whether {brokers(who)} {doubt}. To know: the process and server.log on the host."
+def _down_or_wrong(broker_ids: tuple[int, ...]) -> str:
+    doubt = "is down or only its address is wrong" if len(broker_ids) == 1 else "are down or only their addresses are wrong"
+    return f"Not known: whether {brokers(broker_ids)} {doubt}. To know: the process and server.log on the host."
 
 
 def exposure_story(case: Case) -> Story:
@@ -94,26 +94,26 @@ def exposure_story(case: Case) -> Story:
 
 
 def _headline(case: Case, reach: Reach) -> str:
-    who = case.brokers
+    broker_ids = case.brokers
     if not reach.worst:
-        addresses = "their advertised address" if len(who) == 1 else "their advertised addresses"
-        return f"Clients cannot reach {brokers(who)} at {addresses}"
+        addresses = "their advertised address" if len(broker_ids) == 1 else "their advertised addresses"
+        return f"Clients cannot reach {brokers(broker_ids)} at {addresses}"
     if _means_itself(case):
         where, own = reach.where(), "each host's own address"
         address = listing([clean(e.address) for e in case.endpoints], 2)
-        advertises = "it advertises" if len(who) == 1 else "they advertise"
+        advertises = "it advertises" if len(broker_ids) == 1 else "they advertise"
         return fitting(
             [
-                f"Clients at {where} cannot reach {brokers(who)}: {advertises} {address}, {own}",
-                f"Clients cannot reach {brokers(who, 3)}: {advertises} each host's own address",
+                f"Clients at {where} cannot reach {brokers(broker_ids)}: {advertises} {address}, {own}",
+                f"Clients cannot reach {brokers(broker_ids, 3)}: {advertises} each host's own address",
             ]
         )
     fail = f"{'fails' if len(reach.worst_failed) == 1 else 'fail'} at {listing(reach.layers())}"
     return fitting(
         [
-            f"Clients at {reach.where()} cannot reach {brokers(who)}: {reach.tally()} advertised endpoints {fail}",
-            f"Clients at {reach.where(20)} cannot reach {brokers(who, 3)}: {reach.tally()} endpoints {fail}",
-            f"Clients cannot reach {brokers(who, 3)}: {reach.tally()} endpoints {fail}",
+            f"Clients at {reach.where()} cannot reach {brokers(broker_ids)}: {reach.tally()} advertised endpoints {fail}",
+            f"Clients at {reach.where(20)} cannot reach {brokers(broker_ids, 3)}: {reach.tally()} endpoints {fail}",
+            f"Clients cannot reach {brokers(broker_ids, 3)}: {reach.tally()} endpoints {fail}",
         ]
     )
 
@@ -181,7 +181,11 @@ def _steps(case: Case, failed: Sequence[ProbeResult]) -> tuple[Step, ...]:
 def _advertise(case: Case) -> Step:
     by_broker = [[e for e in case.endpoints if e.broker_id == broker] for broker in case.brokers]
     named = "<name of broker {} that clients and brokers resolve>:{}"
-    commands = (advertise(case, *((e, named.format(e.broker_id, e.port)) for e in own)) for own in by_broker if own)
+    commands = (
+        advertise(case, *((e, named.format(e.broker_id, e.port)) for e in own_endpoints))
+        for own_endpoints in by_broker
+        if own_endpoints
+    )
     return Step(
         kind="quick",
         text=f"Set advertised.listeners of {brokers(case.brokers)} to a name that means the same on every host, and restart.",

@@ -30,7 +30,8 @@ class Reach:
             if path.role == "client":
                 paths[path.vantage].append(path)
         failed = {
-            vantage: [p for p in own if p.outcome == "failed" and resource_of(p) in names] for vantage, own in paths.items()
+            vantage: [p for p in own_results if p.outcome == "failed" and resource_of(p) in names]
+            for vantage, own_results in paths.items()
         }
         return cls(paths=paths, failed=failed)
 
@@ -39,7 +40,11 @@ class Reach:
         """The vantage from which most fails, with all others from which exactly the same does."""
         most = max(self.failed.values(), key=len, default=())
         ends = {resource_of(path) for path in most}
-        return tuple(sorted(v for v, own in self.failed.items() if own and {resource_of(path) for path in own} == ends))
+        return tuple(
+            sorted(
+                v for v, own_results in self.failed.items() if own_results and {resource_of(path) for path in own_results} == ends
+            )
+        )
 
     @property
     def worst_failed(self) -> Sequence[ProbeResult]:
@@ -65,12 +70,15 @@ class Reach:
 
     def sentences(self) -> str:
         """Return a sentence on each vantage from which something fails, the worst first."""
-        order = sorted((v for v, own in self.failed.items() if own), key=lambda v: (v not in self.worst, -len(self.failed[v]), v))
-        told = [
+        order = sorted(
+            (v for v, own_results in self.failed.items() if own_results),
+            key=lambda v: (v not in self.worst, -len(self.failed[v]), v),
+        )
+        reported = [
             f"from {clean(v, 40)} {len(self.failed[v])} of {len(self.paths[v])} fail ({', '.join(_stops(self.failed[v]))})"
             for v in order
         ]
-        return f"Of the advertised endpoints, {listing(told, 5)}." if told else ""
+        return f"Of the advertised endpoints, {listing(reported, 5)}." if reported else ""
 
     def evidence(self) -> Iterator[Evidence]:
         """Yield, for each vantage from which something fails, how far each layer goes, and the ways in which paths fail."""
@@ -111,9 +119,9 @@ def _asked_in_vain(vantage: str, failed: Iterable[ProbeResult]) -> Iterator[Evid
         resolver = path.resolver if path.layer == "dns" else None
         if resolver:
             names[resolver, path.error == UNKNOWN_NAME].append(path.via or path.endpoint.host)
-    for (who, told), asked in names.items():
-        how = "has no record of" if told else "does not answer for"
-        yield Evidence(observer=f"vantage {clean(vantage)}", text=f"{clean(who)} {how} {listing(dict.fromkeys(asked), 3)}")
+    for (subject, reported), asked in names.items():
+        how = "has no record of" if reported else "does not answer for"
+        yield Evidence(observer=f"vantage {clean(vantage)}", text=f"{clean(subject)} {how} {listing(dict.fromkeys(asked), 3)}")
 
 
 def split_answers(case: Case, limit: int = 5) -> Iterator[Evidence]:
@@ -124,7 +132,9 @@ def split_answers(case: Case, limit: int = 5) -> Iterator[Evidence]:
             place = clean(path.vantage) if path.from_broker is None else f"broker {path.from_broker}'s host"
             answers[path.endpoint.host][place] = (path.addresses, path.resolver)
     split = {
-        host: told for host, told in answers.items() if any(a.isdisjoint(b) for a, _ in told.values() for b, _ in told.values())
+        host: reported
+        for host, reported in answers.items()
+        if any(a.isdisjoint(b) for a, _ in reported.values() for b, _ in reported.values())
     }
     for host, told in list(split.items())[:limit]:
         alike: dict[tuple[frozenset[str], str | None], list[str]] = defaultdict(list)

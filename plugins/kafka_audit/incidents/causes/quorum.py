@@ -135,8 +135,8 @@ def torn_story(case: Case) -> Story:
 def of_replaced_disks(case: Case, symptom: Finding) -> bool:
     """Explain voters that lag where each of them follows with another disk than the registered one."""
     now = case.view.quorum.now
-    voters = {one for one, row in now.replicas.items() if row.voter}
-    return symptom.code == "KA209" and {str(one) for one in voters & now.late} <= {
+    voters = {broker for broker, row in now.replicas.items() if row.voter}
+    return symptom.code == "KA209" and {str(voter) for voter in voters & now.late} <= {
         root.resource.controller for root in case.roots
     }
 

@@ -79,21 +79,21 @@ def _shows(case: Case) -> bool:
 
 
 def _whom(case: Case) -> str:
-    one, controller = len(case.brokers) == 1, case.view.controller
+    single, controller = len(case.brokers) == 1, case.view.controller
     sources = _sources(case)
     if controller is not None and (controller in sources or not sources):
         if case.brokers == (controller,):
             return "itself, its controller"
-        return "its controller" if one else "their controller"
+        return "its controller" if single else "their controller"
     return "the other brokers" if case.view.kraft or not sources else brokers(sources)
 
 
 def _headline(case: Case) -> str:
-    code, one, hedge = case.roots[0].code, len(case.brokers) == 1, _HEDGE[case.confidence()]
+    code, single, hedge = case.roots[0].code, len(case.brokers) == 1, _HEDGE[case.confidence()]
     subject = start_upper(brokers(case.brokers)) if case.brokers else "The cluster"
     if code == "KA412":
         return _login_headline(case, subject, hedge)
-    verb = f"{hedge}{'refuses' if one else 'refuse'}" if _shows(case) else f"{hedge}will refuse"
+    verb = f"{hedge}{'refuses' if single else 'refuse'}" if _shows(case) else f"{hedge}will refuse"
     principal = listing(reported(case, "principal"), 2) or "the inter-broker principal"
     why = f"{principal} has no ClusterAction there" if code == "KA401" else f"an ACL denies {principal} ClusterAction there"
     short = "it has no ClusterAction there" if code == "KA401" else "an ACL denies it ClusterAction there"
@@ -113,17 +113,17 @@ def _login_headline(case: Case, subject: str, hedge: str) -> str:
 
 def _impact(case: Case) -> str:
     empty = [b for b in case.brokers if case.view.is_empty(b)]
-    who, one = start_upper(brokers(case.brokers)), len(case.brokers) == 1
+    subject, single = start_upper(brokers(case.brokers)), len(case.brokers) == 1
     if empty:
         led, of = case.view.partitions.led_by(case.brokers), case.view.partitions.count.partitions
         names = f" ZooKeeper names {brokers(case.brokers)} as leader of {led} of {of} partitions."
         return bootstrap_in_vain(empty) + (names if led and not case.view.kraft else "")
     if case.view.kraft:
-        led_by, them = f"{who[0].lower()}{who[1:]}", "it" if one else "them"
+        led_by, them = f"{subject[0].lower()}{subject[1:]}", "it" if single else "them"
         return f"Partitions led by {led_by} have no other in-sync replica. They become unavailable with {them}."
     if reported(case, "symptom"):
-        return f"{who} {'reports' if one else 'report'} stale leaders; clients that ask there receive wrong leaders."
-    return f"{who} {'works' if one else 'work'} as before until the controller sends an update; that update is refused."
+        return f"{subject} {'reports' if single else 'report'} stale leaders; clients that ask there receive wrong leaders."
+    return f"{subject} {'works' if single else 'work'} as before until the controller sends an update; that update is refused."
 
 
 def _why(case: Case) -> str:
@@ -151,12 +151,12 @@ def _ways(case: Case) -> Iterable[Evidence]:
             continue
         endpoint = next((e for e in case.view.endpoints.of(broker) if e.listener == listener.name), None)
         where = f" at {clean(endpoint.address)}" if endpoint else ""
-        who = "brokers" if case.view.kraft or controller is None else f"controller {controller}"
-        connect = "connect" if who == "brokers" else "connects"
+        subject = "brokers" if case.view.kraft or controller is None else f"controller {controller}"
+        connect = "connect" if subject == "brokers" else "connects"
         principal = between.principal(source, broker)
         names = f", with principal {' or '.join(map(clean, principal.names))}" if principal.names else ""
         text = (
-            f"{who} {connect} to broker {broker} on its inter-broker listener {clean(listener.name)} "
+            f"{subject} {connect} to broker {broker} on its inter-broker listener {clean(listener.name)} "
             f"({clean(listener.protocol or 'protocol not known')}){where}{names}: {clean(principal.why)}"
         )
         yield Evidence(observer=f"by {clean(listener.source)}", text=text)

@@ -107,11 +107,11 @@ def _super_users(case: Case) -> Step:
         present = "<as it is now>" if known is None else ";".join(sorted(map(clean, known)))
         line = ";".join([*([present] if present else []), *map(clean, principals(case)[:_FIRST])])
         commands += [f"# server.properties of broker {broker}", f"super.users={line}"]
-    one = len(case.brokers) == 1
+    single = len(case.brokers) == 1
     return Step(
         kind="lasting",
         text=f"Add the inter-broker principal to super.users of {brokers(case.brokers)}, as on every broker; "
-        f"it is read only at start{'' if one else ', so restart one after the other'}.",
+        f"it is read only at start{'' if single else ', so restart one after the other'}.",
         commands=tuple(commands),
         cost="A restart; leaders move and move back.",
     )
@@ -121,8 +121,8 @@ def _listener(case: Case) -> Iterable[Step]:
     """Offer, where everybody is ANONYMOUS, a listener on which brokers prove who they are."""
     if ANONYMOUS not in principals(case):
         return
-    own = [e for b in case.brokers for e in case.view.endpoints.of(b) if (e.protocol or "").startswith("SASL")]
-    name = clean(own[0].listener) if own else "<an authenticated listener>"
+    own_endpoints = [e for b in case.brokers for e in case.view.endpoints.of(b) if (e.protocol or "").startswith("SASL")]
+    name = clean(own_endpoints[0].listener) if own_endpoints else "<an authenticated listener>"
     yield Step(
         kind="lasting",
         text="Use an inter-broker listener with a login on every broker; this is better than rights for ANONYMOUS.",

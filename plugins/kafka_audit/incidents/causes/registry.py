@@ -50,7 +50,7 @@ def zookeeper_unread_story(case: Case) -> Story:
         error = clean(failed[0].error or "failed", 30) if failed else "failed"
         said, steps = [f"the auditor gets no answer from {one} ({error})" for one in at], _open_the_way(failed)
     return Story(
-        headline=fitting([f"ZooKeeper is not readable: {words}" for words in (*said, "the auditor gets no answer from it")]),
+        headline=fitting([f"ZooKeeper is not readable: {text}" for text in (*said, "the auditor gets no answer from it")]),
         impact=(
             "Whether registry and brokers agree is not known. If the brokers cannot reach ZooKeeper either, none can become "
             "controller, and no leader can move."
@@ -110,10 +110,10 @@ def no_controller_story(case: Case) -> Story:
 
 def gone_story(case: Case) -> Story:
     """Return the story that brokers are registered no more."""
-    who, one = case.brokers, len(case.brokers) == 1
-    them = brokers(who) if who else "the missing brokers"
-    headline = f"{start_upper(them)} {'is' if one else 'are'} gone: {_nobody_has(case, 'it' if one else 'them')}"
-    if not who:  # only their number is expected: nobody knows which one is missing
+    broker_ids, single = case.brokers, len(case.brokers) == 1
+    them = brokers(broker_ids) if broker_ids else "the missing brokers"
+    headline = f"{start_upper(them)} {'is' if single else 'are'} gone: {_nobody_has(case, 'it' if single else 'them')}"
+    if not broker_ids:  # only their number is expected: nobody knows which one is missing
         missing = case.roots[0].text("subject") or "some expected brokers are"
         where = "listed by any broker" if case.view.kraft else "registered in ZooKeeper"
         headline = fitting([f"The cluster is short of brokers: {missing} not {where}"])
@@ -198,10 +198,10 @@ def _missed(case: Case) -> str:
 
 def foreign_story(case: Case) -> Story:
     """Return the story that brokers say another cluster id than the registry or the owner."""
-    who = case.brokers
-    subject = start_upper(brokers(who)) if who else "A broker"
+    broker_ids = case.brokers
+    subject = start_upper(brokers(broker_ids)) if broker_ids else "A broker"
     return Story(
-        headline=f"{subject} {'belongs' if len(who) <= 1 else 'belong'} to another cluster: the cluster id is not this one's",
+        headline=f"{subject} {'belongs' if len(broker_ids) <= 1 else 'belong'} to another cluster: the cluster id differs",
         impact="Clients that come to this address read and write records of another cluster.",
         confidence=case.confidence(),
         why="The broker itself reports it.",
@@ -212,7 +212,7 @@ def foreign_story(case: Case) -> Story:
                 text="See it yourself (reads only).",
                 commands=tuple(
                     f"kafka-cluster.sh cluster-id --bootstrap-server {word(e.address)}"
-                    for b in who[:3]
+                    for b in broker_ids[:3]
                     for e in case.view.endpoints.of(b)[:1]
                 ),
             ),

@@ -24,12 +24,12 @@ def advertise(case: Case, *broken: tuple[AdvertisedEndpoint, str]) -> str:
     broker, wanted = broken[0][0].broker_id, {endpoint.listener: address for endpoint, address in broken}
     setting = case.view.settings.get(broker, "advertised.listeners").value
     if setting is not None:
-        told = [*parts(setting)]
+        reported = [*parts(setting)]
     else:  # in KRaft nobody shows which other listeners there are
-        own = () if case.view.kraft else case.view.endpoints.of(broker)
-        told = [(e.listener, f"{e.listener}://{e.address}") for e in own]
-    if wanted.keys() <= {name for name, _ in told}:
-        replaced = (f"{clean(name)}://{wanted[name]}" if name in wanted else clean(part) for name, part in told)
+        own_endpoints = () if case.view.kraft else case.view.endpoints.of(broker)
+        reported = [(e.listener, f"{e.listener}://{e.address}") for e in own_endpoints]
+    if wanted.keys() <= {name for name, _ in reported}:
+        replaced = (f"{clean(name)}://{wanted[name]}" if name in wanted else clean(part) for name, part in reported)
         return f"advertised.listeners={','.join(replaced)}"
     changes = ", ".join(f"the listener of port {endpoint.port} at {address}" for endpoint, address in broken)
     return f"# advertised.listeners of broker {broker}: {changes}, all others as they are"

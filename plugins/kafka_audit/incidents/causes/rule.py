@@ -146,7 +146,7 @@ def evidence_of(findings: Iterable[Finding], limit: int = 10) -> tuple[Evidence,
 
 def _evidence_of_group(group: Sequence[Finding], limit: int) -> Iterable[Evidence]:
     if len(group) <= _TOLD_ALONE:
-        return [Evidence(observer=one.code, text=one.message) for one in group]
+        return [Evidence(observer=finding.code, text=finding.message) for finding in group]
     names = (f"{topic}-{number}" for topic, number in filter(None, (finding.resource.topic_partition for finding in group)))
     what = f"{spread(group)}: {group[0].name.replace('_', ' ')}"
     return [Evidence(observer=group[0].code, text=f"{what}: {listing(names, limit)}")]
@@ -181,9 +181,9 @@ def evidence_of_reads(failed: Sequence[SourceRead], limit: int = 10) -> tuple[Ev
     """Return reads that failed as evidence: who was asked what, at which address, and how it ended."""
     lines = []
     for read in failed[:limit]:
-        words = f": {clean(read.message)}" if read.message else ""
+        clause = f": {clean(read.message)}" if read.message else ""
         needs = f"; needs {clean(read.needs)}" if read.needs else ""
-        text = f"{clean(read.operation)} at {clean(read.target)}: {clean(read.error or 'failed')}{words}{needs}"
+        text = f"{clean(read.operation)} at {clean(read.target)}: {clean(read.error or 'failed')}{clause}{needs}"
         lines.append(Evidence(observer=observer_name(read.observer), text=text))
     if len(failed) > limit:
         lines.append(Evidence(observer="count", text=f"and {len(failed) - limit} more reads failed"))

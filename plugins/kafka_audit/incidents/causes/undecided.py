@@ -79,15 +79,15 @@ def story(case: Case) -> Story:
 
 
 def _headline(case: Case, leading: str, left: Sequence[Candidate]) -> str:
-    who, one = case.brokers, len(case.brokers) == 1
-    subject = start_upper(brokers(who))
-    if leading == "KA105" and all(case.view.is_empty(b) for b in who):
-        does = "lists no broker" if one else "list no broker"
+    broker_ids, is_one = case.brokers, len(case.brokers) == 1
+    subject = start_upper(brokers(broker_ids))
+    if leading == "KA105" and all(case.view.is_empty(b) for b in broker_ids):
+        does = "lists no broker" if is_one else "list no broker"
     elif leading == "KA105":
-        does = "does not list every broker" if one else "do not list every broker"
+        does = "does not list every broker" if is_one else "do not list every broker"
     else:
         single, several, rest = _SAYS.get(leading, ("differs", "differ", "from the registry"))
-        does = f"{single if one else several} {rest}"
+        does = f"{single if is_one else several} {rest}"
     names = [c.name for c in left]
     choice = " or ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names) or "no known cause fits"
     return fitting([f"{subject} {does}; cause not decided: {choice}", f"{subject} {does}; cause not decided: see the evidence"])
@@ -98,8 +98,8 @@ def _logs(case: Case) -> str:
 
 
 def _log_place(case: Case) -> str:
-    who = "the brokers" if case.view.kraft or case.view.controller is None else f"broker {case.view.controller}"
-    return f"the newest lines of the logs of {who}"
+    subject = "the brokers" if case.view.kraft or case.view.controller is None else f"broker {case.view.controller}"
+    return f"the newest lines of the logs of {subject}"
 
 
 def cases(case: Case) -> Iterable[Case]:

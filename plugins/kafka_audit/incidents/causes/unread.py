@@ -107,19 +107,19 @@ def untrusted_story(case: Case) -> Story:
     hosts = [*dict.fromkeys(filter(None, (read.untrusted_host for read in reads)))]
     needed = [*dict.fromkeys(read.needs for read in reads if read.needs and not read.untrusted_host)]
     more = f" ({len(hosts) - _HOSTS} more hosts are in findings.json)" if len(hosts) > _HOSTS else ""
-    one = len(case.roots) == 1
-    them, addresses = ("it", "its address") if one else ("them", "their addresses")
+    single = len(case.roots) == 1
+    them, addresses = ("it", "its address") if single else ("them", "their addresses")
     return Story(
         headline=fitting([f"The cluster file does not trust {_who(case)}: the auditor did not log in there"]),
-        impact=f"The {'view' if one else 'views'} of {_who(case)} {'is' if one else 'are'} unknown, and checks that need "
-        f"{'it' if one else 'them'} are inconclusive.",
+        impact=f"The {'view' if single else 'views'} of {_who(case)} {'is' if single else 'are'} unknown, and checks that need "
+        f"{'it' if single else 'them'} are inconclusive.",
         confidence=case.confidence(),
         why="No login was tried: a password goes only to addresses that the cluster file names or trusts, and only the cluster "
         f"lists {them}.",
         # One line an address: the line to add is told once, below.
         speaks_for=evidence_of_reads([replace(read, needs=None) for read in {read.target: read for read in reads}.values()])
         or evidence_of(case.roots),
-        not_known=(f"Not known: whether {addresses} {'is' if one else 'are'} yours. To know: your inventory of hosts.",),
+        not_known=(f"Not known: whether {addresses} {'is' if single else 'are'} yours. To know: your inventory of hosts.",),
         steps=(
             *(
                 [
@@ -143,13 +143,15 @@ def untrusted_story(case: Case) -> Story:
 def doubtful_story(case: Case) -> Story:
     """Return the story that what answers as a broker is not to be trusted with the password."""
     reads = [read for root in case.roots for read in failed_reads(case, root)]
-    read = next(one for one in reads if one.error in {SCRAM_WEAK, SCRAM_FALSE})
-    weak, one = read.error == SCRAM_WEAK, len(case.roots) == 1
+    read = next(read for read in reads if read.error in {SCRAM_WEAK, SCRAM_FALSE})
+    weak, single = read.error == SCRAM_WEAK, len(case.roots) == 1
     reason = "its SCRAM is too weak" if weak else "its SCRAM is not verified"
     sent = "No proof of the password was sent." if weak else "A proof of the password may have been sent."
     return Story(
-        headline=fitting([f"The auditor ended its login at {_who(case)}: {reason if one else reason.replace('its', 'their')}"]),
-        impact=f"The {'view' if one else 'views'} of {_who(case)} {'is' if one else 'are'} unknown. {sent}",
+        headline=fitting(
+            [f"The auditor ended its login at {_who(case)}: {reason if single else reason.replace('its', 'their')}"]
+        ),
+        impact=f"The {'view' if single else 'views'} of {_who(case)} {'is' if single else 'are'} unknown. {sent}",
         confidence=case.confidence(),
         why="The auditor checked what the other end sent.",
         speaks_for=_reads(case) or evidence_of(case.roots),
@@ -186,10 +188,10 @@ def _wrapped(text: str) -> Iterable[str]:
 
 def login_story(case: Case) -> Story:
     """Return the story that the auditor is not let in."""
-    who, one = _who(case), len(case.roots) == 1
+    subject, single = _who(case), len(case.roots) == 1
     return Story(
-        headline=fitting([f"{start_upper(who)} {'refuses' if one else 'refuse'} the auditor: it cannot log in"]),
-        impact=f"Checks that need the view of {who} are inconclusive. It is unknown whether clients can log in.",
+        headline=fitting([f"{start_upper(subject)} {'refuses' if single else 'refuse'} the auditor: it cannot log in"]),
+        impact=f"Checks that need the view of {subject} are inconclusive. It is unknown whether clients can log in.",
         confidence=case.confidence(),
         why="The brokers themselves answered so.",
         speaks_for=_reads(case) or evidence_of(case.roots),
@@ -208,18 +210,17 @@ def login_story(case: Case) -> Story:
 def silent_story(case: Case) -> Story:
     """Return the story: which source gave nothing, or not everything."""
     reads = [read for root in case.roots for read in failed_reads(case, root)]
-    who, one = _who(case), len(case.roots) == 1
+    subject, single = _who(case), len(case.roots) == 1
     of_broker = case.roots[0].resource.name != "cluster"
+    serve = "serves" if single else "serve"
     impact = "What it reports is unknown, and checks that need it are inconclusive."
     return Story(
-        headline=fitting(_headlines(case, who, reads)),
-        impact=impact if one else impact.replace("it reports", "they report").replace("need it", "need them"),
+        headline=fitting(_headlines(case, subject, reads)),
+        impact=impact if single else impact.replace("it reports", "they report").replace("need it", "need them"),
         confidence=case.confidence(),
         why="The read itself failed.",
         speaks_for=_reads(case) or evidence_of(case.roots),
-        not_known=(
-            f"Not known: whether {who} {'serves' if one else 'serve'} others. To know: the command below on a client's host.",
-        )
+        not_known=(f"Not known: whether {subject} {serve} others. To know: the command below on a client's host.",)
         if of_broker
         else (),
         steps=(
@@ -245,7 +246,7 @@ def _log_in(case: Case) -> Iterable[str]:
 
 
 def _headlines(case: Case, who: str, reads: list[SourceRead]) -> list[str]:
-    one = len(case.roots) == 1
+    single = len(case.roots) == 1
     first = reads[0] if reads else None
     error = f" ({clean(first.error or 'failed', 30)})" if first else ""
     if case.roots[0].resource.name == "cluster":
@@ -256,11 +257,11 @@ def _headlines(case: Case, who: str, reads: list[SourceRead]) -> list[str]:
         )
         return [f"The audit is incomplete: {source}{error}", "The audit is incomplete: a source does not answer"]
     if not _without_view(case, case.roots[0]):
-        subject = f"{start_upper(who)} {'is' if one else 'are'} read in part only"
+        subject = f"{start_upper(who)} {'is' if single else 'are'} read in part only"
         what = f"the auditor gets no answer to {clean(first.operation, 30)}" if first else "a read failed"
         return [f"{subject}: {what}{error}", subject]
-    subject = f"{start_upper(who)} {'gives' if one else 'give'} no view"
-    where = f" at {clean(first.target, 40)}" if first and one else ""
+    subject = f"{start_upper(who)} {'gives' if single else 'give'} no view"
+    where = f" at {clean(first.target, 40)}" if first and single else ""
     return [f"{subject}: the auditor gets no answer{where}{error}", f"{subject}: the auditor gets no answer", subject]
 
 

@@ -32,8 +32,8 @@ def idle(case: Case, codes: Sequence[str]) -> tuple[Evidence, ...]:
     logs = case.view.logs
     rest = [row for broker in case.brokers for code in codes for row in logs.told(code, broker) if row not in counting]
     return tuple(
-        Evidence(observer=one.observer, text=f"{one.text}; not counted: {_why(row)}")
-        for one, row in zip(_told(case, rest), rest, strict=False)
+        Evidence(observer=evidence.observer, text=f"{evidence.text}; not counted: {_why(row)}")
+        for evidence, row in zip(_told(case, rest), rest, strict=False)
     )
 
 

@@ -45,7 +45,7 @@ def _each(fault: Callable[[object], str | None]) -> Callable[[object], str | Non
     def of_list(value: object) -> str | None:
         if type(value) is not tuple:
             return "no list"
-        return next((f"a list with {words}" for one in value if (words := fault(one))), None)
+        return next((f"a list with {text}" for entry in value if (text := fault(entry))), None)
 
     return of_list
 
@@ -63,7 +63,7 @@ _FAULTS: Mapping[str, Callable[[object], str | None]] = MappingProxyType(
 
 
 _COLUMNS = MappingProxyType(
-    {table: tuple((one.name, _FAULTS[one.sql_type], one.nullable) for one in columns(table)) for table in TABLES}
+    {table: tuple((column.name, _FAULTS[column.sql_type], column.nullable) for column in columns(table)) for table in TABLES}
 )
 
 
@@ -74,6 +74,6 @@ def misfit(row: Row) -> str | None:
         if value is None:
             if not nullable:
                 return f"{row.table()}.{name} is null"
-        elif words := fault(value):
-            return f"{row.table()}.{name} is {words}"
+        elif text := fault(value):
+            return f"{row.table()}.{name} is {text}"
     return None

@@ -157,9 +157,9 @@ def _hash(text: str) -> str:
 
 def _counts(document: Mapping[str, Any]) -> str:
     counts = document["lifecycle_counts"]
-    told = ", ".join(f"{number} {name}" for name, number in counts.items() if number) or "no failures, now or before"
+    reported = ", ".join(f"{number} {name}" for name, number in counts.items() if number) or "no failures, now or before"
     previous = document["previous_snapshot_id"]
-    return f"Compared with {clean(previous)}: {told}." if previous else f"There is no earlier snapshot: {told}."
+    return f"Compared with {clean(previous)}: {reported}." if previous else f"There is no earlier snapshot: {reported}."
 
 
 def _unknown(document: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

@@ -38,16 +38,16 @@ def _blocks(text: str) -> Iterator[Markup]:
 
 
 def _items(text: str) -> Iterator[Markup]:
-    found: list[Markup] = []
+    markups: list[Markup] = []
     for item in _ITEM.split(text):
         marker = _MARKER.match(item)
-        words = _words(" ".join(item[marker.end() if marker else 0 :].split()))
+        texts = _words(" ".join(item[marker.end() if marker else 0 :].split()))
         if marker:
-            found.append(Markup('<li><span class="mark na"></span>{}</li>').format(words))
+            markups.append(Markup('<li><span class="mark na"></span>{}</li>').format(texts))
         else:
-            yield Markup("<p>{}</p>").format(words)
-    if found:
-        yield Markup('<ul class="told">{}</ul>').format(Markup("").join(found))
+            yield Markup("<p>{}</p>").format(texts)
+    if markups:
+        yield Markup('<ul class="told">{}</ul>').format(Markup("").join(markups))
 
 
 def _code(text: str) -> Markup:

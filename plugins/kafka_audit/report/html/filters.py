@@ -56,8 +56,8 @@ class Wanted:
         """
         changed = replace(self, **({"page": 1} | changes))
         default = asdict(Wanted())
-        own = {key: value for key, value in asdict(changed).items() if value != default[key]}
-        return urlencode({**(kept or {}), **own})
+        changes = {key: value for key, value in asdict(changed).items() if value != default[key]}
+        return urlencode({**(kept or {}), **changes})
 
     @property
     def is_default(self) -> bool:
@@ -84,7 +84,7 @@ def findings_page(document: Mapping[str, Any], wanted: Wanted, per_page: int = P
     pages = max(-(-len(found) // per_page), 1)
     number = min(wanted.page, pages)
     start = (number - 1) * per_page
-    incident = {fingerprint: number for number, one in enumerate(document["incidents"], 1) for fingerprint in one["findings"]}
+    incident = {fingerprint: number for number, entry in enumerate(document["incidents"], 1) for fingerprint in entry["findings"]}
     rows = tuple({**finding, "part": incident.get(finding["fingerprint"])} for finding in found[start : start + per_page])
     return FindingsPage(
         rows=rows,
@@ -101,9 +101,9 @@ def filter_choices(findings: Iterable[Mapping[str, Any]]) -> tuple[list[tuple[st
     """Return codes with names and numbers, and brokers, that the findings of a report name."""
     findings = list(findings)
     codes = Counter((finding["code"], finding["name"]) for finding in findings)
-    told = [(code, f"{code} {name.replace('_', ' ')} ({number})") for (code, name), number in sorted(codes.items())]
+    reported = [(code, f"{code} {name.replace('_', ' ')} ({number})") for (code, name), number in sorted(codes.items())]
     brokers = {Resource.from_dict(finding["resource"]).broker for finding in findings}
-    return told, sorted(broker for broker in brokers if broker is not None)
+    return reported, sorted(broker for broker in brokers if broker is not None)
 
 
 def _passes(finding: Mapping[str, Any], wanted: Wanted) -> bool:
@@ -125,6 +125,6 @@ def _tests(finding: Mapping[str, Any], wanted: Wanted) -> Iterator[bool]:
         yield _says(finding, wanted.words.lower().split())
 
 
-def _says(finding: Mapping[str, Any], words: Sequence[str]) -> bool:
+def _says(finding: Mapping[str, Any], texts: Sequence[str]) -> bool:
     text = f"{finding['code']} {finding['name']} {clean(finding['resource']['name'], 1000)} {finding['message']}".lower()
-    return all(word in text for word in words)
+    return all(word in text for word in texts)

@@ -55,15 +55,15 @@ def overview_page(  # noqa: PLR0913 -- what stands around the table
     groups = [(group, [e for e in entries if e["state"].group == group]) for group in GROUPS]
     broken, unjudged = (sum(e["state"].group == group for e in entries) for group in (INCIDENT, UNJUDGED))
     of = counted(len(entries), "cluster")
-    told = f"{broken} of {of} {'has' if broken == 1 else 'have'} an incident" if broken else f"No incident in {of}"
+    reported = f"{broken} of {of} {'has' if broken == 1 else 'have'} an incident" if broken else f"No incident in {of}"
     if unjudged:
-        told += f"; {unjudged} not judged"
+        reported += f"; {unjudged} not judged"
     return _render(
         "overview.j2",
         up=up,
         notice=notice,
         room="clusters",
-        title=title or (told if entries else "No cluster has been audited"),
+        title=title or (reported if entries else "No cluster has been audited"),
         subtitle="The newest snapshot of each cluster, sorted by severity." if entries else "",
         groups=[(group, sorted(found, key=_worst_first)) for group, found in groups if found],
         trend_title=f"Last {TREND} audits",
@@ -169,7 +169,7 @@ def history_page(  # noqa: PLR0913 -- what a timeline shows
         compared=compared,
         a=a,
         b=b,
-        elsewhere={key: one.snapshot_id for key, one in (("a", a), ("b", b)) if one.snapshot_id not in shown},
+        elsewhere={key: digest.snapshot_id for key, digest in (("a", a), ("b", b)) if digest.snapshot_id not in shown},
         before=before,
         older=older,
         problems=problems,

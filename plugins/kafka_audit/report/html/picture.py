@@ -160,7 +160,7 @@ def _legend(drawn: Mapping[str, Any], shown: str) -> list[tuple[str, str, str, i
     for letter in "DTLSAIV?.-":
         number = shown.count(letter)
         if number or letter == ".":
-            told = (clean(why["text"], 300) for why in drawn["why"] if why["letter"] == letter)
-            reasons = dict.fromkeys(text.removeprefix(f"{MEANING[letter]}: ") for text in told)
+            reported = (clean(why["text"], 300) for why in drawn["why"] if why["letter"] == letter)
+            reasons = dict.fromkeys(text.removeprefix(f"{MEANING[letter]}: ") for text in reported)
             found.append((_CLASSES.get(letter, letter), letter, MEANING[letter], number, tuple(reasons)[:3]))
     return found

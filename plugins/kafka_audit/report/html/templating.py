@@ -70,8 +70,8 @@ def commands(lines: Iterable[str]) -> Markup:
 def by_broker(numbers: Mapping[str, int], limit: int = 8) -> str:
     """Return how many findings each broker has, the most first; beyond `limit` brokers how many more there are."""
     most = sorted(numbers.items(), key=lambda item: (-item[1], len(item[0]), item[0]))
-    told = ", ".join(f"{number} at broker {broker}" for broker, number in most[:limit])
-    return f"{told} and others at {counted(len(most) - limit, 'more broker')}" if len(most) > limit else told
+    reported = ", ".join(f"{number} at broker {broker}" for broker, number in most[:limit])
+    return f"{reported} and others at {counted(len(most) - limit, 'more broker')}" if len(most) > limit else reported
 
 
 def at(value: str | None) -> Markup:

@@ -52,10 +52,10 @@ def timeline_rows(digests: Sequence[Digest]) -> list[TimelineRow]:
     for digest in digests:
         for lane in digest.lanes:
             keys.setdefault((lane.code, lane.incident), []).append(lane)
-    found = []
+    rows = []
     for (code, incident), lanes in keys.items():
         labels = {lane.label for lane in lanes}
-        found.append(
+        rows.append(
             TimelineRow(
                 code=code,
                 incident=incident,
@@ -64,7 +64,7 @@ def timeline_rows(digests: Sequence[Digest]) -> list[TimelineRow]:
                 numbers=tuple(_number(digest, code, incident=incident) for digest in digests),
             )
         )
-    return sorted(found, key=lambda row: (not row.incident, -row.severity, row.code))
+    return sorted(rows, key=lambda row: (not row.incident, -row.severity, row.code))
 
 
 def _number(digest: Digest, code: str, *, incident: bool) -> int | None:
@@ -111,8 +111,8 @@ def compare_reports(before: Mapping[str, Any], after: Mapping[str, Any], chain: 
     return Comparison(
         facts=tuple(differing[:_MOST_LISTED]),
         same_facts=len(facts) - len(differing),
-        became={life: tuple(found[:_MOST_LISTED]) for life, found in became.items()},
-        counts={life: len(found) for life, found in became.items()},
+        became={life: tuple(changes[:_MOST_LISTED]) for life, changes in became.items()},
+        counts={life: len(changes) for life, changes in became.items()},
         notes=tuple(_notes(before, after, chain, differing)),
     )
 
@@ -142,7 +142,7 @@ def _facts(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[tupl
     for broker in sorted({*then, *now}, key=lambda name: (len(name), name)):
         yield f"broker {broker}, advertised addresses", clean(then.get(broker, "absent")), clean(now.get(broker, "absent"))
     yield "reads answered", _reads(before), _reads(after)
-    known = [one for one in (before, after) if one.get("views", {}).get("columns")]
+    known = [row for row in (before, after) if row.get("views", {}).get("columns")]
     if len(known) == 2:  # noqa: PLR2004 -- both
         yield from _views(before["views"], after["views"])
 
