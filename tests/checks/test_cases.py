@@ -1,10 +1,15 @@
 """Each case of each check: exactly these judgements, and no other but PASS."""
 
+from datetime import date
+
 import pytest
 
 from checks.cases import Judged, cases, every_case, told
 from kafka_audit.checks import catalogue
-from kafka_audit.model.finding import Status
+from kafka_audit.incidents.causes import incidents
+from kafka_audit.incidents.findings import findings_with_lifecycle
+from kafka_audit.model.finding import Severity, Status
+from kafka_audit.model.text import LONGEST_HEADLINE
 
 
 def assert_as_written(judged: Judged, code: str, name: str) -> None:
@@ -47,3 +52,15 @@ def is_record(value: object) -> bool:
 @pytest.mark.parametrize(("code", "name"), [pytest.param(code, name, id=f"{code}-{name}") for code, name in every_case()])
 def test_case(judged, code, name):
     assert_as_written(judged, code, name)
+
+
+@pytest.mark.parametrize("code", [code for code, check in catalogue().items() if check.kind == "audit"])
+def test_a_failure_has_a_headline_that_fits_and_is_not_cut(judged, code):
+    for name in cases(code):
+        view, judgements = judged.views[f"{code}-{name}"], judged.of(code, f"{code}-{name}")
+        found = findings_with_lifecycle(view, judgements, mutes=(), previous_report=None, today=date(2026, 1, 1))
+        for finding in found:
+            if finding.status is Status.FAIL and finding.severity >= Severity.HIGH:
+                (incident,) = incidents(view, [finding], ())
+                assert len(incident.headline) <= LONGEST_HEADLINE
+                assert "characters)" not in incident.headline

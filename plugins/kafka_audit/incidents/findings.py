@@ -28,7 +28,7 @@ from kafka_audit.model.finding import (
     fingerprint,
 )
 from kafka_audit.model.tables import Snapshot
-from kafka_audit.model.text import clean
+from kafka_audit.model.text import LONGEST_HEADLINE, clean
 
 LONGEST_EVIDENCE = 2000
 """Characters of one evidence value that are kept; the whole of it is in the snapshot's tables."""
@@ -132,11 +132,18 @@ def _in_words(snapshot: Snapshot, judgement: Judgement, checks: Mapping[str, Che
         confidence=judgement.confidence,
         resource=_bounded(judgement.resource),
         message=template.format_map(reported),
-        summary=_first_sentence(template).format_map(reported),
+        summary=_summary(template, reported),
         evidence=bounded(judgement.evidence, LONGEST_EVIDENCE),
         remediation=remedy(check, judgement.status, reported),
         fingerprint=fingerprint(judgement.code, snapshot.cluster_id, judgement.resource),
     )
+
+
+def _summary(template: str, evidence: Mapping[str, str]) -> str:
+    """Return the first sentence of a message, or what stands before its colon where only that fits a headline."""
+    sentence = _first_sentence(template)
+    texts = [text.format_map(evidence) for text in (sentence, sentence.partition(": ")[0])]
+    return next((text for text in texts if len(text) <= LONGEST_HEADLINE), texts[0])
 
 
 def _first_sentence(template: str) -> str:

@@ -9,6 +9,9 @@ from collections.abc import Iterable, Sequence
 LONGEST = 200
 """Characters of one cluster-supplied string that are shown; a Kafka topic name has at most 249, an address far fewer."""
 
+LONGEST_HEADLINE = 90
+"""Characters of an incident's headline; a mail's subject and a page's table show as many."""
+
 # Printable by Unicode's own rules, yet blank or joining on screen: fillers, a blank Braille cell, joiners, variation selectors.
 _INVISIBLE = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
 _PLAIN_WORD = re.compile(r"[\w@%+=:,./\[\]-]+", re.ASCII)
@@ -129,7 +132,7 @@ def start_upper(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def fitting(candidates: Sequence[str], limit: int = 99) -> str:
+def fitting(candidates: Sequence[str], limit: int = LONGEST_HEADLINE) -> str:
     """Return the first candidate of at most `limit` characters, else the last one, cut."""
     return next((text for text in candidates if len(text) <= limit), clean(candidates[-1], limit))
 

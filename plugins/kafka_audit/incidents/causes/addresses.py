@@ -41,6 +41,7 @@ def shared_story(case: Case) -> Story:
             [
                 f"{subject} share one address: clients cannot reach each of them at {address}",
                 f"{subject} share one address: clients cannot reach each of them there",
+                f"{brokers(case.brokers, 1)} share one address: clients cannot reach each of them there",
             ]
         ),
         impact="Clients that ask for one of these brokers reach another or none; requests fail with NOT_LEADER_OR_FOLLOWER.",
@@ -130,7 +131,8 @@ def as_a_proxy_says(case: Case, symptom: Finding) -> bool:
 def _misplaced(broker_ids: tuple[int, ...], answered_by: Mapping[AdvertisedEndpoint, str]) -> str:
     subject = start_upper(brokers(broker_ids))
     if len(broker_ids) > 1:
-        return f"{subject} are not at their addresses: other brokers answer there"
+        whose = (subject, brokers(broker_ids, 1))
+        return fitting([f"{text} are not at their addresses: other brokers answer there" for text in whose])
     answers = [f"{clean(endpoint.address)} is answered by {answerer}" for endpoint, answerer in answered_by.items()][:1]
     return fitting([f"{subject} is not at its address: {what}" for what in (*answers, "another broker answers there")])
 

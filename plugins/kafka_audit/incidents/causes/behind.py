@@ -105,10 +105,12 @@ def _headline(case: Case, leading: str, *, sure: bool, left: Sequence[str]) -> s
             [
                 f"{behind}: most likely {'it' if single else 'they'} cannot reach them",
                 f"{subject} {shows}: most likely {they} controllers",
+                f"{subject} most likely cannot reach {'its' if single else 'their'} controllers",
             ]
         )
     names = listing(["unreachable", *(_NAMES[fault] for fault in left)]).replace(" and ", " or ")
-    return fitting([f"{text}; cause not decided: {names}" for text in (behind, f"{subject} {shows}")])
+    endings = (f"cause not decided: {names}", f"not decided: {names}", "cause not decided")
+    return fitting([f"{text}; {ending}" for ending in endings for text in (behind, f"{subject} {shows}")])
 
 
 def passes_no_question_on(case: Case, symptom: Finding) -> bool:

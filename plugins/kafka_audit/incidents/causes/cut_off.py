@@ -104,25 +104,33 @@ def _headline(case: Case, hedge: str) -> str:
     single = len(broker_ids) == 1
     subject = start_upper(brokers(broker_ids))
     verb = "is" if single else "are"
-    address = "address it advertises" if single else "addresses they advertise"
+    address = "the address it advertises" if single else "the addresses they advertise"
+    theirs = "its address" if single else "their addresses"
     if case.by_controller:
         if broker_ids == (controller,):
-            return f"{subject} is cut off: {hedge}the controller cannot reach its own advertised address"
+            address = "its own advertised address"
+            theirs = "its own address"
+            actor = f"{hedge}the controller"
+        else:
+            actor = f"{hedge}controller {controller}"
         return fitting(
             [
-                f"{text} {verb} cut off: {hedge}controller {controller} cannot reach the {address}"
+                f"{text} {verb} cut off: {actor} cannot reach {what}"
                 for text in (subject, f"{len(broker_ids)} brokers")
+                for what in (address, theirs)
             ]
         )
     if not case.sources:
-        return f"{subject} {verb} cut off: {hedge}other brokers cannot reach the {address}"
+        return fitting([f"{subject} {verb} cut off: {hedge}other brokers cannot reach {what}" for what in (address, theirs)])
     they, are = ("it", "is") if len(case.sources) == 1 else ("they", "are")
     missed = f"the {'address' if single else 'addresses'} that {brokers(broker_ids)} {'advertises' if single else 'advertise'}"
-    from_whom, theirs = start_upper(brokers(case.sources)), "its address" if single else "their addresses"
+    from_whom = start_upper(brokers(case.sources))
     return fitting(
         [
             f"{from_whom} {are} cut off from {brokers(broker_ids)}: {hedge}{they} cannot reach {missed}",
             f"{from_whom} {are} cut off from {brokers(broker_ids)}: {hedge}{they} cannot reach {theirs}",
+            f"{from_whom} {are} cut off from {brokers(broker_ids)}",
+            f"{start_upper(brokers(case.sources, 1))} {are} cut off from {brokers(broker_ids, 1)}",
         ]
     )
 

@@ -94,8 +94,9 @@ def _headline(broker: int, paths: list[str], offline: int, moved: int) -> str:
     nameless = f"a {what}" if len(paths) == 1 else what
     dirs = [f"{what} {listing(paths, 3)}", f"{what} {listing(short, 3)}", nameless] if paths else ["a disk"]
     lost = f": {counted(offline, 'replica')} offline" if offline else ""
-    moves = f"{lost}, {counted(moved, 'leader')} moved; some clients may"
-    with_clients = (f"{moves} still write to broker {broker}", f"{moves} fail") if lost and moved else ()
+    moves = f"{lost}, {counted(moved, 'leader')} moved"
+    clients = (f"some clients may still write to broker {broker}", "some clients may fail", "clients may fail")
+    with_clients = [f"{moves}; {effect}" for effect in clients] if lost and moved else []
     tails = [*((name, tail) for name in dirs for tail in with_clients), *((name, lost) for name in dirs)]
     return fitting([f"Broker {broker} lost {name}{tail}" for name, tail in tails])
 

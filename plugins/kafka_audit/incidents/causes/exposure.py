@@ -44,10 +44,11 @@ def dead_story(case: Case) -> Story:
     paths = [p for e in case.endpoints for role in ("client", "broker") for p in case.view.probes_to(e, role)]
     layers = [layer for layer in LAYERS if any(p.layer == layer and p.failed_at_network for p in paths)]
     them = "it" if single else "them"
+    unreachable = f"{start_upper(brokers(broker_ids))} {'is' if single else 'are'} unreachable"
+    dead = f"{unreachable}: neither clients nor brokers can connect"
     still = f"brokers still list {them}" if case.view.kraft else f"ZooKeeper still has {them} registered"
     return Story(
-        headline=f"{start_upper(brokers(broker_ids))} {'is' if single else 'are'} unreachable: "
-        f"neither clients nor brokers can connect ({', '.join(layers)})",
+        headline=fitting([f"{dead} ({', '.join(layers)})", dead]),
         impact=f"Clients and replication fail at {brokers(broker_ids)}; {still}.",
         confidence=case.confidence(),
         why="Client probes failed, and no view was read.",
@@ -105,7 +106,8 @@ def _headline(case: Case, reach: Reach) -> str:
         return fitting(
             [
                 f"Clients at {where} cannot reach {brokers(broker_ids)}: {advertises} {address}, {own}",
-                f"Clients cannot reach {brokers(broker_ids, 3)}: {advertises} each host's own address",
+                f"Clients cannot reach {brokers(broker_ids, 3)}: {advertises} {address}, {own}",
+                f"Clients cannot reach {brokers(broker_ids, 3)}: {advertises} {own}",
             ]
         )
     fail = f"{'fails' if len(reach.worst_failed) == 1 else 'fail'} at {listing(reach.layers())}"

@@ -21,10 +21,9 @@ def story(case: Case) -> Story:
 
 
 def _headline(case: Case) -> str:
-    first = case.roots[0]
+    first, what = case.roots[0], case.roots[0].name.replace("_", " ")
     if len(case.roots) == 1:
-        return fitting([start_upper(first.summary or first.message)])
-    what = first.name.replace("_", " ")
+        return fitting([start_upper(first.summary or first.message), f"{start_upper(_whom(case))}: {what}"])
     return fitting([f"{start_upper(_whom(case))}: {what}", f"{counted(len(case.roots), 'resource')}: {what}"])
 
 

@@ -95,6 +95,7 @@ def _headline(case: Case, reach: Reach, listeners: str, place: str) -> str:
             f"Clients at {reach.where()} cannot reach {brokers(case.brokers)}: {tally} {only}",
             f"Clients at {reach.where(20)} cannot reach {many}: {tally} {only}",
             f"Clients cannot reach {many}: {tally} {only}",
+            f"Clients cannot reach {many}: {tally} names do not resolve outside",
         ]
     )
 

@@ -15,7 +15,7 @@ from kafka_audit.incidents.causes.rule import (
 )
 from kafka_audit.model.finding import Finding, Step
 from kafka_audit.model.tables import SourceRead
-from kafka_audit.model.text import clean, fitting, listing
+from kafka_audit.model.text import clean, counted, fitting, listing
 
 _PASSED_ON = frozenset({"DescribeQuorum", "ListPartitionReassignments", "DescribeConfigs TOPIC"})
 """What brokers have to ask their controllers for, and what is asked of them after that."""
@@ -78,7 +78,7 @@ def voters_story(case: Case) -> Story:
     lost = f"The metadata quorum lacks {down.number('down')} of its {down.number('total')} controllers" if down else silent
     spare = clean(down.text("spare"), 60) if down else "the lag of the voters shows whether the majority is at risk"
     return Story(
-        headline=fitting([f"{lost}: {spare}", lost]),
+        headline=fitting([f"{lost}: {spare}", lost, f"{counted(len(addresses), 'controller')} did not answer this worker"]),
         impact="The cluster works while a majority of the controllers does; below it no leader moves and no broker starts.",
         confidence=case.confidence(),
         why="The quorum leader reported the lag of its voters."

@@ -95,9 +95,10 @@ def _headline(case: Case) -> str:
         return _login_headline(case, subject, hedge)
     verb = f"{hedge}{'refuses' if single else 'refuse'}" if _shows(case) else f"{hedge}will refuse"
     principal = listing(reported(case, "principal"), 2) or "the inter-broker principal"
-    why = f"{principal} has no ClusterAction there" if code == "KA401" else f"an ACL denies {principal} ClusterAction there"
-    short = "it has no ClusterAction there" if code == "KA401" else "an ACL denies it ClusterAction there"
-    return fitting([f"{subject} {verb} {_whom(case)}: {why}", f"{subject} {verb} {_whom(case)}: {short}"])
+    why = f"{principal} has no ClusterAction" if code == "KA401" else f"an ACL denies {principal} ClusterAction"
+    short = "no ClusterAction" if code == "KA401" else "an ACL denies ClusterAction"
+    refuses = f"{subject} {verb} {_whom(case)}"
+    return fitting([f"{refuses}: {why} there", f"{refuses}: {why}", f"{refuses}: {short}", refuses])
 
 
 def _login_headline(case: Case, subject: str, hedge: str) -> str:
@@ -105,10 +106,12 @@ def _login_headline(case: Case, subject: str, hedge: str) -> str:
     by_controller = controller is not None and (controller in sources or not sources)
     actor = f"controller {controller}" if by_controller else "other brokers"
     shows = f"{'receives' if len(case.brokers) == 1 else 'receive'} no updates" if _shows(case) else "will receive no updates"
-    start = f"{subject} {shows}: {hedge}{actor} cannot log in there"
     kinds = reported(case, "kind")
     reasons = [*(reported(case, "why") if kinds else ()), *(_LOGIN.get(kind, "") for kind in kinds)]
-    return fitting([*(f"{start}, {reason}" for reason in reasons if reason and len(case.brokers) == 1), start])
+    fails = f"{hedge}{actor} cannot log in"
+    starts = (f"{subject} {shows}: {fails} there", f"{subject} {shows}: {fails}", f"{subject}: {fails} there")
+    named = [f"{start}, {reason}" for reason in reasons if reason and len(case.brokers) == 1 for start in starts]
+    return fitting([*named, starts[0], starts[2]])
 
 
 def _impact(case: Case) -> str:

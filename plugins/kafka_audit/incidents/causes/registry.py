@@ -112,11 +112,12 @@ def gone_story(case: Case) -> Story:
     """Return the story that brokers are registered no more."""
     broker_ids, single = case.brokers, len(case.brokers) == 1
     them = brokers(broker_ids) if broker_ids else "the missing brokers"
-    headline = f"{start_upper(them)} {'is' if single else 'are'} gone: {_nobody_has(case, 'it' if single else 'them')}"
+    gone = f"{start_upper(them)} {'is' if single else 'are'} gone"
+    headline = f"{gone}: {_nobody_has(case, 'it' if single else 'them')}"
     if not broker_ids:  # only their number is expected: nobody knows which one is missing
         missing = case.roots[0].text("subject") or "some expected brokers are"
         where = "listed by any broker" if case.view.kraft else "registered in ZooKeeper"
-        headline = fitting([f"The cluster is short of brokers: {missing} not {where}"])
+        headline = f"The cluster is short of brokers: {missing} not {where}"
     kinds = {"broker_went": "registration", "endpoint": "address", "config": "setting", "version": "version"}
     registered = brokers(case.view.in_zookeeper) if case.view.in_zookeeper else "no broker"
     seen = () if case.view.kraft else (Evidence(observer="zookeeper", text=f"{registered} registered"),)
@@ -125,7 +126,7 @@ def gone_story(case: Case) -> Story:
         look = ("kafka-metadata-quorum.sh --bootstrap-server <broker>:9092 describe --replication",)
     controllers = "its controllers" if case.view.kraft else "ZooKeeper"
     return Story(
-        headline=headline,
+        headline=fitting([headline, gone if broker_ids else "The cluster is short of brokers"]),
         impact=_missed(case),
         confidence=case.confidence(),
         why="The other brokers were asked, and none lists it."

@@ -51,7 +51,9 @@ def story(case: Case) -> Story:
     lost = f", {leaderless} without a leader" if leaderless else ""
     whole = f"Broker {broker} holds replicas of {counted(held.held_by(broker), 'partition')}; {len(states)} of them lack it."
     return Story(
-        headline=fitting([f"{missing}{lost}; cause not decided", f"{missing}{lost}"]),
+        headline=fitting(
+            [f"{missing}{lost}; cause not decided", f"{missing}{lost}; not decided", f"{missing}; cause not decided", missing]
+        ),
         impact=f"{_impact(case, leaderless)} {whole}".strip(),
         confidence=Confidence.MEASURED,
         why="The partition states show it. The reason why the broker does not follow was not found.",

@@ -90,7 +90,13 @@ def _headline(case: Case, leading: str, left: Sequence[Candidate]) -> str:
         does = f"{single if is_one else several} {rest}"
     names = [c.name for c in left]
     choice = " or ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names) or "no known cause fits"
-    return fitting([f"{subject} {does}; cause not decided: {choice}", f"{subject} {does}; cause not decided: see the evidence"])
+    endings = (
+        f"cause not decided: {choice}",
+        f"not decided: {choice}",
+        "cause not decided: see the evidence",
+        "cause not decided",
+    )
+    return fitting([*(f"{subject} {does}; {ending}" for ending in endings), f"{subject} {does}"])
 
 
 def _logs(case: Case) -> str:

@@ -25,7 +25,7 @@ from kafka_audit.incidents.causes.rule import (
 )
 from kafka_audit.model.finding import Evidence, Finding, Step
 from kafka_audit.model.tables import BrokerView, SourceRead
-from kafka_audit.model.text import brokers, clean, fitting, listing, start_upper, word
+from kafka_audit.model.text import brokers, clean, counted, fitting, listing, start_upper, word
 from kafka_audit.model.trusted_hosts import trusted_hosts_line
 
 _NAMED = 2
@@ -101,6 +101,11 @@ def _who(case: Case) -> str:
     return listing([*(f"broker {broker}" for broker in case.brokers), *(f"the broker at {text}" for text in addresses)], 3)
 
 
+def _with_names(case: Case, headline: str) -> str:
+    """Return a headline with the brokers' names, or with their number where the names are too long."""
+    return fitting([headline.format(who) for who in (_who(case), counted(len(case.roots), "broker"))])
+
+
 def untrusted_story(case: Case) -> Story:
     """Return the story: which line of the cluster file lets the auditor log in; others may have listed these addresses."""
     reads = [read for root in case.roots for read in failed_reads(case, root)]
@@ -110,7 +115,7 @@ def untrusted_story(case: Case) -> Story:
     single = len(case.roots) == 1
     them, addresses = ("it", "its address") if single else ("them", "their addresses")
     return Story(
-        headline=fitting([f"The cluster file does not trust {_who(case)}: the auditor did not log in there"]),
+        headline=_with_names(case, "The cluster file does not trust {}: the auditor did not log in there"),
         impact=f"The {'view' if single else 'views'} of {_who(case)} {'is' if single else 'are'} unknown, and checks that need "
         f"{'it' if single else 'them'} are inconclusive.",
         confidence=case.confidence(),
@@ -148,8 +153,8 @@ def doubtful_story(case: Case) -> Story:
     reason = "its SCRAM is too weak" if weak else "its SCRAM is not verified"
     sent = "No proof of the password was sent." if weak else "A proof of the password may have been sent."
     return Story(
-        headline=fitting(
-            [f"The auditor ended its login at {_who(case)}: {reason if single else reason.replace('its', 'their')}"]
+        headline=_with_names(
+            case, f"The auditor ended its login at {{}}: {reason if single else reason.replace('its', 'their')}"
         ),
         impact=f"The {'view' if single else 'views'} of {_who(case)} {'is' if single else 'are'} unknown. {sent}",
         confidence=case.confidence(),
@@ -190,7 +195,7 @@ def login_story(case: Case) -> Story:
     """Return the story that the auditor is not let in."""
     subject, single = _who(case), len(case.roots) == 1
     return Story(
-        headline=fitting([f"{start_upper(subject)} {'refuses' if single else 'refuse'} the auditor: it cannot log in"]),
+        headline=start_upper(_with_names(case, f"{{}} {'refuses' if single else 'refuse'} the auditor: it cannot log in")),
         impact=f"Checks that need the view of {subject} are inconclusive. It is unknown whether clients can log in.",
         confidence=case.confidence(),
         why="The brokers themselves answered so.",
@@ -246,7 +251,7 @@ def _log_in(case: Case) -> Iterable[str]:
 
 
 def _headlines(case: Case, who: str, reads: list[SourceRead]) -> list[str]:
-    single = len(case.roots) == 1
+    single, many = len(case.roots) == 1, counted(len(case.roots), "broker")
     first = reads[0] if reads else None
     error = f" ({clean(first.error or 'failed', 30)})" if first else ""
     if case.roots[0].resource.name == "cluster":
@@ -258,11 +263,13 @@ def _headlines(case: Case, who: str, reads: list[SourceRead]) -> list[str]:
         return [f"The audit is incomplete: {source}{error}", "The audit is incomplete: a source does not answer"]
     if not _without_view(case, case.roots[0]):
         subject = f"{start_upper(who)} {'is' if single else 'are'} read in part only"
-        what = f"the auditor gets no answer to {clean(first.operation, 30)}" if first else "a read failed"
-        return [f"{subject}: {what}{error}", subject]
+        what = f"no answer to {clean(first.operation, 30)}" if first else "a read failed"
+        full = f"the auditor gets {what}" if first else what
+        return [f"{subject}: {full}{error}", f"{subject}: {what}{error}", subject, f"{many} are read in part only"]
     subject = f"{start_upper(who)} {'gives' if single else 'give'} no view"
     where = f" at {clean(first.target, 40)}" if first and single else ""
-    return [f"{subject}: the auditor gets no answer{where}{error}", f"{subject}: the auditor gets no answer", subject]
+    full = f"{subject}: the auditor gets no answer"
+    return [f"{full}{where}{error}", f"{subject}: no answer{where}{error}", full, subject, f"{many} give no view"]
 
 
 def _reads(case: Case) -> tuple[Evidence, ...]:
