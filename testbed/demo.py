@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from kafka_audit.model.errors import AuditError
-from kafka_audit.report import terminal
+from kafka_audit.report.plain_text import terminal
 from kafka_audit.store import Store
 from testbed import Bed, BedError, Cluster
 from testbed.airflow_home import AirflowHome, DagRun

@@ -13,7 +13,7 @@ import pytest
 from airflow_environment import ROOT
 from kafka_audit.airflow import pyfiles
 from kafka_audit.checks import catalogue
-from kafka_audit.report import explain
+from kafka_audit.report.plain_text import explain
 
 BUILD = "from setuptools import build_meta; print('WHEEL', build_meta.build_wheel('.'))"
 

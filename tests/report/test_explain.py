@@ -6,7 +6,7 @@ from kafka_audit.checks import Check
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.finding import Severity, Status
 from kafka_audit.model.tables import BrokerView, RegisteredPartition
-from kafka_audit.report import explain
+from kafka_audit.report.plain_text import explain
 
 DOC = """A broker's own view names a leader that ZooKeeper does not hold.
 

@@ -5,7 +5,8 @@ import json
 import pytest
 
 import small_cluster
-from kafka_audit.report import formats, markdown
+from kafka_audit.report import formats
+from kafka_audit.report.plain_text import markdown
 
 ONE = {"brokers": {0: "a:9092"}, "views": {0: "full"}}
 

@@ -11,7 +11,9 @@ from markdown_it import MarkdownIt
 import hostile
 from kafka_audit.cli import console
 from kafka_audit.model.text import inert
-from kafka_audit.report import digest, formats, sarif, terminal
+from kafka_audit.report import digest, formats
+from kafka_audit.report.ci import sarif
+from kafka_audit.report.plain_text import terminal
 
 MARKDOWN = MarkdownIt("gfm-like", {"html": True})
 CALL = re.compile(r"(?<!\w)(@[A-Za-z0-9]|[#!]\d)")

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 import small_cluster
-from kafka_audit.report.terminal import terminal_report
+from kafka_audit.report.plain_text.terminal import terminal_report
 
 HERE = Path(__file__).parent
 CASES = [

@@ -9,7 +9,7 @@ from kafka_audit.alerting.conditions import INCIDENT, AuditResult
 from kafka_audit.alerting.policy import AlertEvent, AlertKind, moment
 from kafka_audit.model.finding import Resource
 from kafka_audit.model.text import clean, counted, listing
-from kafka_audit.report import terminal
+from kafka_audit.report.plain_text import terminal
 
 TEXT_WIDTH = 80
 MOST_ALERTS = 10

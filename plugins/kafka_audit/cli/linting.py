@@ -16,7 +16,9 @@ from kafka_audit.model.cluster import Mute
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.finding import Severity
 from kafka_audit.model.text import did_you_mean
-from kafka_audit.report import annotations, junit, lint_document, lint_terminal, sarif
+from kafka_audit.report import lint_document
+from kafka_audit.report.ci import annotations, junit, sarif
+from kafka_audit.report.plain_text import lint_terminal
 
 CLEAN, UNREADABLE, FAILED = 0, 2, 3
 """Exit codes (contract)."""

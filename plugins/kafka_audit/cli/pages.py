@@ -4,7 +4,7 @@ import argparse
 
 from kafka_audit.checks import catalogue
 from kafka_audit.cli import console
-from kafka_audit.report import explain as explaining
+from kafka_audit.report.plain_text import explain as explaining
 
 
 def explain_command(arguments: argparse.Namespace) -> int:

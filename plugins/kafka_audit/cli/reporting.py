@@ -7,7 +7,8 @@ from typing import Any
 
 from kafka_audit.cli import console
 from kafka_audit.model.errors import UsageError
-from kafka_audit.report import formats, terminal
+from kafka_audit.report import formats
+from kafka_audit.report.plain_text import terminal
 from kafka_audit.store import Store
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from kafka_audit.migration import sections
 from kafka_audit.model.text import counted, listing
-from kafka_audit.report import markdown
+from kafka_audit.report.plain_text import markdown
 from kafka_audit.report.sections import Line, Section
 
 _MOST = 6

@@ -14,7 +14,7 @@ from kafka_audit.checks import Check, catalogue
 from kafka_audit.model import log_signatures, tables
 from kafka_audit.model.log_signatures import SIGNATURES
 from kafka_audit.model.tables import TABLES, Row
-from kafka_audit.report import explain
+from kafka_audit.report.plain_text import explain
 
 HOW_LINES_COUNT = """`logs` in the cluster file sets where the logs are: paths, or a command that prints them.
 An audit reads the end of each log (2 MiB of a file, 4 MiB of a command) and keeps only these lines, with secrets masked.

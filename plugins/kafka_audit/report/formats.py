@@ -6,8 +6,9 @@ from types import MappingProxyType
 from typing import Any
 
 from kafka_audit.checks import catalogue
-from kafka_audit.report import markdown, sarif_audit
+from kafka_audit.report.ci import sarif_audit
 from kafka_audit.report.html import cluster
+from kafka_audit.report.plain_text import markdown
 
 Render = Callable[[Mapping[str, Any]], str]
 

@@ -12,10 +12,10 @@ from markupsafe import Markup
 from kafka_audit import __version__
 from kafka_audit.checks import Check
 from kafka_audit.model.text import counted
-from kafka_audit.report import explain
 from kafka_audit.report.digest import Digest
 from kafka_audit.report.html import doc_page, timeline
 from kafka_audit.report.html.templating import jinja_environment
+from kafka_audit.report.plain_text import explain
 from kafka_audit.report.state import GROUPS, INCIDENT, UNJUDGED, CheckState
 
 TREND = 14

@@ -12,8 +12,8 @@ from kafka_audit.incidents.remedies import what_to_do
 from kafka_audit.model.finding import Severity, Status
 from kafka_audit.model.linted import Linted, LintedFinding
 from kafka_audit.model.text import clean
-from kafka_audit.report.explain import check_summary
 from kafka_audit.report.lint_document import shown_findings
+from kafka_audit.report.plain_text.explain import check_summary
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 KINDS = {Status.FAIL: "fail", Status.PASS: "pass", Status.UNKNOWN: "open", Status.NOT_APPLICABLE: "notApplicable"}

@@ -6,7 +6,7 @@ from typing import Any
 from kafka_audit.checks import Check
 from kafka_audit.model.finding import Severity, Status
 from kafka_audit.model.text import clean
-from kafka_audit.report import sarif
+from kafka_audit.report.ci import sarif
 
 _LEFT_OUT = {Status.PASS, Status.NOT_APPLICABLE}
 

@@ -1,0 +1,1 @@
+"""What build servers read: SARIF, JUnit, annotations of lines."""

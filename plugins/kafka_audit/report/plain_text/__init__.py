@@ -1,0 +1,1 @@
+"""What terminals and text files show."""
