@@ -597,3 +597,20 @@ def test_what_a_file_system_says_shows_no_login(store, monkeypatch):
     with pytest.raises(StoreBusyError, match=r"https://acc/x\?comp=list&sig=\*\*\* by https://\*\*\*@proxy:3128") as refused:
         store.manifests()
     assert "s3cret" not in str(refused.value)
+
+
+def test_columns_of_many_values_have_no_dictionary(store, tmp_path):
+    """Names and digests of 20,000 topics take less room one after the other, in encodings that Spark's fast reader takes."""
+    rows = tuple(
+        RegisteredPartition(**vars(_row_of(RegisteredPartition, nulls=False)) | {"topic": f"topic-{number:05}", "partition": 0})
+        for number in range(5_000)
+    )
+    store.write(_snapshot(rows=rows))
+    assert store.read(ID).of(RegisteredPartition) == rows
+    path = _file(tmp_path, "registered_partition.parquet")
+    group = pq.read_metadata(path).row_group(0)
+    encodings = {group.column(at).path_in_schema: set(group.column(at).encodings) for at in range(group.num_columns)}
+    assert "DELTA_BYTE_ARRAY" in encodings["topic"]
+    assert "DELTA_BINARY_PACKED" in encodings["replicas.list.element"]
+    assert "RLE_DICTIONARY" in encodings["leader"]
+    assert "BYTE_STREAM_SPLIT" not in set().union(*encodings.values())

@@ -22,6 +22,7 @@ from kafka_audit.collect.connections.credentials import ClusterLogins
 from kafka_audit.collect.connections.parallel import side_by_side
 from kafka_audit.collect.connections.targets import Target, bootstrap_targets, flat, registered_targets
 from kafka_audit.collect.probes import certificates, command_vantages
+from kafka_audit.collect.progress import MANY, BrokerProgress
 from kafka_audit.collect.rows.collected import Collected, merged
 from kafka_audit.collect.rows.source_reads import Asking, ReadError, any_answer, clean_line, now_ms
 from kafka_audit.collect.zookeeper import zookeeper_view
@@ -178,24 +179,31 @@ class Sampler:
             jobs.append(_Job(run=asker.ask, without=asker.unanswered))
         # What the cluster file names first: a password that is wrong is then refused there, and tried nowhere else.
         everyone = sorted((*registered.values(), *unregistered), key=lambda some: not any(map(self._logins.names, some)))
+        progress = BrokerProgress(self._say, len(everyone))
         for targets in everyone:
-            name = clean_line(targets[0].observer.replace("broker:", "broker "))
-            self._say(f"asking {name} at {', '.join(clean_line(one.address) for one in targets)} …")
-            jobs.append(_Job(run=partial(self._ask_broker, number, targets), without=partial(_unanswered, number, targets)))
+            progress.ask(_name(targets), (one.address for one in targets))
+            jobs.append(
+                _Job(run=partial(self._ask_broker, number, targets, progress), without=partial(_unanswered, number, targets))
+            )
         runs = command_vantages.runs(self._cluster, number, flat(registered), registered, self._logins, self._budget)
         first, rest = jobs[:LANES], jobs[LANES:]
         walks = []
+        if len(runs) > MANY:
+            self._say(f"probing from {len(runs)} vantages …")
         for run in runs:
-            self._say(f"probing from {run.name} …")
+            if len(runs) <= MANY:
+                self._say(f"probing from {run.name} …")
             walks.append(_Job(run=run.rows, without=run.unanswered))
         # Brokers and vantages in turn, so that a long list of the ones does not leave the others without time.
         return [*first, *(job for pair in zip_longest(rest, walks) for job in pair if job is not None)]
 
-    def _ask_broker(self, number: int, targets: Sequence[Target]) -> Collected:
+    def _ask_broker(self, number: int, targets: Sequence[Target], progress: BrokerProgress) -> Collected:
         """Ask one broker at all its addresses, within its share of the time."""
         limits = self._cluster.limits
         seconds = max(limits.audit_s * BROKER_SHARE, limits.read_s * LEAST_BROKER_READS)
-        return BrokerAsker(targets, number, self._options().part(seconds), self._book).ask()
+        found = BrokerAsker(targets, number, self._options().part(seconds), self._book).ask()
+        progress.note(_name(targets), found.rows)
+        return found
 
     def _jobs_on_leaders(self, number: int, registered: Mapping[int, Sequence[Target]], found: Collected) -> list[_Job]:
         """Return what can only be asked once it is known who is said to lead."""
@@ -223,6 +231,11 @@ class Sampler:
 
     def _options(self) -> ClientOptions:
         return ClientOptions(read_s=self._read_s(), logins=self._logins, budget=self._budget)
+
+
+def _name(targets: Sequence[Target]) -> str:
+    """Return a broker's name in lines."""
+    return targets[0].observer.replace("broker:", "broker ")
 
 
 def _unanswered(number: int, targets: Sequence[Target], error: ReadError) -> tuple[Row, ...]:

@@ -13,6 +13,7 @@ from kafka_audit.collect.brokers.metadata import NEW, VERSIONS, MetadataError, d
 from kafka_audit.collect.brokers.views import ViewBook
 from kafka_audit.collect.rows.collected import Collected
 from kafka_audit.model.tables import ViewBroker, ViewPartition, ViewTopic
+from kafka_audit.store import parquet
 
 ALL = range(VERSIONS[0], VERSIONS[1] + 1)
 BROKERS = {0: ("10.0.0.1", 9092), 1: ("10.0.0.2", 9092), 2: ("kafka-2.example", 19092)}
@@ -252,3 +253,20 @@ def test_an_empty_view_has_no_rows_and_a_digest():
     view = book.add(body(12, {}, {}, controller_id=-1), 12)
     assert (view.brokers_listed, view.topics_listed, view.controller_id) == (0, 0, -1)
     assert list(view_rows(book, [view.brokers_digest], [view.topics_digest])) == []
+
+
+def test_tables_are_sorted_by_topic_whatever_came_first():
+    """What is alike then stands together in the file of a snapshot."""
+    book, held = ViewBook(), {name: {0: (0, [0]), 1: (1, [1])} for name in ("b", "a", "c")}
+    digests = [
+        book.add(body(12, changed), 12).topics_digest for changed in (held, {**held, "a": {0: (1, [0])}}, {"c": {0: (2, [2])}})
+    ]
+    found = book.large(digests)
+    topics = [(row.topic, row.topics_digest) for row in parquet.rows_of(ViewTopic, found[ViewTopic])]
+    assert topics == sorted(topics)
+    assert len(topics) == 7
+    partitions = [(row.topic, row.topic_digest, row.partition) for row in parquet.rows_of(ViewPartition, found[ViewPartition])]
+    assert partitions == sorted(partitions)
+    assert len(partitions) == 2 * 3 + 1 + 1
+    assert book.large(digests) is found, "asked for several times, made once"
+    assert book.large(digests[2:])[ViewPartition].num_rows == 1

@@ -150,7 +150,8 @@ class BrokerAsker:
         if not version:
             raise ReadError(UNSUPPORTED, _NO_COMMON_VERSION)
         try:
-            view = self._book.add(talk.ask_metadata(version), version, target.dialled, self._options.budget)
+            with self._options.budget.turn():
+                view = self._book.add(talk.ask_metadata(version), version, target.dialled, self._options.budget)
         except MetadataError as error:
             raise ReadError(_UNREADABLE, str(error)) from error
         if view.error:

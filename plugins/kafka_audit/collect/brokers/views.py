@@ -76,6 +76,7 @@ class ViewBook:
         self._digests: dict[bytes, str] = {}  # of lists of topics, by the numbers of their entries
         self._contents: set[str] = set()
         self._partitions: list[pa.Table] = []
+        self._large: tuple[frozenset[str], Large] | None = None  # what `large` returned last: it is asked for several times
 
     def add(
         self, body: bytes | memoryview, version: int, dialled: tuple[str, int] | None = None, budget: Budget | None = None
@@ -117,16 +118,27 @@ class ViewBook:
                 )
 
     def large(self, topics_digests: Iterable[str]) -> Large:
-        """Return the topics and partitions of these lists, each distinct content of a topic once."""
+        """Return the topics and partitions of these lists, each distinct content of a topic once, sorted by topic."""
+        wanted = frozenset(topics_digests)
+        if self._large is None or self._large[0] != wanted:
+            self._large = wanted, self._tables(sorted(wanted))
+        return self._large[1]
+
+    def _tables(self, topics_digests: Sequence[str]) -> Large:
         lists = [empty(ViewTopic)]
-        for digest in sorted(set(topics_digests)):
+        for digest in topics_digests:
             names, ids, contents, errors = zip(*self._list(digest), strict=True) if len(self._topics[digest]) else ([],) * 4
             of = pa.repeat(digest, len(names))
             lists.append(table(ViewTopic, topics_digest=of, topic=names, topic_id=ids, topic_digest=contents, error=errors))
         topics = pa.concat_tables(lists)
         partitions = pa.concat_tables([empty(ViewPartition), *self._partitions])
-        wanted = pc.is_in(partitions.column("topic_digest"), value_set=pc.unique(topics.column("topic_digest")))
-        return MappingProxyType({ViewTopic: topics, ViewPartition: partitions.filter(wanted)})
+        contents = pc.unique(topics.column("topic_digest"))
+        if len(contents) < len(self._contents):
+            partitions = partitions.filter(pc.is_in(partitions.column("topic_digest"), value_set=contents))
+        # What is alike stands together, in whatever order it came: it then takes less room in a file.
+        by_topic = [(name, "ascending") for name in ("topic", "topics_digest")]
+        by_partition = [(name, "ascending") for name in ("topic", "topic_digest", "partition")]
+        return MappingProxyType({ViewTopic: topics.sort_by(by_topic), ViewPartition: partitions.sort_by(by_partition)})
 
     def _list(self, topics_digest: str) -> list[_Listed]:
         return [self._entries[one] for one in self._topics[topics_digest].tolist()]

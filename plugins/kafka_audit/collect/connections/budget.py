@@ -154,7 +154,7 @@ class Budget:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Ask for all topics inside: so many at a time that their answers fit into half of `limits.bytes`.
+        """Ask for all topics inside, and read the answer: so many at a time that they fit into a quarter of `limits.bytes`.
 
         Waiting comes before asking, so it is at nobody's cost; an answer's time begins when it was asked for.
 
@@ -189,7 +189,7 @@ class Budget:
 
     def _width(self) -> int:
         largest = self._shared.largest
-        return _FIRST_TURNS if largest is None else max(_LEAST_TURNS, self._shared.most_bytes // (2 * max(1, largest)))
+        return _FIRST_TURNS if largest is None else max(_LEAST_TURNS, self._shared.most_bytes // (4 * max(1, largest)))
 
     def note_answer(self, size: int) -> None:
         """Learn how large an answer with all topics is."""

@@ -187,18 +187,15 @@ class Conversation:
         return seconds - wait
 
     def ask_metadata(self, version: int, topics: list[str] | None = None) -> memoryview:
-        """Return the body of a Metadata answer undecoded, for all topics (None) or these; raises ReadError.
+        """Return the body of a Metadata answer undecoded, for all topics (None: in a `turn` of the budget) or these.
 
-        Topics are never created by asking: allow_auto_topic_creation is False, always.
+        Topics are never created by asking: allow_auto_topic_creation is False, always. Raises ReadError.
         """
         request = MetadataRequest(version=version, topics=topics, allow_auto_topic_creation=False)
         raw = RawRequest(request, MetadataResponse, MetadataRequest.API_KEY, version)
-        if topics is not None:
-            some: memoryview = self.ask(raw)
-            return some
-        with self._options.budget.turn():
-            body: memoryview = self.ask(raw)
-        self._options.budget.note_answer(len(body))
+        body: memoryview = self.ask(raw)
+        if topics is None:
+            self._options.budget.note_answer(len(body))
         return body
 
 

@@ -1,0 +1,60 @@
+"""Lines about brokers that are asked: each of a few, and all of many together."""
+
+import pytest
+
+from kafka_audit.collect import progress
+from kafka_audit.collect.progress import MANY, BrokerProgress
+from kafka_audit.collect.rows.source_reads import Asking, ReadError
+from kafka_audit.model.tables import BrokerView
+
+ASKING = Asking(sample=1, observer="broker:1", target="b1:9092")
+FAILED = (ASKING.failed("ApiVersions", ReadError("timeout")), ASKING.failed("Metadata", ReadError("connection refused")))
+VIEW = BrokerView(
+    sample=1,
+    observer="broker:1",
+    broker_id=1,
+    listener="PLAINTEXT",
+    address="b1:9092",
+    kafka_cluster_id="c",
+    controller_id=0,
+    brokers_listed=1,
+    topics_listed=1,
+    brokers_digest="a",
+    topics_digest="b",
+    metadata_version=12,
+)
+
+
+def asked(brokers, rows):
+    said = []
+    found = BrokerProgress(said.append, brokers)
+    for number in range(brokers):
+        found.ask(f"broker {number}", [f"b{number}:9092", f"b{number}:9093"])
+    for number in range(brokers):
+        found.note(f"broker {number}", rows(number))
+    return said
+
+
+def test_each_of_a_few_brokers_has_its_line():
+    said = asked(MANY, lambda _: FAILED)
+    assert said == [f"asking broker {number} at b{number}:9092, b{number}:9093 …" for number in range(MANY)]
+
+
+def test_many_brokers_have_one_line_and_each_that_fails_its_own():
+    said = asked(MANY + 1, lambda number: FAILED if number == 3 else (VIEW,))
+    assert said == ["asking 11 brokers …", "broker 3 did not answer at b1:9092 (timeout)"]
+
+
+def test_how_many_answered_is_told_now_and_then(monkeypatch):
+    now = iter(range(0, 1000, 2))
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(now))
+    said = asked(20, lambda _: (VIEW, FAILED[0]))
+    told = [line for line in said if line.endswith("answered")]
+    assert said[0] == "asking 20 brokers …"
+    assert told[:2] == ["3 of 20 brokers answered", "6 of 20 brokers answered"]
+    assert len(told) < 20 / 2
+
+
+@pytest.mark.parametrize("rows", [(), (VIEW,)])
+def test_a_broker_without_rows_is_no_failure(rows):
+    assert asked(MANY + 1, lambda _: rows) == ["asking 11 brokers …"]
