@@ -9,6 +9,7 @@ from kafka.protocol.metadata import MetadataResponse
 
 from collect.columns import read_topic, rows_of, topics_of
 from collect.fakes import metadata
+from kafka_audit.collect.brokers import views
 from kafka_audit.collect.brokers.metadata import NEW, VERSIONS, MetadataError, decode_metadata_answer, head, read_topics
 from kafka_audit.collect.brokers.views import ViewBook
 from kafka_audit.collect.rows.collected import Collected
@@ -270,3 +271,17 @@ def test_tables_are_sorted_by_topic_whatever_came_first():
     assert len(partitions) == 2 * 3 + 1 + 1
     assert book.large(digests) is found, "asked for several times, made once"
     assert book.large(digests[2:])[ViewPartition].num_rows == 1
+
+
+def test_the_answer_that_most_brokers_send_is_hashed_twice(monkeypatch):
+    hashed = []
+    blake2b = views.hashlib.blake2b
+    monkeypatch.setattr(views.hashlib, "blake2b", lambda data, **size: hashed.append(bytes(data)) or blake2b(data, **size))
+    book = ViewBook()
+    common, other, next_one = (body(12, topics(seed)) for seed in (4, 5, 6))
+    found = [book.add(memoryview(one), 12) for one in (common, other, common, common, other, common)]
+    assert (hashed.count(common), hashed.count(other)) == (2, 2)
+    assert found[0] == found[2] == found[3] == found[5] != found[1] == found[4]
+    for _ in range(20):  # leaders moved
+        book.add(memoryview(next_one), 12)
+    assert hashed.count(next_one) == 1 + views._MISSES + 1
