@@ -6,7 +6,7 @@ import pytest
 
 from checks.cases import base
 from checks.world import snapshots
-from kafka_audit.cluster.inter_broker import InterBroker
+from kafka_audit.cluster.listeners.inter_broker import InterBroker
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.principals import ANONYMOUS
 from kafka_audit.model.tables import Certificate, Snapshot, SnapshotInfo

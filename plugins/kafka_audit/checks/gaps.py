@@ -3,10 +3,10 @@
 from collections.abc import Collection, Iterable, Iterator
 from types import MappingProxyType
 
-from kafka_audit.cluster.broker_reads import BrokerReads
-from kafka_audit.cluster.endpoints import AdvertisedEndpoint
+from kafka_audit.cluster.answers.broker_reads import BrokerReads
+from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
+from kafka_audit.cluster.listeners.worker_probes import WorkerProbe
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.cluster.worker_probes import WorkerProbe
 from kafka_audit.model.finding import Judgement, Status
 from kafka_audit.model.tables import BrokerProperty, ZookeeperMember, ZookeeperNode
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from kafka_audit.cluster.gaps import unread_znodes
+from kafka_audit.cluster.answers.gaps import unread_znodes
 from kafka_audit.cluster.min_isr import broker_defaults, min_isr_gap
 from kafka_audit.cluster.moments import BEFORE, NOW, PREVIOUS, Moments
 from kafka_audit.cluster.registry import RegistrySample

@@ -4,7 +4,7 @@ import ipaddress
 import re
 from collections.abc import Iterable
 
-from kafka_audit.cluster.endpoints import AdvertisedEndpoint
+from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.tables import BrokerView, Probe, SourceRead
 

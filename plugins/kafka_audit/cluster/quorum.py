@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import cached_property
 
-from kafka_audit.cluster.reads import is_refusal
+from kafka_audit.cluster.answers.reads import is_refusal
 from kafka_audit.cluster.samples import Samples
 from kafka_audit.model.quorum import behind_ms, late
 from kafka_audit.model.tables import BrokerView, FencedBroker, QuorumReplica, QuorumView, SourceRead

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Protocol, TypeVar
 
+from kafka_audit.cluster.answers.log_lines import LogLines
 from kafka_audit.cluster.disagreements import Disagreement
-from kafka_audit.cluster.log_lines import LogLines
-from kafka_audit.cluster.probes import ProbeResult
+from kafka_audit.cluster.listeners.probes import ProbeResult
 from kafka_audit.differences.found import Differences
 from kafka_audit.differences.tables import ReplicaGap
 from kafka_audit.model.tables import BrokerView, Row

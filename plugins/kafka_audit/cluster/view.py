@@ -10,27 +10,29 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TypeVar
 
-from kafka_audit.cluster import disagreements, endpoints, gaps, observers, probes
+from kafka_audit.cluster import disagreements
+from kafka_audit.cluster.answers import gaps, observers
+from kafka_audit.cluster.answers.gaps import Gap
+from kafka_audit.cluster.answers.log_lines import LogLines
+from kafka_audit.cluster.answers.observers import Observer
+from kafka_audit.cluster.answers.reads import Reads
 from kafka_audit.cluster.disagreements import Disagreement
-from kafka_audit.cluster.endpoints import AdvertisedEndpoint, Endpoints
 from kafka_audit.cluster.features import Feature, cluster_features
-from kafka_audit.cluster.gaps import Gap
-from kafka_audit.cluster.inter_broker import InterBroker
-from kafka_audit.cluster.log_lines import LogLines
-from kafka_audit.cluster.logins import InterBrokerLogins
+from kafka_audit.cluster.listeners import endpoints, probes
+from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint, Endpoints
+from kafka_audit.cluster.listeners.inter_broker import InterBroker
+from kafka_audit.cluster.listeners.logins import InterBrokerLogins
+from kafka_audit.cluster.listeners.probes import Layer, ProbeResult
+from kafka_audit.cluster.listeners.replication_listeners import replication_listeners
+from kafka_audit.cluster.listeners.worker_probes import WorkerProbe, worker_probes
 from kafka_audit.cluster.min_isr import MinIsrGap, min_isr_gap
 from kafka_audit.cluster.moments import Moments
-from kafka_audit.cluster.observers import Observer
 from kafka_audit.cluster.partitions import Partitions
-from kafka_audit.cluster.probes import Layer, ProbeResult
 from kafka_audit.cluster.quorum import Quorum
-from kafka_audit.cluster.reads import Reads
 from kafka_audit.cluster.registry import BrokerRegistration, ClusterState, RegisteredAddress
-from kafka_audit.cluster.replication_listeners import replication_listeners
 from kafka_audit.cluster.settings import Settings
 from kafka_audit.cluster.symptoms import Symptoms
 from kafka_audit.cluster.views import HeldView
-from kafka_audit.cluster.worker_probes import WorkerProbe, worker_probes
 from kafka_audit.differences.found import Differences
 from kafka_audit.differences.tables import DIFFERENCES, ListAge, ViewDifference
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status

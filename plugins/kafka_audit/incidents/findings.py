@@ -8,7 +8,7 @@ from datetime import date
 from typing import Any
 
 from kafka_audit.checks import Check, catalogue
-from kafka_audit.cluster.reads import observer_name
+from kafka_audit.cluster.answers.reads import observer_name
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.incidents.inputs import failed_inputs
 from kafka_audit.incidents.remedies import remedy

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kafka_audit.checks import catalogue
-from kafka_audit.cluster.inter_broker import InterBroker
+from kafka_audit.cluster.listeners.inter_broker import InterBroker
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.collect.probes import proposed_endpoints
 from kafka_audit.collect.probes.endpoint_probes import WORKER

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from kafka_audit.cluster.probes import LAYERS, ProbeResult
+from kafka_audit.cluster.listeners.probes import LAYERS, ProbeResult
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.report.matrix import short
 from kafka_audit.report.text import clean, wrap

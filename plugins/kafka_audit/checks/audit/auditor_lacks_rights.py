@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kafka_audit.checks import check
-from kafka_audit.cluster.reads import is_refusal, source_name, without_login
+from kafka_audit.cluster.answers.reads import is_refusal, source_name, without_login
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import SourceRead

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kafka_audit.checks import check
-from kafka_audit.cluster.reads import (
+from kafka_audit.cluster.answers.reads import (
     failed_texts,
     is_refusal,
     port_refuses,

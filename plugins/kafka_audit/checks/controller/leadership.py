@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from kafka_audit.checks.gaps import ONCE
+from kafka_audit.cluster.answers.reads import is_refusal
 from kafka_audit.cluster.quorum import QuorumSample
-from kafka_audit.cluster.reads import is_refusal
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Confidence, Judgement, Status
 from kafka_audit.model.tables import BrokerView, Migration, SourceRead

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from kafka_audit.checks import check
 from kafka_audit.checks.listeners.certificate_expires import DAY_MS, validity_fault
-from kafka_audit.cluster.inter_broker import TLS
+from kafka_audit.cluster.listeners.inter_broker import TLS
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import AuthorityCertificate, Certificate, RegisteredBroker, RegisteredEndpoint

@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from kafka_audit.checks import check
-from kafka_audit.cluster.endpoints import AdvertisedEndpoint
-from kafka_audit.cluster.inter_broker import TLS
+from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
+from kafka_audit.cluster.listeners.inter_broker import TLS
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import Certificate, RegisteredBroker, RegisteredEndpoint

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator
 
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import MOVING, no_endpoints, worst_each
-from kafka_audit.cluster.endpoints import AdvertisedEndpoint
+from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import RegisteredBroker, RegisteredEndpoint

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 from kafka_audit.checks import check
-from kafka_audit.cluster.probes import lookup
+from kafka_audit.cluster.listeners.probes import lookup
 from kafka_audit.cluster.view import AdvertisedEndpoint, ClusterView, Layer, ProbeResult
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerConfig, Probe, RegisteredBroker, RegisteredEndpoint

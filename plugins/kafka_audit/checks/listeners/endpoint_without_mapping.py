@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import MOVING, no_reach
+from kafka_audit.cluster.listeners.worker_probes import mapped_listeners
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.cluster.worker_probes import mapped_listeners
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import Probe, RegisteredBroker
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from kafka_audit.checks import check
 from kafka_audit.checks.listeners.cut_evidence import CutEvidence, Cuts
-from kafka_audit.cluster.log_lines import says
+from kafka_audit.cluster.answers.log_lines import says
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.tables import (

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import no_files
-from kafka_audit.cluster.inter_broker import PROTOCOLS
+from kafka_audit.cluster.listeners.inter_broker import PROTOCOLS
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.advertised_listeners import INSTEAD, KEY, entries, protocols_by_listener
 from kafka_audit.model.finding import Judgement, Severity, Status

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import MOVING, no_registrations
-from kafka_audit.cluster.principals import file_of
+from kafka_audit.cluster.listeners.principals import file_of
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerConfig, RegisteredBroker, RegisteredEndpoint

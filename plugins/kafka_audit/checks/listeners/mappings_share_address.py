@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import no_reach
-from kafka_audit.cluster.inter_broker import TLS
+from kafka_audit.cluster.listeners.inter_broker import TLS
+from kafka_audit.cluster.listeners.worker_probes import WorkerProbe
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.cluster.worker_probes import WorkerProbe
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerIdentity, Probe
 from kafka_audit.model.text import listing

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import no_reach
 from kafka_audit.cluster.hosts import kind_of
+from kafka_audit.cluster.listeners.worker_probes import WorkerProbe, mapped_listeners
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.cluster.worker_probes import WorkerProbe, mapped_listeners
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import Probe
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kafka_audit.checks.security.login_faults import login_faults
-from kafka_audit.cluster.inter_broker import InterBroker
-from kafka_audit.cluster.log_lines import says
-from kafka_audit.cluster.principals import Principal, file_of
+from kafka_audit.cluster.answers.log_lines import says
+from kafka_audit.cluster.listeners.inter_broker import InterBroker
+from kafka_audit.cluster.listeners.principals import Principal, file_of
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.authorization import CLUSTER, NO_ACL_EXISTS, Decision, authorized
 from kafka_audit.model.finding import Confidence, Status

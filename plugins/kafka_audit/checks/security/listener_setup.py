@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from kafka_audit.cluster.inter_broker import DEFAULT_MECHANISM, InterBroker
+from kafka_audit.cluster.listeners.inter_broker import DEFAULT_MECHANISM, InterBroker
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Confidence, Status
 from kafka_audit.model.tables import SourceRead

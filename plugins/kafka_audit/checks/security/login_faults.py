@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kafka_audit.cluster.inter_broker import Listener
-from kafka_audit.cluster.log_lines import says
+from kafka_audit.cluster.answers.log_lines import says
+from kafka_audit.cluster.listeners.inter_broker import Listener
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Confidence
 from kafka_audit.model.tables import LogLine

@@ -9,7 +9,7 @@ from kafka_audit.checks.security.login_faults import (
     fault_of_line,
     login_faults,
 )
-from kafka_audit.cluster.inter_broker import Listener
+from kafka_audit.cluster.listeners.inter_broker import Listener
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.text import brokers, start_upper

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from kafka_audit.checks.security.cluster_action import Standing
-from kafka_audit.cluster.principals import Principal
+from kafka_audit.cluster.listeners.principals import Principal
 from kafka_audit.cluster.symptoms import Symptoms
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.authorization import SUPER_USERS

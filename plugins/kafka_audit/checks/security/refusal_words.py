@@ -1,7 +1,7 @@
 """How KA401 and KA403 are put into words: which broker refuses whom, on which listener, and what else it could be."""
 
 from kafka_audit.checks.security.cluster_action import SOMEBODY, Standing
-from kafka_audit.cluster.inter_broker import InterBroker
+from kafka_audit.cluster.listeners.inter_broker import InterBroker
 from kafka_audit.model.finding import Confidence
 from kafka_audit.model.text import brokers
 

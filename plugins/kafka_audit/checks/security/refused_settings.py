@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from kafka_audit.cluster.inter_broker import InterBroker
+from kafka_audit.cluster.listeners.inter_broker import InterBroker
 from kafka_audit.configuration.authorization import authorizer_refusal
 from kafka_audit.configuration.principals import KERBEROS, RulesError, kerberos_rules, ssl_rules
 from kafka_audit.configuration.principals.kerberos_rules import KEY as KERBEROS_RULES

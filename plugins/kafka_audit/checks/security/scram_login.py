@@ -1,6 +1,6 @@
 """The SCRAM login of one broker at others, looked up among the credentials, for KA405."""
 
-from kafka_audit.cluster.inter_broker import InterBroker, Listener
+from kafka_audit.cluster.listeners.inter_broker import InterBroker, Listener
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Status
 

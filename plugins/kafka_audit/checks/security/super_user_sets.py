@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 
-from kafka_audit.cluster.inter_broker import InterBroker
+from kafka_audit.cluster.listeners.inter_broker import InterBroker
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Status
 from kafka_audit.model.text import listing

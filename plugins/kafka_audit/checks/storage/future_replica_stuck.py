@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import nothing_asked
-from kafka_audit.cluster.broker_reads import LOG_DIRS, BrokerReads
+from kafka_audit.cluster.answers.broker_reads import LOG_DIRS, BrokerReads
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import LISTED
 from kafka_audit.model.finding import Judgement, Severity, Status

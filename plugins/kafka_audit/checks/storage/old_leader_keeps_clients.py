@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import nothing_asked
-from kafka_audit.cluster.broker_reads import LIST_OFFSETS, BrokerReads
+from kafka_audit.cluster.answers.broker_reads import LIST_OFFSETS, BrokerReads
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import LISTED, FormerLeaderState
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kafka_audit.checks import check
-from kafka_audit.cluster.log_lines import when
+from kafka_audit.cluster.answers.log_lines import when
 from kafka_audit.cluster.view import BrokerRegistration, ClusterView
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.tables import LogLine, RegisteredBroker, Registry

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from kafka_audit.cluster.endpoints import AdvertisedEndpoint
+from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.incidents.causes.repair import advertise, do_not, prove, zookeeper_shell
 from kafka_audit.incidents.causes.rule import (
     VIEW,

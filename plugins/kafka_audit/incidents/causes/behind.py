@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from kafka_audit.cluster.probes import ProbeResult
-from kafka_audit.cluster.reads import addresses_of
+from kafka_audit.cluster.answers.reads import addresses_of
+from kafka_audit.cluster.listeners.probes import ProbeResult
 from kafka_audit.incidents.causes import written
 from kafka_audit.incidents.causes.quorum import about_the_quorum
 from kafka_audit.incidents.causes.repair import prove

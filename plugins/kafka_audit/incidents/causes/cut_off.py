@@ -25,7 +25,7 @@ from kafka_audit.model.finding import Confidence, Evidence, Finding, Status
 from kafka_audit.model.text import brokers, clean, counted, fitting, listing, ranges, start_upper
 
 if TYPE_CHECKING:
-    from kafka_audit.cluster.endpoints import AdvertisedEndpoint
+    from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 
 _CODE = "KA302"
 _HEDGE = {Confidence.MEASURED: "", Confidence.INFERRED: "most likely ", Confidence.SUSPECTED: "possibly "}

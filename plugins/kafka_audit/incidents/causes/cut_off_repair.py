@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from kafka_audit.cluster.endpoints import AdvertisedEndpoint
+from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.incidents.causes.repair import advertise, connect_commands, do_not, prove
 from kafka_audit.incidents.causes.rule import Case
 from kafka_audit.model.advertised_listeners import INSTEAD, entries

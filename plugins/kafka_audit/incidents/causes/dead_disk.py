@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from kafka_audit.cluster.broker_reads import STORAGE_ERROR
+from kafka_audit.cluster.answers.broker_reads import STORAGE_ERROR
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.incidents.causes import written
 from kafka_audit.incidents.causes.dead_disk_repair import dead_disk_steps, readers, who_writes

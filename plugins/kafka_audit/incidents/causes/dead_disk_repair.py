@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from kafka_audit.cluster.reads import observer_name
+from kafka_audit.cluster.answers.reads import observer_name
 from kafka_audit.incidents.causes.repair import do_not, prove
 from kafka_audit.incidents.causes.rule import Case
 from kafka_audit.model.finding import Evidence, Step

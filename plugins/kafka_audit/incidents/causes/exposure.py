@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from kafka_audit.cluster.hosts import means_itself
-from kafka_audit.cluster.probes import LAYERS, ProbeResult
+from kafka_audit.cluster.listeners.probes import LAYERS, ProbeResult
 from kafka_audit.incidents.causes.from_vantages import Reach, split_answers
 from kafka_audit.incidents.causes.repair import advertise, connect_commands, do_not, prove
 from kafka_audit.incidents.causes.rule import (

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from kafka_audit.cluster.probes import LAYERS, ProbeResult
+from kafka_audit.cluster.listeners.probes import LAYERS, ProbeResult
 from kafka_audit.incidents.causes.rule import Case, evidence_of_paths
 from kafka_audit.model.finding import Evidence
 from kafka_audit.model.text import clean, listing

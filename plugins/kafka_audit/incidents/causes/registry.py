@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from kafka_audit.cluster.reads import addresses_of
+from kafka_audit.cluster.answers.reads import addresses_of
 from kafka_audit.incidents.causes import quorum, written
 from kafka_audit.incidents.causes.repair import do_not, last_in_sync, prove, reconnect_commands, zookeeper_shell
 from kafka_audit.incidents.causes.rule import (

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from kafka_audit.cluster.endpoints import AdvertisedEndpoint
-from kafka_audit.cluster.reads import addresses_of
+from kafka_audit.cluster.answers.reads import addresses_of
+from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.incidents.causes.rule import Case
 from kafka_audit.model.advertised_listeners import parts
 from kafka_audit.model.finding import Step

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from kafka_audit.cluster.endpoints import AdvertisedEndpoint
-from kafka_audit.cluster.probes import ProbeResult
-from kafka_audit.cluster.reads import observer_name
+from kafka_audit.cluster.answers.reads import observer_name
+from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
+from kafka_audit.cluster.listeners.probes import ProbeResult
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Change, Confidence, Evidence, Finding, Resource, Step
 from kafka_audit.model.tables import SourceRead

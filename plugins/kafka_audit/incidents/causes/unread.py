@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Iterable
 from dataclasses import replace
 
-from kafka_audit.cluster.reads import (
+from kafka_audit.cluster.answers.reads import (
     NOT_TRUSTED,
     SCRAM_FALSE,
     SCRAM_WEAK,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from kafka_audit.cluster.log_lines import quoted
+from kafka_audit.cluster.answers.log_lines import quoted
 from kafka_audit.incidents.causes.rule import Case
 from kafka_audit.model.finding import Evidence
 from kafka_audit.model.tables import LogLine

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kafka_audit.cluster.reads import observer_name
+from kafka_audit.cluster.answers.reads import observer_name
 from kafka_audit.model.text import clean, counted
 from kafka_audit.report import matrix, state, unknowns
 from kafka_audit.report.text import LIFECYCLE

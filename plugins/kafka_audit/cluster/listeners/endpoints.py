@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from kafka_audit.cluster.inter_broker import TLS, InterBroker
+from kafka_audit.cluster.listeners.inter_broker import TLS, InterBroker
 from kafka_audit.cluster.registry import RegisteredAddress, RegistrySample
 from kafka_audit.cluster.samples import Samples
 from kafka_audit.model.advertised_listeners import AdvertisedListener, entries

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from kafka_audit.cluster.principals import Ends, Principal, by_certificate, by_login, file_of
+from kafka_audit.cluster.listeners.principals import Ends, Principal, by_certificate, by_login, file_of
 from kafka_audit.cluster.registry import RegisteredAddress, RegistrySample
 from kafka_audit.cluster.settings import AUTHORIZER, Setting, Settings
 from kafka_audit.configuration.authorization import KAFKAS_OWN, NO_ACL, SUPER_USERS, allows_everyone, super_users

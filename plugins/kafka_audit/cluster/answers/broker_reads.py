@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping
 
-from kafka_audit.cluster.reads import failed_texts
+from kafka_audit.cluster.answers.reads import failed_texts
 from kafka_audit.differences.tables import LISTED
 from kafka_audit.model.tables import SourceRead
 

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from kafka_audit.cluster.probes import lookup
+from kafka_audit.cluster.listeners.probes import lookup
 from kafka_audit.model.tables import BrokerIdentity, Probe
 
 _WORKER = "worker"

@@ -3,8 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
-from kafka_audit.cluster.inter_broker import InterBroker
-from kafka_audit.cluster.probes import ProbeResult
+from kafka_audit.cluster.listeners.inter_broker import InterBroker
+from kafka_audit.cluster.listeners.probes import ProbeResult
 
 _CONTROL_PLANE = "control.plane.listener.name"
 

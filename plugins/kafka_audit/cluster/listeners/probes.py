@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from kafka_audit.cluster.endpoints import AdvertisedEndpoint
+from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.model.tables import Probe
 
 LAYERS = ("dns", "tcp", "tls", "sasl", "api", "identity")

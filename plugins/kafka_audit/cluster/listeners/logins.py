@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from functools import cached_property
 
-from kafka_audit.cluster.inter_broker import InterBroker
+from kafka_audit.cluster.listeners.inter_broker import InterBroker
 from kafka_audit.cluster.samples import Samples
 from kafka_audit.model.tables import Certificate, Probe, ScramUser
 

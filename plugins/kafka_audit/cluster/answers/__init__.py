@@ -1,0 +1,1 @@
+"""Which observers were asked, what they answered, and what is not known."""
