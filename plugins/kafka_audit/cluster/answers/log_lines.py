@@ -5,7 +5,6 @@ repeats it for as long as the fault lasts, it must have been going on when the l
 of such lines, too. A line of unknown time never counts.
 """
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import cached_property
 
@@ -110,8 +109,3 @@ def when(row: LogLine) -> str:
     if row.last_ms is None:
         return f"at {clean(row.written)} (time zone unknown)" if row.written else "at an unknown time"
     return f"{datetime.fromtimestamp(row.last_ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"
-
-
-def distinct_reasons(rows: tuple[LogLine, ...]) -> Iterator[str]:
-    """Yield each thing that lines say, once."""
-    yield from dict.fromkeys(map(says, rows))
