@@ -8,6 +8,8 @@ worked; a case patches them where something does not:
     reads:      {observer, operation, error, needs} of reads that failed.
     probes:     {vantage, role, from, to, listener, via, resolved, layer, outcome, error, needs}: the path ends at `layer`;
                 without it, it is open. Vantages other than the worker have no paths but those named.
+                `ms` is how long each layer takes.
+    slow:       by broker id, milliseconds of reads by operation.
     identities: {to, answered_by, kafka_cluster_id}: who answers at a broker's endpoints; `asked: false` for no row.
 
     reassigning: {topic, partition, adding, removing}; a topic's `config` is what it sets for itself.
@@ -289,7 +291,13 @@ def _reads(sample: int, world: World) -> list[SourceRead]:
             asked[key] = {name: patch[name] for name in ("error", "needs", "message") if name in patch}
     return [
         SourceRead(
-            sample=sample, observer=key[0], operation=key[1], target=key[2], outcome="failed" if told else "answered", **told
+            sample=sample,
+            observer=key[0],
+            operation=key[1],
+            target=key[2],
+            outcome="failed" if told else "answered",
+            elapsed_ms=world["slow"].get(int(key[0][7:]) if key[0][7:].isdigit() else key[0], {}).get(key[1], 5),
+            **told,
         )
         for key, told in asked.items()
     ]
@@ -331,7 +339,7 @@ def _probes(sample: int, world: World) -> Iterator[Row]:
             told.pop("detail", None)
             detail = patch.get("resolved", detail) if layer == "dns" else detail
             outcome = patch.get("outcome", "failed") if last else "ok"
-            yield Probe(**head, layer=layer, outcome=outcome, detail=detail, **told)
+            yield Probe(**head, layer=layer, outcome=outcome, detail=detail, elapsed_ms=patch.get("ms", 2), **told)
             if last:
                 break
 

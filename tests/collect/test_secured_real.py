@@ -12,7 +12,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from kafka_audit.model.tables import BrokerIdentity, BrokerView, Certificate, Probe, RegisteredBroker, SourceRead
+from kafka_audit.model.tables import (
+    AuthorityCertificate,
+    BrokerIdentity,
+    BrokerView,
+    Certificate,
+    Probe,
+    RegisteredBroker,
+    SourceRead,
+)
 from kafka_audit.store import Store
 from testbed import Bed, Listener, Security
 from testbed.certificates import Authority
@@ -144,6 +152,8 @@ def test_probes_see_tls_and_mechanisms_from_here_and_from_a_vantage(audited):
         assert seen["sasl"][0] == seen["api"][0] == "ok"
         assert sorted(seen["sasl"][1].split(",")) == ["SCRAM-SHA-256", "SCRAM-SHA-512"]
         assert layers(snapshot, vantage, "EXTERNAL")["sasl"] == ("ok", "PLAIN")
+    authorities = {row.subject for row in snapshot.of(AuthorityCertificate)}
+    assert {row.issuer for row in snapshot.of(Certificate)} == authorities != set()
     shown = {(row.vantage, row.listener, row.trusted, row.name_matches) for row in snapshot.of(Certificate)}
     assert shown == {(place, one, True, True) for place in ("worker", "here") for one in ("SSL", "EXTERNAL")}
 

@@ -1,0 +1,104 @@
+"""KA508."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from statistics import median
+
+from kafka_audit.checks import check
+from kafka_audit.checks.gaps import nothing_asked
+from kafka_audit.cluster.broker_reads import BrokerReads
+from kafka_audit.cluster.reads import failed_texts
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
+from kafka_audit.model.tables import SourceRead
+from kafka_audit.model.text import listing
+
+_OPERATIONS = ("ApiVersions", "Metadata", "DescribeConfigs BROKER", "DescribeLogDirs", "ListOffsets")
+"""What every broker is asked alike."""
+
+_TIMES, _LEAST_MS, _TWO = 10, 1000, 2
+
+
+@check(
+    code="KA508",
+    severity=Severity.MEDIUM,
+    needs=(SourceRead,),
+    says={
+        Status.FAIL: "Broker {broker} answers much more slowly than the others: {slow}",
+        Status.PASS: "Broker {broker} answers about as fast as the others",
+        Status.UNKNOWN: "Cannot determine whether {who} answers as fast as the others ({error})",
+        Status.NOT_APPLICABLE: "Answers are not compared: {reason}",
+    },
+)
+def broker_answers_slowly(view: ClusterView) -> Iterator[Judgement]:
+    """A broker answers the auditor ten times more slowly than the other brokers.
+
+    ## Why it matters
+    A disk that hangs without an error, a saturated network interface, or a broker that only collects garbage is not offline:
+    every process and port monitor is content. But every request that touches it waits: producers with `acks=all` wait for this
+    replica, and partitions that it leads are slow for all clients.
+
+    ## Fails when
+    At least two reads that every broker is asked for (ApiVersions, Metadata, DescribeConfigs, DescribeLogDirs, ListOffsets)
+    took a second or more, and ten times the median of the other brokers. Suspected, because the way to that broker may be slow;
+    inferred if the previous audit saw the same. Two other brokers are needed to compare with.
+
+    ## Not known when
+    The broker did not answer one of these reads (KA001).
+
+    ## Passes only when
+    The broker answered all of them, and fewer than two were that slow. The check does not apply to fewer than three brokers.
+
+    ## What to do
+    On the host of broker {broker}: `iostat -x 5` (`await`, `%util`), `sar -n DEV 5`, `jstat -gcutil <pid> 5s`, and `grep -iE
+    'Slow|Pause|took .* ms' server.log kafkaServer-gc.log | tail`. Compare the lag of its followers (KA604). If a disk or the
+    network is at its limit, end reassignments (KA608) first, then move leaders away: stop the broker in an orderly way if its
+    partitions have other replicas in sync.
+
+    ## References
+    Metrics `RequestQueueTimeMs`, `LocalTimeMs` and `NetworkProcessorAvgIdlePercent` of that broker.
+    """
+    reads = BrokerReads(view.last_reads, "Metadata")
+    yield from nothing_asked(view, "KA508", reads)
+    if reads.brokers and len(reads.brokers) <= _TWO:
+        yield view.judge("KA508", "cluster", Status.NOT_APPLICABLE, reason="there are fewer than three brokers")
+        return
+    now, earlier = _times(view.last_reads), _times(view.last_reads_earlier)
+    for broker in reads.brokers:
+        words: dict[str, object] = {"broker": broker, "who": f"broker {broker}"}
+        slow = _slow(now, broker)
+        failed = [read for read in view.last_reads if read.observer == f"broker:{broker}" and _is_compared(read, "failed")]
+        if len(slow) >= _TWO:
+            texts = [f"{operation} took {ms} ms, {usual} ms elsewhere" for operation, (ms, usual) in slow.items()]
+            confidence = Confidence.INFERRED if len(_slow(earlier, broker)) >= _TWO else Confidence.SUSPECTED
+            told = words | {"slow": listing(texts, 3), "operations": tuple(slow)}
+            yield view.judge("KA508", f"broker/{broker}", Status.FAIL, told, confidence=confidence)
+        elif failed:
+            yield view.judge("KA508", f"broker/{broker}", Status.UNKNOWN, {**words, **failed_texts(failed)})
+        else:
+            yield view.judge("KA508", f"broker/{broker}", Status.PASS, words)
+
+
+def _is_compared(read: SourceRead, outcome: str) -> bool:
+    return read.operation in _OPERATIONS and read.outcome == outcome
+
+
+def _times(reads: Iterable[SourceRead]) -> Mapping[int, Mapping[str, int]]:
+    """Return milliseconds by broker and operation, of what was answered; the fastest address of a broker counts."""
+    found: dict[int, dict[str, int]] = {}
+    for read in reads:
+        name = read.observer.removeprefix("broker:")
+        if name.isdigit() and _is_compared(read, "answered"):
+            mine = found.setdefault(int(name), {})
+            mine[read.operation] = min(read.elapsed_ms, mine.get(read.operation, read.elapsed_ms))
+    return found
+
+
+def _slow(times: Mapping[int, Mapping[str, int]], broker: int) -> Mapping[str, tuple[int, int]]:
+    """Return the operations that a broker was slow in, with its time and the others' median."""
+    found = {}
+    for operation, ms in times.get(broker, {}).items():
+        others = [told[operation] for one, told in times.items() if one != broker and operation in told]
+        usual = median(others) if len(others) >= _TWO else None
+        if usual is not None and ms >= _LEAST_MS and ms >= _TIMES * usual:
+            found[operation] = (ms, round(usual))
+    return found
