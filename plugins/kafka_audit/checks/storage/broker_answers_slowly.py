@@ -5,8 +5,8 @@ from statistics import median
 
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import nothing_asked
-from kafka_audit.cluster.broker_reads import BrokerReads
-from kafka_audit.cluster.reads import failed_texts
+from kafka_audit.cluster.answers.broker_reads import BrokerReads
+from kafka_audit.cluster.answers.reads import failed_texts
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.tables import SourceRead
