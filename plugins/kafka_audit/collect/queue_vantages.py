@@ -93,9 +93,9 @@ def _looks(json: Json) -> list[str]:
     for number in range(LOOKS):
         if number:
             time.sleep(min(json["settle_s"], _audit_s(json)))
-        o = io.StringIO()
-        probe_script.probe_all(json["script"], json["read_s"], o, seconds)
-        looks.append(o.getvalue())
+        output = io.StringIO()
+        probe_script.probe_all(json["script"], json["read_s"], output, seconds)
+        looks.append(output.getvalue())
     return looks
 
 

@@ -55,13 +55,13 @@ def controller_without_vote(view: ClusterView) -> Iterator[Judgement]:
         return
     voters = {row.replica_id: row.directory_id for row in now.listed if row.voter}
     lasting = {(row.replica_id, row.directory_id) for row in before.listed if not row.voter} if before else set()
-    differences = False
+    judged = False
     for row in now.listed:
         node = row.replica_id
         replaced = node in voters and not row.voter and row.directory_id != voters[node]
         if row.voter or not (replaced or _is_controller(view, node)):
             continue
-        differences = True
+        judged = True
         words: dict[str, object] = {"node": node, "directory": row.directory_id}
         if (node, row.directory_id) not in lasting:
             yield view.judge("KA214", f"controller/{node}", Status.UNKNOWN, words | ONCE)
@@ -84,7 +84,7 @@ def controller_without_vote(view: ClusterView) -> Iterator[Judgement]:
             confidence = Confidence.MEASURED if _has_role(view, node) else Confidence.INFERRED
             severity = Severity.MEDIUM
             yield view.judge("KA214", f"controller/{node}", Status.FAIL, words, severity=severity, confidence=confidence)
-    if not differences:
+    if not judged:
         yield view.judge("KA214", "cluster", Status.PASS, voters=len(voters))
 
 

@@ -20,7 +20,7 @@ def replication_listeners(inter_broker: InterBroker, probes: Iterable[ProbeResul
     for probe in probes:
         if probe.role == "client":
             by_vantage[probe.vantage][probe.listener].append(probe)
-    environment = {}
+    names_by_vantage = {}
     for vantage, by_listener in by_vantage.items():
         closed = {
             listener: own_results
@@ -37,8 +37,8 @@ def replication_listeners(inter_broker: InterBroker, probes: Iterable[ProbeResul
             <= {probe.broker_id for other, theirs in by_listener.items() if other != name for probe in theirs}
         ]
         if reached and names:
-            environment[vantage] = frozenset(names)
-    return environment
+            names_by_vantage[vantage] = frozenset(names)
+    return names_by_vantage
 
 
 def _brokers_use(inter_broker: InterBroker, broker: int, name: str) -> bool:

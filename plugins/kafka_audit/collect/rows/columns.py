@@ -62,8 +62,8 @@ def int_column(data: pa.Table, name: str) -> Ints:
 
 def flags(data: pa.Table, name: str) -> Flags:
     """Return a column of booleans, none of which is null."""
-    modules: Flags = data.column(name).to_numpy()
-    return modules
+    values: Flags = data.column(name).to_numpy()
+    return values
 
 
 def texts(data: pa.Table, name: str) -> pa.StringArray:

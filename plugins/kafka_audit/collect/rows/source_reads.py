@@ -97,12 +97,12 @@ def any_answer(*known: type[Exception]) -> Iterator[None]:
         raise unexpected_failure(error) from None
 
 
-def fitting_rows(t: _T) -> _T:
+def fitting_rows(answer: _T) -> _T:
     """Return what a read gave; raises ReadError where it is rows of which one fits no table: a part of an answer is no answer."""
-    fault = next(filter(None, map(misfit, t)), None) if _are_rows(t) else None
+    fault = next(filter(None, map(misfit, answer)), None) if _are_rows(answer) else None
     if fault is not None:
         raise ReadError(UNREADABLE, fault, "an answer as Kafka gives it")
-    return t
+    return answer
 
 
 def _are_rows(value: object) -> TypeGuard[tuple[Row, ...]]:

@@ -44,14 +44,14 @@ class States:
     @classmethod
     def joined(cls, parts: Iterable["States"]) -> "States":
         """Return all parts, one after the other."""
-        stateses = [cls.of((), ()), *parts]
+        decoded = [cls.of((), ()), *parts]
         return cls(
-            leader=np.concatenate([states.leader for states in stateses]),
-            leader_epoch=np.concatenate([states.leader_epoch for states in stateses]),
-            controller_epoch=np.concatenate([states.controller_epoch for states in stateses]),
-            isr=Lists.joined([states.isr for states in stateses]),
-            leader_recovery_state=np.concatenate([states.leader_recovery_state for states in stateses]),
-            mzxid=np.concatenate([states.mzxid for states in stateses]),
+            leader=np.concatenate([states.leader for states in decoded]),
+            leader_epoch=np.concatenate([states.leader_epoch for states in decoded]),
+            controller_epoch=np.concatenate([states.controller_epoch for states in decoded]),
+            isr=Lists.joined([states.isr for states in decoded]),
+            leader_recovery_state=np.concatenate([states.leader_recovery_state for states in decoded]),
+            mzxid=np.concatenate([states.mzxid for states in decoded]),
         )
 
     def take(self, places: Ints) -> "States":

@@ -43,12 +43,12 @@ _FROM_BASE = frozenset(
 
 def parse_env_file(text: str) -> tuple[Property, ...]:
     """Return the variables of an env file (`NAME=value` lines, `export` and quotes as shells and compose know them)."""
-    wordings = []
+    variables = []
     for number, line in enumerate(text.split("\n"), 1):
         match = _ENV_LINE.fullmatch(line)
         if match:
-            wordings.append(Property(match[1], _unquoted(match[2].rstrip(" \t\r")), number))
-    return tuple(wordings)
+            variables.append(Property(match[1], _unquoted(match[2].rstrip(" \t\r")), number))
+    return tuple(variables)
 
 
 def _unquoted(value: str) -> str:

@@ -38,16 +38,16 @@ def _blocks(text: str) -> Iterator[Markup]:
 
 
 def _items(text: str) -> Iterator[Markup]:
-    markups: list[Markup] = []
+    items: list[Markup] = []
     for item in _ITEM.split(text):
         marker = _MARKER.match(item)
         texts = _words(" ".join(item[marker.end() if marker else 0 :].split()))
         if marker:
-            markups.append(Markup('<li><span class="mark na"></span>{}</li>').format(texts))
+            items.append(Markup('<li><span class="mark na"></span>{}</li>').format(texts))
         else:
             yield Markup("<p>{}</p>").format(texts)
-    if markups:
-        yield Markup('<ul class="told">{}</ul>').format(Markup("").join(markups))
+    if items:
+        yield Markup('<ul class="told">{}</ul>').format(Markup("").join(items))
 
 
 def _code(text: str) -> Markup:
