@@ -5,6 +5,7 @@ log_dirs:   by broker id and path what differs from a dir in use: {error, total,
 leadership: answers to ListOffsets that nobody would expect: {broker, of: topic-partition, error, listed: whether a view lists it
             as offline}, and by `asked` of a broker id what differs from the counts that follow from the topics; `unasked` are
             brokers that nothing was asked.
+coordinators: by broker id, the error of its group coordinator; asked where __consumer_offsets exists.
 eligible:   by topic-partition {eligible, last_known}: who may lead where no broker does, as broker 0 tells it.
 transactions: {of: topic-partition, stable, end, older_s}: transactions that are open for too long.
 """
@@ -14,6 +15,7 @@ from typing import Any
 
 from kafka_audit.model.tables import (
     EligibleReplicas,
+    GroupCoordinator,
     LeadershipAnswer,
     LeadershipAsked,
     LogDir,
@@ -34,6 +36,7 @@ def reads_of_disks(world: World, observer: str) -> tuple[str, ...]:
         return ()
     committed = (COMMITTED,) if "__transaction_state" in world["topics"] else ()
     unasked = int(number) in world["leadership"].get("unasked", ())
+    committed += ("ListGroups",) if "__consumer_offsets" in world["topics"] else ()
     return ("DescribeLogDirs",) if unasked else ("DescribeLogDirs", "ListOffsets", *committed)
 
 
@@ -54,6 +57,8 @@ def stored(sample: int, world: World, failed: set[tuple[str, str]]) -> Iterator[
                 yield from _log_dir(head, path, told)
         if (observer, "ListOffsets") not in failed:
             yield from _leadership(head, world)
+        if "__consumer_offsets" in world["topics"] and (observer, "ListGroups") not in failed:
+            yield GroupCoordinator(**head, error=world["coordinators"].get(broker, 0))
         if (observer, COMMITTED) not in failed:
             yield from _transactions(head, world)
 

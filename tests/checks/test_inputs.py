@@ -113,7 +113,9 @@ def filled_by(*operations: str) -> Tables:
 OF_BROKERS: Tables = frozenset(
     table
     for table, reads in FILLED_BY.items()
-    if any(read.startswith(("Describe", "ListOffsets", "Metadata", "ApiVersions", "read_committed")) for read in reads)
+    if any(
+        read.startswith(("Describe", "ListOffsets", "ListGroups", "Metadata", "ApiVersions", "read_committed")) for read in reads
+    )
 ) - {ControllerProbe}
 
 
@@ -147,6 +149,7 @@ SOURCES = {
     "views": Source(tables=filled_by("Metadata"), reads=of_brokers("Metadata"), views=True),
     "settings": Source(tables=filled_by("DescribeConfigs BROKER"), reads=of_brokers("DescribeConfigs BROKER")),
     "identities": Source(tables=filled_by("DescribeConfigs identity"), reads=of_brokers("DescribeConfigs identity")),
+    "coordinators": Source(tables=filled_by("ListGroups"), reads=of_brokers("ListGroups")),
     "disks": Source(tables=filled_by("DescribeLogDirs"), reads=of_brokers("DescribeLogDirs")),
     "offsets": Source(
         tables=filled_by("ListOffsets"),

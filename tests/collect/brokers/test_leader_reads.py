@@ -25,6 +25,7 @@ from kafka_audit.model.tables import (
     BrokerIdentity,
     BrokerView,
     EligibleReplicas,
+    GroupCoordinator,
     GroupMember,
     LeadershipAnswer,
     LeadershipAsked,
@@ -295,6 +296,27 @@ def test_who_may_lead_what_has_no_leader(broker):
     broker.leaderless_error = 29
     rows = LeadershipAsker(target_of(broker), 1, ClientOptions(read_s=2.0), plan, first=True).ask()
     assert reads(rows) == {"DescribeTopicPartitions": ("failed", "TOPIC_AUTHORIZATION_FAILED", MAY_DESCRIBE_TOPICS)}
+
+
+@pytest.mark.parametrize("error", [0, 14, 15])
+def test_a_coordinator_says_whether_it_is_ready(broker, error):
+    broker.groups_error = error
+    plan = LeaderQuestionPlan(questions={}, offline={}, disks_fail=False, coordinates=True)
+    rows = LeadershipAsker(target_of(broker), 1, ClientOptions(read_s=2.0), plan).ask()
+    assert [(row.broker_id, row.error) for row in of(rows, GroupCoordinator)] == [(2, error)]
+    assert reads(rows) == {"ListGroups": ("answered", None, None)}
+    found = sample_differences.find_sample_differences(SampleTables(collected(rows)))
+    assert bool(found.reasons) == bool(error)
+
+
+def test_a_coordinator_without_the_right_is_a_failed_read(broker):
+    broker.groups_error = 31
+    plan = LeaderQuestionPlan(questions={}, offline={}, disks_fail=False, coordinates=True)
+    rows = LeadershipAsker(target_of(broker), 1, ClientOptions(read_s=2.0), plan).ask()
+    assert reads(rows) == {"ListGroups": ("failed", "CLUSTER_AUTHORIZATION_FAILED", MAY_DESCRIBE_GROUPS)}
+    book = ViewBook()
+    assert plan_of([view_of(book, {"__consumer_offsets": {0: (0, [0])}}, 0)], book).coordinates
+    assert not plan_of([view_of(book, {"a": {0: (0, [0])}}, 0)], book).coordinates
 
 
 def test_topics_of_kraft_without_a_leader_are_asked_about():

@@ -17,7 +17,7 @@ from kafka_audit.collect.connections.conversation import Conversation, demand
 from kafka_audit.collect.connections.kafka_errors import UNDECODABLE
 from kafka_audit.collect.connections.targets import Target
 from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED, NOT_SUPPORTED, Asking, ReadError, any_answer
-from kafka_audit.model.tables import GroupMember, Row
+from kafka_audit.model.tables import GroupCoordinator, GroupMember, Row
 
 LIST_GROUPS, GROUPS = "ListGroups", "DescribeGroups"
 MAY_DESCRIBE_GROUPS = "Describe on Group '*'"
@@ -28,9 +28,45 @@ _LONGEST_TOPIC = 255  # characters; Kafka's own bound is 249
 _NAME_BYTES, _ROW_BYTES = 64, 1024  # what a name takes besides its letters, and what a row takes
 _CONSUMERS = "consumer"  # other protocols share groups for other ends: Kafka Connect, schema registries
 _NEW_PROTOCOL = "consumer"  # the group's type since ListGroups v5; "classic" is the other
+NOT_READY = (14, 15, 16)
+"""Errors of a coordinator: it loads, it does not run, it is another broker."""
+
+_FEW = "Dead"
 _GONE = 69  # GROUP_ID_NOT_FOUND: deleted since ListGroups named it
 _NEEDS = dict.fromkeys(("GROUP_AUTHORIZATION_FAILED", CLUSTER_DENIED), MAY_DESCRIBE_GROUPS)
 _NEEDS |= {"TOPIC_AUTHORIZATION_FAILED": "Describe on Topic '*'"}
+
+
+class CoordinatorReads:
+    """Asks the group coordinator of one broker whether it is ready; which groups it has is not kept."""
+
+    def __init__(self, talk: Conversation, target: Target, asking: Asking) -> None:
+        """Take the conversation, the broker it is with, and whose reads these are."""
+        self._talk = talk
+        self._target = target
+        self._asking = asking
+
+    def rows(self) -> list[Row]:
+        """Return what it answers, and how the read ended; nothing where the broker has no such API."""
+        version = self._talk.version(ListGroupsRequest)
+        if version is None:
+            return []
+        started = time.monotonic()
+        try:
+            with any_answer():
+                # From version 4 on only groups of one state are listed, which are few: the error is all that is wanted.
+                answer = self._talk.ask(ListGroupsRequest(version=version, states_filter=[_FEW], types_filter=[]))
+                if answer.error_code not in NOT_READY:
+                    demand(answer.error_code, None, _NEEDS)
+        except ReadError as error:
+            return [self._asking.failed(LIST_GROUPS, error, started)]
+        found = GroupCoordinator(
+            sample=self._asking.sample,
+            observer=self._target.observer,
+            broker_id=self._target.broker_id,
+            error=answer.error_code,
+        )
+        return [found, self._asking.answered(LIST_GROUPS, started)]
 
 
 class GroupReads:

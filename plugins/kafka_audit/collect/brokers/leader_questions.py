@@ -27,8 +27,8 @@ from kafka_audit.model.tables import (
     ViewPartition,
 )
 
-TRANSACTIONS = "__transaction_state"
-"""The topic that exists from the first transactional producer on."""
+TRANSACTIONS, OFFSETS = "__transaction_state", "__consumer_offsets"
+"""Topics that exist from the first transactional producer on, and from the first consumer group on."""
 
 _SHIFT = 32  # partitions and brokers are Java's ints
 _LONGEST, _FIFTEEN_MINUTES, _DIGITS = "transaction.max.timeout.ms", 900_000, 10
@@ -104,6 +104,7 @@ class LeaderQuestionPlan:
         disks_fail: whether a broker that answers has a failed log dir, or some view lists its replicas as offline.
         transaction_ms: how long a transaction may be open, by the brokers' settings; None where the topic of transactions does
             not exist, so that there is none.
+        coordinates: whether the topic of group coordinators exists.
         leaderless: topics of KRaft of which a partition has no leader, in order.
     """
 
@@ -111,6 +112,7 @@ class LeaderQuestionPlan:
     offline: Mapping[int, int]
     disks_fail: bool
     transaction_ms: int | None = None
+    coordinates: bool = False
     leaderless: Sequence[str] = ()
 
 
@@ -166,6 +168,7 @@ def plan_leader_questions(collected: Collected, book: ViewBook) -> LeaderQuestio
         questions=questions,
         offline=counts,
         disks_fail=bool(answering & (failed | counts.keys())),
+        coordinates=OFFSETS in set(everything.topics),
         leaderless=() if with_zookeeper else _leaderless(reference),
         transaction_ms=_longest_transaction(collected) if TRANSACTIONS in set(everything.topics) else None,
     )

@@ -10,7 +10,7 @@ import numpy as np
 from kafka.protocol.consumer import ListOffsetsRequest
 
 from kafka_audit.collect.brokers import list_offsets
-from kafka_audit.collect.brokers.consumer_groups import GroupReads
+from kafka_audit.collect.brokers.consumer_groups import CoordinatorReads, GroupReads
 from kafka_audit.collect.brokers.eligible_replicas import read_eligible_replicas
 from kafka_audit.collect.brokers.leader_questions import LeaderQuestion, LeaderQuestionPlan, LeaderQuestions
 from kafka_audit.collect.brokers.old_transactions import TransactionReads
@@ -43,13 +43,14 @@ class LeadershipAsker:
         self._questions = plan.questions.get(target.broker_id)
         self._listed_offline = plan.offline.get(target.broker_id, 0)
         self._asks_groups = plan.disks_fail
+        self._coordinates = plan.coordinates
         self._transaction_ms = plan.transaction_ms
         self._leaderless = plan.leaderless if first else ()
         self._asking = Asking(sample=sample, observer=target.observer, target=target.address)
 
     def ask(self) -> tuple[Row, ...]:
         """Return answers that nobody would expect, how many were asked, and consumers while replicas are offline."""
-        if not self._questions and not self._asks_groups and not self._leaderless:
+        if not (self._questions or self._asks_groups or self._leaderless or self._coordinates):
             return ()
         started = time.monotonic()
         try:
@@ -57,6 +58,8 @@ class LeadershipAsker:
                 rows = self._asked(talk, self._questions)
                 if self._leaderless:
                     rows += read_eligible_replicas(talk, self._asking, self._leaderless)
+                if self._coordinates:
+                    rows += CoordinatorReads(talk, self._target, self._asking).rows()
                 if self._asks_groups:
                     rows += GroupReads(talk, self._target, self._asking).rows()
                 return tuple(rows)

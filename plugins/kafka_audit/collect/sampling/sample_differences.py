@@ -22,6 +22,7 @@ from kafka_audit.model.tables import (
     AclHolder,
     BrokerIdentity,
     BrokerView,
+    GroupCoordinator,
     LeadershipAnswer,
     Migration,
     Probe,
@@ -120,7 +121,7 @@ def find_sample_differences(tables: SampleTables, expect_brokers: int | None = N
         of_views, partitions = _against_zookeeper(tables, registry, reasons)
         others |= _absent(tables, registry, expect_brokers, reasons)
     by_parties = (_among_brokers, _shared_addresses, _acls, _reads, _identities, _probes)
-    for keys in (*by_parties, quorum_differences.find_quorum_differences, _leadership):
+    for keys in (*by_parties, quorum_differences.find_quorum_differences, _leadership, _coordinators):
         others |= keys(tables, reasons)
     partitions[None] = replication_gaps.gaps(tables.columns(RegisteredPartition), tables.columns(ViewPartition), reasons)
     others |= _ensemble(tables, reasons)
@@ -131,6 +132,13 @@ def find_sample_differences(tables: SampleTables, expect_brokers: int | None = N
 
 def _ensemble(tables: SampleTables, reasons: list[str]) -> set[Key]:
     return ensemble_differences.find_ensemble_differences(tables.of(ZookeeperMember), tables.of(ZookeeperNode), reasons)
+
+
+def _coordinators(tables: SampleTables, reasons: list[str]) -> set[Key]:
+    """Return group coordinators that are not ready: they load for a moment after each election."""
+    found = [one for one in tables.of(GroupCoordinator) if one.error]
+    reasons += [f"the group coordinator of broker {one.broker_id} answers {one.error}" for one in found]
+    return {("coordinator", one.broker_id, one.error) for one in found}
 
 
 def _names(observers: Iterable[str]) -> str:

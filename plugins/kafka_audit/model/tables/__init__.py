@@ -41,6 +41,7 @@ from kafka_audit.model.tables.row import Row
 from kafka_audit.model.tables.security import Acl, AclHolder, BrokerProperty, PropertyLogin
 from kafka_audit.model.tables.storage import (
     EligibleReplicas,
+    GroupCoordinator,
     GroupMember,
     LeadershipAnswer,
     LeadershipAsked,
@@ -82,6 +83,7 @@ __all__ = [
     "EligibleReplicas",
     "EnsembleServer",
     "FencedBroker",
+    "GroupCoordinator",
     "GroupMember",
     "LeadershipAnswer",
     "LeadershipAsked",
@@ -152,6 +154,7 @@ TABLES: tuple[type[Row], ...] = (
     LeadershipAsked,
     OldTransaction,
     EligibleReplicas,
+    GroupCoordinator,
     GroupMember,
     BrokerProperty,
     PropertyLogin,

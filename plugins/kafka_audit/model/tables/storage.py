@@ -93,6 +93,16 @@ class EligibleReplicas(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
+class GroupCoordinator(Row):
+    """What the group coordinator of a broker answers to ListGroups; only asked where __consumer_offsets exists."""
+
+    sample: int
+    observer: str
+    broker_id: int
+    error: int  # 0; 14 COORDINATOR_LOAD_IN_PROGRESS, 15 COORDINATOR_NOT_AVAILABLE, 16 NOT_COORDINATOR
+
+
+@dataclass(frozen=True, kw_only=True)
 class GroupMember(Row):
     """A member of a consumer group, as the group's coordinator tells; only asked for while replicas are offline."""
 
