@@ -26,6 +26,7 @@ from kafka_audit.collect.progress import MANY, BrokerProgress
 from kafka_audit.collect.rows.collected import Collected, merged
 from kafka_audit.collect.rows.source_reads import Asking, ReadError, any_answer, clean_line, now_ms
 from kafka_audit.collect.zookeeper import zookeeper_view
+from kafka_audit.collect.zookeeper.decoded_znodes import DecodedZnodes
 from kafka_audit.collect.zookeeper.migration import without_zookeeper
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.tables import Migration, RegisteredEndpoint, Registry, Row, Sample
@@ -72,6 +73,7 @@ class Sampler:
         self._logins = ClusterLogins(cluster, secrets)
         self._budget = budget
         self._answers = answers
+        self._decoded_znodes = DecodedZnodes()
 
     def take(self, number: int, reason: str) -> Collected:
         """Return what one sample gave; the contents of views stay in the book.
@@ -127,7 +129,13 @@ class Sampler:
         # Half of what is left: a ZooKeeper that drips costs the brokers nothing.
         until = time.monotonic() + self._budget.left() / 2
         return zookeeper_view.read_zookeeper(
-            access, number, self._secrets, read_s=self._read_s(), deadline=until, budget=self._budget
+            access,
+            number,
+            self._secrets,
+            read_s=self._read_s(),
+            deadline=until,
+            budget=self._budget,
+            earlier=self._decoded_znodes,
         )
 
     def _endpoints(self, number: int, rows: Iterable[Row]) -> tuple[RegisteredEndpoint, ...]:

@@ -12,6 +12,7 @@ from collect.columns import rows_of
 from collect.fakes import FakeZookeeper
 from kafka_audit.collect.rows.source_reads import Asking
 from kafka_audit.collect.zookeeper import zookeeper_view
+from kafka_audit.collect.zookeeper.decoded_znodes import DecodedZnodes
 from kafka_audit.collect.zookeeper.replication import PLANNED as REPLICATION
 from kafka_audit.collect.zookeeper.security import PLANNED as SECURITY
 from kafka_audit.collect.zookeeper.session import Session
@@ -53,18 +54,41 @@ def znodes(chroot=""):
     return {chroot + path: data for path, data in found.items()}
 
 
-def look(client):
+def look(client, earlier=None):
     access = ZookeeperAccess(connect="zk:2181")
     asking = Asking(sample=1, observer="zookeeper", target=access.connect)
-    return rows_of(ZnodeSample(Session(client=client, access=access), asking, 5.0, time.monotonic() + 5).take())
+    return rows_of(ZnodeSample(Session(client=client, access=access), asking, 5.0, time.monotonic() + 5, earlier=earlier).take())
 
 
 def of(rows, table):
     return [row for row in rows if isinstance(row, table)]
 
 
+def held(rows):
+    """Return all rows but those that tell how long reads took."""
+    return [row for row in rows if not isinstance(row, SourceRead)]
+
+
 def failed(rows):
     return {row.operation: row for row in of(rows, SourceRead) if row.outcome == "failed"}
+
+
+def test_the_next_sample_decodes_what_changed(monkeypatch):
+    parsed = []
+    loads = json.loads
+    monkeypatch.setattr(json, "loads", lambda data: parsed.append(bytes(data)) or loads(data))
+    earlier, first, partition = DecodedZnodes(), znodes(), "/brokers/topics/orders/partitions/1/state"
+    changed = {**first, partition: state(0, (1,), 4), "/brokers/topics/new": text({"partitions": {"0": [1]}})}
+    whole, other = held(look(FakeZookeeper(first))), held(look(FakeZookeeper(changed)))
+    assert whole != other
+    assert held(look(FakeZookeeper(first), earlier)) == whole
+    parsed.clear()
+    assert held(look(FakeZookeeper(first), earlier)) == whole
+    assert not [data for data in parsed if b"partitions" in data or b"isr" in data]
+    assert held(look(FakeZookeeper(changed), earlier)) == other
+    assert [data for data in parsed if b"partitions" in data] == [changed["/brokers/topics/new"]]
+    broken = {**first, "/brokers/topics/new": b"{", partition: b"{"}
+    assert failed(look(FakeZookeeper(broken), earlier)).keys() == failed(look(FakeZookeeper(broken))).keys() != set()
 
 
 @pytest.mark.parametrize("chroot", ["", "/kafka"])

@@ -18,8 +18,9 @@ from kafka_audit.collect.rows.collected import Collected
 from kafka_audit.collect.rows.columns import Ints
 from kafka_audit.collect.rows.source_reads import Asking, ReadError, any_answer, clean_line, fitting_rows
 from kafka_audit.collect.zookeeper import migration, znode_health, znodes
+from kafka_audit.collect.zookeeper.decoded_znodes import DecodedZnodes
 from kafka_audit.collect.zookeeper.multi_read import Contents, Result, Znode, ZnodeReader
-from kafka_audit.collect.zookeeper.partition_states import States, decoded
+from kafka_audit.collect.zookeeper.partition_states import States
 from kafka_audit.collect.zookeeper.registered import Registered, RegisteredTopics, by_priority
 from kafka_audit.collect.zookeeper.replication import PLANNED as REPLICATION
 from kafka_audit.collect.zookeeper.replication import ReplicationZnodes
@@ -64,8 +65,20 @@ _T = TypeVar("_T")
 class ZnodeSample:
     """Reads one cluster once."""
 
-    def __init__(self, session: Session, asking: Asking, read_s: float, deadline: float, budget: Budget | None = None) -> None:
-        """Take a connected session; `read_s` bounds each request, `deadline` (of `time.monotonic()`) the look."""
+    def __init__(  # noqa: PLR0913, PLR0917 -- whom, within which bounds
+        self,
+        session: Session,
+        asking: Asking,
+        read_s: float,
+        deadline: float,
+        budget: Budget | None = None,
+        earlier: DecodedZnodes | None = None,
+    ) -> None:
+        """Take a connected session; `read_s` bounds each request, `deadline` (of `time.monotonic()`) the look.
+
+        `earlier` holds what earlier samples decoded.
+        """
+        self._decoded = earlier or DecodedZnodes()
         self._deadline = deadline
         self._budget = budget or Budget()
         self._session = session
@@ -318,9 +331,12 @@ class ZnodeSample:
         for first, contents in self.each(len(kept), lambda place: f"{TOPICS}/{kept[place]}"):
             found = zip(kept[first:], contents.data, contents.czxid.tolist(), contents.mzxid.tolist(), strict=False)
             for at, (name, data, czxid, mzxid) in enumerate(found):
-                assignment = self.decode(f"{TOPICS}/{name}", contents.errors.get(at, data), znodes.parse_assignment)
+                assignment = None if at in contents.errors else self._decoded.assignment(name, data)
                 if assignment is None:
-                    continue
+                    assignment = self.decode(f"{TOPICS}/{name}", contents.errors.get(at, data), znodes.parse_assignment)
+                    if assignment is None:
+                        continue
+                    self._decoded.add(name, data, assignment)
                 if len(topics) + len(assignment.partitions) > most:
                     message = f"the topics in ZooKeeper have more than {self._budget.limits.rows} partitions"
                     raise over_limit(message, "rows")
@@ -336,7 +352,7 @@ class ZnodeSample:
         for first, contents in self.each(len(places), lambda number: self._found.topics.state_path(places[number], TOPICS)):
             self._budget.demand_time()
             here, good = places[first : first + len(contents)], contents.good()
-            states = decoded([contents.data[at] for at in good], contents.mzxid[good])
+            states = self._decoded.states([contents.data[at] for at in good], contents.mzxid[good])
             if states is None:
                 good, states = self._one_by_one(here, contents)
             found.append((here[good], states))

@@ -12,6 +12,7 @@ from kafka_audit.collect.connections.budget import Budget
 from kafka_audit.collect.rows.collected import Collected
 from kafka_audit.collect.rows.source_reads import Asking, ReadError, any_answer, clean_line
 from kafka_audit.collect.zookeeper import ensemble
+from kafka_audit.collect.zookeeper.decoded_znodes import DecodedZnodes
 from kafka_audit.collect.zookeeper.session import Session, open_session
 from kafka_audit.collect.zookeeper.znode_sample import IDS, PLANNED, ZnodeSample
 from kafka_audit.model.cluster import ZookeeperAccess
@@ -30,6 +31,7 @@ def read_zookeeper(  # noqa: PLR0913 -- one of them where there is an audit
     read_s: float,
     deadline: float,
     budget: Budget | None = None,
+    earlier: DecodedZnodes | None = None,
 ) -> Collected:
     """Return everything that ZooKeeper tells, and a `SourceRead` row for each set of znodes and each failure.
 
@@ -40,6 +42,7 @@ def read_zookeeper(  # noqa: PLR0913 -- one of them where there is an audit
         read_s: bound of the connection and of each request, in seconds.
         deadline: bound of the whole look, its last question to each server included, of `time.monotonic()`.
         budget: the audit's.
+        earlier: what earlier samples of the audit decoded.
 
     Raises:
         UsageError: ZooKeeper answers, but there is no /brokers/ids below the chroot.
@@ -51,7 +54,7 @@ def read_zookeeper(  # noqa: PLR0913 -- one of them where there is an audit
     try:
         with any_answer(), open_session(access, read_s, secrets, own_budget) as session:
             _demand_kafka(session, access, own_budget.demand_time(read_s))
-            collected = ZnodeSample(session, asking, read_s, own_budget.deadline, own_budget).take()
+            collected = ZnodeSample(session, asking, read_s, own_budget.deadline, own_budget, earlier).take()
     except ReadError as error:
         collected = Collected(rows=tuple(asking.failed(f"zookeeper {path}", error) for path in PLANNED))
     known = any(isinstance(row, Registry) for row in collected.rows)
