@@ -24,6 +24,7 @@ GRACE_S = 1.0
 
 _FIRST_TURNS = 8  # answers with all topics under way while nobody knows how large they are
 _LEAST_TURNS = 2
+_TURN_SHARE = 8  # the rest is for what else they become, and for a cluster whose answers grow
 _LARGE_TURNS = 2  # large answers that are objects at a time: they take twenty times their bytes
 
 
@@ -154,7 +155,7 @@ class Budget:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Ask for all topics inside, and read the answer: so many at a time that they fit into a quarter of `limits.bytes`.
+        """Ask for all topics inside, and read the answer: so many at a time that they fit into an eighth of `limits.bytes`.
 
         Waiting comes before asking, so it is at nobody's cost; an answer's time begins when it was asked for.
 
@@ -189,7 +190,7 @@ class Budget:
 
     def _width(self) -> int:
         largest = self._shared.largest
-        return _FIRST_TURNS if largest is None else max(_LEAST_TURNS, self._shared.most_bytes // (4 * max(1, largest)))
+        return _FIRST_TURNS if largest is None else max(_LEAST_TURNS, self._shared.most_bytes // (_TURN_SHARE * max(1, largest)))
 
     def note_answer(self, size: int) -> None:
         """Learn how large an answer with all topics is."""
