@@ -21,6 +21,12 @@ def _share_arenas() -> None:
         ctypes.CDLL(None).mallopt(_M_ARENA_MAX, _ARENAS)
 
 
+def _return_memory() -> None:
+    """Return to the system what answers took that are rows by now."""
+    with suppress(AttributeError, OSError, TypeError):  # no glibc
+        ctypes.CDLL(None).malloc_trim(0)
+
+
 def side_by_side(jobs: Sequence[Callable[[], _T]], width: int, deadline: float) -> list[_T | ReadError | None]:
     """Run jobs on threads and return their results in order, None for a job that was not done by the deadline.
 
@@ -62,6 +68,7 @@ def side_by_side(jobs: Sequence[Callable[[], _T]], width: int, deadline: float) 
         thread.start()
     for thread in threads:
         thread.join(max(0.0, deadline - time.monotonic()))
+    _return_memory()
     if raised:
         raise raised[0]
     return list(results)
