@@ -14,7 +14,7 @@ KINDS = {"KA601": "leaderless", "KA604": "under_replicated", "KA606": "single_re
 
 def view(*rows, total=20_000, deleting=0):
     count = dict.fromkeys(("led", "leaderless", "incomplete", "unregistered", "unregistered_leaderless"), 0)
-    counted = PartitionCount(moment="now", topics=1, partitions=total, deleting=deleting, **count)
+    counted = PartitionCount(topics=1, partitions=total, deleting=deleting, **count)
     times = {"started_ms": 1, "finished_ms": 2}
     info = SnapshotInfo(
         cluster="c", mode="zookeeper", tool_version="1", samples=1, settle_s=5.0, leader_moves=0.2, skew_s=60.0, **times

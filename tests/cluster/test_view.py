@@ -141,7 +141,6 @@ def test_of_lists_of_topics_the_newer_by_leader_epochs_is_the_reference():
 
 def test_an_observer_says_why_it_cannot_be_compared():
     counted = PartitionCount(
-        moment="now",
         topics=2,
         partitions=4,
         led=4,

@@ -27,7 +27,7 @@ ARROW = {
 # Spark's functions that sqlglot passes on as they are.
 MACROS = """
 CREATE MACRO get(items, place) AS items[place + 1];
-CREATE MACRO array_union(a, b) AS list_distinct(list_concat(a, b));
+CREATE MACRO arrays_overlap(a, b) AS list_has_any(a, b);
 """
 
 

@@ -8,7 +8,6 @@ from kafka_audit.differences.found import Differences
 from kafka_audit.differences.tables import BrokerShare, ListCount, PartitionCount, ReplicaFault, ReplicaState
 
 _NONE = PartitionCount(
-    moment="now",
     topics=0,
     partitions=0,
     led=0,
@@ -44,7 +43,7 @@ class Partitions:
     @cached_property
     def count(self) -> PartitionCount:
         """How many partitions and topics there are; zeros where there are none."""
-        return next((row for row in self._differences.of(PartitionCount) if row.moment == "now"), _NONE)
+        return next((row for row in self._differences.of(PartitionCount)), _NONE)
 
     def of_kind(self, kind: str) -> tuple[ReplicaState, ...]:
         """Return the listed partitions of a kind (see `ReplicaState`), in the order of topic and partition."""

@@ -11,7 +11,9 @@ ranked AS (
     SELECT *, row_number() OVER (PARTITION BY snapshot_id ORDER BY CASE WHEN before THEN 0 ELSE 1 END, topic) AS place
     FROM marked),
 assigned AS (
-    SELECT DISTINCT snapshot_id, topic, explode(replicas) AS broker_id FROM partition_state WHERE moment = 'now' AND deleting),
+    SELECT DISTINCT p.snapshot_id, p.topic, explode(p.replicas) AS broker_id
+    FROM marked AS m
+    JOIN sampled_partition AS p ON p.snapshot_id = m.snapshot_id AND p.topic = m.topic AND p.now),
 away AS (
     SELECT a.snapshot_id, a.topic, sort_array(collect_set(a.broker_id)) AS brokers
     FROM assigned AS a

@@ -31,8 +31,13 @@ from kafka_audit.model.tables import LARGE, Row, columns
 
 SHARED = (
     "topic_state",
+    "differing_entry",
+    "differing_topic",
+    "same_topic",
     "partition_state",
     "same_partition",
+    "sampled_partition",
+    "replica_placement",
     "lacking_topic",
     "differing_partition",
     "faulty_partition",
@@ -40,29 +45,37 @@ SHARED = (
 )
 """Relations that several files read, each after those that it reads."""
 
-_BY_MODE: Mapping[str, str] = MappingProxyType({"topic_state": "topic", "partition_state": "partition"})
+AS_LARGE_AS_STORED = frozenset({"sampled_partition"})
+"""Relations that have all partitions of a cluster; the others grow with what differs, with topics or with brokers."""
+
+_BY_MODE: Mapping[str, str] = MappingProxyType({"topic_state": "topic", "partition_state": "partition", "sampled_partition": "sampled_partition"})
 """Those that ZooKeeper and KRaft clusters have by different files: the end of the files' names."""
 
 _RESTS_ON: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
+        "differing_entry": ("observer_view",),
+        "differing_topic": ("topic_state", "reassigned", "former_leader"),
+        "same_topic": ("topic_state",),
+        "partition_state": ("differing_topic",),
         "same_partition": ("partition_state",),
-        "lacking_topic": ("observer_view", "topic_state"),
-        "differing_partition": ("observer_view", "partition_state"),
-        "faulty_partition": ("partition_state",),
+        "replica_placement": ("sampled_partition",),
+        "lacking_topic": ("differing_entry",),
+        "differing_partition": ("differing_entry",),
+        "faulty_partition": ("sampled_partition",),
         "disagreement": ("differing_partition", "lacking_topic"),
         ListAge.table(): ("reference_list",),
         ListCount.table(): ("observer_view",),
         ViewDifference.table(): ("disagreement",),
-        ReplicaGap.table(): ("partition_state",),
+        ReplicaGap.table(): ("replica_placement",),
         ReplicaState.table(): ("faulty_partition",),
         ReplicaFault.table(): ("faulty_partition",),
-        InternalTopic.table(): ("partition_state",),
+        InternalTopic.table(): ("sampled_partition",),
         DeletedTopic.table(): ("topic_state",),
         ReassignedState.table(): ("reassigned",),
-        LeaderMove.table(): ("same_partition",),
+        LeaderMove.table(): ("same_topic",),
         MovedPartition.table(): ("same_partition",),
         EpochChange.table(): ("same_partition",),
-        StateFault.table(): ("partition_state",),
+        StateFault.table(): ("replica_placement",),
         TopicIdDifference.table(): ("observer_view",),
         FormerLeaderState.table(): ("former_leader",),
     }

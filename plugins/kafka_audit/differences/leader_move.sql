@@ -8,6 +8,11 @@ counted AS (
            collect_set(CASE WHEN moved THEN coalesce(leader, -1) END) AS leaders
     FROM led
     GROUP BY snapshot_id, broker_id),
+kept AS (
+    SELECT snapshot_id, leader AS broker_id, sum(partitions) AS led
+    FROM replica_placement
+    WHERE alike AND first AND leader >= 0 AND partitions > 0
+    GROUP BY snapshot_id, leader),
 ranked AS (
     SELECT snapshot_id, broker_id, concat(topic, '-', CAST(partition AS STRING)) AS item,
            row_number() OVER (PARTITION BY snapshot_id, broker_id ORDER BY topic, partition) AS place
@@ -18,7 +23,9 @@ listed AS (
     FROM ranked
     WHERE place <= 10
     GROUP BY snapshot_id, broker_id)
-SELECT c.snapshot_id, c.broker_id, c.led, c.moved, coalesce(transform(l.items, x -> x.item), array()) AS first,
-       coalesce(sort_array(c.leaders), array()) AS leaders
+SELECT coalesce(c.snapshot_id, k.snapshot_id) AS snapshot_id, coalesce(c.broker_id, k.broker_id) AS broker_id,
+       coalesce(c.led, 0) + coalesce(k.led, 0) AS led, coalesce(c.moved, 0) AS moved,
+       coalesce(transform(l.items, x -> x.item), array()) AS first, coalesce(sort_array(c.leaders), array()) AS leaders
 FROM counted AS c
+FULL OUTER JOIN kept AS k ON k.snapshot_id = c.snapshot_id AND k.broker_id = c.broker_id
 LEFT JOIN listed AS l ON l.snapshot_id = c.snapshot_id AND l.broker_id = c.broker_id

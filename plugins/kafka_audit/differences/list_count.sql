@@ -1,5 +1,5 @@
--- How many partitions each list of topics of either sample shows, whoever holds it, how many of the reference's it lacks, and on
--- which brokers they are.
+-- How many partitions each list of topics of either sample shows, whoever holds it, how many of the reference's it lacks, and
+-- between which brokers they are.
 WITH lists AS (
     -- 'now' comes last: a list of both samples is compared in the newer one
     SELECT snapshot_id, source_id, topics_digest, max(moment) AS moment
@@ -7,12 +7,12 @@ WITH lists AS (
     GROUP BY snapshot_id, source_id, topics_digest),
 content AS (
     SELECT snapshot_id, topic_digest, topic, count(*) AS partitions, count_if(leader >= 0) AS led,
-           array_distinct(flatten(collect_set(sort_array(replicas)))) AS brokers
+           min(array_min(replicas)) AS lowest, max(array_max(replicas)) AS highest
     FROM view_partition
     GROUP BY snapshot_id, topic_digest, topic),
 shown AS (
-    SELECT l.snapshot_id, l.topics_digest, sum(c.partitions) AS partitions, sum(c.led) AS led,
-           sort_array(array_distinct(flatten(collect_set(sort_array(c.brokers))))) AS brokers
+    SELECT l.snapshot_id, l.topics_digest, sum(c.partitions) AS partitions, sum(c.led) AS led, min(c.lowest) AS lowest,
+           max(c.highest) AS highest
     FROM lists AS l
     JOIN view_topic AS v ON v.snapshot_id = l.source_id AND v.topics_digest = l.topics_digest
     JOIN content AS c ON c.snapshot_id = v.snapshot_id AND c.topic_digest = v.topic_digest AND c.topic = v.topic
@@ -24,7 +24,7 @@ lacking AS (
         ON t.snapshot_id = l.snapshot_id AND t.moment = l.moment AND t.topics_digest = l.topics_digest
     GROUP BY l.snapshot_id, l.topics_digest)
 SELECT l.snapshot_id, l.topics_digest, coalesce(s.partitions, 0) AS partitions, coalesce(s.led, 0) AS led,
-       coalesce(m.missing, 0) AS missing, coalesce(slice(s.brokers, 1, 10), array()) AS brokers
+       coalesce(m.missing, 0) AS missing, array_distinct(array_compact(array(s.lowest, s.highest))) AS brokers
 FROM lists AS l
 LEFT JOIN shown AS s ON s.snapshot_id = l.snapshot_id AND s.topics_digest = l.topics_digest
 LEFT JOIN lacking AS m ON m.snapshot_id = l.snapshot_id AND m.topics_digest = l.topics_digest

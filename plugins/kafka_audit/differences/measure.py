@@ -192,6 +192,8 @@ class _Pass:
                 self._literal(name, pa.Table.from_pylist([], pa.schema([(column, pa.null()) for column in frame.columns])), frame)
             elif self._as_literal:
                 self._literal(name, frame.toArrow(), frame)
+            elif name in files.AS_LARGE_AS_STORED and not self._few and not any(self._modes):
+                self._name(name, frame)  # reading the stored columns again is cheaper than keeping all of their rows
             else:
                 self._keep(name, frame)
 
@@ -239,7 +241,7 @@ class _Pass:
         self._name(name, self._spark.createDataFrame(table, None if frame is None else frame.schema))
 
     def _keep(self, name: str, frame: DataFrame) -> None:
-        kept = frame.coalesce(1).localCheckpoint(eager=True) if self._few else frame.persist()
+        kept = (frame.coalesce(1) if self._few else frame).localCheckpoint(eager=True)
         self._kept.append(kept)
         if kept.isEmpty():
             self._empty.add(name)

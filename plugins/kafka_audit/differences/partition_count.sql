@@ -1,25 +1,37 @@
--- How many topics and partitions there are by the reference, now and in the previous snapshot.
+-- How many topics and partitions there are by the reference, now.
 WITH topics AS (
-    SELECT snapshot_id, moment, count_if(NOT deleting) AS topics, count_if(deleting) AS deleting
+    SELECT snapshot_id, count_if(NOT deleting) AS topics, count_if(deleting) AS deleting
     FROM topic_state
-    GROUP BY snapshot_id, moment),
-brokers AS (
-    SELECT snapshot_id, moment, collect_set(broker_id) AS known FROM known_broker GROUP BY snapshot_id, moment),
+    WHERE moment = 'now'
+    GROUP BY snapshot_id),
 partitions AS (
-    SELECT p.snapshot_id, p.moment, count(*) AS partitions, count_if(p.leader >= 0) AS led, count_if(p.leader = -1) AS leaderless,
-           count_if(p.leader >= 0 AND size(array_except(p.replicas, p.isr)) > 0) AS incomplete,
-           count_if(size(array_except(p.replicas, b.known)) > 0) AS unregistered,
-           count_if(size(array_except(p.replicas, b.known)) > 0 AND (p.leader = -1 OR NOT array_contains(b.known, p.leader)))
-               AS unregistered_leaderless
-    FROM partition_state AS p
-    LEFT JOIN brokers AS b ON b.snapshot_id = p.snapshot_id AND b.moment = p.moment
-    WHERE NOT p.deleting
-    GROUP BY p.snapshot_id, p.moment)
-SELECT s.snapshot_id, s.moment, coalesce(t.topics, 0) AS topics, coalesce(p.partitions, 0) AS partitions,
+    SELECT snapshot_id, sum(partitions) AS partitions, sum(CASE WHEN leader >= 0 THEN partitions ELSE 0 END) AS led,
+           sum(CASE WHEN leader = -1 THEN partitions ELSE 0 END) AS leaderless,
+           sum(CASE WHEN leader >= 0 THEN incomplete ELSE 0 END) AS incomplete
+    FROM replica_placement
+    WHERE first AND NOT deleting
+    GROUP BY snapshot_id),
+unregistered AS (
+    SELECT p.snapshot_id, collect_set(p.replica) AS brokers
+    FROM replica_placement AS p
+    LEFT JOIN known_broker AS k ON k.snapshot_id = p.snapshot_id AND k.moment = 'now' AND k.broker_id = p.replica
+    WHERE k.broker_id IS NULL AND p.replica >= 0 AND p.partitions > 0 AND NOT p.deleting
+        AND p.snapshot_id IN (SELECT snapshot_id FROM known_broker WHERE moment = 'now')
+    GROUP BY p.snapshot_id),
+away AS (
+    SELECT u.snapshot_id, count(*) AS partitions,
+           count_if(p.leader = -1 OR (p.leader IS NOT NULL AND k.broker_id IS NULL)) AS leaderless
+    FROM unregistered AS u
+    JOIN sampled_partition AS p
+        ON p.snapshot_id = u.snapshot_id AND p.now AND NOT p.deleting AND arrays_overlap(p.replicas, u.brokers)
+    LEFT JOIN known_broker AS k ON k.snapshot_id = p.snapshot_id AND k.moment = 'now' AND k.broker_id = p.leader
+    GROUP BY u.snapshot_id)
+SELECT s.snapshot_id, coalesce(t.topics, 0) AS topics, coalesce(p.partitions, 0) AS partitions,
        coalesce(p.led, 0) AS led, coalesce(p.leaderless, 0) AS leaderless, coalesce(t.deleting, 0) AS deleting,
-       coalesce(p.incomplete, 0) AS incomplete, coalesce(p.unregistered, 0) AS unregistered,
-       coalesce(p.unregistered_leaderless, 0) AS unregistered_leaderless
+       coalesce(p.incomplete, 0) AS incomplete, coalesce(a.partitions, 0) AS unregistered,
+       coalesce(a.leaderless, 0) AS unregistered_leaderless
 FROM chosen_sample AS s
-LEFT JOIN topics AS t ON t.snapshot_id = s.snapshot_id AND t.moment = s.moment
-LEFT JOIN partitions AS p ON p.snapshot_id = s.snapshot_id AND p.moment = s.moment
-WHERE s.moment IN ('now', 'previous')
+LEFT JOIN topics AS t ON t.snapshot_id = s.snapshot_id
+LEFT JOIN partitions AS p ON p.snapshot_id = s.snapshot_id
+LEFT JOIN away AS a ON a.snapshot_id = s.snapshot_id
+WHERE s.moment = 'now'

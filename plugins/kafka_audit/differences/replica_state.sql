@@ -16,10 +16,12 @@ ranked AS (
 SELECT w.snapshot_id, w.topic, w.partition, w.replicas, w.leader, coalesce(w.isr, array()) AS isr, w.factor, w.missing,
        coalesce(array_except(w.missing, k.known), array()) AS unregistered,
        CASE WHEN p.topic IS NOT NULL
-            THEN array_except(array_intersect(w.missing, array_except(p.replicas, p.isr)), k.returned) END AS lasting,
+            THEN array_except(array_intersect(w.missing, array_except(p.replicas, p.isr)), k.returned)
+            WHEN t.alike THEN array_except(w.missing, k.returned) END AS lasting,
        w.min_isr, w.rack, w.moving,
-       s.steady AND b.topic IS NOT NULL AND b.leader IS NOT DISTINCT FROM w.leader AND b.isr IS NOT DISTINCT FROM w.isr
-           AND b.version IS NOT DISTINCT FROM w.version AS repeated,
+       s.steady AND (w.before OR (
+           b.topic IS NOT NULL AND b.leader IS NOT DISTINCT FROM w.leader AND b.isr IS NOT DISTINCT FROM w.isr
+           AND b.version IS NOT DISTINCT FROM w.version)) AS repeated,
        w.kinds
 FROM ranked AS w
 JOIN chosen_sample AS s ON s.snapshot_id = w.snapshot_id AND s.moment = 'now'
@@ -28,4 +30,5 @@ LEFT JOIN partition_state AS b
     ON b.snapshot_id = w.snapshot_id AND b.moment = 'before' AND b.topic = w.topic AND b.partition = w.partition
 LEFT JOIN partition_state AS p
     ON p.snapshot_id = w.snapshot_id AND p.moment = 'previous' AND p.topic = w.topic AND p.partition = w.partition
+LEFT JOIN same_topic AS t ON t.snapshot_id = w.snapshot_id AND t.topic = w.topic
 WHERE w.place <= 10000

@@ -1,17 +1,24 @@
 -- States in ZooKeeper that were written with a controller epoch above /controller_epoch, or by a leader that was elected unclean
 -- and has not recovered.
-WITH fault AS (
+WITH suspect AS (
+    -- seldom any: then no partition is read
+    SELECT DISTINCT p.snapshot_id
+    FROM replica_placement AS p
+    JOIN chosen_sample AS s ON s.snapshot_id = p.snapshot_id AND s.moment = 'now'
+    WHERE p.controller_epoch > s.controller_epoch OR p.recovering > 0),
+fault AS (
     SELECT n.snapshot_id, n.topic, n.partition, n.controller_epoch,
            CASE WHEN n.controller_epoch > s.controller_epoch THEN 1 ELSE 0 END AS ahead,
            CASE WHEN n.recovery_state = 1 THEN 1 ELSE 0 END AS recovering,
            coalesce(n.version <= s.first_zxid, false) AS stood_before,
-           s.steady AND coalesce(b.version = n.version, false) AS same,
-           coalesce(b.recovery_state = 1, false) AS recovering_before
-    FROM partition_state AS n
+           s.steady AND (n.before OR coalesce(b.version = n.version, false)) AS same,
+           n.before OR coalesce(b.recovery_state = 1, false) AS recovering_before
+    FROM suspect AS o
+    JOIN sampled_partition AS n ON n.snapshot_id = o.snapshot_id
     JOIN chosen_sample AS s ON s.snapshot_id = n.snapshot_id AND s.moment = 'now'
     LEFT JOIN partition_state AS b
         ON b.snapshot_id = n.snapshot_id AND b.moment = 'before' AND b.topic = n.topic AND b.partition = n.partition
-    WHERE n.moment = 'now' AND (n.controller_epoch > s.controller_epoch OR n.recovery_state = 1)),
+    WHERE n.now AND (n.controller_epoch > s.controller_epoch OR n.recovery_state = 1)),
 kinds AS (
     SELECT snapshot_id, 'ahead' AS kind, topic, partition, controller_epoch, stood_before OR same AS repeated
     FROM fault

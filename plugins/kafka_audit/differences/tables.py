@@ -116,9 +116,8 @@ class ListAge(Row):
 
 @dataclass(frozen=True, kw_only=True)
 class PartitionCount(Row):
-    """How much there is by the reference; topics in deletion are left out, but counted in `deleting`."""
+    """How much there is by the reference, now; topics in deletion are left out, but counted in `deleting`."""
 
-    moment: str  # now or previous
     topics: int
     partitions: int
     led: int  # with a leader whose id is known
@@ -140,7 +139,7 @@ class ListCount(Row):
     partitions: int
     led: int  # with a leader
     missing: int  # partitions of the reference's topics that the list lacks; those in deletion left out
-    brokers: tuple[int, ...]  # that have a replica of any, the first ten
+    brokers: tuple[int, ...]  # with the lowest and the highest id that have a replica of any
 
 
 @dataclass(frozen=True, kw_only=True)

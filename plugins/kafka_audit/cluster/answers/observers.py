@@ -25,7 +25,7 @@ class PartitionCounts:
     @cached_property
     def partitions(self) -> int:
         """Partitions of the reference."""
-        return next((row.partitions for row in self._differences.of(PartitionCount) if row.moment == "now"), 0)
+        return next((row.partitions for row in self._differences.of(PartitionCount)), 0)
 
     @cached_property
     def missing(self) -> Mapping[str, int]:

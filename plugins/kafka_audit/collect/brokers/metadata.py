@@ -6,7 +6,6 @@ topics at a time, and into columns.
 """
 
 import base64
-import hashlib
 import struct
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,6 +17,7 @@ import numpy.typing as npt
 
 from kafka_audit.collect.connections.protocol_types import Cursor, WireError
 from kafka_audit.collect.rows.columns import NONE, Ints, Lists
+from kafka_audit.collect.rows.topic_digests import topic_digests
 
 VERSIONS = (1, 13)
 _CLUSTER_ID, _THROTTLE, _OFFLINE, _EPOCH, _TOPIC_OPS, _FLEXIBLE, _TOPIC_ID, _TOP_ERROR = 2, 3, 5, 7, 8, 9, 10, 13
@@ -358,7 +358,7 @@ def _topics(cursor: _TopicCursor, sizes: Sequence[int]) -> ListedTopics:
         names=names,
         topic_ids=[base64.urlsafe_b64encode(data).decode().rstrip("=") if any(data) else None for data in raw_ids],
         errors=errors,
-        digests=_digests(names, bounds, columns, lists),
+        digests=topic_digests(names, bounds, columns, lists),
         bounds=bounds,
         partition=columns[0],
         error=columns[1],
@@ -414,23 +414,3 @@ def _varints(buffer: npt.NDArray[np.uint8], at: Ints) -> tuple[Ints, Ints]:
         more[more] = byte >= 0x80  # noqa: PLR2004 -- the continuation bit
         shift += 7
     return value, at
-
-
-def _digests(names: Sequence[str], bounds: Ints, columns: tuple[Ints, ...], lists: tuple[Lists, ...]) -> list[str]:
-    """Return a digest for each topic over its name and partitions: numbers and lists of each, lengths before their values."""
-    fixed = len(columns) + len(lists)
-    begins = np.concatenate(([0], np.cumsum(fixed + sum(column.lengths for column in lists), dtype=np.int64)))
-    whole = np.empty(begins[-1], np.int32)
-    for place, column in enumerate((*columns, *(column.lengths for column in lists))):
-        whole[begins[:-1] + place] = np.where(column == NONE, -1, column)
-    behind = begins[:-1] + fixed
-    for one in lists:
-        owners = one.owners()
-        whole[behind[owners] + np.arange(len(owners)) - one.offsets[owners]] = one.values
-        behind += one.lengths
-    found = []
-    data = whole.tobytes()
-    for name, start, end in zip(names, (4 * begins[bounds[:-1]]).tolist(), (4 * begins[bounds[1:]]).tolist(), strict=True):
-        raw = name.encode()
-        found.append(hashlib.blake2b(b"%d:%s" % (len(raw), raw) + data[start:end], digest_size=16).hexdigest())
-    return found

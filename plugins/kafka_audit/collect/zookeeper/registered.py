@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from kafka_audit.collect.rows.collected import Large
 from kafka_audit.collect.rows.columns import NONE, Ints, Lists, nullable, table
+from kafka_audit.collect.rows.topic_digests import topic_digests
 from kafka_audit.collect.zookeeper.partition_states import States
 from kafka_audit.collect.zookeeper.znodes import Assignment, Registration
 from kafka_audit.model.tables import Reassignment, RegisteredPartition, RegisteredTopic, Registry, Row
@@ -53,7 +54,7 @@ class RegisteredTopics:
         """Return the brokers to which partitions are assigned."""
         return set(np.unique(self._replicas).tolist())
 
-    def table(self, sample: int, deleting: frozenset[str]) -> pa.Table:
+    def table(self, sample: int, deleting: frozenset[str], states: "PartitionStates") -> pa.Table:
         """Return the topics."""
         samples = np.full(len(self.names), sample)
         return table(
@@ -65,7 +66,35 @@ class RegisteredTopics:
             czxid=np.array(self._czxids),
             mzxid=np.array(self._mzxids),
             deleting=[name in deleting for name in self.names],
+            content_digest=self._digests(states),
         )
+
+    def _digests(self, states: "PartitionStates") -> list[str | None]:
+        """Return for each topic the digest of a view that shows these states; None where a state is not known."""
+        places, held = states.newest()
+        topic, number = _ints(self._topic), _ints(self._partition)
+        known = (held.leader != NONE) & (held.leader_epoch != NONE)
+        if held.isr.null is not None:
+            known &= ~held.isr.null
+        counts = np.bincount(topic, minlength=len(self.names))
+        whole = (counts > 0) & (np.bincount(topic[places[known]], minlength=len(self.names)) == counts)
+        kept = np.flatnonzero(whole[topic[places]])
+        kept = kept[np.lexsort((number[places[kept]], topic[places[kept]]))]
+        at, none = places[kept], np.zeros(len(kept), np.int64)
+        digests = topic_digests(
+            [self.names[one] for one in np.flatnonzero(whole)],
+            np.concatenate(([0], np.cumsum(counts[whole]))),
+            (number[at], none, held.leader[kept], held.leader_epoch[kept]),
+            (
+                Lists.of_lengths(_ints(self._lengths), _ints(self._replicas)).take(at),
+                held.isr.take(kept),
+                Lists.of_lengths(none, none[:0]),
+            ),
+        )
+        found: list[str | None] = [None] * len(self.names)
+        for one, digest in zip(np.flatnonzero(whole).tolist(), digests, strict=True):
+            found[one] = digest
+        return found
 
     def partitions(self, sample: int, states: "PartitionStates") -> pa.Table:
         """Return the partitions whose state was read.
@@ -172,7 +201,7 @@ class Registered:
     def large(self, sample: int) -> Large:
         """Return the tables that grow with topics and partitions."""
         partitions = self.topics.partitions(sample, self.states)
-        return MappingProxyType({RegisteredTopic: self.topics.table(sample, self.deleting), RegisteredPartition: partitions})
+        return MappingProxyType({RegisteredTopic: self.topics.table(sample, self.deleting, self.states), RegisteredPartition: partitions})
 
 
 def by_priority(

@@ -1,15 +1,10 @@
 -- Partitions of which a distinct content of a topic says something else than the reference, in either sample: a row for each kind
 -- of `ViewDifference`, whoever holds that content. A lower epoch of the same leader is no difference. What a kind is not about is
 -- null, so that it does not tell two samples apart.
-WITH lists AS (
-    SELECT DISTINCT snapshot_id, moment, source_id, topics_digest FROM observer_view),
-content AS (
-    SELECT DISTINCT l.snapshot_id, l.moment, l.source_id, v.topic, v.topic_digest, t.version, t.created IS NULL AS among_brokers
-    FROM lists AS l
-    JOIN view_topic AS v ON v.snapshot_id = l.source_id AND v.topics_digest = l.topics_digest AND v.error <> 29
-    JOIN topic_state AS t
-        ON t.snapshot_id = l.snapshot_id AND t.moment = l.moment AND t.topic = v.topic AND NOT t.deleting
-        AND (t.created IS NOT NULL OR v.topic_id IS NOT DISTINCT FROM t.topic_id)),
+WITH content AS (
+    SELECT DISTINCT snapshot_id, moment, source_id, topic, topic_digest, version, among_brokers
+    FROM differing_entry
+    WHERE error <> 29),
 compared AS (
     SELECT c.snapshot_id, c.moment, c.source_id, c.topic, c.topic_digest, c.version AS topic_version, r.version, r.partition,
            r.leader, r.leader_epoch, sort_array(r.replicas) AS replicas, sort_array(r.isr) AS isr,

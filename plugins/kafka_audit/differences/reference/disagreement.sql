@@ -21,9 +21,11 @@ said AS (
            d.leader, d.leader_epoch, d.replicas, d.isr, d.view_error, d.view_leader, d.view_leader_epoch, d.view_replicas,
            d.view_isr
     FROM differing_partition AS d
-    JOIN view_topic AS t ON t.snapshot_id = d.source_id AND t.topic_digest = d.topic_digest AND t.topic = d.topic
+    JOIN differing_entry AS e
+        ON e.snapshot_id = d.snapshot_id AND e.moment = d.moment AND e.topic = d.topic AND e.topic_digest = d.topic_digest
+        AND e.error <> 29
     JOIN observer_view AS o
-        ON o.snapshot_id = d.snapshot_id AND o.moment = d.moment AND o.topics_digest = t.topics_digest
+        ON o.snapshot_id = d.snapshot_id AND o.moment = d.moment AND o.topics_digest = e.topics_digest
     LEFT JOIN known_broker AS b ON b.snapshot_id = o.snapshot_id AND b.moment = o.moment AND b.broker_id = d.subject
     UNION ALL
     SELECT o.snapshot_id, o.moment, o.name, o.listener, t.topic, NULL, t.partitions, t.version, NULL,

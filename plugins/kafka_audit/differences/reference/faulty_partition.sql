@@ -1,4 +1,4 @@
--- Partitions of any kind of `ReplicaState`, now. Topics in deletion are left out.
+-- Partitions of any kind of `ReplicaState`, now. Topics in deletion are left out. `before`: nothing of it changed between the samples.
 WITH brokers AS (
     SELECT snapshot_id, broker_id, min_isr, capped, rack, array_agg(broker_id) OVER (PARTITION BY snapshot_id, rack) AS beside,
            count(rack) OVER (PARTITION BY snapshot_id) AS placed
@@ -11,18 +11,18 @@ settings AS (
     WHERE s.moment = 'now'
     GROUP BY s.snapshot_id, c.topic),
 state AS (
-    SELECT n.snapshot_id, n.topic, n.partition, n.replicas, n.leader, n.isr, n.version,
+    SELECT n.snapshot_id, n.topic, n.partition, n.replicas, n.leader, n.isr, n.version, n.before,
            array_except(n.replicas, coalesce(m.adding, array())) AS assigned, coalesce(c.min_isr, b.min_isr) AS needed,
            coalesce(b.capped, false) AS capped, coalesce(size(m.adding) + size(m.removing), 0) > 0 AS moving,
            CASE WHEN size(b.beside) < b.placed AND size(n.replicas) > 1 AND size(array_except(n.replicas, b.beside)) = 0
                 THEN b.rack END AS rack
-    FROM partition_state AS n
+    FROM sampled_partition AS n
     LEFT JOIN brokers AS b
         ON b.snapshot_id = n.snapshot_id AND b.broker_id = CASE WHEN n.leader >= 0 THEN n.leader ELSE get(n.replicas, 0) END
     LEFT JOIN settings AS c ON c.snapshot_id = n.snapshot_id AND c.topic = n.topic
     LEFT JOIN reassigned AS m
         ON m.snapshot_id = n.snapshot_id AND m.moment = 'now' AND m.topic = n.topic AND m.partition = n.partition
-    WHERE n.moment = 'now' AND NOT n.deleting),
+    WHERE n.now AND NOT n.deleting),
 sized AS (
     SELECT *, CASE WHEN size(assigned) = 0 THEN size(replicas) ELSE size(assigned) END AS factor,
            coalesce(array_except(assigned, isr), array()) AS missing,
@@ -41,6 +41,6 @@ sorted AS (
                         AND topic NOT IN ('__consumer_offsets', '__transaction_state', '__share_group_state')
                     THEN 'single_replica' END)) AS kinds
     FROM sized)
-SELECT snapshot_id, topic, partition, replicas, leader, isr, version, factor, missing, min_isr, rack, moving, kinds
+SELECT snapshot_id, topic, partition, replicas, leader, isr, version, before, factor, missing, min_isr, rack, moving, kinds
 FROM sorted
 WHERE size(kinds) > 0

@@ -1,4 +1,4 @@
--- Partitions of each moment of a KRaft cluster: of all that brokers say of a partition, what has the highest leader epoch.
+-- Partitions of differing topics at each moment of a KRaft cluster: of all that brokers say of a partition, what has the highest leader epoch.
 -- What a state rests on is that epoch. An answer with error 5 has no leader because there is none; with error 72 because the
 -- leader lacks the listener.
 WITH content AS (
@@ -8,6 +8,7 @@ WITH content AS (
     JOIN topic_state AS r
         ON r.snapshot_id = l.snapshot_id AND r.moment = l.moment AND r.topic = t.topic
         AND r.topic_id IS NOT DISTINCT FROM t.topic_id
+    JOIN differing_topic AS d ON d.snapshot_id = l.snapshot_id AND d.topic = t.topic
     GROUP BY l.snapshot_id, l.moment, l.source_id, t.topic, t.topic_digest),
 ranked AS (
     SELECT c.snapshot_id, c.moment, v.topic, v.partition, v.replicas, v.leader, v.error, v.leader_epoch, v.isr,

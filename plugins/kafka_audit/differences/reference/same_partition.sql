@@ -1,11 +1,4 @@
--- Partitions of topics that are the same now and in the previous snapshot: neither came, went nor was recreated in between.
--- Told by topic id, before Kafka 2.8 by the czxid of the topic's znode.
-WITH same_topic AS (
-    SELECT n.snapshot_id, n.topic
-    FROM topic_state AS n
-    JOIN topic_state AS p ON p.snapshot_id = n.snapshot_id AND p.topic = n.topic AND p.moment = 'previous'
-    WHERE n.moment = 'now'
-        AND CASE WHEN n.topic_id IS NULL OR p.topic_id IS NULL THEN n.created = p.created ELSE n.topic_id = p.topic_id END)
+-- Partitions of differing topics that are the same now and in the previous snapshot.
 SELECT n.snapshot_id, n.topic, n.partition, n.replicas, n.leader, n.leader_epoch, n.isr, b.leader_epoch AS before_epoch,
        p.leader AS previous_leader, p.leader_epoch AS previous_epoch, p.isr AS previous_isr
 FROM partition_state AS n

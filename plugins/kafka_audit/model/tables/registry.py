@@ -55,6 +55,7 @@ class RegisteredTopic(Row):
     czxid: int
     mzxid: int
     deleting: bool
+    content_digest: str | None = None  # the `topic_digest` of a view that shows these states; None: not all states are known
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,20 @@
+-- Partitions of the judged snapshot of a KRaft cluster: a row is of the newest sample, the one before it, or both. What all lists
+-- show alike is taken as they show it, the rest as `partition_state` has it.
+WITH alike AS (
+    SELECT t.snapshot_id, s.source_id, t.topic, t.topic_digest, count_if(t.moment = 'now') > 0 AS now,
+           count_if(t.moment = 'before') > 0 AS before
+    FROM topic_state AS t
+    JOIN chosen_sample AS s ON s.snapshot_id = t.snapshot_id AND s.moment = t.moment AND s.kraft
+    WHERE t.moment <> 'previous' AND t.topic_digest IS NOT NULL
+    GROUP BY t.snapshot_id, s.source_id, t.topic, t.topic_digest)
+SELECT a.snapshot_id, v.topic, v.partition, v.replicas, v.leader, v.leader_epoch, CAST(NULL AS BIGINT) AS controller_epoch, v.isr,
+       CAST(NULL AS BIGINT) AS recovery_state, v.leader_epoch AS version, false AS deleting, a.now, a.before
+FROM alike AS a
+JOIN view_partition AS v ON v.snapshot_id = a.source_id AND v.topic_digest = a.topic_digest AND v.topic = a.topic
+UNION ALL
+SELECT p.snapshot_id, p.topic, p.partition, p.replicas, p.leader, p.leader_epoch, p.controller_epoch, p.isr, p.recovery_state,
+       p.version, p.deleting, p.moment = 'now' AS now, p.moment = 'before' AS before
+FROM partition_state AS p
+JOIN chosen_sample AS s ON s.snapshot_id = p.snapshot_id AND s.moment = p.moment AND s.kraft
+JOIN topic_state AS t ON t.snapshot_id = p.snapshot_id AND t.moment = p.moment AND t.topic = p.topic AND t.topic_digest IS NULL
+WHERE p.moment <> 'previous'
