@@ -27,7 +27,7 @@ snapshot. With `files_alone: true` there is nothing but `properties` and `logins
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from fnmatch import fnmatch
 from typing import Any
 
@@ -127,7 +127,32 @@ def _snapshot(name: str, looks: list[World], times: Mapping[int, World]) -> Snap
             number, {}
         )
         rows += [Sample(**sample), *_look(number, world)]
-    return Snapshot(snapshot_id=name, cluster="base", cluster_id=f"id of {name}", rows=tuple(dict.fromkeys(rows)))
+    return Snapshot(snapshot_id=name, cluster="base", cluster_id=f"id of {name}", rows=_shared(rows))
+
+
+def _shared(rows: list[Row]) -> tuple[Row, ...]:
+    """Return each row once; registered topics and partitions that two samples have in common are one row, as in the store."""
+    found: dict[Row, Row] = {}
+    for row in rows:
+        if not isinstance(row, RegisteredTopic | RegisteredPartition):
+            found[row] = row
+            continue
+        content = replace(row, sample=0, last_sample=0)
+        known = found.get(content)
+        found[content] = replace(known, last_sample=row.sample) if known and known.last_sample == row.sample - 1 else row
+        if known and known.last_sample < row.sample - 1:
+            found[known] = known
+    return tuple(found.values())
+
+
+def _content_digest(topic: str, partitions: World) -> str | None:
+    """Return the digest of a view that shows these states, as ZooKeeper's reader computes it."""
+    shown = {
+        number: {"error": 0, "offline_replicas": []} | {key: state[key] for key in ("leader", "leader_epoch", "replicas", "isr")}
+        for number, state in partitions.items()
+    }
+    is_known = shown and all(value is not None for state in shown.values() for value in state.values())
+    return _digest((topic, shown)) if is_known else None
 
 
 def _look(sample: int, world: World) -> Iterator[Row]:
@@ -161,6 +186,7 @@ def _registered(sample: int, world: World, unread: set[str]) -> Iterator[Row]:
         return
     for topic, held in world["topics"].items():
         told = {key: held.get(key) for key in ("topic_id", "czxid", "mzxid")}
+        told["content_digest"] = _content_digest(topic, held["partitions"])
         yield RegisteredTopic(sample=sample, last_sample=sample, topic=topic, deleting=held.get("deleting", False), **told)
         for partition, state in held["partitions"].items():
             row = {"leader_recovery_state": 0} | _tuples(state)

@@ -1,8 +1,10 @@
 -- Topics of the reference in lists of topics, in either sample, where the list lacks the topic, holds it only as refused (error 29),
--- or shows another content of it than the reference. Topics in deletion are left out. In KRaft a list that shows another id of the
--- topic lacks it.
+-- shows another content of it than the reference, or an error of a partition. Topics in deletion are left out. In KRaft a list that
+-- shows another id of the topic lacks it.
 WITH lists AS (
-    SELECT DISTINCT snapshot_id, moment, source_id, topics_digest FROM observer_view)
+    SELECT DISTINCT snapshot_id, moment, source_id, topics_digest FROM observer_view),
+odd AS (
+    SELECT DISTINCT snapshot_id, topic_digest, topic FROM view_partition WHERE error <> 0)
 SELECT l.snapshot_id, l.moment, l.source_id, l.topics_digest, t.topic, t.version, t.created IS NULL AS among_brokers, t.disputed,
        v.topic_digest, v.error
 FROM lists AS l
@@ -10,4 +12,5 @@ JOIN topic_state AS t ON t.snapshot_id = l.snapshot_id AND t.moment = l.moment A
 LEFT JOIN view_topic AS v
     ON v.snapshot_id = l.source_id AND v.topics_digest = l.topics_digest AND v.topic = t.topic
     AND (t.created IS NOT NULL OR v.topic_id IS NOT DISTINCT FROM t.topic_id)
-WHERE v.topic IS NULL OR v.error = 29 OR v.topic_digest IS DISTINCT FROM t.topic_digest
+LEFT JOIN odd AS o ON o.snapshot_id = v.snapshot_id AND o.topic_digest = v.topic_digest AND o.topic = v.topic
+WHERE v.topic IS NULL OR v.error = 29 OR v.topic_digest IS DISTINCT FROM t.topic_digest OR o.topic IS NOT NULL

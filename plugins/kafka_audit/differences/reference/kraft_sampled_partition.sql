@@ -7,8 +7,9 @@ WITH alike AS (
     JOIN chosen_sample AS s ON s.snapshot_id = t.snapshot_id AND s.moment = t.moment AND s.kraft
     WHERE t.moment <> 'previous' AND t.topic_digest IS NOT NULL
     GROUP BY t.snapshot_id, s.source_id, t.topic, t.topic_digest)
-SELECT a.snapshot_id, v.topic, v.partition, v.replicas, v.leader, v.leader_epoch, CAST(NULL AS BIGINT) AS controller_epoch, v.isr,
-       CAST(NULL AS BIGINT) AS recovery_state, v.leader_epoch AS version, false AS deleting, a.now, a.before
+SELECT a.snapshot_id, v.topic, v.partition, v.replicas, CASE v.error WHEN 72 THEN NULL WHEN 5 THEN -1 ELSE v.leader END AS leader,
+       v.leader_epoch, CAST(NULL AS BIGINT) AS controller_epoch, v.isr, CAST(NULL AS BIGINT) AS recovery_state,
+       v.leader_epoch AS version, false AS deleting, a.now, a.before
 FROM alike AS a
 JOIN view_partition AS v ON v.snapshot_id = a.source_id AND v.topic_digest = a.topic_digest AND v.topic = a.topic
 UNION ALL
