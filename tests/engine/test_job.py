@@ -88,13 +88,18 @@ WORLDS = {
 
 @pytest.fixture(
     scope="module",
-    params=[pytest.param(measure.FEW_ROWS, id="few"), pytest.param(0, id="many", marks=pytest.mark.scenario)],
+    params=[
+        pytest.param((measure.FEW_ROWS, measure.ONE_TASK_ROWS), id="few"),
+        pytest.param((0, measure.ONE_TASK_ROWS), id="one task"),
+        pytest.param((0, 0), id="many", marks=pytest.mark.scenario),
+    ],
 )
 def store(request, spark, tmp_path_factory):
-    """Few rows are measured in one partition, many as Spark likes: it makes no difference."""
+    """Few rows are measured in one partition, more in one task, many as Spark likes: it makes no difference."""
     store = put(tmp_path_factory.mktemp("a store with spaces"), "r1", WORLDS)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(measure, "FEW_ROWS", request.param)
+        for name, most in zip(("FEW_ROWS", "ONE_TASK_ROWS"), request.param, strict=True):
+            patch.setattr(measure, name, most)
         spark_job.answer(spark, store.root, "r1")
     return store
 

@@ -48,7 +48,9 @@ SHARED = (
 AS_LARGE_AS_STORED = frozenset({"sampled_partition"})
 """Relations that have all partitions of a cluster; the others grow with what differs, with topics or with brokers."""
 
-_BY_MODE: Mapping[str, str] = MappingProxyType({"topic_state": "topic", "partition_state": "partition", "sampled_partition": "sampled_partition"})
+_BY_MODE: Mapping[str, str] = MappingProxyType(
+    {"topic_state": "topic", "partition_state": "partition", "sampled_partition": "sampled_partition"}
+)
 """Those that ZooKeeper and KRaft clusters have by different files: the end of the files' names."""
 
 _RESTS_ON: Mapping[str, tuple[str, ...]] = MappingProxyType(

@@ -38,20 +38,20 @@ JAVA = (
 )
 _LOG_SETTINGS = "log4j2.properties"
 
+ONE_TASK_ROWS = 2_000_000
+"""Up to this many rows in a request's snapshots, one task does everything, with `ONE_TASK`; above, Spark's own ways do."""
+
 FEW_ROWS = 300_000
-"""Up to this many rows in a request's snapshots, `FOR_FEW_ROWS` make an answer cheaper; above, Spark's own ways do."""
+"""Up to this many, `FOR_FEW_ROWS` make an answer cheaper."""
 
 VERY_FEW_ROWS = 30_000
 """Up to this many, what is kept becomes part of the plans that read it: Spark then drops what joins with nothing."""
 
-# Dozens of queries over a few rows cost what Spark does around the rows (measured: two thirds of a small cluster's answer): Java
-# that is generated and compiled for each, a job for each table that is sent to a join, a stage for each shuffle.
-FOR_FEW_ROWS: Mapping[str, str] = MappingProxyType(
+# What differs is small, and a shuffle costs a stage and its tasks, whatever it moves (measured with 940,000 rows: 42 s of CPU
+# with shuffles, 31 s without).
+ONE_TASK: Mapping[str, str] = MappingProxyType(
     {
-        "spark.sql.codegen.wholeStage": "false",
-        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
         "spark.sql.adaptive.enabled": "false",
-        "spark.sql.autoBroadcastJoinThreshold": "-1",
         "spark.sql.optimizer.disableHints": "true",
         "spark.sql.shuffle.partitions": "1",
         "spark.sql.leafNodeDefaultParallelism": "1",
@@ -59,6 +59,18 @@ FOR_FEW_ROWS: Mapping[str, str] = MappingProxyType(
         # Everything is in one partition, whatever Spark believes of sizes that it multiplies with each join.
         "spark.sql.maxSinglePartitionBytes": str(2**63 - 1),
         "spark.sql.defaultSizeInBytes": "1",
+    }
+)
+"""SQL configuration of a session for as long as one task computes each relation."""
+
+# Dozens of queries over a few rows cost what Spark does around the rows (measured: two thirds of a small cluster's answer): Java
+# that is generated and compiled for each, a job for each table that is sent to a join.
+FOR_FEW_ROWS: Mapping[str, str] = MappingProxyType(
+    {
+        **ONE_TASK,
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        "spark.sql.autoBroadcastJoinThreshold": "-1",
     }
 )
 """SQL configuration of a session for as long as it answers a request of few rows."""

@@ -4,7 +4,7 @@ import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from kafka_audit.differences import files
 from kafka_audit.differences.alike import Alike, without_equal_views
 from kafka_audit.differences.found import Differences
-from kafka_audit.differences.local_settings import FEW_ROWS, FOR_FEW_ROWS, VERY_FEW_ROWS
+from kafka_audit.differences.local_settings import FEW_ROWS, FOR_FEW_ROWS, ONE_TASK, ONE_TASK_ROWS, VERY_FEW_ROWS
 from kafka_audit.differences.tables import DIFFERENCES, GIVEN, ChosenSample, ListAge
 from kafka_audit.model.errors import EngineError
 from kafka_audit.model.tables import LARGE, Row, columns, ddl
@@ -90,15 +90,12 @@ class SparkMeasure:
 
     @contextmanager
     def _pass(self, given: Given) -> Iterator["_Pass"]:
-        few = self._rows is not None and self._rows <= FEW_ROWS
+        effort = _Effort.of(self._rows)
         try:
-            with _set(self._spark, FOR_FEW_ROWS if few else {}):
-                run = _Pass(self._spark, few=few, literal=self._rows is not None and self._rows <= VERY_FEW_ROWS)
-                try:
-                    run.register(self._stored, given)
-                    yield run
-                finally:
-                    run.forget()
+            with _set(self._spark, effort.settings):
+                run = _Pass(self._spark, effort)
+                run.register(self._stored, given)
+                yield run
         except _SPARK_ERRORS as error:
             msg = f"{self._root}: the differences between snapshots cannot be computed: {_root_of(error)}"
             raise EngineError(msg) from error
@@ -154,22 +151,40 @@ def _root_of(error: Exception) -> str:
     return (causes or lines or [type(error).__name__])[-1 if causes else 0]
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Effort:
+    """How much is put into a pass, by the number of rows that it reads.
+
+    Attributes:
+        settings: SQL configuration for as long as it lasts.
+        one_task: each relation has one partition, so that no query has a shuffle.
+        one_result: so has the union of all files: each task of a stage is sent the whole of it.
+        literal: what is computed becomes part of the plans that read it: Spark then drops what joins with nothing.
+    """
+
+    settings: Mapping[str, str] = field(default_factory=dict)
+    one_task: bool = False
+    one_result: bool = False
+    literal: bool = False
+
+    @classmethod
+    def of(cls, rows: int | None) -> "_Effort":
+        """Return what fits so many rows; None: many."""
+        if rows is None or rows > max(ONE_TASK_ROWS, FEW_ROWS):
+            return cls()
+        if rows > FEW_ROWS:
+            return cls(settings=ONE_TASK, one_task=True)
+        return cls(settings=FOR_FEW_ROWS, one_task=True, one_result=True, literal=rows <= VERY_FEW_ROWS)
+
+
 class _Pass:
     """One pass over the files: tables become known by name, shared relations are computed, rows collected."""
 
-    def __init__(self, spark: SparkSession, *, few: bool, literal: bool) -> None:
-        """Begin a pass.
-
-        Args:
-            spark: session.
-            few: everything goes into one partition: with `FOR_FEW_ROWS` no query has a shuffle then.
-            literal: what is computed becomes part of the plans that read it: Spark then drops what joins with nothing.
-        """
+    def __init__(self, spark: SparkSession, effort: _Effort) -> None:
+        """Begin a pass."""
         self._spark = spark
-        self._few = few
-        self._as_literal = literal
+        self._effort = effort
         self._empty: set[str] = set()
-        self._kept: list[DataFrame] = []
         self._modes: set[bool] = set()
 
     def register(self, tables: Mapping[str, DataFrame], given: Given) -> None:
@@ -190,9 +205,9 @@ class _Pass:
             frame = self._spark.sql(files.shared_relation_sql(name, self._modes))
             if files.is_empty(name, self._empty):
                 self._literal(name, pa.Table.from_pylist([], pa.schema([(column, pa.null()) for column in frame.columns])), frame)
-            elif self._as_literal:
+            elif self._effort.literal:
                 self._literal(name, frame.toArrow(), frame)
-            elif name in files.AS_LARGE_AS_STORED and not self._few and not any(self._modes):
+            elif name in files.AS_LARGE_AS_STORED and not self._effort.one_task and not any(self._modes):
                 self._name(name, frame)  # reading the stored columns again is cheaper than keeping all of their rows
             else:
                 self._keep(name, frame)
@@ -208,8 +223,7 @@ class _Pass:
             for name, table in wanted.items()
         )
         frame = self._spark.sql("\nUNION ALL\n".join(texts))
-        # Each task of a stage is sent the whole of it: with little data one task is cheaper than one for each file.
-        for name, text in (frame.coalesce(1) if self._few else frame).collect():
+        for name, text in (frame.coalesce(1) if self._effort.one_result else frame).collect():
             raw = json.loads(text)
             found[raw.pop("snapshot_id")].append(_row(wanted[name], raw))
         return found
@@ -227,13 +241,8 @@ class _Pass:
         )
         frame.write.mode("overwrite").parquet(path)
 
-    def forget(self) -> None:
-        """Give back what was kept."""
-        for frame in self._kept:
-            frame.unpersist()
-
     def _name(self, name: str, frame: DataFrame) -> None:
-        (frame.coalesce(1) if self._few else frame).createOrReplaceTempView(name)
+        (frame.coalesce(1) if self._effort.one_task else frame).createOrReplaceTempView(name)
 
     def _literal(self, name: str, table: pa.Table, frame: DataFrame | None = None) -> None:
         if table.num_rows == 0:
@@ -241,8 +250,7 @@ class _Pass:
         self._name(name, self._spark.createDataFrame(table, None if frame is None else frame.schema))
 
     def _keep(self, name: str, frame: DataFrame) -> None:
-        kept = (frame.coalesce(1) if self._few else frame).localCheckpoint(eager=True)
-        self._kept.append(kept)
+        kept = (frame.coalesce(1) if self._effort.one_task else frame).localCheckpoint(eager=True)
         if kept.isEmpty():
             self._empty.add(name)
         self._name(name, kept)

@@ -201,7 +201,8 @@ class Registered:
     def large(self, sample: int) -> Large:
         """Return the tables that grow with topics and partitions."""
         partitions = self.topics.partitions(sample, self.states)
-        return MappingProxyType({RegisteredTopic: self.topics.table(sample, self.deleting, self.states), RegisteredPartition: partitions})
+        topics = self.topics.table(sample, self.deleting, self.states)
+        return MappingProxyType({RegisteredTopic: topics, RegisteredPartition: partitions})
 
 
 def by_priority(
