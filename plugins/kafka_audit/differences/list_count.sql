@@ -24,7 +24,7 @@ lacking AS (
         ON t.snapshot_id = l.snapshot_id AND t.moment = l.moment AND t.topics_digest = l.topics_digest
     GROUP BY l.snapshot_id, l.topics_digest)
 SELECT l.snapshot_id, l.topics_digest, coalesce(s.partitions, 0) AS partitions, coalesce(s.led, 0) AS led,
-       coalesce(m.missing, 0) AS missing, array_distinct(array_compact(array(s.lowest, s.highest))) AS brokers
+       coalesce(m.missing, 0) AS missing, sort_array(array_distinct(array_compact(array(s.lowest, s.highest)))) AS brokers
 FROM lists AS l
 LEFT JOIN shown AS s ON s.snapshot_id = l.snapshot_id AND s.topics_digest = l.topics_digest
 LEFT JOIN lacking AS m ON m.snapshot_id = l.snapshot_id AND m.topics_digest = l.topics_digest
