@@ -90,10 +90,10 @@ class SparkMeasure:
 
     @contextmanager
     def _pass(self, given: Given) -> Iterator["_Pass"]:
-        effort = _Effort.of(self._rows)
+        use = _SparkUse.of(self._rows)
         try:
-            with _set(self._spark, effort.settings):
-                run = _Pass(self._spark, effort)
+            with _set(self._spark, use.settings):
+                run = _Pass(self._spark, use)
                 run.register(self._stored, given)
                 yield run
         except _SPARK_ERRORS as error:
@@ -152,8 +152,8 @@ def _root_of(error: Exception) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Effort:
-    """How much is put into a pass, by the number of rows that it reads.
+class _SparkUse:
+    """How Spark computes a pass, by the number of rows that it reads.
 
     Attributes:
         settings: SQL configuration for as long as it lasts.
@@ -168,7 +168,7 @@ class _Effort:
     literal: bool = False
 
     @classmethod
-    def of(cls, rows: int | None) -> "_Effort":
+    def of(cls, rows: int | None) -> "_SparkUse":
         """Return what fits so many rows; None: many."""
         if rows is None or rows > max(ONE_TASK_ROWS, FEW_ROWS):
             return cls()
@@ -180,10 +180,10 @@ class _Effort:
 class _Pass:
     """One pass over the files: tables become known by name, shared relations are computed, rows collected."""
 
-    def __init__(self, spark: SparkSession, effort: _Effort) -> None:
+    def __init__(self, spark: SparkSession, use: _SparkUse) -> None:
         """Begin a pass."""
         self._spark = spark
-        self._effort = effort
+        self._effort = use
         self._empty: set[str] = set()
         self._modes: set[bool] = set()
 
