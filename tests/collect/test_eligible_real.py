@@ -14,9 +14,10 @@ pytestmark = [pytest.mark.bed, pytest.mark.scenario]
 class Eligible(Audited):
     def __init__(self, bed):
         self.bed = bed
-        self.cluster = bed.kraft("4.3.0", controllers=1)
+        self.cluster = bed.kraft("4.3.0", controllers=1, properties={"offsets.topic.num.partitions": "1"})
         self.cluster.create_topic("pair", {0: [1, 2]})
         self.cluster.create_topic("orders", {0: [0, 1, 2]})
+        self.cluster.create_topic("__consumer_offsets", {0: [0, 1, 2]})
         configure_topic(self.cluster, "pair", {"min.insync.replicas": "2"})
         self.cluster.await_settled()
 
@@ -29,6 +30,7 @@ def test_an_eligible_replica_of_a_leaderless_partition_is_named(tmp_path):
         audited = Eligible(bed)
         whole = audited.look()
         assert whole.of("EligibleReplicas") == []
+        assert {(row["broker_id"], row["error"]) for row in whole.of("GroupCoordinator")} == {(0, 0), (1, 0), (2, 0)}
         levels = {row["feature"]: (row["finalized"], row["max_supported"]) for row in whole.of("BrokerFeature")}
         assert levels["metadata.version"] == (30, 30)
         assert levels["eligible.leader.replicas.version"] == (1, 1)

@@ -180,6 +180,15 @@ SIGNATURES: tuple[Signature, ...] = (
         own=True,
     ),
     _signature(
+        "duplicate_registration",
+        "Unable to register broker ",
+        r"Unable to register broker (?P<about>\d{1,10}) because the controller returned error DUPLICATE_BROKER_REGISTRATION",
+        versions="3.0 - 4.3 (KRaft)",
+        means="the controller refuses its registration, because another process is registered with its id",
+        supports="KA114",
+        repeats=True,
+    ),
+    _signature(
         "fenced",
         "because its session has timed out",
         r"Fencing broker (?P<about>\d{1,10})(?: at epoch \d{1,19})? because its session has timed out",
