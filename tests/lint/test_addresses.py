@@ -42,3 +42,20 @@ def test_names_that_may_mean_the_same_to_all_are_no_fault(lint, address):
     assert code == 0
     assert "KA303  " not in said
     assert "KA304  " not in said
+
+
+def test_names_of_a_chart_and_combined_roles_are_mentioned(lint, tmp_path, capsys):
+    code, said = lint(*(f"PLAINTEXT://kafka-{one}.kafka-headless.ns.svc.cluster.local:9092" for one in range(2)))
+    assert code == 0
+    flat = " ".join(said.split())
+    assert "LOW KA316 Clients outside Kubernetes cannot resolve any advertised name of broker 0 (PLAINTEXT)" in flat
+    assert "4 | advertised.listeners=PLAINTEXT://kafka-0.kafka-headless.ns.svc.cluster.local:9092" in said
+    file = tmp_path / "combined.properties"
+    file.write_text(
+        "process.roles=broker,controller\nnode.id=1\ncontroller.quorum.voters=1@k1.example:9093\ncontroller.listener.names=CONTROLLER\n"
+        "listeners=PLAINTEXT://:9092,CONTROLLER://:9093\nadvertised.listeners=PLAINTEXT://k1.example:9092\n"
+        "listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT\nlog.dirs=/data\n"
+    )
+    assert main(["lint", str(file)]) == 0
+    flat = " ".join(capsys.readouterr().out.split())
+    assert "LOW KA215 Broker and controller run in one process (combined mode) on broker 1" in flat
