@@ -33,7 +33,8 @@ LOCAL: Mapping[str, str] = MappingProxyType(
 # A run is hundreds of short jobs: compiling them well costs twice what it saves (measured for 3 and for 100 brokers). Java's
 # first limits for heap and metaspace are full collections while Spark's classes are still coming in.
 JAVA = (
-    "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC -XX:MetaspaceSize=256m -XX:InitialRAMPercentage=10"
+    "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC -XX:MetaspaceSize=256m -Xms512m"
+    " -XX:MaxNewSize=200m -XX:MinHeapFreeRatio=10 -XX:MaxHeapFreeRatio=25"
     " -XX:-UsePerfData"  # a file in /tmp, which a JVM that is killed leaves
 )
 _LOG_SETTINGS = "log4j2.properties"
