@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from kafka_audit.bounds.memory import release_memory
 from kafka_audit.collect import snapshot as collector
 from kafka_audit.collect.queue_vantages import QueueAnswer
 from kafka_audit.model.cluster import Cluster
@@ -46,4 +47,5 @@ def publish_snapshot(  # noqa: PLR0913 -- one of them replaces a part only in te
     given: dict[str, Any] = {} if secrets is None else {"secrets": secrets}
     given |= {"answers": answers} if answers else {}
     store.write(take(cluster, snapshot_id=snapshot_id, say=say, **given))
+    release_memory()
     return snapshot_id

@@ -1,30 +1,14 @@
 """Jobs side by side, bounded, none of which can hold up the others or the end of the process."""
 
-import ctypes
-import functools
 import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from typing import TypeVar
 
+from kafka_audit.bounds.memory import return_memory, share_arenas
 from kafka_audit.collect.rows.source_reads import ReadError, any_answer
 
 _T = TypeVar("_T")
-_M_ARENA_MAX, _ARENAS = -8, 2  # malloc.h of glibc
-
-
-@functools.cache
-def _share_arenas() -> None:
-    """Let threads allocate from the same memory: glibc gives each its own, which keeps what the largest answer took there."""
-    with suppress(AttributeError, OSError, TypeError):  # no glibc
-        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, _ARENAS)
-
-
-def _return_memory() -> None:
-    """Return to the system what answers took that are rows by now."""
-    with suppress(AttributeError, OSError, TypeError):  # no glibc
-        ctypes.CDLL(None).malloc_trim(0)
 
 
 def side_by_side(jobs: Sequence[Callable[[], _T]], width: int, deadline: float) -> list[_T | ReadError | None]:
@@ -43,7 +27,7 @@ def side_by_side(jobs: Sequence[Callable[[], _T]], width: int, deadline: float) 
     Raises:
         AuditError: a job raised it, e.g. UsageError: the audit cannot go on.
     """
-    _share_arenas()
+    share_arenas()
     results: list[_T | ReadError | None] = [None] * len(jobs)
     raised: list[BaseException] = []
     waiting = list(enumerate(jobs))[::-1]
@@ -68,7 +52,7 @@ def side_by_side(jobs: Sequence[Callable[[], _T]], width: int, deadline: float) 
         thread.start()
     for thread in threads:
         thread.join(max(0.0, deadline - time.monotonic()))
-    _return_memory()
+    return_memory()
     if raised:
         raise raised[0]
     return list(results)
