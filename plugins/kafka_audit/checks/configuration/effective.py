@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
+from functools import cached_property, lru_cache, partial
 from types import MappingProxyType
 from typing import TypeVar
 
@@ -106,7 +106,7 @@ class Effective:
         return {(row.broker_id, row.key): row for row in self.view.of(DynamicConfig)}
 
 
-@cache
+@lru_cache(maxsize=4096)  # keys are the brokers'
 def defaults(key: str) -> tuple[str | None, ...]:
     """Return what the judged releases take where a key is not set, the newest one's first; None for no value."""
     found = [definition.default for version in reversed(VERSIONS) if (definition := definitions(version).get(key)) is not None]
@@ -119,7 +119,7 @@ def _text(value: object) -> str | None:
     return ",".join(value) if isinstance(value, tuple) else None if value is None else str(value)
 
 
-@cache
+@lru_cache(maxsize=4096)
 def _type(key: str) -> str:
     reported = (definitions(version).get(key) for version in reversed(VERSIONS))
     return next((config.type for config in reported if config is not None), "STRING")

@@ -3,7 +3,7 @@
 import posixpath
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from weakref import WeakKeyDictionary
 
 from kafka_audit.cluster.answers.broker_reads import STORAGE_ERROR
 from kafka_audit.cluster.view import ClusterView
@@ -52,8 +52,18 @@ def on_the_disk(case: Case, symptom: Finding) -> bool:
     return state is not None and broker in state.missing and (key in known or not known)
 
 
-@lru_cache(maxsize=64)
+_LOSSES: WeakKeyDictionary[ClusterView, dict[int, _Loss]] = WeakKeyDictionary()
+"""What was lost in a view, by broker: each symptom asks for it."""
+
+
 def _loss(view: ClusterView, broker: int) -> _Loss:
+    known = _LOSSES.setdefault(view, {})
+    if broker not in known:
+        known[broker] = _read_loss(view, broker)
+    return known[broker]
+
+
+def _read_loss(view: ClusterView, broker: int) -> _Loss:
     rows = [row for row in view.newest(LeadershipAnswer) if row.broker_id == broker and row.error == STORAGE_ERROR]
     led = frozenset((row.topic, row.partition) for row in rows if row.preferred and row.asked_as == "former")
     return _Loss(offline={(row.topic, row.partition): row.leader for row in rows}, led=led)
