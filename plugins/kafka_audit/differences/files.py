@@ -110,6 +110,12 @@ def is_empty(name: str, empty: Collection[str]) -> bool:
     return name in _RESTS_ON and all(one in empty for one in _RESTS_ON[name])
 
 
+def shared_relations_before(name: str, modes: Iterable[bool]) -> frozenset[str]:
+    """Return the shared relations that must be known before a shared relation is computed; `modes` as above."""
+    read = re.findall(r"\b(?:FROM|JOIN) (\w+)", shared_relation_sql(name, modes))
+    return frozenset({*read, *_RESTS_ON.get(name, ())} & {*SHARED})
+
+
 @cache
 def large_tables(table: type[Row]) -> frozenset[type[Row]]:
     """Return the large tables that a difference table rests on, of clusters of either mode."""

@@ -3,6 +3,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from functools import cached_property
@@ -183,7 +184,7 @@ class _Pass:
     def __init__(self, spark: SparkSession, use: _SparkUse) -> None:
         """Begin a pass."""
         self._spark = spark
-        self._effort = use
+        self._use = use
         self._empty: set[str] = set()
         self._modes: set[bool] = set()
 
@@ -200,17 +201,33 @@ class _Pass:
             self._literal(table.table(), _arrow(table, of))
 
     def relate(self) -> None:
-        """Compute the relations that several files share; they also tell which files find nothing."""
-        for name in files.SHARED:
-            frame = self._spark.sql(files.shared_relation_sql(name, self._modes))
-            if files.is_empty(name, self._empty):
-                self._literal(name, pa.Table.from_pylist([], pa.schema([(column, pa.null()) for column in frame.columns])), frame)
-            elif self._effort.literal:
-                self._literal(name, frame.toArrow(), frame)
-            elif name in files.AS_LARGE_AS_STORED and not self._effort.one_task and not any(self._modes):
-                self._name(name, frame)  # reading the stored columns again is cheaper than keeping all of their rows
-            else:
-                self._keep(name, frame)
+        """Compute the relations that several files share; they also tell which files find nothing.
+
+        Each begins as soon as those that it reads are known: two of one task each fill two cores.
+        """
+        computed: dict[str, Future[None]] = {}
+
+        def compute(name: str) -> None:
+            for earlier in files.shared_relations_before(name, self._modes):
+                computed[earlier].result()
+            self._relate(name)
+
+        with ThreadPoolExecutor(len(files.SHARED)) as threads:
+            for name in files.SHARED:
+                computed[name] = threads.submit(compute, name)
+        for relation in computed.values():
+            relation.result()
+
+    def _relate(self, name: str) -> None:
+        frame = self._spark.sql(files.shared_relation_sql(name, self._modes))
+        if files.is_empty(name, self._empty):
+            self._literal(name, pa.Table.from_pylist([], pa.schema([(column, pa.null()) for column in frame.columns])), frame)
+        elif self._use.literal:
+            self._literal(name, frame.toArrow(), frame)
+        elif name in files.AS_LARGE_AS_STORED and not self._use.one_task and not any(self._modes):
+            self._name(name, frame)  # reading the stored columns again is cheaper than keeping all of their rows
+        else:
+            self._keep(name, frame)
 
     def collect(self, tables: Iterable[type[Row]]) -> dict[str, list[Row]]:
         """Return the rows of difference tables by snapshot. They are one query: Spark plans and starts it once."""
@@ -223,7 +240,7 @@ class _Pass:
             for name, table in wanted.items()
         )
         frame = self._spark.sql("\nUNION ALL\n".join(texts))
-        for name, text in (frame.coalesce(1) if self._effort.one_result else frame).collect():
+        for name, text in (frame.coalesce(1) if self._use.one_result else frame).collect():
             raw = json.loads(text)
             found[raw.pop("snapshot_id")].append(_row(wanted[name], raw))
         return found
@@ -242,7 +259,7 @@ class _Pass:
         frame.write.mode("overwrite").parquet(path)
 
     def _name(self, name: str, frame: DataFrame) -> None:
-        (frame.coalesce(1) if self._effort.one_task else frame).createOrReplaceTempView(name)
+        (frame.coalesce(1) if self._use.one_task else frame).createOrReplaceTempView(name)
 
     def _literal(self, name: str, table: pa.Table, frame: DataFrame | None = None) -> None:
         if table.num_rows == 0:
@@ -250,7 +267,7 @@ class _Pass:
         self._name(name, self._spark.createDataFrame(table, None if frame is None else frame.schema))
 
     def _keep(self, name: str, frame: DataFrame) -> None:
-        kept = (frame.coalesce(1) if self._effort.one_task else frame).localCheckpoint(eager=True)
+        kept = (frame.coalesce(1) if self._use.one_task else frame).localCheckpoint(eager=True)
         if kept.isEmpty():
             self._empty.add(name)
         self._name(name, kept)
