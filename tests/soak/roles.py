@@ -98,6 +98,23 @@ def release_free_memory():
     ctypes.CDLL(None).malloc_trim(0)
 
 
+class _Usage(ctypes.Structure):
+    """`struct mallinfo2` of glibc 2.33."""
+
+    _fields_ = tuple(
+        (name, ctypes.c_size_t)
+        for name in ("arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks", "fordblks", "keepcost")
+    )
+
+
+def memory_in_use():
+    """Return what this process has allocated and not freed, in MB."""
+    ask = ctypes.CDLL(None).mallinfo2
+    ask.restype = _Usage
+    usage = ask()
+    return (usage.uordblks + usage.hblkhd) / 1024**2
+
+
 def auditor(folder):
     from kafka_audit import audit, settings  # noqa: PLC0415 -- this role alone
     from kafka_audit.alerting import delivery  # noqa: PLC0415
@@ -135,6 +152,7 @@ def auditor(folder):
         told = {"seconds": time.monotonic() - began, "collected_s": collected, "alerts": [*subjects]}
         subjects.clear()
         release_free_memory()
+        told["in_use"] = memory_in_use()
         return told | {"high": sorted(f"{f['code']} {f['resource']['name']}" for f in failed), **coverage(document)}
 
     def coverage(document):
@@ -166,7 +184,7 @@ def page(folder):
         paths = ("/", "/clusters/soak", "/clusters/soak/timeline", "/clusters/soak?fold=0", f"/snapshots/{newest}", "/checks")
         codes = {path: client.get(path).status_code for path in paths}
         release_free_memory()
-        return {"codes": sorted(set(codes.values()))}
+        return {"codes": sorted(set(codes.values())), "in_use": memory_in_use()}
 
     serve(once)
 
