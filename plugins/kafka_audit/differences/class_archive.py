@@ -265,12 +265,12 @@ def _failure(where: ArchivePath) -> Path:
 
 
 def _folder(environ: Mapping[str, str]) -> Path | None:
-    reported = environ.get(VARIABLE)
-    if reported and reported.lower() == NOWHERE:
+    setting = environ.get(VARIABLE)
+    if setting and setting.lower() == NOWHERE:
         return None
     base = environ.get("XDG_CACHE_HOME")
     try:
-        cache = Path(reported) if reported else Path(base, "kafka-audit") if base else Path.home() / ".cache" / "kafka-audit"
+        cache = Path(setting) if setting else Path(base, "kafka-audit") if base else Path.home() / ".cache" / "kafka-audit"
     except RuntimeError:  # the user has no home folder
         return None
     return cache.expanduser().absolute() / FOLDER
@@ -278,9 +278,9 @@ def _folder(environ: Mapping[str, str]) -> Path | None:
 
 def _spark_home(environ: Mapping[str, str]) -> Path | None:
     """Return the installation that Spark's scripts use, without importing pyspark."""
-    reported = environ.get("SPARK_HOME")
-    if reported:
-        return Path(reported)
+    setting = environ.get("SPARK_HOME")
+    if setting:
+        return Path(setting)
     spec = importlib.util.find_spec("pyspark")
     return Path(spec.origin).parent if spec and spec.origin else None
 
@@ -291,8 +291,8 @@ def _files(folder: Path) -> list[tuple[str, int, int]]:
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             with contextlib.suppress(OSError):
-                reported = entry.stat()
-                found.append((entry.name, reported.st_size, int(reported.st_mtime)))
+                status = entry.stat()
+                found.append((entry.name, status.st_size, int(status.st_mtime)))
     return sorted(found)
 
 

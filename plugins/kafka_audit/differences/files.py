@@ -112,8 +112,12 @@ def is_empty(name: str, empty: Collection[str]) -> bool:
 
 def shared_relations_before(name: str, modes: Iterable[bool]) -> frozenset[str]:
     """Return the shared relations that must be known before a shared relation is computed; `modes` as above."""
-    read = re.findall(r"\b(?:FROM|JOIN) (\w+)", shared_relation_sql(name, modes))
-    return frozenset({*read, *_RESTS_ON.get(name, ())} & {*SHARED})
+    return frozenset({*_names_read(shared_relation_sql(name, modes)), *_RESTS_ON.get(name, ())} & {*SHARED})
+
+
+def _names_read(text: str) -> set[str]:
+    """Return the names that a SELECT reads: tables, relations, and its own common table expressions."""
+    return set(re.findall(r"\b(?:FROM|JOIN) (\w+)", text))
 
 
 @cache
@@ -125,8 +129,9 @@ def large_tables(table: type[Row]) -> frozenset[type[Row]]:
         name = unread.pop()
         known.add(name)
         source = "\n".join(shared_relation_sql(name, [mode]) for mode in (False, True)) if name in SHARED else query_text(name)
-        unread |= {word for word in re.findall(r"\b(?:FROM|JOIN) (\w+)", source) if word in SHARED} - known
-        known |= {word for word in re.findall(r"\b(?:FROM|JOIN) (\w+)", source) if word in by_name}
+        read = _names_read(source)
+        unread |= read.intersection(SHARED) - known
+        known |= read & by_name.keys()
     return frozenset(by_name[name] for name in known if name in by_name)
 
 

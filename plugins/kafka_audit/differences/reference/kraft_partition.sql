@@ -1,6 +1,6 @@
--- Partitions of differing topics at each moment of a KRaft cluster: of all that brokers say of a partition, what has the highest leader epoch.
--- What a state rests on is that epoch. An answer with error 5 has no leader because there is none; with error 72 because the
--- leader lacks the listener.
+-- Partitions of differing topics at each moment of a KRaft cluster: of all that brokers say of a partition, what has the highest
+-- leader epoch. What a state rests on is that epoch. An answer with error 5 has no leader because there is none; with error 72
+-- because the leader lacks the listener.
 WITH content AS (
     SELECT l.snapshot_id, l.moment, l.source_id, t.topic, t.topic_digest, min(l.place) AS place
     FROM reference_list AS l
