@@ -22,6 +22,7 @@ from differences import in_duckdb
 from kafka_audit.checks import Check
 from kafka_audit.cluster.given import given
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.collect.probes.reported_values import reported_values
 from kafka_audit.differences.found import Differences
 from kafka_audit.differences.tables import DIFFERENCES
 from kafka_audit.model.finding import (
@@ -215,6 +216,7 @@ def _probes(spec: Mapping[str, Any]) -> list[Row]:
                     error=probe.get("error") if layer == stop else None,
                     detail=probe.get("resolved") if layer == "dns" else None,
                     needs=probe.get("needs") if layer == stop else None,
+                    **reported_values("dns", probe.get("resolved") if layer == "dns" else None),
                 )
             )
             if layer == stop:

@@ -18,6 +18,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from kafka_audit.collect.probes.reported_values import reported_values
 from kafka_audit.model.tables import (
     Acl,
     AclHolder,
@@ -55,7 +56,8 @@ def secured(sample: int, world: World, endpoints: Endpoints) -> Iterator[Row]:
             if broker in many(patch["to"]):
                 row = {"vantage": "worker", "role": "client", "from_broker": None, "via": None, "layer": "sasl", "outcome": "ok"}
                 row |= {"broker_id": broker, "listener": listener, "protocol": protocol, "host": host, "port": port}
-                yield Probe(sample=sample, error=None, detail=patch["mechanisms"], **row)
+                row |= {"detail": patch["mechanisms"], **reported_values("sasl", patch["mechanisms"])}
+                yield Probe(sample=sample, error=None, **row)
 
 
 def _acls(sample: int, world: World) -> Iterator[Row]:

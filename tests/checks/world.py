@@ -35,6 +35,7 @@ from checks.ensemble_world import ensemble
 from checks.quorum_world import feature_rows, quorum_rows
 from checks.secured_world import files, secured
 from checks.storage_world import reads_of_disks, stored
+from kafka_audit.collect.probes.reported_values import reported_values
 from kafka_audit.model.finding import Judgement, Status
 from kafka_audit.model.tables import (
     BrokerConfig,
@@ -360,12 +361,12 @@ def _probes(sample: int, world: World) -> Iterator[Row]:
         head |= {"protocol": protocol, "host": host, "port": port, "via": patch.get("via")}
         for layer in dict.fromkeys((*LAYERS[:2], patch.get("layer", "tcp"), *LAYERS[2:])):
             last = layer == patch.get("layer")
-            told = {key: patch.get(key) for key in ("error", "needs", "detail")} if last else {"error": None, "detail": None}
-            detail = str(broker) if layer == "identity" and not last else told.pop("detail")
-            told.pop("detail", None)
+            reported = {key: patch.get(key) if last else None for key in ("error", "needs")}
+            detail = patch.get("detail") if last else str(broker) if layer == "identity" else None
             detail = patch.get("resolved", detail) if layer == "dns" else detail
             outcome = patch.get("outcome", "failed") if last else "ok"
-            yield Probe(**head, layer=layer, outcome=outcome, detail=detail, elapsed_ms=patch.get("ms", 2), **told)
+            reported |= {"detail": detail, **reported_values(layer, detail)}
+            yield Probe(**head, layer=layer, outcome=outcome, elapsed_ms=patch.get("ms", 2), **reported)
             if last:
                 break
 

@@ -67,7 +67,7 @@ def test_a_probe_says_what_passed_and_where_it_ends():
     (endpoint,) = held.endpoints.of(1)
     (client,) = held.probes_to(endpoint, "client")
     assert (client.passed, client.outcome, client.layer, client.error) == (("dns", "tcp"), "failed", "api", "timeout")
-    assert (client.failed_at_network, client.resolved) == (False, "10.0.0.1 by nameserver 10.0.0.2")
+    assert (client.failed_at_network, client.addresses, client.resolver) == (False, {"10.0.0.1"}, "nameserver 10.0.0.2")
     (broker,) = held.probes_to(endpoint, "broker")
     assert (broker.failed_at_network, broker.from_broker, broker.network) == (True, 0, "moving")
     assert [(probe.address, probe.open) for probe in held.worker_probes] == [("b:9092", True)]

@@ -47,9 +47,9 @@ WAYS = {
         "KA301",
         "No process listens yet at new:9092",
     ),
-    "another": ([probe("identity", "ok", detail="2")], "blockers", "KA111", "new:9092, .* leads dmz to broker 2"),
+    "another": ([probe("identity", "ok", answered_by=2)], "blockers", "KA111", "new:9092, .* leads dmz to broker 2"),
     "itself": (
-        [probe("identity", "ok", detail="0")],
+        [probe("identity", "ok", answered_by=0)],
         "information",
         "KA301",
         "dmz reaches new:9092, .*, and that broker answers",
@@ -96,16 +96,16 @@ def test_who_was_to_reach_it_and_did_not_try_is_an_open_question():
 
 
 def test_the_worker_need_not_reach_what_others_must():
-    way = [probe("dns", "failed", vantage="worker", error="name or service not known"), probe("identity", "ok", detail="0")]
+    way = [probe("dns", "failed", vantage="worker", error="name or service not known"), probe("identity", "ok", answered_by=0)]
     assert {one.heading for one in reachability.reachability_items([end()], way, ["dmz"], ())} == {"warnings", "information"}
     assert [one.heading for one in reachability.reachability_items([end()], way[:1], [], ())] == ["blockers"]
-    another = [probe("identity", "ok", vantage="worker", detail="2"), way[1]]
+    another = [probe("identity", "ok", vantage="worker", answered_by=2), way[1]]
     assert [one.heading for one in reachability.reachability_items([end()], another, ["dmz"], ())] == ["blockers", "information"]
 
 
 def test_an_address_between_brokers_is_tried_from_brokers():
     """The controller that cannot reach what a broker advertises is the dearest of all mistakes, and no client sees it."""
-    worker = probe("identity", "ok", listener="INTERNAL", vantage="worker", detail="0")
+    worker = probe("identity", "ok", listener="INTERNAL", vantage="worker", answered_by=0)
     reached, unknown = reachability.reachability_items([end("INTERNAL")], [worker], [], INTERNAL)
     assert (reached.heading, unknown.heading) == ("information", "not_known")
     assert unknown.item.message.startswith("Cannot determine whether the other brokers reach new:9092")
@@ -115,7 +115,7 @@ def test_an_address_between_brokers_is_tried_from_brokers():
 
 
 def test_brokers_need_not_reach_an_address_for_clients():
-    worker = probe("identity", "ok", vantage="worker", detail="0")
+    worker = probe("identity", "ok", vantage="worker", answered_by=0)
     cut = probe("tcp", "failed", vantage="hosts", start=1, error="no route to host")
     assert [one.heading for one in reachability.reachability_items([end()], [worker, cut], ["hosts"], INTERNAL)] == [
         "information"

@@ -81,10 +81,10 @@ def _probe_item(endpoint: RegisteredEndpoint, layers: Sequence[Probe], origin: s
     elif last.outcome == "failed":
         message = f"{origin} does not reach {where}: {last.layer}, {clean(last.error or 'failed')}"
         remedy = _REMEDIES.get(last.layer, "").format(host=clean(endpoint.host), origin=origin)
-    elif last.layer == "identity" and last.detail and last.detail != str(endpoint.broker_id):
-        code, message = "KA111", f"{where} leads {origin} to broker {clean(last.detail)}"
+    elif last.layer == "identity" and last.answered_by not in {None, endpoint.broker_id}:
+        code, message = "KA111", f"{where} leads {origin} to broker {last.answered_by}"
         remedy = "Correct the port forward, the proxy or the DNS record before the change"
-    elif last.layer == "identity" and last.detail:
+    elif last.layer == "identity" and last.answered_by is not None:
         heading, message = "information", f"{origin} reaches {where}, and that broker answers"
     else:
         heading, message = "warnings", f"{origin} reaches {where}; the broker that answers is unknown"

@@ -22,6 +22,25 @@ def test_kafkas_words_are_known_again(said):
     assert match.stamp.text == "2026-11-22 01:02:03,456"
 
 
+LOGIN = "WARN [Controller id=0, targetBrokerId=2] Connection to node 2 (b2/10.99.0.12:9093) failed authentication due to: "
+FAULTS = {
+    "SSL handshake failed": "certificate",
+    "Authentication failed: Invalid username or password": "credential",
+    "Client SASL mechanism 'PLAIN' not enabled in the server, enabled mechanisms are [SCRAM-SHA-512]": "mechanism",
+}
+
+
+@pytest.mark.parametrize("reason", FAULTS)
+def test_a_failed_login_has_a_fault_of_its_own(reason):
+    (match,) = scan(f"{AT}{LOGIN}{reason} (org.apache.kafka.clients.NetworkClient)", 1).matches
+    assert (match.supports, match.login_fault) == ("KA412", FAULTS[reason])
+
+
+def test_other_lines_have_no_login_fault():
+    (match,) = scan(f"{AT}ERROR Error while appending records to mechanism-0 in dir /data-1 (x)", 1).matches
+    assert match.login_fault is None
+
+
 def test_clients_inside_a_broker_are_no_brokers():
     line = "WARN [AdminClient clientId=x] Connection to node -1 (/h:9092) could not be established. Node may not be available."
     assert scan(AT + line, 1).matches == ()

@@ -4,7 +4,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 from kafka_audit.checks import check
-from kafka_audit.cluster.listeners.probes import lookup
 from kafka_audit.cluster.view import AdvertisedEndpoint, ClusterView, Layer, ProbeResult
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerConfig, Probe, RegisteredBroker, RegisteredEndpoint
@@ -106,7 +105,7 @@ def _judged(
         layer=layer and layer.layer,
         stops=tuple(dict.fromkeys(stops)) or None,
         reached=reached,
-        resolver=_resolver(layer),
+        resolver=layer and layer.resolver,
     )
 
 
@@ -120,10 +119,3 @@ def _why(state: str, layer: Layer | None) -> dict[str, str | None]:
         return {"error": f"in motion: {name} failed once with {error or 'an unknown error'}", "needs": "another audit"}
     untried = "the probe did not finish" if layer is None else f"{name} was not probed"
     return {"error": error or untried, "needs": (layer and layer.needs) or "another audit"}
-
-
-def _resolver(layer: Layer | None) -> str | None:
-    """Return who was asked for the address, where the name was not resolved."""
-    if layer is None or layer.layer != "dns" or not layer.detail:
-        return None
-    return lookup(layer.detail)[1]

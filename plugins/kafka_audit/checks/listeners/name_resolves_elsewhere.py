@@ -71,8 +71,8 @@ def _resolved(probes: tuple[Probe, ...]) -> Mapping[tuple[str, str], frozenset[s
     """Return addresses by vantage and name; addresses that are advertised as such are no names."""
     found: dict[tuple[str, str], frozenset[str]] = {}
     for probe in probes:
-        if probe.layer == "dns" and probe.outcome == "ok" and probe.via is None and probe.detail:
-            addresses = frozenset(probe.detail.partition(" ")[0].split(","))
+        if probe.layer == "dns" and probe.outcome == "ok" and probe.via is None and probe.addresses:
+            addresses = frozenset(probe.addresses)
             if addresses != {probe.host.strip("[]")}:
                 vantage = probe.vantage if probe.from_broker is None else f"{probe.vantage} at broker {probe.from_broker}"
                 found[vantage, probe.host] = found.get((vantage, probe.host), frozenset()) | addresses

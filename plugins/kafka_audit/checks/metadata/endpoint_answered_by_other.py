@@ -114,9 +114,7 @@ def _answers(identities: Iterable[BrokerIdentity], probes: Iterable[Probe]) -> M
         found[row.broker_id, row.listener].append(answer)
     for probe in probes:
         if (probe.layer, probe.role) == ("identity", "client"):
-            detail = probe.detail or ""
-            broker = int(detail) if detail.isascii() and detail.isdecimal() else None
-            answer = _Answer(vantage=probe.vantage, broker_id=probe.broker_id, answered_by=broker, cluster_id=None)
+            answer = _Answer(vantage=probe.vantage, broker_id=probe.broker_id, answered_by=probe.answered_by, cluster_id=None)
             found[probe.broker_id, probe.listener].append(answer)
     return found
 

@@ -36,13 +36,13 @@ def login_faults(view: ClusterView, broker: int, listener: Listener) -> tuple[Fa
 
 
 def fault_of_line(line: LogLine) -> Fault:
-    """Return the fault that a line of a log tells of a login."""
-    broker, reported = line.about_broker, f"{line.detail or ''} {line.text}".lower()
-    kind, repair = "credential", f"add the user and password of broker {line.broker_id} at broker {broker}"
-    if "ssl handshake" in reported or "sslauthentication" in reported:
-        kind, repair = "certificate", f"give broker {broker} a certificate that broker {line.broker_id} accepts"
-    elif "mechanism" in reported:
-        kind, repair = "mechanism", f"add the mechanism of broker {line.broker_id} to sasl.enabled.mechanisms of broker {broker}"
+    """Return the fault that a line of a log reports of a login."""
+    broker, kind = line.about_broker, line.login_fault or "credential"
+    repair = {
+        "certificate": f"give broker {broker} a certificate that broker {line.broker_id} accepts",
+        "mechanism": f"add the mechanism of broker {line.broker_id} to sasl.enabled.mechanisms of broker {broker}",
+        "credential": f"add the user and password of broker {line.broker_id} at broker {broker}",
+    }[kind]
     return Fault(kind=kind, text=says(line), repair=repair, sources=(line.broker_id,))
 
 

@@ -1,6 +1,5 @@
 """What a login of one broker at another depends on: certificates that are shown, mechanisms on offer, users that are known."""
 
-import re
 from collections.abc import Mapping
 from functools import cached_property
 
@@ -50,7 +49,7 @@ class InterBrokerLogins:
     def offered_mechanisms(self, broker: int, listener: str) -> frozenset[str] | None:
         """Return the SASL mechanisms of a broker's listener: as a probe heard, else by its settings; None where unknown."""
         if (heard := self._heard.get((broker, listener))) is not None:
-            return frozenset(re.findall(r"[A-Z0-9-]+", heard.detail or ""))
+            return frozenset(heard.mechanisms)
         enabled = self._between.settings.at(broker, listener, "sasl.enabled.mechanisms")
         if not enabled.known:
             return None
@@ -65,7 +64,8 @@ class InterBrokerLogins:
         found: dict[tuple[int, str], Probe] = {}
         for row in self._samples.of(Probe):
             key = (row.broker_id, row.listener)
-            if (row.layer, row.outcome) == ("sasl", "ok") and row.detail and (key not in found or row.sample > found[key].sample):
+            newer = key not in found or row.sample > found[key].sample
+            if (row.layer, row.outcome) == ("sasl", "ok") and row.mechanisms and newer:
                 found[key] = row
         return found
 

@@ -23,7 +23,7 @@ class Layer:
     rank: int  # dns 1, tcp 2, tls 3, sasl 4, api 5
     layer: str
     error: str | None
-    detail: str | None
+    resolver: str | None  # dns: what resolved the name
     needs: str | None
 
 
@@ -36,7 +36,8 @@ class ProbeResult:
     from_broker: int | None
     endpoint: AdvertisedEndpoint
     via: str | None
-    resolved: str | None  # what the name means there and who said it, as `Probe.detail` of the layer dns
+    addresses: frozenset[str]  # that the name has at the vantage
+    resolver: str | None  # what resolved the name there, e.g. `nameserver 10.0.0.2`
     passed: tuple[str, ...]  # layers that worked, identity among them
     outcome: str  # ok, failed or unknown; who answers (identity) counts
     layer: str | None  # the first that failed, or where none did the first that is unknown; with `error` and `needs`
@@ -47,16 +48,6 @@ class ProbeResult:
     reached: int  # rank of the last layer that worked
     state: str  # open, closed (failed in both samples, same registration), moving (in this one only), unknown
     network: str  # the same for dns and tcp alone
-
-    @property
-    def addresses(self) -> frozenset[str]:
-        """The addresses that the name has there."""
-        return frozenset(lookup(self.resolved)[0])
-
-    @property
-    def resolver(self) -> str | None:
-        """What was asked for the name, e.g. `nameserver 10.0.0.2`."""
-        return lookup(self.resolved)[1]
 
     @property
     def broker_id(self) -> int:
@@ -72,14 +63,6 @@ class ProbeResult:
     def failed_at_network(self) -> bool:
         """Whether it ends, in the newest sample, before any byte of Kafka's is exchanged."""
         return self.outcome == "failed" and self.layer in {"dns", "tcp"}
-
-
-def lookup(detail: str | None) -> tuple[tuple[str, ...], str | None]:
-    """Return the addresses and the resolver that a probe's layer dns reports: `10.0.0.1,10.0.0.2 by nameserver 10.0.0.9`."""
-    addresses, _, resolver = (detail or "").partition("by ")
-    if " " in addresses.strip():
-        return (), None
-    return tuple(filter(None, addresses.strip().split(","))), resolver or None
 
 
 def probe_results(now: Iterable[Probe], before: Iterable[Probe], moved: frozenset[int]) -> tuple[ProbeResult, ...]:
@@ -109,7 +92,7 @@ def _first(rows: Iterable[Probe], outcome: str) -> Layer | None:
     row = next((row for row in rows if row.outcome == outcome and row.layer in _CONNECTION), None)
     if row is None:
         return None
-    return Layer(rank=_rank(row), layer=row.layer, error=row.error, detail=row.detail, needs=row.needs)
+    return Layer(rank=_rank(row), layer=row.layer, error=row.error, resolver=row.resolver, needs=row.needs)
 
 
 def _result(rows: list[Probe], failed_before: int | None, *, same: bool) -> ProbeResult:
@@ -133,7 +116,8 @@ def _result(rows: list[Probe], failed_before: int | None, *, same: bool) -> Prob
             broker_id=first.broker_id, listener=first.listener, host=first.host, port=first.port, protocol=first.protocol
         ),
         via=max((row.via for row in rows if row.via is not None), default=None),
-        resolved=next((row.detail for row in rows if row.layer == "dns"), None),
+        addresses=frozenset(address for row in rows for address in row.addresses),
+        resolver=next((row.resolver for row in rows if row.layer == "dns"), None),
         passed=tuple(row.layer for row in rows if row.outcome == "ok"),
         outcome="ok" if stop is None else stop.outcome,
         layer=None if stop is None else stop.layer,

@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from kafka_audit.cluster.listeners.probes import lookup
 from kafka_audit.model.tables import BrokerIdentity, Probe
 
 _WORKER = "worker"
@@ -46,7 +45,6 @@ def worker_probes(probes: Iterable[Probe], identities: Iterable[BrokerIdentity])
 
 def _probe(rows: list[Probe], answered_by: int | None) -> WorkerProbe:
     first = rows[0]
-    detail = next((row.detail for row in rows if (row.layer, row.outcome) == ("dns", "ok") and row.detail), None)
     return WorkerProbe(
         broker_id=first.broker_id,
         listener=first.listener,
@@ -54,7 +52,7 @@ def _probe(rows: list[Probe], answered_by: int | None) -> WorkerProbe:
         address=f"[{first.host}]:{first.port}" if ":" in first.host else f"{first.host}:{first.port}",
         via=first.via,
         open=any((row.layer, row.outcome) == ("tcp", "ok") for row in rows),
-        resolved=lookup(detail)[0],
+        resolved=tuple(address for row in rows for address in row.addresses),
         answered_by=answered_by,
     )
 

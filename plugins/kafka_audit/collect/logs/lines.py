@@ -19,6 +19,13 @@ _TIME = re.compile(
 )
 _JSON_TIME = re.compile(r'"(?:@timestamp|timestamp|time|ts)"\s*:\s*"(?P<text>[^"]{19,40})"')
 _EXCEPTION = re.compile(r"(?:Caused by: )?[\w.$]{1,200}(?:Exception|Error)\b")
+_LOGIN = "KA412"
+_LOGIN_FAULTS = (
+    ("ssl handshake", "certificate"),
+    ("sslhandshake", "certificate"),
+    ("sslauthentication", "certificate"),
+    ("mechanism", "mechanism"),
+)
 _REGISTERED = re.compile(
     r"Registered broker (\d{1,10}) at path \S{1,300} with addresses: .{0,2000}?(?:czxid \(broker epoch\): (\d{1,19})|$)"
     r"|Successfully registered broker (\d{1,10}) with broker epoch"
@@ -44,6 +51,7 @@ class SignatureMatch(NamedTuple):
     detail: str | None
     text: str
     stamp: Stamp | None
+    login_fault: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,15 +107,17 @@ def _matches(lines: Sequence[str], number: int, when: Stamp | None, broker: int)
         if signature.marker in line and (match := signature.pattern.search(line)):
             below = next(_below(lines, number), None)
             reported = {key: value for key, value in match.groupdict().items() if value is not None}
+            supports, text = _supports(signature, below, line), line if below is None else f"{line} / {below}"
             yield SignatureMatch(
                 signature=signature,
-                supports=_supports(signature, below, line),
+                supports=supports,
                 part=next((reported[key] for key in ("part", "part_f", "part_q") if key in reported), None),
                 about=broker if signature.own else _about(reported),
                 address=_address(reported),
                 detail=reported.get("detail", below),
-                text=line if below is None else f"{line} / {below}",
+                text=text,
                 stamp=when,
+                login_fault=_login_fault(text) if supports == _LOGIN else None,
             )
 
 
@@ -126,6 +136,12 @@ def _supports(signature: Signature, below: str | None, line: str) -> str | None:
     if signature.id == "update_refused" and not ("CLUSTER_AUTHORIZATION_FAILED" in line or "errorCode=31" in line):
         return None
     return signature.supports
+
+
+def _login_fault(text: str) -> str:
+    """Return what a line about a failed login says of the reason: certificate, mechanism or credential."""
+    lower = text.lower()
+    return next((fault for part, fault in _LOGIN_FAULTS if part in lower), "credential")
 
 
 def _about(reported: Mapping[str, str]) -> int | None:

@@ -105,7 +105,8 @@ def log_rows(broker: int, tails: Sequence[Tail], reported: Zone, starts: Mapping
     for tail in tails:
         groups: defaultdict[tuple[object, ...], list[SignatureMatch]] = defaultdict(list)
         for match in tail.scan.matches:
-            groups[match.signature.id, match.supports, match.part, match.about, match.address, match.detail].append(match)
+            key = match.signature.id, match.supports, match.part, match.about, match.address, match.detail, match.login_fault
+            groups[key].append(match)
         for found in groups.values():
             count += 1
             if count > MOST_ROWS:
@@ -141,4 +142,5 @@ def _row(tail: Tail, reported: Zone, found: Sequence[SignatureMatch], start: int
         since_ms=min(since, default=None),
         zone="line" if newest.stamp is not None and newest.stamp.zoned else reported.known_by,
         read_ms=tail.read_ms,
+        login_fault=newest.login_fault,
     )

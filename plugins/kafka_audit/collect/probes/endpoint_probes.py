@@ -15,6 +15,7 @@ from kafka_audit.collect.connections.sockets import CLIENT_WANTED
 from kafka_audit.collect.connections.targets import PLAINTEXT, Target
 from kafka_audit.collect.probes import certificates, probe_script
 from kafka_audit.collect.probes.probe_script import CERTIFICATE
+from kafka_audit.collect.probes.reported_values import reported_values
 from kafka_audit.collect.rows.masking import masked
 from kafka_audit.collect.rows.source_reads import ReadError, clean_line
 from kafka_audit.model.cluster import Vantage
@@ -167,6 +168,7 @@ def probe_rows(  # noqa: PLR0913 -- two of them only where the worker itself wal
             detail=None if step.detail is None else clean_line(masked(step.detail)),
             needs=step.needs,
             elapsed_ms=step.elapsed_ms,
+            **reported_values(step.layer, step.detail),
         )
         for step in walked
         if step.layer != CERTIFICATE

@@ -56,7 +56,7 @@ class SourceRead(Row):
 
 @dataclass(frozen=True, kw_only=True)
 class Probe(Row):
-    """One layer of one path from a vantage to an advertised endpoint. The first layer that fails ends the path."""
+    """One layer of a probe of an advertised endpoint. A probe ends at the first layer that fails."""
 
     sample: int
     vantage: str  # "worker", or the name in the cluster file
@@ -71,9 +71,13 @@ class Probe(Row):
     layer: str  # dns, tcp, tls, sasl, api, identity
     outcome: str  # ok, failed, unknown
     error: str | None  # "no route to host", "connection refused", "timeout", "name or service not known"
-    detail: str | None  # resolved addresses and their resolver ("10.0.0.7 by nameserver 10.0.0.2"), answering broker id, …
+    detail: str | None  # text for people, such as the TLS version; the columns below hold what is compared
     needs: str | None = None
     elapsed_ms: int = 0
+    addresses: tuple[str, ...] = ()  # dns: the addresses of the name
+    resolver: str | None = None  # dns: what resolved the name ("nameserver 10.0.0.2", "hosts file"); null for an address
+    mechanisms: tuple[str, ...] = ()  # sasl: the mechanisms that the listener offers
+    answered_by: int | None = None  # identity: the id of the broker that answers
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -30,3 +30,4 @@ class LogLine(Row):
     since_ms: int | None  # the first of those
     zone: str  # how the zone is known: line, registration, file, growth, or "not known"
     read_ms: int  # when the tail was read
+    login_fault: str | None = None  # why the login fails: certificate, mechanism or credential; null for other lines
