@@ -11,6 +11,9 @@ from kafka_audit.model.tables import QuorumReplica, QuorumView, RegisteredBroker
 _FEWEST = 3
 """How many elections are never too many."""
 
+_ROLLING_RESTARTS = 2
+"""How often a broker may have been restarted on purpose between two snapshots: an upgrade takes two rolling restarts."""
+
 _TERMS = 2
 """KRaft: how many epochs an election takes at most, where votes are split."""
 
@@ -40,10 +43,11 @@ def controller_flaps(view: ClusterView) -> Iterator[Judgement]:
     written until the quorum has a leader, and brokers may miss heartbeats and be fenced.
 
     ## Fails when
-    Since the previous snapshot `/controller_epoch` rose by more than the number of brokers (at least three), and by more than
-    one per hour. A rolling restart moves the controller at most once per broker and does not count. The one election by which a
-    KRaft controller takes over in a migration does not count either. In KRaft mode: the epoch of the quorum rose by more than
-    twice the number of its voters (at least three), because an election with a split vote takes another epoch.
+    Since the previous snapshot `/controller_epoch` rose by more than three and by more than one per hour. Two elections for each
+    broker that was restarted do not count: a rolling restart moves the controller at most once per broker, and an upgrade takes
+    two of them. The one election by which a KRaft controller takes over in a migration does not count either. In KRaft mode: the
+    epoch of the quorum rose by more than twice the number of its voters (at least three), because an election with a split vote
+    takes another epoch.
 
     ## Not known when
     ZooKeeper was not read in one of the snapshots, or `/controller_epoch` is absent. In KRaft mode: DescribeQuorum was not
@@ -81,8 +85,15 @@ def controller_flaps(view: ClusterView) -> Iterator[Judgement]:
         return
     rise = max(after - before, 0)
     taken_over = 1 if state.controller_id is None else 0  # by a KRaft controller, in a migration
-    flaps = rise > max(len(view.brokers), _FEWEST) + taken_over and rise * _MINUTES > passed
-    yield view.judge("KA203", "cluster", Status.FAIL if flaps else Status.PASS, evidence, rise=rise)
+    restarted = _restarted(view)
+    flaps = rise > max(_ROLLING_RESTARTS * restarted, _FEWEST) + taken_over and rise * _MINUTES > passed
+    yield view.judge("KA203", "cluster", Status.FAIL if flaps else Status.PASS, {**evidence, "restarted": restarted}, rise=rise)
+
+
+def _restarted(view: ClusterView) -> int:
+    """Return how many brokers registered again since the previous snapshot: the znode of a registration is a new one."""
+    before = {(row.broker_id, row.czxid) for row in view.earlier(RegisteredBroker)}
+    return len({row.broker_id for row in view.newest(RegisteredBroker) if (row.broker_id, row.czxid) not in before})
 
 
 def _of_quorum(view: ClusterView) -> Judgement:
