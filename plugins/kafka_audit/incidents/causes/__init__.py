@@ -9,22 +9,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.incidents.causes import (
-    addresses,
-    behind,
-    cut_off,
-    dead_disk,
-    exposure,
-    grouped,
-    inside_names,
-    quorum,
-    refused,
-    registry,
-    replicas,
-    undecided,
-    unread,
-)
+from kafka_audit.incidents.causes import grouped, undecided, unread_sources
+from kafka_audit.incidents.causes.controller import behind_controllers, quorum, registry
+from kafka_audit.incidents.causes.listeners import addresses, cut_off, internal_names, unreachable_endpoints
 from kafka_audit.incidents.causes.rule import Case, Cause, Story
+from kafka_audit.incidents.causes.security import refused_broker
+from kafka_audit.incidents.causes.storage import dead_disk, missing_replicas
 from kafka_audit.incidents.tools import Tools
 from kafka_audit.model.finding import Change, Evidence, Finding, Incident, Lifecycle, Severity, Status
 
@@ -39,18 +29,18 @@ TABLE: tuple[Cause, ...] = (
     addresses.SHARED_ADDRESS,
     addresses.WRONG_ANSWER,
     registry.BROKER_GONE,
-    exposure.DEAD_ENDPOINT,
+    unreachable_endpoints.DEAD_ENDPOINT,
     cut_off.CUT_OFF,
-    *refused.REFUSED,
-    unread.UNTRUSTED,
-    unread.DOUBTFUL_LOGIN,
-    unread.LOGIN_REFUSED,
-    inside_names.INSIDE_NAMES,
-    exposure.UNREACHABLE_ENDPOINTS,
-    behind.BEHIND_CONTROLLERS,
-    unread.SILENT,
+    *refused_broker.REFUSED,
+    unread_sources.UNTRUSTED,
+    unread_sources.DOUBTFUL_LOGIN,
+    unread_sources.LOGIN_REFUSED,
+    internal_names.INSIDE_NAMES,
+    unreachable_endpoints.UNREACHABLE_ENDPOINTS,
+    behind_controllers.BEHIND_CONTROLLERS,
+    unread_sources.SILENT,
     undecided.UNDECIDED,
-    replicas.MISSING_REPLICAS,
+    missing_replicas.MISSING_REPLICAS,
 )
 """Causes in the order in which they may claim symptoms: the registry, addresses, reach, rights, the auditor's eyes, no cause."""
 

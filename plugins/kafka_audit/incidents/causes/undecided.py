@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from kafka_audit.incidents.causes import written
+from kafka_audit.incidents.causes import log_quotes
 from kafka_audit.incidents.causes.candidates import Candidate, candidates
 from kafka_audit.incidents.causes.repair import prove
 from kafka_audit.incidents.causes.rule import (
@@ -56,7 +56,7 @@ def story(case: Case) -> Story:
         speaks_for=(
             *evidence_of(case.roots),
             *(Evidence(observer=f"candidate {c.code}", text=f"{c.fault}: {c.text}") for c in left),
-            *written.idle(case, tuple(dict.fromkeys(c.code for c in left))),
+            *log_quotes.idle(case, tuple(dict.fromkeys(c.code for c in left))),
             *changes,
         ),
         against=tuple(

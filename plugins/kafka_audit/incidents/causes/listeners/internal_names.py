@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from kafka_audit.cluster.hosts import inside_of
 from kafka_audit.cluster.listeners.probes import ProbeResult
-from kafka_audit.incidents.causes.from_vantages import UNKNOWN_NAME, Reach, resource_of, split_answers
+from kafka_audit.incidents.causes.listeners.client_vantages import UNKNOWN_NAME, Reach, resource_of, split_answers
 from kafka_audit.incidents.causes.repair import do_not, prove
 from kafka_audit.incidents.causes.rule import (
     Case,

@@ -7,8 +7,7 @@ from weakref import WeakKeyDictionary
 
 from kafka_audit.cluster.answers.broker_reads import STORAGE_ERROR
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.incidents.causes import written
-from kafka_audit.incidents.causes.dead_disk_repair import dead_disk_steps, readers, who_writes
+from kafka_audit.incidents.causes import log_quotes
 from kafka_audit.incidents.causes.rule import (
     CHANGES,
     REPLICATION,
@@ -19,6 +18,7 @@ from kafka_audit.incidents.causes.rule import (
     at_the_broker,
     evidence_of,
 )
+from kafka_audit.incidents.causes.storage.dead_disk_repair import dead_disk_steps, readers, who_writes
 from kafka_audit.model.finding import Evidence, Finding, Resource, Status
 from kafka_audit.model.tables import LeadershipAnswer
 from kafka_audit.model.text import clean, counted, fitting, listing
@@ -84,7 +84,12 @@ def story(case: Case) -> Story:
         impact=_impact(broker, loss, moved, leaderless),
         confidence=case.roots[0].confidence,
         why="The broker itself returns error 56 KAFKA_STORAGE_ERROR for these replicas.",
-        speaks_for=(*evidence_of(case.explained), *written.evidence(case, ("KA501",)), *_leaders_moved(case, broker), *consumers),
+        speaks_for=(
+            *evidence_of(case.explained),
+            *log_quotes.evidence(case, ("KA501",)),
+            *_leaders_moved(case, broker),
+            *consumers,
+        ),
         not_known=(
             *(
                 ()

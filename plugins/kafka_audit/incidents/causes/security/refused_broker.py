@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable
 
-from kafka_audit.incidents.causes import refused_repair, written
+from kafka_audit.incidents.causes import log_quotes
 from kafka_audit.incidents.causes.candidates import Candidate, candidates, login_log
 from kafka_audit.incidents.causes.rule import (
     LOST_REPLICAS,
@@ -18,6 +18,7 @@ from kafka_audit.incidents.causes.rule import (
     evidence_of,
     together,
 )
+from kafka_audit.incidents.causes.security import refused_broker_repair
 from kafka_audit.model.finding import Confidence, Evidence, Finding, Severity, Status
 from kafka_audit.model.text import brokers, clean, fitting, listing, start_upper
 
@@ -57,7 +58,7 @@ def story(case: Case) -> Story:
         why=_why(case),
         speaks_for=(
             *evidence_of(case.roots),
-            *written.evidence(case, _codes(case)),
+            *log_quotes.evidence(case, _codes(case)),
             *_ways(case),
             *evidence_of([f for f in case.explained if f not in case.roots], 5),
             *_let_in_elsewhere(case),
@@ -65,7 +66,7 @@ def story(case: Case) -> Story:
         ),
         against=(*_registry_looks_whole(case), *_ruled_out(case, rivals)),
         not_known=tuple(_not_known(case, rivals)),
-        steps=refused_repair.refused_steps(case),
+        steps=refused_broker_repair.refused_steps(case),
     )
 
 
@@ -133,7 +134,7 @@ def _why(case: Case) -> str:
     code, rivals = case.roots[0].code, reported(case, "rivals")
     match case.confidence():
         case Confidence.MEASURED:
-            if written.counting_lines(case, _codes(case)):
+            if log_quotes.counting_lines(case, _codes(case)):
                 return "A broker's own log reports it, after the last start."
             seen = "A handshake, a probe or the brokers' files show it" if code == "KA412" else "super.users and ACLs show it"
             return f"{seen}, at the time of the read."

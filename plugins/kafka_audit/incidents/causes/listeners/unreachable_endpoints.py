@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from kafka_audit.cluster.hosts import means_itself
 from kafka_audit.cluster.listeners.probes import LAYERS, ProbeResult
-from kafka_audit.incidents.causes.from_vantages import Reach, split_answers
+from kafka_audit.incidents.causes.listeners.client_vantages import Reach, split_answers
 from kafka_audit.incidents.causes.repair import advertise, connect_commands, do_not, prove
 from kafka_audit.incidents.causes.rule import (
     LOST_REPLICAS,

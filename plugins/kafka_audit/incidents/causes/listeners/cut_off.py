@@ -6,8 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.incidents.causes import behind, cut_off_repair, written
+from kafka_audit.incidents.causes import log_quotes
 from kafka_audit.incidents.causes.candidates import candidates
+from kafka_audit.incidents.causes.controller import behind_controllers
+from kafka_audit.incidents.causes.listeners import cut_off_repair
 from kafka_audit.incidents.causes.repair import connect_commands
 from kafka_audit.incidents.causes.rule import (
     LOST_REPLICAS,
@@ -54,11 +56,11 @@ def cases(case: Case) -> Iterable[Case]:
     A cut that is only suspected, of a broker whose view shows it, is not decided: its symptom is told instead. In KRaft a broker
     that follows its controllers no more is the greater fault, and its cut from the others a part of it.
     """
-    late = behind.followed_no_more(case)
+    late = behind_controllers.followed_no_more(case)
     symptoms = {f.resource.broker for f in case.findings if f.code in VIEW and f.status is Status.FAIL and not f.muted}
     groups: dict[tuple[int, ...], list[Finding]] = defaultdict(list)
     for root in case.roots:
-        if late.roots and behind.on_its_ways(late, root):
+        if late.roots and behind_controllers.on_its_ways(late, root):
             continue
         if root.confidence is not Confidence.SUSPECTED or root.resource.broker not in symptoms:
             groups[sources(case.view, root)].append(root)
@@ -158,7 +160,7 @@ def _why(case: Case, confidence: Confidence) -> str:
     match confidence:
         case Confidence.MEASURED:
             layers = listing(sorted(_failing_layers(case)))
-            if not layers and written.counting_lines(case, (_CODE,)):
+            if not layers and log_quotes.counting_lines(case, (_CODE,)):
                 return f"The log of {_who(case)} reports it, after the last start and up to the time of the read."
             return (
                 f"A probe from the host of {_who(case)} failed at {layers}." if layers else "It was measured at the failing side."
@@ -179,8 +181,8 @@ def _who(case: Case) -> str:
 
 
 def _lines(case: Case) -> Iterable[Evidence]:
-    idle = () if case.confidence() is Confidence.MEASURED else written.idle(case, (_CODE,))
-    return (*written.evidence(case, (_CODE,)), *idle)
+    idle = () if case.confidence() is Confidence.MEASURED else log_quotes.idle(case, (_CODE,))
+    return (*log_quotes.evidence(case, (_CODE,)), *idle)
 
 
 def _failing_layers(case: Case) -> set[str]:
@@ -294,7 +296,7 @@ def _side(case: Case) -> str:
 
 def _not_measured(case: Case) -> Iterable[str]:
     known = {(p.endpoint.broker_id, p.from_broker) for p in case.view.probes if p.role == "broker" and p.outcome != "unknown"}
-    lines = written.counting_lines(case, (_CODE,))
+    lines = log_quotes.counting_lines(case, (_CODE,))
     known |= {(line.about_broker, line.broker_id) for line in lines if line.about_broker is not None}
     open_pairs = [e for e in case.endpoints if case.sources and (e.broker_id, case.sources[0]) not in known]
     if not open_pairs:

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from kafka_audit.cluster.answers.reads import addresses_of
-from kafka_audit.incidents.causes import quorum, written
+from kafka_audit.incidents.causes import log_quotes
+from kafka_audit.incidents.causes.controller import quorum
 from kafka_audit.incidents.causes.repair import do_not, last_in_sync, prove, reconnect_commands, zookeeper_shell
 from kafka_audit.incidents.causes.rule import (
     LOST_REPLICAS,
@@ -135,7 +136,7 @@ def gone_story(case: Case) -> Story:
         speaks_for=(
             *evidence_of(case.roots),
             *seen,
-            *written.evidence(case, ("KA310", "KA311", "KA406")),
+            *log_quotes.evidence(case, ("KA310", "KA311", "KA406")),
             *changed_before(case, kinds),
         ),
         not_known=(f"Not known: whether the process runs without a session, or is down. To know: server.log of {them}.",),

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from kafka_audit.cluster.answers.reads import addresses_of
 from kafka_audit.cluster.listeners.probes import ProbeResult
-from kafka_audit.incidents.causes import written
-from kafka_audit.incidents.causes.quorum import about_the_quorum
+from kafka_audit.incidents.causes import log_quotes
+from kafka_audit.incidents.causes.controller.quorum import about_the_quorum
 from kafka_audit.incidents.causes.repair import prove
 from kafka_audit.incidents.causes.rule import (
     LOST_REPLICAS,
@@ -73,7 +73,7 @@ def story(case: Case) -> Story:
             *evidence_of(case.roots),
             *evidence_of_reads(_not_passed_on(case), limit=3),
             *evidence_of_paths(cut),
-            *written.to_controllers(case),
+            *log_quotes.to_controllers(case),
             *changed_before(case, {"endpoint": "address", "config": "setting", "version": "version", "acl": "ACL"}),
         ),
         against=tuple(Evidence(observer="rival", text=f"{fault}: ruled out, {why}") for fault, why in rivals.items() if why),

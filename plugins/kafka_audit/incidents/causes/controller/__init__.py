@@ -1,0 +1,1 @@
+"""Causes that ZooKeeper, the controller and the metadata quorum show."""

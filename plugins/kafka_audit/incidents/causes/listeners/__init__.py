@@ -1,0 +1,1 @@
+"""Causes in addresses and listeners."""

@@ -1,0 +1,1 @@
+"""Causes in logins and rights."""

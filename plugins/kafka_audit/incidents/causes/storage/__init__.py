@@ -1,0 +1,1 @@
+"""Causes on disks, and replicas that are missing."""
