@@ -1,5 +1,5 @@
-# Airflow and Spark of one kafka-audit, with the very versions of requirements.txt: what was tested is what runs.
-# docs/releases.md says where the digest is from and how it is renewed.
+# Airflow and Spark with the versions of requirements.txt, which are the tested ones.
+# docs/releases.md describes how to update the digest.
 FROM python:3.11-slim-bookworm@sha256:0bee7276f83efd4a1ee05bbbf4281d95ed28e079220a9457f25a93e3f1e3c31b
 
 # Spark 4 needs Java 17 and its scripts need ps; ssh is the usual vantage on the brokers' own hosts.
@@ -10,7 +10,7 @@ RUN apt-get update \
 
 WORKDIR /opt/kafka-audit
 COPY requirements.txt requirements-image.txt requirements-build.txt ./
-# Nothing is installed that no hash names, nor built by a setuptools that none names.
+# Every package has a hash, and so has the setuptools that builds source packages.
 RUN pip install --no-cache-dir --require-hashes --only-binary :all: --requirement requirements-build.txt \
     && pip install --no-cache-dir --require-hashes --no-build-isolation --requirement requirements.txt --requirement requirements-image.txt \
     && pip uninstall --yes uv
@@ -42,5 +42,5 @@ RUN kafka-audit class-archive
 EXPOSE 8080
 # -g: a signal to `airflow standalone` alone would leave scheduler and server behind.
 ENTRYPOINT ["tini", "-g", "--"]
-# A whole Airflow over SQLite in one container, to look around; docker-compose.yaml runs each part on its own.
+# A complete Airflow with SQLite in one container, for a first test; docker-compose.yaml runs each component separately.
 CMD ["airflow", "standalone"]

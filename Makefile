@@ -24,7 +24,7 @@ audit: needs-java $(INSTALLED) ## audit a cluster: make audit CLUSTER=prod [CLUS
 	@test -n "$(CLUSTER)" || { echo "make audit: CLUSTER is not set: make audit CLUSTER=prod [CLUSTERS=clusters.yaml]" >&2; exit 2; }
 	@$(BIN)/kafka-audit run "$(CLUSTER)" --config "$(CLUSTERS)"
 
-# What starts servers or Spark takes both cores by itself; everything else runs side by side.
+# Tests that start servers or Spark use both cores and run one by one; all others run in parallel.
 STARTS_SERVERS := bed or spark or airflow
 
 test: needs-namespaces needs-java $(INSTALLED) ## run all tests except the long scenarios (about ten minutes on two cores)

@@ -1,5 +1,5 @@
 # ruff: noqa: PLC0415 -- Airflow parses this file every 30 seconds; what a task needs is imported when the task runs
-"""The scheduled audit: snapshot every cluster, compare all snapshots in one Spark submission, let each cluster pass or fail."""
+"""The scheduled audit: a snapshot of every cluster, one Spark submission for all, and a gate for each cluster."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
@@ -17,8 +17,8 @@ CLUSTERS_AT_ONCE = 4
 ALERTS = [callbacks.by_mail, callbacks.by_slack, callbacks.by_others]
 ENDS = [callbacks.end_by_mail, callbacks.end_by_slack, callbacks.end_by_others]
 
-# A cluster that does not answer is no error but rows of its snapshot. What is left to a retry is the way to the store; a
-# wrong cluster file stays wrong, so does a store without the right to write, and a bug would only ask a sick cluster twice.
+# A cluster that does not answer is no error: the failed reads are rows of its snapshot. Retries help only if the store or the
+# network is unavailable for a moment. They do not help if the cluster file is wrong or rights are missing, and would add load.
 STORE_HICCUPS = ExceptionRetryPolicy(
     rules=[
         RetryRule(
@@ -30,7 +30,7 @@ STORE_HICCUPS = ExceptionRetryPolicy(
     ],
     default=RetryAction.FAIL,
 )
-# What Spark fails for is not known here, so that it is tried again.
+# The cause of a Spark failure is unknown here, so the task is retried.
 SPARK_HICCUPS = ExceptionRetryPolicy(
     rules=[*STORE_HICCUPS.rules, RetryRule(exception=AuditError, action=RetryAction.FAIL, reason="no snapshot to compare")]
 )
@@ -55,7 +55,7 @@ if a vantage names a queue, `errands` → `probe_…` (one per queue) run before
 """
 
 
-@task(on_failure_callback=ALERTS)  # without clusters there are no gates to tell that nothing is audited
+@task(on_failure_callback=ALERTS)  # without clusters there is no gate that could alert
 def clusters() -> list[str]:
     """Read the cluster file."""
     from kafka_audit.airflow import tasks
@@ -65,7 +65,7 @@ def clusters() -> list[str]:
 
 @task(
     map_index_template="{{ task.op_kwargs['cluster'] }}",
-    trigger_rule="all_done_min_one_success",  # a queue without a worker leaves a gap in a snapshot, and does not prevent it
+    trigger_rule="all_done_min_one_success",  # a queue without a worker causes unknown probes, not a missing snapshot
     max_active_tis_per_dagrun=CLUSTERS_AT_ONCE,
     retries=STORE_RETRIES,
     retry_policy=STORE_HICCUPS,
@@ -80,7 +80,7 @@ def collect(cluster: str) -> str:
 
 @task(multiple_outputs=False)
 def errands(clusters: Iterable[str]) -> dict[str, object]:
-    """Say what workers of other queues are to probe, for the clusters that have such vantages."""
+    """Return the probes for workers of other queues, for clusters with such vantages."""
     from kafka_audit.airflow import queue_tasks
 
     return queue_tasks.errands(clusters)
@@ -88,21 +88,21 @@ def errands(clusters: Iterable[str]) -> dict[str, object]:
 
 @task(multiple_outputs=False)
 def probe(queue: str, asked: dict[str, dict[str, object]]) -> dict[str, list[str]] | None:
-    """Probe from here, twice; `queue` cannot be mapped, so there is a task for each."""
+    """Probe from this worker, twice. `queue` cannot be mapped, so each queue has its own task."""
     from kafka_audit.airflow import queue_tasks
 
     return queue_tasks.probe(queue, asked)
 
 
 @task(
-    multiple_outputs=False,  # else Airflow makes an XCom of each cluster's name
+    multiple_outputs=False,  # otherwise Airflow creates one XCom for each cluster
     retries=STORE_RETRIES,
     retry_policy=STORE_HICCUPS,
     on_failure_callback=callbacks.note,
     outlets=[assets.AUDITED],
 )
 def report(run: str) -> dict[str, str]:
-    """Turn Spark's answer into findings, incidents and reports."""
+    """Convert the result of Spark to findings, incidents and reports."""
     from kafka_audit.airflow import tasks
 
     context = get_current_context()
@@ -116,13 +116,13 @@ def report(run: str) -> dict[str, str]:
 
 @gate_task(
     map_index_template="{{ task.op_kwargs['cluster'] }}",
-    trigger_rule="all_done",  # a gate that did not run would look like a gate that was passed
+    trigger_rule="all_done",  # a gate that does not run would look like a successful one
     on_failure_callback=ALERTS,
     on_success_callback=ENDS,
     outlets=[assets.CLEAN],
 )
 def gate(cluster: str, judged: dict[str, str] | None) -> None:
-    """Fail if this cluster has findings that somebody must know of, or was not audited."""
+    """Fail if the findings of this cluster reach KAFKA_AUDIT_FAIL_ON, or if it was not audited."""
     from kafka_audit.airflow import tasks
 
     context = get_current_context()
@@ -138,12 +138,12 @@ def gate(cluster: str, judged: dict[str, str] | None) -> None:
     max_active_runs=1,
     dagrun_timeout=timedelta(hours=2),
     default_args={"owner": "kafka-audit", "retries": 0, "execution_timeout": timedelta(minutes=30)},
-    params={"cluster": Param(None, type=["null", "string"], title="Cluster", description="One of the cluster file; empty: all")},
+    params={"cluster": Param(None, type=["null", "string"], title="Cluster", description="A cluster; empty: all")},
     tags=["kafka", "audit"],
     doc_md=DOC,
 )
 def kafka_audit() -> None:
-    """Wire the tasks; what they do is in `kafka_audit.airflow.tasks`."""
+    """Connect the tasks; their code is in `kafka_audit.airflow.tasks`."""
     names = clusters()
     snapshots = collect.expand(cluster=names)
     if queues := vantage_queues.tasks():
@@ -154,7 +154,7 @@ def kafka_audit() -> None:
         task_id="compare",
         snapshot_ids=snapshots,
         application=str(JOB),
-        trigger_rule="all_done_min_one_success",  # one cluster's trouble must not hide the others
+        trigger_rule="all_done_min_one_success",  # a failure of one cluster must not hide the others
         retries=STORE_RETRIES,
         retry_policy=SPARK_HICCUPS,
         retry_delay=timedelta(seconds=30),

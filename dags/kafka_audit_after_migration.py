@@ -1,5 +1,5 @@
 # ruff: noqa: PLC0415 -- Airflow parses this file every 30 seconds; what a task needs is imported when the task runs
-"""The check after a change: compare a cluster with the baseline that the gate kept, and sort what changed by the plan."""
+"""The check after a change: compare a cluster with the baseline of the gate, and group the changes by the plan."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,19 +12,19 @@ from kafka_audit.airflow.submit import CompareSnapshots
 JOB = Path(__file__).resolve().parents[1] / "spark_jobs" / "diff_snapshots.py"
 
 DOC = """
-Compares a cluster with the baseline of `kafka_audit_before_migration`: what changed, what was meant to, what was not. Trigger it
-by hand; it only reads.
+Compares a cluster with the baseline of `kafka_audit_before_migration`, and lists planned and unexpected changes. Trigger it
+manually; it only reads.
 
 `baseline` → `collect` → `compare` (Spark) → `report` → `differ`
 
-The task `differ` fails when something changed that the plan does not mean, fails now, or was not done; its log has the list.
-On a console: `kafka-audit after-migration CLUSTER`.
+The task `differ` fails if a change is not planned, if a check fails now, or if a planned change is missing. Its log contains the
+list. On the command line: `kafka-audit after-migration CLUSTER`.
 """
 
 
 @task
 def baseline() -> str:
-    """Find what to compare with."""
+    """Return the baseline."""
     from kafka_audit.airflow import migration_tasks
 
     params = get_current_context()["params"]
@@ -36,12 +36,12 @@ def collect() -> str:
     """Take a snapshot of the cluster."""
     from kafka_audit.airflow import tasks
 
-    return tasks.collect_cluster(get_current_context()["params"]["cluster"], {})  # queues are asked by the scheduled audit alone
+    return tasks.collect_cluster(get_current_context()["params"]["cluster"], {})  # only the scheduled audit probes from queues
 
 
 @task(multiple_outputs=False, outlets=[assets.AUDITED])
 def report(run: str) -> dict[str, str]:
-    """Turn Spark's answer into findings, incidents and the report."""
+    """Convert the result of Spark to findings, incidents and the report."""
     from kafka_audit.airflow import tasks
 
     return tasks.report_run(run, get_current_context()["outlet_events"])
@@ -49,7 +49,7 @@ def report(run: str) -> dict[str, str]:
 
 @task
 def differ(judged: dict[str, str], baseline_id: str) -> None:
-    """Fail unless everything is as it was meant to be."""
+    """Fail unless all changes are planned and complete."""
     from kafka_audit.airflow import migration_tasks
 
     migration_tasks.differ(get_current_context()["params"]["cluster"], judged, baseline_id)
@@ -65,14 +65,14 @@ def differ(judged: dict[str, str], baseline_id: str) -> None:
     params={
         "cluster": Param(type="string", minLength=1, title="Cluster", description="A name in the cluster file."),
         "baseline": Param(
-            None, type=["null", "string"], title="Baseline", description="A snapshot's id; empty: the newest baseline."
+            None, type=["null", "string"], title="Baseline", description="The id of a snapshot; empty: the newest baseline."
         ),
     },
     tags=["kafka", "audit"],
     doc_md=DOC,
 )
 def kafka_audit_after_migration() -> None:
-    """Wire the tasks; what they do is in `kafka_audit.airflow.migration_tasks`."""
+    """Connect the tasks; their code is in `kafka_audit.airflow.migration_tasks`."""
     kept = baseline()
     snapshot = collect()
     compare = CompareSnapshots(task_id="compare", snapshot_ids=[snapshot], baseline=kept, application=str(JOB))

@@ -1,5 +1,5 @@
 # ruff: noqa: PLC0415 -- Airflow parses this file every 30 seconds; what a task needs is imported when the task runs
-"""The gate before a change: snapshot a cluster, judge it and what is planned, ask a person, keep the snapshot as baseline."""
+"""The gate before a change: take a snapshot, judge it with the plan, request an approval, keep the snapshot as baseline."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -92,12 +92,12 @@ def collect() -> str:
     """Take a snapshot of the cluster."""
     from kafka_audit.airflow import tasks
 
-    return tasks.collect_cluster(get_current_context()["params"]["cluster"], {})  # queues are asked by the scheduled audit alone
+    return tasks.collect_cluster(get_current_context()["params"]["cluster"], {})  # only the scheduled audit probes from queues
 
 
 @task(multiple_outputs=False, outlets=[assets.AUDITED])
 def report(run: str) -> dict[str, str]:
-    """Turn Spark's answer into findings, incidents and the report."""
+    """Convert the result of Spark to findings, incidents and the report."""
     from kafka_audit.airflow import tasks
 
     return tasks.report_run(run, get_current_context()["outlet_events"])
@@ -105,7 +105,7 @@ def report(run: str) -> dict[str, str]:
 
 @task(multiple_outputs=False)
 def decide(judged: dict[str, str], plan: dict[str, Any]) -> dict[str, str]:
-    """Fail on a no-go, else prepare the question."""
+    """Fail on a no-go; otherwise prepare the approval."""
     from kafka_audit.airflow import migration_tasks
 
     return migration_tasks.decide(get_current_context()["params"]["cluster"], judged, plan)
@@ -131,7 +131,7 @@ def keep(judged: dict[str, str]) -> str:
     doc_md=DOC,
 )
 def kafka_audit_before_migration() -> None:
-    """Wire the tasks; what they do is in `kafka_audit.airflow.migration_tasks`."""
+    """Connect the tasks; their code is in `kafka_audit.airflow.migration_tasks`."""
     plan = planned()
     snapshot = collect()
     compare = CompareSnapshots(task_id="compare", snapshot_ids=[snapshot], application=str(JOB))

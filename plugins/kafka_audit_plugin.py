@@ -1,4 +1,4 @@
-"""The one module that Airflow's plugin loader may execute; `.airflowignore` keeps it out of the package next door."""
+"""The only module that Airflow's plugin loader executes; `.airflowignore` hides the package in the same folder."""
 
 from airflow.plugins_manager import AirflowPlugin
 
@@ -6,7 +6,7 @@ from kafka_audit.airflow.page import plugin
 
 
 class KafkaAuditPlugin(AirflowPlugin):
-    """Reports in the Airflow UI: in the menu and beside every DAG run."""
+    """Reports in the Airflow UI: in the menu and next to every DAG run."""
 
     name = "kafka_audit"
     fastapi_apps = plugin.FASTAPI_APPS

@@ -11,7 +11,7 @@ def main() -> None:
     """Compare and judge the snapshots that `runs/RUN_ID/request.json` names."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "--store", required=True, help="root of the snapshot store, a path or URL that this driver and Spark can read"
+        "--store", required=True, help="root of the snapshot store: a path or URL that the driver and Spark can read"
     )
     parser.add_argument("--run", required=True, help="name of the run below runs/")
     arguments = parser.parse_args()

@@ -1,6 +1,6 @@
-"""Which check works on which Kafka: ``python -m testbed.versions docs`` writes versions.md there from versions.json.
+"""Checks by Kafka release: ``python -m testbed.versions docs`` writes versions.md there from versions.json.
 
-The record is kept by scenario tests (tests/scenarios/record.py) where KAFKA_AUDIT_RECORD names it.
+Scenario tests write the record (tests/scenarios/record.py) if KAFKA_AUDIT_RECORD names it.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _MARKS = {"FAIL": "fail", "PASS": "pass", "UNKNOWN": "unknown", "NOT_APPLICABLE": "none"}
-_HEAD = """# Which check works on which Kafka
+_HEAD = """# Checks by Kafka release
 
-Written by `python -m testbed.versions docs` from `versions.json`, the record of audits of real clusters: at rest, and
-where the run had one, with a fault (an address that brokers do not reach, a broker cut from its controllers, controllers that are
-down, `localhost` or another broker's address advertised) and healed. In a cell stands what the check was seen to say: `fail` and
-`pass` mean that it worked, `unknown` that it said what it lacks, `none` that it does not apply; why, is told below the table.
+`python -m testbed.versions docs` writes this page from `versions.json`, the record of audits of real clusters: healthy
+clusters, and clusters with a fault (an address that brokers cannot reach, a broker without connection to its controllers,
+controllers that are down, `localhost` or the address of another broker in `advertised.listeners`) before and after the
+repair. A cell lists the results of the check. `fail` and `pass`: the check had its data. `unknown`: data was missing.
+`none`: the check does not apply. The list below the table gives the reasons.
 """
 
 
@@ -32,22 +33,22 @@ def page(record: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> str:
     for code in codes:
         cells = [_cell(record[column].get(code)) for column in columns]
         lines.append(f"| {code} {names[code]} | {' | '.join(cells)} |")
-    return "\n".join([_HEAD, *lines, "", "## Why not", "", *_reasons(record, codes, columns), ""])
+    return "\n".join([_HEAD, *lines, "", "## Reasons", "", *_reasons(record, codes, columns), ""])
 
 
-def _cell(told: Mapping[str, Any] | None) -> str:
-    return ", ".join(_MARKS[status] for status in _MARKS if told and status in told["statuses"])
+def _cell(result: Mapping[str, Any] | None) -> str:
+    return ", ".join(_MARKS[status] for status in _MARKS if result and status in result["statuses"])
 
 
 def _reasons(record: Mapping[str, Mapping[str, Mapping[str, Any]]], codes: Sequence[str], columns: Sequence[str]) -> list[str]:
-    """Return a line for each check and reason that it gave, with the versions on which it gave it."""
+    """Return a line for each check and reason, with its versions."""
     lines = []
     for code in codes:
-        told: dict[str, list[str]] = {}
+        reasons: dict[str, list[str]] = {}
         for column in columns:
             for status, why in record[column].get(code, {"why": {}})["why"].items():
-                told.setdefault(f"{_MARKS[status]}, {why}", []).append(column)
-        for why, where in told.items():
+                reasons.setdefault(f"{_MARKS[status]}, {why}", []).append(column)
+        for why, where in reasons.items():
             lines.append(f"- {code} ({'everywhere' if len(where) == len(columns) else ', '.join(where)}): {_plain(why)}")
     return lines
 
@@ -57,7 +58,7 @@ def _plain(text: str) -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write the page into the folder that is given, from the record beside it."""
+    """Write the page into the given folder, from the record in the same folder."""
     folder = Path(arguments[0] if arguments else "docs")
     record = json.loads((folder / "versions.json").read_text())
     (folder / "versions.md").write_text(page(record))

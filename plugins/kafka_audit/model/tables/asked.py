@@ -1,16 +1,16 @@
-"""What was audited, what was asked and how far each path goes."""
+"""The audited cluster, the reads, and the probes."""
 
 from dataclasses import dataclass
 
 from kafka_audit.model.tables.row import Row
 
 BOOTSTRAP = "bootstrap"
-"""Stands for the listener's name where only an address is known: bootstrap addresses, and brokers known from Metadata alone."""
+"""The listener of an address whose listener is unknown: bootstrap addresses, and brokers that only Metadata lists."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SnapshotInfo(Row):
-    """One row: what was audited, with the expectations and limits that the checks judge by."""
+    """One row: the audited cluster, with the expectations and limits that checks use."""
 
     cluster: str  # name in the cluster file
     mode: str  # "zookeeper" or "kraft"
@@ -24,34 +24,34 @@ class SnapshotInfo(Row):
     expect_brokers: int | None = None
     expect_cluster_id: str | None = None
     expect_single_broker: bool = False
-    client_vantages: int = 1  # how many vantages with role client probed (this worker counts)
-    broker_vantages: int = 0  # how many command vantages with role broker are configured
+    client_vantages: int = 1  # vantages with role client that probed, this worker included
+    broker_vantages: int = 0  # configured command vantages with role broker
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sample(Row):
-    """One sample of everything; a second one is taken when the first shows a difference (see `collect.sampling`)."""
+    """One sample of all views. A second sample is taken if the first shows a difference (see `collect.sampling`)."""
 
     sample: int
     started_ms: int
     finished_ms: int
-    reason: str  # why this sample was taken: "first", or what differed in the one before
+    reason: str  # the reason for this sample: "first", or the difference in the sample before
 
 
 @dataclass(frozen=True, kw_only=True)
 class SourceRead(Row):
-    """One read that was asked of one party: coverage counts these rows, and a failure is never anything else than a row."""
+    """One read from one party. Coverage counts these rows. Each failed read is a row."""
 
     sample: int
     observer: str
     operation: str  # Kafka API name ("Metadata", "DescribeConfigs BROKER"), or "zookeeper <path or set>", "probe <vantage>"
-    target: str  # address that was asked
+    target: str  # address of the party
     outcome: str  # "answered" (data, or a definite no), "failed" (no answer, refused, unreadable)
     error: str | None = None  # short: Kafka error name, "timeout", "connection refused", kazoo exception name
-    message: str | None = None  # the party's own words, secrets masked
-    needs: str | None = None  # the exact right, port or file that would make it answer
+    message: str | None = None  # the error message of the party, secrets masked
+    needs: str | None = None  # the right, port or file that the read requires
     elapsed_ms: int = 0
-    untrusted_host: str | None = None  # no login was tried there, because `trusted_hosts` does not name it
+    untrusted_host: str | None = None  # the host to which no login was sent, because `trusted_hosts` does not match it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +62,7 @@ class Probe(Row):
     vantage: str  # "worker", or the name in the cluster file
     role: str  # "client" or "broker"
     from_broker: int | None  # role broker: the broker on whose host the probe ran
-    broker_id: int  # advertised by
+    broker_id: int  # the broker that advertises the endpoint
     listener: str
     protocol: str
     host: str
@@ -82,10 +82,10 @@ class Probe(Row):
 
 @dataclass(frozen=True, kw_only=True)
 class BrokerIdentity(Row):
-    """Who really answers at an address (error 42 of DescribeConfigs names the broker); None where the socket did not tell."""
+    """The broker that answers at an address, by error 42 of DescribeConfigs. `answered_by` is null if the id is unknown."""
 
     sample: int
-    broker_id: int  # for whom the address is advertised
+    broker_id: int  # the broker that advertises the address
     listener: str
     address: str
     answered_by: int | None
@@ -94,7 +94,7 @@ class BrokerIdentity(Row):
 
 @dataclass(frozen=True, kw_only=True)
 class AuthorityCertificate(Row):
-    """A certificate in a `ca_file` of the cluster file: an authority that this auditor trusts, and clients as a rule, too."""
+    """A certificate in a `ca_file` of the cluster file: an authority that the auditor, and usually clients, trust."""
 
     sample: int
     file: str  # name of the file, without its folder
@@ -106,11 +106,11 @@ class AuthorityCertificate(Row):
 
 @dataclass(frozen=True, kw_only=True)
 class Certificate(Row):
-    """What a TLS endpoint presented to us; no row where the handshake did not come that far."""
+    """The certificate that a TLS endpoint presented; no row if the handshake failed before."""
 
     sample: int
     vantage: str
-    broker_id: int  # advertised by; -1 for controllers of the cluster file and servers of ZooKeeper
+    broker_id: int  # the broker that advertises the endpoint; -1 for controllers of the cluster file and ZooKeeper servers
     listener: str  # CONTROLLER and ZOOKEEPER for those
     host: str
     port: int
@@ -119,6 +119,6 @@ class Certificate(Row):
     sans: tuple[str, ...]  # DNS names and addresses, sorted
     not_before_ms: int
     not_after_ms: int
-    trusted: bool | None  # by `ca_file`, None where none is given
+    trusted: bool | None  # by `ca_file`; null without a `ca_file`
     name_matches: bool  # whether the advertised host is among the names
-    error: str | None  # why it is not trusted, in OpenSSL's words
+    error: str | None  # OpenSSL's error if it is not trusted

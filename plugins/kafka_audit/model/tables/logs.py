@@ -1,4 +1,4 @@
-"""What brokers wrote themselves: the lines of their logs that say why something fails, and nothing else of them."""
+"""Recognised lines of broker logs. Other lines are not stored."""
 
 from dataclasses import dataclass
 
@@ -13,21 +13,21 @@ class LogLine(Row):
     """
 
     sample: int
-    broker_id: int  # whose log it is
-    log: str  # the file's name, or "command"
+    broker_id: int  # the broker that wrote the log
+    log: str  # the name of the file, or "command"
     signature: str  # an id of `model.log_signatures`
     supports: str | None  # the check whose fault it shows
     part: str | None  # of the broker: Controller, ReplicaFetcher, …; None if unknown
     about_broker: int | None  # the broker at fault
-    address: str | None  # host:port that it names
-    detail: str | None  # reason, principal or folder, whichever it names
-    text: str  # the newest of them and the exception below it; secrets are masked, and it is cut
-    written: str | None  # the newest one's time in the line's own words
-    matches: int  # in the tail
+    address: str | None  # host:port in the line
+    detail: str | None  # the reason, principal or folder in the line
+    text: str  # the newest line and the exception below it; secrets are masked, long text is cut
+    written: str | None  # the time of the newest line, as the line has it
+    matches: int  # number of lines in the tail
     first_ms: int | None
     last_ms: int | None
-    since_start: int | None  # how many are newer than the registrations of writer and broker at fault; null: undecided
-    since_ms: int | None  # the first of those
+    since_start: int | None  # lines newer than the registrations of the writer and of the broker at fault; null: unknown
+    since_ms: int | None  # the time of the first of those lines
     zone: str  # how the zone is known: line, registration, file, growth, or "not known"
     read_ms: int  # when the tail was read
     login_fault: str | None = None  # why the login fails: certificate, mechanism or credential; null for other lines

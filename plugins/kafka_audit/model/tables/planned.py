@@ -1,4 +1,4 @@
-"""What a gate before a change judges besides the snapshot; never stored."""
+"""Input of a migration gate in addition to the snapshot; never stored."""
 
 from dataclasses import dataclass
 
@@ -14,10 +14,10 @@ class PlannedNode(Row):
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict(Row):
-    """What an ordinary check said of a resource of the same snapshot; PASS is left out but where a check said nothing else."""
+    """The result of an ordinary check for a resource of the same snapshot; PASS only if the check has no other result."""
 
     code: str
     resource: str
     status: str  # as in findings.json
-    error: str | None = None  # why it is not known
+    error: str | None = None  # the reason if the status is UNKNOWN
     needs: str | None = None

@@ -1,4 +1,4 @@
-"""What tells of controllers without ZooKeeper: the metadata quorum, who is fenced, and a migration that is under way."""
+"""Controllers in KRaft mode: the metadata quorum, fenced brokers, and a migration in progress."""
 
 from dataclasses import dataclass
 
@@ -7,49 +7,49 @@ from kafka_audit.model.tables.row import Row
 
 @dataclass(frozen=True, kw_only=True)
 class QuorumView(Row):
-    """DescribeQuorum as one observer passed it on: brokers ask the leader for us, controllers answer themselves.
+    """The response of one observer to DescribeQuorum. Brokers forward the request to the leader; controllers answer it.
 
-    A controller that is not the leader reports only the leader that it follows. No row without an answer.
+    A controller that is not the leader reports only the leader that it follows. No row without a response.
     """
 
     sample: int
     observer: str  # `broker:<id>`, or `controller@host:port` for an address of the cluster file
-    node_id: int | None  # of the broker or controller that was asked, None where a controller did not tell
-    leader_id: int  # -1: it knows none
-    leader_epoch: int | None  # None if only the leader's id is reported
+    node_id: int | None  # of the broker or controller; null if a controller did not report it
+    leader_id: int  # -1: no leader is known to it
+    leader_epoch: int | None  # null if only the id of the leader is reported
     high_watermark: int | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class QuorumReplica(Row):
-    """A voter or observer of the metadata log, as the leader reports it to one observer. Times are the leader's own clock."""
+    """A voter or observer of the metadata log, as the leader reports it to one observer. Times are of the leader's clock."""
 
     sample: int
     observer: str
     replica_id: int
     voter: bool
     directory_id: str | None  # base64; None for voters of a static quorum, and below version 2 of the answer
-    log_end_offset: int | None  # None: the leader does not know
+    log_end_offset: int | None  # null: unknown to the leader
     last_fetch_ms: int | None  # None for the leader, and below version 1 of the answer
     last_caught_up_ms: int | None  # of the leader: its own time when it answered; None below version 1
 
 
 @dataclass(frozen=True, kw_only=True)
 class FencedBroker(Row):
-    """A broker that DescribeCluster (version 2 on) calls fenced: registered, and out of service."""
+    """A fenced broker, by DescribeCluster (version 2 and later): registered, and out of service."""
 
     sample: int
     observer: str
-    broker_id: int  # the broker that was asked
+    broker_id: int  # the broker that reports it
     fenced_id: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class ControllerProbe(Row):
-    """How far this worker got to an address of `controllers` in the cluster file: the layer reached, or the first that failed."""
+    """The probe of an address of `controllers` in the cluster file: the last layer that succeeded, or the first that failed."""
 
     sample: int
-    address: str  # as the cluster file has it
+    address: str  # as in the cluster file
     node_id: int | None  # the node that answered, if reported
     layer: str  # dns, tcp, tls, sasl, api
     outcome: str  # ok, failed, unknown
@@ -62,8 +62,8 @@ class Migration(Row):
     """Traces of a migration from ZooKeeper to KRaft: /migration, and a KRaft controller's name in /controller."""
 
     sample: int
-    begun: bool  # /migration is there
-    kraft_controller_id: int | None  # in /controller; None while no KRaft controller claims it
+    begun: bool  # /migration exists
+    kraft_controller_id: int | None  # in /controller; null if no KRaft controller holds it
     kraft_controller_epoch: int | None  # /controller, kraftControllerEpoch
-    metadata_offset: int | None  # /migration, kraft_metadata_offset: what was written back to ZooKeeper last; -1 for nothing
+    metadata_offset: int | None  # /migration, kraft_metadata_offset: the last offset written to ZooKeeper; -1: none
     metadata_epoch: int | None  # /migration, kraft_metadata_epoch

@@ -1,4 +1,4 @@
-"""What ZooKeeper holds."""
+"""The content of ZooKeeper."""
 
 from dataclasses import dataclass
 
@@ -7,14 +7,14 @@ from kafka_audit.model.tables.row import Row
 
 @dataclass(frozen=True, kw_only=True)
 class Registry(Row):
-    """What ZooKeeper holds about the cluster as a whole. Missing znodes are None. No row when ZooKeeper was not read."""
+    """The znodes of the cluster as a whole. Missing znodes are null. No row if ZooKeeper was not read."""
 
     sample: int
     kafka_cluster_id: str | None  # /cluster/id
-    controller_id: int | None  # /controller, None when the znode is absent
+    controller_id: int | None  # /controller; null if the znode does not exist
     controller_epoch: int | None  # /controller_epoch
     controller_mzxid: int | None
-    brokers_pzxid: int | None  # pzxid of /brokers/ids: changes when a broker comes or goes
+    brokers_pzxid: int | None  # pzxid of /brokers/ids: changes when a broker registers or leaves
     zxid_before: int
     zxid_after: int
 
@@ -27,14 +27,14 @@ class RegisteredBroker(Row):
     broker_id: int
     rack: str | None
     ephemeral_owner: int
-    registered_ms: int  # the registration's own timestamp
+    registered_ms: int  # the timestamp in the registration
     czxid: int
     mzxid: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class RegisteredEndpoint(Row):
-    """One entry of `endpoints` of /brokers/ids/N, its protocol taken from `listener_security_protocol_map`."""
+    """One entry of `endpoints` of /brokers/ids/N, with its protocol from `listener_security_protocol_map`."""
 
     sample: int
     broker_id: int
@@ -46,24 +46,24 @@ class RegisteredEndpoint(Row):
 
 @dataclass(frozen=True, kw_only=True)
 class RegisteredTopic(Row):
-    """/brokers/topics/T. `deleting` when T is under /admin/delete_topics."""
+    """/brokers/topics/T. `deleting` if T is below /admin/delete_topics."""
 
-    sample: int  # the first one that saw this row as it is
-    last_sample: int  # the last one: the row holds for all samples from `sample` to here
+    sample: int  # the first sample with this row
+    last_sample: int  # the last sample with this row; all samples between have it too
     topic: str
     topic_id: str | None  # as in the znode (base64), None before version 3 of the znode
     czxid: int
     mzxid: int
     deleting: bool
-    content_digest: str | None = None  # the `topic_digest` of a view that shows these states; None: not all states are known
+    content_digest: str | None = None  # the `topic_digest` of a view with these states; null: some states are unknown
 
 
 @dataclass(frozen=True, kw_only=True)
 class RegisteredPartition(Row):
-    """Assignment from /brokers/topics/T joined with .../partitions/P/state; state columns are None where it is absent."""
+    """Assignment from /brokers/topics/T joined with .../partitions/P/state; state columns are null if it does not exist."""
 
-    sample: int  # the first one that saw this row as it is
-    last_sample: int  # the last one: the row holds for all samples from `sample` to here
+    sample: int  # the first sample with this row
+    last_sample: int  # the last sample with this row; all samples between have it too
     topic: str
     partition: int
     replicas: tuple[int, ...]
@@ -77,7 +77,7 @@ class RegisteredPartition(Row):
 
 @dataclass(frozen=True, kw_only=True)
 class TopicConfig(Row):
-    """One key that a topic sets for itself, of those that checks need: /config/topics/T, in KRaft DescribeConfigs(TOPIC)."""
+    """One configuration key of a topic that checks need: /config/topics/T, in KRaft mode DescribeConfigs(TOPIC)."""
 
     observer: str
     topic: str
@@ -87,7 +87,7 @@ class TopicConfig(Row):
 
 @dataclass(frozen=True, kw_only=True)
 class DynamicConfig(Row):
-    """One key of /config/brokers/<id or default>; value None where it is a secret, which never leaves the decoder."""
+    """One key of /config/brokers/<id or default>; `value` is null for a secret, which the decoder drops."""
 
     broker_id: int | None  # None: the default of all brokers
     key: str
@@ -97,7 +97,7 @@ class DynamicConfig(Row):
 
 @dataclass(frozen=True, kw_only=True)
 class ScramUser(Row):
-    """A name under /config/users with a SCRAM credential; salts and keys never leave the decoder."""
+    """A name below /config/users with a SCRAM credential; the decoder drops salts and keys."""
 
     user: str
     mechanism: str  # SCRAM-SHA-256, SCRAM-SHA-512

@@ -1,4 +1,4 @@
-"""Who may do what and who logs in as whom: ACLs of ZooKeeper and brokers, and files of server.properties."""
+"""ACLs of ZooKeeper and brokers, and settings and logins in server.properties."""
 
 from dataclasses import dataclass
 
@@ -7,18 +7,18 @@ from kafka_audit.model.tables.row import Row
 
 @dataclass(frozen=True, kw_only=True)
 class AclHolder(Row):
-    """Who holds which set of ACLs: ZooKeeper (/kafka-acl*), or a broker by DescribeAcls. No row where there is no authorizer."""
+    """The set of ACLs that ZooKeeper (/kafka-acl*) or a broker (DescribeAcls) has. No row without an authorizer."""
 
     sample: int
     observer: str
     broker_id: int | None  # None for ZooKeeper
-    acls_digest: str  # -> Acl; of the sorted set, so equal sets have equal digests
-    acls: int  # how many there are
+    acls_digest: str  # key of Acl; equal sets have equal digests
+    acls: int  # number of ACLs
 
 
 @dataclass(frozen=True, kw_only=True)
 class Acl(Row):
-    """One ACL of a set, stored once for all that hold the same set. Names are those of kafka-acls.sh."""
+    """One ACL of a set. Equal sets are stored once. Names are those of kafka-acls.sh."""
 
     acls_digest: str
     resource_type: str  # Cluster, Topic, Group, TransactionalId, DelegationToken, User
@@ -32,9 +32,9 @@ class Acl(Row):
 
 @dataclass(frozen=True, kw_only=True)
 class BrokerProperty(Row):
-    """One key of a server.properties as Java reads it (a later definition wins); value None where it is a secret."""
+    """One key of a server.properties as Java reads it (the last definition applies); `value` is null for a secret."""
 
-    source: str  # path as the cluster file names it, the id filled in
+    source: str  # path in the cluster file, with the id
     broker_id: int
     key: str
     value: str | None
@@ -46,14 +46,14 @@ class BrokerProperty(Row):
 class PropertyLogin(Row):
     """A login in the JAAS text of a server.properties.
 
-    `password_digest` is an HMAC under a key that is made for one snapshot and thrown away: within the snapshot equal passwords
-    show as equal, and nothing else shows.
+    `password_digest` is an HMAC with a key that exists only while the snapshot is taken. Equal passwords of one snapshot have
+    equal digests. Digests of different snapshots cannot be compared.
     """
 
     source: str
     broker_id: int
     listener: str
     mechanism: str  # PLAIN, SCRAM-SHA-256, …
-    side: str  # "client": as whom this broker logs in at others; "server": whom it lets in (PLAIN user_<name>)
+    side: str  # "client": the login of this broker at others; "server": a login that it accepts (PLAIN user_<name>)
     username: str
     password_digest: str

@@ -1,4 +1,4 @@
-"""What lies on brokers' disks, who answers for the leadership of partitions, and whose consumers read them."""
+"""Disks of brokers, answers about the leadership of partitions, and members of consumer groups."""
 
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ class LogDir(Row):
 
 @dataclass(frozen=True, kw_only=True)
 class LogDirReplica(Row):
-    """A future replica: a copy that is being moved to this directory from another one of the same broker."""
+    """A future replica: a copy that is moved to this directory from another directory of the same broker."""
 
     sample: int
     observer: str
@@ -30,24 +30,24 @@ class LogDirReplica(Row):
     topic: str
     partition: int
     size_bytes: int
-    offset_lag: int  # how many offsets it is behind the replica that it will replace
+    offset_lag: int  # offsets behind the replica that it will replace
 
 
 @dataclass(frozen=True, kw_only=True)
 class LeadershipAsked(Row):
-    """Of how many partitions ListOffsets was asked at one broker, itself; no row where nothing was asked or answered."""
+    """The number of partitions in the ListOffsets requests to one broker; no row without a request or a response."""
 
     sample: int
     observer: str
     broker_id: int
-    as_leader: int  # partitions that ZooKeeper (KRaft: the newest epoch among views) says it leads
-    as_former: int  # partitions that it holds and does not lead, though preferred, listed as offline, or on a failed disk
-    listed_offline: int  # partitions for which some view lists it under offline_replicas
+    as_leader: int  # partitions that it leads, by ZooKeeper (KRaft: by the newest epoch of all views)
+    as_former: int  # partitions that it holds and does not lead, although preferred, listed as offline, or on a failed disk
+    listed_offline: int  # partitions with this broker in offline_replicas of a view
 
 
 @dataclass(frozen=True, kw_only=True)
 class LeadershipAnswer(Row):
-    """An unexpected answer to ListOffsets: an error of a leader, any but 6 NOT_LEADER_OR_FOLLOWER of another."""
+    """An unexpected response to ListOffsets: an error of a leader, or of another broker anything but 6 NOT_LEADER_OR_FOLLOWER."""
 
     sample: int
     observer: str
@@ -55,18 +55,18 @@ class LeadershipAnswer(Row):
     topic: str
     partition: int
     asked_as: str  # "leader" or "former"
-    error: int  # 56 KAFKA_STORAGE_ERROR, 6, 74 FENCED_LEADER_EPOCH, 75 UNKNOWN_LEADER_EPOCH, 3; 0: it believes that it leads
-    leader: int | None  # leader in the reference, -1: none
-    leader_epoch: int | None  # the reference's
+    error: int  # 56 KAFKA_STORAGE_ERROR, 6, 74 FENCED_LEADER_EPOCH, 75 UNKNOWN_LEADER_EPOCH, 3; 0: it answers as leader
+    leader: int | None  # in the reference; -1: none
+    leader_epoch: int | None  # in the reference
     preferred: bool  # it is the first of the replicas
-    listed_offline: bool  # some view lists it under offline_replicas
+    listed_offline: bool  # it is in offline_replicas of a view
 
 
 @dataclass(frozen=True, kw_only=True)
 class OldTransaction(Row):
-    """A partition whose oldest open transaction began longer ago than transaction.max.timeout.ms, by the offsets of its leader.
+    """A partition whose oldest open transaction is older than transaction.max.timeout.ms, by the offsets of its leader.
 
-    Only asked where the topic of transactions exists; partitions with younger transactions have no row.
+    Read only if the topic of transactions exists. Partitions with younger transactions have no row.
     """
 
     sample: int
@@ -81,20 +81,20 @@ class OldTransaction(Row):
 
 @dataclass(frozen=True, kw_only=True)
 class EligibleReplicas(Row):
-    """A partition without a leader, as DescribeTopicPartitions (Kafka 3.8 on) reports it; asked of one broker of KRaft."""
+    """A partition without a leader, as DescribeTopicPartitions (Kafka 3.8 on) reports it; read from one KRaft broker."""
 
     sample: int
     observer: str
     topic: str
     partition: int
     isr: tuple[int, ...]
-    eligible: tuple[int, ...]  # the ELR: out of the ISR, and with every acknowledged record (KIP-966); sorted
-    last_known: tuple[int, ...]  # LastKnownElr: members before they started without their data; sorted
+    eligible: tuple[int, ...]  # the ELR: not in the ISR, with every acknowledged record (KIP-966); sorted
+    last_known: tuple[int, ...]  # LastKnownElr: members that later started without their data; sorted
 
 
 @dataclass(frozen=True, kw_only=True)
 class GroupCoordinator(Row):
-    """What the group coordinator of a broker answers to ListGroups; only asked where __consumer_offsets exists."""
+    """The response of the group coordinator of a broker to ListGroups; read only if __consumer_offsets exists."""
 
     sample: int
     observer: str
@@ -104,7 +104,7 @@ class GroupCoordinator(Row):
 
 @dataclass(frozen=True, kw_only=True)
 class GroupMember(Row):
-    """A member of a consumer group, as the group's coordinator tells; only asked for while replicas are offline."""
+    """A member of a consumer group, as its coordinator reports it; read only while replicas are offline."""
 
     sample: int
     observer: str  # the coordinator
@@ -112,5 +112,5 @@ class GroupMember(Row):
     group: str
     state: str  # Stable, PreparingRebalance, Empty, …
     client_id: str
-    host: str  # address that the coordinator sees
+    host: str  # the address of the client, as the coordinator reports it
     partitions: tuple[str, ...]  # assigned, as topic-partition, sorted

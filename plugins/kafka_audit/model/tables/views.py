@@ -1,4 +1,4 @@
-"""What brokers say when each is asked itself."""
+"""The views of the brokers."""
 
 from dataclasses import dataclass
 
@@ -7,15 +7,15 @@ from kafka_audit.model.tables.row import Row
 
 @dataclass(frozen=True, kw_only=True)
 class BrokerView(Row):
-    """A broker's own answer to Metadata (all topics) on one listener: who held which view. No row when it did not answer."""
+    """The response of a broker to Metadata (all topics) on one listener. No row without a response."""
 
     sample: int
     observer: str
-    broker_id: int  # whom we meant to ask: the registered id, -1 for a bootstrap address that is not registered
+    broker_id: int  # the registered id; -1 for a bootstrap address that is not registered
     listener: str
-    address: str  # address really dialled (after `reach`)
+    address: str  # the dialled address (after `reach`)
     kafka_cluster_id: str | None
-    controller_id: int | None  # -1: the broker knows none
+    controller_id: int | None  # -1: none is known to the broker
     brokers_listed: int
     topics_listed: int
     brokers_digest: str  # -> ViewBroker
@@ -25,7 +25,7 @@ class BrokerView(Row):
 
 @dataclass(frozen=True, kw_only=True)
 class ViewBroker(Row):
-    """A broker as listed in a view; stored once for all observers that said the same."""
+    """A broker in a view. Equal views are stored once."""
 
     brokers_digest: str
     broker_id: int
@@ -36,7 +36,7 @@ class ViewBroker(Row):
 
 @dataclass(frozen=True, kw_only=True)
 class ViewTopic(Row):
-    """A topic as listed in a view; topics of equal content share `topic_digest`."""
+    """A topic in a view. Topics with equal partitions have equal `topic_digest`."""
 
     topics_digest: str
     topic: str
@@ -47,7 +47,7 @@ class ViewTopic(Row):
 
 @dataclass(frozen=True, kw_only=True)
 class ViewPartition(Row):
-    """A partition as listed in a view, stored once per distinct content of its topic. isr and offline are sorted."""
+    """A partition in a view, stored once for each distinct `topic_digest`. `isr` and `offline_replicas` are sorted."""
 
     topic_digest: str
     topic: str
@@ -62,9 +62,9 @@ class ViewPartition(Row):
 
 @dataclass(frozen=True, kw_only=True)
 class BrokerConfig(Row):
-    """DescribeConfigs(BROKER). Unset unknown keys are absent.
+    """One key of DescribeConfigs(BROKER). Unknown keys that are not set are absent.
 
-    value None: Kafka hides it (sensitive, or unknown to it), or key or value shows a secret that the broker calls harmless.
+    `value` is null if Kafka hides it (sensitive, or unknown to it), or if key or value contain a secret that Kafka does not hide.
     """
 
     observer: str
@@ -88,7 +88,7 @@ class BrokerApi(Row):
 
 @dataclass(frozen=True, kw_only=True)
 class BrokerFeature(Row):
-    """One feature from ApiVersions (version 3 on), e.g. metadata.version: levels that a broker supports, and the cluster's."""
+    """One feature from ApiVersions (version 3 and later), e.g. metadata.version: the supported and the finalized levels."""
 
     observer: str
     broker_id: int
@@ -96,17 +96,17 @@ class BrokerFeature(Row):
     min_supported: int | None  # None: the broker does not support it, or 0 (below version 4 of ApiVersions)
     max_supported: int | None
     finalized: int | None  # None: it is not finalized
-    finalized_epoch: int | None  # of the metadata that the broker has it from; None where it knows none
+    finalized_epoch: int | None  # the epoch of the finalized features; null if unknown to the broker
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reassignment(Row):
-    """A reassignment under way, by ListPartitionReassignments; ZooKeeper: the topic's znode, /admin/reassign_partitions."""
+    """A reassignment in progress, by ListPartitionReassignments; with ZooKeeper: the topic znode, /admin/reassign_partitions."""
 
     sample: int
     observer: str
     topic: str
     partition: int
     replicas: tuple[int, ...]
-    adding: tuple[int, ...]  # from /admin/reassign_partitions: all replicas that there are to be
+    adding: tuple[int, ...]  # from /admin/reassign_partitions: all target replicas
     removing: tuple[int, ...]

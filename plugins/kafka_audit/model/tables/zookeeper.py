@@ -1,4 +1,4 @@
-"""How ZooKeeper itself is: each server of the ensemble asked by itself, and znodes that tell of trouble to come."""
+"""The servers of the ZooKeeper ensemble, and znodes that show a problem early."""
 
 from dataclasses import dataclass
 
@@ -7,16 +7,16 @@ from kafka_audit.model.tables.row import Row
 
 @dataclass(frozen=True, kw_only=True)
 class ZookeeperMember(Row):
-    """One server of the connection string, asked directly with the four-letter word srvr. None if not reported."""
+    """One server of the connection string, by its response to the four-letter word srvr. Null if not reported."""
 
     sample: int
     member: str  # host:port
-    state: str  # serving, idle (it runs and serves no client), down (no connection, no answer), closed (may not be asked)
-    error: str | None  # why it is not serving, in short
+    state: str  # serving, idle (it runs and serves no client), down (no connection or response), closed (srvr is not allowed)
+    error: str | None  # the short reason if it is not serving
     mode: str | None  # leader, follower, observer, standalone, read-only
-    zxid: int | None  # last one processed
+    zxid: int | None  # the last processed zxid
     outstanding: int | None  # requests waiting
-    latency_avg_ms: float | None  # since its start, or since its statistics were reset
+    latency_avg_ms: float | None  # since the start of the server or the last reset of its statistics
     latency_max_ms: float | None
     connections: int | None
     znodes: int | None
@@ -25,20 +25,20 @@ class ZookeeperMember(Row):
 
 @dataclass(frozen=True, kw_only=True)
 class EnsembleServer(Row):
-    """One server of the ensemble by /zookeeper/config (ZooKeeper 3.5 on), named in the connection string or not."""
+    """One server of the ensemble, by /zookeeper/config (ZooKeeper 3.5 and later)."""
 
     sample: int
     server_id: int
-    host: str  # where the servers of the ensemble reach it
-    votes: bool  # participant, and not observer
+    host: str  # its address inside the ensemble
+    votes: bool  # participant, not observer
 
 
 @dataclass(frozen=True, kw_only=True)
 class ZookeeperNode(Row):
-    """A znode of Kafka's that everything hangs on or where notices heap up, the largest, and what /config and /consumers hold."""
+    """A checked znode: vital and notification znodes, the largest znode, and the children of /config and /consumers."""
 
     sample: int
     path: str  # below the chroot
-    anyone: str | None  # what world:anyone may do there: letters of crwda; None where it was not asked
+    anyone: str | None  # the rights of world:anyone, letters of crwda; null if not read
     children: int
-    bytes: int  # of its data, or of the list of its children's names, whichever is more; 0 where only its name was read
+    bytes: int  # of its data or of the names of its children, whichever is larger; 0 if only the name was read
