@@ -24,12 +24,12 @@ audit: needs-java $(INSTALLED) ## audit a cluster: make audit CLUSTER=prod [CLUS
 	@test -n "$(CLUSTER)" || { echo "make audit: CLUSTER is not set: make audit CLUSTER=prod [CLUSTERS=clusters.yaml]" >&2; exit 2; }
 	@$(BIN)/kafka-audit run "$(CLUSTER)" --config "$(CLUSTERS)"
 
-# Tests that start servers or Spark use both cores and run one by one; all others run in parallel.
+# A part that fails does not hide the result of the other. One worker more than cores, because many tests wait for a deadline.
 STARTS_SERVERS := bed or spark or airflow
 
-test: needs-namespaces needs-java $(INSTALLED) ## run all tests except the long scenarios (about ten minutes on two cores)
-	@$(BIN)/pytest -n auto --maxprocesses 4 --dist loadfile -m "not scenario and not ($(STARTS_SERVERS))"
-	@$(BIN)/pytest --durations=15 -m "not scenario and ($(STARTS_SERVERS))"
+test: needs-namespaces needs-java $(INSTALLED) ## run all tests except the long scenarios (less than ten minutes on two cores)
+	@failed=; $(BIN)/pytest -n $$(($$(nproc) > 3 ? 4 : $$(nproc) + 1)) --dist loadfile -m "not scenario and not ($(STARTS_SERVERS))" || failed=yes; \
+	$(BIN)/pytest -n 2 --dist loadfile --durations=15 -m "not scenario and ($(STARTS_SERVERS))" && test -z "$$failed"
 
 scenarios: needs-namespaces needs-java $(INSTALLED) ## reproduce and repair every incident on real clusters
 	@$(BIN)/pytest -m scenario
