@@ -1,7 +1,9 @@
 """The cases of checks, as their files beside the modules hold them, and what checks say of them."""
 
 from collections import defaultdict
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -31,13 +33,43 @@ def base() -> World:
 @cache
 def case_files() -> dict[str, tuple[Path, dict[str, Any]]]:
     """Return the case file of each check by its code: where it is, and what it holds."""
-    read = ((path, parsed(path)) for path in sorted(CHECKS.glob("*/*.yaml")))
+    read = [(path, parsed(path)) for path in sorted(CHECKS.glob("*/*.yaml"))]
+    for path, raw in read:
+        demand_known_keys(path.name, raw)
     return {raw["check"]: (path, raw) for path, raw in read}
+
+
+_KEYS = frozenset({"check", "world", "cases"})
+_CASE_KEYS = frozenset({"near", "world", "now", "before", "samples", "looks", "previous", "files_alone", "expect", "pass"})
+_EXPECTED_KEYS = frozenset({"resource", "status", "severity", "confidence", "evidence"})
+
+
+def demand_known_keys(file: str, raw: World) -> None:
+    """Raise ValueError naming a key that no test reads: a misspelt key would leave a case that tests nothing."""
+    _demand(file, raw, _KEYS)
+    _demand(f"{file}: world", raw.get("world", {}), base())
+    for name, case in raw["cases"].items():
+        _demand(f"{file}: {name}", case, _CASE_KEYS)
+        for part in ("world", "now", "before", "previous"):
+            _demand(f"{file}: {name}: {part}", case.get(part, {}), base())
+        for judgement in case.get("expect", ()):
+            _demand(f"{file}: {name}: expect", judgement, _EXPECTED_KEYS)
+
+
+def _demand(place: str, keys: Iterable[str], known: Collection[str]) -> None:
+    for key in keys:
+        if key not in known:
+            nearest = get_close_matches(key, known, 1)
+            msg = f"{place}: unknown key {key!r}" + (f"; did you mean {nearest[0]!r}?" if nearest else f" (known: {sorted(known)})")
+            raise ValueError(msg)
 
 
 @cache
 def cases(code: str) -> dict[str, World]:
-    """Return the cases of a check, each with the `world` of its file."""
+    """Return the cases of a check, each with the `world` of its file; raises LookupError if there is no such file."""
+    if code not in case_files():
+        msg = f"{code} has no cases: no YAML file in plugins/kafka_audit/checks begins with `check: {code}`"
+        raise LookupError(msg)
     _, raw = case_files()[code]
     return {name: {"world": raw.get("world", {})} | case for name, case in raw["cases"].items()}
 

@@ -8,16 +8,25 @@ from pathlib import Path
 
 import pytest
 
-from checks.cases import BLIND, case_files, cases, severity
+from checks.cases import BLIND, case_files, cases, demand_known_keys, severity
 from kafka_audit.checks import Check, catalogue
 from kafka_audit.checks.run import judge
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Severity, Status, as_text
-from kafka_audit.model.tables import Snapshot, SourceRead
+from kafka_audit.model.tables import BrokerProperty, Snapshot, SourceRead
 
 HEADINGS = ["Why it matters", "Fails when", "Not known when", "Passes only when", "What to do", "References"]
 ABOUT_READS = {"KA001", "KA002"}
 """Checks that fail because something could not be read."""
+
+RETIRED = {"KA112", "KA309", "KA502", "KA709", "KA710"}
+"""Codes of checks that are gone. Baselines, mutes and dashboards may still contain them, so no other check takes them."""
+NOT_OF_FILES = {
+    "KA213": "compares the files with DescribeQuorum",
+    "KA214": "compares the files with the quorum's voters",
+    "KA310": "lint reports it by itself, with the message of each release",
+}
+"""Checks that read server.properties and that `lint` does not run, each with the reason."""
 
 every_check = pytest.mark.parametrize("check", catalogue().values(), ids=catalogue())
 
@@ -48,7 +57,21 @@ def test_module_is_named_after_the_fault(check):
 
 
 @every_check
+def test_lint_runs_what_files_decide(check):
+    if BrokerProperty in check.needs and check.kind == "audit":
+        assert check.by_files != (check.code in NOT_OF_FILES), "by_files=True lets `lint` run a check of settings"
+
+
+@every_check
+def test_a_code_is_the_next_one_of_its_family(check):
+    assert check.code not in RETIRED, "the code of a former check; take the next one that was never used"
+    hundreds = sorted(int(code[2:]) for code in catalogue().keys() | RETIRED if code[2] == check.code[2])
+    assert hundreds == [*range(hundreds[0], hundreds[0] + len(hundreds))], "codes of a family have no gaps"
+
+
+@every_check
 def test_case_file_lies_beside_the_module(check):
+    cases(check.code)  # names the file that is missing
     assert case_files()[check.code][0] == Path(inspect.getfile(check.function)).with_suffix(".yaml")
 
 
@@ -132,6 +155,31 @@ def test_nothing_passes_for_lack_of_input(judged, check, world):
         new = {(resource, status) for resource, status in new if status is not Status.FAIL}
     if (check.code, world) != ("KA911", "one_topic_unread"):  # the only setting of a topic there is that topic's
         assert new == set(), f"in the world {world!r} of `BLIND` this was not read, and yet"
+
+
+@pytest.mark.parametrize(
+    ("raw", "message"),
+    [
+        ({"check": "KA101", "cases": {"a": {"passes": ["cluster"]}}}, "x.yaml: a: unknown key 'passes'; did you mean 'pass'?"),
+        (
+            {"check": "KA101", "cases": {"a": {"now": {"config": {}}}}},
+            "x.yaml: a: now: unknown key 'config'; did you mean 'configs'?",
+        ),
+        ({"check": "KA101", "world": {"topic": {}}, "cases": {}}, "x.yaml: world: unknown key 'topic'; did you mean 'topics'?"),
+        (
+            {"check": "KA101", "cases": {"a": {"expect": [{"resources": "cluster"}]}}},
+            "x.yaml: a: expect: unknown key 'resources'; did you mean 'resource'?",
+        ),
+    ],
+)
+def test_a_misspelt_key_of_a_case_file_is_an_error(raw, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        demand_known_keys("x.yaml", raw)
+
+
+def test_a_check_without_cases_is_an_error():
+    with pytest.raises(LookupError, match="KA999 has no cases"):
+        cases("KA999")
 
 
 def test_every_case_file_has_its_check():
