@@ -60,7 +60,8 @@ def _demand(place: str, keys: Iterable[str], known: Collection[str]) -> None:
     for key in keys:
         if key not in known:
             nearest = get_close_matches(key, known, 1)
-            msg = f"{place}: unknown key {key!r}" + (f"; did you mean {nearest[0]!r}?" if nearest else f" (known: {sorted(known)})")
+            hint = f"; did you mean {nearest[0]!r}?" if nearest else f" (known: {sorted(known)})"
+            msg = f"{place}: unknown key {key!r}{hint}"
             raise ValueError(msg)
 
 
