@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo audit test scenarios kills soak differential fuzz lint docs lock sbom bench clean install needs-python needs-java needs-namespaces
+.PHONY: help demo audit test scenarios corpus kills soak differential fuzz lint docs lock sbom bench clean install needs-python needs-java needs-namespaces
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -33,6 +33,11 @@ test: needs-namespaces needs-java $(INSTALLED) ## run all tests except the long 
 
 scenarios: needs-namespaces needs-java $(INSTALLED) ## reproduce and repair every incident on real clusters
 	@$(BIN)/pytest -m scenario
+
+corpus: needs-namespaces needs-java $(INSTALLED) ## run the faults and healthy clusters that docs/corpus.json lacks, and write docs/corpus.md [FAULTS=] [ROUNDS=1] [MINUTES=]
+	@$(BIN)/python -m testbed.corpus run $(FAULTS) $(if $(MINUTES),--minutes $(MINUTES))
+	@$(BIN)/python -m testbed.corpus controls --rounds $(or $(ROUNDS),1) $(if $(MINUTES),--minutes $(MINUTES))
+	@$(BIN)/python -m testbed.corpus docs
 
 kills: needs-java $(INSTALLED) ## kill audits at random points and check for leftovers [KILLS=50] [SEED=7]
 	@$(BIN)/pytest tests/scenarios/test_kills.py -s --kills $(or $(KILLS),50) --kills-seed $(or $(SEED),7)

@@ -95,19 +95,41 @@ def kafka_jars(version: str) -> Path:
         BedError: unknown version, or neither Maven nor Ivy could resolve it.
     """
     wanted = release(version)
-    target = cache_dir() / f"kafka-{version}"
+    return _cached(f"kafka-{version}", (f"org.apache.kafka:kafka_{wanted.scala}:{version}", *wanted.extra), wanted.without)
+
+
+def tool_jars(version: str) -> Path:
+    """Return a folder with all jars that the command line tools of this version need.
+
+    Since 3.7 most of them are in an artifact of their own, ``kafka-tools``; before, they are among the broker's.
+
+    Args:
+        version: a key of `RELEASES`.
+
+    Raises:
+        BedError: unknown version, or neither Maven nor Ivy could resolve it.
+    """
+    wanted = release(version)
+    if not wanted.kraft:
+        return kafka_jars(version)
+    coordinates = (f"org.apache.kafka:kafka_{wanted.scala}:{version}", f"org.apache.kafka:kafka-tools:{version}", *wanted.extra)
+    return _cached(f"kafka-tools-{version}", coordinates, wanted.without)
+
+
+def _cached(name: str, coordinates: tuple[str, ...], without: tuple[str, ...]) -> Path:
+    """Return the folder of the cache with these artifacts and what they depend on; resolve them the first time."""
+    target = cache_dir() / name
     if _is_complete(target):
         return target
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        work = Path(tempfile.mkdtemp(prefix=f".kafka-{version}.", dir=target.parent))
+        work = Path(tempfile.mkdtemp(prefix=f".{name}.", dir=target.parent))
     except OSError as error:
         message = f"cannot write to the cache {target.parent} ({error.strerror}): set XDG_CACHE_HOME"
         raise BedError(message) from error
     try:
         jars = work / "jars"
-        coordinates = (f"org.apache.kafka:kafka_{wanted.scala}:{version}", *wanted.extra)
-        _resolve(coordinates, wanted.without, work, jars)
+        _resolve(coordinates, without, work, jars)
         _publish(jars, target)
     finally:
         shutil.rmtree(work, ignore_errors=True)

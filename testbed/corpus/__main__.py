@@ -1,0 +1,90 @@
+"""Run the fault corpus: ``python -m testbed.corpus run``, ``controls``, ``list``, ``docs``."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from testbed.corpus import page, record
+from testbed.corpus.auditing import Auditor
+from testbed.corpus.catalogue import GROUPS, VERSIONS, Control, Fault, controls, faults
+from testbed.corpus.runner import run_controls, run_faults
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Some = TypeVar("Some", Fault, Control)
+_BEGAN = time.monotonic()
+
+
+def say(line: str) -> None:
+    """Tell a step with the time since the start."""
+    sys.stdout.write(f"[{time.monotonic() - _BEGAN:5.0f} s] {line}\n")
+    sys.stdout.flush()
+
+
+def pending(wanted: dict[str, Some], options: argparse.Namespace, kind: str) -> list[tuple[Some, str]]:
+    """Return what is to be run: all that is named, on each of its versions, without what the record has already."""
+    known = record.newest(record.read(options.record))
+    chosen = {version for one in options.versions or ["all"] for version in GROUPS.get(one, (one,))}
+    names = options.names or list(wanted)
+    if unknown := [name for name in names if name not in wanted]:
+        sys.exit(f"no {kind} {', '.join(unknown)}; `python -m testbed.corpus list` shows all")
+    return [
+        (wanted[name], version)
+        for name in names
+        for version in wanted[name].versions
+        if version in chosen and (options.rerun or (kind, name, version) not in known)
+    ]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Read the command line and run."""
+    parser = argparse.ArgumentParser(prog="python -m testbed.corpus", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name, kind in (("run", "fault"), ("controls", "control")):
+        one = commands.add_parser(name, help=f"run {kind}s that the record does not have yet")
+        one.add_argument("names", nargs="*", metavar=kind.upper(), help="only these")
+        one.add_argument("--versions", nargs="+", choices=[*GROUPS, *VERSIONS], metavar="VERSION", help="only on these")
+        one.add_argument("--rerun", action="store_true", help="those that the record has, too")
+        one.add_argument("--minutes", type=float, default=float("inf"), help="begin none after so many minutes")
+        one.add_argument("--record", type=Path, default=record.RECORD, help="file of the record")
+        one.add_argument("--rounds", type=int, default=1, help="of each control")
+    commands.add_parser("list", help="list faults and controls")
+    commands.add_parser("docs", help="write docs/corpus.md from the record").add_argument(
+        "folder", nargs="?", type=Path, default=Path("docs")
+    )
+    options = parser.parse_args(arguments)
+    match options.command:
+        case "list":
+            entries: list[Fault | Control] = [*faults().values(), *controls().values()]
+            for entry in entries:
+                sys.stdout.write(f"{entry.id:32} {', '.join(entry.versions):60} {entry.title}\n")
+        case "docs":
+            page.write(options.folder)
+        case _:
+            _run(options)
+    return 0
+
+
+def _run(options: argparse.Namespace) -> None:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    auditor, deadline = Auditor(), _BEGAN + 60 * options.minutes
+    try:
+        if options.command == "run":
+            ran = run_faults(pending(faults(), options, "fault"), auditor, say, path=options.record, deadline=deadline)
+            say(f"{ran} run")
+        else:
+            wanted = pending(controls(), options, "control")
+            audits = run_controls(wanted, options.rounds, auditor, say, path=options.record, deadline=deadline)
+            say(f"{audits} audits")
+    finally:
+        auditor.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,726 @@
+"""What the steps of faults do, by name: each a small function of the scene and the step's arguments."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from testbed import topics
+from testbed.acls import Acl, auditor_grants
+from testbed.brokers import STEP_SECONDS
+from testbed.corpus.tools import filled, printed_commands
+from testbed.disks import CHECKPOINT_SECONDS, add_disk
+from testbed.errors import BedError
+from testbed.faults import cross_forwards, cut_from_quorum, heal_quorum, rolling_restart, stale_leader
+from testbed.servers import SOFT_STOP_SECONDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from testbed.corpus.catalogue import Step
+    from testbed.corpus.scene import Scene
+    from testbed.hosts import Host
+    from testbed.servers import Server
+
+ACTIONS: dict[str, Callable[..., object]] = {}
+LOOK_SECONDS = 0.5
+
+
+def action(function: Callable[..., object]) -> Callable[..., object]:
+    """Register a function as the action of its name."""
+    ACTIONS[function.__name__] = function
+    return function
+
+
+def carry_out(scene: Scene, steps: Iterable[Step]) -> None:
+    """Carry out steps in their order.
+
+    Raises:
+        BedError: a step failed; names it.
+    """
+    for step in steps:
+        try:
+            ACTIONS[step.do](scene, **step.arguments)
+        except (BedError, KeyError, TypeError, ValueError, StopIteration) as error:
+            message = f"{step.do}: {type(error).__name__}: {error}"
+            raise BedError(message) from error
+
+
+# --- brokers and controllers ---
+
+
+@action
+def set_properties(
+    scene: Scene, properties: Mapping[int, Mapping[str, str | None]], *, settle: bool | list[int] = True, hard: bool = False
+) -> None:
+    """Restart brokers with further properties (null takes one away); `revert` takes it back."""
+    before = {
+        broker: {key: scene.cluster.brokers[broker].server.properties.get(key) for key in keys}
+        for broker, keys in properties.items()
+    }
+    scene.cluster.restart_brokers({broker: _text(keys) for broker, keys in properties.items()}, hard=hard)
+    scene.undo.append(lambda: set_properties(scene, before, settle=False))
+    await_settled(scene, settle)
+
+
+@action
+def set_all(scene: Scene, properties: Mapping[str, str | None], *, settle: bool | list[int] = True) -> None:
+    """Restart all brokers with further properties, one after the other where all is well, as an operator does."""
+    before = {
+        broker.id: {key: broker.server.properties.get(key) for key in properties} for broker in scene.cluster.brokers.values()
+    }
+    scene.cluster.restart_brokers(dict.fromkeys(scene.cluster.brokers, _text(properties)))
+    scene.undo.append(lambda: set_properties(scene, before, settle=False))
+    await_settled(scene, settle)
+
+
+@action
+def write_properties(scene: Scene, broker: int, properties: Mapping[str, str]) -> None:
+    """Change the file of a running broker, which it reads at its next start; `revert` takes it back."""
+    server = scene.cluster.brokers[broker].server
+    before = dict(server.properties)
+
+    def undo() -> None:
+        server.properties = before
+        server.write_config()
+
+    server.properties = {**before, **{key: str(value) for key, value in properties.items()}}
+    server.write_config()
+    scene.undo.append(undo)
+
+
+@action
+def revert(scene: Scene, *, says: str = "", settle: bool | list[int] = True) -> None:
+    """Take back everything that was done, newest first. `says`: the repair that the finding describes in these words."""
+    if says:
+        scene.followed.append(says)
+    done, scene.undo = scene.undo, []
+    for undo in reversed(done):
+        undo()
+    scene.undo = []  # what undoes may be actions that note how they are undone
+    await_settled(scene, settle)
+
+
+@action
+def stop(scene: Scene, broker: int, *, hard: bool = False) -> None:
+    """Stop a broker, softly or by SIGKILL; `revert` starts it."""
+    scene.cluster.brokers[broker].stop(hard=hard)
+    scene.undo.append(lambda: scene.cluster.start_brokers([broker]))
+
+
+@action
+def stop_several(scene: Scene, brokers: Sequence[int], *, hard: bool = True) -> None:
+    """Stop brokers in this order; `revert` starts them."""
+    for broker in brokers:
+        scene.cluster.brokers[broker].stop(hard=hard)
+    scene.undo.append(lambda: scene.cluster.start_brokers(brokers))
+
+
+@action
+def start(scene: Scene, broker: int, *, settle: bool | list[int] = True, says: str = "") -> None:
+    """Start a broker."""
+    if says:
+        scene.followed.append(says)
+    scene.cluster.start_brokers([broker])
+    scene.undo.clear()
+    await_settled(scene, settle)
+
+
+@action
+def restart(scene: Scene, broker: int, *, settle: bool | list[int] = True, says: str = "") -> None:
+    """Restart a broker."""
+    if says:
+        scene.followed.append(says)
+    scene.cluster.restart_brokers({broker: {}})
+    await_settled(scene, settle)
+
+
+@action
+def suspend(scene: Scene, broker: int, *, seconds: float = 0) -> None:
+    """Freeze a broker; `revert` lets it go on."""
+    scene.cluster.brokers[broker].suspend()
+    scene.undo.append(scene.cluster.brokers[broker].resume)
+    time.sleep(seconds)
+
+
+@action
+def pause(scene: Scene, broker: int, seconds: float) -> None:
+    """Freeze a broker for some seconds and let it go on."""
+    scene.cluster.brokers[broker].suspend()
+    time.sleep(seconds)
+    scene.cluster.brokers[broker].resume()
+    await_settled(scene)
+    time.sleep(3)
+
+
+@action
+def stop_controllers(scene: Scene, *, followers: int = 0, leader: bool = False) -> None:
+    """Kill controllers of the quorum, followers first; `revert` starts them."""
+    servers, leads = _quorum(scene)
+    chosen = [server for node, server in servers.items() if node != leads][:followers]
+    chosen += [servers[leads]] if leader else []
+    for server in chosen:
+        _kill(server)
+    scene.undo.append(lambda: _launch(scene, chosen))
+
+
+@action
+def set_controller(scene: Scene, properties: Mapping[str, str], *, node: int = 200) -> None:
+    """Restart a controller with further properties; `revert` takes it back."""
+    server = scene.kraft.controllers[node]
+    before = dict(server.properties)
+
+    def restart_with(wanted: dict[str, str]) -> None:
+        server.signal_stop()
+        server.await_end(SOFT_STOP_SECONDS)
+        server.properties = wanted
+        server.launch()
+
+    restart_with({**before, **properties})
+    scene.undo.append(lambda: restart_with(before))
+    await_settled(scene)
+
+
+@action
+def move_controller(scene: Scene, times: int = 1) -> None:
+    """Move the controller to the next broker, or restart the leader of the quorum."""
+    for _ in range(times):
+        if scene.cluster.zookeeper_connect is not None:
+            ids = list(scene.cluster.brokers)
+            now = scene.zookeeper.controller_id()
+            scene.zookeeper.make_controller(ids[(ids.index(now) + 1) % len(ids)] if now in ids else ids[0])
+        else:
+            servers, leads = _quorum(scene)
+            _kill(servers[leads])
+            servers[leads].launch()
+    await_settled(scene)
+
+
+@action
+def make_controller(scene: Scene, broker: int) -> None:
+    """Make a broker the controller."""
+    scene.zookeeper.make_controller(broker)
+
+
+@action
+def roll(scene: Scene, *, hard: bool = False) -> None:
+    """Restart the brokers one after the other."""
+    for _ in rolling_restart(scene.cluster, hard=hard):
+        pass
+
+
+@action
+def await_settled(scene: Scene, settle: bool | list[int] = True) -> None:  # noqa: FBT001, FBT002 - from YAML
+    """Wait until the views of all brokers, or of those named, are complete."""
+    if settle is not False:
+        scene.cluster.await_settled(None if settle is True else settle)
+
+
+@action
+def wait(scene: Scene, seconds: float) -> None:  # noqa: ARG001 - as all actions
+    """Wait."""
+    time.sleep(seconds)
+
+
+@action
+def look(scene: Scene) -> None:
+    """Take a snapshot, with which the next audit compares."""
+    scene.look()
+
+
+# --- topics ---
+
+
+@action
+def create_topic(scene: Scene, name: str, assignment: Mapping[int, Sequence[int]], *, settle: bool | list[int] = True) -> None:
+    """Create a topic; `revert` deletes it."""
+    scene.cluster.create_topic(name, assignment)
+    scene.undo.append(lambda: _delete(scene, name))
+    await_settled(scene, settle)
+
+
+@action
+def delete_topic(scene: Scene, name: str, *, wait_s: float = 0) -> None:
+    """Ask for the deletion of a topic."""
+    topics.delete(scene.cluster, name)
+    time.sleep(wait_s)
+
+
+@action
+def configure_topic(scene: Scene, topic: str, settings: Mapping[str, str | None]) -> None:
+    """Set what a topic sets for itself; `revert` takes the keys away."""
+    topics.configure_topic(scene.cluster, topic, settings)
+    scene.undo.append(lambda: topics.configure_topic(scene.cluster, topic, dict.fromkeys(settings)))
+
+
+@action
+def configure_brokers(scene: Scene, settings: Mapping[str, str], broker: int | None = None) -> None:
+    """Set dynamic settings of a broker, or of all; `revert` takes the keys away."""
+    _dynamic(scene, broker, settings)
+    scene.undo.append(lambda: _dynamic(scene, broker, dict.fromkeys(settings)))
+
+
+@action
+def reassign(scene: Scene, topic: str, partition: int, replicas: Sequence[int], *, finish: bool = True) -> None:
+    """Move a partition; without `finish`, only begin."""
+    topics.reassign(scene.cluster, topic, partition, replicas)
+    if finish:
+        topics.await_reassigned(scene.cluster)
+        await_settled(scene)
+
+
+@action
+def shake_leaders(scene: Scene, topic: str, partition: int, replicas: Sequence[int], times: int) -> None:
+    """Give a partition another leader again and again, by the order of its replicas."""
+    order = list(replicas)
+    for _ in range(times):
+        order = [*order[1:], order[0]]
+        topics.reassign(scene.cluster, topic, partition, order)
+        topics.await_reassigned(scene.cluster)
+        topics.elect_preferred(scene.cluster)
+    topics.reassign(scene.cluster, topic, partition, replicas)
+    topics.await_reassigned(scene.cluster)
+    topics.elect_preferred(scene.cluster)
+    await_settled(scene)
+
+
+@action
+def throttle(scene: Scene, broker: int, rate: str | None = topics.SLOWEST) -> None:
+    """Let a broker follow throttled replicas at that many bytes a second."""
+    topics.throttle(scene.cluster, broker, rate)
+
+
+@action
+def elect_preferred(scene: Scene) -> None:
+    """Elect the preferred leaders."""
+    topics.elect_preferred(scene.cluster)
+    await_settled(scene)
+
+
+@action
+def produce(scene: Scene, topic: str, partition: int, megabytes: int = 1) -> None:
+    """Produce records to a partition."""
+    scene.cluster.produce(topic, partition, megabytes)
+
+
+@action
+def hang_transaction(scene: Scene, topic: str, partition: int) -> None:
+    """Begin a transaction that nobody ends."""
+    topics.hang_transaction(scene.cluster, topic, partition)
+
+
+@action
+def finalize_feature(scene: Scene, feature: str, level: int, *, upgrade: bool = False) -> None:
+    """Finalize a level of a feature."""
+    topics.finalize_feature(scene.cluster, feature, level, upgrade=upgrade)
+
+
+@action
+def await_isr(  # noqa: PLR0913 - a step's arguments
+    scene: Scene, topic: str, partition: int, isr: Sequence[int], *, ask: int = 0, seconds: float = 60
+) -> None:
+    """Wait until a broker reports these replicas in sync."""
+    deadline = time.monotonic() + seconds
+    while sorted(scene.cluster.views([ask])[ask].topics.get(topic, {}).get(partition, {}).get("isr", ())) != sorted(isr):
+        if time.monotonic() > deadline:
+            message = f"the ISR of {topic}-{partition} is not {isr} after {seconds:.0f} s"
+            raise BedError(message)
+        time.sleep(LOOK_SECONDS)
+
+
+# --- network ---
+
+
+@action
+def cut(scene: Scene, pairs: Sequence[Sequence[Any]]) -> None:
+    """Cut hosts from the services of others, each pair [from, to]; `revert` heals them."""
+    hosts = {**scene.cluster.hosts(), "worker": scene.bed.worker}
+    chosen: list[tuple[Host, Host]] = [(hosts[str(source)], hosts[str(target)]) for source, target in pairs]
+    for source, target in chosen:
+        scene.bed.cut(source, target)
+
+    def undo() -> None:
+        for source, target in chosen:
+            scene.bed.heal(source, target)
+
+    scene.notes["cut"] = undo
+    scene.undo.append(undo)
+
+
+@action
+def cut_end(scene: Scene) -> None:
+    """Heal what `cut` cut, and nothing else."""
+    scene.notes.pop("cut")()
+    scene.undo.clear()
+
+
+@action
+def isolate(scene: Scene, broker: int) -> None:
+    """KRaft: cut a broker from the controllers and the other brokers, both ways; `revert` heals it."""
+    cut_from_quorum(scene.bed, scene.kraft, broker)
+    scene.undo.append(lambda: heal_quorum(scene.bed, scene.kraft, broker))
+
+
+@action
+def advertise_forward(scene: Scene, brokers: list[int] | None = None) -> None:
+    """Let brokers advertise an address that only clients reach."""
+    scene.zookeeper.advertise_through_forward(brokers)
+
+
+@action
+def advertise_directly(scene: Scene, brokers: list[int] | None = None, *, says: str = "") -> None:
+    """Let brokers advertise their own address."""
+    if says:
+        scene.followed.append(says)
+    scene.zookeeper.advertise_directly(brokers)
+
+
+@action
+def advertise(  # noqa: PLR0913 - a step's arguments
+    scene: Scene, broker: int, host: str, *, label: str = "PLAINTEXT", port: int = 9092, settle: bool | list[int] = True
+) -> None:
+    """Let a broker advertise another host on a listener; `revert` takes it back."""
+    own = scene.cluster.brokers[broker].host.address
+    listeners = {one.label: (own, one.port) for one in scene.cluster.listeners} | {label: (host, port)}
+    text = ",".join(f"{name}://{at}:{number}" for name, (at, number) in listeners.items())
+    set_properties(scene, {broker: {"advertised.listeners": text}}, settle=settle)
+
+
+@action
+def forward(scene: Scene, address: str, port: int, broker: int) -> None:
+    """Forward an address that only the worker reaches to a broker."""
+    scene.bed.forward(address, port, scene.cluster.brokers[broker].host.address, scene.cluster.brokers[broker].port)
+
+
+@action
+def cross(scene: Scene, one: int, other: int) -> None:
+    """Let two brokers advertise forwards that lead to each other; `revert` lets them advertise themselves."""
+    cross_forwards(scene.bed, scene.zookeeper, one, other)
+    scene.undo.append(lambda: scene.zookeeper.advertise_directly([one, other]))
+
+
+@action
+def leave_stale(scene: Scene, broker: int) -> None:
+    """Make a broker go on leading a partition that another one leads; `revert` heals the cut and restarts it."""
+    cluster = scene.zookeeper
+    stale_leader(scene.bed, cluster, broker)
+    controller = cluster.brokers[int(cluster.controller_id() or 0)].host
+
+    def undo() -> None:
+        scene.bed.heal(controller, cluster.brokers[broker].host)
+        cluster.restart_brokers({broker: {}})
+        cluster.await_settled()
+        _delete(scene, "moved")
+
+    scene.undo.append(undo)
+
+
+@action
+def slow(scene: Scene, broker: int, milliseconds: int) -> None:
+    """Delay what a broker's host sends; `revert` takes it back."""
+    host = scene.cluster.brokers[broker].host
+    host.demand(["tc", "qdisc", "add", "dev", "eth0", "root", "netem", "delay", f"{milliseconds}ms"])
+    scene.undo.append(lambda: host.demand(["tc", "qdisc", "del", "dev", "eth0", "root"]))
+
+
+# --- security ---
+
+
+@action
+def put_acl(scene: Scene, **acl: str) -> None:
+    """Add an ACL; `revert` takes it away."""
+    one = Acl(**acl)
+    _acl(scene, one, "--add")
+    scene.undo.append(lambda: _acl(scene, one, "--remove"))
+
+
+@action
+def drop_auditor(scene: Scene) -> None:
+    """Take the auditor's rights away."""
+    scene.zookeeper.drop_acls(auditor_grants())
+    time.sleep(1)
+
+
+@action
+def drop_user(scene: Scene, user: str) -> None:
+    """Take a SCRAM user's credentials away."""
+    scene.zookeeper.drop_scram_user(user)
+
+
+@action
+def put_user(scene: Scene, user: str, *, says: str = "") -> None:
+    """Put a SCRAM user back with its password."""
+    if says:
+        scene.followed.append(says)
+    secured = scene.cluster.secured
+    if secured is None:
+        message = "this cluster is not secured"
+        raise BedError(message)
+    scene.zookeeper.put_scram_user(user, secured.security.users[user])
+
+
+@action
+def heal_security(scene: Scene, broker: int, *, says: str = "") -> None:
+    """Give a broker what the cluster's security has for it, and restart it."""
+    if says:
+        scene.followed.append(says)
+    scene.cluster.heal_security(broker)
+    scene.undo.clear()
+
+
+# --- ZooKeeper ---
+
+
+@action
+def write_znodes(scene: Scene, znodes: Mapping[str, Any]) -> None:
+    """Write znodes behind the brokers' backs; `revert` restores them."""
+    texts = {path: value if value is None or isinstance(value, str) else json.dumps(value) for path, value in znodes.items()}
+    before = scene.zookeeper.write_znodes(texts)
+    scene.undo.append(lambda: scene.zookeeper.write_znodes(before))
+
+
+@action
+def change_znode(scene: Scene, path: str, fields: Mapping[str, Any]) -> None:
+    """Change fields of a znode's JSON behind the brokers' backs (null takes one away); `revert` restores it."""
+    before = scene.zookeeper.write_znodes({path: "{}"})
+    changed = json.loads(before[path] or "{}") | dict(fields)
+    text = json.dumps({key: value for key, value in changed.items() if value is not None})
+    scene.zookeeper.write_znodes({path: text})
+    scene.undo.append(lambda: scene.zookeeper.write_znodes(before))
+
+
+@action
+def leave_notices(scene: Scene, count: int = 1000) -> None:
+    """Leave changes of the configuration of users in ZooKeeper, as a tool that writes them all day; `revert` deletes them."""
+    text = json.dumps({"version": 2, "entity_path": "users/nobody"})
+    write_znodes(scene, {f"/config/changes/config_change_{9000000000 + number}": text for number in range(count)})
+
+
+@action
+def describe_dead_zookeeper(scene: Scene) -> None:
+    """Name a second ZooKeeper server, which does not run, in clusters.yaml; `revert` takes it back."""
+    describe(scene, zookeeper=f"{scene.zookeeper.zookeeper_connect},{scene.zookeeper.zookeeper.host.address}:2999")
+
+
+# --- disks ---
+
+
+@action
+def put_disk(scene: Scene, broker: int, name: str = "disk-1") -> None:
+    """Give a broker a second log dir on a small disk of its own."""
+    scene.notes["disk"] = add_disk(scene.cluster, broker, name=name)
+
+
+@action
+def fill_disk(scene: Scene, topic: str) -> None:
+    """Produce to a topic on that disk until its log dir is offline."""
+    disk = scene.notes["disk"]
+    disk.fill(*next(one for one in disk.partitions if one[0] == topic))
+    time.sleep(2)
+
+
+@action
+def freeze_disk(scene: Scene) -> None:
+    """Make that disk read-only and wait until its log dir is offline."""
+    disk = scene.notes["disk"]
+    disk.make_read_only()
+    disk.await_offline(CHECKPOINT_SECONDS)
+    time.sleep(2)
+
+
+@action
+def load_disk(scene: Scene, share: float) -> None:
+    """Put a file on that disk, so that this share of it is used; `revert` deletes it."""
+    disk = scene.notes["disk"]
+    host, path = disk.broker.host, f"{disk.path}/ballast.bin"
+    host.demand(["fallocate", "-l", f"{int(disk.megabytes * share)}M", path])
+    scene.undo.append(lambda: host.demand(["rm", "-f", path]))
+
+
+@action
+def replace_disk(scene: Scene, *, says: str = "") -> None:
+    """Replace that disk by an empty one and restart the broker, as the finding says."""
+    if says:
+        scene.followed.append(says)
+    scene.notes["disk"].replace()
+
+
+@action
+def leave_stray(scene: Scene, broker: int, topic: str, partition: int, name: str) -> None:
+    """Put a copy of a partition's directory under another name into a broker's log dir, and restart it; `revert` removes it."""
+    owner = scene.cluster.brokers[broker]
+    data = Path(owner.server.properties["log.dirs"].split(",")[0])
+    owner.stop()
+    shutil.copytree(data / f"{topic}-{partition}", data / name)
+    (data / name / "partition.metadata").unlink(missing_ok=True)
+    owner.start()
+    await_settled(scene)
+
+    def undo() -> None:
+        owner.stop()
+        for path in data.glob(f"{name}*"):
+            shutil.rmtree(path)
+        owner.start()
+        await_settled(scene)
+
+    scene.undo.append(undo)
+
+
+# --- the auditor ---
+
+
+@action
+def describe(scene: Scene, **keys: Any) -> None:  # noqa: ANN401 - YAML
+    """Change keys of the cluster's entry in clusters.yaml (null takes one away); `revert` restores them."""
+    before = dict(scene.entry)
+    scene.entry.update(keys)
+    for key in [key for key, value in keys.items() if value is None]:
+        scene.entry.pop(key)
+
+    def undo() -> None:
+        scene.entry.clear()
+        scene.entry.update(before)
+
+    scene.undo.append(undo)
+
+
+@action
+def undescribe(scene: Scene, *, says: str) -> None:
+    """Take back what is said in clusters.yaml, as the finding says."""
+    revert(scene, says=says)
+
+
+# --- what findings print ---
+
+
+@action
+def tool(scene: Scene, command: str, *, files: Mapping[str, Any] | None = None) -> None:
+    """Run one of Kafka's command line tools, as an operator who breaks something does."""
+    _write_files(scene, files)
+    scene.tools.demand(filled(command, _values(scene, {})))
+
+
+@action
+def printed(  # noqa: PLR0913 - a step's arguments
+    scene: Scene,
+    code: str,
+    command: str,
+    *,
+    resource: str | None = None,
+    fill: Mapping[str, Any] | None = None,
+    files: Mapping[str, Any] | None = None,
+    again: str | None = None,
+) -> None:
+    """Run the command that a failing finding prints, with its placeholders filled.
+
+    Args:
+        scene: whose newest report has the finding.
+        code: of the finding.
+        command: a part of the command, to choose it among those printed.
+        resource: of the finding; the first failing one of the code otherwise.
+        fill: values of placeholders that only the operator knows.
+        files: files that the command reads, by name.
+        again: an option that replaces ``--execute`` in a second run, repeated until nothing is under way.
+    """
+    finding = next(
+        one
+        for one in scene.report["findings"]
+        if one["code"] == code and one["status"] == "FAIL" and resource in {None, one["resource"]["name"]}
+    )
+    shown = printed_commands(finding["remediation"])
+    chosen = next((one for one in shown if command in one), None)
+    if chosen is None:
+        message = f"{code} prints no command with {command!r}: {shown}"
+        raise BedError(message)
+    _write_files(scene, files)
+    line = filled(chosen, _values(scene, fill or {}))
+    scene.tools.demand(line)
+    scene.ran.append(line)
+    if again:
+        _repeat(scene, line.replace("--execute", again).partition(" --throttle")[0])
+
+
+def _repeat(scene: Scene, line: str) -> None:
+    deadline = time.monotonic() + STEP_SECONDS
+    while "still in progress" in scene.tools.demand(line) or "is in progress" in scene.tools.demand(line):
+        if time.monotonic() > deadline:
+            message = f"{line}: still in progress after {STEP_SECONDS:.0f} s"
+            raise BedError(message)
+    scene.ran.append(line)
+
+
+def _values(scene: Scene, fill: Mapping[str, Any]) -> dict[str, str]:
+    running = next(broker for broker in scene.cluster.brokers.values() if broker.server.is_running)
+    usual = {
+        "<broker>:9092": running.address,
+        "<broker>:<port>": running.address,
+        "<zookeeper.connect>": scene.cluster.zookeeper_connect or "",
+        "<bytes per second>": "10000000",
+        "<admin.properties>": str(scene.tools.client_file()),
+    }
+    return {**{str(key): str(value) for key, value in fill.items()}, **usual}
+
+
+def _write_files(scene: Scene, files: Mapping[str, Any] | None) -> None:
+    """Write files that a command reads; ``<disk>`` and ``<data>`` in them are the log dirs of the broker that has a disk."""
+    for name, content in (files or {}).items():
+        text = json.dumps(content)
+        if disk := scene.notes.get("disk"):
+            text = text.replace("<disk>", str(disk.path))
+            text = text.replace("<data>", disk.broker.server.properties["log.dirs"].split(",")[0])
+        (scene.tools.folder / name).write_text(text)
+
+
+def _acl(scene: Scene, one: Acl, change: str) -> None:
+    if scene.cluster.zookeeper_connect is not None:
+        (scene.zookeeper.put_acls if change == "--add" else scene.zookeeper.drop_acls)([one])
+        time.sleep(1)
+        return
+    resource = "--cluster" if one.resource == "Cluster" else f"--{one.resource.lower()} {one.name}"
+    whom = f"--{one.permission.lower()}-principal {one.principal}"
+    force = " --force" if change == "--remove" else ""
+    scene.tools.demand(
+        f"kafka-acls.sh --bootstrap-server {scene.tools.bootstrap} {change} {whom} --operation {one.operation} {resource}{force}"
+    )
+
+
+def _dynamic(scene: Scene, broker: int | None, settings: Mapping[str, str | None]) -> None:
+    where = f"--entity-name {broker}" if broker is not None else "--entity-default"
+    added = ",".join(f"{key}={value}" for key, value in settings.items() if value is not None)
+    taken = ",".join(key for key, value in settings.items() if value is None)
+    change = " ".join(filter(None, [f"--add-config {added}" if added else "", f"--delete-config {taken}" if taken else ""]))
+    scene.tools.demand(
+        f"kafka-configs.sh --bootstrap-server {scene.tools.bootstrap} --alter --entity-type brokers {where} {change}"
+    )
+
+
+def _delete(scene: Scene, name: str) -> None:
+    with contextlib.suppress(BedError):  # it may be gone already
+        topics.delete(scene.cluster, name)
+    time.sleep(1)
+
+
+def _quorum(scene: Scene) -> tuple[dict[int, Server], int]:
+    """Return the servers that are controllers, and the id of the quorum's leader."""
+    servers = scene.kraft.controllers or {broker.id: broker.server for broker in scene.cluster.brokers.values()}
+    said = scene.tools.demand(f"kafka-metadata-quorum.sh --bootstrap-server {scene.tools.bootstrap} describe --status")
+    return servers, next(int(line.split(":")[1]) for line in said.splitlines() if line.startswith("LeaderId:"))
+
+
+def _kill(server: Server) -> None:
+    server.signal_stop(hard=True)
+    server.await_end()
+
+
+def _launch(scene: Scene, servers: Iterable[Server]) -> None:
+    for server in servers:
+        server.launch()
+    scene.cluster.await_settled(seconds=2 * STEP_SECONDS)
+
+
+def _text(properties: Mapping[str, Any]) -> dict[str, str | None]:
+    return {key: None if value is None else str(value) for key, value in properties.items()}

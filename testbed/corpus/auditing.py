@@ -1,0 +1,74 @@
+"""Audits of the corpus: snapshots by the console command, judged by one Spark session that lasts as long as the runner."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+from kafka_audit import audit, settings
+from kafka_audit.differences import class_archive, session
+from kafka_audit.job import spark_job
+from kafka_audit.store import Store
+from testbed.corpus.scene import NAME, Scene
+from testbed.errors import BedError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SNAPSHOT_SECONDS = 240
+
+
+class Auditor:
+    """Audits clusters; Spark starts with the first audit.
+
+    The steps are those of ``kafka-audit run``: the same snapshot, the same job, the same report. A session of its own for
+    each audit would cost more than all the rest of the corpus.
+    """
+
+    def __init__(self) -> None:
+        """Start nothing yet."""
+        self._spark: Any = None
+
+    def close(self) -> None:
+        """End Spark."""
+        if self._spark is not None:
+            session.end(self._spark)
+            self._spark = None
+
+    def snapshot(self, scene: Scene) -> str:
+        """Take a snapshot of a cluster as `kafka-audit snapshot` does and return its id.
+
+        Raises:
+            BedError: the command failed.
+        """
+        config = self._config(scene)
+        config.write_text(json.dumps({"clusters": {NAME: scene.entry}}))
+        environment = {key: value for key, value in os.environ.items() if not key.startswith("KAFKA_AUDIT_")}
+        environment |= scene.cluster.secured.audit_environment() if scene.cluster.secured else {}
+        where = ["--config", str(config), "--out", str(config.parent / "store")]
+        command = [sys.executable, "-m", "kafka_audit.cli", "snapshot", NAME, *where]
+        done = scene.bed.worker.run(command, cwd=config.parent, env=environment, timeout=SNAPSHOT_SECONDS)
+        if done.returncode:
+            message = f"kafka-audit snapshot: {done.stderr.strip()[-500:]}"
+            raise BedError(message)
+        return done.stdout.strip()
+
+    def judged(self, scene: Scene, snapshot: str, previous: str | None) -> dict[str, Any]:
+        """Return the report on a snapshot, PASS findings included, compared with a previous one."""
+        if self._spark is None:
+            self._spark = session.start("local[*]", class_archive.archive_java_options())
+        config = self._config(scene)
+        store, run = Store(str(config.parent / "store")), f"corpus-{time.time_ns()}"
+        audit.prepare_request(store, [snapshot], {snapshot: previous}, run)
+        spark_job.answer(self._spark, str(store.root), run)
+        (document,) = audit.write_reports(store, run, settings.load(str(config)), show_all=True)
+        return document
+
+    @staticmethod
+    def _config(scene: Scene) -> Path:
+        folder = scene.cluster.folder / "audits"
+        folder.mkdir(exist_ok=True)
+        return folder / "clusters.yaml"

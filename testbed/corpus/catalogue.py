@@ -1,0 +1,229 @@
+"""Faults, controls and presets, as the YAML files beside this module hold them."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import yaml
+
+from testbed.errors import BedError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+HERE = Path(__file__).parent
+VERSIONS: dict[str, tuple[str, bool]] = {
+    "2.8.2 ZooKeeper": ("2.8.2", True),
+    "3.9.1 ZooKeeper": ("3.9.1", True),
+    "3.9.1 KRaft": ("3.9.1", False),
+    "4.3.0 KRaft": ("4.3.0", False),
+}
+"""What the corpus runs on: the release, and whether with ZooKeeper."""
+GROUPS = {
+    "all": tuple(VERSIONS),
+    "zookeeper": tuple(name for name, (_, zookeeper) in VERSIONS.items() if zookeeper),
+    "kraft": tuple(name for name, (_, zookeeper) in VERSIONS.items() if not zookeeper),
+}
+Some = TypeVar("Some")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One named action with its arguments; see `actions.ACTIONS`."""
+
+    do: str
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Expected:
+    """A finding that must be reported: a code, and the resource unless any will do."""
+
+    code: str
+    resource: str | None = None
+
+    def matches(self, code: str, resource: str) -> bool:
+        """Tell whether a failing finding is this one."""
+        return self.code == code and self.resource in {None, resource}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preset:
+    """How the clusters of some faults are made.
+
+    Attributes:
+        security: as `presets.named` or `scene.SECURITIES` has it; None: one open PLAINTEXT listener.
+        brokers: how many.
+        controllers: of KRaft; 0: the brokers are controllers too.
+        properties: of all brokers.
+        per_broker: of single brokers.
+        topics: assignments by topic and partition, created before the first audit.
+        audit: keys of the cluster's entry in clusters.yaml, over what the bed writes; None takes one away.
+    """
+
+    security: str | None = None
+    brokers: int = 3
+    controllers: int = 1
+    properties: Mapping[str, str] = field(default_factory=dict)
+    per_broker: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
+    topics: Mapping[str, Mapping[int, list[int]]] = field(default_factory=dict)
+    audit: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fault:
+    """One fault.
+
+    Attributes:
+        id: its name in the record.
+        title: one line.
+        preset: how its cluster is made.
+        versions: keys of `VERSIONS`, or of `GROUPS`.
+        steps: break the cluster; empty where the cluster of this preset has the fault from the start.
+        cause: codes of which the first incident has one; below HIGH, where there are no incidents, codes of which one fails.
+        report: what must fail, ``CODE`` or ``CODE RESOURCE``.
+        also: codes that may fail or head an incident besides: they are true as well.
+        never: codes that must not fail.
+        heal: repair the cluster, by what the findings print wherever the bed can do it.
+        lasting: codes of `report` that the repair does not bring to an end, with the reason.
+        peers: regular expressions for what other tools print: ``cause`` and ``wrong``.
+        alone: the cluster is thrown away afterwards.
+    """
+
+    id: str
+    title: str
+    preset: str = "plain"
+    versions: tuple[str, ...]
+    steps: tuple[Step, ...] = ()
+    cause: tuple[str, ...]
+    report: tuple[Expected, ...]
+    also: tuple[str, ...] = ()
+    never: tuple[str, ...] = ()
+    heal: tuple[Step, ...]
+    lasting: Mapping[str, str] = field(default_factory=dict)
+    peers: Mapping[str, str] = field(default_factory=dict)
+    alone: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Control:
+    """One healthy configuration.
+
+    Attributes:
+        id: its name in the record.
+        title: one line.
+        preset: how its cluster is made.
+        versions: as of a fault.
+        steps: done once, before the first audit.
+        churn: done in every round, each step followed by an audit; without, a round is an audit.
+    """
+
+    id: str
+    title: str
+    preset: str
+    versions: tuple[str, ...]
+    steps: tuple[Step, ...] = ()
+    churn: tuple[Step, ...] = ()
+
+
+@cache
+def presets() -> dict[str, Preset]:
+    """Return the presets by name."""
+    return {name: _made(Preset, raw or {}, f"preset {name}") for name, raw in _load(HERE / "presets.yaml").items()}
+
+
+@cache
+def faults() -> dict[str, Fault]:
+    """Return the faults by id, in the order of the files.
+
+    Raises:
+        BedError: a file is not as it should be; names the fault.
+    """
+    found: dict[str, Fault] = {}
+    for path in sorted((HERE / "faults").glob("*.yaml")):
+        for name, raw in _load(path).items():
+            if name in found:
+                message = f"{path.name}: there is another fault {name}"
+                raise BedError(message)
+            found[name] = fault(name, raw)
+    return found
+
+
+@cache
+def controls() -> dict[str, Control]:
+    """Return the healthy controls by id."""
+    found = {}
+    for name, raw in _load(HERE / "controls.yaml").items():
+        parts = {"steps": _steps(raw.get("steps")), "churn": _steps(raw.get("churn")), "versions": _versions(raw, name)}
+        found[name] = _made(Control, {**raw, **parts, "id": name}, f"control {name}")
+    return found
+
+
+@cache
+def unbreakable() -> dict[str, str]:
+    """Return the checks that no fault of the corpus brings to fail, with the reason."""
+    return {str(code): str(why) for code, why in _load(HERE / "unbreakable.yaml").items()}
+
+
+def fault(name: str, raw: Mapping[str, Any]) -> Fault:
+    """Return a fault as its file has it."""
+    parts: dict[str, Any] = {
+        "id": name,
+        "steps": _steps(raw.get("steps")),
+        "heal": _steps(raw.get("heal")),
+        "versions": _versions(raw, name),
+        "cause": _words(raw.get("cause")),
+        "also": _words(raw.get("also")),
+        "never": _words(raw.get("never")),
+        "report": tuple(_expected(text) for text in raw.get("report") or _words(raw.get("cause"))),
+    }
+    return _made(Fault, {**raw, **parts}, f"fault {name}")
+
+
+def _expected(text: str) -> Expected:
+    code, _, resource = text.partition(" ")
+    return Expected(code=code, resource=resource or None)
+
+
+def _steps(raw: Any) -> tuple[Step, ...]:  # noqa: ANN401 - YAML
+    return tuple(
+        Step(do=one, arguments={})
+        if isinstance(one, str)
+        else Step(do=one["do"], arguments={key: value for key, value in one.items() if key != "do"})
+        for one in raw or ()
+    )
+
+
+def _versions(raw: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    wanted = _words(raw.get("versions", "all"), separator=",")
+    found = {version for one in wanted for version in GROUPS.get(one, (one,))}
+    if unknown := found - set(VERSIONS):
+        message = f"{name}: no versions {sorted(unknown)}"
+        raise BedError(message)
+    return tuple(version for version in VERSIONS if version in found)
+
+
+def _words(raw: Any, separator: str | None = None) -> tuple[str, ...]:  # noqa: ANN401 - YAML
+    if isinstance(raw, str):
+        return tuple(part.strip() for part in raw.split(separator))
+    return tuple(raw or ())
+
+
+def _made(kind: type[Some], raw: Mapping[str, Any], where: str) -> Some:
+    known = {one.name for one in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    if unknown := set(raw) - known:
+        message = f"{where}: unknown {sorted(unknown)}; there are {sorted(known)}"
+        raise BedError(message)
+    try:
+        return kind(**raw)
+    except TypeError as error:
+        message = f"{where}: {error}"
+        raise BedError(message) from error
+
+
+def _load(path: Path) -> dict[str, Any]:
+    return yaml.safe_load(path.read_text()) or {}

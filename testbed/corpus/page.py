@@ -1,0 +1,193 @@
+"""Writes docs/corpus.md from the record: ``python -m testbed.corpus docs``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from kafka_audit.checks import catalogue
+from testbed.corpus import record
+from testbed.corpus.catalogue import VERSIONS, controls, faults, unbreakable
+from testbed.corpus.peers import NOT_INSTALLED, UNAVAILABLE
+from testbed.corpus.score import VERDICTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from testbed.corpus.record import Result
+
+_HEAD = """# Fault corpus
+
+Written by `python -m testbed.corpus docs` from `corpus.json`, the record of `make corpus`. Each fault is put into a real
+cluster, the cluster is audited, repaired by what the finding says, and audited again. Faults are data:
+`testbed/corpus/faults/*.yaml`. To repeat one: `python -m testbed.corpus run FAULT --versions "3.9.1 ZooKeeper" --rerun`.
+"""
+_RULE = """The rule is the same for all tools. *cause*: the output names the cause. *undecided*: it names a cause as suspected,
+with the rival that it could not rule out. *symptom*: it names something true that follows from the cause. *silent*: it names
+nothing. *wrong*: it names something that is false. For kafka-audit this is decided by the codes of incidents and findings
+(`cause`, `also`, `never` of the fault; a second incident with a cause that is not among them is wrong, even beside the right
+one). For other tools it is decided by their output: a symptom is an error, a time-out, a listed partition, a missing broker or
+replica; the words that name a cause are in the fault (`peers`). A tool without such a check is silent, which is what its user
+sees.
+"""
+_REPAIRS = """Commands were run as a finding prints them, with the placeholders filled; on secured clusters `--command-config`
+with an administrator's login is added. Repairs that findings describe in words were carried out by the bed, and are quoted.
+"""
+_NAME = "kafka-audit"
+
+
+def page(results: Iterable[Result]) -> str:
+    """Return the page of a record."""
+    newest = record.newest(results)
+    broken = [one for (kind, name, _), one in newest.items() if kind == "fault" and name in faults()]
+    healthy = [one for (kind, name, _), one in newest.items() if kind == "control" and name in controls()]
+    parts = [
+        _HEAD,
+        *_figures(broken),
+        "## Score\n",
+        _RULE,
+        *_scores(broken),
+        "## Faults\n",
+        *_faults(broken),
+        "## Checks\n",
+        "`failed`: seen to fail on a real cluster of this version. `healed`: seen to end by the repair.\n",
+        *_checks(broken),
+        *_without(broken),
+        "## What is not as it should be\n",
+        *_open(broken),
+        "## Repairs\n",
+        *_repairs(broken),
+        "## Healthy clusters\n",
+        *_controls(healthy),
+    ]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _figures(broken: Sequence[Result]) -> list[str]:
+    verdicts = Counter(one["verdict"] for one in broken)
+    count = len(broken) or 1
+    printed = sum(len(one["commands"]) for one in broken)
+    text = (
+        f"{len(broken)} runs of {len({one['id'] for one in broken})} faults: cause named in {verdicts['cause']}"
+        f" ({verdicts['cause'] / count:.0%}), undecided in {verdicts['undecided']}, symptom named in {verdicts['symptom']},"
+        f" silent in {verdicts['silent']}, wrong in {verdicts['wrong']}. {sum(one['healed'] for one in broken)} healed."
+        f" {printed} commands were run as findings print them, in {sum(bool(one['commands']) for one in broken)} runs.\n"
+    )
+    return [text]
+
+
+def _scores(broken: Sequence[Result]) -> list[str]:
+    tools = sorted({tool for one in broken for tool in one["peers"]})
+    lines = [f"| Tool | {' | '.join(VERDICTS)} |", f"|---|{'---|' * len(VERDICTS)}"]
+    for tool in [_NAME, *tools]:
+        got = Counter(one["verdict"] if tool == _NAME else one["peers"].get(tool, {}).get("verdict") for one in broken)
+        if got[NOT_INSTALLED] == len(broken):
+            lines.append(f"| {tool} | {NOT_INSTALLED} |{' |' * (len(VERDICTS) - 1)}")
+        else:
+            lines.append(f"| {tool} | {' | '.join(str(got[verdict]) for verdict in VERDICTS)} |")
+    return [*lines, "", *(f"- {tool}: {NOT_INSTALLED}: {why}." for tool, why in UNAVAILABLE.items()), ""]
+
+
+def _faults(broken: Sequence[Result]) -> list[str]:
+    tools = sorted({tool for one in broken for tool in one["peers"]})
+    lines = [f"| Fault | {' | '.join(VERSIONS)} | {' | '.join(tools)} |", f"|---|{'---|' * (len(VERSIONS) + len(tools))}"]
+    for fault in faults().values():
+        mine = {one["version"]: one for one in broken if one["id"] == fault.id}
+        cells = [_cell(mine.get(version), applies=version in fault.versions) for version in VERSIONS]
+        others = [_told(one["peers"].get(tool, {}).get("verdict", "") for one in mine.values()) for tool in tools]
+        lines.append(f"| `{fault.id}`: {fault.title} | {' | '.join([*cells, *others])} |")
+    return [*lines, ""]
+
+
+def _cell(result: Result | None, *, applies: bool) -> str:
+    if result is None:
+        return "not run" if applies else "does not apply"
+    return f"{result['verdict']}, {'healed' if result['healed'] else '**not healed**'}"
+
+
+def _told(verdicts: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(filter(None, verdicts)))
+
+
+def _checks(broken: Sequence[Result]) -> list[str]:
+    seen = statuses(broken)
+    lines = [f"| Check | {' | '.join(VERSIONS)} |", f"|---|{'---|' * len(VERSIONS)}"]
+    for code, check in sorted(catalogue().items()):
+        if any(code in seen[version] for version in VERSIONS):
+            cells = [", ".join(seen[version].get(code, ())) for version in VERSIONS]
+            lines.append(f"| [{code}](checks/{code}.md) {check.name} | {' | '.join(cells)} |")
+    return [*lines, ""]
+
+
+def statuses(broken: Iterable[Result]) -> dict[str, dict[str, list[str]]]:
+    """Return, by version and code, ``failed`` and ``healed`` where that was seen."""
+    seen: dict[str, dict[str, list[str]]] = {version: {} for version in VERSIONS}
+    for one in broken:
+        for code in {found.split()[0] for found in one["failing"]}:
+            seen[one["version"]].setdefault(code, ["failed"])
+    for one in broken:
+        for code in one["passing"]:
+            if "healed" not in seen[one["version"]].get(code, ["healed"]):
+                seen[one["version"]][code].append("healed")
+    return seen
+
+
+def _without(broken: Sequence[Result]) -> list[str]:
+    seen = {code for codes in statuses(broken).values() for code in codes}
+    expected = {want.code for fault in faults().values() for want in fault.report}
+    lines = ["Not seen to fail yet:\n"]
+    for code, check in sorted(catalogue().items()):
+        if code not in seen:
+            why = unbreakable().get(code) or ("its fault was not run yet" if code in expected else "no fault yet")
+            lines.append(f"- {code} {check.name}: {why}")
+    return [*lines, ""]
+
+
+def _open(broken: Sequence[Result]) -> list[str]:
+    lines = []
+    for one in broken:
+        parts = [f"verdict {one['verdict']} ({', '.join(one['cause']) or 'no incident'})"] if one["verdict"] != "cause" else []
+        parts += [f"not reported: {', '.join(one['missing'])}"] if one["missing"] else []
+        parts += [f"false: {', '.join(one['false'])}"] if one["false"] else []
+        parts += [f"not healed: {_plain('; '.join(one['left']))}"] if not one["healed"] else []
+        if parts:
+            lines.append(
+                f"- `{one['id']}` on {one['version']}: {'; '.join(parts)}. Headline: {_plain(one['headline']) or 'none'}"
+            )
+    return [*(lines or ["Nothing."]), ""]
+
+
+def _repairs(broken: Sequence[Result]) -> list[str]:
+    lines = [_REPAIRS]
+    for fault in faults().values():
+        mine = [one for one in broken if one["id"] == fault.id and one["healed"]]
+        commands = list(dict.fromkeys(f"`{_plain(command)}`" for one in mine for command in one["commands"]))
+        words = list(dict.fromkeys(f"“{word}”" for one in mine for word in one["followed"]))
+        if commands or words:
+            lines.append(f"- `{fault.id}`: {'; '.join([*commands[:4], *words])}")
+    return [*lines, ""]
+
+
+def _controls(healthy: Sequence[Result]) -> list[str]:
+    audits, alarms = sum(one["audits"] for one in healthy), sum(len(one["alarms"]) for one in healthy)
+    lines = [
+        f"{audits} audits of {len(healthy)} healthy clusters: {alarms} failures of severity HIGH or above.\n",
+        "| Healthy cluster | Version | Audits | HIGH or above |",
+        "|---|---|---|---|",
+    ]
+    for control in controls().values():
+        for one in healthy:
+            if one["id"] == control.id:
+                found = "; ".join(f"{what}: {_plain(text)}" for what, text in one["alarms"].items()) or "none"
+                lines.append(f"| `{control.id}`: {control.title} | {one['version']} | {one['audits']} | {found} |")
+    return lines
+
+
+def _plain(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def write(folder: Path) -> None:
+    """Write the page beside the record."""
+    (folder / "corpus.md").write_text(page(record.read(folder / "corpus.json")))

@@ -1,0 +1,107 @@
+"""Other tools on the same broken cluster at the same moment: what they print, and what it is worth."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+from testbed.corpus.tools import client_settings
+from testbed.errors import BedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from testbed.corpus.scene import Scene
+
+SECONDS = 40
+NOT_INSTALLED = "not installed"
+UNAVAILABLE = {
+    "topicctl": "the public Go module proxy refuses github.com/segmentio/topicctl (403, this module version is not available)",
+    "superstream-kafka-analyzer": (
+        "the npm package depends on @confluentinc/kafka-javascript, whose native part is neither in the registry nor builds here"
+    ),
+}
+"""Tools that were tried and cannot be installed from their package registry on the machine of the record."""
+
+
+def kafka_topics(scene: Scene) -> str:
+    """Run ``kafka-topics.sh --describe`` for what is under-replicated and what is unavailable."""
+    wanted = ["--under-replicated-partitions", "--unavailable-partitions"]
+    said = []
+    for one in wanted:
+        try:
+            done = scene.tools.run(f"kafka-topics.sh --bootstrap-server {scene.tools.bootstrap} --describe {one}", SECONDS)
+        except subprocess.TimeoutExpired:
+            said.append(f"no end after {SECONDS} s")
+            break
+        said.append((done.stdout + done.stderr).strip())
+        if done.returncode:
+            break
+    return "\n".join(filter(None, said))
+
+
+def kcat(scene: Scene) -> str:
+    """Run ``kcat -L``.
+
+    Raises:
+        BedError: it is not installed.
+    """
+    path = shutil.which("kcat")
+    if path is None:
+        raise BedError(NOT_INSTALLED)
+    settings = _librdkafka(scene)
+    command = [path, "-L", "-b", scene.tools.bootstrap, "-m", "15", *(part for one in settings for part in ("-X", one))]
+    try:
+        done = scene.bed.worker.run(command, timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        return f"no end after {SECONDS} s"
+    return done.stdout + done.stderr
+
+
+def _librdkafka(scene: Scene) -> list[str]:
+    secured = scene.cluster.secured
+    if secured is None:
+        return []
+    options = secured.client_options()
+    settings = {"security.protocol": str(options["security_protocol"])}
+    if "sasl_mechanism" in options:
+        settings["sasl.mechanism"] = str(options["sasl_mechanism"])
+        settings["sasl.username"] = str(options["sasl_plain_username"])
+        settings["sasl.password"] = str(options["sasl_plain_password"])
+    if "ssl.truststore.location" in client_settings(scene.cluster):
+        settings["ssl.ca.location"] = str(secured.authority.ca_file)
+    if "ssl_certfile" in options:
+        settings |= {"ssl.certificate.location": str(options["ssl_certfile"]), "ssl.key.location": str(options["ssl_keyfile"])}
+    return [f"{key}={value}" for key, value in settings.items()]
+
+
+PEERS: dict[str, Callable[[Scene], str]] = {"kafka-topics": kafka_topics, "kcat": kcat}
+_ERROR = re.compile(r"no end after|^% ERROR|\bERROR\b|Exception|Error while|timed? ?out|Failed to", re.MULTILINE | re.IGNORECASE)
+
+
+def symptoms_in(tool: str, text: str, brokers: int) -> list[str]:
+    """Return the lines that name a symptom: an error, a partition of a list of bad ones, a broker or replica that lacks."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    bad = [line for line in lines if _ERROR.search(line)]
+    if tool == "kafka-topics":
+        return bad + [line for line in lines if line.startswith("Topic:") and "Partition:" in line]
+    listed = re.search(r"^\s*(\d+) brokers:", text, re.MULTILINE)
+    if listed and int(listed[1]) < brokers:
+        bad.append(f"{listed[1]} brokers")
+    for line in lines:
+        found = re.search(r"partition \d+, leader (-?\d+), replicas: ([\d,]*), isrs: ([\d,]*)", line)
+        if found and (found[1] == "-1" or len(found[3].split(",")) < len(found[2].split(","))):
+            bad.append(line)
+    return bad
+
+
+def verdict(tool: str, text: str, brokers: int, words: Mapping[str, str]) -> tuple[str, str]:
+    """Return a verdict of `score.VERDICTS` on what a tool printed, and the line that it rests on."""
+    for kind in ("wrong", "cause"):
+        if kind in words and (found := re.search(words[kind], text)):
+            line = next((line for line in text.splitlines() if found[0] in line), found[0])
+            return kind, line.strip()[:200]
+    lines = symptoms_in(tool, text, brokers)
+    return ("symptom", lines[0][:200]) if lines else ("silent", "")

@@ -1,0 +1,297 @@
+"""Runs faults and controls one after the other, on one cluster as long as it heals, and records each result."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from testbed.bed import Bed
+from testbed.corpus import peers, record, score
+from testbed.corpus.actions import carry_out
+from testbed.corpus.catalogue import VERSIONS, Control, Fault, presets
+from testbed.corpus.scene import Scene, started
+from testbed.errors import BedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from testbed.corpus.auditing import Auditor
+
+HERE = Path(__file__).parent
+
+
+def commit() -> str:
+    """Return the commit of this checkout; with a plus where files of the package or the bed differ from it."""
+
+    def git(*arguments: str) -> str:
+        done = subprocess.run(["git", *arguments], cwd=HERE, capture_output=True, text=True, check=False)
+        return done.stdout.strip()
+
+    return git("rev-parse", "--short", "HEAD") + ("+" if git("status", "--porcelain", "--", "../../plugins", "..") else "")
+
+
+class Stage:
+    """One bed after the other, each with one cluster of a preset and a version."""
+
+    def __init__(self, auditor: Auditor, say: Callable[[str], None]) -> None:
+        """Start nothing yet."""
+        self._auditor = auditor
+        self._say = say
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._bed: Bed | None = None
+        self.scene: Scene | None = None
+        self.made: tuple[str, str] | None = None
+        self.healthy = ""
+        self.before: score.Failing = {}
+
+    def prepare(self, preset: str, version: str) -> Scene:
+        """Return a whole cluster of a preset and version, the running one if it is such, and audit a new one."""
+        if self.scene is None or self.made != (preset, version):
+            self.clear()
+            self._say(f"starting {preset} on {version}")
+            self._folder = tempfile.TemporaryDirectory(prefix="kafka-audit-corpus-", ignore_cleanup_errors=True)
+            self._bed = Bed(Path(self._folder.name))
+            self.scene, self.made = started(self._bed, presets()[preset], version), (preset, version)
+            self.healthy, report = self.audit(None)
+            self.before = score.failing(report)
+            self.scene.look = self._look
+        return self.scene
+
+    def audit(self, previous: str | None) -> tuple[str, dict[str, Any]]:
+        """Audit the cluster; return the snapshot's id and the report."""
+        scene = self.running
+        snapshot = self._auditor.snapshot(scene)
+        report = self._auditor.judged(scene, snapshot, previous)
+        scene.report = report
+        return snapshot, report
+
+    def _look(self) -> None:
+        self.healthy, _ = self.audit(self.healthy)
+
+    def audit_with_peers(self, previous: str | None) -> tuple[str, dict[str, Any], dict[str, str]]:
+        """Audit the cluster and run other tools on it at the same time; return what they print, too."""
+        scene = self.running
+        snapshot = self._auditor.snapshot(scene)
+        with ThreadPoolExecutor(1) as pool:
+            printed = pool.submit(_ask_peers, scene)
+            scene.report = report = self._auditor.judged(scene, snapshot, previous)
+            return snapshot, report, printed.result()
+
+    def clear(self) -> None:
+        """Throw the cluster away."""
+        if self._bed is not None:
+            self._bed.close()
+        if self._folder is not None:
+            self._folder.cleanup()
+        self._bed = self._folder = self.scene = self.made = None
+
+    @property
+    def running(self) -> Scene:
+        """The scene of the running cluster.
+
+        Raises:
+            BedError: there is none.
+        """
+        if self.scene is None:
+            message = "there is no cluster"
+            raise BedError(message)
+        return self.scene
+
+
+def _ask_peers(scene: Scene) -> dict[str, str]:
+    printed = {}
+    for name, ask in peers.PEERS.items():
+        try:
+            printed[name] = ask(scene)
+        except BedError as error:
+            printed[name] = f"{peers.NOT_INSTALLED}: {error}"
+    return printed
+
+
+def run_faults(
+    wanted: Iterable[tuple[Fault, str]],
+    auditor: Auditor,
+    say: Callable[[str], None],
+    *,
+    path: Path = record.RECORD,
+    deadline: float = float("inf"),
+) -> int:
+    """Run faults, each with its version, and record the results; return how many were run.
+
+    Those of one preset and version follow each other. No further one begins after the deadline.
+    """
+    stage, ran = Stage(auditor, say), 0
+    try:
+        for fault, version in _ordered(wanted):
+            if time.monotonic() > deadline:
+                say("no time is left")
+                break
+            try:
+                result = run_fault(stage, fault, version)
+            except (BedError, subprocess.SubprocessError) as error:
+                say(f"{fault.id} on {version}: NOT RUN: {error}")
+                stage.clear()
+                continue
+            record.append(result, path)
+            ran += 1
+            say(told(result))
+            if not result["healed"] or fault.alone:
+                stage.clear()
+    finally:
+        stage.clear()
+    return ran
+
+
+def _ordered(wanted: Iterable[tuple[Fault, str]]) -> list[tuple[Fault, str]]:
+    """Return faults by version and preset, presets with many faults first; those that need a cluster each come last."""
+    chosen = list(wanted)
+    many = Counter((version, fault.preset) for fault, version in chosen if not fault.alone)
+    versions = list(VERSIONS)
+    return sorted(
+        chosen,
+        key=lambda one: (versions.index(one[1]), one[0].alone, -many[one[1], one[0].preset], one[0].preset),
+    )
+
+
+def run_fault(stage: Stage, fault: Fault, version: str) -> dict[str, Any]:
+    """Break a cluster, audit it, repair it, audit it again, and return the result.
+
+    Raises:
+        BedError: the cluster could not be started or broken.
+    """
+    scene = stage.prepare(fault.preset, version)
+    began = time.monotonic()
+    scene.undo, scene.ran, scene.followed = [], [], []
+    before = stage.before if fault.steps else {}
+    carry_out(scene, fault.steps)
+    broken, report, printed = stage.audit_with_peers(stage.healthy)
+    found = score.score(fault, before, report)
+    brokers = len(scene.cluster.brokers)
+    result: dict[str, Any] = {
+        "kind": "fault",
+        "id": fault.id,
+        "version": version,
+        "date": _now(),
+        "commit": commit(),
+        "verdict": found.verdict,
+        "cause": [one["cause"] for one in report["incidents"]],
+        "confidence": [one["confidence"] for one in report["incidents"]],
+        "headline": found.headline,
+        "failing": sorted(f"{code} {resource}" for code, resource in found.failing),
+        "missing": found.missing,
+        "false": found.false,
+        "peers": {tool: _peer(tool, text, brokers, fault) for tool, text in printed.items()},
+    }
+    return result | _healed(stage, fault, broken, before, found.failing) | {"seconds": round(time.monotonic() - began)}
+
+
+def _healed(stage: Stage, fault: Fault, broken: str, before: score.Failing, failing: score.Failing) -> dict[str, Any]:
+    """Repair the cluster and return what became of it."""
+    scene = stage.running
+    stage.healthy = broken
+    try:
+        carry_out(scene, fault.heal)
+        snapshot, report = stage.audit(stage.healthy)
+        left = score.left(fault, failing, before, report)
+        passing = {one["code"] for one in report["findings"]} - {code for code, _ in score.failing(report)}
+    except BedError as error:
+        left, passing, snapshot = [f"the repair failed: {error}"], set(), stage.healthy
+    if not left:
+        stage.healthy = snapshot
+    return {
+        "healed": not left,
+        "left": left,
+        "passing": sorted(passing & {code for code, _ in failing}) if not left else [],
+        "commands": list(scene.ran),
+        "followed": list(scene.followed),
+    }
+
+
+def _peer(tool: str, text: str, brokers: int, fault: Fault) -> dict[str, str]:
+    if text.startswith(peers.NOT_INSTALLED):
+        return {"verdict": peers.NOT_INSTALLED, "line": ""}
+    verdict, line = peers.verdict(tool, text, brokers, fault.peers)
+    return {"verdict": verdict, "line": line}
+
+
+def run_controls(  # noqa: PLR0913 - what a run needs
+    wanted: Sequence[tuple[Control, str]],
+    rounds: int,
+    auditor: Auditor,
+    say: Callable[[str], None],
+    *,
+    path: Path = record.RECORD,
+    deadline: float = float("inf"),
+) -> int:
+    """Audit healthy clusters, `rounds` times each, and record the results; return how many audits there were."""
+    audits, stage = 0, Stage(auditor, say)
+    try:
+        for control, version in wanted:
+            if time.monotonic() > deadline:
+                say("no time is left")
+                break
+            try:
+                stage.clear()
+                result = run_control(stage, control, version, rounds)
+            except (BedError, subprocess.SubprocessError) as error:
+                say(f"{control.id} on {version}: NOT RUN: {error}")
+                continue
+            record.append(result, path)
+            audits += result["audits"]
+            alarms = f"; FALSE ALARMS: {', '.join(result['alarms'])}" if result["alarms"] else ""
+            say(f"{control.id} on {version}: {result['audits']} audits, coverage {result['coverage']:.0%}{alarms}")
+    finally:
+        stage.clear()
+    return audits
+
+
+def run_control(stage: Stage, control: Control, version: str, rounds: int) -> dict[str, Any]:
+    """Audit a healthy cluster at rest, and in each round after each step of its churn; return the result.
+
+    Raises:
+        BedError: the cluster could not be started, or a step failed.
+    """
+    scene = stage.prepare(control.preset, version)
+    carry_out(scene, control.steps)
+    previous, audits, alarms, coverage = stage.healthy, 0, dict[str, str](), 1.0
+    for _ in range(rounds):
+        for step in control.churn or [None]:
+            if step is not None:
+                carry_out(scene, [step])
+            previous, report = stage.audit(previous)
+            audits += 1
+            coverage = min(coverage, report["coverage"]["answered"] / max(report["coverage"]["asked"], 1))
+            for finding in report["findings"]:
+                if finding["status"] == "FAIL" and finding["severity"] in score.SERIOUS and not finding["muted"]:
+                    alarms[f"{finding['code']} {finding['resource']['name']}"] = finding["message"]
+    return {
+        "kind": "control",
+        "id": control.id,
+        "version": version,
+        "date": _now(),
+        "commit": commit(),
+        "audits": audits,
+        "alarms": alarms,
+        "coverage": round(coverage, 3),
+    }
+
+
+def told(result: dict[str, Any]) -> str:
+    """Return a result in one line."""
+    parts = [f"{result['id']} on {result['version']}: {result['verdict']}", ",".join(result["cause"]) or "no incident"]
+    parts += [f"missing {', '.join(result['missing'])}"] if result["missing"] else []
+    parts += [f"FALSE {', '.join(result['false'])}"] if result["false"] else []
+    parts += [f"{len(result['commands'])} printed"] if result["commands"] else []
+    parts += ["healed" if result["healed"] else f"NOT HEALED: {'; '.join(result['left'])}"]
+    parts += [f"{tool} {one['verdict']}" for tool, one in result["peers"].items()]
+    return f"{'; '.join(parts)} ({result['seconds']} s) — {result['headline']}"
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -1,0 +1,136 @@
+"""A cluster of the corpus: how a preset becomes one, and what actions know of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from testbed import presets
+from testbed.acls import auditor_grants
+from testbed.cluster import Cluster
+from testbed.corpus.catalogue import VERSIONS, Preset
+from testbed.corpus.tools import Tools
+from testbed.errors import BedError
+from testbed.security import AUDITOR, Listener, Security
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from testbed.bed import Bed
+    from testbed.brokers import BaseCluster, Options
+    from testbed.kraft import KraftCluster
+
+NAME = "corpus"
+"""The cluster's name in clusters.yaml."""
+SASL_SSL = Listener(protocol="SASL_SSL", mechanisms=("SCRAM-SHA-512",))
+SECURITIES: dict[str, Callable[[], Security]] = {
+    "ssl": lambda: Security(listeners=(presets.SSL,), inter_broker=presets.SSL.label),
+    "sasl_ssl": lambda: Security(listeners=(SASL_SSL,), inter_broker=SASL_SSL.label, authorizer=True),
+    "plain_login": lambda: Security(listeners=(presets.PLAIN,), inter_broker=presets.PLAIN.label),
+    "tls_ready": lambda: Security(
+        listeners=(Listener(), replace(presets.SSL, port=Listener().port + 1)),
+        inter_broker=Listener().label,
+        asked=Listener().label,
+    ),
+    "two_listeners": lambda: Security(
+        listeners=(Listener(), replace(presets.SCRAM, port=Listener().port + 1)), inter_broker=presets.SCRAM.label
+    ),
+}
+
+
+@dataclass(kw_only=True)
+class Scene:
+    """A running cluster, and what was done to it.
+
+    Attributes:
+        bed: where it runs.
+        cluster: itself.
+        version: a key of `catalogue.VERSIONS`.
+        tools: Kafka's command line tools.
+        entry: the cluster's entry in clusters.yaml.
+        undo: what takes back what was done, newest last.
+        report: the newest report.
+        look: takes a snapshot, with which the next audit compares.
+        ran: commands that were run as findings print them.
+        followed: repairs that findings describe in words, and the bed carried out.
+        notes: what actions remember for others.
+    """
+
+    bed: Bed
+    cluster: BaseCluster
+    version: str
+    tools: Tools
+    entry: dict[str, Any]
+    undo: list[Callable[[], object]] = field(default_factory=list)
+    report: Mapping[str, Any] = field(default_factory=dict)
+    look: Callable[[], object] = bool
+    ran: list[str] = field(default_factory=list)
+    followed: list[str] = field(default_factory=list)
+    notes: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def zookeeper(self) -> Cluster:
+        """The cluster as one with ZooKeeper.
+
+        Raises:
+            BedError: it has none.
+        """
+        if not isinstance(self.cluster, Cluster):
+            message = "this cluster has no ZooKeeper"
+            raise BedError(message)
+        return self.cluster
+
+    @property
+    def kraft(self) -> KraftCluster:
+        """The cluster as one without ZooKeeper.
+
+        Raises:
+            BedError: it has one.
+        """
+        if isinstance(self.cluster, Cluster):
+            message = "this cluster has ZooKeeper"
+            raise BedError(message)
+        return self.cluster  # type: ignore[return-value]
+
+
+def started(bed: Bed, preset: Preset, version: str) -> Scene:
+    """Start the cluster of a preset, create its topics, and wait until it is whole."""
+    release, zookeeper = VERSIONS[version]
+    options = _options(preset, zookeeper=zookeeper)
+    security, settle = options["security"], options["settle"]
+    cluster: BaseCluster
+    if zookeeper:
+        cluster = bed.cluster(release, preset.brokers, **options)
+        if security and security.authorizer:
+            cluster.put_acls(auditor_grants())
+    else:
+        cluster = bed.kraft(release, preset.brokers, controllers=preset.controllers, **options)
+    for name, assignment in preset.topics.items():
+        cluster.create_topic(name, assignment)
+    if settle is None or list(settle):
+        cluster.await_settled(settle)
+    entry = yaml.safe_load(cluster.clusters_yaml(NAME))["clusters"][NAME]
+    entry = {key: value for key, value in (entry | dict(preset.audit)).items() if value is not None}
+    return Scene(bed=bed, cluster=cluster, version=version, tools=Tools(bed, cluster), entry=entry)
+
+
+def _options(preset: Preset, *, zookeeper: bool) -> Options:
+    """Return what a preset gives the bed: its security, with what belongs to that, and its own properties over it."""
+    if preset.security in SECURITIES:
+        options: Options = {"security": SECURITIES[preset.security]()}
+    else:
+        named = presets.named(preset.security) if preset.security else presets.Preset()
+        options = named
+    security = options.get("security")
+    if security is not None and not zookeeper:
+        # The bed writes ACLs into ZooKeeper only; without it the auditor is a super user.
+        security = replace(security, super_users=(*security.super_users, f"User:{AUDITOR}"))
+    return {
+        "security": security,
+        "properties": {**(options.get("properties") or {}), **preset.properties},
+        "per_broker": {**(options.get("per_broker") or {}), **preset.per_broker},
+        "settle": options.get("settle"),
+        "controller": options.get("controller"),
+    }

@@ -1,0 +1,97 @@
+"""What a report is worth: the same rule for this audit and for other tools. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from testbed.corpus.catalogue import Fault
+
+VERDICTS = ("cause", "undecided", "symptom", "silent", "wrong")
+"""Cause named; a rival was not ruled out, and the report says so; a true symptom named; nothing; something false."""
+SERIOUS = ("HIGH", "CRITICAL")
+Failing = dict[tuple[str, str], str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Score:
+    """How a report did on a fault.
+
+    Attributes:
+        verdict: one of `VERDICTS`.
+        failing: severity by (code, resource) that this fault made fail, or that it was expected to.
+        missing: expected findings that did not fail.
+        false: codes that failed, or headed an incident, and must not.
+        headline: of the first incident, else the message of the finding that names the cause.
+    """
+
+    verdict: str
+    failing: Failing
+    missing: list[str] = field(default_factory=list)
+    false: list[str] = field(default_factory=list)
+    headline: str = ""
+
+
+def failing(report: Mapping[str, Any]) -> Failing:
+    """Return the severity of each unmuted failure by (code, resource)."""
+    return {
+        (finding["code"], finding["resource"]["name"]): finding["severity"]
+        for finding in report["findings"]
+        if finding["status"] == "FAIL" and not finding["muted"]
+    }
+
+
+def score(fault: Fault, before: Failing, report: Mapping[str, Any]) -> Score:
+    """Return what a report on a broken cluster is worth; `before` is what failed before it was broken."""
+    now = failing(report)
+    expected = {found for found in now if any(want.matches(*found) for want in fault.report)}
+    fresh = {found: severity for found, severity in now.items() if found not in before or found in expected}
+    missing = [
+        " ".join(filter(None, (want.code, want.resource)))
+        for want in fault.report
+        if not any(want.matches(*found) for found in now)
+    ]
+    known = {code for code, _ in before}
+    incidents = [one for one in report["incidents"] if one["cause"] not in known or one["cause"] in fault.cause]
+    true = {*fault.cause, *fault.also, *(want.code for want in fault.report)}
+    false = sorted({code for code, _ in fresh if code in fault.never} | {one["cause"] for one in incidents} - true)
+    return Score(
+        verdict=_verdict(fault, incidents, fresh, false=bool(false)),
+        failing=fresh,
+        missing=missing,
+        false=false,
+        headline=_headline(fault, incidents, report),
+    )
+
+
+def _verdict(fault: Fault, incidents: list[dict[str, Any]], fresh: Failing, *, false: bool) -> str:
+    codes = {code for code, _ in fresh}
+    if incidents and incidents[0]["cause"] not in fault.cause:
+        if incidents[0]["confidence"] == "suspected":
+            return "undecided"
+        return "wrong" if false else "symptom"
+    if false:
+        return "wrong"
+    if codes & set(fault.cause):
+        return "cause"
+    return "symptom" if codes & {*fault.also, *(want.code for want in fault.report)} else "silent"
+
+
+def _headline(fault: Fault, incidents: list[dict[str, Any]], report: Mapping[str, Any]) -> str:
+    if incidents:
+        return str(incidents[0]["headline"])
+    of_cause = (one["message"] for one in report["findings"] if one["code"] in fault.cause and one["status"] == "FAIL")
+    return next(of_cause, "")
+
+
+def left(fault: Fault, broken: Failing, before: Failing, report: Mapping[str, Any]) -> list[str]:
+    """Return what a repaired cluster still fails: of what the fault made fail and was to end, and anything serious and new."""
+    now = failing(report)
+    ends = {want.code for want in fault.report} | set(fault.cause)
+    ends -= set(fault.lasting)
+    still = {found for found in now if found in broken and found[0] in ends}
+    still |= {found for found, severity in now.items() if severity in SERIOUS and found not in before}
+    return sorted(f"{code} {resource}" for code, resource in still if code not in fault.lasting)

@@ -1,0 +1,146 @@
+"""Kafka's command line tools, run as their scripts do, and the commands that findings print."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import zipfile
+from functools import cache
+from typing import TYPE_CHECKING
+
+from testbed.errors import BedError
+from testbed.jars import java, tool_jars
+from testbed.servers import JVM, LOG4J
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+    from subprocess import CompletedProcess
+
+    from testbed.bed import Bed
+    from testbed.brokers import BaseCluster
+
+TOOL_SECONDS = 60
+CLASSES = {
+    "kafka-acls.sh": "AclCommand",
+    "kafka-cluster.sh": "ClusterTool",
+    "kafka-configs.sh": "ConfigCommand",
+    "kafka-features.sh": "FeatureCommand",
+    "kafka-leader-election.sh": "LeaderElectionCommand",
+    "kafka-log-dirs.sh": "LogDirsCommand",
+    "kafka-metadata-quorum.sh": "MetadataQuorumCommand",
+    "kafka-reassign-partitions.sh": "ReassignPartitionsCommand",
+    "kafka-topics.sh": "TopicCommand",
+    "kafka-transactions.sh": "TransactionsCommand",
+}
+_COMMAND = re.compile(r"`([a-z-]+\.sh [^`]*)`|^ {4}([a-z-]+\.sh (?:.*\\\n)*.*)", re.MULTILINE)
+
+
+def printed_commands(text: str) -> list[str]:
+    """Return the commands that a text shows, in its order: in backticks, or on lines of their own."""
+    found = (inline or block for inline, block in _COMMAND.findall(text))
+    return [re.sub(r"\s*\\?\n\s*", " ", command).strip() for command in found]
+
+
+def filled(command: str, values: Mapping[str, str]) -> str:
+    """Return a command with its placeholders filled.
+
+    Raises:
+        BedError: some are left.
+    """
+    for placeholder, value in values.items():
+        command = command.replace(placeholder, value)
+    if left := re.findall(r"<[a-z][^<>]*>|…", command):
+        message = f"no value for {', '.join(left)} in {command}"
+        raise BedError(message)
+    return command
+
+
+class Tools:
+    """The command line tools of the cluster's own version, run on the worker host as an administrator."""
+
+    def __init__(self, bed: Bed, cluster: BaseCluster) -> None:
+        """Take where they run, and whose they are."""
+        self._bed = bed
+        self._cluster = cluster
+        self.folder = cluster.folder / "tools"
+        self.folder.mkdir(exist_ok=True)
+
+    @property
+    def bootstrap(self) -> str:
+        """The addresses of the brokers that run, as an operator lists them."""
+        return ",".join(broker.address for broker in self._cluster.brokers.values() if broker.server.is_running)
+
+    def run(self, command: str, seconds: float = TOOL_SECONDS) -> CompletedProcess[str]:
+        """Run a command as printed, with the administrator's login where the cluster needs one.
+
+        Raises:
+            BedError: the bed does not have this tool.
+            subprocess.TimeoutExpired: it takes longer.
+        """
+        script, *arguments = shlex.split(command)
+        if script not in CLASSES:
+            message = f"the bed does not run {script}"
+            raise BedError(message)
+        if self._cluster.secured and script != "kafka-cluster.sh":
+            arguments += ["--command-config", str(self.client_file())]
+        jars = tool_jars(self._cluster.plan.version)
+        logs = [f"-Dbed.logs={self.folder}", f"-Dlog4j.configuration=file:{LOG4J}"]
+        line = [java(), *JVM, *logs, "-cp", f"{jars}/*", _main_class(jars, CLASSES[script]), *arguments]
+        return self._bed.worker.run(line, cwd=self.folder, timeout=seconds)
+
+    def demand(self, command: str, seconds: float = TOOL_SECONDS) -> str:
+        """Run a command that must succeed and return what it said.
+
+        Raises:
+            BedError: it failed, or took too long.
+        """
+        try:
+            done = self.run(command, seconds)
+        except subprocess.TimeoutExpired:
+            message = f"{command}: no end after {seconds:.0f} s"
+            raise BedError(message) from None
+        said = done.stdout + done.stderr
+        if done.returncode or "Exception" in said or "Error while executing" in said:
+            message = f"{command}: {said.strip()[-500:]}"
+            raise BedError(message)
+        return said
+
+    def client_file(self) -> Path:
+        """Write the administrator's client settings and return the file."""
+        path = self.folder / "admin.properties"
+        path.touch(0o600)
+        path.write_text("".join(f"{key}={value}\n" for key, value in client_settings(self._cluster).items()))
+        return path
+
+
+def client_settings(cluster: BaseCluster) -> dict[str, str]:
+    """Return the settings of a Java client that logs in as the administrator; empty where nothing is secured."""
+    if cluster.secured is None:
+        return {}
+    options = cluster.secured.client_options()
+    listener = cluster.secured.security.listener()
+    settings = {"security.protocol": listener.protocol}
+    if listener.sasl:
+        module = "plain.PlainLoginModule" if listener.mechanisms[0] == "PLAIN" else "scram.ScramLoginModule"
+        login = f'username="{options["sasl_plain_username"]}" password="{options["sasl_plain_password"]}"'
+        settings["sasl.mechanism"] = listener.mechanisms[0]
+        settings["sasl.jaas.config"] = f"org.apache.kafka.common.security.{module} required {login};"
+    if listener.tls:
+        pair = cluster.secured.party("admin")
+        settings |= {"ssl.truststore.type": "PEM", "ssl.truststore.location": str(pair.truststore)}
+        settings |= {"ssl.keystore.type": "PEM", "ssl.keystore.location": str(pair.keystore)}
+    return settings
+
+
+@cache
+def _main_class(jars: Path, name: str) -> str:
+    """Return the full name of a tool's class, which moved between packages from release to release."""
+    for jar in sorted([*jars.glob("kafka-tools-[0-9]*.jar"), *jars.glob("kafka_*.jar")]):
+        with zipfile.ZipFile(jar) as archive:
+            for entry in archive.namelist():
+                if entry.endswith(f"/{name}.class"):
+                    return entry.removesuffix(".class").replace("/", ".")
+    message = f"no class {name} among {jars}"
+    raise BedError(message)

@@ -1,0 +1,54 @@
+"""Faults, controls and presets are what the runner can run, and every check has a fault or a reason why not."""
+
+import inspect
+
+import pytest
+
+from kafka_audit.checks import catalogue
+from testbed import BedError
+from testbed.corpus.actions import ACTIONS
+from testbed.corpus.catalogue import VERSIONS, controls, fault, faults, presets, unbreakable
+
+every_fault = pytest.mark.parametrize("fault", faults().values(), ids=faults())
+
+
+def codes_of(one):
+    return {*one.cause, *one.also, *one.never, *one.lasting, *(want.code for want in one.report)}
+
+
+@every_fault
+def test_a_fault_names_checks_and_a_preset(fault):
+    assert codes_of(fault) <= catalogue().keys()
+    assert fault.preset in presets()
+    assert fault.cause
+    assert fault.heal
+    assert set(fault.versions) <= set(VERSIONS)
+    assert not set(fault.never) & {*fault.cause, *fault.also}
+
+
+@pytest.mark.parametrize("one", [*faults().values(), *controls().values()], ids=[*faults(), *controls()])
+def test_steps_are_actions_with_arguments_that_they_take(one):
+    steps = [*one.steps, *(one.heal if hasattr(one, "heal") else one.churn)]
+    for step in steps:
+        inspect.signature(ACTIONS[step.do]).bind("scene", **step.arguments)
+
+
+@pytest.mark.parametrize("control", controls().values(), ids=controls())
+def test_a_control_has_a_preset(control):
+    assert control.preset in presets()
+
+
+def test_every_check_has_a_fault_or_a_reason_why_none_breaks_it():
+    reported = {want.code for one in faults().values() for want in one.report}
+    assert reported | set(unbreakable()) == set(catalogue())
+    assert not reported & set(unbreakable())
+    assert all(unbreakable().values())
+
+
+def test_a_fault_with_an_unknown_key_or_version_is_refused():
+    right = {"title": "t", "cause": "KA101", "heal": ["roll"], "versions": "zookeeper, 4.3.0 KRaft"}
+    assert fault("f", right).versions == ("2.8.2 ZooKeeper", "3.9.1 ZooKeeper", "4.3.0 KRaft")
+    with pytest.raises(BedError, match=r"unknown \['healing'\]"):
+        fault("f", right | {"healing": []})
+    with pytest.raises(BedError, match=r"no versions \['5\.0'\]"):
+        fault("f", right | {"versions": "5.0"})

@@ -1,0 +1,95 @@
+"""The record is appended to and resumed from, and docs/corpus.md is written from it."""
+
+import argparse
+import json
+
+import pytest
+
+from airflow_environment import ROOT
+from testbed import BedError
+from testbed.corpus import page, record
+from testbed.corpus.__main__ import main, pending
+from testbed.corpus.catalogue import controls, faults
+from testbed.corpus.tools import filled, printed_commands
+
+RESULT = {
+    "kind": "fault",
+    "id": "unclean_topic",
+    "version": "3.9.1 ZooKeeper",
+    "verdict": "cause",
+    "cause": [],
+    "headline": "1 topic …",
+    "failing": ["KA711 cluster"],
+    "passing": ["KA711"],
+    "missing": [],
+    "false": [],
+    "healed": True,
+    "left": [],
+    "commands": ["kafka-configs.sh --delete-config x"],
+    "followed": [],
+    "peers": {"kcat": {"verdict": "silent", "line": ""}},
+}
+
+
+def options(path, **more):
+    return argparse.Namespace(**{"record": path, "versions": None, "names": [], "rerun": False} | more)
+
+
+def test_a_result_is_appended_and_the_newest_counts(tmp_path):
+    path = tmp_path / "corpus.json"
+    record.append(RESULT, path)
+    record.append(RESULT | {"verdict": "wrong"}, path)
+    assert [one["verdict"] for one in record.read(path)] == ["cause", "wrong"]
+    assert record.newest(record.read(path))["fault", "unclean_topic", "3.9.1 ZooKeeper"]["verdict"] == "wrong"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_the_record_has_is_not_run_again(tmp_path):
+    path = tmp_path / "corpus.json"
+    record.append(RESULT, path)
+    left = [version for _, version in pending(faults(), options(path, names=["unclean_topic"]), "fault")]
+    assert left == ["2.8.2 ZooKeeper", "3.9.1 KRaft", "4.3.0 KRaft"]
+    only = options(path, names=["unclean_topic"], versions=["zookeeper"], rerun=True)
+    assert [version for _, version in pending(faults(), only, "fault")] == ["2.8.2 ZooKeeper", "3.9.1 ZooKeeper"]
+    with pytest.raises(SystemExit, match="no fault nothing"):
+        pending(faults(), options(path, names=["nothing"]), "fault")
+
+
+def test_the_page_tells_what_the_record_has():
+    wrong = RESULT | {"version": "4.3.0 KRaft", "verdict": "wrong", "healed": False, "left": ["KA711 cluster"], "passing": []}
+    text = page.page([RESULT, wrong])
+    assert "2 runs of 1 faults: cause named in 1 (50%)" in text
+    assert "| kafka-audit | 1 | 0 | 0 | 0 | 1 |" in text
+    assert "| kcat | 0 | 0 | 0 | 2 | 0 |" in text
+    assert "[KA711](checks/KA711.md) unclean_topics |  | failed, healed |  | failed |" in text
+    assert "- `unclean_topic` on 4.3.0 KRaft: verdict wrong (no incident); not healed: KA711 cluster." in text
+
+
+def test_the_page_in_docs_is_that_of_the_record():
+    results = record.read(ROOT / "docs" / "corpus.json")
+    assert (ROOT / "docs" / "corpus.md").read_text() == page.page(results)
+
+
+def test_the_record_is_of_faults_and_controls_that_exist():
+    for one in record.read(ROOT / "docs" / "corpus.json"):
+        known = (faults() if one["kind"] == "fault" else controls()).get(one["id"])
+        assert known is not None, one["id"]
+        assert one["version"] in known.versions
+        assert one["commit"]
+
+
+def test_docs_are_written_beside_the_record(tmp_path):
+    (tmp_path / "corpus.json").write_text(json.dumps([RESULT]))
+    assert main(["docs", str(tmp_path)]) == 0
+    assert (tmp_path / "corpus.md").read_text() == page.page([RESULT])
+
+
+def test_commands_are_read_out_of_what_a_finding_prints():
+    text = "Do `kafka-a.sh --x <broker>:9092` or\n    kafka-b.sh --y \\\n      --z 'q'\nand `true`."
+    assert printed_commands(text) == ["kafka-a.sh --x <broker>:9092", "kafka-b.sh --y --z 'q'"]
+
+
+def test_a_placeholder_without_a_value_is_refused():
+    assert filled("a <topic>", {"<topic>": "orders"}) == "a orders"
+    with pytest.raises(BedError, match="no value for <bytes per second>"):
+        filled("a --throttle <bytes per second>", {})

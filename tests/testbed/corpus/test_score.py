@@ -1,0 +1,104 @@
+"""What a report, and what another tool prints, is worth."""
+
+import pytest
+
+from testbed.corpus import peers
+from testbed.corpus.catalogue import fault
+from testbed.corpus.score import failing, left, score
+
+FAULT = fault(
+    "f",
+    {
+        "title": "a cut",
+        "cause": "KA302",
+        "report": ["KA302 broker/2/listener/PLAINTEXT", "KA105"],
+        "also": "KA604",
+        "never": "KA401",
+        "heal": ["roll"],
+    },
+)
+
+
+def finding(code, resource="cluster", severity="HIGH", **more):
+    told = {"code": code, "resource": {"name": resource}, "severity": severity, "status": "FAIL", "muted": False}
+    return told | {"message": f"{code} fails"} | more
+
+
+def report(*findings, incidents=()):
+    told = [{"cause": cause, "confidence": how, "headline": f"about {cause}"} for cause, how in incidents]
+    return {"findings": list(findings), "incidents": told}
+
+
+CUT = (finding("KA302", "broker/2/listener/PLAINTEXT"), finding("KA105", "broker/2"))
+
+
+@pytest.mark.parametrize(
+    ("found", "incidents", "verdict"),
+    [
+        (CUT, [("KA302", "measured")], "cause"),
+        (CUT, [("KA302", "measured"), ("KA604", "measured")], "cause"),
+        (CUT, [("KA302", "measured"), ("KA501", "measured")], "wrong"),
+        (CUT, [("KA501", "measured")], "wrong"),
+        (CUT, [("KA501", "suspected")], "undecided"),
+        (CUT, [("KA105", "measured")], "symptom"),
+        ((*CUT, finding("KA401")), [("KA302", "measured")], "wrong"),
+        ((finding("KA302", severity="MEDIUM"),), [], "cause"),
+        ((finding("KA604", severity="MEDIUM"),), [], "symptom"),
+        ((finding("KA705", severity="LOW"),), [], "silent"),
+        ((), [], "silent"),
+    ],
+)
+def test_the_verdict(found, incidents, verdict):
+    assert score(FAULT, {}, report(*found, incidents=incidents)).verdict == verdict
+
+
+def test_what_failed_before_the_fault_is_none_of_it():
+    weak = finding("KA705", severity="LOW")
+    got = score(FAULT, failing(report(weak)), report(weak, *CUT, incidents=[("KA302", "measured")]))
+    assert got.failing == {("KA302", "broker/2/listener/PLAINTEXT"): "HIGH", ("KA105", "broker/2"): "HIGH"}
+    assert (got.missing, got.false, got.headline) == ([], [], "about KA302")
+
+
+def test_what_is_expected_and_does_not_fail_is_missing():
+    got = score(FAULT, {}, report(finding("KA302", "broker/1/listener/PLAINTEXT")))
+    assert got.missing == ["KA302 broker/2/listener/PLAINTEXT", "KA105"]
+
+
+def test_muted_failures_and_other_statuses_do_not_count():
+    assert failing(report(finding("KA302", muted=True), finding("KA105", status="PASS"))) == {}
+
+
+def test_what_a_repaired_cluster_still_fails():
+    broken = failing(report(*CUT, finding("KA604", severity="MEDIUM")))
+    assert left(FAULT, broken, {}, report(CUT[1])) == ["KA105 broker/2"]
+    assert left(FAULT, broken, {}, report(finding("KA604", severity="MEDIUM"))) == []
+    assert left(FAULT, broken, {}, report(finding("KA501"))) == ["KA501 cluster"]
+    assert left(FAULT, broken, failing(report(finding("KA501"))), report(finding("KA501"))) == []
+
+
+KCAT = """ 3 brokers:
+  broker 0 at 10.99.0.10:9092
+  topic "orders" with 1 partitions:
+    partition 0, leader {}, replicas: 0,1, isrs: {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("tool", "text", "verdict"),
+    [
+        ("kcat", KCAT.format(0, "0,1"), "silent"),
+        ("kcat", KCAT.format(0, "0"), "symptom"),
+        ("kcat", KCAT.format(-1, "0,1"), "symptom"),
+        ("kcat", KCAT.format(0, "0,1").replace(" 3 brokers", " 2 brokers"), "symptom"),
+        ("kcat", "% ERROR: Failed to acquire metadata: Local: Broker transport failure", "symptom"),
+        ("kafka-topics", "", "silent"),
+        ("kafka-topics", "Topic: orders\tPartition: 0\tLeader: none\tReplicas: 0,1\tIsr: 0", "symptom"),
+        ("kafka-topics", "org.apache.kafka.common.errors.TimeoutException: Call", "symptom"),
+        ("kafka-topics", "no end after 40 s", "symptom"),
+        ("kafka-topics", "ClusterAuthorizationException: denied", "cause"),
+        ("kafka-topics", "everything is fine", "wrong"),
+    ],
+)
+def test_what_another_tool_prints(tool, text, verdict):
+    words = {"cause": "ClusterAuthorization", "wrong": "is fine"}
+    assert peers.verdict(tool, text, 3, words)[0] == verdict
