@@ -6,6 +6,7 @@ quorum:      {leader, epoch, high_watermark, voters, observers}: nodes with the 
              `directories`: of a dynamic quorum, {voters: {node: id}, observers: {node: id}}.
 fenced:      fenced broker ids by the broker that says so.
 controllers: by address, how far the worker got: {node, layer, outcome, error, needs}.
+controllers_from: by broker id and address, how far a probe from the broker's host got: {layer, outcome, error, needs}; {} for ok.
 migration:   columns of the table.
 features:    by name [lowest, highest, finalized] level, null for none; by broker id (text) what differs from that.
 """
@@ -13,7 +14,16 @@ features:    by name [lowest, highest, finalized] level, null for none; by broke
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kafka_audit.model.tables import BrokerFeature, ControllerProbe, FencedBroker, Migration, QuorumReplica, QuorumView, Row
+from kafka_audit.model.tables import (
+    BrokerFeature,
+    ControllerProbe,
+    ControllerProbeFromBroker,
+    FencedBroker,
+    Migration,
+    QuorumReplica,
+    QuorumView,
+    Row,
+)
 
 World = Mapping[str, Any]
 NOW = 1_700_000_100_000
@@ -29,6 +39,10 @@ def quorum_rows(sample: int, world: World) -> Iterator[Row]:
         row = {"node_id": None, "layer": "api", "outcome": "ok", "error": None, "needs": None}
         row |= {"node_id" if key == "node" else key: value for key, value in told.items()}
         yield ControllerProbe(sample=sample, address=address, **row)
+    for broker, addresses in world["controllers_from"].items():
+        for address, probe in addresses.items():
+            columns = {"layer": "api", "outcome": "ok", "error": None, "needs": None} | probe
+            yield ControllerProbeFromBroker(sample=sample, vantage="hosts", from_broker=broker, address=address, **columns)
     if world["migration"]:
         row = {"begun": True, "kraft_controller_id": None, "kraft_controller_epoch": None}
         row |= {"metadata_offset": None, "metadata_epoch": None}

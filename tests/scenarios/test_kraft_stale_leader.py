@@ -40,22 +40,25 @@ def test_a_broker_cut_from_its_controllers_is_stale_and_one_that_is_stopped_is_g
     assert cut.code == 1, cut.tail
     # It cannot pass the question for the quorum on (KA001), and the quorum's leader tells the same from the other side.
     assert {found for found in failing(cut.report, at_least="HIGH") if found[0] < "KA3"} == {
-        (code, "broker/2") for code in ("KA001", "KA101", "KA105", "KA210", "KA212")
+        (code, "broker/2") for code in ("KA001", "KA101", "KA105", "KA210", "KA212", "KA216")
     }
     assert "at offset" in finding(cut.report, "KA210", "broker/2")["message"]
     stale = finding(cut.report, "KA101", "broker/2")
     assert "the newest leader epoch (brokers 0 and 1)" in stale["message"]
     assert stale["evidence"]["partitions"] == ["orders-2"]
     (incident,) = cut.report["incidents"]
-    assert incident["cause"] == "KA101"
-    assert incident["headline"].startswith("Broker 2 names stale leaders")
+    assert (incident["cause"], incident["confidence"]) == ("KA216", "measured")
+    assert incident["headline"].startswith("Broker 2 cannot reach its controllers and names stale leaders")
+    assert finding(cut.report, "KA216", "broker/2")["evidence"]["addresses"] == cluster.controller_addresses
     assert "ZooKeeper" not in str(cut.report["incidents"]) + stale["message"]
 
     heal_quorum(bed, cluster, 2)
     healed = audits.by_dag("near", "healed.log")
     assert healed.code == 0, healed.tail
     assert failing(healed.report, at_least="HIGH") == set()
-    assert finding(healed.report, "KA101", "broker/2")["status"] == "PASS"
+    assert (
+        finding(healed.report, "KA101", "broker/2")["status"] == finding(healed.report, "KA216", "broker/2")["status"] == "PASS"
+    )
 
     # The nearest false alarm: it does not answer, so nobody may say that what it would tell is stale.
     cluster.brokers[2].stop()

@@ -193,7 +193,9 @@ class Sampler:
             jobs.append(
                 _Job(run=partial(self._ask_broker, number, targets, progress), without=partial(_unanswered, number, targets))
             )
-        runs = command_vantages.runs(self._cluster, number, flat(registered), registered, self._logins, self._budget)
+        runs = command_vantages.runs(
+            self._cluster, number, flat(registered), registered, self._logins, self._budget, controllers(self._cluster)
+        )
         first, rest = jobs[:LANES], jobs[LANES:]
         walks = []
         if len(runs) > MANY:

@@ -15,6 +15,7 @@ from kafka_audit.model.tables import (
     BrokerView,
     Certificate,
     ControllerProbe,
+    ControllerProbeFromBroker,
     DynamicConfig,
     EligibleReplicas,
     EnsembleServer,
@@ -92,6 +93,7 @@ FILLED_BY: Mapping[type[Row], tuple[str, ...]] = MappingProxyType(
         PropertyLogin: ("properties",),
         LogLine: ("logs",),
         Probe: ("probe",),
+        ControllerProbeFromBroker: ("probe",),
         Certificate: ("probe",),
         AuthorityCertificate: ("probe",),
     }

@@ -13,6 +13,7 @@ from kafka_audit.model.tables import (
     BrokerProperty,
     Certificate,
     ControllerProbe,
+    ControllerProbeFromBroker,
     LogLine,
     Probe,
     PropertyLogin,
@@ -54,7 +55,7 @@ def source(row: Row) -> tuple[str, str]:
     observer = getattr(row, "observer", None)
     if observer == "zookeeper" or operation.startswith(ZOOKEEPER):
         return "zookeeper", next((one for one in operations if one.startswith(ZOOKEEPER)), operation)
-    if isinstance(row, Probe | Certificate | AuthorityCertificate):
+    if isinstance(row, Probe | ControllerProbeFromBroker | Certificate | AuthorityCertificate):
         vantage = "worker" if isinstance(row, AuthorityCertificate) else row.vantage
         return f"vantage:{vantage}", f"{operation} {vantage}"
     if isinstance(row, BrokerProperty | LogLine | PropertyLogin):

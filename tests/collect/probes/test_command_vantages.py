@@ -17,7 +17,7 @@ from collect.fakes import FakeBroker, server
 from collect.secured_fakes import SecuredBroker, tls_server
 from kafka_audit.collect.connections import sockets
 from kafka_audit.collect.connections.credentials import ClusterLogins
-from kafka_audit.collect.connections.targets import Target
+from kafka_audit.collect.connections.targets import CONTROLLER_LISTENER, UNREGISTERED, Target
 from kafka_audit.collect.probes import command_vantages, endpoint_probes, probe_script
 from kafka_audit.collect.probes.command_vantages import (
     bash_text,
@@ -29,7 +29,7 @@ from kafka_audit.collect.probes.command_vantages import (
 )
 from kafka_audit.model.cluster import Cluster, Limits, Security, Tls, Vantage, ZookeeperAccess
 from kafka_audit.model.secrets import Secrets
-from kafka_audit.model.tables import Certificate, Probe, SourceRead
+from kafka_audit.model.tables import Certificate, ControllerProbeFromBroker, Probe, SourceRead
 from testbed.certificates import Authority
 from testbed.certificates import Certificate as Wanted
 
@@ -156,6 +156,28 @@ def test_role_broker_runs_once_per_broker_with_its_id(addresses):
     assert [row.message for row in rows if isinstance(row, SourceRead)] == [
         f"python3: on {broker} (exit status 3); bash: on {broker} (exit status 3)" for broker in (2, 0)
     ]
+
+
+def test_role_broker_probes_controllers_too_and_clients_do_not(addresses, bash_alone):
+    def controller(address):
+        return replace(target(address, UNREGISTERED), listener=CONTROLLER_LISTENER)
+
+    answers, refuses = (controller((one.host, one.port)) for one in (addresses["healthy"], addresses["refused"]))
+    outcomes = {"api": "ok", "tcp": "failed"}
+    for command in (HERE, bash_alone):
+        (run,) = runs(cluster(command), 1, [addresses["healthy"]], [2], controllers=[answers, refuses])
+        assert not [row for row in run.rows() if isinstance(row, ControllerProbeFromBroker)]
+        of_host = cluster(("env", "BROKER={broker_id}", *command), role="broker")
+        (run,) = runs(of_host, 1, [addresses["healthy"]], [2], controllers=[answers, refuses])
+        rows = run.rows()
+        probes = [row for row in rows if isinstance(row, ControllerProbeFromBroker)]
+        assert {(row.from_broker, row.address, row.layer, row.outcome) for row in probes} == {
+            (2, one.advertised, layer, outcomes[layer]) for one, layer in ((answers, "api"), (refuses, "tcp"))
+        }
+        assert {row.broker_id for row in rows if isinstance(row, Probe)} == {0}
+    (run,) = runs(cluster(("false",), role="broker"), 1, [], [2], controllers=[answers])
+    (unknown,) = [row for row in run.rows() if isinstance(row, ControllerProbeFromBroker)]
+    assert (unknown.outcome, unknown.error) == ("unknown", "exit status 1")
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from kafka.protocol.admin import DescribeClusterRequest, DescribeQuorumRequest
 from kafka_audit.collect.brokers import answers
 from kafka_audit.collect.connections.conversation import ClientOptions, Conversation, demand
 from kafka_audit.collect.connections.credentials import NotAsked
-from kafka_audit.collect.connections.targets import UNREGISTERED, Target, host_and_port, split_address, ways
+from kafka_audit.collect.connections.targets import CONTROLLER_LISTENER, UNREGISTERED, Target, host_and_port, split_address, ways
 from kafka_audit.collect.probes import endpoint_probes
 from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED, MAY_DESCRIBE, Asking, ReadError, any_answer
 from kafka_audit.model.cluster import Cluster
@@ -21,9 +21,6 @@ from kafka_audit.model.trusted_hosts import normal_host
 QUORUM, CLUSTER, API_VERSIONS = "DescribeQuorum", "DescribeCluster", "ApiVersions"
 PLANNED = (API_VERSIONS, CLUSTER, QUORUM)
 """What every controller of the cluster file is asked for."""
-
-LISTENER = "CONTROLLER"
-"""How the cluster file names the controllers' listener where it is spoken to otherwise than `security` says."""
 
 FENCED_FROM = 2
 """Version of DescribeCluster from which it tells who is fenced (KIP-1073)."""
@@ -111,15 +108,17 @@ def controllers(cluster: Cluster) -> tuple[Target, ...]:
     Raises:
         UsageError: an address cannot be read.
     """
-    named = cluster.listeners.get(LISTENER)
-    if LISTENER in cluster.listeners and named is None:
+    named = cluster.listeners.get(CONTROLLER_LISTENER)
+    if CONTROLLER_LISTENER in cluster.listeners and named is None:
         return ()
     protocol = (named or cluster.security).protocol
     found = []
     for text in dict.fromkeys(cluster.controllers):
         host, port = split_address(text, f"clusters.{cluster.name}.controllers")
         probe = ways(cluster).get((normal_host(host), port))
-        found.append(Target(broker_id=UNREGISTERED, listener=LISTENER, protocol=protocol, host=host, port=port, via=probe))
+        found.append(
+            Target(broker_id=UNREGISTERED, listener=CONTROLLER_LISTENER, protocol=protocol, host=host, port=port, via=probe)
+        )
     return tuple(found)
 
 
@@ -154,7 +153,7 @@ class ControllerAsker:
             self._rows.append(self._asking.failed(API_VERSIONS, reported))
         except ReadError as reported:
             self._rows += [self._asking.failed(operation, reported) for operation in PLANNED]
-        last = next((step for step in steps if step.outcome != "ok"), steps[-1])
+        last = endpoint_probes.deciding_step(steps)
         probe = ControllerProbe(
             sample=self._sample,
             address=target.advertised,

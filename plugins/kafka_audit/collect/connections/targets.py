@@ -13,6 +13,8 @@ from kafka_audit.model.trusted_hosts import normal_host
 
 PLAINTEXT = "PLAINTEXT"
 UNREGISTERED = -1
+CONTROLLER_LISTENER = "CONTROLLER"
+"""The listener name of addresses under `controllers`, and of their own security under `listeners` in the cluster file."""
 _ZOOKEEPER_PORT = 2181
 
 _ADDRESS = re.compile(r"(?:\[([0-9A-Fa-f:.%]+)\]|([^\[\]:/\s]+)):([0-9]{1,5})")
@@ -43,6 +45,11 @@ class Target:
     def dialled(self) -> tuple[str, int]:
         """`address` in two parts."""
         return (self.host, self.port) if self.via is None else split_address(self.via, "reach")
+
+    @property
+    def is_controller(self) -> bool:
+        """Whether it is an address of `controllers` in the cluster file."""
+        return self.broker_id == UNREGISTERED and self.listener == CONTROLLER_LISTENER
 
     @property
     def observer(self) -> str:

@@ -75,6 +75,7 @@ def runs(  # noqa: PLR0913, PLR0917 -- what, where, to whom, for how long
     brokers: Iterable[int],
     logins: ClusterLogins | None = None,
     budget: Budget | None = None,
+    controllers: Sequence[Target] = (),
 ) -> list["VantageRun"]:
     """Return what to run for the command vantages of the cluster file: once for role client, once per broker for role broker.
 
@@ -85,6 +86,7 @@ def runs(  # noqa: PLR0913, PLR0917 -- what, where, to whom, for how long
         brokers: ids, in the order in which their hosts are to have their turn.
         logins: whom the cluster file trusts.
         budget: the audit's.
+        controllers: addresses of controllers; brokers' hosts must reach them too, clients need not.
     """
     logins, budget = logins or ClusterLogins(cluster, {}), budget or Budget(cluster)
     ids = [*brokers]
@@ -97,14 +99,15 @@ def runs(  # noqa: PLR0913, PLR0917 -- what, where, to whom, for how long
     ]
     vantage_runs, left = [], cluster.limits.probes
     for number, (vantage, origin) in enumerate(origins):
-        share = min(len(targets), max(1, left // (len(origins) - number)) if left else 0)
+        destinations = [*controllers, *targets] if vantage.role == "broker" else targets
+        share = min(len(destinations), max(1, left // (len(origins) - number)) if left else 0)
         left -= share
-        if share == len(targets):
-            vantage_runs.append(VantageRun(cluster, vantage, origin, sample, targets, logins, budget))
+        if share == len(destinations):
+            vantage_runs.append(VantageRun(cluster, vantage, origin, sample, destinations, logins, budget))
             continue
         # Each run begins where the one before ended, so that every target has about as many probes.
-        start = number * share % max(1, len(targets))
-        turned = [*targets[start:], *targets[:start]]
+        start = number * share % max(1, len(destinations))
+        turned = [*destinations[start:], *destinations[:start]]
         vantage_runs.append(VantageRun(cluster, vantage, origin, sample, turned[:share], logins, budget, turned[share:]))
     return vantage_runs
 
@@ -164,7 +167,12 @@ class VantageRun:
         many = len(self._targets) + len(self._left_out) > _MOST_UNSEEN
         if many and self._origin.from_broker is not None:
             return ()
-        return endpoint_probes.unknown_probe_rows(self._sample, self._origin, targets, error.error, error.needs)
+        step = ProbeStep("dns", "unknown", error.error, None, error.needs, 0)
+        return tuple(row for target in targets for row in self._rows_of(target, [step]))
+
+    def _rows_of(self, target: Target, steps: Sequence[ProbeStep], *, judges: bool = False) -> tuple[Row, ...]:
+        rows = endpoint_probes.controller_rows if target.is_controller else endpoint_probes.probe_rows
+        return rows(self._sample, self._origin, target, steps, judges=judges)
 
     def rows(self) -> tuple[Row, ...]:
         """Run the command and return `Probe` rows for every target, and one `SourceRead` row for the run."""
@@ -174,7 +182,7 @@ class VantageRun:
         for one in self._targets:
             impossible = endpoint_probes.not_probed(one.host, one.port)
             if impossible is not None:
-                rows += endpoint_probes.probe_rows(self._sample, self._origin, one, [impossible])
+                rows += self._rows_of(one, [impossible])
         if self._left_out:
             message = f"{len(self._left_out)} of {len(self._left_out) + len(self._targets)} endpoints were not probed"
             error = over_limit(f"{message} from {self.name}", "probes")
@@ -184,9 +192,7 @@ class VantageRun:
         except ReadError as error:
             return (asking.failed(operation, error), *rows, *self._unseen(sent, error))
         for index, steps in sorted(paths.items()):
-            rows += endpoint_probes.probe_rows(
-                self._sample, self._origin, sent[index], steps, judges=self._logins.judges(sent[index])
-            )
+            rows += self._rows_of(sent[index], steps, judges=self._logins.judges(sent[index]))
         return (asking.answered(operation), *rows)
 
     def _walk(self, command: list[str], targets: Sequence[Target]) -> dict[int, list[ProbeStep]]:

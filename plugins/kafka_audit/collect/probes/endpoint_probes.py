@@ -12,14 +12,14 @@ from typing import NamedTuple
 from kafka_audit.collect.connections.budget import Budget
 from kafka_audit.collect.connections.credentials import ClusterLogins
 from kafka_audit.collect.connections.sockets import CLIENT_WANTED
-from kafka_audit.collect.connections.targets import PLAINTEXT, Target
+from kafka_audit.collect.connections.targets import PLAINTEXT, UNREGISTERED, Target
 from kafka_audit.collect.probes import certificates, probe_script
 from kafka_audit.collect.probes.probe_script import CERTIFICATE
 from kafka_audit.collect.probes.reported_values import reported_values
 from kafka_audit.collect.rows.masking import masked
 from kafka_audit.collect.rows.source_reads import ReadError, clean_line
 from kafka_audit.model.cluster import Vantage
-from kafka_audit.model.tables import Certificate, Probe
+from kafka_audit.model.tables import Certificate, ControllerProbeFromBroker, Probe
 
 WORKER = "worker"
 LAYERS = ("dns", "tcp", "tls", "sasl", "api", "identity")
@@ -64,8 +64,10 @@ FROM_WORKER = Origin(vantage=WORKER, role="client")
 
 
 def layers(target: Target) -> tuple[str, ...]:
-    """Return the layers to walk to a target, in order."""
-    return _WALKED.get(target.protocol, ("dns", "tcp"))
+    """Return the layers of a probe of a target, in order; a controller does not report an identity without a login."""
+    return tuple(
+        layer for layer in _WALKED.get(target.protocol, ("dns", "tcp")) if layer != "identity" or not target.is_controller
+    )
 
 
 def not_probed(host: str, port: int) -> ProbeStep | None:
@@ -149,7 +151,6 @@ def probe_rows(  # noqa: PLR0913 -- two of them only where the worker itself wal
 ) -> tuple[Probe | Certificate, ...]:
     """Return one row per layer, and one for the certificate that was shown; `judges`: it was verified against a `ca_file`."""
     walked = [*steps]
-    shown = (_certificate(sample, origin, target, step, judges=judges) for step in walked if step.layer == CERTIFICATE)
     layer_rows = (
         Probe(
             sample=sample,
@@ -173,7 +174,37 @@ def probe_rows(  # noqa: PLR0913 -- two of them only where the worker itself wal
         for step in walked
         if step.layer != CERTIFICATE
     )
-    return (*layer_rows, *(certificate for certificate in shown if certificate is not None))
+    return (*layer_rows, *_certificates(sample, origin, target, walked, judges=judges))
+
+
+def controller_rows(
+    sample: int, origin: Origin, target: Target, steps: Sequence[ProbeStep], *, judges: bool = False
+) -> tuple[ControllerProbeFromBroker | Certificate, ...]:
+    """Return the row of a controller's address that was probed from a broker's host, and one for the certificate it showed."""
+    last = deciding_step([step for step in steps if step.layer != CERTIFICATE])
+    probe = ControllerProbeFromBroker(
+        sample=sample,
+        vantage=origin.vantage,
+        from_broker=UNREGISTERED if origin.from_broker is None else origin.from_broker,
+        address=target.advertised,
+        layer=last.layer,
+        outcome=last.outcome,
+        error=None if last.error is None else clean_line(masked(last.error)),
+        needs=last.needs,
+    )
+    return (probe, *_certificates(sample, origin, target, steps, judges=judges))
+
+
+def deciding_step(steps: Sequence[ProbeStep]) -> ProbeStep:
+    """Return the first step that did not succeed, or the last one."""
+    return next((step for step in steps if step.outcome != "ok"), steps[-1])
+
+
+def _certificates(
+    sample: int, origin: Origin, target: Target, steps: Iterable[ProbeStep], *, judges: bool
+) -> tuple[Certificate, ...]:
+    shown = (_certificate(sample, origin, target, step, judges=judges) for step in steps if step.layer == CERTIFICATE)
+    return tuple(certificate for certificate in shown if certificate is not None)
 
 
 def _certificate(sample: int, origin: Origin, target: Target, step: ProbeStep, *, judges: bool) -> Certificate | None:
@@ -192,9 +223,7 @@ def _certificate(sample: int, origin: Origin, target: Target, step: ProbeStep, *
 
 def certificates_shown(sample: int, target: Target, steps: Iterable[ProbeStep], logins: ClusterLogins) -> tuple[Certificate, ...]:
     """Return the certificate that this worker was shown at an address that no broker registered, a controller's."""
-    judges = logins.judges(target)
-    shown = (_certificate(sample, FROM_WORKER, target, one, judges=judges) for one in steps if one.layer == CERTIFICATE)
-    return tuple(one for one in shown if one is not None)
+    return _certificates(sample, FROM_WORKER, target, steps, judges=logins.judges(target))
 
 
 def unknown_probe_rows(

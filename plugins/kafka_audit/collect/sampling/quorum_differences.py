@@ -6,7 +6,7 @@ from typing import Protocol, TypeVar
 
 from kafka_audit.collect.rows.source_reads import clean_line
 from kafka_audit.model.quorum import late
-from kafka_audit.model.tables import ControllerProbe, FencedBroker, QuorumReplica, QuorumView, Row
+from kafka_audit.model.tables import ControllerProbe, ControllerProbeFromBroker, FencedBroker, QuorumReplica, QuorumView, Row
 from kafka_audit.model.text import brokers, listing
 
 _T = TypeVar("_T", bound=Row)
@@ -43,4 +43,9 @@ def find_quorum_differences(tables: RowsByTable, reasons: list[str]) -> set[tupl
         if probe.outcome == "failed":
             found.add(("controller", probe.address, probe.layer))
             reasons.append(f"{probe.layer} to the controller at {clean_line(probe.address, 80)} failed ({probe.error})")
+    for path in tables.of(ControllerProbeFromBroker):
+        if path.outcome == "failed":
+            found.add(("controller", path.vantage, path.from_broker, path.address, path.layer))
+            place = f"from broker {path.from_broker} to the controller at {clean_line(path.address, 80)}"
+            reasons.append(f"{path.layer} {place} failed ({path.error})")
     return found

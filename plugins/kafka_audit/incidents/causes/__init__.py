@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.incidents.causes import grouped, undecided, unread_sources
-from kafka_audit.incidents.causes.controller import behind_controllers, quorum, registry
+from kafka_audit.incidents.causes.controller import behind_controllers, cut_from_controllers, quorum, registry
 from kafka_audit.incidents.causes.listeners import addresses, cut_off, internal_names, unreachable_endpoints
 from kafka_audit.incidents.causes.rule import Case, Cause, Story
 from kafka_audit.incidents.causes.security import refused_broker
@@ -30,6 +30,7 @@ TABLE: tuple[Cause, ...] = (
     addresses.WRONG_ANSWER,
     registry.BROKER_GONE,
     unreachable_endpoints.DEAD_ENDPOINT,
+    cut_from_controllers.CUT_FROM_CONTROLLERS,
     cut_off.CUT_OFF,
     *refused_broker.REFUSED,
     unread_sources.UNTRUSTED,

@@ -26,7 +26,14 @@ from kafka_audit.model.tables.asked import (
 )
 from kafka_audit.model.tables.logs import LogLine
 from kafka_audit.model.tables.planned import PlannedNode, Verdict
-from kafka_audit.model.tables.quorum import ControllerProbe, FencedBroker, Migration, QuorumReplica, QuorumView
+from kafka_audit.model.tables.quorum import (
+    ControllerProbe,
+    ControllerProbeFromBroker,
+    FencedBroker,
+    Migration,
+    QuorumReplica,
+    QuorumView,
+)
 from kafka_audit.model.tables.registry import (
     DynamicConfig,
     RegisteredBroker,
@@ -79,6 +86,7 @@ __all__ = [
     "Column",
     "Columns",
     "ControllerProbe",
+    "ControllerProbeFromBroker",
     "DynamicConfig",
     "EligibleReplicas",
     "EnsembleServer",
@@ -166,6 +174,7 @@ TABLES: tuple[type[Row], ...] = (
     QuorumReplica,
     FencedBroker,
     ControllerProbe,
+    ControllerProbeFromBroker,
     Migration,
 )
 """Every table of a snapshot, in the order in which data flows."""

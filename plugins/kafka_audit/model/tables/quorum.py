@@ -58,6 +58,20 @@ class ControllerProbe(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ControllerProbeFromBroker(Row):
+    """The probe of an address of `controllers` from a broker's host: the last layer that succeeded, or the first that failed."""
+
+    sample: int
+    vantage: str  # its name in the cluster file
+    from_broker: int
+    address: str  # as in the cluster file
+    layer: str  # dns, tcp, tls, sasl, api
+    outcome: str  # ok, failed, unknown
+    error: str | None
+    needs: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Migration(Row):
     """Traces of a migration from ZooKeeper to KRaft: /migration, and a KRaft controller's name in /controller."""
 

@@ -46,7 +46,7 @@ def followed_no_more(case: Case) -> Case:
     return replace(case, roots=tuple(old) if case.view.kraft else ())
 
 
-def on_its_ways(case: Case, symptom: Finding) -> bool:
+def at_either_end(case: Case, symptom: Finding) -> bool:
     """Explain cuts at the case's brokers, and those that were seen from their hosts alone: one cut, seen from its other end."""
     sources = set(symptom.numbers("from"))
     return at_the_broker(case, symptom) or (bool(sources) and sources <= set(case.brokers))
@@ -85,19 +85,24 @@ def story(case: Case) -> Story:
     )
 
 
-def _headline(case: Case, leading: str, *, sure: bool, left: Sequence[str]) -> str:
-    single = len(case.brokers) == 1
-    subject = start_upper(brokers(case.brokers))
-    behind = f"{subject} no longer {'follows its' if single else 'follow their'} controllers"
-    shows = {
+def symptom_of(roots: Sequence[Finding], *, single: bool) -> str:
+    """Return what the brokers of these findings show, by the first of `CODES` among them: `lags behind the metadata log`."""
+    leading = min((root.code for root in roots), key=CODES.index)
+    if leading == "KA105" and any(root.numbers("missing") for root in roots):
+        return "misses brokers" if single else "miss brokers"
+    return {
         "KA210": "lags behind the metadata log" if single else "lag behind the metadata log",
         "KA101": "names stale leaders" if single else "name stale leaders",
         "KA102": "misses leaders that are alive" if single else "miss leaders that are alive",
         "KA105": "is not listed by the others" if single else "are not listed by the others",
         "KA107": "does not list every topic" if single else "do not list every topic",
     }[leading]
-    if leading == "KA105" and any(root.numbers("missing") for root in case.roots):
-        shows = "misses brokers" if single else "miss brokers"
+
+
+def _headline(case: Case, leading: str, *, sure: bool, left: Sequence[str]) -> str:
+    single = len(case.brokers) == 1
+    subject, shows = start_upper(brokers(case.brokers)), symptom_of(case.roots, single=single)
+    behind = f"{subject} no longer {'follows its' if single else 'follow their'} controllers"
     behind = behind if leading == "KA210" else f"{behind} and {shows}"
     if sure:
         they = "it cannot reach its" if single else "they cannot reach their"
@@ -175,7 +180,7 @@ BEHIND_CONTROLLERS = Cause(
     story=story,
     explains=(
         Explains(codes=(*VIEW, "KA210", "KA212", "KA303"), where=at_the_broker),
-        Explains(codes=("KA302",), where=on_its_ways),
+        Explains(codes=("KA302",), where=at_either_end),
         Explains(codes=("KA001",), where=passes_no_question_on),
         LOST_REPLICAS,
     ),

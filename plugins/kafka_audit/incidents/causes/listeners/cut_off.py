@@ -60,7 +60,7 @@ def cases(case: Case) -> Iterable[Case]:
     symptoms = {f.resource.broker for f in case.findings if f.code in VIEW and f.status is Status.FAIL and not f.muted}
     groups: dict[tuple[int, ...], list[Finding]] = defaultdict(list)
     for root in case.roots:
-        if late.roots and behind_controllers.on_its_ways(late, root):
+        if late.roots and behind_controllers.at_either_end(late, root):
             continue
         if root.confidence is not Confidence.SUSPECTED or root.resource.broker not in symptoms:
             groups[sources(case.view, root)].append(root)

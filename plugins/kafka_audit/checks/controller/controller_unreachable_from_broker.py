@@ -1,0 +1,86 @@
+"""KA216."""
+
+from collections.abc import Iterator
+
+from kafka_audit.checks import check
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.tables import ControllerProbe, ControllerProbeFromBroker
+from kafka_audit.model.text import clean
+
+
+@check(
+    code="KA216",
+    severity=Severity.HIGH,
+    needs=(ControllerProbe, ControllerProbeFromBroker),
+    says={
+        Status.FAIL: "From the host of broker {broker}, {count} of {total} controllers are unreachable: {addresses} ({error})",
+        Status.PASS: "The host of broker {broker} reaches {total} controllers",
+        Status.UNKNOWN: "Cannot determine whether the host of broker {broker} reaches the controllers ({error})",
+        Status.NOT_APPLICABLE: "Connections from brokers to controllers are not probed: {reason}",
+    },
+)
+def controller_unreachable_from_broker(view: ClusterView) -> Iterator[Judgement]:
+    """A broker's host does not reach a KRaft controller that others reach.
+
+    ## Why it matters
+    A broker fetches the metadata from the active controller and sends its heartbeats there. If it does not reach that controller,
+    the controllers fence it after `broker.session.timeout.ms` (9 seconds) and its view of the cluster is stale. If it does not
+    reach one of the others, this happens when that one becomes the active controller.
+
+    ## Fails when
+    The probe from the broker's host to an address under `controllers` in the cluster file fails at the same layer (dns, tcp, tls,
+    sasl, api) in two samples, and this worker or another broker's host reaches the address. CRITICAL if the broker's host reaches
+    no controller.
+
+    ## Not known when
+    The command of the vantage did not run, the probe failed in one sample only, or no host reaches any of the addresses.
+
+    ## Passes only when
+    The broker's host reaches all controllers that another host reaches. The check does not apply if the cluster file has no
+    `controllers`, or no vantage with `role: broker`. KA211 reports controllers that do not answer.
+
+    ## What to do
+    On the host of broker {broker}, repeat the probe of {addresses}: `nc -vz <controller> 9093`. If there is no answer, allow the
+    connection in the firewall, security group or NetworkPolicy between them. If the name is not resolved, compare `/etc/hosts`
+    and DNS of this host with another broker's host. The broker registers again by itself when the connection is restored.
+
+    ## References
+    `controller.quorum.voters`, `controller.quorum.bootstrap.servers`, `broker.session.timeout.ms`; KIP-631.
+    """
+    probes = view.newest(ControllerProbeFromBroker)
+    if not probes:
+        reason = "no vantage with role broker probed an address of `controllers` in the cluster file"
+        yield view.judge("KA216", "cluster", Status.NOT_APPLICABLE, reason=reason)
+    reached = {(probe.from_broker, probe.address) for probe in probes if probe.outcome == "ok"}
+    alive = {address for _, address in reached}
+    alive |= {probe.address for probe in view.newest(ControllerProbe) if probe.outcome == "ok"}
+    before = {_path(probe) for probe in view.before(ControllerProbeFromBroker) if probe.outcome == "failed"}
+    for broker in sorted({probe.from_broker for probe in probes}):
+        missed = [
+            probe
+            for probe in probes
+            if probe.from_broker == broker and probe.address in alive and (broker, probe.address) not in reached
+        ]
+        failed = [probe for probe in missed if probe.outcome == "failed"]
+        lasting = [probe for probe in failed if _path(probe) in before]
+        addresses = sorted({clean(probe.address) for probe in lasting})
+        errors = sorted({f"{probe.layer}: {clean(probe.error or probe.outcome)}" for probe in lasting or missed})
+        evidence: dict[str, object] = {"broker": broker, "total": len(alive)}
+        if lasting:
+            evidence |= {"addresses": addresses, "count": len(addresses), "error": ", ".join(errors)}
+            severity = Severity.HIGH if len(addresses) < len(alive) else Severity.CRITICAL
+            yield view.judge("KA216", f"broker/{broker}", Status.FAIL, evidence, severity=severity)
+        elif not alive:
+            unknown = {"error": "no host reaches an address of `controllers`", "needs": "a controller that answers (KA211)"}
+            yield view.judge("KA216", f"broker/{broker}", Status.UNKNOWN, evidence | unknown)
+        elif missed:
+            needs = next((probe.needs for probe in missed if probe.needs), "another audit")
+            unknown = {"error": ", ".join(errors), "needs": needs}
+            yield view.judge("KA216", f"broker/{broker}", Status.UNKNOWN, evidence | unknown)
+        else:
+            yield view.judge("KA216", f"broker/{broker}", Status.PASS, evidence)
+
+
+def _path(probe: ControllerProbeFromBroker) -> tuple[str, int, str, str]:
+    return probe.vantage, probe.from_broker, probe.address, probe.layer
