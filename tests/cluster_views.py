@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 
-from differences import in_duckdb
 from kafka_audit.bounds import isolation
 from kafka_audit.cluster.given import ages_needed, given
 from kafka_audit.cluster.view import ClusterView
@@ -11,6 +10,8 @@ from kafka_audit.differences.tables import DIFFERENCES, ListAge
 from kafka_audit.job import judging
 from kafka_audit.model.run import JobAnswer, JudgedSnapshot
 from kafka_audit.model.tables import Snapshot
+from testbed import in_duckdb
+from testbed.corpus.auditing import DuckMeasure
 
 
 def cluster_views(pairs: Mapping[str, tuple[Snapshot, Snapshot | None]]) -> dict[str, ClusterView]:
@@ -26,19 +27,6 @@ def cluster_views(pairs: Mapping[str, tuple[Snapshot, Snapshot | None]]) -> dict
 def cluster_view(snapshot: Snapshot, previous: Snapshot | None = None) -> ClusterView:
     """Return the view of one snapshot."""
     return cluster_views({snapshot.snapshot_id: (snapshot, previous)})[snapshot.snapshot_id]
-
-
-class DuckMeasure:
-    """What Spark is to `job.judging`, over snapshots of a store."""
-
-    def __init__(self, store, ids):
-        self._snapshots = [store.read(snapshot_id) for snapshot_id in ids]
-
-    def ages(self, given):
-        return in_duckdb.list_ages(self._snapshots, given)
-
-    def differences(self, given):
-        return in_duckdb.measure(self._snapshots, given)
 
 
 def answer(store, run_id, apart=isolation.here):

@@ -18,7 +18,6 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from differences import in_duckdb
 from kafka_audit.checks import Check
 from kafka_audit.cluster.given import given
 from kafka_audit.cluster.view import ClusterView
@@ -61,6 +60,7 @@ from kafka_audit.model.tables import (
     SourceRead,
     ViewBroker,
 )
+from testbed import in_duckdb
 
 CLUSTER_ID = "kX9wAAAAAAAAAAAAAAAAAQ"
 LAYERS = ("dns", "tcp", "api")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from testbed.corpus import page, record
-from testbed.corpus.auditing import Auditor
+from testbed.corpus.auditing import ENGINES, Auditor
 from testbed.corpus.catalogue import GROUPS, VERSIONS, Control, Fault, controls, faults
 from testbed.corpus.runner import run_controls, run_faults
 
@@ -53,6 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         one.add_argument("--rerun", action="store_true", help="those that the record has, too")
         one.add_argument("--minutes", type=float, default=float("inf"), help="begin none after so many minutes")
         one.add_argument("--record", type=Path, default=record.RECORD, help="file of the record")
+        one.add_argument("--engine", choices=ENGINES, default=ENGINES[0], help="what runs the queries (default duckdb)")
         one.add_argument("--rounds", type=int, default=1, help="of each control")
     commands.add_parser("list", help="list faults and controls")
     commands.add_parser("docs", help="write docs/corpus.md from the record").add_argument(
@@ -73,7 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace) -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    auditor, deadline = Auditor(), _BEGAN + 60 * options.minutes
+    auditor, deadline = Auditor(options.engine), _BEGAN + 60 * options.minutes
     try:
         if options.command == "run":
             ran = run_faults(pending(faults(), options, "fault"), auditor, say, path=options.record, deadline=deadline)

@@ -391,6 +391,23 @@ def advertise(  # noqa: PLR0913 - a step's arguments
 
 
 @action
+def second_network(scene: Scene, label: str) -> None:
+    """Move a listener to a network between the brokers, which the worker does not reach."""
+    port = next(one.port for one in scene.cluster.listeners if one.label == label)
+    properties = {}
+    for broker in scene.cluster.brokers.values():
+        address = f"10.97.0.{10 + broker.id}"
+        broker.host.demand(["ip", "addr", "add", f"{address}/24", "dev", "eth0"])
+        there = f"{label}://{address}:{port}"
+        changed = {}
+        for key in ("listeners", "advertised.listeners"):
+            listeners = broker.server.properties[key].split(",")
+            changed[key] = ",".join(there if one.startswith(f"{label}://") else one for one in listeners)
+        properties[broker.id] = changed
+    set_properties(scene, properties)
+
+
+@action
 def forward(scene: Scene, address: str, port: int, broker: int) -> None:
     """Forward an address that only the worker reaches to a broker."""
     scene.bed.forward(address, port, scene.cluster.brokers[broker].host.address, scene.cluster.brokers[broker].port)

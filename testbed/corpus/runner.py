@@ -50,6 +50,11 @@ class Stage:
         self.healthy = ""
         self.before: score.Failing = {}
 
+    @property
+    def engine(self) -> str:
+        """What runs the queries of the audits."""
+        return self._auditor.engine
+
     def prepare(self, preset: str, version: str) -> Scene:
         """Return a whole cluster of a preset and version, the running one if it is such, and audit a new one."""
         if self.scene is None or self.made != (preset, version):
@@ -179,6 +184,7 @@ def run_fault(stage: Stage, fault: Fault, version: str) -> dict[str, Any]:
         "version": version,
         "date": _now(),
         "commit": commit(),
+        "engine": stage.engine,
         "verdict": found.verdict,
         "cause": [one["cause"] for one in report["incidents"]],
         "confidence": [one["confidence"] for one in report["incidents"]],
@@ -276,6 +282,7 @@ def run_control(stage: Stage, control: Control, version: str, rounds: int) -> di
         "version": version,
         "date": _now(),
         "commit": commit(),
+        "engine": stage.engine,
         "audits": audits,
         "alarms": alarms,
         "coverage": round(coverage, 3),

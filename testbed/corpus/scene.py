@@ -34,6 +34,31 @@ SECURITIES: dict[str, Callable[[], Security]] = {
         inter_broker=Listener().label,
         asked=Listener().label,
     ),
+    "strimzi": lambda: Security(
+        listeners=(Listener(name="PLAIN-9092"), Listener(name="REPLICATION-9091", protocol="SSL", port=9091)),
+        inter_broker="REPLICATION-9091",
+        asked="PLAIN-9092",
+        client_auth="required",
+    ),
+    "msk": lambda: Security(
+        listeners=(
+            Listener(name="CLIENT_SECURE", protocol="SSL", port=9094),
+            Listener(name="CLIENT_SASL_SCRAM", protocol="SASL_SSL", port=9096, mechanisms=("SCRAM-SHA-512",)),
+            Listener(name="REPLICATION_SECURE", protocol="SSL", port=9095),
+        ),
+        inter_broker="REPLICATION_SECURE",
+        asked="CLIENT_SASL_SCRAM",
+    ),
+    "client_certificates": lambda: Security(
+        listeners=(presets.SSL,),
+        inter_broker=presets.SSL.label,
+        client_auth="required",
+        authorizer=True,
+        super_users=("User:admin", *(f"User:broker-{broker}" for broker in range(presets.BROKERS))),
+    ),
+    "zookeeper_login": lambda: Security(
+        listeners=(presets.SCRAM,), inter_broker=presets.SCRAM.label, authorizer=True, zookeeper="sasl"
+    ),
     "two_listeners": lambda: Security(
         listeners=(Listener(), replace(presets.SCRAM, port=Listener().port + 1)), inter_broker=presets.SCRAM.label
     ),

@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from checks import cases, world
-from differences import in_duckdb
 from kafka_audit.cluster.given import ages_needed, given
 from kafka_audit.model.tables import RegisteredTopic
+from testbed import in_duckdb
 
 
 def without_digests(snapshot):

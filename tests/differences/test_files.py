@@ -6,11 +6,11 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
-from differences import in_duckdb
 from kafka_audit.differences import files
 from kafka_audit.differences.tables import DIFFERENCES, GIVEN, ListAge
 from kafka_audit.model.finding import Confidence, Severity, Status
 from kafka_audit.model.tables import LARGE, columns
+from testbed import in_duckdb
 
 TABLES = (ListAge, *DIFFERENCES)
 FOLDER = files.files("kafka_audit.differences")

@@ -11,7 +11,7 @@ pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
 
 
 def test_a_fault_is_run_and_recorded(tmp_path):
-    path, auditor, said = tmp_path / "corpus.json", Auditor(), []
+    path, auditor, said = tmp_path / "corpus.json", Auditor("spark"), []
     try:
         ran = run_faults([(faults()["unclean_topic"], "3.9.1 ZooKeeper")], auditor, said.append, path=path)
     finally:

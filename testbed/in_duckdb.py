@@ -51,7 +51,7 @@ def list_ages(snapshots: Iterable[Snapshot], given: Mapping[str, Sequence[Row]])
     """Return how old the lists are that `ReferenceList` rows name, by snapshot."""
     with connected(snapshots, given) as connection:
         found = _run(connection, given, (ListAge,))
-    return {snapshot_id: tuple(found[snapshot_id]) for snapshot_id in given}
+    return {name: tuple(row for row in found[name] if isinstance(row, ListAge)) for name in given}
 
 
 def connected(snapshots: Iterable[Snapshot], given: Mapping[str, Sequence[Row]]) -> duckdb.DuckDBPyConnection:
