@@ -191,10 +191,18 @@ def run_fault(stage: Stage, fault: Fault, version: str) -> dict[str, Any]:
         "headline": found.headline,
         "failing": sorted(f"{code} {resource}" for code, resource in found.failing),
         "missing": found.missing,
+        "instead": _instead(found.missing, report),
         "false": found.false,
         "peers": {tool: _peer(tool, text, brokers, fault) for tool, text in printed.items()},
     }
     return result | _healed(stage, fault, broken, before, found.failing) | {"seconds": round(time.monotonic() - began)}
+
+
+def _instead(missing: Iterable[str], report: dict[str, Any]) -> dict[str, str]:
+    """Return what the report has of codes that were expected to fail and did not."""
+    codes = {name.split()[0] for name in missing}
+    found = {one["code"]: one for one in report["findings"] if one["code"] in codes and one["status"] != "FAIL"}
+    return {code: f"{one['status']} {one['resource']['name']}: {one['message']}" for code, one in found.items()}
 
 
 def _healed(stage: Stage, fault: Fault, broken: str, before: score.Failing, failing: score.Failing) -> dict[str, Any]:
