@@ -54,6 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         one.add_argument("--minutes", type=float, default=float("inf"), help="begin none after so many minutes")
         one.add_argument("--record", type=Path, default=record.RECORD, help="file of the record")
         one.add_argument("--engine", choices=ENGINES, default=ENGINES[0], help="what runs the queries (default duckdb)")
+        one.add_argument("--reports", type=Path, help="folder for the reports on broken clusters, to look at")
         one.add_argument("--rounds", type=int, default=1, help="of each control")
     commands.add_parser("list", help="list faults and controls")
     commands.add_parser("docs", help="write docs/corpus.md from the record").add_argument(
@@ -77,7 +78,8 @@ def _run(options: argparse.Namespace) -> None:
     auditor, deadline = Auditor(options.engine), _BEGAN + 60 * options.minutes
     try:
         if options.command == "run":
-            ran = run_faults(pending(faults(), options, "fault"), auditor, say, path=options.record, deadline=deadline)
+            wanted_faults = pending(faults(), options, "fault")
+            ran = run_faults(wanted_faults, auditor, say, path=options.record, deadline=deadline, reports=options.reports)
             say(f"{ran} run")
         else:
             wanted = pending(controls(), options, "control")

@@ -18,9 +18,12 @@ if TYPE_CHECKING:
 SECONDS = 40
 NOT_INSTALLED = "not installed"
 UNAVAILABLE = {
-    "topicctl": "the public Go module proxy refuses github.com/segmentio/topicctl (403, this module version is not available)",
+    "topicctl": (
+        "the Go module proxy answered 403 for github.com/segmentio/topicctl; [the comparison](peers.md) ran it on five clusters"
+    ),
     "superstream-kafka-analyzer": (
-        "the npm package depends on @confluentinc/kafka-javascript, whose native part is neither in the registry nor builds here"
+        "the npm package depends on @confluentinc/kafka-javascript, whose native part did not build here; "
+        "[the comparison](peers.md) ran it on five clusters with that part replaced"
     ),
 }
 """Tools that were tried and cannot be installed from their package registry on the machine of the record."""

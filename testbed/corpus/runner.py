@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import tempfile
 import time
@@ -39,8 +40,9 @@ def commit() -> str:
 class Stage:
     """One bed after the other, each with one cluster of a preset and a version."""
 
-    def __init__(self, auditor: Auditor, say: Callable[[str], None]) -> None:
-        """Start nothing yet."""
+    def __init__(self, auditor: Auditor, say: Callable[[str], None], reports: Path | None = None) -> None:
+        """Start nothing yet; `reports` is a folder for the reports on broken clusters."""
+        self.reports = reports
         self._auditor = auditor
         self._say = say
         self._folder: tempfile.TemporaryDirectory[str] | None = None
@@ -119,19 +121,20 @@ def _ask_peers(scene: Scene) -> dict[str, str]:
     return printed
 
 
-def run_faults(
+def run_faults(  # noqa: PLR0913 - what a run needs
     wanted: Iterable[tuple[Fault, str]],
     auditor: Auditor,
     say: Callable[[str], None],
     *,
     path: Path = record.RECORD,
     deadline: float = float("inf"),
+    reports: Path | None = None,
 ) -> int:
     """Run faults, each with its version, and record the results; return how many were run.
 
     Those of one preset and version follow each other. No further one begins after the deadline.
     """
-    stage, ran = Stage(auditor, say), 0
+    stage, ran = Stage(auditor, say, reports), 0
     try:
         for fault, version in _ordered(wanted):
             if time.monotonic() > deadline:
@@ -176,6 +179,8 @@ def run_fault(stage: Stage, fault: Fault, version: str) -> dict[str, Any]:
     before = stage.before if fault.steps else {}
     carry_out(scene, fault.steps)
     broken, report, printed = stage.audit_with_peers(stage.healthy)
+    if stage.reports is not None:
+        (stage.reports / f"{fault.id} {version}.json").write_text(json.dumps(report, indent=1, ensure_ascii=False))
     found = score.score(fault, before, report)
     brokers = len(scene.cluster.brokers)
     result: dict[str, Any] = {

@@ -57,12 +57,17 @@ def inter_broker_listeners_differ(view: ClusterView) -> Iterator[Judgement]:
     known = {broker: kind for broker, listener in used.items() if (kind := _kind(between, broker, listener)) is not None}
     kinds = Counter(known.values())
     usual = min(kinds, key=lambda kind: (-kinds[kind], kind), default=None)
-    names = {listener.name for listener in used.values()}
+    # A broker does not run with an inter-broker listener that it lacks itself: its file does, for the next start (KA311).
+    running = {
+        broker: listener.name
+        for broker, listener in used.items()
+        if (own_listeners := between.offered(broker)) is None or listener.name in own_listeners
+    }
     for broker in between.brokers:
         offered, own = between.offered(broker), used.get(broker)
-        for name in () if offered is None else names - offered:
-            users = [one for one, other in used.items() if other.name == name and one != broker]
-            if users:  # a broker that uses what it alone lacks is KA311's
+        for name in () if offered is None else set(running.values()) - offered:
+            users = [user for user, listener_name in running.items() if listener_name == name and user != broker]
+            if users:
                 fault = f"it does not have listener {name}, which {brokers(users)} would use to reach it"
                 evidence: dict[str, object] = {"broker": broker, "fault": fault, "listener": name, "key": "advertised.listeners"}
                 evidence["users"] = tuple(users)
