@@ -20,13 +20,13 @@ from kafka_audit.incidents.causes.rule import (
     evidence_of_paths,
     together,
 )
-from kafka_audit.model.finding import Step
+from kafka_audit.model.finding import Status, Step
 from kafka_audit.model.text import brokers, clean, counted, fitting, listing, start_upper, word
 
 
 def dead_for_everybody(case: Case) -> Iterable[Case]:
     """Take endpoints that client and brokers miss alike, of brokers that gave no view: nothing says that they live."""
-    inter_broker = {f.resource.name for f in case.findings if f.code == "KA302"}
+    inter_broker = {f.resource.name for f in case.findings if f.code == "KA302" and f.status is Status.FAIL}
     roots = tuple(
         root
         for root in case.roots
