@@ -175,6 +175,10 @@ def test_a_healthy_cluster_needs_one_look():
         (with_view_of_2(*listed("B2", {**HOSTS, 2: "old"}), brokers="B2"), "1 broker"),
         (with_view_of_2(controller_id=1), "controller 1 instead of 0"),
         ([registry(controller_id=None), *healthy()[1:]], "ZooKeeper has no /controller"),
+        (
+            [*without(healthy(), RegisteredPartition), partition(0, leader_recovery_state=1), partition(1)],
+            "1 partition has not recovered from an unclean election",
+        ),
         (healthy(failed()), "broker 2 did not answer at c:9092 (timeout)"),
         (healthy(failed(observer="broker@c:9092")), "a bootstrap address did not answer at c:9092 (timeout)"),
         (healthy(probe()), "from worker tcp to broker 2 failed (timeout)"),

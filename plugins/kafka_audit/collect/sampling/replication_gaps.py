@@ -1,4 +1,4 @@
-"""Partitions that a look shows without leader, or with replicas out of the ISR: another look tells what lasts. Pure."""
+"""Partitions without leader, with one that recovers, or with replicas out of the ISR: another sample shows what lasts. Pure."""
 
 import numpy as np
 import pyarrow as pa
@@ -9,6 +9,8 @@ from kafka_audit.collect.sampling.partition_differences import PartitionSet, par
 from kafka_audit.model.text import counted
 
 _NO_LEADER = -1
+_RECOVERING = 1
+_RECOVERY = "leader_recovery_state"  # that brokers list nowhere
 
 
 def gaps(registered: pa.Table, listed: pa.Table, reasons: list[str]) -> PartitionSet:
@@ -22,8 +24,14 @@ def gaps(registered: pa.Table, listed: pa.Table, reasons: list[str]) -> Partitio
     short = np.flatnonzero((isr.lengths < replicas.lengths) & (True if isr.null is None else ~isr.null))
     leaderless = np.flatnonzero(int_column(rows, "leader") == _NO_LEADER)
     in_sync = pc.binary_join(isr.take(short).arrow().cast(pa.list_(pa.string())), ",")
+    recovering = np.flatnonzero(int_column(rows, _RECOVERY) == _RECOVERING) if _RECOVERY in rows.column_names else leaderless[:0]
+    kinds = (
+        (leaderless, (), "has no leader"),
+        (short, (in_sync,), "has replicas out of the ISR"),
+        (recovering, (pa.array([_RECOVERY] * len(recovering), pa.string()),), "has not recovered from an unclean election"),
+    )
     names = []
-    for at, more, text in ((leaderless, (), "has no leader"), (short, (in_sync,), "has replicas out of the ISR")):
+    for at, more, text in kinds:
         gap = PartitionSet(partition_names(topics.take(pa.array(at)), partitions[at], *more))
         if len(gap):
             what = text if len(gap) == 1 else text.replace("has", "have", 1)
