@@ -160,7 +160,7 @@ class _TakenSamples:
 
     def __init__(self, cluster: Cluster, sampler: Sampler, book: ViewBook, say: Callable[[str], None], deadline: float) -> None:
         self._limits = cluster.limits
-        self._expect_brokers = cluster.expect.brokers
+        self._expect = cluster.expect
         self._sampler = sampler
         self._book = book
         self._say = say
@@ -183,10 +183,10 @@ class _TakenSamples:
     def _why_again(self) -> str | None:
         newest = self._whole(self.taken[-1])
         if len(self.taken) == 1:
-            return sample_again.why_again(newest, self._expect_brokers)
+            return sample_again.why_again(newest, self._expect)
         if len(self.taken) == sample_again.MOST_SAMPLES:
             return None
-        return sample_again.why_once_more(self._whole(self.taken[-2]), newest, self._expect_brokers)
+        return sample_again.why_once_more(self._whole(self.taken[-2]), newest, self._expect)
 
     def _wait(self, reason: str, lasted: float) -> bool:
         """Let some time pass before the next look; return whether there is enough of it left."""

@@ -6,6 +6,7 @@ import pytest
 
 from collect.columns import collected
 from kafka_audit.collect.sampling import sample_again
+from kafka_audit.model.cluster import Expect
 from kafka_audit.model.tables import (
     BrokerConfig,
     BrokerIdentity,
@@ -25,12 +26,12 @@ from kafka_audit.model.tables import (
 HOSTS = {0: "a", 1: "b", 2: "c"}
 
 
-def why_again(rows, *more):
-    return sample_again.why_again(collected(rows), *more)
+def why_again(rows, brokers=None, cluster_id=None):
+    return sample_again.why_again(collected(rows), Expect(brokers=brokers, cluster_id=cluster_id))
 
 
-def why_once_more(before, now, *more):
-    return sample_again.why_once_more(collected(before), collected(now), *more)
+def why_once_more(before, now, brokers=None):
+    return sample_again.why_once_more(collected(before), collected(now), Expect(brokers=brokers))
 
 
 def session_wait(rows):
@@ -238,6 +239,13 @@ def test_a_broker_fewer_than_expected_is_a_reason():
     assert why_again(healthy(), 4) == "3 brokers are registered, 4 are expected"
     for enough in (None, 2, 3):
         assert why_again(healthy(), enough) is None
+
+
+def test_another_cluster_than_the_expected_one_is_a_reason():
+    reason = "broker 0, broker 1, broker 2 report another cluster id than the expected one"
+    told = {row.kafka_cluster_id for row in healthy() if isinstance(row, BrokerView)}
+    assert why_again(healthy(), cluster_id="other") == reason
+    assert [why_again(healthy(), cluster_id=one) for one in told] == [None]
 
 
 def test_a_registration_that_cannot_be_read_is_no_absence():

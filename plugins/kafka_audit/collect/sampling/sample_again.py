@@ -14,8 +14,9 @@ from kafka_audit.collect.rows.columns import int_column, positions, texts
 from kafka_audit.collect.rows.source_reads import CONTRADICTS_ZOOKEEPER, clean_line
 from kafka_audit.collect.sampling import sample_differences
 from kafka_audit.collect.sampling.partition_differences import partition_names
-from kafka_audit.collect.sampling.sample_differences import SampleDifferences, SampleTables
+from kafka_audit.collect.sampling.sample_differences import NOTHING, SampleDifferences, SampleTables
 from kafka_audit.collect.zookeeper.security import ZOOKEEPER
+from kafka_audit.model.cluster import Expect
 from kafka_audit.model.tables import BrokerConfig, Probe, RegisteredBroker, RegisteredPartition, SourceRead
 
 MOST_SAMPLES = 4
@@ -36,31 +37,31 @@ _SESSION_KEY, _LEASE_KEY = "zookeeper.session.timeout.ms", "broker.session.timeo
 _REASONS = 3
 
 
-def why_again(sample: Collected, expect_brokers: int | None = None) -> str | None:
+def why_again(sample: Collected, expect: Expect = NOTHING) -> str | None:
     """Return in words why the first sample needs a second, None if it does not.
 
     Args:
         sample: everything of one, view tables included.
-        expect_brokers: how many the cluster file says there are.
+        expect: what the cluster file says is right.
     """
-    return _told(sample_differences.find_sample_differences(SampleTables(sample), expect_brokers))
+    return _told(sample_differences.find_sample_differences(SampleTables(sample), expect))
 
 
-def why_once_more(before: Collected, now: Collected, expect_brokers: int | None = None) -> str | None:
+def why_once_more(before: Collected, now: Collected, expect: Expect = NOTHING) -> str | None:
     """Return in words why a look after these two is needed, None when there is no difference or it has settled.
 
     Args:
         before: everything of the sample before the newest, view tables included.
         now: everything of the newest sample.
-        expect_brokers: how many the cluster file says there are.
+        expect: what the cluster file says is right.
     """
     old, new = SampleTables(before), SampleTables(now)
-    differences = sample_differences.find_sample_differences(new, expect_brokers)
+    differences = sample_differences.find_sample_differences(new, expect)
     reason = _told(differences)
     if reason is None:
         return None
     return _moved(old, new, differences) or (
-        reason if differences.has_more_than(sample_differences.find_sample_differences(old, expect_brokers)) else None
+        reason if differences.has_more_than(sample_differences.find_sample_differences(old, expect)) else None
     )
 
 

@@ -17,6 +17,7 @@ from kafka_audit.collect.rows.collected import Collected
 from kafka_audit.collect.rows.source_reads import CONTRADICTS_ZOOKEEPER, LASTING, clean_line
 from kafka_audit.collect.sampling import ensemble_differences, quorum_differences, replication_gaps
 from kafka_audit.collect.sampling.partition_differences import PartitionSet, TopicLists
+from kafka_audit.model.cluster import Expect
 from kafka_audit.model.tables import (
     BOOTSTRAP,
     AclHolder,
@@ -40,6 +41,7 @@ from kafka_audit.model.tables import (
     ZookeeperNode,
 )
 
+NOTHING = Expect()
 _REGISTRATION = "zookeeper /brokers/ids/"  # the read of one broker's own znode
 _PARTIES = ("broker:", "broker@", "controller@")
 Key = tuple[Hashable, ...]
@@ -105,8 +107,8 @@ class SampleDifferences:
         )
 
 
-def find_sample_differences(tables: SampleTables, expect_brokers: int | None = None) -> SampleDifferences:
-    """Compare everything in one sample with everything else, and with the number of brokers that the cluster's owner expects."""
+def find_sample_differences(tables: SampleTables, expect: Expect = NOTHING) -> SampleDifferences:
+    """Compare everything in one sample with everything else, and with what the cluster's owner expects."""
     of_views: dict[View, frozenset[Key]] = {}
     partitions: dict[View | None, PartitionSet] = {}
     others: set[Key] = set()
@@ -119,15 +121,24 @@ def find_sample_differences(tables: SampleTables, expect_brokers: int | None = N
             others.add(("no controller",))
             reasons.append("ZooKeeper has no /controller")
         of_views, partitions = _against_zookeeper(tables, registry, reasons)
-        others |= _absent(tables, registry, expect_brokers, reasons)
+        others |= _absent(tables, registry, expect.brokers, reasons)
     by_parties = (_among_brokers, _shared_addresses, _acls, _reads, _identities, _probes)
     for keys in (*by_parties, quorum_differences.find_quorum_differences, _leadership, _coordinators):
         others |= keys(tables, reasons)
     partitions[None] = replication_gaps.gaps(tables.columns(RegisteredPartition), tables.columns(ViewPartition), reasons)
-    others |= _ensemble(tables, reasons)
+    others |= _ensemble(tables, reasons) | _foreign(tables, expect.cluster_id, reasons)
     return SampleDifferences(
         of_views=of_views, others=frozenset(others), reasons=tuple(dict.fromkeys(reasons)), partitions=partitions
     )
+
+
+def _foreign(tables: SampleTables, expected: str | None, reasons: list[str]) -> set[Key]:
+    """Return brokers that report another cluster id than the expected one."""
+    told = {(view.observer, view.kafka_cluster_id) for view in tables.of(BrokerView) if view.kafka_cluster_id is not None}
+    others = sorted((observer, cluster_id) for observer, cluster_id in told if expected not in {None, cluster_id})
+    if others:
+        reasons.append(f"{_names(observer for observer, _ in others)} report another cluster id than the expected one")
+    return {("cluster id", *one) for one in others}
 
 
 def _ensemble(tables: SampleTables, reasons: list[str]) -> set[Key]:
