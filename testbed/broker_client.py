@@ -81,7 +81,7 @@ def view(address: str, options: dict[str, Any]) -> dict[str, Any]:
 
 
 def is_settled(views: dict[str, dict[str, Any]], brokers: int, *, one_controller: bool) -> bool:
-    """Tell whether all views are complete and, where that means something, agree on the controller."""
+    """Return whether all views are complete and, where that means something, agree on the controller."""
     controllers = {one["controller_id"] for one in views.values()}
     leaders = {state["leader"] for one in views.values() for topic in one["topics"].values() for state in topic.values()}
     return (

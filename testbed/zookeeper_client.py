@@ -44,7 +44,7 @@ def until(condition: Callable[[], bool], deadline: float, what: str) -> None:
 
 
 def answers(address: str) -> bool:
-    """Tell whether a TCP connection to HOST:PORT succeeds."""
+    """Return whether a TCP connection to HOST:PORT succeeds."""
     host, port = address.rsplit(":", 1)
     try:
         socket.create_connection((host, int(port)), 1).close()

@@ -104,8 +104,8 @@ def snapshots(base: World, name: str, case: World) -> tuple[Snapshot, Snapshot |
     if case.get("files_alone"):
         rows = tuple(files(now | {"brokers": {}, "dynamic": {}, "scram": {}}))
         return Snapshot(snapshot_id=name, cluster="base", cluster_id=f"id of {name}", rows=rows), None
-    looks = [merged(now, case.get("before", {})), now][2 - case.get("samples", 2) :]
-    current = _snapshot(name, looks, case.get("looks", {}))
+    worlds = [merged(now, case.get("before", {})), now][2 - case.get("samples", 2) :]
+    current = _snapshot(name, worlds, case.get("sample_times", {}))
     if "previous" not in case:
         return current, None
     return current, _snapshot(f"{name}-previous", [merged(base, case["previous"])], {})
@@ -117,12 +117,12 @@ def row_judgements(base: World, name: str, case: World) -> list[Judgement]:
     return [Judgement(snapshot_id=name, **(raw | {"status": Status(raw["status"])})) for raw in now["row_judgements"]]
 
 
-def _snapshot(name: str, looks: list[World], times: Mapping[int, World]) -> Snapshot:
+def _snapshot(name: str, worlds: list[World], times: Mapping[int, World]) -> Snapshot:
     rows: list[Row] = []
-    if looks:
-        rows += [SnapshotInfo(**looks[-1]["info"], samples=len(looks)), *_configs(looks[-1]), *files(looks[-1])]
-        rows += feature_rows(looks[-1])
-    for number, world in enumerate(looks, start=1):
+    if worlds:
+        rows += [SnapshotInfo(**worlds[-1]["info"], samples=len(worlds)), *_configs(worlds[-1]), *files(worlds[-1])]
+        rows += feature_rows(worlds[-1])
+    for number, world in enumerate(worlds, start=1):
         started = world["info"]["started_ms"] + 6000 * number
         sample = {"sample": number, "started_ms": started, "finished_ms": started + 400, "reason": "first"} | times.get(
             number, {}

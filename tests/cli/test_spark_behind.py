@@ -31,7 +31,7 @@ def worker(tmp_path):
 
 
 def _gone(tmp_path):
-    """Tell whether the child of the worker has ended; a zombie has. It closes its files a moment before."""
+    """Return whether the child of the worker has ended; a zombie has. It closes its files a moment before."""
     stat = Path("/proc", (tmp_path / "jvm").read_text(), "stat")
     until = time.monotonic() + 1
     while stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z" and time.monotonic() < until:
@@ -99,7 +99,7 @@ def _fail_beside(command):
     """Fail in the block once the worker is up."""
     spark = SparkBehind(command)
     with contextlib.suppress(_CollectError), spark:
-        spark._told.readline()
+        spark._results.readline()
         raise _CollectError
     return spark
 

@@ -204,7 +204,7 @@ def _now(job):
 
 
 def _is_slow(name, content):
-    """Tell whether an input takes too long also where no coverage is counted, in a process of its own."""
+    """Return whether an input takes too long also where no coverage is counted, in a process of its own."""
     with tempfile.NamedTemporaryFile() as file:
         file.write(content)
         file.flush()

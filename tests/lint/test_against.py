@@ -34,7 +34,7 @@ def broken(tmp_path):
             text = FILE.format(id=broker, listeners=listeners, advertised=advertised, more=more)
             (tmp_path / f"{number}.properties").write_text(text)
         rules = Rules(checks=catalogue(), mutes=(), today=date(2026, 1, 1), against=ClusterView.of_files(snapshot))
-        told = [one.finding for file in files.lint_files([str(tmp_path)], rules).files for one in file.told]
+        told = [one.finding for file in files.lint_files([str(tmp_path)], rules).files for one in file.linted_findings]
         return {(one.code, one.resource.name, one.status.value): one for one in told}
 
     return judged

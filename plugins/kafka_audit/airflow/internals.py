@@ -39,7 +39,7 @@ def two_part_mail(conn_id: str, text: str) -> "SmtpHook":
 
 
 def runs_in_one_process() -> bool:
-    """Tell whether this task runs within `dag.test()`, on no worker of its queue.
+    """Return whether this task runs within `dag.test()`, on no worker of its queue.
 
     Not public: `task_runner.SUPERVISOR_COMMS`. Neither the context nor the task instance says where a task runs, and a probe from
     the wrong machine would be a wrong fact.

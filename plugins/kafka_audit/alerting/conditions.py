@@ -116,13 +116,13 @@ def _affected(resources: Iterable[Resource]) -> tuple[str, ...]:
 
 
 def is_blind(document: Mapping[str, Any]) -> bool:
-    """Tell whether a report judges nothing: the cluster's id or its registered brokers are unknown."""
+    """Return whether a report judges nothing: the cluster's id or its registered brokers are unknown."""
     unread = {(read["observer"], read["operation"]) for read in document["coverage"]["unknown"]}
     return str(document["cluster_id"]).startswith(Snapshot.UNKNOWN_ID) or REGISTRY in unread
 
 
 def has_ended(condition: Condition, document: Mapping[str, Any], limits: AlertLimits) -> bool:
-    """Tell whether a judged report shows that an earlier condition has ended."""
+    """Return whether a judged report shows that an earlier condition has ended."""
     if condition.kind == COVERAGE:
         coverage = document["coverage"]
         return bool(coverage["answered"] >= limits.min_coverage * coverage["asked"])

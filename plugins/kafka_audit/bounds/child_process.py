@@ -44,7 +44,7 @@ class ChildError(AuditError):
 
 
 def is_possible() -> bool:
-    """Tell whether this system has `fork`."""
+    """Return whether this system has `fork`."""
     return hasattr(os, "fork")
 
 

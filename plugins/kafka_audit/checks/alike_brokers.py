@@ -1,4 +1,4 @@
-"""Brokers of which a check says the same: one finding of the cluster that names them, instead of one for each."""
+"""Brokers with the same result of a check: one finding of the cluster that names them, instead of one for each."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator

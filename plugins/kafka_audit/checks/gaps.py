@@ -102,7 +102,7 @@ def no_ensemble(view: ClusterView, code: str, table: type[ZookeeperMember | Zook
 
 
 def worst_each(judgements: Iterable[Judgement]) -> Iterator[Judgement]:
-    """Yield one judgement for each resource, the worst: a listener without name may stand for several addresses."""
+    """Yield the worst judgement of each resource: a listener without a name may have several addresses."""
     worst: dict[str, Judgement] = {}
     for judgement in judgements:
         kept = worst.get(judgement.resource)

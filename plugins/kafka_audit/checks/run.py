@@ -30,7 +30,7 @@ def said(view: ClusterView, code: str) -> tuple[Judgement, ...]:
 
 
 def remember(view: ClusterView, code: str, judgements: tuple[Judgement, ...]) -> None:
-    """Let a check have said this of a view; it is not run on it any more. For tests of checks that ask others."""
+    """Set the result of a check for a view, so that it is not run. For tests of checks that use others."""
     _SAID.setdefault(view, {})[code] = judgements
 
 

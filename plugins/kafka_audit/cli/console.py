@@ -65,5 +65,5 @@ def width() -> int:
 
 
 def has_color() -> bool:
-    """Tell whether stdout shows colours (no-color.org: a NO_COLOR that is not empty forbids them)."""
+    """Return whether stdout shows colours (no-color.org: a NO_COLOR that is not empty forbids them)."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

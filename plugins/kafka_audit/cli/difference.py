@@ -31,7 +31,7 @@ def difference_text(document: Mapping[str, Any], *, color: bool) -> str:
 
 
 def _belongs(finding: Mapping[str, Any], life: str) -> bool:
-    """Tell whether a finding is listed: failures, and what earlier failures became."""
+    """Return whether a finding is listed: failures, and what earlier failures became."""
     failed_before = life in {"resolved", "incomparable"}
     return finding["lifecycle"] == life and (failed_before or finding["status"] == "FAIL")
 

@@ -73,7 +73,7 @@ class SparkBehind:
             umask=UMASK,  # Spark writes into the store
             start_new_session=True,  # Ctrl-C reaches us alone, and one signal reaches worker and JVM
         )
-        self._asked, self._told, stderr = (
+        self._requests, self._results, stderr = (
             cast("IO[str]", pipe) for pipe in (self._process.stdin, self._process.stdout, self._process.stderr)
         )
         self._log: collections.deque[str] = collections.deque(maxlen=_KEPT_LINES)
@@ -95,9 +95,9 @@ class SparkBehind:
             EngineError: Spark failed; in its own words.
         """
         try:
-            self._asked.write(json.dumps({"store": store_root, "run": run_id}) + "\n")
-            self._asked.flush()
-            line = self._told.readline()
+            self._requests.write(json.dumps({"store": store_root, "run": run_id}) + "\n")
+            self._requests.flush()
+            line = self._results.readline()
         except BrokenPipeError:
             line = ""
         reported = json.loads(line) if line else {"error": None}
@@ -114,8 +114,8 @@ class SparkBehind:
             os.killpg(self._process.pid, end)
             self._reader.join(_PATIENCE_S)
         with contextlib.suppress(BrokenPipeError):  # a request that nobody read is still in its buffer
-            self._asked.close()
-        self._told.close()
+            self._requests.close()
+        self._results.close()
         self._process.wait()
         self._scratch.close()
 

@@ -86,7 +86,7 @@ def super_users(text: str) -> frozenset[str]:
 
 
 def allows_everyone(text: str) -> bool:
-    """Tell whether a value of allow.everyone.if.no.acl.found says yes."""
+    """Return whether a value of allow.everyone.if.no.acl.found says yes."""
     return text.strip(_JAVA_BLANKS).lower() == "true"
 
 

@@ -120,7 +120,7 @@ def writing_options(path: Path) -> str:
 
 
 def is_wanted(where: ArchivePath | None) -> bool:
-    """Tell whether an archive is missing, can be kept here, and was not attempted in vain recently."""
+    """Return whether an archive is missing, can be kept here, and was not attempted in vain recently."""
     if where is None or find_class_archive(where) is not None or (where.folder.exists() and not is_private(where.folder)):
         return False
     with contextlib.suppress(OSError):
@@ -216,7 +216,7 @@ def verify_archive(path: Path, spark_home: Path, environ: Mapping[str, str] = os
 
 
 def is_private(path: Path) -> bool:
-    """Tell whether no user except this one and root can write a file or folder, or replace it or a folder above it."""
+    """Return whether no user except this one and root can write a file or folder, or replace it or a folder above it."""
     owners = {0, os.geteuid()}
     unreachable = False  # other users cannot enter a folder above
     try:

@@ -36,7 +36,7 @@ def _lives(pid: int) -> bool:
 
 
 def _is_zombie(pid: int) -> bool:
-    """Tell whether a process is dead and not yet collected by its parent; False where there is no /proc."""
+    """Return whether a process is dead and not yet collected by its parent; False where there is no /proc."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except (OSError, IndexError):

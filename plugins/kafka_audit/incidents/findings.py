@@ -110,7 +110,7 @@ def _one_each(findings: Iterable[Finding]) -> list[Finding]:
     return list(kept.values())
 
 
-class _Told(dict[str, str]):
+class _Unknown(dict[str, str]):
     """Evidence for a template: a check that forgot a key must not take the whole audit down."""
 
     def __missing__(self, key: str) -> str:
@@ -122,7 +122,7 @@ def _in_words(snapshot: Snapshot, judgement: Judgement, checks: Mapping[str, Che
     if check is None:
         msg = f"{judgement.code} was judged, but no check of this version has that code"
         raise EngineError(msg)
-    reported = _Told({key: clean(as_text(value)) for key, value in judgement.evidence.items()})
+    reported = _Unknown({key: clean(as_text(value)) for key, value in judgement.evidence.items()})
     template = check.says.get(judgement.status, f"{check.name.replace('_', ' ')}: {judgement.status.value}")
     return Finding(
         code=judgement.code,
@@ -229,7 +229,7 @@ def _inferences_ended(findings: Sequence[Finding], prior: Mapping[_Key, _Prior],
 
 
 def is_over(finding: Finding) -> bool:
-    """Tell whether an earlier failure has ended, in this audit or one before."""
+    """Return whether an earlier failure has ended, in this audit or one before."""
     return finding.lifecycle is Lifecycle.RESOLVED or finding.status is Status.PASS
 
 
@@ -256,7 +256,7 @@ def _muted(finding: Finding, mutes: Sequence[Mute], today: date) -> Finding:
 
 
 def _is_like(name: str, pattern: str) -> bool:
-    """Tell whether a name is like a pattern whose `*` stand for any text; linear, for names come from the cluster."""
+    """Return whether a name is like a pattern whose `*` stand for any text; linear, for names come from the cluster."""
     first, *parts = pattern.split("*")
     if not parts:
         return name == pattern

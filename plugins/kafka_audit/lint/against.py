@@ -62,9 +62,9 @@ def change_judgements(view: ClusterView, proposed: Sequence[Member], checks: Map
             # Halfway through brokers differ: what is no worse than that is the change itself.
             halfway = one.severity is Severity.MEDIUM and changed is not steps[-1][1]
             if one.status is Status.FAIL and not halfway and (earlier is None or earlier.status is not Status.FAIL):
-                failed.setdefault(place, _told(one, when, resources))
+                failed.setdefault(place, _at_step(one, when, resources))
             elif one.status is Status.UNKNOWN and (earlier is None or earlier.evidence != one.evidence):
-                unknown.setdefault(place, _told(one, when, resources))
+                unknown.setdefault(place, _at_step(one, when, resources))
     return [*({**unknown, **failed}).values(), *_addresses(view, serving)]
 
 
@@ -74,7 +74,7 @@ def _by_settings(view: ClusterView, rows: Iterable[Row]) -> ClusterView:
     return ClusterView.of_files(replace(view.snapshot, rows=tuple(row for row in rows if not isinstance(row, left_out))))
 
 
-def _told(judgement: Judgement, when: str, changed: set[str]) -> Judgement:
+def _at_step(judgement: Judgement, when: str, changed: set[str]) -> Judgement:
     """Return a judgement that says at which step it holds; what a broker without a new file lacks is told at what asks for it."""
     evidence = dict(judgement.evidence)
     if Resource.of(judgement.resource).root not in changed:

@@ -32,8 +32,8 @@ class Outcome:
     errors: tuple[str, ...]
 
     def fails(self, least: Severity) -> bool:
-        """Tell whether there is an unmuted failure of a severity or above."""
-        findings = (linted.finding for file in self.files for linted in file.told)
+        """Return whether there is an unmuted failure of a severity or above."""
+        findings = (linted.finding for file in self.files for linted in file.linted_findings)
         return any(finding.status is Status.FAIL and not finding.muted and finding.severity >= least for finding in findings)
 
 

@@ -81,7 +81,7 @@ def linted(group: Group, rules: Rules) -> list[tuple[Member, Linted]]:
         checks=rules.checks,
     )
     about = _about(group, found)
-    return [(one.member, _told(one, about[one.member.broker_id])) for one in judged]
+    return [(one.member, _linted(one, about[one.member.broker_id])) for one in judged]
 
 
 def _judged(member: Member, wanted: str | None) -> _JudgedMember:
@@ -115,7 +115,7 @@ def _page_of(refused: StartRefusal | None, resource: str, by_files: Iterable[Jud
 
 
 def _is_of(judgement: Judgement, refused: StartRefusal) -> bool:
-    """Tell whether a judgement is a refusal's own."""
+    """Return whether a judgement is a refusal's own."""
     own = None if refused.rule is None else _OWN_PAGE.get(refused.rule)
     return judgement.code == own and judgement.status is Status.FAIL
 
@@ -144,7 +144,7 @@ def _about(group: Group, found: Iterable[Finding]) -> Mapping[int, list[Finding]
     return about
 
 
-def _told(judged_member: _JudgedMember, findings: Sequence[Finding]) -> Linted:
+def _linted(judged_member: _JudgedMember, findings: Sequence[Finding]) -> Linted:
     member, broker = judged_member.member, judged_member.member.broker
     text = places.file_lines(member.source.data)
     ignored = {ignore.code: ignore for ignore in reversed(member.source.ignores)}
@@ -157,7 +157,7 @@ def _told(judged_member: _JudgedMember, findings: Sequence[Finding]) -> Linted:
         version_why=judged_member.why,
         starts=judged_member.verdict.starts,
         kafka_says=places.masked_refusal(refused, broker) if refused else None,
-        told=tuple(_placed(finding, member, ignored, text, hidden) for finding in findings),
+        linted_findings=tuple(_placed(finding, member, ignored, text, hidden) for finding in findings),
     )
 
 

@@ -41,7 +41,7 @@ class Member:
 
     @property
     def serves(self) -> bool:
-        """Tell whether it is a broker to clients, and not a controller only."""
+        """Return whether it is a broker to clients, and not a controller only."""
         return self.value("process.roles") != "controller"
 
 

@@ -54,7 +54,7 @@ def secrets(broker: Described) -> tuple[str, ...]:
 
 
 def _shows_secret(shown: str, hidden: Sequence[str]) -> bool:
-    """Tell whether a line shows what it must not: other keys may stand in it, as in YAML's `{a: b, c: d}`."""
+    """Return whether a line shows what it must not: other keys may stand in it, as in YAML's `{a: b, c: d}`."""
     return _SECRETIVE.search(shown) is not None or any(secret in shown for secret in hidden)
 
 

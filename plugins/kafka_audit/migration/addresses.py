@@ -95,7 +95,7 @@ def new_endpoints(proposed: Iterable[RegisteredEndpoint], view: ClusterView) -> 
 
 
 def _is_held(endpoint: RegisteredEndpoint, now: Mapping[int, tuple[AdvertisedEndpoint, ...]]) -> bool | None:
-    """Tell whether a broker advertises an address; None where nobody told what it does."""
+    """Return whether a broker advertises an address; None where nobody told what it does."""
     reported = now.get(endpoint.broker_id)
     return (
         None

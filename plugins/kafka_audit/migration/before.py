@@ -144,7 +144,7 @@ def _proposed(view: ClusterView, plan: Plan, today: date, items: GateItems) -> N
     if outcome.errors:
         raise UsageError(outcome.errors[0])
     for file in outcome.files:
-        for linted in file.told:
+        for linted in file.linted_findings:
             # What addresses are worth is told of all that are new together (`_addresses`), and what files leave open is told of
             # the brokers themselves by the audit.
             finding = linted.finding

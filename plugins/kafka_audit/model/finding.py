@@ -98,7 +98,7 @@ class Resource:
 
     @property
     def is_of_broker(self) -> bool:
-        """Tell whether it is a broker or a part of one."""
+        """Return whether it is a broker or a part of one."""
         return self.broker is not None or self.address is not None
 
     @property
@@ -113,7 +113,7 @@ class Resource:
         return None if self.topic is None or self.partition is None else (self.topic, self.partition)
 
     def concerns(self, other: "Resource") -> bool:
-        """Tell whether a statement on this resource concerns the other: it is the cluster, or one is a part of the other."""
+        """Return whether a statement on this resource concerns the other: it is the cluster, or one is a part of the other."""
         if self.name in {"cluster", other.name}:
             return True
         return other.name.startswith(f"{self.name}/") or self.name.startswith(f"{other.name}/")

@@ -35,4 +35,4 @@ class Linted:
     version_why: str
     starts: bool | None  # None: a placeholder decides
     kafka_says: str | None
-    told: tuple[LintedFinding, ...]
+    linted_findings: tuple[LintedFinding, ...]

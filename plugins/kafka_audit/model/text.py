@@ -79,7 +79,7 @@ def without_logins(text: str) -> str:
 
 
 def is_plain_word(text: str) -> bool:
-    """Tell whether a string is one word to any shell as it stands, and no option."""
+    """Return whether a string is one word to any shell as it stands, and no option."""
     return _PLAIN_WORD.fullmatch(text) is not None and not text.startswith("-")
 
 

@@ -41,7 +41,7 @@ class HostPattern:
     port: int | None = None
 
     def matches(self, host: str, port: int) -> bool:
-        """Tell whether an address belongs to the pattern. The host is taken as text: no name is resolved."""
+        """Return whether an address belongs to the pattern. The host is taken as text: no name is resolved."""
         if not host.isascii() or (self.port is not None and self.port != port):
             return False  # small letters of other alphabets may be ours: that of the Kelvin sign is k
         host = normal_host(host)
@@ -65,7 +65,7 @@ def normal_host(host: str) -> str:
 
 
 def is_name(host: str) -> bool:
-    """Tell whether a host is a plain name of letters, digits, `-`, `_` and dots, and no address in any notation."""
+    """Return whether a host is a plain name of letters, digits, `-`, `_` and dots, and no address in any notation."""
     return (
         host.isascii()
         and _NAME.fullmatch(host.lower()) is not None
@@ -74,7 +74,7 @@ def is_name(host: str) -> bool:
 
 
 def is_host(host: str) -> bool:
-    """Tell whether a host is a plain name or an IP address, so that a pattern can name it as it is."""
+    """Return whether a host is a plain name or an IP address, so that a pattern can name it as it is."""
     host = normal_host(host)
     return is_name(host) or (_ip(host) is not None and "%" not in host)
 
@@ -165,7 +165,7 @@ def _demand_owned(name: str) -> None:
 
 
 def _is_shared(labels: Sequence[str]) -> bool:
-    """Tell whether strangers are known to receive names below these labels, or below a part of what is below them."""
+    """Return whether strangers are known to receive names below these labels, or below a part of what is below them."""
     domain = ".".join(labels)
     if _OF_COUNTRIES.fullmatch(domain):
         return True

@@ -47,7 +47,7 @@ def severity_of(name: str) -> Severity:
 
 
 def fails_gate(finding: Mapping[str, Any], least: Severity) -> bool:
-    """Tell whether a finding of a report keeps the gate shut."""
+    """Return whether a finding of a report keeps the gate shut."""
     return finding["status"] == Status.FAIL and not finding["muted"] and Severity[finding["severity"]] >= least
 
 

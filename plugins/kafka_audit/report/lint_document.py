@@ -20,7 +20,8 @@ def shown_findings(file: Linted, *, show_all: bool) -> Sequence[LintedFinding]:
     """Return what is shown of a file, the worst first."""
     quiet = () if show_all else (Status.PASS, Status.NOT_APPLICABLE)
     return sorted(
-        (linted for linted in file.told if linted.finding.status not in quiet), key=lambda linted: worst_first(linted.finding)
+        (linted for linted in file.linted_findings if linted.finding.status not in quiet),
+        key=lambda linted: worst_first(linted.finding),
     )
 
 

@@ -136,7 +136,7 @@ def _reach(paths: Sequence[ProbeResult]) -> str:
 
 
 def _unread(view: ClusterView) -> bool:
-    """Tell whether there is a ZooKeeper that told nothing to hold a view against."""
+    """Return whether there is a ZooKeeper that told nothing to hold a view against."""
     return not view.zookeeper_read and not view.in_zookeeper and not view.kraft
 
 

@@ -8,7 +8,7 @@ from kafka_audit.model.finding import Confidence, Lifecycle, Severity, Status
 
 
 def fits(report: Mapping[str, Any], snapshot_id: str) -> bool:
-    """Tell whether a report is of that snapshot and has all that a comparison reads."""
+    """Return whether a report is of that snapshot and has all that a comparison reads."""
     try:
         for finding in _list(report.get("findings", [])):
             _known(finding)

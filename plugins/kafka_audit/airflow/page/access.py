@@ -42,7 +42,7 @@ class Visible:
     readable: frozenset[str]
 
     def __contains__(self, cluster: object) -> bool:
-        """Tell whether reports on a cluster are seen; a cluster that no entry speaks of is not."""
+        """Return whether reports on a cluster are seen; a cluster that no entry speaks of is not."""
         return not self.dags or self.dags.get(str(cluster), self.dags.get(EVERY_OTHER)) in self.readable
 
 

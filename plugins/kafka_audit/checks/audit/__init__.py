@@ -1,1 +1,1 @@
-"""What the audit itself could not see."""
+"""0xx: data that the audit could not read."""

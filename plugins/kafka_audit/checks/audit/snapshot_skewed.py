@@ -67,7 +67,7 @@ def snapshot_skewed(view: ClusterView) -> Iterator[Judgement]:
         status,
         seconds=seconds,
         limit=f"{info.skew_s:g}",
-        looks=_count(view),
+        samples=_count(view),
         why="; ".join(why),
     )
 

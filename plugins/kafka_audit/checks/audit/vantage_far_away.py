@@ -9,7 +9,7 @@ from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import Probe
 
 _TIMES, _MORE_MS = 10, 50
-"""How many times longer, and how many milliseconds, a connection takes from a vantage that is far away."""
+"""The factor, and the milliseconds, by which a connection from a distant vantage takes longer."""
 
 
 @check(
@@ -27,7 +27,7 @@ def vantage_far_away(view: ClusterView) -> Iterator[Judgement]:
     """Connections to the brokers take much longer from one vantage than from another.
 
     ## Why it matters
-    A vantage stands for clients or brokers. If it is far away, its probes and reads reach their time limits first, and failures
+    A vantage represents clients or brokers. If it is far away, its probes and reads reach their time limits first, and failures
     there may be the vantage's own: another region, a VPN, a proxy, or a host without CPU time. If clients really are there,
     their latency is the same.
 

@@ -1,4 +1,4 @@
-"""KA701's settings, and how one broker's value of one is weighed against the others'."""
+"""The settings of KA701, and the comparison of the value of one broker with the others."""
 
 from collections.abc import Iterator, Mapping
 
@@ -16,11 +16,11 @@ MANAGED = (
     *("sasl.kerberos.principal.to.local.rules", "ssl.client.auth", "ssl.principal.mapping.rules"),
     *("transaction.state.log.min.isr", "transaction.state.log.replication.factor", "unclean.leader.election.enable"),
 )
-"""Settings by which brokers decide alike. What suits one host (threads, directories, addresses) may differ."""
+"""Settings that must be equal on all brokers. Settings of a host (threads, directories, addresses) may differ."""
 
 
 def drifting_brokers(view: ClusterView, key: str, values: Mapping[int, Value]) -> Iterator[tuple[int, Judgement]]:
-    """Yield brokers that have another value than most; defaults of several versions are KA703's matter."""
+    """Yield brokers that have another value than most; KA703 covers defaults of different versions."""
     known = {broker: value for broker, value in values.items() if value.known}
     plain = comparable_values(key, known)
     usual = commonest(plain) if plain else ""

@@ -35,8 +35,8 @@ def dynamic_override(view: ClusterView) -> Iterator[Judgement]:
     Addresses, keystores and throttles of a reassignment are specific to a broker and do not count.
 
     ## Not known when
-    Neither ZooKeeper's `/config/brokers` nor DescribeConfigs of the broker was read. Or the broker has dynamic settings and its
-    server.properties was not read.
+    The dynamic settings were not read (`/config/brokers` in ZooKeeper or DescribeConfigs). Or the broker has dynamic settings and
+    its server.properties was not read.
 
     ## Passes only when
     There are no dynamic settings, or all brokers have them and no file contradicts them. A file without the key does not

@@ -1,4 +1,4 @@
-"""What a broker runs with: its own word, else ZooKeeper's dynamic settings over its server.properties over Kafka's default."""
+"""Settings in effect: DescribeConfigs; otherwise dynamic settings in ZooKeeper, then server.properties, then Kafka's default."""
 
 import re
 from collections import Counter
@@ -27,13 +27,13 @@ _NUMBER = re.compile(r"[+-]?[0-9]{1,19}")  # a Java long, about
 
 @dataclass(frozen=True, kw_only=True)
 class Value:
-    """A setting in effect. `text` is None where it is neither set nor has a default; `known` is False where nobody told."""
+    """A setting in effect. `text` is None if it is not set and has no default; `known` is False if no source reports it."""
 
     key: str
     known: bool
     text: str | None = None
-    explicit: bool = False  # somebody set it; else Kafka's default holds
-    source: str = "nobody"
+    explicit: bool = False  # set; otherwise Kafka's default applies
+    source: str = "unknown"
 
     @property
     def number(self) -> int | None:
@@ -43,7 +43,7 @@ class Value:
 
     @property
     def true(self) -> bool:
-        """Tell whether a boolean is true."""
+        """Return whether a boolean is true."""
         return (self.text or "").lower() == "true"
 
 
@@ -61,8 +61,8 @@ class Effective:
         """Every broker that is registered, answered or has a file that was read."""
         return tuple(b for b in self.between.brokers if self.settings.get(b, "process.roles").value != "controller")
 
-    def told(self, broker: int) -> bool:
-        """Tell whether anything of a broker's settings was read."""
+    def was_read(self, broker: int) -> bool:
+        """Return whether anything of a broker's settings was read."""
         return broker in self.settings.answers or broker in self.settings.files
 
     def get(self, broker: int, key: str) -> Value:
@@ -143,8 +143,8 @@ def plain(key: str, text: str | None) -> str:
 def comparable_values(key: str, values: Mapping[int, Value]) -> Mapping[int, str]:
     """Return each broker's value in one notation, so that what means the same is equal.
 
-    Files do not tell of which version a broker is: where only some set a key to what is a release's default, it is that of the
-    others, too.
+    A file does not contain the release of the broker: if only some files set a key, and to the default of a release, the others
+    have the same value.
     """
     said = {plain(key, value.text) for value in values.values() if value.explicit}
     usual = next((one for one in map(partial(plain, key), defaults(key)) if one in said), None)
@@ -161,15 +161,15 @@ def commonest(values: Mapping[int, _T]) -> _T:
 
 
 def unread_judgements(effective: Effective, code: str) -> Iterator[Judgement]:
-    """Yield what a check of settings says of brokers whose settings nobody read, or where no broker is known."""
+    """Yield the judgements for brokers whose settings were not read, or if no broker is known."""
     for broker in effective.brokers:
-        if not effective.told(broker):
+        if not effective.was_read(broker):
             yield unknown_judgement(effective, code, broker, "its settings were not read")
     yield from no_brokers(effective.view, code)
 
 
 def unknown_judgement(effective: Effective, code: str, broker: int, error: str, needs: str | None = None) -> Judgement:
-    """Return that a broker cannot be judged, and what would tell; by default anything that tells its settings."""
+    """Return the judgement for a broker with unknown settings, with the required data; by default any source of settings."""
     if needs is None and broker in effective.settings.files and effective.dynamic_unread(broker):
         needs = "DescribeConfigs on Cluster, or read on /config/brokers in ZooKeeper"
     needs = needs or f"DescribeConfigs on Cluster, or server.properties of broker {broker} (`properties` in the cluster file)"

@@ -46,7 +46,7 @@ def features_not_finalized(view: ClusterView) -> Iterator[Judgement]:
     upgrade is in progress (KA703).
 
     ## What to do
-    First make sure that every broker and controller runs the new release without errors, and that you do not want to go back: a
+    First make sure that every broker and controller runs the new release without errors, and that no downgrade is planned: a
     later downgrade of `metadata.version` is refused if a level in between changed the metadata. See the levels with
     `kafka-features.sh --bootstrap-server <broker>:9092 describe`. Then run {command}.
 

@@ -45,7 +45,7 @@ def message_sizes_clash(view: ClusterView) -> Iterator[Judgement]:
     batch per request. The 12 bytes by which the defaults differ do not count.
 
     ## Not known when
-    Neither DescribeConfigs nor server.properties of the broker was read.
+    The settings of the broker were not read (DescribeConfigs or server.properties).
 
     ## Passes only when
     All four limits are large enough, including defaults. The check does not read limits of topics (`max.message.bytes`) and of
@@ -61,7 +61,7 @@ def message_sizes_clash(view: ClusterView) -> Iterator[Judgement]:
     """
     effective = Effective(view)
     yield from unread_judgements(effective, "KA706")
-    for broker in filter(effective.told, effective.brokers):
+    for broker in filter(effective.was_read, effective.brokers):
         size = effective.get(broker, _KEY)
         limits = [effective.get(broker, key) for key in _LIMITS]
         if hidden := [value.key for value in (size, *limits) if value.number is None]:

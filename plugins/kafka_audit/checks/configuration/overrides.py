@@ -1,4 +1,4 @@
-"""Dynamic settings of brokers, and what KA702 has against one."""
+"""Dynamic settings of brokers, and the reasons for which KA702 reports one."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -28,7 +28,7 @@ class Override:
 
 
 def overrides_were_read(effective: Effective, broker: int) -> bool:
-    """Tell whether a broker's dynamic settings were read, be there any or none."""
+    """Return whether a broker's dynamic settings were read, be there any or none."""
     asked = any(r.operation == "zookeeper /config/brokers" and r.outcome == "answered" for r in effective.view.last_reads)
     return asked or bool(effective.dynamic) or broker in effective.settings.answers
 

@@ -36,7 +36,7 @@ def racks_missing(view: ClusterView) -> Iterator[Judgement]:
     `broker.rack` of the broker is not set, and that of another broker is.
 
     ## Not known when
-    Neither DescribeConfigs nor server.properties of the broker was read.
+    The settings of the broker were not read (DescribeConfigs or server.properties).
 
     ## Passes only when
     The broker has a rack. The check does not apply if no broker has one.
@@ -49,7 +49,7 @@ def racks_missing(view: ClusterView) -> Iterator[Judgement]:
     KIP-36 (rack-aware replica assignment); KIP-392 (fetch from the closest replica).
     """
     effective = Effective(view)
-    racks = {broker: effective.get(broker, _KEY) for broker in effective.brokers if effective.told(broker)}
+    racks = {broker: effective.get(broker, _KEY) for broker in effective.brokers if effective.was_read(broker)}
     named = [broker for broker, rack in racks.items() if rack.explicit]
     if racks and len(racks) == len(effective.brokers) and not named and all(rack.known for rack in racks.values()):
         yield view.judge("KA708", "cluster", Status.NOT_APPLICABLE, reason="no broker has a rack")

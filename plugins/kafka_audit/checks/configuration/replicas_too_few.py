@@ -39,7 +39,8 @@ def replicas_too_few(view: ClusterView) -> Iterator[Judgement]:
     create the internal topics of offsets and transactions with fewer replicas. Kafka's own defaults are 1 and 1.
 
     ## Not known when
-    Neither DescribeConfigs nor server.properties of the broker was read, or only one file was read and the number of brokers is
+    The settings of the broker were not read (DescribeConfigs or server.properties), or only one file was read and the number of
+    brokers is
     unknown.
 
     ## Passes only when
@@ -65,7 +66,7 @@ def replicas_too_few(view: ClusterView) -> Iterator[Judgement]:
 
 def _judged(effective: Effective, size: int) -> Iterator[Judgement]:
     view = effective.view
-    for broker in filter(effective.told, effective.brokers):
+    for broker in filter(effective.was_read, effective.brokers):
         resource, found = f"broker/{broker}", {key: effective.get(broker, key).number for key in (_FACTOR, _IN_SYNC, *_INTERNAL)}
         known = {key: number for key, number in found.items() if number is not None}
         if size == 1 and effective.between.asked:

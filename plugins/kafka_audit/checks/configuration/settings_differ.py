@@ -35,7 +35,7 @@ def settings_differ(view: ClusterView) -> Iterator[Judgement]:
     count as one. Other checks compare listeners, authorizers, super users and versions.
 
     ## Not known when
-    Neither DescribeConfigs nor server.properties of the broker was read, or no other broker's settings were read.
+    The settings of the broker were not read (DescribeConfigs or server.properties), or no other broker's settings were read.
 
     ## Passes only when
     The broker has the same values as most brokers in all compared settings. An unset key equals its default, in any notation.
@@ -49,7 +49,7 @@ def settings_differ(view: ClusterView) -> Iterator[Judgement]:
     """
     effective = Effective(view)
     yield from unread_judgements(effective, "KA701")
-    reported = [broker for broker in effective.brokers if effective.told(broker)]
+    reported = [broker for broker in effective.brokers if effective.was_read(broker)]
     if len(reported) == 1:
         alone = "a single broker is known" if len(effective.brokers) == 1 else None
         if alone is None:

@@ -35,7 +35,7 @@ def unclean_election(view: ClusterView) -> Iterator[Judgement]:
     controller counts. MEDIUM on a KRaft broker without the controller role, whose own setting is not used.
 
     ## Not known when
-    Neither DescribeConfigs nor server.properties of the broker was read.
+    The settings of the broker were not read (DescribeConfigs or server.properties).
 
     ## Passes only when
     It is false or not set: false is the default since Kafka 0.11. Topics may override it: KA711 reports those that do.
@@ -51,7 +51,7 @@ def unclean_election(view: ClusterView) -> Iterator[Judgement]:
     """
     effective = Effective(view)
     yield from unread_judgements(effective, "KA704")
-    for broker in filter(effective.told, effective.brokers):
+    for broker in filter(effective.was_read, effective.brokers):
         found = effective.get(broker, _KEY)
         if not found.known:
             yield unknown_judgement(effective, "KA704", broker, f"{_KEY} is unknown")

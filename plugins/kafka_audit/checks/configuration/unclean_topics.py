@@ -18,12 +18,12 @@ _KEY = "unclean.leader.election.enable"
     needs=(TopicConfig,),
     says={
         Status.FAIL: "{count} allow unclean leader elections, which lose records: {topics}",
-        Status.PASS: "No topic allows unclean leader elections by a setting of its own",
+        Status.PASS: "No topic setting allows unclean leader elections",
         Status.UNKNOWN: "Cannot determine whether topics allow unclean leader elections ({error})",
     },
 )
 def unclean_topics(view: ClusterView) -> Iterator[Judgement]:
-    """Topics allow unclean leader elections by a setting of their own.
+    """Topic settings allow unclean leader elections.
 
     ## Why it matters
     A topic's setting overrides the brokers'. If all in-sync replicas of a partition are unavailable, a replica that lacks records

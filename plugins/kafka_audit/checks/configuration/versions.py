@@ -1,4 +1,4 @@
-"""What tells a broker's version: the APIs that it offers, and the inter-broker protocol that it is set to speak."""
+"""Signs of the version of a broker: the APIs that it offers, and its inter-broker protocol version."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ def offered_apis(view: ClusterView) -> Mapping[int, Ranges]:
 
 
 def protocol(effective: Effective, broker: int) -> str | None:
-    """Return the protocol version without the step in it (3.9 for 3.9-IV0); "" where the file leaves it to the software."""
+    """Return the protocol version without the step in it (3.9 for 3.9-IV0); "" if the file does not set it."""
     value = effective.get(broker, KEY)
     if not value.known or effective.between.kraft or effective.settings.get(broker, "process.roles").value:
         return None
@@ -46,16 +46,16 @@ def _versions(offered: tuple[int, int] | None) -> str:
 
 
 def gap(
-    effective: Effective, broker: int, offers: Mapping[int, Ranges], spoken: Mapping[int, str]
+    effective: Effective, broker: int, offers: Mapping[int, Ranges], protocols: Mapping[int, str]
 ) -> tuple[str, str | None] | None:
-    """Return what was not read, and what would tell; None where all that can differ was compared."""
+    """Return the missing data and its source; None if everything was compared."""
     if effective.between.asked and (broker not in offers or len(offers) == 1):
         subject = f"broker {broker}" if broker not in offers else "another broker"
         return f"{subject} did not answer ApiVersions", f"an answer from {subject}"
     if effective.between.asked and effective.between.kraft:
         return None
-    if broker not in spoken:
+    if broker not in protocols:
         return f"{KEY} is unknown", None
-    if not effective.between.asked and "" in spoken.values():
+    if not effective.between.asked and "" in protocols.values():
         return f"files without {KEY} use the version of the software", "an audit of the running brokers"
     return None

@@ -57,21 +57,21 @@ def versions_differ(view: ClusterView) -> Iterator[Judgement]:
         return
     offers = offered_apis(view)
     software = commonest(offers) if offers else ()
-    spoken = {broker: version for broker in effective.brokers if (version := protocol(effective, broker)) is not None}
-    usual = commonest(named) if (named := {broker: version for broker, version in spoken.items() if version}) else ""
+    protocols = {broker: version for broker in effective.brokers if (version := protocol(effective, broker)) is not None}
+    usual = commonest(named) if (named := {broker: version for broker, version in protocols.items() if version}) else ""
     alike = sorted(broker for broker, ranges in offers.items() if ranges == software)
-    speaking = sorted(one for one, version in spoken.items() if version == usual)
+    with_usual_protocol = sorted(one for one, version in protocols.items() if version == usual)
     for broker in effective.brokers:
-        own, version = offers.get(broker), spoken.get(broker)
+        own, version = offers.get(broker), protocols.get(broker)
         faults = [unlike(dict(own), dict(software))] if own is not None and own != software else []
-        others = alike if faults else speaking
+        others = alike if faults else with_usual_protocol
         if version and version != usual:
             faults.append(f"its {KEY} is {version}, not {usual}")
         evidence: dict[str, object] = {"broker": broker, "key": KEY, "others": brokers(others), "fault": " and ".join(faults)}
         evidence["other_brokers"] = tuple(others) or None
         if faults:
             yield view.judge("KA703", f"broker/{broker}", Status.FAIL, evidence)
-        elif unread := gap(effective, broker, offers, spoken):
+        elif unread := gap(effective, broker, offers, protocols):
             yield unknown_judgement(effective, "KA703", broker, *unread)
         else:
             what = [f"{len(own)} APIs"] if own else []

@@ -18,8 +18,8 @@ _CLUSTER_API, _FENCED_FROM = 60, 2
     severity=Severity.HIGH,
     needs=(FencedBroker, BrokerApi, BrokerView),
     says={
-        Status.FAIL: "Broker {broker} is fenced by the controllers, as {holders} {tell}: {state}",
-        Status.PASS: "None of {known} brokers is fenced, as {holders} {tell}",
+        Status.FAIL: "Broker {broker} is fenced by the controllers, as {holders} {report}: {state}",
+        Status.PASS: "None of {known} brokers is fenced, as {holders} {report}",
         Status.UNKNOWN: "Cannot determine whether {who} is fenced ({error})",
         Status.NOT_APPLICABLE: "Brokers cannot be fenced: {reason}",
     },
@@ -63,7 +63,7 @@ def broker_fenced(view: ClusterView) -> Iterator[Judgement]:
     evidence: dict[str, object] = {
         "known": len(now.answering),
         "holders": brokers(reporting),
-        "tell": "reports" if len(reporting) == 1 else "report",
+        "report": "reports" if len(reporting) == 1 else "report",
     }
     if not now.fenced:
         yield view.judge("KA212", "cluster", Status.PASS, evidence)
@@ -72,7 +72,7 @@ def broker_fenced(view: ClusterView) -> Iterator[Judgement]:
         holders = now.fenced[broker] & others
         named = sorted(holders or now.fenced[broker])
         evidence = {"broker": broker, "who": f"broker {broker}", "holders": brokers(named), "holder_brokers": tuple(named)}
-        evidence["tell"] = "reports" if len(holders) == 1 else "report"
+        evidence["report"] = "reports" if len(holders) == 1 else "report"
         running = broker in now.answering
         evidence["state"] = "it still answers clients, but metadata no longer lists it" if running else "it does not answer"
         if not holders or len(holders) * 2 <= len(others):
@@ -86,7 +86,7 @@ def broker_fenced(view: ClusterView) -> Iterator[Judgement]:
 
 
 def _reporting(view: ClusterView) -> frozenset[int]:
-    """Return the brokers that tell who is fenced; who offers it is always asked, so the failed ones are left out."""
+    """Return the brokers that report fenced brokers. Brokers that offer it are always read, so failed ones are omitted."""
     able = {row.broker_id for row in view.of(BrokerApi) if row.api_key == _CLUSTER_API and row.max_version >= _FENCED_FROM}
     failed = {r.observer for r in view.last_reads if (r.operation, r.outcome) == ("DescribeCluster", "failed")}
     return frozenset(entry for entry in able if f"broker:{entry}" not in failed)

@@ -20,7 +20,7 @@ _KEY = "process.roles"
     by_files=True,
     says={
         Status.FAIL: "Broker and controller run in one process (combined mode) on {who}",
-        Status.PASS: "Broker {broker} has the role of a broker alone",
+        Status.PASS: "Broker {broker} has only the broker role",
         Status.UNKNOWN: "Cannot determine the roles of {who} ({error})",
         Status.NOT_APPLICABLE: "No roles to compare: {reason}",
     },
@@ -37,16 +37,16 @@ def combined_roles(view: ClusterView) -> Iterator[Judgement]:
     `process.roles` of a node contains `broker` and `controller`. LOW: small and test clusters run this way on purpose.
 
     ## Not known when
-    Neither DescribeConfigs nor server.properties of the broker was read.
+    The settings of the broker were not read (DescribeConfigs or server.properties).
 
     ## Passes only when
-    The settings of the broker were read, and it has the role of a broker alone. The check does not apply with ZooKeeper, nor to a
+    The settings of the broker were read, and it has only the broker role. The check does not apply with ZooKeeper or to a
     cluster of one node.
 
     ## What to do
-    For a cluster that matters, run controllers in processes of their own, three of them. In a static quorum start them from the
-    beginning that way; in a dynamic quorum (kraft.version 1, Kafka 3.9 and later) add new controllers one by one with
-    `kafka-metadata-quorum.sh`, remove the old voters, then restart {who} with `process.roles=broker`. Otherwise mute KA215.
+    For a cluster that matters, run three controllers in separate processes. A static quorum must start this way; in a dynamic
+    quorum (kraft.version 1, Kafka 3.9 and later) add new controllers one by one with `kafka-metadata-quorum.sh`, remove the
+    old voters, then restart {who} with `process.roles=broker`. Otherwise mute KA215.
 
     ## References
     Kafka documentation, "KRaft", "Process Roles"; KIP-853.
@@ -64,11 +64,11 @@ def combined_roles(view: ClusterView) -> Iterator[Judgement]:
 
 
 def _judged(effective: Effective) -> Iterator[Judgement]:
-    for broker in filter(effective.told, effective.brokers):
-        told = (effective.settings.get(broker, _KEY).value or "").split(",")
-        if told == [""]:
+    for broker in filter(effective.was_read, effective.brokers):
+        roles = (effective.settings.get(broker, _KEY).value or "").split(",")
+        if roles == [""]:
             yield unknown_judgement(effective, "KA215", broker, f"{_KEY} is unknown")
             continue
-        both = {"broker", "controller"} <= {role.strip() for role in told}
+        both = {"broker", "controller"} <= {role.strip() for role in roles}
         words = {"broker": broker, "who": f"broker {broker}", "key": _KEY}
         yield effective.view.judge("KA215", f"broker/{broker}", Status.FAIL if both else Status.PASS, words)

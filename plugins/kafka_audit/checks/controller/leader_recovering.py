@@ -46,7 +46,7 @@ def leader_recovering(view: ClusterView) -> Iterator[Judgement]:
     former leader before it starts.
 
     ## References
-    KIP-704 (the controller tells a leader that it must recover).
+    KIP-704 (the controller instructs a leader to recover).
     """
     total = view.partitions.count.partitions
     fault = next((row for row in view.differences.of(StateFault) if row.kind == "recovering"), None)

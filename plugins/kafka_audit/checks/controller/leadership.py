@@ -69,6 +69,6 @@ def _leaderless(look: QuorumSample) -> bool:
 
 
 def _answer_else(view: ClusterView, silent: Iterable[SourceRead]) -> bool:
-    """Tell whether all who did not pass on the question for the quorum give their view in the newest sample."""
+    """Return whether all who did not pass on the question for the quorum give their view in the newest sample."""
     viewed = {row.observer for row in view.newest(BrokerView)}
     return viewed.issuperset(read.observer for read in silent if read.observer.startswith("broker"))

@@ -1,4 +1,4 @@
-"""Whom each observer takes for the controller, for KA202: brokers beside ZooKeeper, or in KRaft those asked for the quorum."""
+"""The controller that each observer reports, for KA202: brokers with ZooKeeper; in KRaft the observers of the quorum."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -87,7 +87,7 @@ def _silence(view: ClusterView, resource: str, views: tuple[BrokerView, ...]) ->
 
 
 def among_observers(view: ClusterView) -> Iterator[Judgement]:
-    """Judge all who told of the quorum by the newest word of a leader; Metadata's controller means nothing in KRaft."""
+    """Judge all observers of the quorum by the newest report of a leader. In KRaft, the controller in Metadata has no meaning."""
     quorum = view.quorum
     clusters = sorted({row.kafka_cluster_id for row in view.newest(BrokerView) if row.kafka_cluster_id})
     if len(clusters) > 1:
@@ -101,20 +101,22 @@ def among_observers(view: ClusterView) -> Iterator[Judgement]:
     right = quorum.now.newest
     for row in quorum.now.views if right is not None else ():
         resource = observer_of(row)
-        told: dict[str, object] = {"who": resource.replace("/", " ", 1), "subject": start_upper(resource.replace("/", " ", 1))}
-        told |= {"controller": right.leader_id if right else None, "reported": (row.leader_id,)}
-        told["right"] = f"controller {right.leader_id} with epoch {right.leader_epoch} (from the newest answer)" if right else ""
+        who = resource.replace("/", " ", 1)
+        more: dict[str, object] = {"who": who, "subject": start_upper(who)}
+        more |= {"controller": right.leader_id if right else None, "reported": (row.leader_id,)}
+        newest = f"controller {right.leader_id} with epoch {right.leader_epoch} (from the newest answer)" if right else ""
+        more["right"] = newest
         epoch = "" if row.leader_epoch is None else f" with epoch {row.leader_epoch}"
-        told["said"] = f"controller {row.leader_id}{epoch}"
+        more["said"] = f"controller {row.leader_id}{epoch}"
         if right is None or row.leader_id == right.leader_id:
-            yield view.judge(_CODE, resource, Status.PASS, told)
-        elif quorum.before is not None and _said_so(quorum.before, row) and _same_leader(quorum.before, right):
-            yield view.judge(_CODE, resource, Status.FAIL, told)
+            yield view.judge(_CODE, resource, Status.PASS, more)
+        elif quorum.before is not None and _repeated(quorum.before, row) and _same_leader(quorum.before, right):
+            yield view.judge(_CODE, resource, Status.FAIL, more)
         else:
-            yield view.judge(_CODE, resource, Status.UNKNOWN, told | ONCE)
+            yield view.judge(_CODE, resource, Status.UNKNOWN, more | ONCE)
 
 
-def _said_so(before: QuorumSample, row: QuorumView) -> bool:
+def _repeated(before: QuorumSample, row: QuorumView) -> bool:
     said = (row.observer, row.leader_id, row.leader_epoch)
     return any((view.observer, view.leader_id, view.leader_epoch) == said for view in before.views)
 

@@ -88,7 +88,7 @@ def _best(rows: tuple[AuthorityCertificate, ...]) -> Mapping[str, AuthorityCerti
 
 
 def _signers(best: Mapping[str, AuthorityCertificate], issuers: set[str]) -> tuple[AuthorityCertificate, ...]:
-    """Return the certificates that stand behind these issuers, up to the root."""
+    """Return the certificates of these issuers, up to the root."""
     found: dict[str, AuthorityCertificate] = {}
     for _ in range(_DEEPEST):
         issuers = {issuer for issuer in issuers if issuer in best and issuer not in found}

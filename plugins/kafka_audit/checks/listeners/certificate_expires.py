@@ -132,7 +132,7 @@ def validity_fault(not_before_ms: int, not_after_ms: int, now: int) -> tuple[str
         return f"it expired {-left} days ago", Severity.CRITICAL
     if not_before_ms > now:
         return "it is not valid yet", Severity.CRITICAL
-    # Certificates of a few hours or days are renewed by machines: late is what is late for their own lifetime.
+    # Certificates of a few hours or days are renewed automatically; the limit is relative to their lifetime.
     lifetime, rest = not_after_ms - not_before_ms, not_after_ms - now
     if rest >= min(_LATER * DAY_MS, lifetime // 3):
         return None

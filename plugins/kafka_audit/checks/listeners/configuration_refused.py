@@ -41,8 +41,8 @@ def configuration_refused(view: ClusterView) -> Iterator[Judgement]:
     their own page.
 
     ## Not known when
-    No server.properties of the broker was read. Or the release of the broker is unknown (neither its APIs nor its inter-broker
-    protocol were read). Or only the newer of the two known releases rejects the file. Or `config.providers` provide some
+    No server.properties of the broker was read. Or the release of the broker is unknown (its APIs and its inter-broker
+    protocol were not read). Or only the newer of the two known releases rejects the file. Or `config.providers` provide some
     values.
 
     ## Passes only when
@@ -71,14 +71,14 @@ def configuration_refused(view: ClusterView) -> Iterator[Judgement]:
 def _judged(
     view: ClusterView, broker: int, lines: Mapping[str, BrokerProperty], known: tuple[str, ...], evidence: Mapping[str, object]
 ) -> Iterator[Judgement]:
-    told = start_refusal(_properties(lines, known[-1]), known[-1])
+    refusal = start_refusal(_properties(lines, known[-1]), known[-1])
     resource = f"broker/{broker}"
-    if told is None:
+    if refusal is None:
         yield view.judge("KA310", resource, Status.PASS, evidence)
         return
-    if told.rule in _OWN_PAGE:
+    if refusal.rule in _OWN_PAGE:
         return
-    words = {**evidence, "kafka_says": told.message, "key": told.key or None}
+    words = {**evidence, "kafka_says": refusal.message, "key": refusal.key or None}
     if "config.providers" in lines:
         needs = f"the values that config.providers of broker {broker} provide"
         words |= {"error": "config.providers provide some values", "needs": needs}

@@ -1,4 +1,4 @@
-"""What speaks for and against a cut between brokers: measured sides, brokers' own views, followers out of the ISR, rivals."""
+"""Evidence for and against a cut between brokers: probes, views of brokers, followers out of the ISR, other causes."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -40,7 +40,7 @@ class ViewSymptom:
 
 @dataclass(frozen=True, kw_only=True)
 class Rivals:
-    """Causes that look like a cut from outside: those that another check found, and those that nothing rules out."""
+    """Causes with the symptoms of a cut: those that another check found, and those that are not ruled out."""
 
     found: tuple[str, ...]
     open: tuple[str, ...]
@@ -79,7 +79,7 @@ class Cuts:
         self._controller = view.controller
 
     def of(self, broker: int) -> CutEvidence:
-        """Return what speaks for and against a cut of a registered broker."""
+        """Return the evidence for and against a cut of a registered broker."""
         listener = self._between.listener(broker)
         name = None if listener is None else listener.name
         endpoint = None if name is None else self._endpoints.get((broker, name))
@@ -146,7 +146,7 @@ class Cuts:
 
     @cached_property
     def _symptoms(self) -> Mapping[int, ViewSymptom]:
-        """Symptoms by broker. Without a controller there is nobody who could have sent it anything."""
+        """Symptoms by broker. Without a controller, no broker receives updates."""
         found: dict[int, ViewSymptom] = {}
         for observer in self._view.observers if self._controller is not None else ():
             matters = (self._view.disagreement(observer.name, matter) for matter in ("leader", "no_leader"))
@@ -175,8 +175,8 @@ class Cuts:
     def _is_absent(self, gap: ReplicaGap) -> bool:
         """Return whether a follower that replicates elsewhere is in the ISR of nothing that the leader leads.
 
-        A follower that has just restarted is catching up: in KRaft, where nobody says when it registered, the leader has to have
-        no follower at all. One whose own view is wrong does not know whom to follow, and one with a dead disk cannot.
+        A follower that has just restarted is catching up. In KRaft, the time of registration is unknown, so the leader must have
+        no follower. A follower with a wrong view does not know its leader, and one with a failed disk cannot follow.
         """
         follower = self._view.brokers.get(gap.replica)
         created, oldest = None if follower is None else follower.created, gap.oldest_version

@@ -45,7 +45,7 @@ def inter_broker_listener_undefined(view: ClusterView) -> Iterator[Judgement]:
     `advertised.listeners`. Without `advertised.listeners` the check uses `listeners`, and without both a PLAINTEXT listener.
 
     ## Not known when
-    No server.properties of the broker was read, or a placeholder stands for a listener.
+    No server.properties of the broker was read, or a listener is a placeholder.
 
     ## Passes only when
     The name is among the advertised listeners, in the same case.
@@ -68,17 +68,17 @@ def inter_broker_listener_undefined(view: ClusterView) -> Iterator[Judgement]:
             words = {"who": f"broker {broker}", "error": error, "needs": "the file as the broker reads it"}
             yield view.judge("KA311", f"broker/{broker}", Status.UNKNOWN, words)
             continue
-        told = {key: row.value for key, row in lines.items() if row.value}
-        names = list(dict.fromkeys(one.listener for one in entries(told)))
-        names = names if told.get(KEY) or told.get(INSTEAD) else [_DEFAULT]
-        says = _NO_PROTOCOL.format(used.name) if _without_protocol(told) else _NOT_ADVERTISED.format(",".join(names))
+        properties = {key: row.value for key, row in lines.items() if row.value}
+        names = list(dict.fromkeys(one.listener for one in entries(properties)))
+        names = names if properties.get(KEY) or properties.get(INSTEAD) else [_DEFAULT]
+        says = _NO_PROTOCOL.format(used.name) if _without_protocol(properties) else _NOT_ADVERTISED.format(",".join(names))
         evidence = {"broker": broker, "listener": used.name, "advertised": tuple(names), "kafka_says": says}
         evidence["key"] = between.settings.first_set(broker, *_KEYS)
         status = Status.PASS if used.name in names else Status.FAIL
         yield view.judge("KA311", f"broker/{broker}", status, evidence)
 
 
-def _without_protocol(told: Mapping[str, str]) -> bool:
-    """Tell whether Kafka stops earlier: the name has no entry in listener.security.protocol.map."""
-    name, mapped = told.get("inter.broker.listener.name"), told.get("listener.security.protocol.map")
+def _without_protocol(properties: Mapping[str, str]) -> bool:
+    """Return whether Kafka stops earlier: the name has no entry in listener.security.protocol.map."""
+    name, mapped = properties.get("inter.broker.listener.name"), properties.get("listener.security.protocol.map")
     return name is not None and name.strip().upper() not in (protocols_by_listener(mapped) if mapped else PROTOCOLS)

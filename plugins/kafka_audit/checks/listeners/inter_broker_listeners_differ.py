@@ -39,7 +39,7 @@ def inter_broker_listeners_differ(view: ClusterView) -> Iterator[Judgement]:
     uses a different name, protocol or mechanism than most brokers: MEDIUM.
 
     ## Not known when
-    Neither DescribeConfigs nor server.properties of the broker gave its listener and mechanism.
+    DescribeConfigs and server.properties of the broker do not contain its listener and mechanism.
 
     ## Passes only when
     The broker uses the same listener as most brokers, and has it.

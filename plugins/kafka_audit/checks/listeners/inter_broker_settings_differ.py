@@ -36,7 +36,7 @@ def inter_broker_settings_differ(view: ClusterView) -> Iterator[Judgement]:
     than on most brokers.
 
     ## Not known when
-    Neither DescribeConfigs nor server.properties of the broker was read.
+    The settings of the broker were not read (DescribeConfigs or server.properties).
 
     ## Passes only when
     The broker names the same listener as most brokers, by either key. The check does not apply to a single broker.
@@ -56,7 +56,7 @@ def inter_broker_settings_differ(view: ClusterView) -> Iterator[Judgement]:
     named = {broker: one for broker in effective.brokers if (one := _named(effective, broker)) is not None}
     usual = commonest({broker: listener for broker, (listener, _) in named.items()}) if named else ""
     others = [broker for broker, (listener, _) in named.items() if listener == usual]
-    for broker in filter(effective.told, effective.brokers):
+    for broker in filter(effective.was_read, effective.brokers):
         if broker not in named or len(named) == 1:
             error = "no settings of another broker were read" if broker in named else f"{_NAME} or {_PROTOCOL} is unknown"
             yield unknown_judgement(effective, "KA306", broker, error)

@@ -50,7 +50,7 @@ def listener_sets_differ(view: ClusterView) -> Iterator[Judgement]:
     KIP-103 (listeners for different traffic).
     """
     known = _by_settings(view) if view.kraft else _registered(view)
-    gap = tuple(_not_told(view, known) if view.kraft else no_registrations(view, "KA305"))
+    gap = tuple(_unknown_listeners(view, known) if view.kraft else no_registrations(view, "KA305"))
     yield from gap
     if any(judgement.resource == "cluster" for judgement in gap):
         return
@@ -82,7 +82,7 @@ def _registered(view: ClusterView) -> Mapping[int, Mapping[str, str] | None]:
     return reported
 
 
-def _not_told(view: ClusterView, reported: Mapping[int, Mapping[str, str] | None]) -> Iterator[Judgement]:
+def _unknown_listeners(view: ClusterView, reported: Mapping[int, Mapping[str, str] | None]) -> Iterator[Judgement]:
     for broker in sorted(broker for broker, own in reported.items() if own is None):
         needs = f"DescribeConfigs on Cluster, answered by broker {broker}, or {file_of(broker)}"
         evidence = {"who": f"broker {broker}", "error": "its listeners are unknown", "needs": needs}
@@ -93,7 +93,7 @@ def _not_told(view: ClusterView, reported: Mapping[int, Mapping[str, str] | None
 
 
 def _by_settings(view: ClusterView) -> Mapping[int, Mapping[str, str] | None]:
-    """Return protocols by listener of each broker, None for one that did not tell them."""
+    """Return protocols by listener of each broker, None if they are unknown."""
     between = view.inter_broker
     reported: dict[int, Mapping[str, str] | None] = {}
     listed = {endpoint.broker_id for endpoint in view.endpoints.all}

@@ -21,7 +21,7 @@ from kafka_audit.model.text import listing
         Status.FAIL: "Broker {broker} shares its mapped address with {others}; `reach` maps {count} advertised addresses to "
         "{via}",
         Status.PASS: "{address} ({listener} of broker {broker}) has its own mapped address, or TLS selects it by name",
-        Status.UNKNOWN: "Cannot determine whether `reach` maps {who} to an address of its own ({error})",
+        Status.UNKNOWN: "Cannot determine whether `reach` maps {who} to a separate address ({error})",
         Status.NOT_APPLICABLE: "No mapping is configured: {reason}",
     },
 )

@@ -25,8 +25,8 @@ def name_resolves_elsewhere(view: ClusterView) -> Iterator[Judgement]:
 
     ## Why it matters
     Clients and brokers that resolved the name before may still connect to the old address: Java keeps addresses of open
-    connections, some clients keep them for ever. After a move, some connections go to the new host and some to the old one. A
-    forgotten line in `/etc/hosts` looks the same: one host resolves the old address, all others the new one.
+    connections, some clients keep them until they restart. After a move, some connections go to the new host and some to the
+    old one. A forgotten line in `/etc/hosts` looks the same: one host resolves the old address, all others the new one.
 
     ## Fails when
     From the same vantage, a name that a broker advertises resolved in both snapshots, and no address is the same. INFO: names
@@ -41,7 +41,7 @@ def name_resolves_elsewhere(view: ClusterView) -> Iterator[Judgement]:
 
     ## What to do
     If the broker moved, nothing; restart clients that keep the old address: {names}. If it did not, compare the answers of the
-    resolvers: run `getent hosts <name>` on the hosts of the clients, the brokers and the auditor, and look into `/etc/hosts`
+    resolvers: run `getent hosts <name>` on the hosts of the clients, the brokers and the auditor, and check `/etc/hosts`
     there.
 
     ## References

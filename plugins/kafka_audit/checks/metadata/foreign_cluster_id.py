@@ -82,7 +82,7 @@ def foreign_cluster_id(view: ClusterView) -> Iterator[Judgement]:
 
 def _in_kraft(view: ClusterView) -> Iterator[Judgement]:
     """Judge brokers by the id that is expected, else by that of most of them."""
-    now, before = _told(view.held_views), _told(view.held_views_before)
+    now, before = _cluster_ids(view.held_views), _cluster_ids(view.held_views_before)
     holders = Counter(one for reported in now.values() for one in set(reported.values()))
     expected = None if view.info is None else view.info.expect_cluster_id
     if expected is None and len(holders) < 2:  # noqa: PLR2004 -- one id has nothing beside it
@@ -94,9 +94,9 @@ def _in_kraft(view: ClusterView) -> Iterator[Judgement]:
     if not expected and list(holders.values()).count(holders[right]) > 1:
         confidence = Confidence.SUSPECTED
     for observer in view.observers:
-        told = now.get(observer.name, {})
+        cluster_ids = now.get(observer.name, {})
         evidence: dict[str, object] = {"broker": observer.name, "who": f"broker {observer.name}", "zookeeper": right}
-        others = {address: one for address, one in told.items() if one != right}
+        others = {address: one for address, one in cluster_ids.items() if one != right}
         if others:
             lasting = any(before.get(observer.name, {}).get(address) == one for address, one in others.items())
             evidence |= {"said": tuple(sorted(set(others.values()))), "addresses": tuple(sorted(others))}
@@ -104,14 +104,14 @@ def _in_kraft(view: ClusterView) -> Iterator[Judgement]:
                 yield view.judge("KA110", observer.resource, Status.FAIL, evidence, confidence=confidence)
             else:
                 yield view.judge("KA110", observer.resource, Status.UNKNOWN, evidence | ONCE)
-        elif told:
+        elif cluster_ids:
             yield view.judge("KA110", observer.resource, Status.PASS, evidence)
         else:
             gap = {"error": observer.error or "it reports no cluster id", "needs": observer.needs or "an answer to Metadata"}
             yield view.judge("KA110", observer.resource, Status.UNKNOWN, evidence | gap)
 
 
-def _told(views: Iterable[HeldView]) -> Mapping[str, Mapping[str, str]]:
+def _cluster_ids(views: Iterable[HeldView]) -> Mapping[str, Mapping[str, str]]:
     """Return the cluster id that each broker reports at each address, by the broker's name."""
     found: dict[str, dict[str, str]] = {}
     for held in views:

@@ -53,7 +53,7 @@ def authorizer_to_replace(view: ClusterView) -> Iterator[Judgement]:
         return
     effective = Effective(view)
     for broker in effective.brokers:
-        if not effective.told(broker):
+        if not effective.was_read(broker):
             continue
         setting = effective.settings.get(broker, _KEY)
         evidence = {"broker": broker, "who": f"broker {broker}", "authorizer": setting.value or "none", "fault": ""}

@@ -1,4 +1,4 @@
-"""What checks before a migration share: they speak of clusters with ZooKeeper only."""
+"""Shared code of checks before a migration: they apply only to clusters with ZooKeeper."""
 
 from collections.abc import Iterator
 

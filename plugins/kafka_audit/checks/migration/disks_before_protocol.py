@@ -38,7 +38,7 @@ def disks_before_protocol(view: ClusterView) -> Iterator[Judgement]:
     DescribeLogDirs or `log.dirs` names more than one directory, and the protocol in effect is below 3.7-IV2.
 
     ## Not known when
-    The broker reported neither its directories nor its protocol version.
+    The broker did not report its directories or its protocol version.
 
     ## Passes only when
     It has one directory, or uses 3.7-IV2 or later. The check does not apply in KRaft mode.
@@ -55,7 +55,7 @@ def disks_before_protocol(view: ClusterView) -> Iterator[Judgement]:
         return
     effective = Effective(view)
     for broker in effective.brokers:
-        if not effective.told(broker):
+        if not effective.was_read(broker):
             continue
         value = effective.get(broker, KEY)
         dirs, known = _dirs(view, effective, broker), bool(value.known and value.text)

@@ -35,7 +35,7 @@ def node_id_taken(view: ClusterView) -> Iterator[Judgement]:
     reachable is known only when they listen.
 
     ## Passes only when
-    The id is neither registered nor in any assignment. The check does not apply in KRaft mode.
+    The id is not registered, and no assignment contains it. The check does not apply in KRaft mode.
 
     ## What to do
     Give the controller a `node.id` other than {node}, by convention 3000 and above, before it is formatted.

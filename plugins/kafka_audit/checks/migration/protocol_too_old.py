@@ -60,7 +60,7 @@ def protocol_too_old(view: ClusterView) -> Iterator[Judgement]:
     usual = commonest(offers) if offers else ()
     for broker in effective.brokers:
         value = effective.get(broker, KEY)
-        if not effective.told(broker):
+        if not effective.was_read(broker):
             continue
         evidence = {"broker": broker, "who": f"broker {broker}", "version": value.text or "of its software"}
         faults, severity = [], Severity.MEDIUM

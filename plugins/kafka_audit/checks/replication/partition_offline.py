@@ -68,16 +68,16 @@ def partition_offline(view: ClusterView) -> Iterator[Judgement]:
 
 def _who(state: ReplicaState, row: EligibleReplicas | None) -> Mapping[str, object]:
     """Return which brokers can lead the partition with every acknowledged record."""
-    told: dict[str, object] = {"elr": "", "eligible": "not reported"}
+    evidence: dict[str, object] = {"elr": "", "eligible": "not reported"}
     if row is not None:
-        told = {"elr": f", eligible {listing(row.eligible) or 'none'}", "eligible": row.eligible or "none"}
+        evidence = {"elr": f", eligible {listing(row.eligible) or 'none'}", "eligible": row.eligible or "none"}
     if state.isr:
-        return {**told, "first": f"one of the brokers of the last ISR ({listing(state.isr)})"}
+        return {**evidence, "first": f"one of the brokers of the last ISR ({listing(state.isr)})"}
     if row is not None and row.eligible:
-        return {**told, "first": f"{brokers(row.eligible)}, eligible to lead with every acknowledged record (`Elr`)"}
+        return {**evidence, "first": f"{brokers(row.eligible)}, eligible to lead with every acknowledged record (`Elr`)"}
     if row is not None and row.last_known:
         return {
-            **told,
+            **evidence,
             "first": f"{brokers(row.last_known)}, the last known to be eligible (`LastKnownElr`), which may lack records",
         }
-    return {**told, "first": f"all of its replicas ({listing(state.replicas)}), because no broker is in the last ISR"}
+    return {**evidence, "first": f"all of its replicas ({listing(state.replicas)}), because no broker is in the last ISR"}

@@ -12,7 +12,7 @@ from kafka_audit.model.text import counted, listing
 
 _RATE = ".replication.throttled.rate"
 _DEFAULT = 5
-"""Kafka's number of a setting that nobody made."""
+"""Kafka's default of a setting."""
 
 
 @check(

@@ -76,7 +76,7 @@ def _unread(view: ClusterView) -> dict[str, object]:
 
 
 def _listed(view: ClusterView) -> tuple[frozenset[int], frozenset[int]]:
-    """Return the brokers that any broker lists, and those to whom partitions are assigned or that are fenced."""
+    """Return the brokers that any broker lists, and those that have assigned partitions or are fenced."""
     views = view.newest(BrokerView)
     digests = {view.brokers_digest for view in views}
     listed = {row.broker_id for row in view.of(ViewBroker) if row.brokers_digest in digests}
@@ -86,7 +86,7 @@ def _listed(view: ClusterView) -> tuple[frozenset[int], frozenset[int]]:
 
 
 def _unknown_lists(view: ClusterView, listed: frozenset[int], assigned: frozenset[int]) -> dict[str, object]:
-    """Return what keeps the lists of brokers from being believed: there is none, or one broker alone speaks of others."""
+    """Return why the lists of brokers are not reliable: there is none, or a single broker reports others."""
     views = view.newest(BrokerView)
     holders = len({view.broker_id for view in views if view.broker_id >= 0}) or len(views[:1])
     if not listed or holders < min(len(listed), 2):

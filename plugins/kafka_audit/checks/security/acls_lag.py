@@ -29,8 +29,8 @@ def acls_lag(view: ClusterView) -> Iterator[Judgement]:
     allows what was removed, and denies what was added. Other brokers behave correctly.
 
     ## Fails when
-    DescribeAcls of the broker and `/kafka-acl` (with `/kafka-acl-extended`) differ in two samples, and neither changed in
-    between.
+    DescribeAcls of the broker and `/kafka-acl` (with `/kafka-acl-extended`) differ in two samples, and both are
+    unchanged between the samples.
 
     ## Not known when
     One of the two was not read, or they differ in one sample only.

@@ -48,14 +48,14 @@ def authorizers_differ(view: ClusterView) -> Iterator[Judgement]:
     KIP-11, KIP-504 (authorizers).
     """
     between = view.inter_broker
-    told = {broker: between.authorizer(broker) for broker in between.brokers}
-    classes = Counter(setting.value for setting in told.values() if setting.value)
-    if told and all(setting.state == "unset" for setting in told.values()):
+    settings = {broker: between.authorizer(broker) for broker in between.brokers}
+    classes = Counter(setting.value for setting in settings.values() if setting.value)
+    if settings and all(setting.state == "unset" for setting in settings.values()):
         reason = "no broker runs an authorizer"
         yield view.judge("KA407", "cluster", Status.NOT_APPLICABLE, reason=reason)
         return
     usual = min(classes, key=lambda name: (-classes[name], str(name)), default=None)
-    for broker, setting in told.items():
+    for broker, setting in settings.items():
         resource, evidence = (
             f"broker/{broker}",
             {"broker": broker, "authorizer": setting.value or "none (every request is allowed)"},

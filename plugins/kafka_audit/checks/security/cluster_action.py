@@ -12,7 +12,7 @@ from kafka_audit.configuration.authorization import CLUSTER, NO_ACL_EXISTS, Deci
 from kafka_audit.model.finding import Confidence, Status
 from kafka_audit.model.tables import Acl
 
-SOMEBODY = "User:\N{REPLACEMENT CHARACTER}"
+UNKNOWN_PRINCIPAL = "User:\N{REPLACEMENT CHARACTER}"
 """A principal that no ACL names: what is decided for it holds for any that is not named."""
 
 
@@ -32,7 +32,7 @@ class Pair:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Standing:
+class ClusterActionResult:
     """What is known of one broker. `error` and `needs` where it is UNKNOWN; `reason` where it does not apply."""
 
     broker: int
@@ -48,20 +48,20 @@ class Standing:
     rivals: tuple[str, ...] = ()
 
 
-def standings(view: ClusterView) -> Iterator[Standing]:
+def cluster_action_results(view: ClusterView) -> Iterator[ClusterActionResult]:
     """Yield what is known of each broker."""
     for broker in view.inter_broker.brokers:
-        yield _by_log(view, _standing(view, broker))
+        yield _by_log(view, _result(view, broker))
 
 
-def _standing(view: ClusterView, broker: int) -> Standing:
+def _result(view: ClusterView, broker: int) -> ClusterActionResult:
     between, symptoms = view.inter_broker, view.symptoms
     authorizer = between.authorizer(broker)
     if authorizer.state == "unset":
-        return Standing(broker=broker, status=Status.NOT_APPLICABLE, reason="it runs no authorizer")
+        return ClusterActionResult(broker=broker, status=Status.NOT_APPLICABLE, reason="it runs no authorizer")
     if not authorizer.value:
         needs = f"DescribeConfigs on Cluster, or server.properties of broker {broker}"
-        return Standing(broker=broker, status=Status.UNKNOWN, error="its authorizer is unknown", needs=needs)
+        return ClusterActionResult(broker=broker, status=Status.UNKNOWN, error="its authorizer is unknown", needs=needs)
     pairs = list(pairs_at(between, broker))
     denied = tuple(pair for pair in pairs if pair.allowed is False)
     left = tuple(pair for pair in pairs if pair.allowed is None)
@@ -70,7 +70,7 @@ def _standing(view: ClusterView, broker: int) -> Standing:
         sure = accepted is None and all(pair.principal.certain for pair in denied)
         confidence = Confidence.MEASURED if sure else Confidence.INFERRED
         if sure or symptom or any(pair.principal.certain for pair in denied):
-            return Standing(
+            return ClusterActionResult(
                 broker=broker,
                 status=Status.FAIL,
                 confidence=confidence,
@@ -81,28 +81,27 @@ def _standing(view: ClusterView, broker: int) -> Standing:
             )
         left = (*denied, *left)
     if not left:
-        return Standing(broker=broker, status=Status.PASS, pairs=tuple(pairs), symptom=symptom, why=pairs[0].why if pairs else "")
+        why = pairs[0].why if pairs else ""
+        return ClusterActionResult(broker=broker, status=Status.PASS, pairs=tuple(pairs), symptom=symptom, why=why)
     if accepted and any(between.controller in pair.sources for pair in pairs):
-        return Standing(broker=broker, status=Status.PASS, pairs=tuple(pairs), why=accepted, accepted=accepted)
-    return _weighed(view, Standing(broker=broker, status=Status.UNKNOWN, pairs=left, symptom=symptom))
+        return ClusterActionResult(broker=broker, status=Status.PASS, pairs=tuple(pairs), why=accepted, accepted=accepted)
+    return _weighed(view, ClusterActionResult(broker=broker, status=Status.UNKNOWN, pairs=left, symptom=symptom))
 
 
-def _by_log(view: ClusterView, standing: Standing) -> Standing:
-    """Return what a log says where nothing that was read is sure: that the broker refuses, and the authorizer's whom."""
-    if standing.status is Status.NOT_APPLICABLE or (
-        standing.status is Status.FAIL and standing.confidence is Confidence.MEASURED
-    ):
-        return standing
-    symptom, lines = view.symptoms.lasting(standing.broker), view.logs.counting("KA401", standing.broker)
+def _by_log(view: ClusterView, result: ClusterActionResult) -> ClusterActionResult:
+    """Return the result of the log if the data decides nothing: the broker refuses, and the principal in the authorizer log."""
+    if result.status is Status.NOT_APPLICABLE or (result.status is Status.FAIL and result.confidence is Confidence.MEASURED):
+        return result
+    symptom, lines = view.symptoms.lasting(result.broker), view.logs.counting("KA401", result.broker)
     if symptom is None or not lines:
-        return standing
+        return result
     named = next((line.detail for line in lines if line.signature == "cluster_action_denied" and line.detail), None)
-    pairs = tuple(replace(pair, name=named) if named and pair.name == SOMEBODY else pair for pair in standing.pairs)
-    return Standing(broker=standing.broker, status=Status.FAIL, pairs=pairs, symptom=symptom, why=says(lines[0]))
+    pairs = tuple(replace(pair, name=named) if named and pair.name == UNKNOWN_PRINCIPAL else pair for pair in result.pairs)
+    return ClusterActionResult(broker=result.broker, status=Status.FAIL, pairs=pairs, symptom=symptom, why=says(lines[0]))
 
 
-def _weighed(view: ClusterView, undecided: Standing) -> Standing:
-    """Weigh what no setting decides by the symptom, and by what else would look the same."""
+def _weighed(view: ClusterView, undecided: ClusterActionResult) -> ClusterActionResult:
+    """Decide by the symptom, and by other causes with the same symptom, if no setting decides."""
     broker, first = undecided.broker, undecided.pairs[0]
     path, found, rivals = _rivals(view, broker)
     error = first.why
@@ -116,13 +115,13 @@ def _weighed(view: ClusterView, undecided: Standing) -> Standing:
     why = f"{first.why}, and {undecided.symptom}"
     failed = replace(undecided, status=Status.FAIL, why=why, rivals=rivals, confidence=Confidence.INFERRED)
     if view.kraft:
-        # No other check sees this picture in KRaft: it is told here, with what else it may be.
+        # In KRaft no other check reports this symptom: it is reported here, with the other possible causes.
         return failed if first.hidden and not rivals else replace(failed, confidence=Confidence.SUSPECTED)
     return failed if first.hidden and not rivals else unknown
 
 
 def _rivals(view: ClusterView, broker: int) -> tuple[str | None, bool, tuple[str, ...]]:
-    """Return how the way was measured, whether a login fault was found, and the checks whose faults are not ruled out."""
+    """Return the result of the probe, whether a login fault was found, and the checks whose faults are not ruled out."""
     between, symptoms = view.inter_broker, view.symptoms
     source = between.controller if between.controller is not None else broker
     listener = between.listener(source) or between.listener(broker)
@@ -144,7 +143,7 @@ def pairs_at(between: InterBroker, broker: int) -> Iterator[Pair]:
         principal = between.principal(sources[0], broker)
         groups.setdefault(principal.names, (principal, []))[1].extend(sources)
     for names, (principal, held) in groups.items():
-        judged = [_pair(between, broker, principal, name, tuple(sorted(held))) for name in names or (SOMEBODY,)]
+        judged = [_pair(between, broker, principal, name, tuple(sorted(held))) for name in names or (UNKNOWN_PRINCIPAL,)]
         verdicts = {pair.allowed for pair in judged}
         yield judged[0] if len(verdicts) == 1 else replace(judged[0], allowed=None, why=principal.why, needs=principal.needs)
 
@@ -161,7 +160,7 @@ def _pair(between: InterBroker, broker: int, principal: Principal, name: str, so
     if supers is not None and name in supers:
         return replace(undecided, allowed=True, why=f"{name} is in super.users of broker {broker}", needs="")
     if acls is None and not between.asked:
-        subject = "the inter-broker principal is unknown" if name == SOMEBODY else f"{name} is not in super.users"
+        subject = "the inter-broker principal is unknown" if name == UNKNOWN_PRINCIPAL else f"{name} is not in super.users"
         why = f"{subject}, and no ACLs were read"
         return replace(
             undecided, allowed=False if principal.names and supers is not None else None, why=why, needs=file_of(broker)

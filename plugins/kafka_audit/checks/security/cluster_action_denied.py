@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import no_brokers
-from kafka_audit.checks.security.cluster_action import standings
-from kafka_audit.checks.security.refusal_words import standing_evidence
+from kafka_audit.checks.security.cluster_action import cluster_action_results
+from kafka_audit.checks.security.refusal_evidence import result_evidence
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.authorization import CLUSTER, acl_phrase
 from kafka_audit.model.finding import Judgement, Severity, Status
@@ -62,27 +62,27 @@ def cluster_action_denied(view: ClusterView) -> Iterator[Judgement]:
     Kafka documentation, "Authorization and ACLs": DENY takes precedence.
     """
     between = view.inter_broker
-    for standing in standings(view):
+    for result in cluster_action_results(view):
         acls, resource, evidence = (
-            between.acls(standing.broker),
-            f"broker/{standing.broker}",
-            standing_evidence(between, standing),
+            between.acls(result.broker),
+            f"broker/{result.broker}",
+            result_evidence(between, result),
         )
         denials = [a for a in acls or () if _denies(a)]
-        if standing.status is Status.NOT_APPLICABLE or acls is None or not between.authorizer(standing.broker).value:
-            status = standing.status if standing.status is Status.NOT_APPLICABLE else Status.UNKNOWN
+        if result.status is Status.NOT_APPLICABLE or acls is None or not between.authorizer(result.broker).value:
+            status = result.status if result.status is Status.NOT_APPLICABLE else Status.UNKNOWN
             missing = {"error": "its ACLs were not read", "needs": "Describe on Cluster, or read on /kafka-acl"}
-            yield view.judge("KA403", resource, status, evidence if standing.error or standing.reason else evidence | missing)
+            yield view.judge("KA403", resource, status, evidence if result.error or result.reason else evidence | missing)
         elif not denials:
             yield view.judge("KA403", resource, Status.PASS, evidence | {"why": "no ACL denies ClusterAction"})
-        elif standing.status is Status.FAIL and any(pair.acl in denials for pair in standing.pairs):
-            severity = Severity.HIGH if standing.accepted else None
+        elif result.status is Status.FAIL and any(pair.acl in denials for pair in result.pairs):
+            severity = Severity.HIGH if result.accepted else None
             failed = view.judge("KA403", resource, Status.FAIL, evidence)
-            yield replace(failed, confidence=standing.confidence, severity=severity)
-        elif standing.status is Status.UNKNOWN:
+            yield replace(failed, confidence=result.confidence, severity=severity)
+        elif result.status is Status.UNKNOWN:
             yield view.judge("KA403", resource, Status.UNKNOWN, evidence)
         else:
-            why = evidence["why"] if standing.status is Status.PASS else f"{acl_phrase(denials[0])} does not match"
+            why = evidence["why"] if result.status is Status.PASS else f"{acl_phrase(denials[0])} does not match"
             yield view.judge("KA403", resource, Status.PASS, evidence | {"why": why})
     yield from no_brokers(view, "KA403")
 

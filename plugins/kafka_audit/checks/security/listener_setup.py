@@ -25,7 +25,7 @@ _GIVES_KEYS = re.compile(r"ssl\.(?:keystore\.(?!type$|password$).+|engine\.facto
 
 @dataclass(frozen=True, kw_only=True)
 class Need:
-    """One thing that a listener needs: `key` is its line, `says` what Kafka says, or what is not known and `needs` would tell."""
+    """One requirement of a listener: `key` is its line, `says` is Kafka's message, or what is unknown and `needs` provides."""
 
     status: Status
     key: str

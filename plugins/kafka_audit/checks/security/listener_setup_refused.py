@@ -42,7 +42,7 @@ def listener_setup_refused(view: ClusterView) -> Iterator[Judgement]:
 
     ## Passes only when
     Every enabled mechanism of every SASL listener has a valid JAAS configuration, and no listener has a keystore. The check
-    does not apply if there is neither, or if the running cluster has shown what its files leave open.
+    does not apply without both, or if the running cluster shows what its files do not contain.
 
     ## What to do
     Correct {what} in server.properties of broker {broker} before the next start. Kafka says: {says}

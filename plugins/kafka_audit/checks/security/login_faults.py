@@ -1,4 +1,4 @@
-"""What keeps a broker from logging in at another: the certificate shown there, the mechanisms offered, the users known."""
+"""Reasons for failed logins between brokers: the presented certificate, the offered mechanisms, the known users."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from kafka_audit.model.text import brokers
 
 @dataclass(frozen=True, kw_only=True)
 class Fault:
-    """One reason for which a login from `sources` at a broker's listener fails, for a sentence; `repair` is what ends it."""
+    """One reason for which a login from `sources` at a broker's listener fails, for a sentence; `repair` is the remedy."""
 
     kind: str  # certificate, mechanism, credential, principal
     text: str

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import no_brokers
-from kafka_audit.checks.security.cluster_action import standings
-from kafka_audit.checks.security.refusal_words import standing_evidence
+from kafka_audit.checks.security.cluster_action import cluster_action_results
+from kafka_audit.checks.security.refusal_evidence import result_evidence
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import (
@@ -101,10 +101,10 @@ def no_cluster_action(view: ClusterView) -> Iterator[Judgement]:
     Kafka documentation, "Authorization and ACLs"; `kafka.security.authorizer.AclAuthorizer`.
     """
     between = view.inter_broker
-    for standing in standings(view):
-        resource = f"broker/{standing.broker}"
-        judgement = view.judge("KA401", resource, standing.status, standing_evidence(between, standing))
-        if standing.status is Status.FAIL:
-            judgement = replace(judgement, confidence=standing.confidence, severity=Severity.HIGH if standing.accepted else None)
+    for result in cluster_action_results(view):
+        resource = f"broker/{result.broker}"
+        judgement = view.judge("KA401", resource, result.status, result_evidence(between, result))
+        if result.status is Status.FAIL:
+            judgement = replace(judgement, confidence=result.confidence, severity=Severity.HIGH if result.accepted else None)
         yield judgement
     yield from no_brokers(view, "KA401")

@@ -1,4 +1,4 @@
-"""What KA413 finds: settings that the classes they are for refuse when a broker starts."""
+"""KA413: settings that Kafka's classes refuse when a broker starts."""
 
 from collections.abc import Callable, Iterator
 

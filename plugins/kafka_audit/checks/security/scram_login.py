@@ -1,4 +1,4 @@
-"""The SCRAM login of one broker at others, looked up among the credentials, for KA405."""
+"""The SCRAM login of a broker, compared with the credentials, for KA405."""
 
 from kafka_audit.cluster.listeners.inter_broker import InterBroker, Listener
 from kafka_audit.cluster.view import ClusterView

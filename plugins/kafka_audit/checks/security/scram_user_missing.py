@@ -63,7 +63,7 @@ def scram_user_missing(view: ClusterView) -> Iterator[Judgement]:
     """
     between = view.inter_broker
     symptoms = view.symptoms
-    let_in = between.kraft or any(map(symptoms.accepted, between.brokers))  # in KRaft no view tells who was let in
+    let_in = between.kraft or any(map(symptoms.accepted, between.brokers))  # in KRaft no view shows which logins succeeded
     latent = let_in and not any(map(symptoms.lasting, between.brokers))
     for broker in between.brokers:
         if between.settings.get(broker, "process.roles").value == "controller":

@@ -32,9 +32,9 @@ def security_settings_refused(view: ClusterView) -> Iterator[Judgement]:
     ## Fails when
     By server.properties, Kafka's own authorizer finds an entry of `super.users` that is not `Type:name` (AclAuthorizer also
     rejects an empty entry between two semicolons, or a blank after the last one). Or AclAuthorizer finds an
-    `allow.everyone.if.no.acl.found` that is neither true nor false. Or `ssl.principal.mapping.rules` of an SSL listener, or
-    `sasl.kerberos.principal.to.local.rules` with GSSAPI enabled, contains an invalid rule or an invalid Java regular
-    expression.
+    `allow.everyone.if.no.acl.found` with a value other than true or false. Or `ssl.principal.mapping.rules` of an SSL
+    listener, or `sasl.kerberos.principal.to.local.rules` with GSSAPI enabled, contains an invalid rule or an invalid Java
+    regular expression.
 
     ## Not known when
     No server.properties was read, or a rule uses a feature that the audit does not evaluate: a lookahead or lookbehind, a
@@ -62,6 +62,6 @@ def security_settings_refused(view: ClusterView) -> Iterator[Judgement]:
             details = evidence | {"error": str(error), "needs": f"a start of broker {broker}"}
             yield view.judge("KA413", resource, Status.UNKNOWN, details)
         else:
-            told = evidence | ({"key": found[0], "says": found[1]} if found else {})
-            yield view.judge("KA413", resource, Status.FAIL if found else Status.PASS, told)
+            more = evidence | ({"key": found[0], "says": found[1]} if found else {})
+            yield view.judge("KA413", resource, Status.FAIL if found else Status.PASS, more)
     yield from no_files(view, "KA413")

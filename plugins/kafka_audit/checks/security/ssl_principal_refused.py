@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import no_brokers
-from kafka_audit.checks.security.cluster_action import standings
-from kafka_audit.checks.security.principal_words import verdict
+from kafka_audit.checks.security.cluster_action import cluster_action_results
+from kafka_audit.checks.security.principal_evidence import verdict
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.principals.ssl_rules import KEY
 from kafka_audit.model.finding import Judgement, Severity, Status
@@ -76,10 +76,10 @@ def ssl_principal_refused(view: ClusterView) -> Iterator[Judgement]:
     ## References
     KIP-371 (mapping rules, since Kafka 2.2; 1.1 ignores the key); `org.apache.kafka.common.security.ssl.SslPrincipalMapper`.
     """
-    for standing in standings(view):
-        status, confidence, reported = verdict(view, standing)
-        evidence = {"broker": standing.broker, "who": f"broker {standing.broker}", "key": KEY, **reported}
-        judged = view.judge("KA404", f"broker/{standing.broker}", status, evidence)
-        latent = standing.accepted is not None and status is Status.FAIL
+    for result in cluster_action_results(view):
+        status, confidence, reported = verdict(view, result)
+        evidence = {"broker": result.broker, "who": f"broker {result.broker}", "key": KEY, **reported}
+        judged = view.judge("KA404", f"broker/{result.broker}", status, evidence)
+        latent = result.accepted is not None and status is Status.FAIL
         yield replace(judged, confidence=confidence, severity=Severity.HIGH if latent else judged.severity)
     yield from no_brokers(view, "KA404")

@@ -21,7 +21,7 @@ def aside(between: InterBroker, broker: int) -> str:
 
 
 def usual_set(known: Mapping[int, frozenset[str]]) -> frozenset[str]:
-    """Return the set that most brokers have, of equally many the larger one: who is left out is who gets hurt."""
+    """Return the set that most brokers have, of equally many the larger one, because missing users cause failures."""
     kinds = Counter(known.values())
     return min(kinds, key=lambda users: (-kinds[users], -len(users), sorted(users)), default=frozenset())
 

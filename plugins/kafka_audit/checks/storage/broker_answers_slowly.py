@@ -13,7 +13,7 @@ from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import listing
 
 _OPERATIONS = ("ApiVersions", "Metadata", "DescribeConfigs BROKER", "DescribeLogDirs", "ListOffsets")
-"""What every broker is asked alike."""
+"""Reads that are the same for every broker."""
 
 _TIMES, _LEAST_MS, _TWO = 10, 1000, 2
 
@@ -39,8 +39,8 @@ def broker_answers_slowly(view: ClusterView) -> Iterator[Judgement]:
 
     ## Fails when
     At least two reads that every broker is asked for (ApiVersions, Metadata, DescribeConfigs, DescribeLogDirs, ListOffsets)
-    took a second or more, and ten times the median of the other brokers. Suspected, because the way to that broker may be slow;
-    inferred if the previous audit saw the same. Two other brokers are needed to compare with.
+    took a second or more, and ten times the median of the other brokers. Suspected, because the network to that broker may be
+    slow; inferred if the previous audit saw the same. Two other brokers are needed to compare with.
 
     ## Not known when
     The broker did not answer one of these reads (KA001).
@@ -70,8 +70,8 @@ def broker_answers_slowly(view: ClusterView) -> Iterator[Judgement]:
         if len(slow) >= _TWO:
             texts = [f"{operation} took {ms} ms, {usual} ms elsewhere" for operation, (ms, usual) in slow.items()]
             confidence = Confidence.INFERRED if len(_slow(earlier, broker)) >= _TWO else Confidence.SUSPECTED
-            told = words | {"slow": listing(texts, 3), "operations": tuple(slow)}
-            yield view.judge("KA508", f"broker/{broker}", Status.FAIL, told, confidence=confidence)
+            evidence = words | {"slow": listing(texts, 3), "operations": tuple(slow)}
+            yield view.judge("KA508", f"broker/{broker}", Status.FAIL, evidence, confidence=confidence)
         elif failed:
             yield view.judge("KA508", f"broker/{broker}", Status.UNKNOWN, {**words, **failed_texts(failed)})
         else:
@@ -97,7 +97,7 @@ def _slow(times: Mapping[int, Mapping[str, int]], broker: int) -> Mapping[str, t
     """Return the operations that a broker was slow in, with its time and the others' median."""
     found = {}
     for operation, ms in times.get(broker, {}).items():
-        others = [told[operation] for one, told in times.items() if one != broker and operation in told]
+        others = [took[operation] for other, took in times.items() if other != broker and operation in took]
         usual = median(others) if len(others) >= _TWO else None
         if usual is not None and ms >= _LEAST_MS and ms >= _TIMES * usual:
             found[operation] = (ms, round(usual))

@@ -28,10 +28,10 @@ def old_leader_keeps_clients(view: ClusterView) -> Iterator[Judgement]:
     """A broker that led partitions returns a storage error for them, and some clients do not refresh their metadata.
 
     ## Why it matters
-    A broker with a failed disk returns 56 KAFKA_STORAGE_ERROR, not 6 NOT_LEADER_OR_FOLLOWER. sarama before 1.43.3, and Filebeat
-    up to 8.16.1 which uses it, do not refresh their metadata on error 56, nor do aiokafka before 0.13 and librdkafka before
-    1.5.2. Such a producer fails on the moved partitions until it restarts, while the cluster has a leader for each of them. Java
-    clients and kafka-python refresh.
+    A broker with a failed disk returns 56 KAFKA_STORAGE_ERROR, not 6 NOT_LEADER_OR_FOLLOWER. sarama before 1.43.3, and
+    Filebeat up to 8.16.1 which uses it, do not refresh their metadata on error 56. The same applies to aiokafka before 0.13
+    and librdkafka before 1.5.2. Such a producer fails on the moved partitions until it restarts, while the cluster has a
+    leader for each of them. Java clients and kafka-python refresh.
 
     ## Fails when
     The broker answers ListOffsets with error 56 for a partition that it does not lead and that it led in the previous snapshot;

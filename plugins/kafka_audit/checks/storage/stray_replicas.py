@@ -17,7 +17,7 @@ from kafka_audit.model.tables import BrokerConfig, LogDir, RegisteredPartition, 
     parts=("topics",),
     says={
         Status.FAIL: "Broker {broker} has {stray} more replicas in its log dirs than are assigned to it ({held} and {assigned})",
-        Status.PASS: "Broker {broker} has no more replicas in its log dirs than are assigned to it ({assigned})",
+        Status.PASS: "Broker {broker} has at most as many replicas in its log dirs as are assigned to it ({assigned})",
         Status.UNKNOWN: "Cannot determine whether {who} has replicas that are not assigned to it ({error})",
         Status.NOT_APPLICABLE: "Replicas are not compared: {reason}",
     },
@@ -38,16 +38,16 @@ def stray_replicas(view: ClusterView) -> Iterator[Judgement]:
     DescribeLogDirs was not answered, a log dir of the broker is offline (KA501), or the numbers changed between two samples.
 
     ## Passes only when
-    Both were read, and the broker lists no more replicas than are assigned to it. Directories that Kafka has renamed (`-delete`,
-    `-stray`) are not listed and do not count.
+    Both were read, and the broker lists at most as many replicas as are assigned to it. Directories that Kafka has renamed
+    (`-delete`, `-stray`) are not listed and do not count.
 
     ## What to do
     List the replicas of the broker and compare them with the assignments: `kafka-log-dirs.sh --bootstrap-server <broker>:9092
     --describe --broker-list {broker}` and `kafka-topics.sh --bootstrap-server <broker>:9092 --describe`.
 
-    Make sure that nobody needs the records of these replicas: they may be the last copy of a topic that was deleted by mistake.
-    Then restart broker {broker}; KRaft brokers from Kafka 3.7 on rename strays at the start. If they are still there, stop the
-    broker and move their directories away.
+    Make sure that no application needs the records of these replicas: they may be the last copy of a topic that was deleted
+    by mistake. Then restart broker {broker}; KRaft brokers from Kafka 3.7 on rename strays at the start. If they are still
+    there, stop the broker and move their directories away.
 
     ## References
     `kafka.log.LogManager` (stray partitions, KAFKA-14616); KIP-113 (`DescribeLogDirs`).
@@ -67,13 +67,13 @@ def stray_replicas(view: ClusterView) -> Iterator[Judgement]:
             yield view.judge("KA507", resource, Status.UNKNOWN, {**words, **gap})
             continue
         held, assigned = sum(row.replicas for row in dirs), view.partitions.held_by(broker)
-        told = words | {"held": held, "assigned": assigned, "stray": held - assigned}
+        evidence = words | {"held": held, "assigned": assigned, "stray": held - assigned}
         if held <= assigned:
-            yield view.judge("KA507", resource, Status.PASS, told)
+            yield view.judge("KA507", resource, Status.PASS, evidence)
         elif not view.steady or sum(row.replicas for row in before) != held:
             yield view.judge("KA507", resource, Status.UNKNOWN, words | MOVING)
         else:
-            yield view.judge("KA507", resource, Status.FAIL, told, confidence=confidence)
+            yield view.judge("KA507", resource, Status.FAIL, evidence, confidence=confidence)
 
 
 def _may_hide(view: ClusterView) -> bool:

@@ -29,7 +29,7 @@ def ensemble_size_weak(view: ClusterView) -> Iterator[Judgement]:
 
     ## Why it matters
     Without a majority of its servers, ZooKeeper answers no requests: no controller is elected, no leader moves, and no broker
-    can restart. One or two servers tolerate no failure. An even number tolerates no more failures than one server less.
+    can restart. One or two servers tolerate no failure. An even number tolerates as many failures as one server less.
 
     ## Fails when
     `/zookeeper/config` lists fewer than three voters or an even number of them, or a server reports that it is standalone. Where

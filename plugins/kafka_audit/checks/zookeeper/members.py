@@ -1,4 +1,4 @@
-"""Servers of the ensemble: bounds, and who is above one."""
+"""Servers of the ensemble: bounds, and the servers above them."""
 
 from kafka_audit.model.tables import ZookeeperMember
 

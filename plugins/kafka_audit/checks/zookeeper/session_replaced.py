@@ -73,7 +73,7 @@ def _replaced(view: ClusterView, registration: BrokerRegistration, *, thrice: bo
     resource, evidence = f"broker/{broker}", {"broker": broker, "who": f"broker {broker}"}
     expired = [
         row
-        for row in view.logs.told("KA805", broker)
+        for row in view.logs.lines_of("KA805", broker)
         if row.signature == "session_expired" and _is_of_this(row, registration.registered_ms)
     ]
     if expired:

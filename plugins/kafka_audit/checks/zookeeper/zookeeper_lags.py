@@ -57,10 +57,10 @@ def zookeeper_lags(view: ClusterView) -> Iterator[Judgement]:
     figures, old = busy(members), view.before(ZookeeperMember)
     late = [f"{member.member} answers after {member.latency_avg_ms:g} ms on average" for member in members if is_late(member)]
     lasting = {what: text for what, text in figures.items() if not old or what in busy(old)}
-    told = {"servers": tuple(member.member for member in members), "what": "; ".join([*late, *lasting.values()])}
-    if told["what"]:
-        yield view.judge("KA803", "cluster", Status.FAIL, told)
+    evidence = {"servers": tuple(member.member for member in members), "what": "; ".join([*late, *lasting.values()])}
+    if evidence["what"]:
+        yield view.judge("KA803", "cluster", Status.FAIL, evidence)
     elif figures:
         yield view.judge("KA803", "cluster", Status.UNKNOWN, ONCE_BY_ZOOKEEPER)
     else:
-        yield view.judge("KA803", "cluster", Status.PASS, told)
+        yield view.judge("KA803", "cluster", Status.PASS, evidence)

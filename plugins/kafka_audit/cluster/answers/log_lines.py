@@ -39,13 +39,13 @@ class LogLines:
         last = max((row.sample for row in rows), default=0)
         return tuple(row for row in rows if row.sample == last)
 
-    def told(self, code: str, broker: int) -> tuple[LogLine, ...]:
+    def lines_of(self, code: str, broker: int) -> tuple[LogLine, ...]:
         """Return every line that shows the fault of a check at a broker, whether it counts or not."""
         return tuple(row for row in self._rows if (row.supports, row.about_broker) == (code, broker))
 
     def counting(self, code: str, broker: int, listener: str | None = None) -> tuple[LogLine, ...]:
         """Return the lines that count, the controller's first; `listener` leaves out those that name another one's address."""
-        found = (row for row in self.told(code, broker) if self._counts(row) and self._concerns(row, broker, listener))
+        found = (row for row in self.lines_of(code, broker) if self._counts(row) and self._concerns(row, broker, listener))
         return tuple(sorted(found, key=lambda row: (row.broker_id != self._between.controller, row.signature == _EITHER)))
 
     def to_controllers(self, broker: int) -> tuple[LogLine, ...]:

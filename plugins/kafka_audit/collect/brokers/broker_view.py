@@ -71,7 +71,7 @@ class BrokerAsker:
         self._book = book
         self._rows: list[Row] = []
         self._of_topics = Collected()
-        self._told = False  # what is the same at every address: APIs, rights, configuration
+        self._common_read = False  # what is the same at every address: APIs, rights, configuration
         self._unreached: tuple[Asking, ReadError] | None = None
         self._may_describe_configs = True
         self._operations: frozenset[int] | None = None  # own rights on the cluster, None where the broker did not tell them
@@ -94,7 +94,7 @@ class BrokerAsker:
                 self._fail_all(asking, target, failure)
             if target.broker_id != UNREGISTERED:
                 self._rows += endpoint_probes.worker_rows(self._sample, target, steps, self._options.logins)
-        if self._unreached is not None and not self._told:
+        if self._unreached is not None and not self._common_read:
             asking, error = self._unreached
             self._rows.append(asking.failed(CONFIGS, error))
         return replace(self._of_topics, rows=tuple(self._rows))
@@ -112,7 +112,7 @@ class BrokerAsker:
         with Conversation(host, port, options) as talk:
             apis = asking.read(self._rows, API_VERSIONS, lambda: self._apis(target, talk), started)
             view = self._ask_metadata(asking, talk, target)
-            first, self._told = not self._told, True
+            first, self._common_read = not self._common_read, True
             if first:
                 self._rows += apis or ()
                 self._ask_rights(asking, talk)
@@ -193,7 +193,7 @@ class BrokerAsker:
         return found
 
     def _is_let_in_alike(self, talk: Conversation, target: Target) -> bool:
-        """Tell whether a further listener may be asked who answers there.
+        """Return whether a further listener may be asked who answers there.
 
         Where the auditor logs in elsewhere and is ANONYMOUS here, nobody should have to grant ANONYMOUS anything for an audit: it
         is asked where that has the right anyway, and else not at all.

@@ -181,8 +181,8 @@ def _leaderless(reference: _Reference) -> Sequence[str]:
 
 def _longest_transaction(found: Collected) -> int:
     """Return the longest transaction.max.timeout.ms of the brokers that told theirs, Kafka's default where none did."""
-    told = [row.value for row in found.rows if isinstance(row, BrokerConfig) and row.key == _LONGEST and row.value]
-    return max((int(value) for value in told if value.isdecimal() and len(value) <= _DIGITS), default=_FIFTEEN_MINUTES)
+    values = [row.value for row in found.rows if isinstance(row, BrokerConfig) and row.key == _LONGEST and row.value]
+    return max((int(value) for value in values if value.isdecimal() and len(value) <= _DIGITS), default=_FIFTEEN_MINUTES)
 
 
 def _of_one_cluster(views: list[BrokerView]) -> list[BrokerView]:

@@ -81,7 +81,7 @@ class Budget:
         self._shared = shared or _Shared(limits)
 
     def excepts(self, host: str, port: int) -> bool:
-        """Tell whether the cluster file gives this very address, so that it may be dialled whatever it is."""
+        """Return whether the cluster file gives this very address, so that it may be dialled whatever it is."""
         return (normal_host(host), port) in self.excepted
 
     def part(self, seconds: float) -> "Budget":

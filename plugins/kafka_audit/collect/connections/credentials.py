@@ -131,7 +131,7 @@ class ClusterLogins:
         return (security and security.mechanism) or "PLAIN"
 
     def judges(self, target: Target) -> bool:
-        """Tell whether a `ca_file` says whom to trust."""
+        """Return whether a `ca_file` says whom to trust."""
         security = self.security(target)
         return bool(security and security.tls and security.tls.ca_file)
 
@@ -150,7 +150,7 @@ class ClusterLogins:
         return frozenset(filter(None, (self._secrets.get(name) for name in names if name)))
 
     def names(self, target: Target) -> bool:
-        """Tell whether the cluster file names the address that is dialled, as host:port."""
+        """Return whether the cluster file names the address that is dialled, as host:port."""
         return _compared(*target.dialled) in self._named
 
     def _matches(self, target: Target) -> bool:

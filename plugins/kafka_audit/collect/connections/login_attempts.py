@@ -109,7 +109,7 @@ class Attempts:
         return named or (place.host is not None and self._matched.accepted)
 
     def _may_try(self, place: LoginTarget) -> bool:
-        """Tell whether so few attempts are under way that, were all refused, the refusals would still be few."""
+        """Return whether so few attempts are under way that, were all refused, the refusals would still be few."""
         if self._accepted(place):
             return True
         fresh = time.monotonic() - PATIENCE_S

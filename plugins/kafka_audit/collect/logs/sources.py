@@ -70,8 +70,8 @@ def read_logs(  # noqa: PLR0913, PLR0917 -- where, whose, until when, and what t
         reads: list[Row] = []
         asking = Asking(sample=sample, observer=f"logs:{broker}", target=", ".join(clean_line(tail.log) for tail in some))
         lines = partial(_lines, broker, some, zones[broker], starts, sample)
-        told_lines = asking.read(reads, "logs, what they say", lines)
-        found += reads if told_lines is None else told_lines  # that they were read has its row already
+        line_rows = asking.read(reads, "logs, what they say", lines)
+        found += reads if line_rows is None else line_rows  # that they were read has its row already
     return tuple(found)
 
 
@@ -148,7 +148,7 @@ def _tails(places: Iterable[LogSource], answers: Iterable[_Answer]) -> Mapping[i
 
 
 def _unclear(tails: Sequence[Tail], registration: RegisteredBroker | None) -> bool:
-    """Tell whether lines that say something have times of which only another reading can tell the zone."""
+    """Return whether lines that say something have times of which only another reading can tell the zone."""
     of_interest = [match for tail in tails for match in tail.scan.matches if match.supports is not None]
     local = [match for match in of_interest if match.stamp is not None and not match.stamp.zoned]
     return bool(local) and rows.zone(tails, registration).offset_ms is None

@@ -64,7 +64,7 @@ def read_authorities(pem: bytes, file: str, sample: int) -> tuple[AuthorityCerti
 
 
 def matches(host: str, names: list[str], addresses: list[str]) -> bool:
-    """Tell whether a certificate's names cover a host: addresses exactly, names in any case and with one `*` label in front."""
+    """Return whether a certificate's names cover a host: addresses exactly, names in any case and with one `*` label in front."""
     try:
         return str(ipaddress.ip_address(host.partition("%")[0])) in addresses
     except ValueError:

@@ -98,7 +98,7 @@ def read_properties_files(
     for broker, held in sorted(by_broker.items()):
         try:
             with any_answer():
-                found += _told(held[0], sample, key) if len(held) == 1 else _ambiguous(held, sample)
+                found += _rows_of(held[0], sample, key) if len(held) == 1 else _ambiguous(held, sample)
         except ReadError as error:
             found.append(held[0][0].asking(sample, broker).failed(OPERATION, error))
     return tuple(found)
@@ -188,7 +188,7 @@ def words_of(error: Exception) -> str:
     return next((text for kind, text in _WORDS if isinstance(error, kind)), type(error).__name__)
 
 
-def _told(held: tuple[_File, _Content], sample: int, key: bytes) -> list[Row]:
+def _rows_of(held: tuple[_File, _Content], sample: int, key: bytes) -> list[Row]:
     file, content = held
     asking = file.asking(sample, content.broker_id)
     logins = rows.login_rows(content.properties, file.source, content.broker_id, key)

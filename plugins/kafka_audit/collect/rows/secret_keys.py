@@ -46,7 +46,7 @@ _PAIR = re.compile(r"(?:passw(?:or)?d|passphrase|secret|token)[\"']?\s*+=", re.I
 
 
 def is_secret_key(key: str) -> bool:
-    """Tell whether whatever stands under a key must not become a row."""
+    """Return whether whatever stands under a key must not become a row."""
     if len(key) > LONGEST_KEY:
         return True
     if _HARMLESS.fullmatch(key):
@@ -82,7 +82,7 @@ _judged = _KnownSettings(100_000)  # 1,000 brokers with 300 settings, 50 of them
 
 
 def is_secret(key: str, value: str) -> bool:
-    """Tell whether a setting's value must not become a row."""
+    """Return whether a setting's value must not become a row."""
     if len(key) > LONGEST_KEY or len(value) > LONGEST_VALUE:
         return True
     name = _judged.name(key, value)

@@ -25,7 +25,7 @@ class PartitionSet:
         return len(self.names)
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether these are the same partitions."""
+        """Return whether these are the same partitions."""
         return isinstance(other, PartitionSet) and bool(self.names.equals(other.names))
 
     def __hash__(self) -> int:
@@ -33,7 +33,7 @@ class PartitionSet:
         return hash((len(self), self.names[0].as_py() if len(self) else None))
 
     def has_more_than(self, earlier: "PartitionSet | None") -> bool:
-        """Tell whether there is one here that was not there earlier."""
+        """Return whether there is one here that was not there earlier."""
         if earlier is None or not len(earlier):
             return bool(len(self))
         return not pc.all(pc.is_in(self.names, value_set=earlier.names), min_count=0).as_py()

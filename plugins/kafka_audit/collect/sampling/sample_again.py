@@ -44,7 +44,7 @@ def why_again(sample: Collected, expect: Expect = NOTHING) -> str | None:
         sample: everything of one, view tables included.
         expect: what the cluster file says is right.
     """
-    return _told(sample_differences.find_sample_differences(SampleTables(sample), expect))
+    return _reason(sample_differences.find_sample_differences(SampleTables(sample), expect))
 
 
 def why_once_more(before: Collected, now: Collected, expect: Expect = NOTHING) -> str | None:
@@ -57,7 +57,7 @@ def why_once_more(before: Collected, now: Collected, expect: Expect = NOTHING) -
     """
     old, new = SampleTables(before), SampleTables(now)
     differences = sample_differences.find_sample_differences(new, expect)
-    reason = _told(differences)
+    reason = _reason(differences)
     if reason is None:
         return None
     return _moved(old, new, differences) or (
@@ -88,7 +88,7 @@ def session_wait(sample: Collected) -> float:
     return min(max(reported) / 1000 if reported else default_s, MOST_SESSION_S) + TICK_S
 
 
-def _told(differences: SampleDifferences) -> str | None:
+def _reason(differences: SampleDifferences) -> str | None:
     if not differences.reasons:
         return None
     more = len(differences.reasons) - _REASONS

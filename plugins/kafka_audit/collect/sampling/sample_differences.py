@@ -99,7 +99,7 @@ class SampleDifferences:
             yield from keys
 
     def has_more_than(self, earlier: "SampleDifferences") -> bool:
-        """Tell whether there is one here that was not there earlier."""
+        """Return whether there is one here that was not there earlier."""
         return (
             not self.others <= earlier.others
             or any(not keys <= earlier.of_views.get(view, frozenset()) for view, keys in self.of_views.items())

@@ -115,7 +115,7 @@ def _member(
     except (Failure, TimeoutError) as error:
         return _down(sample, name, str(error) if isinstance(error, Failure) else "timeout"), (), None
     except OSError as error:
-        return _down(sample, name, _words(error)), (), None
+        return _down(sample, name, _error_text(error)), (), None
     except (UnicodeError, OverflowError):
         return _down(sample, name, "no address"), (), None
     return *_answering(text, sample, name), shown
@@ -131,7 +131,7 @@ def _answering(text: str, sample: int, name: str) -> tuple[ZookeeperMember, Sequ
     return parse_server_answer(text, sample, name), odd_parts(text)
 
 
-def _words(error: OSError) -> str:
+def _error_text(error: OSError) -> str:
     if isinstance(error, socket.gaierror):
         return "name or service not known"
     return os_words(error.errno, "TLS failed" if isinstance(error, ssl.SSLError) else type(error).__name__)
@@ -180,7 +180,7 @@ def _wrapped(access: ZookeeperAccess, plain: socket.socket, host: str) -> socket
 
 def parse_server_answer(text: str, sample: int, member: str) -> ZookeeperMember:
     """Return what an answer to srvr says; what of it cannot be read is None."""
-    reported = _told(text)
+    reported = _fields(text)
     latency = _latency(reported)
     return ZookeeperMember(
         sample=sample,
@@ -200,7 +200,7 @@ def parse_server_answer(text: str, sample: int, member: str) -> ZookeeperMember:
 
 def odd_parts(text: str) -> list[str]:
     """Return the numbers of an answer to srvr that no ZooKeeper writes, each with its name."""
-    reported = _told(text)
+    reported = _fields(text)
     numbers = {name: reported[name] for name in ("Zxid", "Outstanding", "Connections", "Node count") if name in reported}
     odd: list[str] = [name for name, number in numbers.items() if _whole(number, 16 if name == "Zxid" else 10) is None]
     if _LATENCY in reported and None in map(_number, _latency(reported)):
@@ -208,7 +208,7 @@ def odd_parts(text: str) -> list[str]:
     return [f"{name} is {clean_line(reported[name], 40)}" for name in odd]
 
 
-def _told(text: str) -> dict[str, str]:
+def _fields(text: str) -> dict[str, str]:
     return dict(_LINE.findall(text))
 
 

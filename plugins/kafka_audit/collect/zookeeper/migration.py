@@ -42,7 +42,7 @@ _LARGE_OF_ZOOKEEPER = frozenset({RegisteredTopic, RegisteredPartition})
 
 
 def claimed(controller: bytes) -> bool:
-    """Tell whether /controller names a KRaft controller; raises ZnodeError."""
+    """Return whether /controller names a KRaft controller; raises ZnodeError."""
     epoch = read_object(controller).get(_EPOCH, -1)
     return isinstance(epoch, int) and epoch >= 0
 
@@ -73,7 +73,7 @@ def _number(value: object) -> int | None:
 
 
 def runs_without_zookeeper(rows: Iterable[Row]) -> bool:
-    """Tell whether brokers run without ZooKeeper, as far as what all parties say in one sample fits together.
+    """Return whether brokers run without ZooKeeper, as far as what all parties say in one sample fits together.
 
     A broker says it by what it offers, and one may lie. ZooKeeper must agree: the broker is not registered there, and either a
     KRaft controller has claimed /controller, or no broker holds a session. Where ZooKeeper was not read, all brokers must agree.

@@ -76,7 +76,7 @@ class Definition:
 
 
 def is_missing(name: str, classes: frozenset[str]) -> bool:
-    """Tell whether a class surely does not exist.
+    """Return whether a class surely does not exist.
 
     Only Kafka has classes in its own packages, no class is outside of all packages, and no part of a Java name is empty or starts
     with a digit. Any other name may be a class of the user's own, and is taken to exist.

@@ -16,7 +16,7 @@ _LAST_PORT = 65535
 
 
 def valid_host(host: str) -> bool:
-    """Tell whether a host has no character that no host has."""
+    """Return whether a host has no character that no host has."""
     return _HOST.fullmatch(host) is not None
 
 

@@ -63,7 +63,7 @@ def _placeholders(value: str) -> Iterator[tuple[int, int]]:
 
 
 def is_placeholder(value: str) -> bool:
-    """Tell whether a value, or a part of it, contains a placeholder: `${env:HOST}`, `$(POD_IP)`, `{{ host }}`."""
+    """Return whether a value, or a part of it, contains a placeholder: `${env:HOST}`, `$(POD_IP)`, `{{ host }}`."""
     return next(_placeholders(value), None) is not None
 
 
@@ -77,7 +77,7 @@ def stand_in(value: str, text: str) -> str:
 
 
 def is_brokers(properties: Mapping[str, Property]) -> bool:
-    """Tell whether properties are a broker's, and not those of a client, a Connect worker or a logger."""
+    """Return whether properties are a broker's, and not those of a client, a Connect worker or a logger."""
     return not _BROKER_KEYS.isdisjoint(properties)
 
 

@@ -75,11 +75,11 @@ def described_broker(
     found = {key: _written(key, by_name[name]) for name, key in keys.items()}
     if not is_brokers(found):
         return None
-    told_later = {
+    known_later = {
         *unknown,
         *(name for name, setting in by_name.items() if is_placeholder(setting.value) or _VARIABLE.search(setting.value)),
     }
-    left = {key for name, key in keys.items() if name in told_later}
+    left = {key for name, key in keys.items() if name in known_later}
     properties, of_image = _completed(found, image, bitnami=bitnami)
     return Described(properties=properties, unknown=frozenset(left | of_image), inside=inside, image=image)
 

@@ -22,7 +22,7 @@ class Config:
     def __init__(self, properties: Mapping[str, str], version: str) -> None:
         """Read the values in Kafka's order; raises ConfigError at the first that Kafka refuses."""
         self.version = version
-        self._told = properties
+        self._set = properties
         self.originals = properties = _with_synonyms(properties, version)
         self._definitions = definitions(version)
         self._values: dict[str, Value] = {}
@@ -89,7 +89,7 @@ class Config:
 
     def blame(self, *names: str) -> str:
         """Return the first of some keys that the file sets, without one the first."""
-        return next((name for name in names if name in self._told), names[0])
+        return next((name for name in names if name in self._set), names[0])
 
 
 def _with_synonyms(properties: Mapping[str, str], version: str) -> Mapping[str, str]:

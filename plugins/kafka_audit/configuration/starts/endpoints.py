@@ -79,12 +79,12 @@ def parse_endpoints(
 
 
 def names_differ(endpoints: Sequence[Endpoint]) -> bool:
-    """Tell whether no two listeners have one name."""
+    """Return whether no two listeners have one name."""
     return len({endpoint.listener for endpoint in endpoints}) == len(endpoints)
 
 
 def ports_differ(endpoints: Sequence[Endpoint]) -> bool:
-    """Tell whether no two listeners have one port; port 0 is any port."""
+    """Return whether no two listeners have one port; port 0 is any port."""
     ports = [endpoint.port for endpoint in endpoints if endpoint.port]
     return len(set(ports)) == len(ports)
 

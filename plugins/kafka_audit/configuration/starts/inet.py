@@ -12,14 +12,14 @@ _LAST = 255
 
 @lru_cache(maxsize=4096)
 def ipv4(text: str) -> bool:
-    """Tell whether a text is an IPv4 address in four decimal parts."""
+    """Return whether a text is an IPv4 address in four decimal parts."""
     parts = text.split(".")
     return len(parts) == 4 and all(_SEGMENT.fullmatch(part) and int(part) <= _LAST for part in parts)  # noqa: PLR2004
 
 
 @lru_cache(maxsize=4096)
 def ipv6(text: str) -> bool:
-    """Tell whether a text is an IPv6 address, with or without a zone."""
+    """Return whether a text is an IPv6 address, with or without a zone."""
     bare, mark, zone = text.partition("%")
     if mark and not _ZONE.fullmatch(zone):
         return False

@@ -148,7 +148,7 @@ class Listening:
         return name
 
     def uses_sasl(self) -> bool:
-        """Tell whether brokers log in at each other by SASL."""
+        """Return whether brokers log in at each other by SASL."""
         return self.inter_broker[1].startswith("SASL_")
 
 
@@ -208,7 +208,7 @@ class Listening3(Listening):
         return tuple(split(reported, ",")) if reported else ()
 
     @cached_property
-    def told_advertised(self) -> list[Endpoint] | None:
+    def reported_advertised(self) -> list[Endpoint] | None:
         """What advertised.listeners says, None where it is not set."""
         reported = self.config.text_or_none(ADVERTISED)
         return None if reported is None else self._read(reported, ADVERTISED)
@@ -216,7 +216,7 @@ class Listening3(Listening):
     @cached_property
     def advertised_controllers(self) -> list[Endpoint]:
         """What the controllers tell others: what is advertised for them, else what they bind."""
-        reported = [endpoint for endpoint in self.told_advertised or () if endpoint.listener in self.controller_names]
+        reported = [endpoint for endpoint in self.reported_advertised or () if endpoint.listener in self.controller_names]
         bound = self.controllers
         found = []
         for number, name in enumerate(self.controller_names):
@@ -236,7 +236,7 @@ class Listening3(Listening):
     @cached_property
     def advertised(self) -> list[Endpoint]:
         """What the broker tells others for itself."""
-        reported = self.told_advertised
+        reported = self.reported_advertised
         found = self.listeners if reported is None else reported
         return [endpoint for endpoint in found if endpoint.listener not in self.controller_names or self._migrates(endpoint)]
 

@@ -41,7 +41,7 @@ class Listening4(Listening3):
         return self._entries(self.config.items(LISTENERS), LISTENERS)
 
     @cached_property
-    def told_advertised(self) -> list[Endpoint] | None:
+    def reported_advertised(self) -> list[Endpoint] | None:
         """What advertised.listeners says, None where it is not set."""
         reported = self.config.items_or_none(ADVERTISED)
         return None if reported is None else self._entries(reported, ADVERTISED)

@@ -52,7 +52,7 @@ def incidents(view: ClusterView, findings: Sequence[Finding], changes: Sequence[
     A muted finding may still be the cause that explains others; it is in no incident itself, as lower findings are not.
     """
     tools = Tools.of(view)
-    found = [_incident(case, story, cause, tools) for case, story, cause in _told(view, findings, changes)]
+    found = [_incident(case, story, cause, tools) for case, story, cause in _stories(view, findings, changes)]
     return tuple(
         sorted(
             (incident for incident in found if incident.findings),
@@ -61,7 +61,7 @@ def incidents(view: ClusterView, findings: Sequence[Finding], changes: Sequence[
     )
 
 
-def _told(view: ClusterView, findings: Sequence[Finding], changes: Sequence[Change]) -> Iterator[tuple[Case, Story, str]]:
+def _stories(view: ClusterView, findings: Sequence[Finding], changes: Sequence[Change]) -> Iterator[tuple[Case, Story, str]]:
     left = [finding for finding in findings if finding.status is Status.FAIL and finding.severity >= Severity.HIGH]
     whole = Case(view=view, changes=changes, findings=findings, roots=())
     for cause in TABLE:

@@ -18,26 +18,26 @@ def counting_lines(case: Case, codes: Sequence[str]) -> tuple[LogLine, ...]:
 
 def evidence(case: Case, codes: Sequence[str]) -> tuple[Evidence, ...]:
     """Return the lines that count as evidence, the first few of them."""
-    return _told(case, counting_lines(case, codes))
+    return _quotes(case, counting_lines(case, codes))
 
 
 def to_controllers(case: Case) -> tuple[Evidence, ...]:
     """Return what the case's brokers write of their own ways to the controllers of KRaft, where it counts."""
-    return _told(case, [row for broker in case.brokers for row in case.view.logs.to_controllers(broker)])
+    return _quotes(case, [row for broker in case.brokers for row in case.view.logs.to_controllers(broker)])
 
 
 def idle(case: Case, codes: Sequence[str]) -> tuple[Evidence, ...]:
     """Return lines of the kind that do not count, and so decide nothing: of unknown time, of an earlier start, or ended."""
     counting = set(counting_lines(case, codes))
     logs = case.view.logs
-    rest = [row for broker in case.brokers for code in codes for row in logs.told(code, broker) if row not in counting]
+    rest = [row for broker in case.brokers for code in codes for row in logs.lines_of(code, broker) if row not in counting]
     return tuple(
         Evidence(observer=evidence.observer, text=f"{evidence.text}; not counted: {_why(row)}")
-        for evidence, row in zip(_told(case, rest), rest, strict=False)
+        for evidence, row in zip(_quotes(case, rest), rest, strict=False)
     )
 
 
-def _told(case: Case, rows: Iterable[LogLine]) -> tuple[Evidence, ...]:
+def _quotes(case: Case, rows: Iterable[LogLine]) -> tuple[Evidence, ...]:
     host = case.view.logs.host
     return tuple(Evidence(observer=f"log of {host(row.broker_id)}", text=quoted(row)) for row in [*rows][:_FIRST])
 

@@ -44,7 +44,7 @@ class Case:
 
     @property
     def by_controller(self) -> bool:
-        """Tell whether it is the controller that cannot."""
+        """Return whether it is the controller that cannot."""
         return self.view.controller is not None and self.sources == (self.view.controller,)
 
     def confidence(self) -> Confidence:

@@ -24,13 +24,13 @@ _BRACKET = re.compile(r"(?<!\\)(\\*+)([\[\]])")
 
 def build_sarif(files: Sequence[Linted], checks: Mapping[str, Check], *, show_all: bool = False) -> dict[str, Any]:
     """Return the log of one run; rules are the checks that are spoken of, in the words of their pages."""
-    told = [(file, one) for file in files for one in shown_findings(file, show_all=show_all)]
-    codes = sorted({one.finding.code for _, one in told})
+    linted = [(file, one) for file in files for one in shown_findings(file, show_all=show_all)]
+    codes = sorted({one.finding.code for _, one in linted})
     run = {
         "tool": {"driver": driver([checks[code] for code in codes])},
         "columnKind": "unicodeCodePoints",
         "artifacts": [{"location": location} for location in _artifacts(files)],
-        "results": [_result(file, one, codes.index(one.finding.code)) for file, one in told],
+        "results": [_result(file, one, codes.index(one.finding.code)) for file, one in linted],
     }
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
 
@@ -72,8 +72,8 @@ def _rule(check: Check) -> Mapping[str, Any]:
     }
 
 
-def _result(file: Linted, told: LintedFinding, rule: int) -> Mapping[str, Any]:
-    finding = told.finding
+def _result(file: Linted, linted: LintedFinding, rule: int) -> Mapping[str, Any]:
+    finding = linted.finding
     failed = finding.status is Status.FAIL
     text = finding.message
     if finding.code == "KA310" and failed and file.kafka_says and clean(file.kafka_says) != file.kafka_says:
@@ -84,22 +84,22 @@ def _result(file: Linted, told: LintedFinding, rule: int) -> Mapping[str, Any]:
         "kind": KINDS[finding.status],
         "level": level(finding.severity) if failed else "none",
         "message": sarif_message(f"{text}\n{finding.remediation}".strip()),
-        "locations": [_location(file, told)],
+        "locations": [_location(file, linted)],
         "partialFingerprints": {"kafkaAuditFinding/v1": finding.fingerprint},
         "properties": {"severity": finding.severity.name, "kafkaVersion": file.kafka_version},
     }
     if finding.muted:
-        kind = "inSource" if told.muted_here else "external"
-        because = {"justification": clean(told.muted_because)} if told.muted_because else {}
+        kind = "inSource" if linted.muted_here else "external"
+        because = {"justification": clean(linted.muted_because)} if linted.muted_because else {}
         found["suppressions"] = [{"kind": kind, "status": "accepted", **because}]
     return found
 
 
-def _location(file: Linted, told: LintedFinding) -> Mapping[str, Any]:
-    line = told.place.line if told.place else 1
+def _location(file: Linted, linted: LintedFinding) -> Mapping[str, Any]:
+    line = linted.place.line if linted.place else 1
     where: dict[str, Any] = {
         "physicalLocation": {"artifactLocation": {"uri": _uri(file.path)}, "region": {"startLine": line}},
-        "logicalLocations": [{"fullyQualifiedName": clean(told.finding.resource.name), "kind": "resource"}],
+        "logicalLocations": [{"fullyQualifiedName": clean(linted.finding.resource.name), "kind": "resource"}],
     }
     return where
 

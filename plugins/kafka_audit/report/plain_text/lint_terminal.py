@@ -84,7 +84,7 @@ class _LintPage:
             yield from wrap(text, self.width, "  ", "    ")
 
     def foot(self, files: Sequence[Linted]) -> Iterator[str]:
-        found = [linted.finding for file in files for linted in file.told if linted.finding.status is Status.FAIL]
+        found = [linted.finding for file in files for linted in file.linted_findings if linted.finding.status is Status.FAIL]
         count = Counter(finding.severity for finding in found if not finding.muted)
         refused = sum(file.starts is False for file in files)
         muted = sum(finding.muted for finding in found)

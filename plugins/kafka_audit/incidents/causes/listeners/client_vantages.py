@@ -60,7 +60,7 @@ class Reach:
         return f"{len(self.worst_failed)} of {len(self.paths[self.worst[0]])}" if self.worst else ""
 
     def everything_fails(self) -> bool:
-        """Tell whether nothing at all is reached from the worst vantages."""
+        """Return whether nothing at all is reached from the worst vantages."""
         return bool(self.worst) and all(path.outcome == "failed" for path in self.paths[self.worst[0]])
 
     def layers(self) -> tuple[str, ...]:
@@ -136,9 +136,9 @@ def split_answers(case: Case, limit: int = 5) -> Iterator[Evidence]:
         for host, reported in answers.items()
         if any(a.isdisjoint(b) for a, _ in reported.values() for b, _ in reported.values())
     }
-    for host, told in list(split.items())[:limit]:
+    for host, answers_by_place in list(split.items())[:limit]:
         alike: dict[tuple[frozenset[str], str | None], list[str]] = defaultdict(list)
-        for place, answer in sorted(told.items()):
+        for place, answer in sorted(answers_by_place.items()):
             alike[answer].append(place)
         parts = [
             f"{clean(', '.join(sorted(addresses)))} at {listing(places, 3)} ({clean(who)})"

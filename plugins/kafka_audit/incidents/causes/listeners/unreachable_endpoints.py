@@ -121,7 +121,7 @@ def _headline(case: Case, reach: Reach) -> str:
 
 
 def _means_itself(case: Case) -> bool:
-    """Tell whether every endpoint that is missed has a name with which each host means itself.
+    """Return whether every endpoint that is missed has a name with which each host means itself.
 
     Where another one of that kind is open, brokers and vantage share a host, and what is missed is down.
     """

@@ -75,7 +75,7 @@ def _codes(case: Case) -> tuple[str, ...]:
 
 
 def _shows(case: Case) -> bool:
-    """Tell whether it is so now; a broker that was let in before is refused at the next connection or change only."""
+    """Return whether it is so now; a broker that was let in before is refused at the next connection or change only."""
     return any(root.severity is Severity.CRITICAL for root in case.roots)
 
 

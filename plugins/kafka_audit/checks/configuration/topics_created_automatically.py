@@ -23,7 +23,7 @@ _KEY = "auto.create.topics.enable"
         Status.UNKNOWN: "Cannot determine whether {who} creates topics automatically ({error})",
     },
 )
-def topics_created_by_use(view: ClusterView) -> Iterator[Judgement]:
+def topics_created_automatically(view: ClusterView) -> Iterator[Judgement]:
     """Brokers create topics automatically when a client uses them.
 
     ## Why it matters
@@ -34,7 +34,7 @@ def topics_created_by_use(view: ClusterView) -> Iterator[Judgement]:
     `auto.create.topics.enable` in effect is true, which is the default.
 
     ## Not known when
-    Neither DescribeConfigs nor server.properties of the broker was read.
+    The settings of the broker were not read (DescribeConfigs or server.properties).
 
     ## Passes only when
     It is false.
@@ -52,7 +52,7 @@ def topics_created_by_use(view: ClusterView) -> Iterator[Judgement]:
 
 
 def _judged(effective: Effective) -> Iterator[Judgement]:
-    for broker in filter(effective.told, effective.brokers):
+    for broker in filter(effective.was_read, effective.brokers):
         found = effective.get(broker, _KEY)
         if not found.known:
             yield unknown_judgement(effective, "KA705", broker, f"{_KEY} is unknown")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from kafka_audit.checks.security.cluster_action import Standing, standings
+from kafka_audit.checks.security.cluster_action import ClusterActionResult, cluster_action_results
 from kafka_audit.checks.security.login_faults import (
     Fault,
     fault_of_line,
@@ -19,7 +19,7 @@ _CANNOT = {Confidence.MEASURED: "cannot", Confidence.INFERRED: "most likely cann
 
 def login_judgements(view: ClusterView, code: str) -> Iterator[Judgement]:
     """Yield a judgement for each endpoint on which brokers hear others."""
-    between, rights = view.inter_broker, {standing.broker: standing for standing in standings(view)}
+    between, rights = view.inter_broker, {result.broker: result for result in cluster_action_results(view)}
     names = sorted({listener.name for listener in map(between.listener, between.brokers) if listener is not None})
     for broker in between.brokers:
         for name in names:
@@ -32,7 +32,7 @@ def login_judgements(view: ClusterView, code: str) -> Iterator[Judgement]:
 class _Login:
     """Logins at one endpoint."""
 
-    def __init__(self, view: ClusterView, right: Standing, listener: Listener) -> None:
+    def __init__(self, view: ClusterView, right: ClusterActionResult, listener: Listener) -> None:
         self._view, self._between, self._right, self._listener, self._broker = (
             view,
             view.inter_broker,
@@ -106,7 +106,7 @@ class _Login:
         return self._right.status in {Status.PASS, Status.NOT_APPLICABLE}
 
     def _fits(self) -> bool:
-        """Tell whether everything that a login needs was seen, and fits; the password of a SCRAM user is never seen."""
+        """Return whether everything that a login needs was seen, and fits; the password of a SCRAM user is never seen."""
         logins, name = self._view.logins, self._listener.name
         if self._listener.encrypted:
             shown = (logins.certificate(entry, name) for entry in {self._broker: None} | dict.fromkeys(self._users))

@@ -24,7 +24,7 @@ _ENABLE, _QUORUM_API = "zookeeper.metadata.migration.enable", 55
         Status.NOT_APPLICABLE: "No migration from ZooKeeper is possible: {reason}",
     },
 )
-def migration_under_way(view: ClusterView) -> Iterator[Judgement]:
+def migration_in_progress(view: ClusterView) -> Iterator[Judgement]:
     """A migration from ZooKeeper to KRaft is in progress; the finding shows its phase.
 
     ## Why it matters

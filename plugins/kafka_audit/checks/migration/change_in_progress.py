@@ -24,7 +24,7 @@ _DELETES = "zookeeper /admin/delete_topics"
         Status.NOT_APPLICABLE: "No migration to prepare: {reason}",
     },
 )
-def change_under_way(view: ClusterView) -> Iterator[Judgement]:
+def change_in_progress(view: ClusterView) -> Iterator[Judgement]:
     """A reassignment or a topic deletion is in progress.
 
     ## Why it matters

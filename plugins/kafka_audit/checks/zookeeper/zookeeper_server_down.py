@@ -23,7 +23,7 @@ from kafka_audit.model.text import counted
         Status.NOT_APPLICABLE: "No ZooKeeper: {reason}",
     },
 )
-def zookeeper_server_away(view: ClusterView) -> Iterator[Judgement]:
+def zookeeper_server_down(view: ClusterView) -> Iterator[Judgement]:
     """A ZooKeeper server is down, or runs and does not serve requests.
 
     ## Why it matters

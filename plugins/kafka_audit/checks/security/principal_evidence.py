@@ -1,8 +1,8 @@
-"""How KA404 judges the name that a broker makes of the other brokers' certificates."""
+"""How KA404 judges the principal to which a broker maps the certificates of other brokers."""
 
 from collections.abc import Sequence
 
-from kafka_audit.checks.security.cluster_action import Standing
+from kafka_audit.checks.security.cluster_action import ClusterActionResult
 from kafka_audit.cluster.listeners.principals import Principal
 from kafka_audit.cluster.symptoms import Symptoms
 from kafka_audit.cluster.view import ClusterView
@@ -14,42 +14,42 @@ from kafka_audit.model.finding import Confidence, Status
 Verdict = tuple[Status, Confidence, dict[str, str]]
 
 
-def verdict(view: ClusterView, standing: Standing) -> Verdict:
+def verdict(view: ClusterView, result: ClusterActionResult) -> Verdict:
     """Return status, confidence and evidence for one broker."""
     between = view.inter_broker
-    used = between.listener(between.controller if between.controller is not None else standing.broker) or between.listener(
-        standing.broker
+    used = between.listener(between.controller if between.controller is not None else result.broker) or between.listener(
+        result.broker
     )
     if used is None or used.protocol is None:
-        needs = f"DescribeConfigs on Cluster, or server.properties of broker {standing.broker}"
+        needs = f"DescribeConfigs on Cluster, or server.properties of broker {result.broker}"
         return Status.UNKNOWN, Confidence.MEASURED, {"error": "the inter-broker listener is unknown", "needs": needs}
     if used.protocol != "SSL":
         reason = f"the inter-broker listener {used.name} is {used.protocol}"
         return Status.NOT_APPLICABLE, Confidence.MEASURED, {"reason": reason}
-    seen = [between.principal(source, standing.broker) for source in between.brokers]
+    seen = [between.principal(source, result.broker) for source in between.brokers]
     names = tuple(dict.fromkeys(name for principal in seen for name in principal.names))
-    status, confidence, reported = _unnamed(view.symptoms, standing, seen) or _named(standing, names)
+    status, confidence, reported = _unnamed(view.symptoms, result, seen) or _named(result, names)
     return status, confidence, {"listener": used.name, "principal": " or ".join(names) or "unknown"} | reported
 
 
-def _unnamed(symptoms: Symptoms, standing: Standing, seen: Sequence[Principal]) -> Verdict | None:
+def _unnamed(symptoms: Symptoms, result: ClusterActionResult, seen: Sequence[Principal]) -> Verdict | None:
     """Judge rules that Kafka refuses, which is another fault, or that give a certificate no name."""
     if refused := next((principal for principal in seen if principal.refused), None):
         error = f"Kafka rejects {KEY} at startup, see KA413: {refused.refused}"
         return Status.UNKNOWN, Confidence.MEASURED, {"error": error, "needs": refused.needs}
     if fails := next((principal for principal in seen if principal.fails), None):
-        status = Status.FAIL if symptoms.lasting(standing.broker) else Status.UNKNOWN
+        status = Status.FAIL if symptoms.lasting(result.broker) else Status.UNKNOWN
         return status, Confidence.INFERRED, {"why": fails.fails, "error": fails.fails, "needs": fails.needs}
     return None
 
 
-def _named(standing: Standing, names: tuple[str, ...]) -> Verdict:
-    """Judge names by what the broker's authorizer says of them."""
-    lacking = " and ".join(dict.fromkeys(pair.name for pair in standing.pairs if pair.name in names))
-    if standing.status is Status.FAIL and lacking:
+def _named(result: ClusterActionResult, names: tuple[str, ...]) -> Verdict:
+    """Judge principals by the authorizer of the broker."""
+    lacking = " and ".join(dict.fromkeys(pair.name for pair in result.pairs if pair.name in names))
+    if result.status is Status.FAIL and lacking:
         key = SUPER_USERS if lacking == ANONYMOUS else KEY
-        return Status.FAIL, standing.confidence, {"key": key, "why": f"{lacking} has no ClusterAction there ({standing.why})"}
-    if standing.status in {Status.PASS, Status.NOT_APPLICABLE}:
-        return Status.PASS, Confidence.MEASURED, {"why": standing.why or standing.reason}
-    needs = standing.needs or f"the authorizer log of broker {standing.broker}"
-    return Status.UNKNOWN, Confidence.MEASURED, {"error": standing.error or standing.why, "needs": needs}
+        return Status.FAIL, result.confidence, {"key": key, "why": f"{lacking} has no ClusterAction there ({result.why})"}
+    if result.status in {Status.PASS, Status.NOT_APPLICABLE}:
+        return Status.PASS, Confidence.MEASURED, {"why": result.why or result.reason}
+    needs = result.needs or f"the authorizer log of broker {result.broker}"
+    return Status.UNKNOWN, Confidence.MEASURED, {"error": result.error or result.why, "needs": needs}

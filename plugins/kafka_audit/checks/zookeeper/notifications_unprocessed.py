@@ -21,7 +21,7 @@ from kafka_audit.model.tables import ZookeeperNode
         Status.NOT_APPLICABLE: "No znodes: {reason}",
     },
 )
-def notices_heap_up(view: ClusterView) -> Iterator[Judgement]:
+def notifications_unprocessed(view: ClusterView) -> Iterator[Judgement]:
     """Notifications for the controller or for other brokers remain in ZooKeeper.
 
     ## Why it matters

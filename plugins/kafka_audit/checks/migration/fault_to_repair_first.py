@@ -28,7 +28,7 @@ _CODES = {
         Status.NOT_APPLICABLE: "No migration to prepare: {reason}",
     },
 )
-def fault_to_mend_first(view: ClusterView) -> Iterator[Judgement]:
+def fault_to_repair_first(view: ClusterView) -> Iterator[Judgement]:
     """The audit of the same snapshot finds stale views, different topic ids, or offline or nearly offline partitions.
 
     ## Why it matters

@@ -26,7 +26,7 @@ _STRONG = frozenset({"All", "Alter", "AlterConfigs", "ClusterAction"})
         Status.NOT_APPLICABLE: "No ACLs to check: {reason}",
     },
 )
-def everybody_may(view: ClusterView) -> Iterator[Judgement]:
+def powerful_acls(view: ClusterView) -> Iterator[Judgement]:
     """An ACL grants a powerful right to every principal.
 
     ## Why it matters
@@ -38,7 +38,7 @@ def everybody_may(view: ClusterView) -> Iterator[Judgement]:
     other resources. MEDIUM also for `User:ANONYMOUS` on the cluster, because a PLAINTEXT inter-broker listener needs it.
 
     ## Not known when
-    No ACLs were read, neither from ZooKeeper nor from a broker. The check does not apply if brokers use an authorizer that is not
+    No ACLs were read from ZooKeeper or from a broker. The check does not apply if brokers use an authorizer that is not
     Kafka's own (Ranger, OPA, RBAC) and report no ACLs: it does not use the ACLs that are left in `/kafka-acl`.
 
     ## Passes only when

@@ -23,7 +23,7 @@ from kafka_audit.model.tables import Probe
         Status.NOT_APPLICABLE: "No proxy can be a single point of failure: {reason}",
     },
 )
-def single_way_in(view: ClusterView) -> Iterator[Judgement]:
+def single_entry_point(view: ClusterView) -> Iterator[Judgement]:
     """All mappings of `reach` go through one host.
 
     ## Why it matters
