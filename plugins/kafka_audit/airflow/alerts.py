@@ -68,7 +68,7 @@ def _limits() -> AlertLimits:
 
 
 def _results(context: Mapping[str, Any], *, failed: bool) -> list[tuple[str, AuditResult]]:
-    """Return what was audited, by name of its dedupe state; one gate stands for all where no cluster was audited."""
+    """Return what was audited, by name of its dedupe state; one gate represents all clusters if none was audited."""
     instance, exception = context["ti"], context.get("exception")
     why = failure_reason(context) if failed else ""
     names = instance.xcom_pull(task_ids="clusters") if instance.task_id == "gate" else None

@@ -11,7 +11,7 @@ from airflow.sdk import Asset, AssetAlias
 
 AUDITED = AssetAlias(name="kafka_audit_audited", group="kafka_audit")
 CLEAN = AssetAlias(name="kafka_audit_clean", group="kafka_audit")
-"""Stand for the assets of all clusters: which there are, the cluster file says when the DAG runs, not when it is parsed."""
+"""The assets of all clusters: the cluster file lists them when the DAG runs, not when it is parsed."""
 
 
 def audited_asset(cluster: str) -> Asset:
@@ -25,7 +25,7 @@ def clean_asset(cluster: str) -> Asset:
 
 
 def _asset(cluster: str, kind: str) -> Asset:
-    # Airflow knows an asset by name and URI together: whoever writes one by hand needs both.
+    # Airflow identifies an asset by name and URI, so both are required.
     return Asset(name=f"kafka_audit/{cluster}/{kind}", uri=f"x-kafka-audit://{cluster}/{kind}", group="kafka_audit")
 
 

@@ -8,8 +8,8 @@
 | KAFKA_AUDIT_FAIL_ON | severity from which a gate fails | high |
 | KAFKA_AUDIT_MIN_COVERAGE | share of asked reads that must be answered | 1.0 |
 | KAFKA_AUDIT_NOTIFIERS | further notifiers for alerts, JSON; see docs/alerts.md | none |
-| KAFKA_AUDIT_REMIND_HOURS | after how long an open incident is told again; 0: never | 24 |
-| KAFKA_AUDIT_APPROVAL_HOURS | after how long a change that nobody approved is rejected | 24 |
+| KAFKA_AUDIT_REMIND_HOURS | hours after which an open incident is sent again; 0: never | 24 |
+| KAFKA_AUDIT_APPROVAL_HOURS | hours after which a change without approval is rejected | 24 |
 | KAFKA_AUDIT_PROPOSED_ROOT | the worker's folder of files that a form may propose | `proposed` beside the cluster file |
 | KAFKA_AUDIT_REPORT_DAGS | the DAG whose readers see a cluster's reports, JSON; see docs/page.md | `kafka_audit` for all |
 | KAFKA_AUDIT_CACHE | folder of the class archive with which Spark starts faster; `none` disables it | ~/.cache/kafka-audit |
@@ -98,7 +98,7 @@ def min_coverage() -> float:
 
 
 def remind() -> timedelta | None:
-    """Return after how long an open incident is told again, None for never.
+    """Return the time after which an open incident is sent again, None for never.
 
     Raises:
         UsageError: the variable holds no number of hours.
@@ -107,10 +107,10 @@ def remind() -> timedelta | None:
 
 
 def approval() -> timedelta:
-    """Return after how long a change that nobody approved is rejected; a day where the variable holds no number of hours."""
+    """Return the time after which a change without approval is rejected; a day if the variable is no number of hours."""
     try:
         return _hours("KAFKA_AUDIT_APPROVAL_HOURS") or timedelta(hours=24)
-    except UsageError:  # a DAG file that raises is a DAG that nobody finds
+    except UsageError:  # a DAG file that raises has no DAG in the UI
         return timedelta(hours=24)
 
 

@@ -1,4 +1,4 @@
-"""Every part of Airflow that is used here and is not public, with the reason. The rest of the room uses public interfaces only.
+"""Every use of a private interface of Airflow, with the reason. All other modules use only public interfaces.
 
 Airflow may change these in any release. `tests/packaging/test_public_airflow.py` holds other modules to the public ones,
 and the tests of the callers show when one of these is gone. Imports are inside functions, so that each caller pays for its own.
@@ -41,7 +41,7 @@ def two_part_mail(conn_id: str, text: str) -> "SmtpHook":
 def runs_in_one_process() -> bool:
     """Return whether this task runs within `dag.test()`, on no worker of its queue.
 
-    Not public: `task_runner.SUPERVISOR_COMMS`. Neither the context nor the task instance says where a task runs, and a probe from
+    Not public: `task_runner.SUPERVISOR_COMMS`. The context and the task instance do not show where a task runs, and a probe from
     the wrong machine would be a wrong fact.
     """
     from airflow.sdk.execution_time import task_runner  # noqa: PLC0415 -- see above

@@ -41,7 +41,7 @@ def decide(cluster: str, judged: Mapping[str, str], planned: dict[str, Any]) -> 
     """Decide whether the change may begin, and log the report.
 
     Returns:
-        Subject and body, in Markdown, of the question whether it shall.
+        Subject and body of the approval, in Markdown.
 
     Raises:
         AirflowFailException: no-go.

@@ -61,5 +61,5 @@ def pulled(instance: Any, cluster: str) -> dict[str, QueueAnswer]:  # noqa: ANN4
     answers = {}
     for vantage in vantages:
         samples = instance.xcom_pull(task_ids=ids[vantage.queue or ""]) or {}
-        answers[vantage.name] = QueueAnswer(endpoints=endpoints, looks=samples.get(cluster, ()))
+        answers[vantage.name] = QueueAnswer(endpoints=endpoints, samples=samples.get(cluster, ()))
     return answers

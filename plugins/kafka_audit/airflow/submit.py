@@ -76,7 +76,7 @@ class CompareSnapshots(SparkSubmitOperator):
         connection = connections.find_connection(CONNECTION)
         if connection is None:
             # The hook asks Airflow for the connection again and takes YARN when there is none; the environment of this
-            # task's own process is the public way to answer it.
+            # process of the task is the public way to answer it.
             os.environ[f"AIRFLOW_CONN_{CONNECTION.upper()}"] = LOCAL_MASTER
         if connection is None or "spark-binary" not in connection.extra_dejson:
             # The connection may name three binaries only, and the operator takes one before the connection is known.
@@ -118,7 +118,7 @@ def settings(connection: Connection | None, scratch: str | None = None) -> tuple
 def private(root: str) -> dict[str, str]:
     """Return Spark configuration by which executors keep what they write to a folder from other users of their machine.
 
-    An object store has rights of its own, and so has HDFS, where Spark and the worker may be users of different groups.
+    An object store has its own permissions, and so has HDFS, where Spark and the worker may be users of different groups.
     """
     return {} if "://" in root else dict(PRIVATE)
 

@@ -73,7 +73,7 @@ def write_run_request(snapshot_ids: Iterable[str], dag_run_id: str, baseline: st
     )
     store.write_for_spark(run, pyfiles.NAME, pyfiles.package_zip())
     for pair in asked.pairs:
-        nothing = "nothing, what could be is damaged" if pair.passed_over else "nothing, being the first"
+        nothing = "nothing, because earlier snapshots are damaged" if pair.passed_over else "nothing, being the first"
         log.info("%s is compared with %s", pair.snapshot_id, pair.previous_snapshot_id or nothing)
     return run
 
@@ -84,7 +84,7 @@ def run_name(dag_run_id: str) -> str:
 
 
 def report_run(run: str, events: Any, noted: Callable[[str, str], None] | None = None) -> dict[str, str]:  # noqa: ANN401 -- Airflow's outlet_events
-    """Turn Spark's answer to this very run into a report for each cluster, and tell other DAGs which were audited.
+    """Convert the result of Spark to a report for each cluster, and update the assets of the audited clusters.
 
     Args:
         run: its name.
@@ -125,7 +125,7 @@ def noted_reason(instance: Any, map_index: int, cluster: str) -> str:  # noqa: A
 
 
 def gate(cluster: str, judged: Mapping[str, str] | None, why: str, events: Any) -> None:  # noqa: ANN401 -- see `report`
-    """Let a cluster pass, log the sentence that says so, and tell other DAGs.
+    """Log the result of a cluster that passes, and update its asset.
 
     Args:
         cluster: its name.

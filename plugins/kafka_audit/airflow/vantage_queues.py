@@ -18,7 +18,7 @@ _WITH_QUEUES = re.compile(r"(?:Celery|Edge)\w{0,100}Executor$")
 def executor() -> str | None:
     """Return the name of the first executor that honours queues, as tasks give it; None where there is none.
 
-    Several may be set up, separated by commas, and each may have a name of its own in front: `edge:module.EdgeExecutor`.
+    Several may be set up, separated by commas, and each may have an alias in front: `edge:module.EdgeExecutor`.
     """
     for entry in conf.get("core", "executor").split(","):
         alias, _, path = entry.strip().rpartition(":")

@@ -8,7 +8,7 @@ from kafka_audit.alerting.messages import AlertMessage
 
 @dataclass(frozen=True, kw_only=True)
 class Channel:
-    """A way for messages to leave.
+    """A channel that sends messages.
 
     Attributes:
         name: of its dedupe state in the store.

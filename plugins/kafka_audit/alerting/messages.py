@@ -13,7 +13,7 @@ from kafka_audit.report.plain_text import terminal
 
 TEXT_WIDTH = 80
 MOST_ALERTS = 10
-"""Messages on one audit; 30 brokers that are down are 30 incidents, and nobody reads 30 mails."""
+"""Messages on one audit; 30 brokers that are down are 30 incidents, which must not cause 30 mails."""
 
 MOST_LISTED = 50
 _MOST_GROUPS = 6
@@ -41,7 +41,7 @@ class AlertMessage:
         facts: one line each: how bad, since when, what is new.
         impact: which clients suffer now; may be empty.
         reasons: the incident as on a terminal, plain; may be empty.
-        command: the first thing to look at, as it can be typed; may be empty.
+        command: the first diagnostic command; may be empty.
         links: where to read on.
         document: the report to attach; None where there is none, or nothing to read in it.
     """

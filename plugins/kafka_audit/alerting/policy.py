@@ -2,7 +2,7 @@
 
 An alert is sent when an incident is new, when it got worse, as a reminder, and when it is over; when a cluster was not audited,
 and when it is audited again. An incident is the same as long as any failure of it goes on, whatever its headline says meanwhile.
-What could not be judged is neither over nor repeated.
+An incident that could not be judged is not resolved and not repeated.
 """
 
 import hashlib

@@ -44,7 +44,7 @@ _LINT_FORMATS = ("text", "json", "sarif", "junit", "github")
 
 
 class _CommandParser(argparse.ArgumentParser):
-    """An ArgumentParser whose complaints are `UsageError`s: one line with the way out."""
+    """An ArgumentParser whose errors are `UsageError`s: one line with the remedy."""
 
     def error(self, message: str) -> NoReturn:
         msg = f"{message}; see `{self.prog} --help`"
@@ -66,7 +66,7 @@ def parse_arguments(argv: Sequence[str]) -> Callable[[], int]:
 
 
 def _call(arguments: argparse.Namespace) -> int:
-    # Each command imports what it needs, and no more.
+    # Each command imports only what it needs.
     module = importlib.import_module(f"kafka_audit.cli.{_MODULES.get(arguments.command, 'commands')}")
     code: int = getattr(module, f"{arguments.command.replace('-', '_')}_command")(arguments)
     return code
@@ -227,5 +227,5 @@ def _lint_format(text: str) -> str:
 
 def _options(parser: argparse.ArgumentParser, command: str) -> list[str]:
     """Return the option strings of a command."""
-    (commands,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))  # noqa: SLF001 -- argparse has no public way to list them
+    (commands,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))  # noqa: SLF001 -- argparse has no public method to list them
     return [option for action in commands.choices[command]._actions for option in action.option_strings]  # noqa: SLF001 -- see above

@@ -36,7 +36,7 @@ def audit_and_report(
     """Snapshot a cluster, compare it with the baseline (an id, `latest` or `none`), write the report; return store and report."""
     cluster, store = cluster_without_airflow(arguments), _store(arguments)
     if baseline not in {"latest", "none"}:
-        store.verify(baseline)  # a wrong or damaged id is told now, not after an audit
+        store.verify(baseline)  # report a wrong or damaged id now, not after the audit
     require_java()
     with SparkBehind() as spark:
         snapshot_id = _collect(cluster, store, say)

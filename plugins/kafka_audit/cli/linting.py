@@ -27,7 +27,7 @@ _FEW_FILES = 20
 
 
 def lint_command(arguments: argparse.Namespace) -> int:
-    """Judge files; what cannot be read is told on stderr, and the others are judged all the same."""
+    """Judge files; files that cannot be read are reported on stderr, and all others are judged."""
     checks = catalogue()
     rules = Rules(
         checks=checks,
@@ -52,7 +52,7 @@ def lint_command(arguments: argparse.Namespace) -> int:
 
 def _rendered(arguments: argparse.Namespace, outcome: Outcome, checks: Mapping[str, Check], least: Severity) -> str:
     linted_files, show_all = outcome.files, arguments.all
-    indent = 2 if len(linted_files) <= _FEW_FILES else None  # nobody reads more by eye, and Python indents five times slower
+    indent = 2 if len(linted_files) <= _FEW_FILES else None  # indenting takes five times as long
     match arguments.format:
         case "json":
             return json.dumps(lint_document.build_lint_document(linted_files, show_all=show_all), indent=indent)

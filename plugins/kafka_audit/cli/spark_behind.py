@@ -1,6 +1,6 @@
 """Spark behind a run: it starts while the cluster is still being asked, so that a run costs little more than its start.
 
-A process of its own: what Spark and its JVM print never reaches stdout, and both end with the run.
+A separate process: output of Spark and its JVM never reaches stdout, and both end with the run.
 """
 
 import collections
@@ -30,7 +30,7 @@ _WORKER = "kafka_audit.cli.spark_worker"
 
 
 def require_java(environ: Mapping[str, str] = os.environ) -> None:
-    """Raise `EngineError` where Spark would find no Java, or one that is too old; looks where Spark's scripts look."""
+    """Raise `EngineError` where Spark would find no Java, or one that is too old; checks the locations of Spark's scripts."""
     path = java.binary(environ)
     way_out = f"install Java {java.OLDEST} or newer, e.g. apt-get install openjdk-{java.OLDEST}-jre-headless"
     if path is None:
@@ -52,7 +52,7 @@ class SparkBehind:
     """
 
     def __init__(self, command: Sequence[str] = (sys.executable, "-m", _WORKER)) -> None:
-        """Start; returns at once. `command` speaks as `cli.spark_worker` does."""
+        """Start; returns at once. `command` has the protocol of `cli.spark_worker`."""
         package = str(Path(kafka_audit.__file__).resolve().parents[1])
         try:
             self._scratch = Scratch()
@@ -113,7 +113,7 @@ class SparkBehind:
                 break
             os.killpg(self._process.pid, end)
             self._reader.join(_PATIENCE_S)
-        with contextlib.suppress(BrokenPipeError):  # a request that nobody read is still in its buffer
+        with contextlib.suppress(BrokenPipeError):  # an unread request is still in its buffer
             self._requests.close()
         self._results.close()
         self._process.wait()

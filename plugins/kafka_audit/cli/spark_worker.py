@@ -1,4 +1,4 @@
-"""The process behind `cli.spark_behind.SparkBehind`: starts Spark, reads one request from stdin, tells on stdout how it went.
+"""The process behind `cli.spark_behind.SparkBehind`: starts Spark, reads one request from stdin, writes the result to stdout.
 
 stdin `{"store": …, "run": …}`; stdout `{"done": true}` or `{"error": …}`, one line each. The end of stdin ends the
 process.

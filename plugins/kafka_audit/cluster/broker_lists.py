@@ -1,8 +1,9 @@
 """KRaft: the distinct lists of brokers and topics that brokers hold, and which of them is the newest.
 
-Every KRaft broker follows one log, so of two lists one is older: where they differ in a partition of the same topic id, it is the
-one with the lower leader epoch. Where no epoch tells, more brokers are newer: one that is cut off stands still, the others go on.
-Source: `org.apache.kafka.metadata.KRaftMetadataCache`, KIP-631 (one metadata log; fenced brokers are left out of Metadata).
+Every KRaft broker follows one log, so of two lists one is older: where they differ in a partition of the same topic id, it is
+the one with the lower leader epoch. If no epoch decides, the list of more brokers is newer: the list of a broker that is cut
+off no longer changes. Source: `org.apache.kafka.metadata.KRaftMetadataCache`, KIP-631 (one metadata log; fenced brokers are
+left out of Metadata).
 """
 
 from collections import defaultdict

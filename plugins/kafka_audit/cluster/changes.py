@@ -10,7 +10,7 @@ from kafka_audit.model.finding import Address, Change
 from kafka_audit.model.tables import BrokerConfig
 
 _DEFAULT = 5
-"""Kafka's ConfigSource of a value that nobody set."""
+"""Kafka's ConfigSource of a default."""
 
 
 def changes(view: ClusterView) -> tuple[Change, ...]:

@@ -22,7 +22,7 @@ PARTITIONS = frozenset({"leader", "no_leader", "listener", "assignment", "isr"})
 """Those that are about partitions and topics."""
 
 NEVER_SETTLE = frozenset(
-    {"topic_hidden", "leader_ahead", "controller_untold", "cluster_untold", "topic_disputed", "broker_disputed"}
+    {"topic_hidden", "leader_ahead", "controller_untold", "cluster_id_missing", "topic_disputed", "broker_disputed"}
 )
 """Kinds that are no difference."""
 
@@ -41,7 +41,7 @@ _MATTER_OF: Mapping[str, str] = MappingProxyType(
         "controller": "controller",
         "controller_untold": "controller",
         "cluster_id": "cluster",
-        "cluster_untold": "cluster",
+        "cluster_id_missing": "cluster",
     }
 )
 _ERRORS: Mapping[int, str] = MappingProxyType({5: "error 5 LEADER_NOT_AVAILABLE", 72: "error 72 LISTENER_NOT_FOUND"})
@@ -102,7 +102,7 @@ def of_partitions(
 
     Args:
         rows: what views say differently.
-        steady: neither controller nor list of brokers was written between the samples.
+        steady: the controller and the list of brokers were not written between the samples.
         holders: KRaft: who holds the newest; None with ZooKeeper.
     """
     parts: dict[tuple[str, str], list[_Part]] = defaultdict(list)
@@ -119,7 +119,7 @@ def of_claims(
     Args:
         claims: of the newest sample, by the observer's name.
         before: of the sample before.
-        steady: neither controller nor list of brokers was written between the samples.
+        steady: the controller and the list of brokers were not written between the samples.
     """
     parts: dict[tuple[str, str], list[_Part]] = defaultdict(list)
     for name, said in claims.items():
@@ -277,8 +277,8 @@ def _of_cluster(view: HeldView, registry: RegistrySample, expected: str | None) 
         said = "" if row.controller_id is None else f"controller {row.controller_id}"
         yield Claim(listener=row.listener, subject=None, kind=kind, reference=f"controller {controller}", view=said)
     reported = row.kafka_cluster_id
-    if reported is None and (wanted := right if right is not None else expected) is not None:
-        yield Claim(listener=row.listener, subject=None, kind="cluster_untold", reference=wanted, view="")
+    if reported is None and (required := right if right is not None else expected) is not None:
+        yield Claim(listener=row.listener, subject=None, kind="cluster_id_missing", reference=required, view="")
     elif reported is not None and right is not None and reported != right:
         yield Claim(listener=row.listener, subject=None, kind="cluster_id", reference=right, view=reported)
     elif reported is not None and expected is not None and reported != expected:

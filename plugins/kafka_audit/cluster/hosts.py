@@ -50,7 +50,7 @@ def kind_of(host: str) -> str | None:
 
 
 def means_itself(host: str) -> bool:
-    """Return whether a host, whoever looks it up, finds itself: a loopback name or address, or the wildcard address."""
+    """Return whether a host means the local host everywhere: a loopback name or address, or the wildcard address."""
     return kind_of(host) in {"a loopback name", "a loopback address", "the wildcard address"}
 
 

@@ -19,7 +19,7 @@ class MinIsrGap:
 
 
 def broker_defaults(configs: Iterable[BrokerConfig], brokers: Collection[int]) -> Mapping[int, int | None]:
-    """Return what a topic without a setting of its own needs in sync, by the broker that leads.
+    """Return min.insync.replicas of topics without a topic setting, by the leading broker.
 
     It is the broker's own setting, else the one that all others have; None where that is unknown.
     """

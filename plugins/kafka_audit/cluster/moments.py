@@ -35,7 +35,7 @@ class Moments:
 
     @property
     def steady(self) -> bool:
-        """Whether there are two samples, and neither the controller nor the list of brokers was written in between."""
+        """Whether there are two samples, and the controller and the list of brokers were not written between them."""
         now, before = self.now.state, self.before.state
         if before is None or self.before.sample is None:
             return False

@@ -133,7 +133,7 @@ class RegistrySample:
 
     @cached_property
     def listeners(self) -> frozenset[str]:
-        """Names of listeners that anybody has registered."""
+        """Names of all registered listeners."""
         return frozenset(row.listener for row in self.addresses)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""By which judged release of Kafka a broker's file is read: its own where it tells it, else those on both sides of it."""
+"""The release whose rules apply to the file of a broker: its own if known, otherwise the supported releases around it."""
 
 from itertools import pairwise
 
@@ -15,8 +15,8 @@ def releases(view: ClusterView, broker: int) -> tuple[str, ...]:
     """Return the judged releases nearest to a broker's, the newer one last; one alone is the broker's own, none is not known.
 
     The default of `inter.broker.protocol.version` is the software's version. Where it is overridden or gone (Kafka 4), the APIs
-    on offer tell the major version: DescribeTransactions came with 3.0, the oldest Fetch versions went with 4.0. A key that
-    only newer releases of Kafka 4 define tells the first of those.
+    on offer show the major version: DescribeTransactions came with 3.0, the oldest Fetch versions went with 4.0. A key that
+    only newer releases of Kafka 4 define shows the first of those.
     """
     reported = [row.value for row in view.of(BrokerConfig) if _is_default(row, broker) and row.value]
     if reported:
@@ -43,7 +43,7 @@ def _is_default(row: BrokerConfig, broker: int) -> bool:
     return row.broker_id == broker and row.key == "inter.broker.protocol.version" and row.source == _DEFAULT
 
 
-def _around(wanted: tuple[int, ...]) -> tuple[str, ...]:
-    below = [version for version in VERSIONS if version_numbers(version) < wanted]
-    above = [version for version in VERSIONS if version_numbers(version) > wanted]
+def _around(target: tuple[int, ...]) -> tuple[str, ...]:
+    below = [version for version in VERSIONS if version_numbers(version) < target]
+    above = [version for version in VERSIONS if version_numbers(version) > target]
     return (*below[-1:], *above[:1])

@@ -16,7 +16,7 @@ def capped(apis: Iterable[BrokerApi]) -> frozenset[int]:
 
 
 def reassigned(samples: Samples, sample: int | None, moment: str) -> tuple[Reassigned, ...]:
-    """Return partitions under reassignment in a sample, whoever said so, with all that is added and removed."""
+    """Return partitions under reassignment in a sample, from all observers, with all added and removed replicas."""
     found: dict[tuple[str, int], tuple[set[int], set[int]]] = defaultdict(lambda: (set(), set()))
     for row in samples.at(Reassignment, sample):
         adding, removing = found[row.topic, row.partition]

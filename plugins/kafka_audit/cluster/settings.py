@@ -1,4 +1,4 @@
-"""What a broker is set to: by its server.properties, else by DescribeConfigs. A hidden value is neither known nor unset."""
+"""Settings of brokers: by server.properties, otherwise by DescribeConfigs. A hidden value is set and unknown."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -16,11 +16,11 @@ _NULL_IS_SET = frozenset({"super.users", "allow.everyone.if.no.acl.found"})
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """One key of one broker. `value` is None unless `state` is "set"; `source` says who told."""
+    """One key of one broker. `value` is None unless `state` is "set"; `source` names the source."""
 
     state: str  # set, unset (the default holds), hidden, unread
     value: str | None = None
-    source: str = "nobody"
+    source: str = "unknown"
 
     @property
     def known(self) -> bool:
@@ -50,7 +50,7 @@ class Settings:
 
     @cached_property
     def answers(self) -> Mapping[int, Mapping[str, BrokerConfig]]:
-        """Keys that each broker told by DescribeConfigs."""
+        """Keys that each broker reports by DescribeConfigs."""
         found: dict[int, dict[str, BrokerConfig]] = defaultdict(dict)
         for row in self._samples.of(BrokerConfig):
             found[row.broker_id][row.key] = row
@@ -63,7 +63,7 @@ class Settings:
 
     @cached_property
     def keys(self) -> frozenset[str]:
-        """Every key that any broker or file told."""
+        """Every key of any broker or file."""
         return frozenset(key for reported in (*self.files.values(), *self.answers.values()) for key in reported)
 
     def get(self, broker: int, key: str) -> Setting:

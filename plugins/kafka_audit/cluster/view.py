@@ -416,7 +416,7 @@ class ClusterView:
         confidence: Confidence = Confidence.MEASURED,
         **evidence: object,
     ) -> Judgement:
-        """Return a judgement with the evidence of `told` and `evidence`.
+        """Return a judgement with the evidence of both arguments.
 
         Evidence that is None is left out; numbers stay numbers, lists of ids and names stay lists.
         """

@@ -21,7 +21,7 @@ class HeldView:
     name: str
     broker_id: int  # -1: unknown
     registered: bool
-    foreign: bool  # it is of another cluster, so that comparing its topics means nothing
+    foreign: bool  # it is of another cluster, so its topics are not compared
     known_listener: bool  # a broker has registered the listener
 
 

@@ -1,8 +1,8 @@
 """Queue vantages: what a worker of another Airflow queue is asked to probe, what it says, and the rows this becomes.
 
 An errand and its answer are JSON and go through XCom: addresses, names of mechanisms and the certificates of `ca_file`, nothing
-that opens a door. The worker there looks twice, `settle_s` apart; the snapshot's first look gets the first, every later one the
-second. An endpoint that was registered anew since is not judged by what was seen of the one before.
+that opens a door. The worker there probes twice, `settle_s` apart; the first sample of the snapshot gets the first result, later
+samples the second. An endpoint that was registered again since then is not judged by earlier probes.
 """
 
 import io
@@ -28,7 +28,7 @@ from kafka_audit.model.tables import RegisteredBroker, RegisteredEndpoint, Row
 
 Json = Mapping[str, Any]
 NEEDS_QUEUES = "an Airflow executor with queues"
-LOOKS = 2
+SAMPLES = 2
 ERRAND_READS = 6
 """How many times `read_s` it may take to learn what is registered, before the audit itself begins."""
 
@@ -36,7 +36,7 @@ _GRACE_S = 0.5
 
 
 def errand(cluster: Cluster, secrets: Mapping[str, str]) -> Json:
-    """Return what the queues of a cluster are to probe: what is registered now; no endpoint where nobody tells.
+    """Return what the queues of a cluster are to probe: what is registered now; no endpoint if they are unknown.
 
     Args:
         cluster: an entry of the cluster file.
@@ -59,7 +59,7 @@ def errand(cluster: Cluster, secrets: Mapping[str, str]) -> Json:
     listed = registered_targets([row for row in rows if isinstance(row, RegisteredEndpoint)], cluster)
     order = {broker: listed[broker] for broker in priorities.order(listed, rows)}
     kept = priorities.prioritized_targets(order, budget.named, limits.brokers, min(limits.endpoints, limits.probes))
-    targets = [target for target in flat(kept) if _walkable(target)]
+    targets = [target for target in flat(kept) if _is_probed(target)]
     written = _written(rows)
     return {
         "read_s": read_s,
@@ -71,14 +71,14 @@ def errand(cluster: Cluster, secrets: Mapping[str, str]) -> Json:
 
 
 def probe_errands(errands: Mapping[str, Json]) -> dict[str, list[str]]:
-    """Walk twice from here to the endpoints of each cluster; return by cluster what each look saw, a line a layer.
+    """Probe the endpoints of each cluster twice from here; return the lines of each sample by cluster.
 
-    Clusters are walked to side by side, each within its own `audit_s`: none waits for another's.
+    Clusters are probed in parallel, each within its own `audit_s`.
     """
     clusters = [*errands]
     until = time.monotonic() + max((_audit_s(row) for row in errands.values()), default=0.0)
-    looks = side_by_side([partial(_looks, errands[cluster]) for cluster in clusters], len(clusters), until + _GRACE_S)
-    return {cluster: found if isinstance(found, list) else [] for cluster, found in zip(clusters, looks, strict=True)}
+    samples = side_by_side([partial(_samples, errands[cluster]) for cluster in clusters], len(clusters), until + _GRACE_S)
+    return {cluster: found if isinstance(found, list) else [] for cluster, found in zip(clusters, samples, strict=True)}
 
 
 def _audit_s(json: Json) -> float:
@@ -86,36 +86,36 @@ def _audit_s(json: Json) -> float:
     return float(json.get("audit_s", Limits().audit_s))
 
 
-def _looks(json: Json) -> list[str]:
-    """Walk twice to the endpoints of one cluster; each look has half of the time."""
-    seconds = max(0.0, _audit_s(json) - json["settle_s"]) / LOOKS
-    looks = []
-    for number in range(LOOKS):
+def _samples(json: Json) -> list[str]:
+    """Probe the endpoints of one cluster twice; each sample has half of the time."""
+    seconds = max(0.0, _audit_s(json) - json["settle_s"]) / SAMPLES
+    samples = []
+    for number in range(SAMPLES):
         if number:
             time.sleep(min(json["settle_s"], _audit_s(json)))
         output = io.StringIO()
         probe_script.probe_all(json["script"], json["read_s"], output, seconds)
-        looks.append(output.getvalue())
-    return looks
+        samples.append(output.getvalue())
+    return samples
 
 
 @dataclass(frozen=True, kw_only=True)
 class QueueAnswer:
-    """What came back from a queue: the endpoints that it was asked for, and `looks`; without looks, why there are none."""
+    """What came back from a queue: the endpoints that it was asked for, and `samples`; without samples, the reason."""
 
     endpoints: Sequence[Sequence[Any]]
-    looks: Sequence[str] = ()
+    samples: Sequence[str] = ()
     error: str | None = None
     needs: str | None = None
 
     def rows(
         self, vantage: Vantage, sample: int, targets: Sequence[Target], registered: Iterable[Row], logins: ClusterLogins
     ) -> tuple[Row, ...]:
-        """Return the rows of one look; what the worker did not see is unknown, with what would let it see."""
+        """Return the rows of one sample; what the worker did not probe is unknown, with the missing requirement."""
         origin = Origin.of(vantage, None)
         asking = Asking(sample=sample, observer=f"vantage:{vantage.name}", target=f"queue {vantage.queue}")
         operation = f"probe {vantage.name}"
-        if len(self.looks) != LOOKS:
+        if len(self.samples) != SAMPLES:
             error = ReadError(self.error or "no answer", needs=self.needs or f"a worker of queue {vantage.queue}")
             return (
                 asking.failed(operation, error),
@@ -127,7 +127,7 @@ class QueueAnswer:
         at_that_time = {
             _key(target): (number, zxid) for number, (target, (*_, zxid)) in enumerate(zip(probed, self.endpoints, strict=True))
         }
-        seen, written = command_vantages.parse_probe_output(self.looks[min(sample, LOOKS) - 1], probed), _written(registered)
+        seen, written = command_vantages.parse_probe_output(self.samples[min(sample, SAMPLES) - 1], probed), _written(registered)
         rows: list[Row] = [asking.answered(operation)]
         for one in targets:
             number, zxid = at_that_time.get(_key(one), (-1, None))
@@ -141,11 +141,11 @@ class QueueAnswer:
 
 
 def without_queues(vantage: Vantage, sample: int, targets: Sequence[Target]) -> tuple[Row, ...]:
-    """Return the rows of a queue vantage that nobody sent an errand to: in `kafka-audit run`, or without such an executor."""
+    """Return the rows of a queue vantage without an errand: in `kafka-audit run`, or without such an executor."""
     return endpoint_probes.unknown_probe_rows(sample, Origin.of(vantage, None), targets, None, NEEDS_QUEUES)
 
 
-def _walkable(target: Target) -> bool:
+def _is_probed(target: Target) -> bool:
     return endpoint_probes.not_probed(target.host, target.port) is None
 
 

@@ -1,4 +1,4 @@
-"""One look at everything: ZooKeeper first, then every broker and every vantage side by side."""
+"""One sample: ZooKeeper first, then every broker and every vantage in parallel."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -50,9 +50,9 @@ class _Job:
 
 
 class Sampler:
-    """Takes looks at one cluster."""
+    """Takes samples of one cluster."""
 
-    def __init__(  # noqa: PLR0913, PLR0917 -- whom, with what, until when
+    def __init__(  # noqa: PLR0913, PLR0917 -- all are needed
         self,
         cluster: Cluster,
         book: ViewBook,
@@ -139,7 +139,7 @@ class Sampler:
         )
 
     def _endpoints(self, number: int, rows: Iterable[Row]) -> tuple[RegisteredEndpoint, ...]:
-        """Return what ZooKeeper has registered; where nobody could tell, what the bootstrap addresses list."""
+        """Return what ZooKeeper has registered; without ZooKeeper, the brokers that the bootstrap addresses list."""
         found = [*rows]
         if any(isinstance(row, Registry) and row.brokers_pzxid is not None for row in found):
             registered = tuple(row for row in found if isinstance(row, RegisteredEndpoint))
@@ -186,9 +186,9 @@ class Sampler:
             asker = ControllerAsker(one, number, self._options())
             jobs.append(_Job(run=asker.ask, without=asker.unanswered))
         # What the cluster file names first: a password that is wrong is then refused there, and tried nowhere else.
-        everyone = sorted((*registered.values(), *unregistered), key=lambda some: not any(map(self._logins.names, some)))
-        progress = BrokerProgress(self._say, len(everyone))
-        for targets in everyone:
+        all_targets = sorted((*registered.values(), *unregistered), key=lambda some: not any(map(self._logins.names, some)))
+        progress = BrokerProgress(self._say, len(all_targets))
+        for targets in all_targets:
             progress.ask(_name(targets), (one.address for one in targets))
             jobs.append(
                 _Job(run=partial(self._ask_broker, number, targets, progress), without=partial(_unanswered, number, targets))
@@ -197,15 +197,15 @@ class Sampler:
             self._cluster, number, flat(registered), registered, self._logins, self._budget, controllers(self._cluster)
         )
         first, rest = jobs[:LANES], jobs[LANES:]
-        walks = []
+        vantage_jobs = []
         if len(runs) > MANY:
             self._say(f"probing from {len(runs)} vantages …")
         for run in runs:
             if len(runs) <= MANY:
                 self._say(f"probing from {run.name} …")
-            walks.append(_Job(run=run.rows, without=run.unanswered))
+            vantage_jobs.append(_Job(run=run.rows, without=run.unanswered))
         # Brokers and vantages in turn, so that a long list of the ones does not leave the others without time.
-        return [*first, *(job for pair in zip_longest(rest, walks) for job in pair if job is not None)]
+        return [*first, *(job for pair in zip_longest(rest, vantage_jobs) for job in pair if job is not None)]
 
     def _ask_broker(self, number: int, targets: Sequence[Target], progress: BrokerProgress) -> Collected:
         """Ask one broker at all its addresses, within its share of the time."""

@@ -1,4 +1,4 @@
-"""Take a snapshot of one cluster: ask everyone, look again where they differ, return rows."""
+"""Take a snapshot of one cluster: read all parties, take another sample if they differ, return rows."""
 
 import os
 import time
@@ -75,7 +75,7 @@ _ONCE: Mapping[type[Row], str | tuple[str, ...]] = MappingProxyType(
         ScramUser: f"zookeeper {USERS}",
     }
 )
-"""Tables that are told once, with the read that tells them, or several of which one does."""
+"""Tables that are read once, with their read, or several reads of which one is enough."""
 
 _FILE_SHARE = 0.1  # of an audit's time that is left for server.properties, and as much for logs
 _KEPT = 2  # samples whose rows stay: a difference is judged by the last two
@@ -94,7 +94,7 @@ def take_snapshot(
     Args:
         cluster: an entry of the cluster file; its `limits` bound every read and the whole.
         snapshot_id: name of the snapshot.
-        say: told of each step in one line.
+        say: receives one line for each step.
         secrets: where variables named by `password_env` are looked up.
         answers: what workers of Airflow queues saw, by the name of their vantage.
 
@@ -103,7 +103,7 @@ def take_snapshot(
             not answer is a `SourceRead` row, never an exception.
     """
     if cluster.zookeeper is None and not cluster.bootstrap:
-        msg = f"clusters.{cluster.name}: set zookeeper or bootstrap; neither is given"
+        msg = f"clusters.{cluster.name}: set zookeeper or bootstrap; both are missing"
         raise UsageError(msg)
     started = now_ms()
     book = ViewBook(behind_proxies(cluster))
@@ -156,7 +156,7 @@ def _collected(  # noqa: PLR0913, PLR0917 -- see `take_snapshot`
 
 
 class _TakenSamples:
-    """The looks taken so far."""
+    """The samples taken so far."""
 
     def __init__(self, cluster: Cluster, sampler: Sampler, book: ViewBook, say: Callable[[str], None], deadline: float) -> None:
         self._limits = cluster.limits
@@ -169,7 +169,7 @@ class _TakenSamples:
         self.taken: list[Collected] = []
 
     def take(self) -> None:
-        """Look once, and again while there are differences that have not settled."""
+        """Take one sample, and more while differences have not settled."""
         reason: str | None = "first"
         while reason is not None:
             began = time.monotonic()
@@ -189,7 +189,7 @@ class _TakenSamples:
         return sample_again.why_once_more(self._whole(self.taken[-2]), newest, self._expect)
 
     def _wait(self, reason: str, lasted: float) -> bool:
-        """Let some time pass before the next look; return whether there is enough of it left."""
+        """Let some time pass before the next sample; return whether there is enough of it left."""
         seconds = max(self._limits.settle_s, sample_again.session_wait(self.taken[-1]))
         number = len(self.taken) + 1
         if time.monotonic() + seconds + lasted > self._deadline:
@@ -213,7 +213,7 @@ class _TakenSamples:
         return self._views[brokers | topics]
 
     def collected(self) -> Collected:
-        """Return what the last two samples gave; what no difference rests on is told once, by the newest that told it."""
+        """Return the rows of the last two samples; rows that no difference needs come once, from the newest sample."""
         samples = self.taken[-_KEPT:]
         kept = [row for sample in samples for row in sample.rows]
         rows = (
@@ -228,7 +228,7 @@ class _TakenSamples:
         return merged([Collected(rows=rows, large={**large, TopicConfig: _newest_settings(samples)}), self._of_views(kept)])
 
     def _acls(self, kept: Sequence[Row]) -> Iterator[Row]:
-        """Yield the contents of all sets of ACLs that anybody held, each once: ZooKeeper's are rows already."""
+        """Yield the contents of all sets of ACLs of all holders, each once: ZooKeeper's are rows already."""
         held = {row.acls_digest for row in kept if isinstance(row, AclHolder)}
         yield from dict.fromkeys(row for row in kept if isinstance(row, Acl))
         yield from self._book.acls.rows(held - {row.acls_digest for row in kept if isinstance(row, Acl)})
@@ -261,7 +261,7 @@ def _answered(samples: Sequence[Collected], operation: str | tuple[str, ...]) ->
 
 
 def _brokers(collected: Collected) -> set[int]:
-    """Return every broker id that anybody names: registrations, assignments, views."""
+    """Return every broker id: registrations, assignments, views."""
     named = {row.broker_id for row in collected.rows if isinstance(row, RegisteredBroker | BrokerView | ViewBroker)}
     return {number for number in named | collected.assigned() if number >= 0}
 

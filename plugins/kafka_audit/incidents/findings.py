@@ -45,7 +45,7 @@ class _Prior:
     open: bool  # failed, or had failed before and could not be judged since
 
 
-_Key = tuple[str, str]  # code, resource name: unlike the fingerprint it survives a cluster id that nobody told
+_Key = tuple[str, str]  # code, resource name: unlike the fingerprint, it does not depend on an unknown cluster id
 
 
 def findings_with_lifecycle(  # noqa: PLR0913 -- the contract between judging and reporting
@@ -57,7 +57,7 @@ def findings_with_lifecycle(  # noqa: PLR0913 -- the contract between judging an
     today: date,
     checks: Mapping[str, Check] | None = None,
 ) -> tuple[Finding, ...]:
-    """Return the findings of one snapshot, and one for each earlier failure that is resolved or cannot be judged any more.
+    """Return the findings of one snapshot, and one for each earlier failure that is resolved or can no longer be judged.
 
     `previous_report` is the `findings.json` of the previous snapshot, or of the newest before it that was judged; without it
     every finding is new. `checks` defaults to the whole catalogue. Raises EngineError when a judgement has no check, or when the
@@ -65,7 +65,7 @@ def findings_with_lifecycle(  # noqa: PLR0913 -- the contract between judging an
     """
     snapshot, previous = view.snapshot, view.previous
     if previous is not None and previous_report is not None and not _may_stand(previous_report, previous):
-        msg = f"report of {previous_report['snapshot_id']} cannot stand for snapshot {previous.snapshot_id}"
+        msg = f"report of {previous_report['snapshot_id']} does not belong to snapshot {previous.snapshot_id}"
         raise EngineError(msg)
     checks = catalogue() if checks is None else checks
     own_judgements = [judgement for judgement in judgements if judgement.snapshot_id == snapshot.snapshot_id]
@@ -99,7 +99,7 @@ def _prior(report: Mapping[str, Any] | None) -> dict[_Key, _Prior]:
 
 
 def _one_each(findings: Iterable[Finding]) -> list[Finding]:
-    """Keep the worst where a check said more than one thing of a resource: a fingerprint stands once in a report."""
+    """Keep the worst of several results for one resource: a fingerprint is unique in a report."""
     order = (Status.NOT_APPLICABLE, Status.PASS, Status.UNKNOWN, Status.FAIL)
     kept: dict[_Key, Finding] = {}
     for finding in findings:
@@ -111,7 +111,7 @@ def _one_each(findings: Iterable[Finding]) -> list[Finding]:
 
 
 class _Unknown(dict[str, str]):
-    """Evidence for a template: a check that forgot a key must not take the whole audit down."""
+    """Evidence for a template; a missing key must not stop the whole audit."""
 
     def __missing__(self, key: str) -> str:
         return f"({key}: unknown)"
@@ -140,20 +140,20 @@ def _in_words(snapshot: Snapshot, judgement: Judgement, checks: Mapping[str, Che
 
 
 def _summary(template: str, evidence: Mapping[str, str]) -> str:
-    """Return the first sentence of a message, or what stands before its colon where only that fits a headline."""
+    """Return the first sentence of a message, or its part before the colon if only that fits a headline."""
     sentence = _first_sentence(template)
     texts = [text.format_map(evidence) for text in (sentence, sentence.partition(": ")[0])]
     return next((text for text in texts if len(text) <= LONGEST_HEADLINE), texts[0])
 
 
 def _first_sentence(template: str) -> str:
-    """Return the beginning of a check's own template that can stand alone as a headline."""
+    """Return the beginning of a check's own template that is a complete headline."""
     ends = [at for end in (". ", ";", "\n") if (at := template.find(end)) >= 0]
     return template[: min(ends, default=None)].rstrip(". ")
 
 
 def _bounded(name: str) -> Resource:
-    """Return a resource whose name is no longer than evidence; ZooKeeper lets anybody name a topic with a million characters."""
+    """Return a resource whose name is no longer than evidence; a znode name of a topic can have a million characters."""
     whole = Resource.of(name)
     if len(name) <= LONGEST_EVIDENCE:
         return whole
@@ -178,7 +178,7 @@ def _dated(finding: Finding, before: _Prior | None) -> Finding:
 def _gone(
     view: ClusterView, findings: Sequence[Finding], prior: Mapping[_Key, _Prior], checks: Mapping[str, Check]
 ) -> Iterator[Finding]:
-    """Tell what became of earlier failures of which no row speaks now."""
+    """Return the lifecycle of earlier failures without a current row."""
     now = defaultdict(list)
     for finding in findings:
         now[finding.code].append(finding)
@@ -256,7 +256,7 @@ def _muted(finding: Finding, mutes: Sequence[Mute], today: date) -> Finding:
 
 
 def _is_like(name: str, pattern: str) -> bool:
-    """Return whether a name is like a pattern whose `*` stand for any text; linear, for names come from the cluster."""
+    """Return whether a name matches a pattern whose `*` match any text; linear, because names come from the cluster."""
     first, *parts = pattern.split("*")
     if not parts:
         return name == pattern

@@ -1,4 +1,4 @@
-"""Which reads a check's tables come from, so that "no row" can be told from "could not be read"."""
+"""The reads behind the tables of a check, to distinguish "no row" from "could not be read"."""
 
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
@@ -64,7 +64,7 @@ _MORE: Mapping[type[Row], tuple[str, ...]] = MappingProxyType(
     {
         **dict.fromkeys((BrokerView, ViewBroker, ViewTopic, ViewPartition), ("DescribeCluster",)),  # the same view in KRaft
         **dict.fromkeys((BrokerIdentity, BrokerConfig), ("DescribeConfigs", "identity")),  # each shows settings and id
-        Reassignment: ("zookeeper /admin/reassign_partitions",),  # which reassignments are under way
+        Reassignment: ("zookeeper /admin/reassign_partitions",),  # the reassignments in progress
     }
 )
 """Operations without which the rows of a table are not whole, besides those that fill it."""
@@ -84,7 +84,7 @@ _SOURCE: Mapping[type[Row], _Source] = MappingProxyType({table: _source(table) f
 
 
 def failed_inputs(view: ClusterView, needs: Iterable[type[Row]], resource: str) -> tuple[SourceRead, ...]:
-    """Return the failed reads that tables in `needs` come from and that could have spoken of `resource`.
+    """Return the failed reads that tables in `needs` come from and that could concern `resource`.
 
     A resource below `broker/2` hangs on broker 2's own answers, on ZooKeeper, files and probes, not on what another broker says.
     """
@@ -95,7 +95,7 @@ def failed_inputs(view: ClusterView, needs: Iterable[type[Row]], resource: str) 
             _SOURCE[BrokerView],
             _SOURCE[BrokerConfig],
             _PROPERTIES,
-        ]  # lists and settings stand in for what nobody registers
+        ]  # lists and settings replace registrations
     broker = Resource.of(resource).broker
     return tuple(
         read

@@ -1,7 +1,7 @@
 """Kafka's command line tools as the audited release has them: pages are written for the newest, older ones lack options.
 
 An option that a release lacks is never printed. What is older than 2.8 keeps its metadata in ZooKeeper, so an older tool that
-asks ZooKeeper itself stands in; that is the one way until 2.1 to 2.6, and was removed in 3.0 only.
+uses ZooKeeper replaces it; that is the only option until 2.1 to 2.6, and it was removed in 3.0.
 Sources: KIP-460 and KIP-183 (elections, 2.4), KIP-455 (reassignments, 2.6), KIP-332 (ACLs, 2.1), KIP-377 (topics, 2.2), KIP-351
 and KIP-427 (in-sync filters, 2.3 and 2.4), KIP-412 (loggers, 2.4), KIP-554 (SCRAM users, 2.7), KIP-700 (cluster id, 2.8).
 """
@@ -33,7 +33,7 @@ _SERVER = re.compile(
 
 
 def oldest_release(view: ClusterView) -> Release | None:
-    """Return the release that the oldest broker is of at least, by the APIs that it offers; None where no broker told any."""
+    """Return the lowest possible release of the oldest broker, by the APIs that it offers; None if no broker reported any."""
     offered: dict[int, dict[int, int]] = {}
     for row in view.of(BrokerApi):
         if row.broker_id >= 0:

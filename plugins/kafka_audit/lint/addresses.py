@@ -1,4 +1,4 @@
-"""Addresses that files advertise, judged like those of a cluster: by themselves (KA303, KA316), beside each other (KA304)."""
+"""Advertised addresses in files, judged like those of a cluster: each (KA303, KA316), and compared with others (KA304)."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -15,13 +15,13 @@ CHECKS = ("KA303", "KA304", "KA316")
 
 
 def address_judgements(snapshot: Snapshot, checks: Mapping[str, Check]) -> Iterator[Judgement]:
-    """Yield what files tell of addresses.
+    """Yield the judgements of the addresses in files.
 
-    A name without a dot may be a whole address in the network of a compose file, so it is nobody's fault here; an address that is
+    A name without a dot may be a whole address in the network of a compose file, so it is no fault here; an address that is
     each host's own may be meant for one machine, so it is MEDIUM.
 
     Args:
-        snapshot: files alone; nobody registers them, so they are read as in KRaft.
+        snapshot: files only; they have no registrations, so they are read as in KRaft.
         checks: all checks by code.
     """
     rows = [replace(row, mode="kraft") if isinstance(row, SnapshotInfo) else row for row in snapshot.rows]

@@ -75,7 +75,7 @@ def _by_settings(view: ClusterView, rows: Iterable[Row]) -> ClusterView:
 
 
 def _at_step(judgement: Judgement, when: str, changed: set[str]) -> Judgement:
-    """Return a judgement that says at which step it holds; what a broker without a new file lacks is told at what asks for it."""
+    """Return a judgement with the step at which it applies; requirements on other brokers are reported at the requiring file."""
     evidence = dict(judgement.evidence)
     if Resource.of(judgement.resource).root not in changed:
         evidence["key"] = "inter.broker.listener.name"
@@ -104,7 +104,7 @@ def _stale(row: Row, ids: set[int], now: int | None) -> bool:
 
 
 def advertised_by_member(member: Member, sample: int) -> Iterator[RegisteredEndpoint]:
-    """Yield what a broker advertises with its new settings, as far as they tell; a controller's listeners are nobody's."""
+    """Yield the advertised addresses of a broker with its new settings; listeners of controllers are left out."""
     if KEY in member.broker.unknown:
         return  # what contains a placeholder is not what `listeners` says
     mapped = protocols_by_listener(member.value("listener.security.protocol.map"))

@@ -1,4 +1,4 @@
-"""Mutes that stand in a file: `# kafka-audit: ignore KA308 reason`, for the whole file. Pure."""
+"""Mutes in a file: `# kafka-audit: ignore KA308 reason`, for the whole file. Pure."""
 
 import re
 from collections.abc import Iterator, Mapping

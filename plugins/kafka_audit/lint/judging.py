@@ -22,7 +22,7 @@ from kafka_audit.model.text import listing
 
 REFUSED = "KA310"
 _OWN_PAGE = {StartRule.NOT_ADVERTISED: "KA311", StartRule.NOT_MAPPED: "KA311", StartRule.MECHANISM_NOT_ENABLED: "KA406"}
-"""Refusals that have checks of their own; what these say of a file stands, and KA310 is silent."""
+"""Refusals with their own check, which reports them instead of KA310."""
 
 
 _QUIET = frozenset({Status.PASS, Status.NOT_APPLICABLE})
@@ -56,7 +56,7 @@ def configuration_checks(checks: Mapping[str, Check]) -> Mapping[str, Check]:
 
 
 def linted(group: Group, rules: Rules) -> list[tuple[Member, Linted]]:
-    """Return what is said of each broker of a group; what is about all of them stands with the first."""
+    """Return the findings of each broker of a group; findings of the group are listed with the first."""
     judged = [_judged(member, rules.version) for member in group]
     snapshot = members.snapshot_from_files(group, secrets.token_bytes(32))
     view = ClusterView.of_files(snapshot)
@@ -135,7 +135,7 @@ def _one_word(judged: Iterable[_JudgedMember], by_files: Iterable[Judgement]) ->
 
 
 def _about(group: Group, found: Iterable[Finding]) -> Mapping[int, list[Finding]]:
-    """Return the findings of each broker; those of no broker in the group stand with its first."""
+    """Return the findings of each broker; those of no broker in the group are listed with the first."""
     by_name = {f"broker/{one.broker_id}": one.broker_id for one in group}
     about: dict[int, list[Finding]] = {one.broker_id: [] for one in group}
     for finding in found:

@@ -35,7 +35,7 @@ class Member:
 
     @property
     def stores(self) -> Mapping[str, bool]:
-        """Tell of key stores whether they are there, by key; empty where this is not known to be the broker's host."""
+        """Return whether key stores exist, by key; empty if this may not be the host of the broker."""
         reported = zip(self.source.brokers, self.source.stores, strict=False)
         return next((stores for broker, stores in reported if broker is self.broker), {})
 
@@ -53,7 +53,7 @@ def cluster_groups(sources: Iterable[Source]) -> tuple[Group, ...]:
     """Return the brokers of each cluster together, in the order of their first file.
 
     Brokers are of one cluster where they share an address of ZooKeeper (with its chroot) or of the controllers' quorum. Where two
-    of them have the same id, each folder is a cluster of its own; where two of one folder do, they are variants of each other,
+    of them have the same id, each folder is a separate cluster; where two of one folder do, they are variants of each other,
     and each is judged alone.
     """
     every = [(source, broker) for source in sources for broker in source.brokers]

@@ -12,7 +12,7 @@ from kafka_audit.model.text import clean
 
 HIDDEN = "[hidden]"
 _LONGEST = 160
-_SHORTEST = 4  # characters; shorter secrets stand in any line by chance
+_SHORTEST = 4  # characters; any line may contain a shorter secret by chance
 _SECRETIVE = re.compile(r"passw|secret|jaas|credential|token|://[^/\s@]*@", re.IGNORECASE)
 
 
@@ -26,7 +26,7 @@ def file_lines(data: bytes) -> list[str]:
 
 
 def line_of_property(setting: Property, text: str, hidden: Sequence[str]) -> FileLine:
-    """Return where a property stands.
+    """Return the place of a property.
 
     Args:
         setting: the property.
@@ -54,7 +54,7 @@ def secrets(broker: Described) -> tuple[str, ...]:
 
 
 def _shows_secret(shown: str, hidden: Sequence[str]) -> bool:
-    """Return whether a line shows what it must not: other keys may stand in it, as in YAML's `{a: b, c: d}`."""
+    """Return whether a line shows what it must not: it may contain other keys, as in YAML's `{a: b, c: d}`."""
     return _SECRETIVE.search(shown) is not None or any(secret in shown for secret in hidden)
 
 

@@ -26,7 +26,7 @@ _YAML = (".yaml", ".yml", ".json")
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """A file that describes brokers; `stores` tells of each by key whether its key stores are there, where this is its host."""
+    """A file that describes brokers; `stores` has, by key, whether its key stores exist, if this is its host."""
 
     path: str
     data: bytes = field(repr=False)
@@ -37,7 +37,7 @@ class Source:
 
 @dataclass(frozen=True, kw_only=True)
 class LintTarget:
-    """A file to read; `named` by the user himself, or found in a folder, where files about other things are passed over."""
+    """A file to read; `named` by the user, or found in a folder, where files about other software are skipped."""
 
     path: str
     named: bool

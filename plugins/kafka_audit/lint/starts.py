@@ -17,7 +17,7 @@ _TEXT = frozenset({"STRING", "LIST", "PASSWORD", "CLASS"})
 
 @dataclass(frozen=True, kw_only=True)
 class StartVerdict:
-    """`starts` is None where a placeholder decides; then `refused` is what Kafka says if the likeliest value is put in."""
+    """`starts` is None where a placeholder decides; then `refused` is Kafka's message for the likeliest value."""
 
     starts: bool | None
     refused: StartRefusal | None

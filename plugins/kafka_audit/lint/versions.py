@@ -1,4 +1,4 @@
-"""By which release a file is judged, where nobody says: by what the file itself tells. Pure."""
+"""The release with which a file is judged if it is not given: by the content of the file. Pure."""
 
 import re
 

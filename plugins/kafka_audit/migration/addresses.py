@@ -1,4 +1,4 @@
-"""Addresses that a change gives to brokers: as a plan words them, and how far one got before anybody advertises them. Pure.
+"""Addresses that a change gives to brokers: as the plan has them, and their probes before a broker advertises them. Pure.
 
 The mistake that costs most is an address that resolves where it was typed and nowhere else. It can be tried before the change.
 """
@@ -16,7 +16,7 @@ from kafka_audit.model.tables import Probe, RegisteredBroker, RegisteredEndpoint
 from kafka_audit.model.text import clean, listing
 
 BROKER = "{broker_id}"
-"""Stands in a line for the id of each broker."""
+"""The placeholder for the id of each broker."""
 
 _LINE = re.compile(r"(?:(?P<broker>\d{1,10})\s*:\s+)?(?P<entries>\S.*)")
 _ENTRY = re.compile(
@@ -95,7 +95,7 @@ def new_endpoints(proposed: Iterable[RegisteredEndpoint], view: ClusterView) -> 
 
 
 def _is_held(endpoint: RegisteredEndpoint, now: Mapping[int, tuple[AdvertisedEndpoint, ...]]) -> bool | None:
-    """Return whether a broker advertises an address; None where nobody told what it does."""
+    """Return whether a broker advertises an address; None if its addresses are unknown."""
     reported = now.get(endpoint.broker_id)
     return (
         None
@@ -111,7 +111,7 @@ def comparable_address(one: RegisteredEndpoint | AdvertisedEndpoint) -> tuple[in
 
 
 def advertised_by_broker(view: ClusterView) -> Mapping[int, tuple[AdvertisedEndpoint, ...]]:
-    """Return what each broker advertises: as registered, in KRaft (nobody shows registrations) as its settings say."""
+    """Return what each broker advertises: as registered; in KRaft by its settings."""
     if view.kraft:
         return view.endpoints.by_settings
     found: dict[int, tuple[AdvertisedEndpoint, ...]] = {}
@@ -121,20 +121,20 @@ def advertised_by_broker(view: ClusterView) -> Mapping[int, tuple[AdvertisedEndp
 
 
 def view_with_proposed(proposed: Iterable[RegisteredEndpoint], trials: Iterable[Probe], view: ClusterView) -> ClusterView:
-    """Return the cluster as registrations would be, with what was seen on the way to the new ones.
+    """Return the cluster as registrations would be, with the probes of the new ones.
 
-    In KRaft, where nobody shows registrations, it becomes a cluster with registrations: what is proposed is told as they are.
+    In KRaft, it becomes a cluster with registrations, so that proposed addresses are judged like registered ones.
     """
     between, (now, before) = view.inter_broker, view.samples
     added = {(endpoint.broker_id, endpoint.listener): endpoint for endpoint in proposed}
     stay = [_registered_as(endpoint) for endpoint in view.endpoints.all if (endpoint.broker_id, endpoint.listener) not in added]
-    walks = [replace(row, sample=now or 0) for row in trials]
+    probes_now = [replace(row, sample=now or 0) for row in trials]
     rows = [row for row in view.snapshot.rows if not (isinstance(row, RegisteredEndpoint) and row.sample == now)]
     if between.kraft:
         there = {*between.brokers, *(endpoint.broker_id for endpoint in (*stay, *added.values()))}
         rows = [replace(row, mode="zookeeper") if isinstance(row, SnapshotInfo) else row for row in rows]
         rows += [row for sample in {now or 0, before or 0} for row in _registered(there, sample)]
-    return view.with_rows((*rows, *walks, *(replace(endpoint, sample=now or 0) for endpoint in (*stay, *added.values()))))
+    return view.with_rows((*rows, *probes_now, *(replace(endpoint, sample=now or 0) for endpoint in (*stay, *added.values()))))
 
 
 def _registered_as(endpoint: AdvertisedEndpoint) -> RegisteredEndpoint:
@@ -169,7 +169,7 @@ def _registered(brokers: Iterable[int], sample: int) -> list[Registry | Register
 
 
 def afterwards(proposed: Iterable[RegisteredEndpoint], view: ClusterView) -> tuple[list[str], list[dict[str, str]]]:
-    """Return a sentence for each address that was to be advertised and is not, and a finding for each of which nobody told."""
+    """Return a sentence for each planned address that is not advertised, and a finding for each that is unknown."""
     now = advertised_by_broker(view)
     not_done, not_known = [], []
     for endpoint in proposed:

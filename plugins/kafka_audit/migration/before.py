@@ -1,4 +1,4 @@
-"""Go or no-go: the audit's findings, the checks of the gate, what proposed files would break, and who must reach whom."""
+"""Go or no-go: the audit's findings, the checks of the gate, faults in proposed files, and the required reachability."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
@@ -26,7 +26,7 @@ _OPEN_IN_FILES = frozenset({"KA310", *against.CHECKS})
 """What a proposed file alone can answer: whether it starts, and what it breaks."""
 
 _BY_ADDRESS = ("KA303", "KA304")
-"""Checks that judge an address by itself and beside the others."""
+"""Checks of one address, and of addresses compared with others."""
 
 EXIT_CODES = {GO: gate.CLEAN, NO_GO: gate.FAILED, NOT_DECIDED: gate.UNCOVERED}
 
@@ -119,10 +119,10 @@ def _gate(document: Mapping[str, Any], view: ClusterView, plan: Plan, today: dat
 
 
 def _verdicts(document: Mapping[str, Any]) -> Iterator[Verdict]:
-    """Yield what the audit said; a check of the catalogue of which no row speaks has passed, for PASS is not listed."""
-    spoken = set()
+    """Yield the findings of the audit; a check of the catalogue without a row has passed, because PASS is not listed."""
+    reported_codes = set()
     for finding in document["findings"]:
-        spoken.add(finding["code"])
+        reported_codes.add(finding["code"])
         evidence = finding["evidence"]
         yield Verdict(
             code=finding["code"],
@@ -132,7 +132,7 @@ def _verdicts(document: Mapping[str, Any]) -> Iterator[Verdict]:
             needs=evidence.get("needs"),
         )
     for code in catalogue():
-        if code not in spoken:
+        if code not in reported_codes:
             yield Verdict(code=code, resource="cluster", status=Status.PASS)
 
 
@@ -173,7 +173,7 @@ def _sort(finding: Finding, source: str, least: Severity, items: GateItems) -> N
 
 
 def _addresses(view: ClusterView, plan: Plan, tried: ProposedListeners, today: date, items: GateItems) -> None:
-    """Judge the addresses that brokers are to advertise: by themselves, beside all others, and by the walks to them."""
+    """Judge the planned advertised addresses: each one, compared with all others, and by their probes."""
     for item in (
         *addresses.misplaced(tried.by_lines, view),
         *addresses.contradictions(tried.proposed),
@@ -199,13 +199,13 @@ def _addresses(view: ClusterView, plan: Plan, tried: ProposedListeners, today: d
 def _vantage(view: ClusterView, name: str, tried: ProposedListeners, items: GateItems) -> None:
     """Hold a vantage against every endpoint that it tried and that stays."""
     source = f"vantage {name}"
-    walked = [row for row in view.newest(Probe) if row.vantage == name]
-    if not walked and not any(row.vantage == name for row in tried.probes):
+    probes = [row for row in view.newest(Probe) if row.vantage == name]
+    if not probes and not any(row.vantage == name for row in tried.probes):
         remedy = f"To know: `vantages: {{{name}: …}}` in the cluster file, and a new snapshot"
         message = f"Cannot determine whether {name} reaches the brokers, because no probe started there"
         items.not_known.append(GateItem(source=source, code="KA301", resource="cluster", message=message, remedy=remedy))
     replaced = {(endpoint.broker_id, endpoint.listener) for endpoint in tried.new}
-    for resource, row in _worst(row for row in walked if (row.broker_id, row.listener) not in replaced):
+    for resource, row in _worst(row for row in probes if (row.broker_id, row.listener) not in replaced):
         where = f"{clean(row.host)}:{row.port}"
         if row.outcome == "failed":
             message = f"{clean(name)} does not reach {where}: {row.layer}, {clean(row.error or 'failed')}"

@@ -24,7 +24,7 @@ class HeadedItem(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class GateItems:
-    """What speaks against the change, what to be aware of, what is unknown, what to keep in mind afterwards."""
+    """Blockers, warnings, unknown items, and notes for after the change."""
 
     blockers: list[GateItem] = field(default_factory=list)
     warnings: list[GateItem] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""The reports before and after a change as plain text: the verdict first, then what speaks against it."""
+"""The reports before and after a change as plain text: the verdict first, then the blockers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

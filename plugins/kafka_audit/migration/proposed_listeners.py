@@ -28,8 +28,8 @@ class ProposedListeners:
     Attributes:
         by_lines: those of its lines.
         proposed: those, and those of its files.
-        new: what of them nobody advertises yet, each listener of a broker once.
-        probes: the walks to what is new.
+        new: those that no broker advertises yet, each listener of a broker once.
+        probes: of the new addresses.
         between: brokers and their listeners on which other brokers and the controller are to come to them.
     """
 
@@ -55,7 +55,7 @@ def check_plan(plan: Plan, cluster: Cluster) -> None:
 def probe_proposed_listeners(
     plan: Plan, view: ClusterView, cluster: Cluster, secrets: Mapping[str, str], say: Callable[[str], None]
 ) -> ProposedListeners:
-    """Walk to every address that is new, from this worker and from the vantages of the plan.
+    """Probe every new address, from this worker and from the vantages of the plan.
 
     Raises:
         UsageError: a proposed file is not there.
@@ -64,12 +64,12 @@ def probe_proposed_listeners(
     by_lines = addresses.proposed_registrations(addresses.parse_addresses(plan.advertised), view)
     proposed = (*(endpoint for member in members for endpoint in advertised_by_member(member, 0) if endpoint.host), *by_lines)
     new = addresses.new_endpoints({(endpoint.broker_id, endpoint.listener): endpoint for endpoint in proposed}.values(), view)
-    walked: tuple[Probe, ...] = ()
+    probed: tuple[Probe, ...] = ()
     if new:
         say(f"probing {counted(len(new), 'proposed address', 'proposed addresses')} …")
-        walked = proposed_endpoints.probe_proposed_endpoints(cluster, new, plan.vantages, between.brokers, secrets)
+        probed = proposed_endpoints.probe_proposed_endpoints(cluster, new, plan.vantages, between.brokers, secrets)
     return ProposedListeners(
-        by_lines=by_lines, proposed=proposed, new=new, probes=walked, between=frozenset(_between(between, members))
+        by_lines=by_lines, proposed=proposed, new=new, probes=probed, between=frozenset(_between(between, members))
     )
 
 

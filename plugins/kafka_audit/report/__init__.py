@@ -1,1 +1,1 @@
-"""Tell what was found: words, causes, incidents, terminal page, `findings.json`."""
+"""Reports: the terminal page, `findings.json`, HTML, Markdown and formats of CI."""

@@ -109,7 +109,7 @@ def _natural(name: str) -> tuple[tuple[int, str], ...]:
 
 
 def finding_dict(finding: Finding) -> dict[str, Any]:
-    """Return a finding as it stands in every document."""
+    """Return a finding as in every document."""
     return {
         "code": finding.code,
         "name": finding.name,
@@ -163,7 +163,7 @@ def _earlier_incidents(
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return what became of the previous report's incidents: all findings resolved, or some that could not be judged.
 
-    An incident that could not be judged is carried on until it is, so that its end can still be told.
+    An incident that could not be judged is kept until it is, so that its end is reported.
     """
     report = previous_report or {}
     now = {(f.code, f.resource.name): f for f in findings}

@@ -1,4 +1,4 @@
-"""Who sees whom, who reaches whom: observers by brokers, one character a cell.
+"""The matrix of views and probes: observers by brokers, one character in each cell.
 
 `reach` holds the first failing layer of a path, `view` whether the observer lists the broker as the registry does. The same
 grouping serves terminal, mail and page; agreement is a dot, ink belongs to disagreement.
@@ -89,7 +89,7 @@ def _worst(reach: str, view: str) -> str:
 
 
 def build_matrix(view: ClusterView) -> Matrix:
-    """Return the matrix of a snapshot's newest look."""
+    """Return the matrix of a snapshot's newest sample."""
     columns = view.named_brokers
     rows: list[MatrixRow] = []
     if view.zookeeper_read or view.in_zookeeper:
@@ -136,7 +136,7 @@ def _reach(paths: Sequence[ProbeResult]) -> str:
 
 
 def _unread(view: ClusterView) -> bool:
-    """Return whether there is a ZooKeeper that told nothing to hold a view against."""
+    """Return whether the cluster has a ZooKeeper that was not read, so that views have no reference."""
     return not view.zookeeper_read and not view.in_zookeeper and not view.kraft
 
 

@@ -1,4 +1,4 @@
-"""Who reaches whom, by listener and layer: one row for each place and listener, brokers told by what stops them.
+"""The results of probes by listener and layer: one row for each vantage and listener, brokers grouped by their error.
 
 `matrix` shows the worst of a cell over all listeners; here nothing is put together but brokers that end alike. Where all is
 open a row names no broker, so a cluster of 60 brokers stays a short list until something differs.
@@ -17,7 +17,7 @@ _ROWS = 20
 """Rows that a terminal shows; all of them are in findings.json."""
 
 _NARROWEST = 24
-"""Columns that the last column takes at least, if it is to stand beside the others."""
+"""The smallest width of the last column next to the others."""
 
 
 def build_reach(view: ClusterView) -> list[dict[str, Any]]:
@@ -57,7 +57,7 @@ def _tried(paths: Iterable[ProbeResult], layer: str) -> list[ProbeResult]:
 
 
 def reach_lines(rows: Sequence[Mapping[str, Any]], width: int) -> list[str]:
-    """Return the table as text, rows that are equal told as one and the worst first; empty where nothing stops anybody."""
+    """Return the table as text, equal rows joined and the worst first; empty if no probe fails."""
     if not any(row["stops"] for row in rows):
         return []
     groups: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
@@ -74,7 +74,7 @@ def reach_lines(rows: Sequence[Mapping[str, Any]], width: int) -> list[str]:
 
 
 def _aligned(table: Sequence[Sequence[str]], width: int) -> Iterator[str]:
-    """Yield lines of a table whose last column is wrapped: beside the others, or below them where there is no room."""
+    """Yield lines of a table whose last column is wrapped: next to the others, or below them if the width is too small."""
     widths = [max(map(len, column)) for column in zip(*(cells[:-1] for cells in table), strict=True)]
     for cells in table:
         head = "".join(f"{cell.ljust(size)}  " for cell, size in zip(cells[:-1], widths, strict=True))

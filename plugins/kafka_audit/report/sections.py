@@ -32,5 +32,5 @@ class Section:
 
     @property
     def number(self) -> int:
-        """How many resources and changes the lines stand for."""
+        """The number of resources and changes in the lines."""
         return sum(len(line.places) or 1 for line in self.lines)

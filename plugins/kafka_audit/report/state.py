@@ -9,12 +9,12 @@ from kafka_audit.model.text import clean, counted
 
 INCIDENT, UNJUDGED, QUIET = "Incident", "Not judged", "No incident"
 GROUPS = (INCIDENT, UNJUDGED, QUIET)
-"""In the order in which somebody must look at them."""
+"""In the order of urgency."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CheckState:
-    """`mark` is a severity in lower case, `ok`, `unknown` or `na`; `sentence` is what a headline says."""
+    """`mark` is a severity in lower case, `ok`, `unknown` or `na`; `sentence` is the headline."""
 
     group: str
     mark: str

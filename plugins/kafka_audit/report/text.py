@@ -12,7 +12,7 @@ __all__ = ["LIFECYCLE", "Paint", "brokers", "clean", "clean_prose", "counted", "
 LIFECYCLE = {"new": "+ new", "ongoing": "= ongoing", "resolved": "− resolved", "incomparable": "≁ incomparable"}  # noqa: RUF001
 """How a report marks a finding's place in time: the sign reads without colour, the word aloud."""
 
-# A command, or words of Kafka's; a longer span is a stray backtick in somebody's name.
+# A command, or a name of Kafka; a longer span is a stray backtick in a name.
 _QUOTED = re.compile(r"`[^`\n]{1,160}`")
 
 _CODES = {

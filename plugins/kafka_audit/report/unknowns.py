@@ -1,4 +1,4 @@
-"""What is not known, by what would tell it: a read that failed, and the checks that hang on it, need the same."""
+"""Unknown results, grouped by the data that they need: a failed read and the checks that depend on it need the same."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,10 +14,10 @@ _BEGINNING = "Cannot determine "
 """Of the messages of checks that do not know."""
 
 _ALIKE = 3
-"""Checks that are told one by one where one thing is missing, and results of one check."""
+"""The number of checks that are listed one by one for one missing item, and of results of one check."""
 
 _FIRST = 10
-"""Failed reads that are told of one missing thing."""
+"""The number of failed reads that are listed for one missing item."""
 
 _HOSTS = 100
 """Hosts of one line for the cluster file."""
@@ -68,8 +68,8 @@ class _MissingReads:
 def questions(document: Mapping[str, Any]) -> list[OpenQuestion]:
     """Return what is not known in a report, in its order.
 
-    Many checks that need the same are named by their codes; the same of several brokers is told of the first, the others follow
-    its number. Each check's own words are in findings.json.
+    Many checks that need the same are named by their codes; the same of several brokers is listed for the first, the others
+    follow its number. Each check's own words are in findings.json.
     """
     needs: dict[str, _MissingReads] = {}
     trust = " ".join(trusted_hosts_advice(document))
@@ -100,9 +100,10 @@ def untrusted_host(read: Mapping[str, Any]) -> str | None:
 
 
 def trusted_hosts_advice(document: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the one line of the cluster file for all hosts where no login was tried for want of it, and words behind it.
+    """Return the one line of the cluster file for all hosts to which no login was sent, and the text after it.
 
-    Empty where there is none. A domain is never proposed in place of hosts: whoever made the cluster list them chose it, too.
+    Empty where there is none. A domain is never proposed instead of hosts: an attacker that makes the cluster list hosts also
+    chooses their domain.
     """
     hosts = [*dict.fromkeys(filter(None, (untrusted_host(read) for read in document["coverage"]["unknown"])))]
     if not hosts:

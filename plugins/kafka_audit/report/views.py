@@ -10,12 +10,12 @@ from kafka_audit.model.tables import BrokerView
 from kafka_audit.model.text import clean, listing, ranges
 
 _MOST_ADDRESSES = 10
-"""Brokers whose addresses are compared; more would be a table of its own, and the matrix shows them all."""
+"""The number of brokers whose addresses are compared; the matrix shows all of them."""
 
 _NOTHING = "none"
 
 NOT_ASKED = "not asked"
-"""Stands where a view is of another listener than a question; it differs from nothing."""
+"""The cell of a view of another listener; it differs from no other cell."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +89,7 @@ def _viewed(view: ClusterView, held: BrokerView, disputed: Sequence[tuple[int, s
     yield str(held.topics_listed) if held.topics_listed else _NOTHING
     count = view.partitions.lists.get(held.topics_digest)
     yield f"{count.led} of {count.partitions}" if count and count.partitions else _NOTHING
-    yield clean(held.kafka_cluster_id or "not told")
+    yield clean(held.kafka_cluster_id or "not reported")
     for broker, listener in disputed:
         yield clean(listed.get(broker, _NOTHING)) if held.listener == listener else NOT_ASKED
 

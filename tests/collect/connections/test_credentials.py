@@ -138,7 +138,7 @@ def test_no_error_carries_the_password_in_its_text_or_its_cause():
         options = ClientOptions(read_s=2.0, logins=logins).at(target(address))
         with pytest.raises(ReadError) as caught, Conversation(*address, options):
             pass
-    assert PASSWORD not in f"{caught.value} {caught.value.message} {options!r} {options.way!r} {logins!r}"
+    assert PASSWORD not in f"{caught.value} {caught.value.message} {options!r} {options.listener_security!r} {logins!r}"
     assert caught.value.__cause__ is None
     assert caught.value.__suppress_context__
 

@@ -154,7 +154,7 @@ def target(host, port=9092, via=None, protocol="SASL_SSL", listener="L"):
 
 def trusts(cluster, where):
     try:
-        ClusterLogins(cluster, SECRETS).way(where)
+        ClusterLogins(cluster, SECRETS).listener_security(where)
     except ReadError as error:
         if error.error != "not trusted":
             raise
@@ -240,7 +240,7 @@ def test_what_a_listener_offers_talks_nobody_into_handing_the_password_over():
     }.items():
         logins.offers(target("b1"), offered)
         with pytest.raises(ReadError) as caught:
-            logins.way(target("b1"))
+            logins.listener_security(target("b1"))
         assert caught.value.needs == needs
 
 
@@ -302,7 +302,7 @@ def test_a_proof_that_a_server_repeats_is_not_repeated():
 @pytest.mark.parametrize("secret", [PASSWORD, 'quo"te\\d é%', "a"])
 def test_no_encoding_of_a_password_that_a_server_repeats_is_repeated(secret):
     described = Cluster(name="c", bootstrap=("b1:9092",), security=password("PLAIN"))
-    way = ClusterLogins(described, {"AUDITOR": secret}).way(target("b1"))
+    way = ClusterLogins(described, {"AUDITOR": secret}).listener_security(target("b1"))
     raw = secret.encode()
     texts = [secret, f"xx{secret}yy"]
     if len(secret) > 1:

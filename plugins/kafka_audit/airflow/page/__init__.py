@@ -1,1 +1,1 @@
-"""The pages in the Airflow UI: the reports of the store, for whoever may read the DAG that writes them."""
+"""The pages in the Airflow UI: the reports of the store, for users who can read the DAG that writes them."""

@@ -1,7 +1,7 @@
 """Who may see a page: a user of Airflow's own login who may see plugins, and may read the DAG `kafka_audit`.
 
 Where KAFKA_AUDIT_REPORT_DAGS names DAGs by cluster, the right to read those decides instead, cluster by cluster. Airflow's own
-auth managers have one right for all assets; DAGs are what every auth manager tells apart, by name or by team.
+auth managers have one right for all assets; all auth managers have permissions for single DAGs, by name or by team.
 
 An app that a plugin mounts inherits no protection, so every route carries these. In a version of Airflow where they are gone no
 user gets in.
@@ -26,7 +26,7 @@ HEADERS = {
     "Referrer-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-"""Of every answer; a report that is shown as a file of its own carries its own policy as well, and both hold."""
+"""For every response; a report as a separate file has its own policy too, and both apply."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Visible:
     readable: frozenset[str]
 
     def __contains__(self, cluster: object) -> bool:
-        """Return whether reports on a cluster are seen; a cluster that no entry speaks of is not."""
+        """Return whether reports on a cluster are seen; a cluster without an entry is hidden."""
         return not self.dags or self.dags.get(str(cluster), self.dags.get(EVERY_OTHER)) in self.readable
 
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 @functools.cache
 def _app() -> "ASGIApp":
-    from kafka_audit.airflow.page.routes import app  # noqa: PLC0415 -- that it waits is what this is for
+    from kafka_audit.airflow.page.routes import app  # noqa: PLC0415 -- the import is deferred on purpose
 
     return app
 

@@ -176,7 +176,7 @@ def show_catalogue(visible: VisibleClusters) -> str:
 
 @app.get("/checks/{code}", response_class=HTMLResponse)
 def show_check(code: str) -> str:
-    """Show what a check looks for, and what to do."""
+    """Show the documentation of a check."""
     known = catalogue().get(code.upper())
     if known is None:
         raise HTTPException(status.HTTP_404_NOT_FOUND, f"Check {clean(code)} does not exist in this version.")
@@ -269,6 +269,6 @@ def _described(problems: list[str]) -> Sequence[str]:
 
 
 def _up(request: Request) -> str:
-    """Return the relative way from a path of this app to its root."""
+    """Return the relative path from a path of this app to its root."""
     path = request.scope["path"].removeprefix(request.scope.get("root_path", ""))
     return "../" * max(path.count("/") - 1, 0) or "./"

@@ -1,4 +1,4 @@
-"""What Airflow knows of the newest run of the DAG and no report tells: that it goes on, or that it came to no report."""
+"""The state of the newest DAG run, which no report contains: it is running, or it ended without a report."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ def newest_audit() -> NewestRun | None:
 
 
 def failed_clusters(run: NewestRun | None, known: Sequence[str]) -> Mapping[str, Failed]:
-    """Return the clusters that the newest run audited in vain, each with the task that failed.
+    """Return the clusters without a report of the newest run, each with the task that failed.
 
     Args:
         run: the newest run; one that still goes on says nothing yet.

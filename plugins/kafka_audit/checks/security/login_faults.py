@@ -86,7 +86,7 @@ def _mechanism(view: ClusterView, broker: int, listener: Listener) -> Iterator[F
             text = f"it offers {', '.join(sorted(offered or ()))}, not {mechanism}"
             repair = f"add {mechanism} to sasl.enabled.mechanisms of broker {broker}"
             # A probe heard the running broker; settings may be newer than what runs.
-            confidence = Confidence.MEASURED if view.logins.heard_mechanisms(broker, listener.name) else Confidence.INFERRED
+            confidence = Confidence.MEASURED if view.logins.probed_mechanisms(broker, listener.name) else Confidence.INFERRED
             yield Fault(kind="mechanism", text=text, repair=repair, sources=tuple(broker_ids), confidence=confidence)
 
 

@@ -29,7 +29,7 @@ class LogLines:
     """The lines of one snapshot, by what they show."""
 
     def __init__(self, samples: Samples, between: InterBroker) -> None:
-        """Keep the snapshot, and how its brokers talk to each other; nothing is read yet."""
+        """Keep the snapshot and its inter-broker listeners; nothing is read yet."""
         self._samples = samples
         self._between = between
 
@@ -49,7 +49,7 @@ class LogLines:
         return tuple(sorted(found, key=lambda row: (row.broker_id != self._between.controller, row.signature == _EITHER)))
 
     def to_controllers(self, broker: int) -> tuple[LogLine, ...]:
-        """Return the lines that count of what a broker of KRaft writes about its ways to the controllers."""
+        """Return the lines of a KRaft broker about its connections to the controllers that count."""
         own = (row for row in self._rows if row.broker_id == broker and row.part and not row.part.startswith(_BETWEEN))
         return tuple(row for row in own if row.supports in {"KA302", "KA412"} and self._counts(row))
 
@@ -87,14 +87,14 @@ def _goes_on(row: LogLine) -> bool:
 
 
 def says(row: LogLine) -> str:
-    """Return what a line says, for a sentence: `server.log of broker 0 says Authentication failed`."""
+    """Return the content of a line, for a sentence: `server.log of broker 0 says Authentication failed`."""
     what = f"{BY_ID[row.signature].means}: {row.detail}" if row.detail and BY_ID[row.signature].own else row.detail
     what = what or BY_ID[row.signature].means
     return f"{_log(row)} of broker {row.broker_id} says {clean(what)}"
 
 
 def quoted(row: LogLine) -> str:
-    """Return a line with its log, how often it stands there, its time, and its own words."""
+    """Return a line with its log, its number of occurrences, its time, and its text."""
     often = counted(row.matches if row.since_start is None else row.since_start, "time")
     since = "" if row.since_start is None else " since the start"
     return f"{_log(row)}, {often}{since}, last {when(row)}: {clean(row.text, _QUOTED)}"

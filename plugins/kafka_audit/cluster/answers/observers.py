@@ -1,4 +1,4 @@
-"""Brokers whose view was wanted, and why the view of one cannot be compared."""
+"""Brokers that the audit reads, and the reason if a view cannot be compared."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -35,12 +35,12 @@ class PartitionCounts:
 
 @dataclass(frozen=True, kw_only=True)
 class Observer:
-    """A broker whose view was wanted: registered now, or answering at an address of the cluster file."""
+    """A broker that the audit reads: registered now, or answering at an address of the cluster file."""
 
     name: str  # id, or address of a broker whose id is unknown
     registered: bool
     answered: bool  # there is a view of this cluster in the newest sample
-    foreign: bool  # it gave a view of another cluster
+    foreign: bool  # its view is of another cluster
     kafka_cluster_id: str | None
     listeners: tuple[str, ...]
     brokers_listed: int | None
@@ -90,7 +90,7 @@ class Observer:
 
 
 def observers(registry: RegistrySample, views: HeldViews, differences: Differences) -> tuple[Observer, ...]:
-    """Return every broker whose view was wanted in the newest sample, in the order of names."""
+    """Return every broker that the newest sample reads, in the order of names."""
     refused, counts = _refused(registry.samples.last_reads), PartitionCounts(differences)
     kraft = registry.state is not None and registry.state.holders is not None
     names = {str(broker) for broker in registry.brokers} | set(views.by_name)

@@ -14,7 +14,7 @@ _LOGINS = re.compile(r"sasl|authentication|no login", re.IGNORECASE)  # no missi
 _REFUSALS = re.compile(r"authori[sz]ation|\bnoauth|\b(29|30|31)\b", re.IGNORECASE)
 
 NOT_TRUSTED = "not trusted"
-"""The error of reads that want a login at an address where the cluster file lets no password go."""
+"""The error of reads that require a login at an address that the cluster file does not trust."""
 
 SCRAM_WEAK, SCRAM_FALSE = "weak SCRAM", "SCRAM not verified"
 """The errors of reads where the auditor ended its login, because of what the other end sent."""
@@ -129,5 +129,5 @@ def without_login(error: str | None) -> bool:
 
 
 def port_refuses(read: SourceRead) -> bool:
-    """Return whether a read failed in a way that a restarting broker shows too."""
+    """Return whether a read failed with an error that a restarting broker causes too."""
     return any(text in (read.error or "").lower() for text in _RESTARTING)

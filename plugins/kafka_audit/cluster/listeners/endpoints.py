@@ -33,7 +33,7 @@ class AdvertisedEndpoint:
 
     @property
     def address(self) -> str:
-        """`host:port`, the way Kafka writes it."""
+        """`host:port`, as Kafka writes it."""
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
@@ -70,7 +70,7 @@ class Endpoints:
     """What brokers advertise in the newest sample, and whether that changed since the previous sample."""
 
     def __init__(self, registry: RegistrySample, before: RegistrySample, between: InterBroker) -> None:
-        """Keep the registry of both samples, and how brokers talk to each other; nothing is read yet."""
+        """Keep the registry of both samples and the inter-broker listeners; nothing is read yet."""
         self._registry, self._before, self._between = registry, before, between
         self._samples = registry.samples
 
@@ -182,8 +182,8 @@ class Endpoints:
         for (broker, listener), places in named.items():
             yield from ((broker, listener, host, port) for host, port in places)
         known = {(broker, host.lower(), port) for (broker, _), places in named.items() for host, port in places}
-        speak = {broker for broker, _ in listed.own}  # who speaks for itself needs no outsider's word
-        unnamed = {**{key: places for key, places in others.items() if key[0] not in speak}, **listed.own}
+        self_reported = {broker for broker, _ in listed.own}  # their own report takes precedence
+        unnamed = {**{key: places for key, places in others.items() if key[0] not in self_reported}, **listed.own}
         for (broker, listener), places in unnamed.items():
             left = (place for place in places if (broker, place[0].lower(), place[1]) not in known)
             yield from ((broker, listener, host, port) for host, port in left if listener == BOOTSTRAP)

@@ -1,4 +1,4 @@
-"""Between brokers: on which listener they talk, as whom they appear there, and by which rules the other side lets them in."""
+"""Connections between brokers: their listener, their principal there, and the authorization of the other side."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -31,11 +31,11 @@ _DEFAULT_BUILDER = "DefaultKafkaPrincipalBuilder"
 
 @dataclass(frozen=True, kw_only=True)
 class Listener:
-    """The listener that a broker uses to others and hears them on. `protocol` is None where nobody told."""
+    """The inter-broker listener of a broker. `protocol` is None if it is unknown."""
 
     name: str
     protocol: str | None
-    source: str = "nobody"
+    source: str = "unknown"
 
     @property
     def encrypted(self) -> bool:
@@ -104,7 +104,7 @@ class InterBroker:
         return tuple(dict.fromkeys(filter(None, addresses)))
 
     def controller_protocol(self, broker: int) -> str | None:
-        """Return the security protocol on which a KRaft broker talks to its controllers."""
+        """Return the security protocol of a KRaft broker to its controllers."""
         names = (self.settings.get(broker, CONTROLLERS).value or "").split(",")
         return self._protocols(broker).get(names[0].strip().upper())
 
@@ -138,7 +138,7 @@ class InterBroker:
         return Listener(name=value, protocol=self.protocol(broker, value), source=protocol.source)
 
     def listener(self, broker: int) -> Listener | None:
-        """Return the listener on which a broker talks to others: by settings, else as all others, else the only one."""
+        """Return the inter-broker listener of a broker: by its settings, or that of all others, or the only one."""
         return self._listeners.get(broker)
 
     def mechanism(self, broker: int) -> Setting:
@@ -147,7 +147,7 @@ class InterBroker:
         return Setting(state="set", value=DEFAULT_MECHANISM, source=setting.source) if setting.state == "unset" else setting
 
     def principal(self, source: int, target: int) -> Principal:
-        """Return as whom `source` appears at `target`."""
+        """Return the principal of `source` at `target`."""
         listener = self.listener(source)
         if listener is None or listener.protocol not in PROTOCOLS:
             return Principal(names=(), certain=False, why="its inter-broker listener is unknown", needs=file_of(source))
@@ -179,7 +179,7 @@ class InterBroker:
 
     @cached_property
     def users(self) -> Mapping[str, tuple[int, ...]]:
-        """Brokers by the name of the listener on which they talk to others."""
+        """Brokers by the name of their inter-broker listener."""
         found: dict[str, list[int]] = {}
         for broker in self.brokers:
             if (used := self.listener(broker)) is not None:

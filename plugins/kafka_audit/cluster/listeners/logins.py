@@ -1,4 +1,4 @@
-"""What a login of one broker at another depends on: certificates that are shown, mechanisms on offer, users that are known."""
+"""The conditions of a login between brokers: presented certificates, offered mechanisms, known users."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -10,18 +10,18 @@ from kafka_audit.model.tables import Certificate, Probe, ScramUser
 IDENTIFICATION = "ssl.endpoint.identification.algorithm"
 
 _SCRAM_READS = frozenset({"zookeeper /config/users", "DescribeUserScramCredentials"})
-"""What shows SCRAM users; the second, in KRaft, shows those by name that files let brokers log in as."""
+"""Reads of SCRAM users; the second one, in KRaft, reads the users that files name for brokers."""
 
 
 class InterBrokerLogins:
     """What one snapshot shows of logins between brokers."""
 
     def __init__(self, samples: Samples, between: InterBroker) -> None:
-        """Keep the snapshot, and how its brokers talk to each other; nothing is read yet."""
+        """Keep the snapshot and its inter-broker listeners; nothing is read yet."""
         self._samples, self._between = samples, between
 
     def certificate(self, broker: int, listener: str) -> Certificate | None:
-        """Return what a listener showed last."""
+        """Return the certificate that a listener presented last."""
         return self._shown.get((broker, listener))
 
     @cached_property
@@ -47,20 +47,20 @@ class InterBrokerLogins:
         return True if setting.state == "unset" and setting.source == "server.properties" else None
 
     def offered_mechanisms(self, broker: int, listener: str) -> frozenset[str] | None:
-        """Return the SASL mechanisms of a broker's listener: as a probe heard, else by its settings; None where unknown."""
-        if (heard := self._heard.get((broker, listener))) is not None:
-            return frozenset(heard.mechanisms)
+        """Return the SASL mechanisms of a broker's listener: by a probe, otherwise by its settings; None if unknown."""
+        if (probe := self._sasl_probes.get((broker, listener))) is not None:
+            return frozenset(probe.mechanisms)
         enabled = self._between.settings.at(broker, listener, "sasl.enabled.mechanisms")
         if not enabled.known:
             return None
         return frozenset(part.strip() for part in (enabled.value or "GSSAPI").split(",") if part.strip())
 
-    def heard_mechanisms(self, broker: int, listener: str) -> bool:
-        """Return whether a probe heard the mechanisms of the running broker; settings may be newer than what runs."""
-        return (broker, listener) in self._heard
+    def probed_mechanisms(self, broker: int, listener: str) -> bool:
+        """Return whether a probe read the mechanisms of the running broker; settings may be newer than the running ones."""
+        return (broker, listener) in self._sasl_probes
 
     @cached_property
-    def _heard(self) -> Mapping[tuple[int, str], Probe]:
+    def _sasl_probes(self) -> Mapping[tuple[int, str], Probe]:
         found: dict[tuple[int, str], Probe] = {}
         for row in self._samples.of(Probe):
             key = (row.broker_id, row.listener)
@@ -70,7 +70,7 @@ class InterBrokerLogins:
         return found
 
     def known_users(self, broker: int, listener: str, mechanism: str) -> Mapping[str, str | None] | None:
-        """Return the users that a listener lets in, with password digests (None: only the name is known); None: not read."""
+        """Return the users that a listener accepts, with password digests (None: only the name is known); None: not read."""
         if mechanism.startswith("SCRAM"):
             names = [row.user for row in self._samples.of(ScramUser) if row.mechanism == mechanism]
             return dict.fromkeys(names) if self._scram_read or names else None

@@ -1,4 +1,4 @@
-"""As whom one broker appears at another, by the other's settings and what is known of its certificate or login."""
+"""The principal of one broker at another, by the settings of the other and its certificate or login."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from kafka_audit.configuration.principals import ANONYMOUS, KERBEROS, MappingErr
 from kafka_audit.configuration.principals.kerberos_rules import KEY as KERBEROS_RULES
 from kafka_audit.configuration.principals.ssl_rules import KEY as SSL_RULES
 
-_REALMS = ("A", "B")  # stand for a default realm that is not known: what differs between them is not known either
+_REALMS = ("A", "B")  # placeholders for an unknown default realm: a result that differs between them is unknown
 
 
 @dataclass(frozen=True, kw_only=True)
 class Principal:
-    """As whom one broker appears at another: the names that are possible (none: not known), and how that is known."""
+    """The principal of one broker at another: the possible names (none: unknown), and their source."""
 
     names: tuple[str, ...]
     certain: bool
@@ -27,7 +27,7 @@ class Principal:
 
 @dataclass(frozen=True, kw_only=True)
 class Ends:
-    """Who connects to whom, and on which listener of the target."""
+    """The two brokers of a connection, and the listener of the target."""
 
     source: int
     target: int
@@ -35,12 +35,12 @@ class Ends:
 
 
 def file_of(broker: int) -> str:
-    """Return what would tell the settings of a broker."""
+    """Return the sources of the settings of a broker."""
     return f"server.properties of broker {broker} (`properties` in the cluster file)"
 
 
 def by_certificate(ends: Ends, asked: Setting, rules: Setting, subjects: Iterable[str]) -> Principal:
-    """Return as whom a broker appears on an SSL listener.
+    """Return the principal of a broker on an SSL listener.
 
     Args:
         ends: source and target.
@@ -65,12 +65,12 @@ def by_certificate(ends: Ends, asked: Setting, rules: Setting, subjects: Iterabl
 
 
 def by_login(ends: Ends, mechanism: str | None, users: Iterable[str], rules: Setting) -> Principal:
-    """Return as whom a broker appears on a SASL listener.
+    """Return the principal of a broker on a SASL listener.
 
     Args:
         ends: source and target.
         mechanism: with which the source logs in, None where that is not known.
-        users: whom the source's file names for it.
+        users: the logins in the file of the source.
         rules: sasl.kerberos.principal.to.local.rules of the target.
     """
     own = set(users)
@@ -80,7 +80,7 @@ def by_login(ends: Ends, mechanism: str | None, users: Iterable[str], rules: Set
     user, why = own.pop(), f"the login of broker {ends.source} on {ends.listener}"
     if mechanism != KERBEROS:
         return Principal(names=(f"User:{user}",), certain=True, why=why)
-    # The brokers' own realm is taken for the default realm of krb5.conf, which nobody reads.
+    # The realm of the brokers replaces the default realm of krb5.conf, which is not read.
     realms = (user.rpartition("@")[2],) if "@" in user else _REALMS
     full = [(user if "@" in user else f"{user}@{realm}", realm) for realm in realms]
     named = _named(

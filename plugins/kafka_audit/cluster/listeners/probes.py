@@ -1,4 +1,4 @@
-"""How far each vantage gets on its way to each endpoint, over both samples."""
+"""The result of the probes from each vantage to each endpoint, over both samples."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -9,9 +9,9 @@ from kafka_audit.model.tables import Probe
 LAYERS = ("dns", "tcp", "tls", "sasl", "api", "identity")
 """Layers in the order in which they are probed; rank 1 is the first."""
 
-_CONNECTION = frozenset(LAYERS[:-1])  # whether the right broker answers is another question
+_CONNECTION = frozenset(LAYERS[:-1])  # identity is judged separately
 
-_NETWORK = 2  # rank of the last layer before any byte of Kafka's
+_NETWORK = 2  # rank of the last layer below the Kafka protocol
 
 _Key = tuple[str, str, int | None, int, str]  # vantage, role, from broker, broker, listener
 
@@ -29,7 +29,7 @@ class Layer:
 
 @dataclass(frozen=True, kw_only=True)
 class ProbeResult:
-    """How far one vantage gets on its way to one endpoint: in the newest sample, and over both samples."""
+    """The result of the probes from one vantage to one endpoint: in the newest sample, and over both samples."""
 
     vantage: str
     role: str
@@ -39,11 +39,11 @@ class ProbeResult:
     addresses: frozenset[str]  # that the name has at the vantage
     resolver: str | None  # what resolved the name there, e.g. `nameserver 10.0.0.2`
     passed: tuple[str, ...]  # layers that worked, identity among them
-    outcome: str  # ok, failed or unknown; who answers (identity) counts
+    outcome: str  # ok, failed or unknown, with the layer identity
     layer: str | None  # the first that failed, or where none did the first that is unknown; with `error` and `needs`
     error: str | None
     needs: str | None
-    failed: Layer | None  # the first that failed, identity left aside
+    failed: Layer | None  # the first that failed, without identity
     unknown: Layer | None
     reached: int  # rank of the last layer that worked
     state: str  # open, closed (failed in both samples, same registration), moving (in this one only), unknown
@@ -61,25 +61,25 @@ class ProbeResult:
 
     @property
     def failed_at_network(self) -> bool:
-        """Whether it ends, in the newest sample, before any byte of Kafka's is exchanged."""
+        """Whether it ends, in the newest sample, before a byte of the Kafka protocol."""
         return self.outcome == "failed" and self.layer in {"dns", "tcp"}
 
 
 def probe_results(now: Iterable[Probe], before: Iterable[Probe], moved: frozenset[int]) -> tuple[ProbeResult, ...]:
     """Return one for each vantage and endpoint of the newest sample; `moved`: brokers registered differently before."""
     first_failed: dict[_Key, int] = {}
-    for key, rows in _paths(before).items():
+    for key, rows in _layers_by_probe(before).items():
         ranks = [_rank(row) for row in rows if row.outcome == "failed" and row.layer in _CONNECTION]
         if ranks:
             first_failed[key] = min(ranks)
-    return tuple(_result(rows, first_failed.get(key), same=key[3] not in moved) for key, rows in _paths(now).items())
+    return tuple(_result(rows, first_failed.get(key), same=key[3] not in moved) for key, rows in _layers_by_probe(now).items())
 
 
 def _rank(row: Probe) -> int:
     return LAYERS.index(row.layer) + 1
 
 
-def _paths(probes: Iterable[Probe]) -> Mapping[_Key, list[Probe]]:
+def _layers_by_probe(probes: Iterable[Probe]) -> Mapping[_Key, list[Probe]]:
     """Return the layers of each vantage and endpoint, in their order."""
     found: dict[_Key, list[Probe]] = {}
     for row in probes:

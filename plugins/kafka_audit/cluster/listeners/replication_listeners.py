@@ -10,10 +10,10 @@ _CONTROL_PLANE = "control.plane.listener.name"
 
 
 def replication_listeners(inter_broker: InterBroker, probes: Iterable[ProbeResult]) -> Mapping[str, frozenset[str]]:
-    """Return for each client vantage the listeners that only brokers use, as far as this vantage can tell.
+    """Return for each client vantage the listeners that only brokers use, as far as the probes show.
 
     Such a listener is the inter-broker or control-plane listener of every broker that has it, beside another listener. The
-    vantage reaches it at no broker and reaches another listener, and `reach` has no way there: a network, or certificates, of the
+    vantage reaches it at no broker and reaches another listener, and `reach` has no mapping: a network, or certificates, of the
     brokers' own. Where one broker's is reached, clients may use it, and each of its endpoints counts.
     """
     by_vantage: dict[str, dict[str, list[ProbeResult]]] = defaultdict(lambda: defaultdict(list))

@@ -1,4 +1,4 @@
-"""How this worker reaches each advertised endpoint: directly, or as `reach` of the cluster file leads it."""
+"""The probes of this worker to each advertised endpoint: direct, or by `reach` of the cluster file."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ class WorkerProbe:
     via: str | None  # dialled instead
     open: bool  # a connection came about
     resolved: tuple[str, ...]  # addresses of the dialled host
-    answered_by: int | None  # who said so itself
+    answered_by: int | None  # the id of the broker that answers
 
     @property
     def resource(self) -> str:
@@ -58,7 +58,7 @@ def _probe(rows: list[Probe], answered_by: int | None) -> WorkerProbe:
 
 
 def mapped_listeners(found: tuple[WorkerProbe, ...]) -> dict[str, list[WorkerProbe]]:
-    """Return the probes of each listener that `reach` leads to at all, those without a mapping included."""
+    """Return the probes of each listener with a mapping in `reach`, including those without a mapping."""
     by_listener: dict[str, list[WorkerProbe]] = defaultdict(list)
     for probe in found:
         by_listener[probe.listener].append(probe)

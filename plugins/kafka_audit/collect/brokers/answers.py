@@ -53,7 +53,7 @@ def int32(number: int, what: str) -> int:
 
 
 def once(keys: Iterable[Hashable], what: str) -> None:
-    """Raise ReadError where the same thing is told twice: which of them holds nobody can tell."""
+    """Raise ReadError for a duplicate entry: which of the two is valid is unknown."""
     known: set[Hashable] = set()
     for key in keys:
         if key in known:

@@ -60,7 +60,7 @@ _NO_COMMON_VERSION = "no version of Metadata is supported by both sides"
 
 
 class BrokerAsker:
-    """Asks one broker at its addresses, one after the other; each address tells its view, the first that answers the rest."""
+    """Asks one broker at its addresses, one after the other; each address returns a view, the first also all other data."""
 
     def __init__(self, targets: Sequence[Target], sample: int, options: ClientOptions, book: ViewBook) -> None:
         """Take the addresses of one broker; `options.read_s` bounds every read, the contents of views go into the book."""
@@ -74,7 +74,7 @@ class BrokerAsker:
         self._common_read = False  # what is the same at every address: APIs, rights, configuration
         self._unreached: tuple[Asking, ReadError] | None = None
         self._may_describe_configs = True
-        self._operations: frozenset[int] | None = None  # own rights on the cluster, None where the broker did not tell them
+        self._operations: frozenset[int] | None = None  # own rights on the cluster, None if the broker did not report them
         self._answered_by: int | None = None
 
     def ask(self) -> Collected:
@@ -109,23 +109,23 @@ class BrokerAsker:
         """Open the one connection and ask everything; return the probe's step for the identity. Raises ReadError."""
         host, port = target.dialled
         started = time.monotonic()
-        with Conversation(host, port, options) as talk:
-            apis = asking.read(self._rows, API_VERSIONS, lambda: self._apis(target, talk), started)
-            view = self._ask_metadata(asking, talk, target)
+        with Conversation(host, port, options) as conversation:
+            apis = asking.read(self._rows, API_VERSIONS, lambda: self._apis(target, conversation), started)
+            view = self._ask_metadata(asking, conversation, target)
             first, self._common_read = not self._common_read, True
             if first:
                 self._rows += apis or ()
-                self._ask_rights(asking, talk)
-                self._ask_configs(asking, talk, target)
-            if not first and not self._is_let_in_alike(talk, target):
+                self._ask_rights(asking, conversation)
+                self._ask_configs(asking, conversation, target)
+            if not first and not self._has_same_rights(conversation, target):
                 return []
-            steps = self._ask_identity(asking, talk, target, None if view is None else view.kafka_cluster_id)
+            steps = self._ask_identity(asking, conversation, target, None if view is None else view.kafka_cluster_id)
             if first and target.broker_id != UNREGISTERED:
-                self._ask_protected(asking, talk, target, view)
+                self._ask_protected(asking, conversation, target, view)
             return steps
 
-    def _ask_metadata(self, asking: Asking, talk: Conversation, target: Target) -> View | None:
-        view = asking.read(self._rows, METADATA, lambda: self._view(talk, target))
+    def _ask_metadata(self, asking: Asking, conversation: Conversation, target: Target) -> View | None:
+        view = asking.read(self._rows, METADATA, lambda: self._view(conversation, target))
         if view is not None:
             self._rows.append(
                 BrokerView(
@@ -145,13 +145,13 @@ class BrokerAsker:
             )
         return view
 
-    def _view(self, talk: Conversation, target: Target) -> View:
-        version = min(talk.version(MetadataRequest, VERSIONS[0]) or 0, VERSIONS[1])
+    def _view(self, conversation: Conversation, target: Target) -> View:
+        version = min(conversation.version(MetadataRequest, VERSIONS[0]) or 0, VERSIONS[1])
         if not version:
             raise ReadError(UNSUPPORTED, _NO_COMMON_VERSION)
         try:
             with self._options.budget.turn():
-                view = self._book.add(talk.ask_metadata(version), version, target.dialled, self._options.budget)
+                view = self._book.add(conversation.ask_metadata(version), version, target.dialled, self._options.budget)
         except MetadataError as error:
             raise ReadError(_UNREADABLE, str(error)) from error
         if view.error:
@@ -159,94 +159,99 @@ class BrokerAsker:
         return view
 
     @staticmethod
-    def _apis(target: Target, talk: Conversation) -> tuple[BrokerApi | BrokerFeature, ...]:
+    def _apis(target: Target, conversation: Conversation) -> tuple[BrokerApi | BrokerFeature, ...]:
         """Return the ranges that the broker offers, and its features; raises ReadError for ranges that are none."""
-        if len(talk.apis) > _MOST_APIS:
-            answers.refuse_answer(f"{len(talk.apis)} APIs, where Kafka has fewer than a hundred")
-        for key, (lowest, highest) in talk.apis.items():
+        if len(conversation.apis) > _MOST_APIS:
+            answers.refuse_answer(f"{len(conversation.apis)} APIs, but Kafka has fewer than a hundred")
+        for key, (lowest, highest) in conversation.apis.items():
             if not 0 <= lowest <= highest:
                 answers.refuse_answer(f"API {key} in versions {lowest} to {highest}")
         apis = (
             BrokerApi(observer=target.observer, broker_id=target.broker_id, api_key=key, min_version=lowest, max_version=highest)
-            for key, (lowest, highest) in sorted(talk.apis.items())
+            for key, (lowest, highest) in sorted(conversation.apis.items())
         )
-        return (*apis, *feature_rows(talk.api_versions, target.observer, target.broker_id))
+        return (*apis, *feature_rows(conversation.api_versions, target.observer, target.broker_id))
 
-    def _ask_rights(self, asking: Asking, talk: Conversation) -> None:
+    def _ask_rights(self, asking: Asking, conversation: Conversation) -> None:
         """Ask for the auditor's own rights first: what they do not allow is not tried, for the broker logs each refusal."""
-        version = talk.version(DescribeClusterRequest)
+        version = conversation.version(DescribeClusterRequest)
         if version is None:
             return
         all_of_them = {"include_fenced_brokers": True} if version >= FENCED_FROM else {}
         request = DescribeClusterRequest(version=version, include_cluster_authorized_operations=True, **all_of_them)
         self._rows += (
-            asking.read(self._rows, CLUSTER, lambda: self._rights(talk, _checked(talk.ask(request)), asking.observer)) or ()
+            asking.read(
+                self._rows, CLUSTER, lambda: self._rights(conversation, _checked(conversation.ask(request)), asking.observer)
+            )
+            or ()
         )
 
-    def _rights(self, talk: Conversation, answer: Any, observer: str) -> tuple[Row, ...]:  # noqa: ANN401 -- see _describe
+    def _rights(self, conversation: Conversation, answer: Any, observer: str) -> tuple[Row, ...]:  # noqa: ANN401 -- see _describe
         """Keep the auditor's own rights; return the brokers that are fenced."""
-        talk.add_rows(sum(bool(getattr(entry, "is_fenced", False)) for entry in answers.each(answer.brokers, "brokers")))
+        conversation.add_rows(sum(bool(getattr(entry, "is_fenced", False)) for entry in answers.each(answer.brokers, "brokers")))
         found = tuple(fenced(answer, self._sample, observer, self._targets[0].broker_id))
         self._operations = frozenset(answer.authorized_operations or ())
         # An empty set means that Describe is missing, which says nothing about DescribeConfigs.
         self._may_describe_configs = not self._operations or _DESCRIBE_CONFIGS_OPERATION in self._operations
         return found
 
-    def _is_let_in_alike(self, talk: Conversation, target: Target) -> bool:
+    def _has_same_rights(self, conversation: Conversation, target: Target) -> bool:
         """Return whether a further listener may be asked who answers there.
 
-        Where the auditor logs in elsewhere and is ANONYMOUS here, nobody should have to grant ANONYMOUS anything for an audit: it
+        If the auditor logs in at other listeners and is ANONYMOUS here, ANONYMOUS should need no right for an audit: it
         is asked where that has the right anyway, and else not at all.
         """
         if target.protocol != PLAINTEXT or self._targets[0].protocol == PLAINTEXT or not self._operations:
             return True
-        version = talk.version(DescribeClusterRequest)
+        version = conversation.version(DescribeClusterRequest)
         try:
-            answer = talk.ask(DescribeClusterRequest(version=version, include_cluster_authorized_operations=True))
+            answer = conversation.ask(DescribeClusterRequest(version=version, include_cluster_authorized_operations=True))
         except ReadError:  # the question that follows will say so
             return True
         return _DESCRIBE_CONFIGS_OPERATION in (answer.authorized_operations or ())
 
-    def _ask_configs(self, asking: Asking, talk: Conversation, target: Target) -> None:
-        if target.broker_id == UNREGISTERED or talk.version(DescribeConfigsRequest) is None:
+    def _ask_configs(self, asking: Asking, conversation: Conversation, target: Target) -> None:
+        if target.broker_id == UNREGISTERED or conversation.version(DescribeConfigsRequest) is None:
             return
-        self._rows += asking.read(self._rows, CONFIGS, lambda: self._configs(talk, target)) or ()
+        self._rows += asking.read(self._rows, CONFIGS, lambda: self._configs(conversation, target)) or ()
 
-    def _configs(self, talk: Conversation, target: Target) -> tuple[BrokerConfig, ...]:
+    def _configs(self, conversation: Conversation, target: Target) -> tuple[BrokerConfig, ...]:
         """Return the broker's settings; raises ReadError. One without a name may be any, so then none of them is known."""
-        entries = answers.each(self._describe(talk, str(target.broker_id)).configs, "settings")
+        entries = answers.each(self._describe(conversation, str(target.broker_id)).configs, "settings")
         answers.once((answers.checked_name(entry.name, "a setting") for entry in entries), "a setting")
         _demand_honest_size(entries)
-        talk.add_rows(len(entries))
+        conversation.add_rows(len(entries))
         return tuple(self._config(target, entry) for entry in entries)
 
     def _config(self, target: Target, entry: Any) -> BrokerConfig:  # noqa: ANN401 -- see _describe
         self._options.budget.demand_time()  # values are read for secrets
         return _config(target, entry)
 
-    def _describe(self, talk: Conversation, name: str) -> Any:  # noqa: ANN401 -- kafka-python's messages are untyped
+    def _describe(self, conversation: Conversation, name: str) -> Any:  # noqa: ANN401 -- kafka-python's messages are untyped
         """Ask for the configuration of the broker of that name; raises ReadError."""
         if not self._may_describe_configs:
             raise ReadError(CLUSTER_DENIED, "not tried: DescribeCluster does not list this right", MAY_DESCRIBE_CONFIGS)
         resource = DescribeConfigsRequest.DescribeConfigsResource(
             resource_type=_BROKER_RESOURCE, resource_name=name, configuration_keys=None
         )
-        version = talk.version(DescribeConfigsRequest)
-        results = answers.each(talk.ask(DescribeConfigsRequest(version=version, resources=[resource])).results, "results")
+        version = conversation.version(DescribeConfigsRequest)
+        results = answers.each(conversation.ask(DescribeConfigsRequest(version=version, resources=[resource])).results, "results")
         if len(results) != 1:
             raise ReadError(_UNEXPECTED, f"{len(results)} results for one broker")
         return _checked(results[0])
 
-    def _ask_identity(self, asking: Asking, talk: Conversation, target: Target, cluster_id: str | None) -> list[ProbeStep]:
-        """Ask for a broker that does not exist: the refusal names the one at the other end of the socket."""
-        if talk.version(DescribeConfigsRequest) is None:
+    def _ask_identity(
+        self, asking: Asking, conversation: Conversation, target: Target, cluster_id: str | None
+    ) -> list[ProbeStep]:
+        """Request a broker that does not exist: the error names the broker at the other end of the connection."""
+        if conversation.version(DescribeConfigsRequest) is None:
             return []
         reads: list[Row] = []
-        found = asking.read(reads, IDENTITY, lambda: self._refused_as(talk))
+        found = asking.read(reads, IDENTITY, lambda: self._refused_as(conversation))
         self._rows += reads
         (read,) = (row for row in reads if isinstance(row, SourceRead))
         if found is None:
-            outcome = "unknown" if talk.lost is None else "failed"
+            outcome = "unknown" if conversation.lost is None else "failed"
             step = ProbeStep("identity", outcome, read.error, None, read.needs, read.elapsed_ms)
         else:
             self._answered_by = found
@@ -263,9 +268,9 @@ class BrokerAsker:
         )
         return [step]
 
-    def _ask_protected(self, asking: Asking, talk: Conversation, target: Target, view: View | None) -> None:
+    def _ask_protected(self, asking: Asking, conversation: Conversation, target: Target, view: View | None) -> None:
         """Ask what needs rights, last, for one of these may take long; nothing is noted of a broker that is another."""
-        reads = ProtectedReads(talk, target, self._sample, partial(asking.read, self._rows), self._options.read_s)
+        reads = ProtectedReads(conversation, target, self._sample, partial(asking.read, self._rows), self._options.read_s)
         if self._answered_by not in {None, target.broker_id}:
             text = f"broker {self._answered_by} answers at {target.address}"
             reads.refuse(ReadError(_UNEXPECTED, text, f"an address at which broker {target.broker_id} answers"))
@@ -273,19 +278,25 @@ class BrokerAsker:
         asked = None
         if view is not None:  # in KRaft any broker passes the question on to the controller, so one of them is enough
             listed = self._book.listed(view.brokers_digest)
-            asked = view.controller_id if talk.apis.get(DescribeQuorumRequest.API_KEY) is None else min(listed, default=None)
+            asked = (
+                view.controller_id if conversation.apis.get(DescribeQuorumRequest.API_KEY) is None else min(listed, default=None)
+            )
         reads.ask(self._operations, self._book.acls, lists_reassignments=asked == target.broker_id)
         self._rows += reads.rows
-        if view is not None and asked == target.broker_id and DescribeQuorumRequest.API_KEY in talk.apis:  # else ZooKeeper tells
+        if (
+            view is not None and asked == target.broker_id and DescribeQuorumRequest.API_KEY in conversation.apis
+        ):  # otherwise ZooKeeper has them
             topics = self._book.topics(view.topics_digest)
-            settings = asking.read(self._rows, TOPIC_CONFIGS, lambda: topic_configs.ask_topic_configs(talk, target, topics))
+            settings = asking.read(
+                self._rows, TOPIC_CONFIGS, lambda: topic_configs.ask_topic_configs(conversation, target, topics)
+            )
             self._of_topics = Collected(large={} if settings is None else {TopicConfig: settings})
         self._rows += reads.ask_quorum()
 
-    def _refused_as(self, talk: Conversation) -> int:
+    def _refused_as(self, conversation: Conversation) -> int:
         """Return the id in the refusal; raises ReadError for any other answer."""
         try:
-            self._describe(talk, _NOBODY)
+            self._describe(conversation, _NOBODY)
         except ReadError as error:
             match = _EXPECTED.search(error.message or "") if error.error == "INVALID_REQUEST" else None
             if match is None:

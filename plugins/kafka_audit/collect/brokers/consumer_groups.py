@@ -40,22 +40,22 @@ _NEEDS |= {"TOPIC_AUTHORIZATION_FAILED": "Describe on Topic '*'"}
 class CoordinatorReads:
     """Asks the group coordinator of one broker whether it is ready; which groups it has is not kept."""
 
-    def __init__(self, talk: Conversation, target: Target, asking: Asking) -> None:
+    def __init__(self, conversation: Conversation, target: Target, asking: Asking) -> None:
         """Take the conversation, the broker it is with, and whose reads these are."""
-        self._talk = talk
+        self._conversation = conversation
         self._target = target
         self._asking = asking
 
     def rows(self) -> list[Row]:
         """Return what it answers, and how the read ended; nothing where the broker has no such API."""
-        version = self._talk.version(ListGroupsRequest)
+        version = self._conversation.version(ListGroupsRequest)
         if version is None:
             return []
         started = time.monotonic()
         try:
             with any_answer():
-                # From version 4 on only groups of one state are listed, which are few: the error is all that is wanted.
-                answer = self._talk.ask(ListGroupsRequest(version=version, states_filter=[_FEW], types_filter=[]))
+                # From version 4 on only groups of one state are listed, which are few: only the error is required.
+                answer = self._conversation.ask(ListGroupsRequest(version=version, states_filter=[_FEW], types_filter=[]))
                 if answer.error_code not in NOT_READY:
                     demand(answer.error_code, None, _NEEDS)
         except ReadError as error:
@@ -72,15 +72,15 @@ class CoordinatorReads:
 class GroupReads:
     """Asks one broker for the groups that it coordinates."""
 
-    def __init__(self, talk: Conversation, target: Target, asking: Asking) -> None:
+    def __init__(self, conversation: Conversation, target: Target, asking: Asking) -> None:
         """Take the conversation, the broker it is with, and whose reads these are."""
-        self._talk = talk
+        self._conversation = conversation
         self._target = target
         self._asking = asking
 
     def rows(self) -> list[Row]:
         """Return members of groups; what failed is a row of the read."""
-        if self._talk.version(ListGroupsRequest) is None or self._talk.version(DescribeGroupsRequest) is None:
+        if self._conversation.version(ListGroupsRequest) is None or self._conversation.version(DescribeGroupsRequest) is None:
             return []
         started = time.monotonic()
         rows: list[Row] = []
@@ -97,8 +97,8 @@ class GroupReads:
 
     def _names(self) -> tuple[Sequence[str], Sequence[str]]:
         """Return the consumer groups of the classic protocol, and those of the new one."""
-        version = self._talk.version(ListGroupsRequest)
-        answer = self._talk.ask(ListGroupsRequest(version=version, states_filter=[], types_filter=[]))
+        version = self._conversation.version(ListGroupsRequest)
+        answer = self._conversation.ask(ListGroupsRequest(version=version, states_filter=[], types_filter=[]))
         demand(answer.error_code, None, _NEEDS)
         consumers = [entry for entry in answers.each(answer.groups, "groups") if entry.protocol_type == _CONSUMERS]
         names: dict[bool, list[str]] = {False: [], True: []}
@@ -108,16 +108,18 @@ class GroupReads:
         return sorted(names[False]), sorted(names[True])
 
     def _described(self, names: Sequence[str]) -> Sequence[Any]:
-        version = self._talk.version(DescribeGroupsRequest)
-        answer = self._talk.ask(DescribeGroupsRequest(version=version, groups=[*names], include_authorized_operations=False))
+        version = self._conversation.version(DescribeGroupsRequest)
+        answer = self._conversation.ask(
+            DescribeGroupsRequest(version=version, groups=[*names], include_authorized_operations=False)
+        )
         return answers.each(answer.groups, "groups")
 
     def _described_by_new(self, names: Sequence[str]) -> Sequence[Any]:
-        version = self._talk.version(ConsumerGroupDescribeRequest)
+        version = self._conversation.version(ConsumerGroupDescribeRequest)
         if version is None:
             raise ReadError(NOT_SUPPORTED, "groups of the consumer protocol exist, but ConsumerGroupDescribe is not offered")
         question = ConsumerGroupDescribeRequest(version=version, group_ids=[*names], include_authorized_operations=False)
-        return answers.each(self._talk.ask(question).groups, "groups")
+        return answers.each(self._conversation.ask(question).groups, "groups")
 
     def _members(self, groups: Sequence[Any], assigned: "_Reader") -> Iterator[GroupMember]:
         """Yield the members of groups; raises ReadError for the first that was refused, after the others."""
@@ -131,7 +133,7 @@ class GroupReads:
                 refused = refused or error
                 continue
             members = answers.each(group.members, "members of a group")
-            self._talk.add_rows(len(members))
+            self._conversation.add_rows(len(members))
             for member in members:
                 yield GroupMember(
                     sample=self._asking.sample,
@@ -141,7 +143,7 @@ class GroupReads:
                     state=group.group_state or "",
                     client_id=member.client_id or "",
                     host=(member.client_host or "").removeprefix("/"),
-                    partitions=assigned(member, self._talk.add_rows),
+                    partitions=assigned(member, self._conversation.add_rows),
                 )
         if refused is not None:
             raise refused
@@ -172,7 +174,7 @@ def _assigned_by_new(member: Any, add_rows: Callable[[int], None]) -> tuple[str,
 def _partitions(topics: Sequence[tuple[str, Sequence[int]]], add_rows: Callable[[int], None]) -> tuple[str, ...]:
     """Return names of partitions, counted by their lengths.
 
-    Four bytes of a partition stand for a whole name: 16 MB could become gigabytes.
+    A whole name has four bytes for each partition: 16 MB could become gigabytes.
     """
     if any(len(topic) > _LONGEST_TOPIC for topic, _ in topics):
         return ()

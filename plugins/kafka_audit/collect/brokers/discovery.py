@@ -29,7 +29,7 @@ def discover(
 
     Args:
         cluster: its bootstrap addresses are asked.
-        sample: number of this look.
+        sample: number of this sample.
         options: how to ask.
         deadline: seconds of `time.monotonic()`.
         also: further addresses to ask.
@@ -53,12 +53,14 @@ def _listed_by(
     if endpoint_probes.probe_from_here(target, options.read_s, options.logins, options.budget)[-1].outcome != "ok":
         return ()
     try:
-        with Conversation(*target.dialled, options.at(target)) as talk:
-            version = min(talk.version(MetadataRequest, VERSIONS[0]) or 0, VERSIONS[1])
+        with Conversation(*target.dialled, options.at(target)) as conversation:
+            version = min(conversation.version(MetadataRequest, VERSIONS[0]) or 0, VERSIONS[1])
             if not version:
                 return ()
             most = MOST_LISTED * options.budget.limits.brokers
-            listed = decode_metadata_answer(bytes(talk.ask_metadata(version, topics=[])), version, most_brokers=most).brokers
+            listed = decode_metadata_answer(
+                bytes(conversation.ask_metadata(version, topics=[])), version, most_brokers=most
+            ).brokers
             return tuple(as_advertised(one, behind) for one in listed)
     except (ReadError, MetadataError):
         return ()

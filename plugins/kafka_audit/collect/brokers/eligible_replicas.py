@@ -20,31 +20,31 @@ _GONE, _NO_LEADER = 3, -1
 _NEEDS = {"TOPIC_AUTHORIZATION_FAILED": "Describe on Topic '*'"}
 
 
-def read_eligible_replicas(talk: Conversation, asking: Asking, topics: Sequence[str]) -> list[Row]:
+def read_eligible_replicas(conversation: Conversation, asking: Asking, topics: Sequence[str]) -> list[Row]:
     """Return the partitions of topics that have no leader, and how the read ended; nothing where the broker has no such API."""
-    version = talk.version(DescribeTopicPartitionsRequest)
+    version = conversation.version(DescribeTopicPartitionsRequest)
     if version is None:
         return []
     started = time.monotonic()
     rows: list[Row] = []
     try:
         with any_answer():
-            for topic, partition in _partitions(talk, version, sorted(topics)[:MOST_TOPICS]):
+            for topic, partition in _partitions(conversation, version, sorted(topics)[:MOST_TOPICS]):
                 if partition.leader_id == _NO_LEADER:
-                    talk.add_rows(1)
+                    conversation.add_rows(1)
                     rows.append(_row(asking, topic, partition))
     except ReadError as error:
         return [*rows, asking.failed(ELIGIBLE, error, started)]
     return [*rows, asking.answered(ELIGIBLE, started)]
 
 
-def _partitions(talk: Conversation, version: int, topics: Sequence[str]) -> Iterator[tuple[str, Any]]:
+def _partitions(conversation: Conversation, version: int, topics: Sequence[str]) -> Iterator[tuple[str, Any]]:
     """Yield each partition behind its topic, a page at a time; raises ReadError for a topic that was refused."""
     kind = DescribeTopicPartitionsRequest
     cursor: Any = None
     for _ in range(_PAGES):
-        wanted = [kind.TopicRequest(name=topic) for topic in topics]
-        answer = talk.ask(kind(version=version, topics=wanted, response_partition_limit=2000, cursor=cursor))
+        requested = [kind.TopicRequest(name=topic) for topic in topics]
+        answer = conversation.ask(kind(version=version, topics=requested, response_partition_limit=2000, cursor=cursor))
         for topic in answers.each(answer.topics, "topics"):
             if topic.error_code != _GONE:
                 demand(topic.error_code, None, _NEEDS)

@@ -31,7 +31,7 @@ def feature_rows(answer: Any, observer: str, broker_id: int) -> Iterator[BrokerF
 def _by_name(listed: Any) -> dict[str, Any]:  # noqa: ANN401 -- see above
     found = list(listed or ())
     if len(found) > _MOST:
-        answers.refuse_answer(f"{len(found)} features, where Kafka has fewer than twenty")
+        answers.refuse_answer(f"{len(found)} features, but Kafka has fewer than twenty")
     named = [answers.checked_name(one.name, "a feature") for one in found]
     answers.once(named, "a feature")
     return dict(zip(named, found, strict=True))

@@ -1,7 +1,7 @@
-"""Whom to ask by ListOffsets, and about what: who is said to lead, and who may have led. Pure.
+"""The ListOffsets requests: reported leaders, and brokers that may have led. Pure.
 
-A broker that is said to lead and denies it serves nobody. One that does not lead any more answers 6 NOT_LEADER_OR_FOLLOWER, at
-which every client looks for the leader anew; from a dead disk it answers 56 KAFKA_STORAGE_ERROR instead, at which not all do.
+A reported leader that denies its role serves no client. A former leader returns 6 NOT_LEADER_OR_FOLLOWER, and every client
+then refreshes its metadata. With a failed disk it returns 56 KAFKA_STORAGE_ERROR, and some clients do not refresh.
 """
 
 from collections import Counter
@@ -96,7 +96,7 @@ class LeaderQuestions:
 
 @dataclass(frozen=True, kw_only=True)
 class LeaderQuestionPlan:
-    """What to ask whom.
+    """The partitions to request, by broker.
 
     Attributes:
         questions: by broker id, as many as it holds partitions at most.
@@ -180,13 +180,13 @@ def _leaderless(reference: _Reference) -> Sequence[str]:
 
 
 def _longest_transaction(found: Collected) -> int:
-    """Return the longest transaction.max.timeout.ms of the brokers that told theirs, Kafka's default where none did."""
+    """Return the longest transaction.max.timeout.ms of the brokers that report it, otherwise Kafka's default."""
     values = [row.value for row in found.rows if isinstance(row, BrokerConfig) and row.key == _LONGEST and row.value]
     return max((int(value) for value in values if value.isdecimal() and len(value) <= _DIGITS), default=_FIFTEEN_MINUTES)
 
 
 def _of_one_cluster(views: list[BrokerView]) -> list[BrokerView]:
-    """Leave out views of another cluster: a broker that strayed there tells nothing of this one."""
+    """Leave out views of another cluster."""
     most = Counter(view.kafka_cluster_id for view in views).most_common(1)
     return [view for view in views if view.kafka_cluster_id == most[0][0]]
 

@@ -1,6 +1,6 @@
 """Ask a broker by ListOffsets, which only reads, whether it serves partitions; a page at a time, a deadline for each.
 
-The earliest offset is asked for: a leader that has just been elected cannot tell the latest one yet.
+The earliest offset is requested, because a newly elected leader does not know the latest offset yet.
 """
 
 import time
@@ -49,19 +49,19 @@ class LeadershipAsker:
         self._asking = Asking(sample=sample, observer=target.observer, target=target.address)
 
     def ask(self) -> tuple[Row, ...]:
-        """Return answers that nobody would expect, how many were asked, and consumers while replicas are offline."""
+        """Return unexpected answers, the number of requested partitions, and consumers while replicas are offline."""
         if not (self._questions or self._asks_groups or self._leaderless or self._coordinates):
             return ()
         started = time.monotonic()
         try:
-            with Conversation(*self._target.dialled, self._options.at(self._target)) as talk:
-                rows = self._asked(talk, self._questions)
+            with Conversation(*self._target.dialled, self._options.at(self._target)) as conversation:
+                rows = self._asked(conversation, self._questions)
                 if self._leaderless:
-                    rows += read_eligible_replicas(talk, self._asking, self._leaderless)
+                    rows += read_eligible_replicas(conversation, self._asking, self._leaderless)
                 if self._coordinates:
-                    rows += CoordinatorReads(talk, self._target, self._asking).rows()
+                    rows += CoordinatorReads(conversation, self._target, self._asking).rows()
                 if self._asks_groups:
-                    rows += GroupReads(talk, self._target, self._asking).rows()
+                    rows += GroupReads(conversation, self._target, self._asking).rows()
                 return tuple(rows)
         except ReadError as error:
             return (self._asking.failed(LIST_OFFSETS, error, started),)
@@ -70,15 +70,15 @@ class LeadershipAsker:
         """Return the row for when no answer came, or none that makes sense."""
         return (self._asking.failed(LIST_OFFSETS, error),)
 
-    def _asked(self, talk: Conversation, questions: LeaderQuestions | None) -> list[Row]:
-        if questions is None or not talk.version(ListOffsetsRequest, list_offsets.LOWEST):
+    def _asked(self, conversation: Conversation, questions: LeaderQuestions | None) -> list[Row]:
+        if questions is None or not conversation.version(ListOffsetsRequest, list_offsets.LOWEST):
             return []
-        rows = self._leadership(talk, questions)
-        if self._transaction_ms is not None and talk.version(ListOffsetsRequest, list_offsets.COMMITTED_FROM):
-            rows += TransactionReads(talk, self._target, self._asking, self._transaction_ms).rows(questions)
+        rows = self._leadership(conversation, questions)
+        if self._transaction_ms is not None and conversation.version(ListOffsetsRequest, list_offsets.COMMITTED_FROM):
+            rows += TransactionReads(conversation, self._target, self._asking, self._transaction_ms).rows(questions)
         return rows
 
-    def _leadership(self, talk: Conversation, questions: LeaderQuestions) -> list[Row]:
+    def _leadership(self, conversation: Conversation, questions: LeaderQuestions) -> list[Row]:
         started = time.monotonic()
         rows: list[Row] = []
         refused = 0
@@ -86,11 +86,11 @@ class LeadershipAsker:
             with any_answer():
                 for start in range(0, len(questions), PAGE):
                     page = questions.part(start, start + PAGE)
-                    errors = self._page(talk, page)
+                    errors = self._page(conversation, page)
                     refused += int(np.count_nonzero(errors == _TOPIC_DENIED))
                     expected = np.where(page.as_leader, 0, _NOT_LEADER)
                     for place in np.flatnonzero((errors != _TOPIC_DENIED) & (errors != expected)).tolist():
-                        talk.add_rows(1)
+                        conversation.add_rows(1)
                         rows.append(self._row(page.one(place), int(errors[place])))
         except ReadError as error:
             return [*rows, self._asking.failed(LIST_OFFSETS, error, started)]
@@ -110,10 +110,10 @@ class LeadershipAsker:
         return [*rows, asked, self._asking.answered(LIST_OFFSETS, started)]
 
     @staticmethod
-    def _page(talk: Conversation, page: LeaderQuestions) -> Ints:
+    def _page(conversation: Conversation, page: LeaderQuestions) -> Ints:
         """Ask about some partitions; return the error code of each. Raises ReadError."""
-        version = min(talk.version(ListOffsetsRequest, list_offsets.LOWEST) or list_offsets.LOWEST, list_offsets.HIGHEST)
-        body = bytes(talk.ask(list_offsets.list_offsets_request(page, version)))
+        version = min(conversation.version(ListOffsetsRequest, list_offsets.LOWEST) or list_offsets.LOWEST, list_offsets.HIGHEST)
+        body = bytes(conversation.ask(list_offsets.list_offsets_request(page, version)))
         try:
             errors = list_offsets.errors(body, version, page)
         except WireError as error:

@@ -1,7 +1,7 @@
 """ListOffsets on the wire: partitions are packed and read in rows of fixed size, for leaders are many and errors are few.
 
-Versions 1 to 5, which every release speaks from 0.10.1 to 4.x; later ones differ in what is not asked here. Source:
-`ListOffsetsRequest.json` and `ListOffsetsResponse.json` of Kafka.
+Versions 1 to 5, which every release from 0.10.1 to 4.x supports; later versions differ only in fields that are not used here.
+Source: `ListOffsetsRequest.json` and `ListOffsetsResponse.json` of Kafka.
 """
 
 import struct
@@ -40,7 +40,7 @@ _SHIFT = 32  # a partition's number is Java's int
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 
 NO_ANSWER = 2**15
-"""Stands for the error code of a partition that an answer does not name."""
+"""The error code of a partition that is missing in an answer."""
 
 
 class _ListOffsetsRequest:
@@ -185,9 +185,9 @@ def _in_any_order(body: bytes, version: int, page: LeaderQuestions) -> tuple[Int
     if len(keys):
         topics, topic = np.unique(page.topic, return_inverse=True)
         named = np.array([numbers.get(page.topics[one], -1) for one in topics.tolist()], np.int64)
-        wanted = _keys(named[topic], page.partition)
-        near = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        there = keys[near] == wanted
+        requested = _keys(named[topic], page.partition)
+        near = np.minimum(np.searchsorted(keys, requested), len(keys) - 1)
+        there = keys[near] == requested
         codes[there] = rows["error"][order[near[there]]]
         found[there] = rows["offset"][order[near[there]]]
     return codes, found

@@ -1,7 +1,7 @@
-"""Names of listeners where nobody registers them: Metadata lists an address of each broker, its settings say of which listener.
+"""Names of listeners without registrations: Metadata lists an address of each broker, and its settings name the listener.
 
-A broker that did not tell its settings has the name from the others: a listener that is asked lists that listener of everybody.
-Without the name the way between brokers stays unknown in KRaft: a probe that was made could not be told from that of another
+A broker with unknown settings has the name from the others: Metadata on a listener lists that listener of every broker.
+Without the name, probes between brokers are unknown in KRaft: a probe could not be distinguished from that of another
 listener. Pure.
 """
 
@@ -27,10 +27,10 @@ _Places = Mapping[int, Mapping[tuple[str, int], str]]
 
 
 def with_listener_names(rows: Iterable[Row]) -> tuple[Row, ...]:
-    """Return the rows with the listener's name wherever settings tell it by the address: the broker's own, else of who lists it.
+    """Return the rows with the name of the listener, by the address in the settings of the broker, or of one that lists it.
 
     Args:
-        rows: of one snapshot; those of addresses of which nobody told the listener stay as they are.
+        rows: of one snapshot; rows of addresses with an unknown listener do not change.
     """
     found = tuple(rows)
     files, answers = _values(found, BrokerProperty), _values(found, BrokerConfig)
@@ -53,7 +53,7 @@ def _values(rows: Iterable[Row], table: type[BrokerConfig] | type[BrokerProperty
 
 
 def _name(own_listeners: Iterable[AdvertisedListener], row: Probe) -> str | None:
-    """Return the listener of an address; one that names no host is advertised under the broker's own, so its port tells."""
+    """Return the listener of an address; without a host, it has the host of the broker, so the port decides."""
     host = row.host.lower().strip("[]")
     hosts = {host, *_ANY_HOST}
     return next(

@@ -17,7 +17,7 @@ from kafka_audit.collect.rows.columns import Ints
 
 HIGHEST = 5
 TOP_ERROR, SIZES = 3, 4
-"""Versions from which the response has an error code of its own, and the sizes of volumes."""
+"""Versions from which the response has a top-level error code, and the sizes of volumes."""
 
 _FLEXIBLE, _CORDONED = 2, 5
 _REPLICA = np.dtype([("partition", ">i4"), ("size", ">i8"), ("lag", ">i8"), ("future", "u1")])

@@ -38,7 +38,7 @@ Known = Mapping[bytes, Sequence[tuple[bytes, int]]]
 """Topics whose bytes were seen before, each with its number, by `head`: the same content comes in several orders."""
 
 NEW = -1
-"""Stands for the number of a topic that was not seen before."""
+"""The number of a new topic."""
 
 
 def _anyhow(_count: int) -> None:
@@ -120,15 +120,15 @@ class _TopicCursor(Cursor):
 def decode_metadata_answer(
     body: bytes, version: int, known: Known | None = None, *, most_brokers: int = MOST, check: Check = _anyhow
 ) -> MetadataAnswer:
-    """Walk through a response body (after its header); raises MetadataError, and what `check` raises.
+    """Decode a response body (after its header); raises MetadataError, and what `check` raises.
 
     Args:
         body: the response.
         version: its version.
         known: bytes of topics of the same version, by `head`; where they come again they are passed over in one step (a topic's
-            bytes tell their own end, so they are the whole topic).
+            bytes have a known end, so they are the whole topic).
         most_brokers: how many brokers an answer may list.
-        check: is called with the number of topics before they are walked through, and with 0 every thousand of them.
+        check: is called with the number of topics before they are decoded, and with 0 every thousand of them.
     """
     try:
         return _answer(_TopicCursor(body, version), known or {}, most_brokers, check)
@@ -191,7 +191,7 @@ def _answer(cursor: _TopicCursor, known: Known, most_brokers: int, check: Check)
 
 
 def _demand_distinct(numbers: list[int], what: str) -> None:
-    """Raise WireError where an id is below zero, or there twice: nobody can tell which of them holds."""
+    """Raise WireError where an id is below zero, or a duplicate: which one is valid is unknown."""
     if numbers and min(numbers) < 0:
         msg = f"{what} {min(numbers)} is listed"
         raise WireError(msg)

@@ -34,13 +34,13 @@ _MAY_DESCRIBE_TOPICS = "Describe on Topic '*'"
 class TransactionReads:
     """Asks one leader, at the connection that is open."""
 
-    def __init__(self, talk: Conversation, target: Target, asking: Asking, longest_ms: int) -> None:
+    def __init__(self, conversation: Conversation, target: Target, asking: Asking, longest_ms: int) -> None:
         """Take the conversation, the broker it is with, whose reads these are, and how long a transaction may be open."""
-        self._talk = talk
+        self._conversation = conversation
         self._target = target
         self._asking = asking
         self._older_ms = longest_ms + _SLACK_MS
-        version = talk.version(ListOffsetsRequest, list_offsets.COMMITTED_FROM) or list_offsets.COMMITTED_FROM
+        version = conversation.version(ListOffsetsRequest, list_offsets.COMMITTED_FROM) or list_offsets.COMMITTED_FROM
         self._version = min(version, list_offsets.HIGHEST)
 
     def rows(self, questions: LeaderQuestions) -> Sequence[Row]:
@@ -62,15 +62,15 @@ class TransactionReads:
             return [*rows, self._asking.failed(COMMITTED, error, started)]
         if refused:
             words = f"refused for {refused} of {len(led)} partitions"
-            wanted = ReadError("TOPIC_AUTHORIZATION_FAILED", words, _MAY_DESCRIBE_TOPICS)
-            return [*rows, self._asking.failed(COMMITTED, wanted, started)]
+            requested = ReadError("TOPIC_AUTHORIZATION_FAILED", words, _MAY_DESCRIBE_TOPICS)
+            return [*rows, self._asking.failed(COMMITTED, requested, started)]
         return [*rows, self._asking.answered(COMMITTED, started)]
 
     def _old(self, page: LeaderQuestions, stable: Ints, ends: Ints) -> Sequence[Row]:
         since = round(time.time() * 1000) - self._older_ms
         young, _ = self._ask(page, since, unknown=0)
         found = np.flatnonzero((young < 0) | (young > stable)).tolist()
-        self._talk.add_rows(len(found))
+        self._conversation.add_rows(len(found))
         return [self._row(page.one(place), int(stable[place]), int(ends[place])) for place in found]
 
     def _row(self, question: LeaderQuestion, stable: int, end: int) -> OldTransaction:
@@ -88,7 +88,7 @@ class TransactionReads:
     def _ask(self, page: LeaderQuestions, timestamp: int, *, committed: bool = False, unknown: int = -1) -> tuple[Ints, int]:
         """Return offsets, `unknown` where the leader gave an error, and how many were denied; raises ReadError."""
         request = list_offsets.list_offsets_request(page, self._version, timestamp, committed=committed)
-        body: bytes = self._talk.ask(request)
+        body: bytes = self._conversation.ask(request)
         try:
             codes, offsets = list_offsets.offsets(body, self._version, page)
         except WireError as error:

@@ -1,4 +1,4 @@
-"""What a broker tells only to those who may Describe the cluster: ACLs, log directories, reassignments, the quorum.
+"""Reads that require Describe on the cluster: ACLs, log directories, reassignments, the quorum.
 
 A refusal of DescribeAcls or ListPartitionReassignments is an ERROR in the broker's log, so these are asked only where the right
 is known to be there: by the own operations of DescribeCluster, and where a broker has no such API (before 2.8) by
@@ -49,9 +49,9 @@ class Read(Protocol):
 class ProtectedReads:
     """Asks one broker, at the connection that is open."""
 
-    def __init__(self, talk: Conversation, target: Target, sample: int, read: Read, timeout_s: float) -> None:
-        """Take the conversation; `read` notes what each question gave, `timeout_s` is told to the broker as well."""
-        self._talk = talk
+    def __init__(self, conversation: Conversation, target: Target, sample: int, read: Read, timeout_s: float) -> None:
+        """Take the conversation; `read` records the result of each read, and the broker receives `timeout_s` too."""
+        self._conversation = conversation
         self._target = target
         self._sample = sample
         self._read = read
@@ -63,13 +63,13 @@ class ProtectedReads:
         """Ask what the own rights allow; the rest are failed reads.
 
         Args:
-            operations: own operations on the cluster (empty: not even Describe), None where the broker did not tell them.
+            operations: own operations on the cluster (empty: not even Describe), None if the broker did not report them.
             book: where sets of ACLs go.
             lists_reassignments: whether this is the broker to ask for reassignments.
         """
         if operations is not None and _DESCRIBE_OPERATION not in operations:
             self._stop = ReadError(CLUSTER_DENIED, "not tried: DescribeCluster does not list this right", MAY_DESCRIBE)
-        if self._talk.version(DescribeLogDirsRequest) is not None:
+        if self._conversation.version(DescribeLogDirsRequest) is not None:
             rows = self._read(LOG_DIRS, self._log_dirs)
             self.rows += rows or ()
             if operations is None and rows is None:
@@ -77,21 +77,21 @@ class ProtectedReads:
                 self._stop = self._stop or ReadError(CLUSTER_DENIED, words, MAY_DESCRIBE)
         elif operations is None:
             self._stop = ReadError(CLUSTER_DENIED, "not tried: this version does not report the auditor's rights", MAY_DESCRIBE)
-        if self._talk.version(DescribeAclsRequest) is not None:
+        if self._conversation.version(DescribeAclsRequest) is not None:
             self.rows += self._read(ACLS, lambda: self._acls(book)) or ()
-        if lists_reassignments and self._talk.version(ListPartitionReassignmentsRequest) is not None:
+        if lists_reassignments and self._conversation.version(ListPartitionReassignmentsRequest) is not None:
             self.rows += self._read(REASSIGNMENTS, self._reassignments) or ()
 
     def ask_quorum(self) -> tuple[Row, ...]:
         """Ask for the metadata quorum, after all else: a broker that is cut from its controllers answers too late."""
-        return self._read(QUORUM, self._quorum) or () if self._talk.version(DescribeQuorumRequest) is not None else ()
+        return self._read(QUORUM, self._quorum) or () if self._conversation.version(DescribeQuorumRequest) is not None else ()
 
     def refuse(self, error: ReadError) -> None:
         """Give every read of an offered API the same failed row."""
         self._stop = error
         offered = {LOG_DIRS: DescribeLogDirsRequest, ACLS: DescribeAclsRequest, QUORUM: DescribeQuorumRequest}
         for operation, request in offered.items():
-            if self._talk.version(request) is not None:
+            if self._conversation.version(request) is not None:
                 self._read(operation, self._go_on)
 
     def _go_on(self) -> None:
@@ -100,24 +100,24 @@ class ProtectedReads:
 
     def _quorum(self) -> tuple[Row, ...]:
         self._go_on()
-        return quorum(self._talk, self._sample, self._target.observer, self._target.broker_id)
+        return quorum(self._conversation, self._sample, self._target.observer, self._target.broker_id)
 
     def _log_dirs(self) -> tuple[Row, ...]:
         self._go_on()
-        version = min(self._talk.version(DescribeLogDirsRequest) or 0, log_dirs.HIGHEST)
+        version = min(self._conversation.version(DescribeLogDirsRequest) or 0, log_dirs.HIGHEST)
         request = DescribeLogDirsRequest(version=version, topics=None)
         raw = RawRequest(request, DescribeLogDirsResponse, DescribeLogDirsRequest.API_KEY, version)
-        body = bytes(self._talk.ask(raw))
+        body = bytes(self._conversation.ask(raw))
         try:
             answer = log_dirs.decode_log_dirs_answer(body, version)
         except WireError as error:
             raise ReadError(_UNREADABLE, str(error)) from error
-        self._talk.note_throttle(answer.throttle_ms)
+        self._conversation.note_throttle(answer.throttle_ms)
         demand(answer.error, None, _NEEDS)
         if not answer.log_dirs:  # a broker without a directory does not run
             raise ReadError(CLUSTER_DENIED, "an empty list, which this version returns if access is denied", MAY_DESCRIBE)
         answers.once((log_dir.path for log_dir in answer.log_dirs), "a log dir")
-        self._talk.add_rows(sum(1 + log_dir.future for log_dir in answer.log_dirs))
+        self._conversation.add_rows(sum(1 + log_dir.future for log_dir in answer.log_dirs))
         moving = (row for log_dir in answer.log_dirs for row in self._future_replicas(log_dir))
         return (*map(self._log_dir, answer.log_dirs), *moving)
 
@@ -148,7 +148,7 @@ class ProtectedReads:
 
     def _acls(self, book: AclBook) -> tuple[Row, ...]:
         self._go_on()
-        version = self._talk.version(DescribeAclsRequest) or 0
+        version = self._conversation.version(DescribeAclsRequest) or 0
         request = DescribeAclsRequest(
             version=version,
             resource_type_filter=_ANY,
@@ -159,9 +159,9 @@ class ProtectedReads:
             operation=_ANY,
             permission_type=_ANY,
         )
-        body = bytes(self._talk.ask(RawRequest(request, DescribeAclsResponse, DescribeAclsRequest.API_KEY, version)))
+        body = bytes(self._conversation.ask(RawRequest(request, DescribeAclsResponse, DescribeAclsRequest.API_KEY, version)))
         try:
-            found = book.add(body, version, self._talk.budget)
+            found = book.add(body, version, self._conversation.budget)
         except WireError as error:
             raise ReadError(_UNREADABLE, str(error)) from error
         if isinstance(found, AclsRefusal):
@@ -176,9 +176,9 @@ class ProtectedReads:
     def _reassignments(self) -> tuple[Row, ...]:
         self._go_on()
         timeout_ms = round(self._timeout_s * 1000)
-        answer = self._talk.ask(ListPartitionReassignmentsRequest(version=0, timeout_ms=timeout_ms, topics=None))
+        answer = self._conversation.ask(ListPartitionReassignmentsRequest(version=0, timeout_ms=timeout_ms, topics=None))
         demand(answer.error_code, answer.error_message, _NEEDS)
-        self._talk.add_rows(sum(map(_weight, _moves(answer))))
+        self._conversation.add_rows(sum(map(_weight, _moves(answer))))
         return tuple(
             Reassignment(
                 sample=self._sample,

@@ -11,7 +11,7 @@ from kafka.protocol.admin import DescribeClusterRequest, DescribeQuorumRequest
 from kafka_audit.collect.brokers import answers
 from kafka_audit.collect.connections.conversation import ClientOptions, Conversation, demand
 from kafka_audit.collect.connections.credentials import NotAsked
-from kafka_audit.collect.connections.targets import CONTROLLER_LISTENER, UNREGISTERED, Target, host_and_port, split_address, ways
+from kafka_audit.collect.connections.targets import CONTROLLER_LISTENER, UNREGISTERED, Target, host_and_port, split_address, routes
 from kafka_audit.collect.probes import endpoint_probes
 from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED, MAY_DESCRIBE, Asking, ReadError, any_answer
 from kafka_audit.model.cluster import Cluster
@@ -23,7 +23,7 @@ PLANNED = (API_VERSIONS, CLUSTER, QUORUM)
 """What every controller of the cluster file is asked for."""
 
 FENCED_FROM = 2
-"""Version of DescribeCluster from which it tells who is fenced (KIP-1073)."""
+"""The first version of DescribeCluster with fenced brokers (KIP-1073)."""
 
 _TOPIC = "__cluster_metadata"
 _NOT_LEADER = 6
@@ -32,7 +32,7 @@ _NEEDS = {CLUSTER_DENIED: MAY_DESCRIBE}
 _ELSE = "a leader of the metadata quorum"
 
 
-def quorum(talk: Conversation, sample: int, observer: str, node_id: int | None) -> tuple[Row, ...]:
+def quorum(conversation: Conversation, sample: int, observer: str, node_id: int | None) -> tuple[Row, ...]:
     """Return what the other end says of the quorum, nothing where it is a controller that does not lead.
 
     Raises:
@@ -40,7 +40,7 @@ def quorum(talk: Conversation, sample: int, observer: str, node_id: int | None) 
     """
     kind = DescribeQuorumRequest.TopicData
     topic = kind(topic_name=_TOPIC, partitions=[kind.PartitionData(partition_index=0)])
-    answer = talk.ask(DescribeQuorumRequest(version=talk.version(DescribeQuorumRequest), topics=[topic]))
+    answer = conversation.ask(DescribeQuorumRequest(version=conversation.version(DescribeQuorumRequest), topics=[topic]))
     demand(answer.error_code, getattr(answer, "error_message", None), _NEEDS, _ELSE)
     topics = answers.each(answer.topics, "topics")
     reported = [one for topic in topics for one in answers.each(topic.partitions, f"partitions of {_TOPIC}")]
@@ -60,7 +60,7 @@ def quorum(talk: Conversation, sample: int, observer: str, node_id: int | None) 
         high_watermark=one.high_watermark,
     )
     voters, observers = answers.each(one.current_voters, "voters"), answers.each(one.observers, "observers")
-    talk.add_rows(1 + len(voters) + len(observers))
+    conversation.add_rows(1 + len(voters) + len(observers))
     return (
         view,
         *(_replica(row, sample, observer, voter=True) for row in voters),
@@ -82,7 +82,7 @@ def _replica(row: Any, sample: int, observer: str, *, voter: bool) -> QuorumRepl
 
 
 def _directory(value: object) -> str | None:
-    """Return the id of a directory as Kafka writes it; None for zeros, which stand for none."""
+    """Return the id of a directory as Kafka writes it; None for zeros."""
     return base64.urlsafe_b64encode(value.bytes).decode().rstrip("=") if isinstance(value, uuid.UUID) and value.int else None
 
 
@@ -115,7 +115,7 @@ def controllers(cluster: Cluster) -> tuple[Target, ...]:
     found = []
     for text in dict.fromkeys(cluster.controllers):
         host, port = split_address(text, f"clusters.{cluster.name}.controllers")
-        probe = ways(cluster).get((normal_host(host), port))
+        probe = routes(cluster).get((normal_host(host), port))
         found.append(
             Target(broker_id=UNREGISTERED, listener=CONTROLLER_LISTENER, protocol=protocol, host=host, port=port, via=probe)
         )
@@ -128,7 +128,7 @@ def observer(target: Target) -> str:
 
 
 class ControllerAsker:
-    """Asks one controller at its address: whom it takes for the leader, and where it leads, who follows."""
+    """Reads one controller at its address: the leader that it reports, and as the leader, the followers."""
 
     def __init__(self, target: Target, sample: int, options: ClientOptions) -> None:
         """Take the address; `options.read_s` bounds every read."""
@@ -170,15 +170,17 @@ class ControllerAsker:
         return tuple(self._asking.failed(operation, error) for operation in PLANNED)
 
     def _converse(self) -> int | None:
-        """Ask at one connection; return the controller's node id, None where nothing told it. Raises ReadError."""
+        """Ask at one connection; return the controller's node id, None if unknown. Raises ReadError."""
         started = time.monotonic()
         host, port = self._target.dialled
-        with Conversation(host, port, self._options.at(self._target)) as talk:
+        with Conversation(host, port, self._options.at(self._target)) as conversation:
             self._rows.append(self._asking.answered(API_VERSIONS, started))
-            node, leader = self._asking.read(self._rows, CLUSTER, lambda: self._cluster(talk)) or (None, None)
-            if talk.version(DescribeQuorumRequest) is None:
+            node, leader = self._asking.read(self._rows, CLUSTER, lambda: self._cluster(conversation)) or (None, None)
+            if conversation.version(DescribeQuorumRequest) is None:
                 return node
-            reported = self._asking.read(self._rows, QUORUM, lambda: quorum(talk, self._sample, self._asking.observer, node))
+            reported = self._asking.read(
+                self._rows, QUORUM, lambda: quorum(conversation, self._sample, self._asking.observer, node)
+            )
             if reported or leader is None:
                 self._rows += reported or ()
             else:
@@ -188,7 +190,7 @@ class ControllerAsker:
             )
 
     def _follower(self, node: int | None, leader: int) -> QuorumView:
-        """Return the view of a controller that named its leader and knows no more."""
+        """Return the view of a controller that reports only its leader."""
         return QuorumView(
             sample=self._sample,
             observer=self._asking.observer,
@@ -198,12 +200,12 @@ class ControllerAsker:
             high_watermark=None,
         )
 
-    def _cluster(self, talk: Conversation) -> tuple[int | None, int | None]:
-        """Return the node id behind the address and the leader's, None for what this version does not tell."""
-        version = talk.version(DescribeClusterRequest, _TYPES_FROM)
+    def _cluster(self, conversation: Conversation) -> tuple[int | None, int | None]:
+        """Return the node id behind the address and the leader's, None if this version does not report them."""
+        version = conversation.version(DescribeClusterRequest, _TYPES_FROM)
         if version is None:
             return None, None
-        answer = talk.ask(DescribeClusterRequest(version=version, endpoint_type=_CONTROLLERS))
+        answer = conversation.ask(DescribeClusterRequest(version=version, endpoint_type=_CONTROLLERS))
         demand(answer.error_code, answer.error_message, _NEEDS, _ELSE)
         listed = answers.each(answer.brokers, "controllers")
         mine = {

@@ -22,12 +22,12 @@ _NEEDS = {CLUSTER_DENIED: MAY_DESCRIBE}
 
 
 def read_scram_users(rows: Iterable[Row], protocol: str, sample: int, options: ClientOptions) -> tuple[Row, ...]:
-    """Return the credentials of those users, and how asking ended; nothing where files name no such login or nobody leads.
+    """Return the credentials of those users, and the row of the read; nothing if no file names such a login, or without a leader.
 
     Args:
         rows: of the snapshot, server.properties included.
         protocol: of the listener where brokers were asked.
-        sample: number of the newest look.
+        sample: number of the newest sample.
         options: how to ask.
     """
     found = list(rows)
@@ -43,12 +43,12 @@ def read_scram_users(rows: Iterable[Row], protocol: str, sample: int, options: C
 
 
 def _ask(target: Target, users: Sequence[str], options: ClientOptions) -> tuple[ScramUser, ...]:
-    with Conversation(*target.dialled, options.at(target)) as talk:
-        return _describe(talk, users)
+    with Conversation(*target.dialled, options.at(target)) as conversation:
+        return _describe(conversation, users)
 
 
 def _target(rows: Sequence[Row], protocol: str, sample: int) -> Target | None:
-    """Return the address of a broker that told of the quorum: the right to ask is the same, so it logs no refusal."""
+    """Return the address of a broker that reported the quorum: the required right is the same, so it logs no denial."""
     may = {view.observer for view in rows if isinstance(view, QuorumView) and view.sample == sample}
     views = [view for view in rows if isinstance(view, BrokerView) and view.sample == sample and view.observer in may]
     for view in sorted(views, key=lambda view: view.broker_id):
@@ -58,18 +58,18 @@ def _target(rows: Sequence[Row], protocol: str, sample: int) -> Target | None:
     return None
 
 
-def _describe(talk: Conversation, users: Sequence[str]) -> tuple[ScramUser, ...]:
-    if talk.version(DescribeUserScramCredentialsRequest) is None:
+def _describe(conversation: Conversation, users: Sequence[str]) -> tuple[ScramUser, ...]:
+    if conversation.version(DescribeUserScramCredentialsRequest) is None:
         text = "not supported"
         raise ReadError(text, None, "Kafka 2.7 or later")
     kind = DescribeUserScramCredentialsRequest.UserName
-    answer = talk.ask(DescribeUserScramCredentialsRequest(version=0, users=[kind(name=user) for user in users]))
+    answer = conversation.ask(DescribeUserScramCredentialsRequest(version=0, users=[kind(name=user) for user in users]))
     demand(answer.error_code, answer.error_message, _NEEDS)
     results = answers.each(answer.results, "results")
     for item in results:
         if item.error_code != _NOT_FOUND:
             demand(item.error_code, item.error_message, _NEEDS)
-    talk.add_rows(
+    conversation.add_rows(
         sum(len(answers.each(result.credential_infos, "credentials")) for result in results if result.error_code != _NOT_FOUND)
     )
     return tuple(

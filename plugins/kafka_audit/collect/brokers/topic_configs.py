@@ -20,16 +20,16 @@ _PAGE = 500
 _GONE = "UNKNOWN_TOPIC_OR_PARTITION"
 
 
-def ask_topic_configs(talk: Conversation, target: Target, topics: Sequence[str]) -> pa.Table:
-    """Ask the broker at the open connection what these topics set for themselves; raises ReadError where one does not tell."""
+def ask_topic_configs(conversation: Conversation, target: Target, topics: Sequence[str]) -> pa.Table:
+    """Read the settings of these topics from the broker at the open connection; raises ReadError if one is not reported."""
     settings = TopicConfigs(target.observer)
     refused: list[str] = []
     for start in range(0, len(topics), _PAGE):
-        for result in _page(talk, topics[start : start + _PAGE]):
+        for result in _page(conversation, topics[start : start + _PAGE]):
             error = error_name(result.error_code) if result.error_code else None
             if error is None:
                 own = [*_own(result)]
-                talk.add_rows(len(own))
+                conversation.add_rows(len(own))
                 for key, value in own:
                     settings.add(result.resource_name, key, value)
             elif error != _GONE:  # it was deleted since it was listed
@@ -40,11 +40,11 @@ def ask_topic_configs(talk: Conversation, target: Target, topics: Sequence[str])
     return settings.table()
 
 
-def _page(talk: Conversation, topics: Sequence[str]) -> Sequence[Any]:
+def _page(conversation: Conversation, topics: Sequence[str]) -> Sequence[Any]:
     kind = DescribeConfigsRequest.DescribeConfigsResource
     resources = [kind(resource_type=_TOPIC_RESOURCE, resource_name=topic, configuration_keys=list(KEYS)) for topic in topics]
-    version = talk.version(DescribeConfigsRequest)
-    found = answers.each(talk.ask(DescribeConfigsRequest(version=version, resources=resources)).results, "results")
+    version = conversation.version(DescribeConfigsRequest)
+    found = answers.each(conversation.ask(DescribeConfigsRequest(version=version, resources=resources)).results, "results")
     answers.once((answers.checked_name(entry.resource_name, "a topic") for entry in found), "a topic")
     if missing := len({*topics} - {entry.resource_name for entry in found}):
         answers.refuse_answer(f"nothing about {missing} of {len(topics)} topics")

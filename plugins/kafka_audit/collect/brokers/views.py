@@ -33,7 +33,7 @@ from kafka_audit.collect.rows.columns import Ints, empty, nullable, table
 from kafka_audit.model.tables import ViewBroker, ViewPartition, ViewTopic
 
 MOST_LISTED = 10
-"""How many times `limits.brokers` an answer may list: brokers that were honest list those that were registered by others."""
+"""How many times `limits.brokers` an answer may list: correct brokers also list those that others registered."""
 
 _BATCH = 50_000  # rows that are decoded at a time
 _MISSES = 8  # known bodies in a row that are others than the common one: then another one is more common
@@ -44,7 +44,7 @@ _Listed = tuple[str, str | None, str, int]  # name, topic id, topic digest, erro
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """One answer to Metadata, reduced to what tells it from others."""
+    """One answer to Metadata, reduced to the parts that distinguish it."""
 
     kafka_cluster_id: str | None
     controller_id: int  # not part of a digest: it is compared on its own
@@ -63,7 +63,7 @@ class ViewBook:
         """Start empty; `acls` is the book of the sets of ACLs that brokers hold.
 
         Args:
-            behind: advertised address by the address that a proxy tells instead, see `targets.behind_proxies`.
+            behind: advertised address by the address that a proxy returns instead, see `targets.behind_proxies`.
         """
         self._behind = behind
         self.acls = AclBook()
@@ -145,7 +145,7 @@ class ViewBook:
         contents = pc.unique(topics.column("topic_digest"))
         if len(contents) < len(self._contents):
             partitions = partitions.filter(pc.is_in(partitions.column("topic_digest"), value_set=contents))
-        # What is alike stands together, in whatever order it came: it then takes less room in a file.
+        # Equal values are adjacent, because they then take less space in a file.
         by_topic = [(name, "ascending") for name in ("topic", "topics_digest")]
         by_partition = [(name, "ascending") for name in ("topic", "topic_digest", "partition")]
         return MappingProxyType({ViewTopic: topics.sort_by(by_topic), ViewPartition: partitions.sort_by(by_partition)})
@@ -280,7 +280,7 @@ def _partitions(topics: ListedTopics, places: Ints) -> pa.Table:
 
 
 def as_advertised(broker: ListedBroker, behind: Mapping[tuple[str, int], tuple[str, int]]) -> ListedBroker:
-    """Return a listed broker with the address that it advertises, where a proxy put one of its own in its place."""
+    """Return a listed broker with the address that it advertises, if a proxy replaced it."""
     host, port = behind.get((broker.host.lower(), broker.port), (broker.host, broker.port))
     return broker._replace(host=host, port=port)
 

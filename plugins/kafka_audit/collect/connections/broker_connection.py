@@ -1,7 +1,7 @@
 """kafka-python's connection, within bounds: it dials what was resolved before, ends on time, and holds what has arrived.
 
-As it comes, kafka-python resolves names on its own and without a bound, waits for a TLS handshake for ever, reads for as long as
-bytes come, and takes the memory that four bytes of a header announce.
+As it comes, kafka-python resolves names on its own and without a bound, waits for a TLS handshake without a limit, reads for
+as long as bytes come, and takes the memory that four bytes of a header announce.
 """
 
 import mmap
@@ -61,7 +61,7 @@ Addresses = Sequence[tuple[int, tuple[Any, ...]]]
 class _Frame:
     """An answer as it arrives: it takes memory as the bytes come, whatever the header announced, and gives it back whole.
 
-    A large one lies in a map of its own: buffers that grow on many threads would leave the process several times as large.
+    A large one has its own memory map: buffers that grow on many threads would leave the process several times as large.
     """
 
     def __init__(self, announced: int) -> None:
@@ -100,13 +100,13 @@ class _Frame:
         return bytes(self._held[start:stop])
 
     def rest(self) -> memoryview:
-        """Return all bytes that are left, without a copy; they stay as long as somebody holds this."""
+        """Return all bytes that are left, without a copy; they stay while the object exists."""
         start, self._at = self._at, self._size
         return memoryview(self._held)[start : self._size]
 
 
 def _map(size: int) -> mmap.mmap:
-    """Return so much room; a page of it takes memory once it is written to."""
+    """Return a buffer of this size; a page takes memory after the first write."""
     if not hasattr(mmap, "MAP_PRIVATE"):
         return mmap.mmap(-1, size)
     # Private: a shared one belongs to a file system in memory, whose pages cost twice the time.
@@ -161,7 +161,7 @@ class _FrameParser(KafkaProtocol):  # type: ignore[misc] # see above
         if not self.in_flight_requests:
             msg = "an answer to no question"
             raise CorrelationIdError(msg)
-        asked = self.in_flight_requests[0]  # kafka-python's header, ours, or none of both: a login without frames of its own
+        asked = self.in_flight_requests[0]  # kafka-python's header, ours, or none: a login without frames
         key = getattr(asked, "request_api_key", None) or getattr(asked, "api_key", SaslAuthenticateRequest.API_KEY)
         most = self._max_frame_size if key == MetadataRequest.API_KEY else MOST_BYTES.get(key, MOST_OTHER)
         if not 0 <= size <= min(most, self._max_frame_size):
@@ -176,7 +176,7 @@ class _FrameParser(KafkaProtocol):  # type: ignore[misc] # see above
             self._large = True
 
     def give_turn(self) -> None:
-        """Say that whoever asked has made rows of the last answer."""
+        """Record that the caller has converted the last answer to rows."""
         if self._large:
             self._large = False
             self._budget.give_large()
@@ -225,7 +225,7 @@ class _BoundedConnection(KafkaConnection):  # type: ignore[misc] # see above
         self.note_throttle(getattr(response, "throttle_time_ms", 0) or 0)
 
     def note_throttle(self, found: int) -> None:
-        """Note a throttle in ms; kafka-python would fail every request until it ends, whoever asks has to wait."""
+        """Note a throttle in ms; kafka-python would fail every request until it ends, so the caller waits."""
         until = time.monotonic() + found / 1000
         before_2_0 = self.broker_version is not None and self.broker_version < _THROTTLED_BY_CLIENTS  # the answer waited there
         if found > 0 and not before_2_0 and until > self.throttled_until:
@@ -301,7 +301,7 @@ class Manager(KafkaConnectionManager):  # type: ignore[misc] # see above
         raise problem
 
     async def _shake_hands(self, transport: Any, timeout_at: float | None) -> None:  # noqa: ANN401 -- see above
-        """Shake hands as the transport does, but not for ever."""
+        """Shake hands as the transport does, with a deadline."""
         while True:
             try:
                 transport._sock.do_handshake()  # noqa: SLF001 -- see above
@@ -329,7 +329,7 @@ class Manager(KafkaConnectionManager):  # type: ignore[misc] # see above
 
 
 class _Receive:
-    """What a transport has received, in the place of its own method.
+    """What a transport has received, instead of its own method.
 
     kafka-python reads for as long as bytes come, and drops what it has read when the end of the stream comes along with it, but
     a broker that refuses a login says why and hangs up at once. Here the end waits for the next call.
@@ -343,7 +343,7 @@ class _Receive:
         """Return the bytes that have come, which hold until the next call; or nothing, and why nothing will come."""
         view, size = memoryview(self._buffer), 0
         most = len(view) - _TLS_RECORD
-        # What TLS has unpacked already would wake nobody up again.
+        # Bytes that TLS has already decrypted would not wake the selector again.
         while size < most or (isinstance(self._socket, ssl.SSLSocket) and self._socket.pending() and size < len(view)):
             try:
                 count = self._socket.recv_into(view[size:])

@@ -1,4 +1,4 @@
-"""What one audit of one cluster may use, whatever the cluster says: seconds, open connections, bytes under way, rows.
+"""Limits of one audit of one cluster: seconds, open connections, bytes in flight, rows.
 
 One `Budget` is made for an audit and shared by all its threads. Everything that waits asks it for how long, everything that
 connects hands it the socket, and when the audit ends it closes what is still open: a thread that is left behind, in a name
@@ -22,7 +22,7 @@ OVER_LIMIT = "over the limit"
 GRACE_S = 1.0
 """How long after `limits.audit_s` an audit may end at the latest: to close what is open and to note what is missing."""
 
-_FIRST_TURNS = 8  # answers with all topics under way while nobody knows how large they are
+_FIRST_TURNS = 8  # answers with all topics in flight while their size is unknown
 _LEAST_TURNS = 2
 _TURN_SHARE = 8  # the rest is for what else they become, and for a cluster whose answers grow
 _LARGE_TURNS = 2  # large answers that are objects at a time: they take twenty times their bytes
@@ -35,7 +35,7 @@ def over_limit(message: str, key: str) -> ReadError:
 
 
 def out_of_time() -> ReadError:
-    """Return the error of what was not asked any more."""
+    """Return the error of reads that were no longer made."""
     return ReadError("timeout", "the time limit of the audit was reached", "a higher limits.audit_s")
 
 
@@ -47,7 +47,7 @@ class _Shared:
         self.ended = False
         self.sockets: set[socket.socket] = set()
         self.most_bytes = limits.bytes
-        self.bytes = 0  # under way: arrived and not yet an answer
+        self.bytes = 0  # in flight: received, and not yet a complete answer
         self.most_rows = limits.rows
         self.rows = 0
         self.turns = 0
@@ -157,7 +157,7 @@ class Budget:
     def turn(self) -> Iterator[None]:
         """Ask for all topics inside, and read the answer: so many at a time that they fit into an eighth of `limits.bytes`.
 
-        Waiting comes before asking, so it is at nobody's cost; an answer's time begins when it was asked for.
+        Waiting comes before the request, so it does not count for the time of the answer.
 
         Raises:
             ReadError: the time was over before.

@@ -1,4 +1,4 @@
-"""One connection to one address, in the dialect of whoever answers there.
+"""One connection to one address, with the API versions of the broker there.
 
 One kafka-python connection manager per address: a manager keeps the first broker's API versions for all its connections, and a
 mixed-version cluster would be asked in the wrong dialect. Nothing higher up is used: KafkaAdminClient refuses to start where
@@ -47,17 +47,17 @@ A TLS alert, read as a size, is 352 MB and so is refused at once."""
 
 @dataclass(frozen=True, kw_only=True)
 class ClientOptions:
-    """How to speak: `way` to one address; `at` finds it among the cluster's `logins`. `budget` bounds all that is asked."""
+    """Options: `listener_security` for one address, which `at` finds in `logins`; `budget` bounds all requests."""
 
     read_s: float
     max_bytes: int = MAX_BYTES
     budget: Budget = field(default_factory=Budget, repr=False)
     logins: ClusterLogins = field(default_factory=lambda: ClusterLogins(Cluster(name="none"), {}), repr=False)
-    way: ListenerSecurity = field(default_factory=ListenerSecurity)
+    listener_security: ListenerSecurity = field(default_factory=ListenerSecurity)
 
     def at(self, target: Target) -> "ClientOptions":
-        """Return how to speak to a target; raises ReadError where the cluster file does not let us."""
-        return replace(self, way=self.logins.way(target))
+        """Return the options for a target; raises ReadError if the cluster file does not allow it."""
+        return replace(self, listener_security=self.logins.listener_security(target))
 
     def part(self, seconds: float) -> "ClientOptions":
         """Return the same with an earlier end."""
@@ -89,13 +89,13 @@ class Conversation:
                 client_software_version=__version__,
                 receive_message_max_bytes=options.max_bytes,
                 request_timeout_ms=round(options.read_s * 1000),
-                **options.way.kafka,
+                **options.listener_security.kafka,
             )
         self._connection: Any = None
 
     def __enter__(self) -> Self:
-        """Resolve, connect, ask for ApiVersions, log in where `way` says so; raises ReadError."""
-        security = self._options.way
+        """Resolve, connect, ask for ApiVersions, log in if `listener_security` requires it; raises ReadError."""
+        security = self._options.listener_security
         try:
             seconds = self._options.budget.demand_time(self._options.read_s)
             with security.attempt(seconds), _unlogged(), as_read_error(security):
@@ -107,7 +107,7 @@ class Conversation:
         return self
 
     def _resolved(self) -> list[tuple[int, tuple[Any, ...]]]:
-        """Return the addresses to dial: those that were looked at, so that no other answer of a name server comes after."""
+        """Return the addresses to dial: those that were checked, so that a later answer of a name server has no effect."""
         host, port = self._place
         try:
             found = resolve(host, port, self._options.budget.demand_time(self._options.read_s))
@@ -136,7 +136,7 @@ class Conversation:
         return self._connection.api_versions
 
     def version(self, request: type, lowest: int = 0) -> int | None:
-        """Return the highest version of a request that both sides speak, None if there is none from `lowest` on."""
+        """Return the highest version of a request that both sides support, None if there is none from `lowest` on."""
         offered = self.apis.get(request.API_KEY)  # type: ignore[attr-defined] # kafka-python makes its classes from JSON
         if offered is None:
             return None
@@ -155,7 +155,7 @@ class Conversation:
         self._connection.answered()
         try:
             timeout_ms = self._wait_out_throttle(self._options.budget.demand_time(self._options.read_s)) * 1000
-            with _unlogged(), as_read_error(self._options.way):
+            with _unlogged(), as_read_error(self._options.listener_security):
                 return self._manager.run(self._connection.send_request, request, timeout_ms)
         except ReadError as error:
             if self._connection.closed:
@@ -230,7 +230,7 @@ class _NotOurs(logging.Filter):
 
 @contextmanager
 def _unlogged() -> Iterator[None]:
-    """Let kafka-python log nothing on this thread, whatever level anyone gave to one of its loggers.
+    """Let kafka-python log nothing on this thread, regardless of the levels of its loggers.
 
     `quiet` ends with a sample, and a connection that hung in it may be refused only later.
     """

@@ -1,7 +1,7 @@
-"""Which listener is spoken to in which way, and as whom: credentials are taken out here, at the moment of connecting.
+"""The security and the login for each listener: credentials are read here, at the moment of connecting.
 
 Rules: the cluster file names a listener's security, or its protocol is that of `security`. A password, a SCRAM proof or a token
-goes only to an address that the file names as host:port, or whose host matches `trusted_hosts`: what the cluster lists, anyone
+goes only to an address that the file names as host:port, or whose host matches `trusted_hosts`: what the cluster lists, any party
 may have written who can write a znode or answers Metadata. The port counts, for behind another port of the same host another
 process may listen. In clear text a secret goes only to an address that the file names: a name or a network alone proves nothing
 where no certificate is shown. It goes only to an address that answered ApiVersions (kafka-python asks before it logs in). A
@@ -27,7 +27,7 @@ from kafka.net.sasl.oauth import AbstractTokenProvider
 
 from kafka_audit.collect.connections.login_attempts import Attempts, LoginTarget
 from kafka_audit.collect.connections.sockets import context
-from kafka_audit.collect.connections.targets import PLAINTEXT, Target, host_and_port, split_address, ways
+from kafka_audit.collect.connections.targets import PLAINTEXT, Target, host_and_port, split_address, routes
 from kafka_audit.collect.rows.source_reads import (
     MECHANISM_REFUSED,
     NO_CREDENTIALS,
@@ -56,7 +56,7 @@ _REFUSALS = {"PLAIN": 2}
 
 
 class NotAsked(ReadError):  # noqa: N818 -- ReadError's own name
-    """The cluster file says nothing of how to speak to a listener, so one read stands for all."""
+    """The cluster file has no security for a listener, so one read represents all."""
 
 
 _HIDDEN = "***"
@@ -69,7 +69,7 @@ def _anyhow(_seconds: float) -> AbstractContextManager[None]:
 
 @dataclass(frozen=True, kw_only=True)
 class ListenerSecurity:
-    """How one address is spoken to. `kafka` goes to kafka-python as it is; `hidden` is never to be shown."""
+    """The security of one address. `kafka` contains the arguments of kafka-python; `hidden` must not be shown."""
 
     kafka: Mapping[str, Any] = field(default_factory=dict, repr=False)
     hidden: tuple[str, ...] = field(default=(), repr=False)
@@ -87,7 +87,7 @@ class ListenerSecurity:
 
 
 class ClusterLogins:
-    """The ways of one cluster, for one audit: it remembers what was refused."""
+    """The logins of one cluster, for one audit: it remembers refusals."""
 
     def __init__(self, cluster: Cluster, secrets: Mapping[str, str]) -> None:
         """Take the cluster and where passwords are looked up.
@@ -116,11 +116,11 @@ class ClusterLogins:
         return self._cluster.security if self._cluster.security.protocol == target.protocol else None
 
     def tls(self, target: Target) -> tuple[str, str | None, tuple[str, str] | None]:
-        """Return what `probe_sockets.secure` takes: the name to be shown, whom to trust, and our own certificate's files."""
+        """Return what `probe_sockets.secure` takes: the name to verify, the authorities, and the files of our certificate."""
         security = self.security(target)
         if security is None or not security.protocol.endswith("SSL"):
             return target.host, None, None
-        files = None  # shown to whom the cluster lists, too: see _PASSWORDS
+        files = None  # also presented to addresses that only the cluster lists: see _PASSWORDS
         if security.tls and security.tls.cert_file:
             files = (security.tls.cert_file, security.tls.key_file or security.tls.cert_file)
         return target.host, _authorities(security.tls), files
@@ -131,12 +131,12 @@ class ClusterLogins:
         return (security and security.mechanism) or "PLAIN"
 
     def judges(self, target: Target) -> bool:
-        """Return whether a `ca_file` says whom to trust."""
+        """Return whether a `ca_file` is set."""
         security = self.security(target)
         return bool(security and security.tls and security.tls.ca_file)
 
     def offers(self, target: Target, mechanisms: str) -> None:
-        """Keep what a listener offers, so that no login is tried that cannot succeed."""
+        """Keep the mechanisms of a listener, to avoid logins that cannot succeed."""
         self._offered[target.address] = clean_line(mechanisms)
 
     def passwords(self) -> frozenset[str]:
@@ -157,19 +157,19 @@ class ClusterLogins:
         return any(pattern.matches(*target.dialled) for pattern in self._trusted)
 
     def demand_known(self, target: Target) -> Security:
-        """Return how a listener is spoken to; raises NotAsked where the cluster file does not say it or says otherwise."""
+        """Return the security of a listener; raises NotAsked if the cluster file has none or another one."""
         security = self.security(target)
         if security is None and target.protocol == PLAINTEXT:
             return Security()
         if security is None:
-            raise NotAsked(NO_CREDENTIALS, f"{_name(target)} is {target.protocol}", _wanted(target))
+            raise NotAsked(NO_CREDENTIALS, f"{_name(target)} is {target.protocol}", _expected(target))
         if security.protocol != target.protocol:
             message = f"the cluster file says {security.protocol}, the cluster says {target.protocol}"
-            raise NotAsked(_PROTOCOLS_DIFFER, message, _wanted(target))
+            raise NotAsked(_PROTOCOLS_DIFFER, message, _expected(target))
         return security
 
-    def way(self, target: Target) -> ListenerSecurity:
-        """Return how to speak to a target; raises ReadError where there is none."""
+    def listener_security(self, target: Target) -> ListenerSecurity:
+        """Return the security for a target; raises ReadError if there is none."""
         security = self.demand_known(target)
         if security.protocol == PLAINTEXT:
             return ListenerSecurity()
@@ -210,7 +210,7 @@ class ClusterLogins:
         return ListenerSecurity(kafka=options, hidden=tuple(_encoded(password)), proves=proves, attempt=attempt, needs=needs)
 
     def _demand_trusted(self, target: Target, security: Security) -> None:
-        """Raise ReadError where a password would go to an address that the cluster file neither names nor trusts."""
+        """Raise ReadError where a password would go to an address that the cluster file does not name or trust."""
         mechanism = security.mechanism or ""
         if mechanism not in _PASSWORDS or self.names(target):
             return
@@ -222,7 +222,7 @@ class ClusterLogins:
                 f"{clean_line(target.advertised)} in bootstrap of the cluster file, or a listener with TLS or SCRAM",
             )
         if not self._matches(target):
-            message = f"not tried: {clean_line(target.address)} is neither in the cluster file nor in its trusted_hosts"
+            message = f"not tried: {clean_line(target.address)} is not in the cluster file and not in its trusted_hosts"
             raise ReadError(
                 NOT_TRUSTED, message, trust_advice(target.host), normal_host(target.host) if is_host(target.host) else None
             )
@@ -233,11 +233,11 @@ class ClusterLogins:
         if offered is None or mechanism in offered.split(","):
             return
         message = f"not tried: {mechanism} is not enabled on {_name(target)}, which offers {offered or 'none'}"
-        # Nobody is to be talked out of a proof and into handing the password over.
+        # A downgrade from a proof to sending the password must not be suggested.
         instead = [part for part in offered.split(",") if mechanism in IN_CLEAR_TEXT or part not in IN_CLEAR_TEXT]
-        wanted = f"mechanism: {','.join(instead) or '…'} for {_name(target)} in the cluster file"
+        hint = f"mechanism: {','.join(instead) or '…'} for {_name(target)} in the cluster file"
         enabled = f"{mechanism} in sasl.enabled.mechanisms of listener {_name(target)}"
-        raise ReadError(MECHANISM_REFUSED, message, wanted if instead else enabled)
+        raise ReadError(MECHANISM_REFUSED, message, hint if instead else enabled)
 
 
 class _Token(AbstractTokenProvider):  # type: ignore[misc] # kafka-python has no types
@@ -296,7 +296,7 @@ def _authorities(tls: Tls | None) -> str:
 
 def _named(cluster: Cluster) -> set[tuple[str, int]]:
     """Return the addresses that a cluster file lets this machine dial; where `reach` leads elsewhere, that counts."""
-    instead = ways(cluster)
+    instead = routes(cluster)
     found = set(instead.values())
     for key, addresses in (("bootstrap", cluster.bootstrap), ("controllers", cluster.controllers)):
         for address in addresses:
@@ -334,7 +334,7 @@ def _name(target: Target) -> str:
     return name if _PLAIN_NAME.fullmatch(name) else json.dumps(name, ensure_ascii=False)
 
 
-def _wanted(target: Target) -> str:
+def _expected(target: Target) -> str:
     what = (
         "protocol: SSL, ca_file: …"
         if target.protocol == "SSL"

@@ -1,4 +1,4 @@
-"""What kafka-python raises, in our words: the same failure has the same name whoever met it."""
+"""What kafka-python raises, with our names: the same failure always has the same name."""
 
 import importlib
 import re
@@ -21,7 +21,7 @@ from kafka.errors import (
 from kafka_audit.collect.connections.credentials import ListenerSecurity
 from kafka_audit.collect.connections.sasl import ScramError
 from kafka_audit.collect.connections.sockets import CLIENT_REFUSED, CLIENT_WANTED, MISTRUST, tls_words
-from kafka_audit.collect.rows.source_reads import LOGIN_REFUSED, MECHANISM_REFUSED, ReadError, os_words
+from kafka_audit.collect.rows.source_reads import LOGIN_REFUSED, MECHANISM_REFUSED, ReadError, os_error_text
 
 UNSUPPORTED, TIMEOUT, _NOT_KAFKA = "UNSUPPORTED_VERSION", "timeout", "not a Kafka answer"
 # What kafka-python lets through when an answer is well framed and makes no sense inside.
@@ -34,7 +34,7 @@ _PREFIX = re.compile(r"^(\[Error \d+\] )?(\w+Error: )*")
 
 
 def _ticket_errors() -> tuple[type[Exception], ...]:
-    """Return what GSSAPI raises for want of a ticket, where that package is installed at all."""
+    """Return the error of GSSAPI for a missing ticket, if the package is installed."""
     return (importlib.import_module("gssapi.exceptions").GSSError,) if find_spec("gssapi") else ()
 
 
@@ -43,7 +43,7 @@ _TICKET_ERRORS = _ticket_errors()
 
 @contextmanager
 def as_read_error(security: ListenerSecurity) -> Iterator[None]:
-    """Turn whatever kafka-python raises inside into ReadError, without the secrets of the way."""
+    """Convert errors of kafka-python inside to ReadError, without secrets."""
     started = time.monotonic()
     try:
         yield
@@ -65,7 +65,7 @@ def _read_error(error: Exception, seconds: float, security: ListenerSecurity) ->
         return _kafka_error(error, text, security)
     if isinstance(error, UNDECODABLE):
         return ReadError(_NOT_KAFKA, f"{type(error).__name__}: {text}")
-    return ReadError(os_words(getattr(error, "errno", None), "connection failed"), text)
+    return ReadError(os_error_text(getattr(error, "errno", None), "connection failed"), text)
 
 
 def _kafka_error(error: KafkaError, text: str, security: ListenerSecurity) -> ReadError:
@@ -91,7 +91,7 @@ def _tls_error(text: str, security: ListenerSecurity) -> ReadError:
 def _words(text: str, error: KafkaError) -> str:
     number = _ERRNO.search(text)
     if number:
-        return os_words(int(number[1]), "connection failed")
+        return os_error_text(int(number[1]), "connection failed")
     for part, clause in (("timed out", "timeout"), ("DNS", "name or service not known"), ("disconnected", "connection closed")):
         if part in text:
             return clause

@@ -42,8 +42,9 @@ class _LoginState:
 class Attempts:
     """Attempts with one user and password, at any address.
 
-    A refusal counts against the login only where the cluster file names the address: whoever writes a znode could else end the
-    audit of every broker. Elsewhere it counts for that address, and `MATCHED_REFUSALS` of them end the attempts at such hosts.
+    A refusal counts against the login only if the cluster file names the address: otherwise a party that writes a znode could
+    end the audit of every broker. Elsewhere it counts for that address, and `MATCHED_REFUSALS` of them end the attempts at
+    such hosts.
     """
 
     def __init__(self, refusals: int) -> None:
@@ -109,7 +110,7 @@ class Attempts:
         return named or (place.host is not None and self._matched.accepted)
 
     def _may_try(self, place: LoginTarget) -> bool:
-        """Return whether so few attempts are under way that, were all refused, the refusals would still be few."""
+        """Return whether the refusals stay few even if all attempts in progress are refused."""
         if self._accepted(place):
             return True
         fresh = time.monotonic() - PATIENCE_S

@@ -15,7 +15,7 @@ def side_by_side(jobs: Sequence[Callable[[], _T]], width: int, deadline: float) 
     """Run jobs on threads and return their results in order, None for a job that was not done by the deadline.
 
     A job that raised has its `ReadError` as the result: jobs turn failures of a source into rows, and what they did not expect is
-    the failure of their own party alone.
+    the failure of only that party.
 
     Threads are daemons: a name lookup that hangs cannot be interrupted, but need not be waited for either.
 

@@ -1,6 +1,6 @@
 """Which brokers and addresses are asked first, and at all where more are listed than `limits` allow. Pure.
 
-Whoever may write a znode or answers as a broker may list as many as they like, with any id. So an id says nothing. First come
+A party that can write a znode or answer as a broker can list any number, with any id. An id therefore means nothing. First come
 those that the cluster file names, then those that hold partitions, then those that are registered longest: what floods the list
 comes after what was there.
 """

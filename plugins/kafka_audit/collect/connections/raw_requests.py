@@ -30,7 +30,7 @@ class RawRequest:
 
     @property
     def header(self) -> "_Header":
-        """What the parser keeps of a request under way."""
+        """The part of a pending request that the parser keeps."""
         correlation = self._request.header.correlation_id
         return _Header(correlation_id=correlation, api_key=self._api_key, api_version=self.API_VERSION, response=self._response)
 
@@ -48,7 +48,7 @@ class _Header:
 
 @dataclass(frozen=True)
 class _Body:
-    """Stands for a response class; reads the header and keeps the rest."""
+    """Replaces a response class; reads the header and keeps the rest."""
 
     response: Any
 

@@ -83,7 +83,7 @@ class BoundedScramClient(ScramClient):  # type: ignore[misc] # see above
     """The client's side of SCRAM, which computes no proof before the server's parameters are known to be strong enough."""
 
     def __init__(self, user: str, password: str, mechanism: str) -> None:
-        """Take a login; the name's `=` and `,` are written as RFC 5802 wants them, which kafka-python does not do."""
+        """Take a login; the name's `=` and `,` are encoded as RFC 5802 requires, which kafka-python does not do."""
         super().__init__(user.replace("=", "=3D").replace(",", "=2C"), password, mechanism)
         self._mechanism = mechanism
 

@@ -126,7 +126,7 @@ def lines_of(path: str) -> "list[list[str]]":
 
 
 def resolver(host: str) -> "str | None":
-    """Return who tells this machine what a name means: its hosts file, or the nameservers set up; None for an address."""
+    """Return what resolves a name on this machine: its hosts file, or the configured nameservers; None for an address."""
     if re.match(r"^[0-9.]+$", host) or ":" in host:
         return None
     if any(host.lower().rstrip(".") in line[1:] for line in lines_of(HOSTS)):
@@ -137,8 +137,8 @@ def resolver(host: str) -> "str | None":
 
 
 def resolve(host: str, port: int, seconds: float) -> "list[tuple[int, tuple[str, int]]]":
-    """Return (family, address) pairs of a name; a resolver that hangs is left behind on a thread of its own."""
-    if NUMBER.match(host):  # nobody is asked, so nobody hangs
+    """Return (family, address) pairs of a name; a resolver that hangs remains on a separate thread."""
+    if NUMBER.match(host):  # no resolver is used, so nothing hangs
         try:
             return [(one[0], one[4]) for one in socket.getaddrinfo(host, port, 0, socket.SOCK_STREAM, 0, socket.AI_NUMERICHOST)]  # type: ignore[misc] # as below
         except (OSError, UnicodeError):
@@ -179,7 +179,7 @@ def never_dialled(address: str) -> "str | None":
 def allowed(addresses: "list[tuple[int, tuple[str, int]]]", named: bool) -> "list[tuple[int, tuple[str, int]]]":  # noqa: FBT001 -- goes to vantages
     """Return the addresses that may be dialled; all of them where the cluster file names the one that was given.
 
-    Raises Failure where none is left. What is dialled is what was looked at here: nothing is resolved again.
+    Raises Failure where none is left. The checked addresses are dialled: nothing is resolved again.
     """
     kinds = [None if named else never_dialled(address[1][0]) for address in addresses]
     left = [one for one, kind in zip(addresses, kinds) if kind is None]  # noqa: B905 -- Python 3.6
@@ -193,7 +193,7 @@ def connect(
 ) -> socket.socket:
     """Return a connection to the first address that takes one; raises Failure with the last one's error.
 
-    opened: gets each socket before it is used, and raises OSError where none may be any more.
+    opened: gets each socket before it is used, and raises OSError if no more sockets are allowed.
     """
     last = "timeout"
     for family, address in addresses:
@@ -217,7 +217,7 @@ def connect(
 def context(trust: "str | None", named: bool, files: "tuple[str, str] | None") -> ssl.SSLContext:  # noqa: FBT001 -- goes to vantages
     """Return a client's side of TLS.
 
-    trust: PEM text of authorities, "" for this machine's, None to accept anybody. files: certificate and key of a client.
+    trust: PEM text of authorities, "" for this machine's, None to accept any certificate. files: certificate and key of a client.
     """
     made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     made.check_hostname = named and trust is not None

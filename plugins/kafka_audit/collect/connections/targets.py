@@ -71,11 +71,11 @@ def split_address(text: str, key: str) -> tuple[str, int]:
     return match[1] or match[2], int(match[3])
 
 
-def ways(cluster: Cluster) -> dict[tuple[str, int], str]:
+def routes(cluster: Cluster) -> dict[tuple[str, int], str]:
     """Return what to dial instead, by host (as `normal_host` has it) and port of the advertised address.
 
     Compared as a resolver does, without regard to case, a dot at the end or the notation of IPv6: another spelling of an address
-    in `reach` would otherwise be dialled itself, where this machine may meet somebody else.
+    in `reach` would otherwise be dialled itself, and another process may answer there.
     """
     found = {}
     for advertised, route in cluster.reach.items():
@@ -110,21 +110,21 @@ def _is_number(host: str) -> bool:
 def behind_proxies(cluster: Cluster) -> dict[tuple[str, int], tuple[str, int]]:
     """Return the advertised address by each address that `reach` leads to instead.
 
-    A proxy that speaks Kafka puts its own addresses into the answers that pass through it. Where `reach` leads two brokers to one
-    address, or to one that is advertised itself, nobody can tell whose it is there.
+    A Kafka proxy replaces addresses in responses with its own. Where `reach` leads two brokers to one
+    address, or to one that is advertised itself, the broker behind it is unknown.
     """
-    ways = Counter(route.lower() for route in cluster.reach.values())
+    routes = Counter(route.lower() for route in cluster.reach.values())
     return {
         split_address(route.lower(), "reach"): split_address(advertised, "reach")
         for advertised, route in cluster.reach.items()
-        if ways[route.lower()] == 1 and route not in cluster.reach
+        if routes[route.lower()] == 1 and route not in cluster.reach
     }
 
 
 def registered_targets(endpoints: Iterable[RegisteredEndpoint], cluster: Cluster) -> dict[int, list[Target]]:
     """Return the targets of each broker, listeners that the cluster file skips left out."""
     found: defaultdict[int, list[Target]] = defaultdict(list)
-    instead = ways(cluster)
+    instead = routes(cluster)
     for endpoint in endpoints:
         if endpoint.listener in cluster.listeners and cluster.listeners[endpoint.listener] is None:
             continue
@@ -147,7 +147,7 @@ def flat(targets: Mapping[int, Iterable[Target]]) -> list[Target]:
 
 
 def bootstrap_targets(cluster: Cluster, endpoints: Iterable[RegisteredEndpoint]) -> list[Target]:
-    """Return the bootstrap addresses that lead to no registered endpoint, as far as addresses tell.
+    """Return the bootstrap addresses that lead to no registered endpoint, by their addresses.
 
     Raises:
         UsageError: an address cannot be read.
@@ -160,13 +160,13 @@ def bootstrap_targets(cluster: Cluster, endpoints: Iterable[RegisteredEndpoint])
         address = host_and_port(host, port)
         if address not in taken:
             protocol = cluster.security.protocol
-            route = ways(cluster).get((normal_host(host), port))
+            route = routes(cluster).get((normal_host(host), port))
             targets.append(Target(broker_id=UNREGISTERED, listener=BOOTSTRAP, protocol=protocol, host=host, port=port, via=route))
     return targets
 
 
 def listed_endpoints(listed: Iterable[tuple[int, str, int]], sample: int, protocol: str) -> tuple[RegisteredEndpoint, ...]:
-    """Return brokers known from Metadata alone as endpoints: nobody told us their listeners' names."""
+    """Return brokers known from Metadata alone as endpoints: the names of their listeners are unknown."""
     return tuple(
         RegisteredEndpoint(sample=sample, broker_id=broker, listener=BOOTSTRAP, protocol=protocol, host=host, port=port)
         for broker, host, port in dict.fromkeys(listed)

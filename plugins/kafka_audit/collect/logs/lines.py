@@ -1,4 +1,4 @@
-"""From the text of a log to what it says: times, matches of signatures, the broker's last registration. Pure."""
+"""Parse the text of a log: times, matches of signatures, the last registration of the broker. Pure."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,10 +10,10 @@ from kafka_audit.model.log_signatures import SIGNATURES, Signature
 
 MOST_LINES = 50_000
 LONGEST_LINE = 4_000
-"""Characters of a line that are looked at; nothing that is looked for stands further back."""
+"""Characters of a line that are matched; no signature is longer."""
 
 _MOST_ID = 2**31 - 1
-_BELOW = 3  # lines after a match in which its exception may stand
+_BELOW = 3  # lines after a match that can contain its exception
 _TIME = re.compile(
     r"\[?(?P<day>\d{4}-\d\d-\d\d)[T ](?P<time>\d\d:\d\d:\d\d)(?:[,.](?P<part>\d{1,9}))?(?P<zone>Z|[+-]\d\d:?\d\d)?(?=[\]\s]|$)"
 )
@@ -84,7 +84,7 @@ def line_stamp(line: str) -> Stamp | None:
 
 
 def scan(text: str, broker: int) -> Scan:
-    """Return what the tail of a broker's log says; a line cut in two at its beginning is no trouble, it matches nothing."""
+    """Return what the tail of a broker's log says; a cut first line matches nothing."""
     lines = [line[:LONGEST_LINE] for line in text.splitlines()[-MOST_LINES:]]
     matches: list[SignatureMatch] = []
     current: Stamp | None = None
@@ -122,7 +122,7 @@ def _matches(lines: Sequence[str], number: int, when: Stamp | None, broker: int)
 
 
 def _below(lines: Sequence[str], number: int) -> Iterator[str]:
-    """Yield the exceptions that stand directly below a line and belong to it."""
+    """Yield the exceptions directly below a line that belong to it."""
     for line in lines[number + 1 : number + 1 + _BELOW]:
         if line_stamp(line) is not None:
             return

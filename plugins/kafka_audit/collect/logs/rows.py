@@ -14,11 +14,11 @@ LONGEST = 400
 
 UNDECIDED = "not known"
 MOST_ROWS = 200
-"""Kinds of lines that are kept of one broker, whoever filled its log."""
+"""The largest number of kinds of lines that are kept of one broker."""
 
 _QUARTER = 15 * 60_000  # what zones differ by
 _FURTHEST = 14 * 3_600_000
-_NEAR = 60_000  # how far a registration or a grown log may be from the line that tells of it
+_NEAR = 60_000  # the largest distance between a registration, or a log that grew, and its line
 _AT_ONCE = 2_000  # the same for a file's own time
 
 
@@ -34,7 +34,7 @@ class Tail:
 
 @dataclass(frozen=True, kw_only=True)
 class Zone:
-    """How far the clock on the wall of a broker's host is ahead of UTC; `offset_ms` is None where that was not told."""
+    """The offset of the local time of a broker's host from UTC; `offset_ms` is None if unknown."""
 
     offset_ms: int | None
     known_by: str
@@ -53,7 +53,7 @@ def _offset(local_ms: int, epoch_ms: int, near_ms: int) -> int | None:
 
 
 def zone(tails: Sequence[Tail], registration: RegisteredBroker | None, before: Sequence[Tail] = ()) -> Zone:
-    """Return the zone of a broker's host as its logs tell it.
+    """Return the time zone of a broker's host by its logs.
 
     By the line about its registration, whose moment ZooKeeper holds as well; else by a file's own time, which is that of its
     newest line; else by a line that was written between two readings.
@@ -86,7 +86,7 @@ def zone(tails: Sequence[Tail], registration: RegisteredBroker | None, before: S
 
 
 def start_ms(tails: Sequence[Tail], zone: Zone) -> int | None:
-    """Return when a broker registered last, in its own words; None where its logs do not tell."""
+    """Return when a broker registered last, by its logs; None if they do not show it."""
     starts = [zone.epoch_ms(tail.scan.registered[0]) for tail in tails if tail.scan.registered is not None]
     return max((start for start in starts if start is not None), default=None)
 

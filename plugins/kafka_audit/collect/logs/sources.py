@@ -36,13 +36,13 @@ def read_logs(  # noqa: PLR0913, PLR0917 -- where, whose, until when, and what t
 ) -> tuple[Row, ...]:
     """Return what brokers wrote, and a `SourceRead` row for each log and each failure.
 
-    Where the zone of a host cannot be told from one reading, and it matters, its logs are read again after `limits.settle_s`.
+    If one read does not show the time zone of a host, and it matters, its logs are read again after `limits.settle_s`.
 
     Args:
         cluster: an entry of the cluster file that has `logs`.
-        brokers: ids that anybody has named.
+        brokers: all known ids.
         registered: ZooKeeper's newest rows; none in KRaft.
-        sample: number of the look that the rows belong to.
+        sample: number of the sample of the rows.
         deadline: bound of all, of `time.monotonic()`.
         passwords: of the cluster file; no variable with one of them gets to a command.
     """
@@ -113,7 +113,7 @@ class _LogReader:
 
 
 def _places(logs: Logs, brokers: Sequence[int]) -> tuple[list[LogSource], list[tuple[LogSource, ReadError]]]:
-    """Return where to look, and the places of which it is not known whose they are."""
+    """Return the places to read, and the places of an unknown broker."""
     places: list[LogSource] = []
     failed: list[tuple[LogSource, ReadError]] = []
     for given in (logs.command,) if logs.command else tuple((path,) for path in logs.paths):
@@ -121,10 +121,10 @@ def _places(logs: Logs, brokers: Sequence[int]) -> tuple[list[LogSource], list[t
         if named or len(brokers) == 1:
             places += [_place(logs, given, broker) for broker in brokers]
         if not brokers or (not named and len(brokers) > 1):
-            nobody = "the brokers are unknown" if not brokers else f"one place for {len(brokers)} brokers"
+            reason = "the brokers are unknown" if not brokers else f"one place for {len(brokers)} brokers"
             needs = "an answer from ZooKeeper or a broker" if not brokers else "{broker_id} in `logs` of the cluster file"
             place = _place(logs, given, None)
-            failed.append((place, ReadError(_NO_ID, f"{place.target}: {nobody}", needs)))
+            failed.append((place, ReadError(_NO_ID, f"{place.target}: {reason}", needs)))
     return places, failed
 
 
@@ -148,7 +148,7 @@ def _tails(places: Iterable[LogSource], answers: Iterable[_Answer]) -> Mapping[i
 
 
 def _unclear(tails: Sequence[Tail], registration: RegisteredBroker | None) -> bool:
-    """Return whether lines that say something have times of which only another reading can tell the zone."""
+    """Return whether matching lines have times whose zone only another read can show."""
     of_interest = [match for tail in tails for match in tail.scan.matches if match.supports is not None]
     local = [match for match in of_interest if match.stamp is not None and not match.stamp.zoned]
     return bool(local) and rows.zone(tails, registration).offset_ms is None

@@ -46,7 +46,7 @@ def read_log_tail(place: LogSource, seconds: float, environment: Mapping[str, st
     """Return the tails at a place; raises ReadError where there is none, or none that can be read.
 
     Args:
-        place: where to look.
+        place: the path or URL.
         seconds: bound of a command.
         environment: for a command, without credentials.
     """

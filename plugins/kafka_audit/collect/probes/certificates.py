@@ -1,4 +1,4 @@
-"""What a TLS endpoint presented, read from its DER form. The bytes may come from anybody."""
+"""The certificate that a TLS endpoint presented, from its DER form. The bytes are not trusted."""
 
 import base64
 import ipaddress
@@ -17,7 +17,7 @@ _MOST_AUTHORITIES = 500
 
 
 def decode_certificate(shown: str, host: str) -> dict[str, object] | None:
-    """Return the fields of a `Certificate` row that the certificate itself tells, None where it cannot be read.
+    """Return the fields of a `Certificate` row from the certificate, None if it cannot be read.
 
     Args:
         shown: the certificate, DER in base64.
@@ -49,7 +49,7 @@ def read_authorities(pem: bytes, file: str, sample: int) -> tuple[AuthorityCerti
         return ()
     rows = []
     for one in found[:_MOST_AUTHORITIES]:
-        with suppress(ValueError, TypeError):  # a date or a name that nobody can read
+        with suppress(ValueError, TypeError):  # an unreadable date or name
             rows.append(
                 AuthorityCertificate(
                     sample=sample,

@@ -32,9 +32,9 @@ from kafka_audit.model.tables import Row
 from kafka_audit.model.trusted_hosts import normal_host
 
 START_S = 10.0
-"""Time for ssh, kubectl or docker to get the script going, on top of the walk itself."""
+"""Time for ssh, kubectl or docker to get the script going, in addition to the probes."""
 
-_MOST_UNSEEN = 200  # targets of which each has a row of its own when a broker's host saw none of them
+_MOST_UNSEEN = 200  # targets that each get a row if the probes of a broker's host returned nothing
 _MOST_OUTPUT = 4 * 1024 * 1024
 _OUTCOMES = frozenset({"ok", "failed", "unknown"})
 _END_S = 1.0
@@ -54,7 +54,7 @@ class Output:
     status: int | None
 
     def first_line(self) -> str:
-        """Return the first line that is not ours, with the way the command ended."""
+        """Return the first foreign line of the output, with the exit of the command."""
         line = next(
             (line for line in self.text.splitlines() if line.strip() and not line.startswith(probe_script.TAG + "\t")), ""
         )
@@ -62,13 +62,13 @@ class Output:
         return f"{clean_line(line, 160)} ({ending})" if line else ending
 
     def error(self) -> str:
-        """Return in short why this is not what was wanted."""
+        """Return the short reason why the output is not valid."""
         if self.status is None:
             return "timeout"
         return f"exit status {self.status}" if self.status else "unreadable output"
 
 
-def runs(  # noqa: PLR0913, PLR0917 -- what, where, to whom, for how long
+def runs(  # noqa: PLR0913, PLR0917 -- all are needed
     cluster: Cluster,
     sample: int,
     targets: Sequence[Target],
@@ -81,10 +81,10 @@ def runs(  # noqa: PLR0913, PLR0917 -- what, where, to whom, for how long
 
     Args:
         cluster: its vantages; `limits.probes` bounds the pairs of a run and a target.
-        sample: number of this look.
+        sample: number of this sample.
         targets: where to go.
         brokers: ids, in the order in which their hosts are to have their turn.
-        logins: whom the cluster file trusts.
+        logins: the logins and authorities of the cluster file.
         budget: the audit's.
         controllers: addresses of controllers; brokers' hosts must reach them too, clients need not.
     """
@@ -115,7 +115,7 @@ def runs(  # noqa: PLR0913, PLR0917 -- what, where, to whom, for how long
 class VantageRun:
     """One vantage, on one host, to all targets."""
 
-    def __init__(  # noqa: PLR0913, PLR0917 -- what, where, to whom, for how long
+    def __init__(  # noqa: PLR0913, PLR0917 -- all are needed
         self,
         cluster: Cluster,
         vantage: Vantage,
@@ -161,8 +161,8 @@ class VantageRun:
     def _unseen(self, targets: Sequence[Target], error: ReadError) -> tuple[Row, ...]:
         """Return the rows of targets that were not seen.
 
-        From a broker's host there is none where these are many: a pair without a row was not measured, which is what its row
-        would say, and a list of brokers that is none would fill the table with pairs that nobody probed.
+        From a broker's host there is none if these are many: a pair without a row was not probed, which its row would state,
+        and a wrong list of brokers would fill the table with pairs that were not probed.
         """
         many = len(self._targets) + len(self._left_out) > _MOST_UNSEEN
         if many and self._origin.from_broker is not None:
@@ -188,15 +188,15 @@ class VantageRun:
             error = over_limit(f"{message} from {self.name}", "probes")
             rows += [asking.failed(f"{operation} (rest)", error), *self._unseen(self._left_out, error)]
         try:
-            paths = self._walk(command, sent) if sent else {}
+            paths = self._probe(command, sent) if sent else {}
         except ReadError as error:
             return (asking.failed(operation, error), *rows, *self._unseen(sent, error))
         for index, steps in sorted(paths.items()):
             rows += self._rows_of(sent[index], steps, judges=self._logins.judges(sent[index]))
         return (asking.answered(operation), *rows)
 
-    def _walk(self, command: list[str], targets: Sequence[Target]) -> dict[int, list[ProbeStep]]:
-        """Return the steps to every target, with Python there or else with bash; raises ReadError when neither tells all."""
+    def _probe(self, command: list[str], targets: Sequence[Target]) -> dict[int, list[ProbeStep]]:
+        """Return the steps to every target, with Python there, otherwise with bash; raises ReadError if both are incomplete."""
         read_s = self._cluster.limits.read_s
         wanted_s = START_S + read_s * -(-len(targets) // probe_script.SIDE_BY_SIDE)
         named = self._budget.excepted
@@ -212,7 +212,7 @@ class VantageRun:
                 return paths if program[0] == "python3" else {at: without_python(targets[at], one) for at, one in paths.items()}
             said.append(f"{program[0]}: {output.first_line()}")
             if paths or output.status is None:
-                break  # it did run there: another try would tell no more
+                break  # it ran there: another attempt returns the same
         raise ReadError(output.error(), "; ".join(said), _NEEDS)
 
 
@@ -230,7 +230,7 @@ def python_text(targets: Sequence[Target], seconds: float, logins: ClusterLogins
 
 
 def asked(targets: Sequence[Target], logins: ClusterLogins, named: Named = ()) -> dict[str, Any]:
-    """Return what a walk from elsewhere is given, as JSON: addresses, names and certificates of `ca_file`."""
+    """Return the input of the script at a vantage, as JSON: addresses, names and certificates of `ca_file`."""
     trust: dict[str, str] = {}
     listed = []
     for target in targets:
@@ -246,7 +246,7 @@ def asked(targets: Sequence[Target], logins: ClusterLogins, named: Named = ()) -
 
 
 def without_python(target: Target, steps: list[ProbeStep]) -> list[ProbeStep]:
-    """Return the steps that bash gave with the one that it cannot take, where the way went that far."""
+    """Return the steps of bash, and the unknown step that bash cannot make, if the probe got that far."""
     lacking = next((layer for layer in endpoint_probes.layers(target) if layer in _BASH_LACKS), None)
     before = LAYERS.index(lacking) if lacking else 0
     if lacking is None or any(step.outcome != "ok" for step in steps if LAYERS.index(step.layer) < before):
@@ -265,11 +265,11 @@ def bash_text(targets: Sequence[Target], seconds: float, named: Named = ()) -> s
     ]
     calls = []
     for index, target in enumerate(targets):
-        walked = endpoint_probes.layers(target)
-        if "tls" in walked:
-            walked = ("dns", "tcp")
+        layers_of_bash = endpoint_probes.layers(target)
+        if "tls" in layers_of_bash:
+            layers_of_bash = ("dns", "tcp")
         known = " named" if (normal_host(target.host), target.port) in named else ""
-        calls.append(f"  probe {index} {shlex.quote(target.host)} {target.port} {','.join(walked)}{known} &")
+        calls.append(f"  probe {index} {shlex.quote(target.host)} {target.port} {','.join(layers_of_bash)}{known} &")
         if (index + 1) % probe_script.SIDE_BY_SIDE == 0:
             calls.append("  wait")
     # In a function and without stdin: a child that read from it would eat the rest of this very script.
@@ -294,7 +294,7 @@ def without_secrets(environment: Mapping[str, str], cluster: Cluster, passwords:
 def run_vantage_command(
     command: Sequence[str], script: str, seconds: float, environment: Mapping[str, str], *, last: bool = False
 ) -> Output:
-    """Run a command with the script on its stdin, in a session of its own, and end all of it at the deadline.
+    """Run a command with the script on its stdin, in a separate session, and end all its processes at the deadline.
 
     Of much output the beginning is kept and the command ended; with `last` the end is kept, for a log.
 
@@ -372,5 +372,5 @@ def parse_probe_output(text: str, targets: Sequence[Target]) -> dict[int, list[P
 
 
 def _rank(step: ProbeStep) -> int:
-    """Return a step's place on the way; the certificate is shown just before tls is done."""
+    """Return the rank of a step; the certificate comes just before tls."""
     return 2 * LAYERS.index("tls" if step.layer == CERTIFICATE else step.layer) - (step.layer == CERTIFICATE)

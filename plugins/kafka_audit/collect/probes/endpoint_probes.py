@@ -1,6 +1,6 @@
-"""Probes: how far one gets to each advertised endpoint, from this worker and from command vantages.
+"""Probes of each advertised endpoint, from this worker and from command vantages.
 
-Rows only. A vantage that could not run gives `unknown_probe_rows`, never `failed`: nothing was seen from there.
+Rows only. A vantage that could not run gives `unknown_probe_rows`, never `failed`, because nothing was probed.
 """
 
 import re
@@ -23,10 +23,10 @@ from kafka_audit.model.tables import Certificate, ControllerProbeFromBroker, Pro
 
 WORKER = "worker"
 LAYERS = ("dns", "tcp", "tls", "sasl", "api", "identity")
-_WALKED = {
+_LAYERS_BY_PROTOCOL = {
     PLAINTEXT: ("dns", "tcp", "api", "identity"),
     "SSL": ("dns", "tcp", "tls", "api", "identity"),
-    # ApiVersions and the offered mechanisms are told before the login.
+    # A broker reports ApiVersions and the offered mechanisms before the login.
     "SASL_PLAINTEXT": ("dns", "tcp", "sasl", "api"),
     "SASL_SSL": ("dns", "tcp", "tls", "sasl", "api"),
 }
@@ -36,7 +36,7 @@ _HOST = re.compile(r"[0-9A-Za-z_.:%\-]{1,255}")
 
 
 class ProbeStep(NamedTuple):
-    """One layer of one path."""
+    """One layer of one probe."""
 
     layer: str
     outcome: str  # ok, failed, unknown
@@ -66,12 +66,12 @@ FROM_WORKER = Origin(vantage=WORKER, role="client")
 def layers(target: Target) -> tuple[str, ...]:
     """Return the layers of a probe of a target, in order; a controller does not report an identity without a login."""
     return tuple(
-        layer for layer in _WALKED.get(target.protocol, ("dns", "tcp")) if layer != "identity" or not target.is_controller
+        layer for layer in _LAYERS_BY_PROTOCOL.get(target.protocol, ("dns", "tcp")) if layer != "identity" or not target.is_controller
     )
 
 
 def not_probed(host: str, port: int) -> ProbeStep | None:
-    """Return the only step to something that Kafka could not have advertised: it is neither resolved nor put into a script."""
+    """Return the only step for an address that Kafka could not advertise: it is not resolved and not put into a script."""
     if _HOST.fullmatch(host) is None:
         return ProbeStep("dns", "failed", "no host name", None, None, 0)
     if not 0 < port <= _LAST_PORT:
@@ -80,14 +80,14 @@ def not_probed(host: str, port: int) -> ProbeStep | None:
 
 
 def probe_from_here(target: Target, seconds: float, logins: ClusterLogins, budget: Budget | None = None) -> list[ProbeStep]:
-    """Walk to a target from this process, up to ApiVersions; the identity is asked in the conversation that follows.
+    """Probe a target from this process, up to ApiVersions; the conversation that follows reads the identity.
 
-    No credential but a client certificate is used. With TLS a step `CERTIFICATE` stands before that of the layer.
+    No credential but a client certificate is used. With TLS, a step `CERTIFICATE` comes before the step of the layer.
 
     Args:
         target: an endpoint; `reach` is applied.
-        seconds: bound of the whole walk.
-        logins: whom the cluster file trusts, and which mechanism it names.
+        seconds: bound of the whole probe.
+        logins: the authorities and the mechanism of the cluster file.
         budget: the audit's.
     """
     steps = probe_endpoint(
@@ -101,9 +101,9 @@ def probe_from_here(target: Target, seconds: float, logins: ClusterLogins, budge
 
 
 def probe_endpoint(
-    target: Target, wanted: Sequence[str], seconds: float, logins: ClusterLogins, budget: Budget
+    target: Target, layer_names: Sequence[str], seconds: float, logins: ClusterLogins, budget: Budget
 ) -> list[ProbeStep]:
-    """Walk these layers to a target from this process, within the audit's time, and return the steps as they were taken."""
+    """Probe these layers of a target from this process, within the time of the audit, and return the steps."""
     host, port = target.dialled
     impossible = not_probed(host, port)
     if impossible is not None:
@@ -121,36 +121,38 @@ def probe_endpoint(
     named = budget.excepts(host, port)
     probe = probe_script.EndpointProbe(host, port, logins.tls(target), logins.mechanism(target), named, keep)
     try:
-        probe.go(list(wanted), bound)
+        probe.go(list(layer_names), bound)
     finally:
-        for one in opened:
-            budget.closed(one)
+        for connection in opened:
+            budget.closed(connection)
     return [ProbeStep(*step) for step in probe.steps]
 
 
 def read_error_of_probe(step: ProbeStep, address: str) -> ReadError:
-    """Return what a failed step means for the reads that would have followed."""
-    wants = {
+    """Return the error of the reads after a failed step."""
+    needs_by_layer = {
         "dns": f"a name that this worker resolves for {address}",
         "tcp": f"a connection from this worker to {address}",
         "tls": f"a certificate at {address} that ca_file of the cluster file and the advertised name accept",
         "api": f"a Kafka broker that answers at {address} within limits.read_s",
     }
-    return ReadError(step.error or step.outcome, f"{step.layer} to {address}: {step.error}", step.needs or wants.get(step.layer))
+    return ReadError(
+        step.error or step.outcome, f"{step.layer} to {address}: {step.error}", step.needs or needs_by_layer.get(step.layer)
+    )
 
 
 def worker_rows(
     sample: int, target: Target, steps: Sequence[ProbeStep], logins: ClusterLogins
 ) -> tuple[Probe | Certificate, ...]:
-    """Return this worker's rows of one path."""
+    """Return this worker's rows of one probe."""
     return probe_rows(sample, FROM_WORKER, target, steps, via=target.via, judges=logins.judges(target))
 
 
-def probe_rows(  # noqa: PLR0913 -- two of them only where the worker itself walked
+def probe_rows(  # noqa: PLR0913 -- two of them only for probes of the worker
     sample: int, origin: Origin, target: Target, steps: Iterable[ProbeStep], *, via: str | None = None, judges: bool = False
 ) -> tuple[Probe | Certificate, ...]:
     """Return one row per layer, and one for the certificate that was shown; `judges`: it was verified against a `ca_file`."""
-    walked = [*steps]
+    all_steps = [*steps]
     layer_rows = (
         Probe(
             sample=sample,
@@ -171,10 +173,10 @@ def probe_rows(  # noqa: PLR0913 -- two of them only where the worker itself wal
             elapsed_ms=step.elapsed_ms,
             **reported_values(step.layer, step.detail),
         )
-        for step in walked
+        for step in all_steps
         if step.layer != CERTIFICATE
     )
-    return (*layer_rows, *_certificates(sample, origin, target, walked, judges=judges))
+    return (*layer_rows, *_certificates(sample, origin, target, all_steps, judges=judges))
 
 
 def controller_rows(
@@ -229,6 +231,6 @@ def certificates_shown(sample: int, target: Target, steps: Iterable[ProbeStep], 
 def unknown_probe_rows(
     sample: int, origin: Origin, targets: Iterable[Target], error: str | None, needs: str | None
 ) -> tuple[Probe | Certificate, ...]:
-    """Return the rows of a vantage from which nothing was seen: the first layer of each path, unknown."""
+    """Return the rows of a vantage without results: the first layer of each probe, unknown."""
     step = ProbeStep("dns", "unknown", error, None, needs, 0)
     return tuple(row for target in targets for row in probe_rows(sample, origin, target, [step]))

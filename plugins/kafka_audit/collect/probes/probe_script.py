@@ -1,6 +1,6 @@
 """Probe advertised endpoints from here, layer by layer: dns, tcp, tls, sasl, api, identity.
 
-This module's text, with that of `collect/connections/sockets.py` in front, is what a vantage gets by stdin, and its functions are
+A vantage receives the text of `collect/connections/sockets.py` and of this module on stdin, and its functions are
 what the worker itself calls. So: standard library only, nothing else of the package, syntax of Python 3.6, annotations in
 quotes, and no credential. Layers come in order; the first one that does not work is the last. `collect/probes/probe_script.sh`
 does the same, without tls and sasl, where there is no Python.
@@ -32,13 +32,13 @@ from kafka_audit.collect.connections.sockets import (
 
 SASL_HANDSHAKE, API_VERSIONS, DESCRIBE_CONFIGS, BROKER_RESOURCE = 17, 18, 32, 4
 WRONG_ID, DENIED, OTHER_MECHANISM = 42, 31, 33
-NOBODY = b"2147483647"  # no broker has this id: the error names the one that was asked
+UNKNOWN_ID = b"2147483647"  # no broker has this id: the error names the one that was asked
 MOST_BYTES = 1 << 20  # of an answer: another protocol's banner reads as a size of a gigabyte
 MOST_MECHANISMS, LONGEST_MECHANISM = 100, 255  # Kafka knows five, of 13 letters
 SIDE_BY_SIDE = 32
 TAG = "kafka-audit"
 CERTIFICATE = "certificate"  # no layer: what the tls layer was shown, base64 as its detail
-WHOM_TO_TRUST = "a ca_file for this listener in the cluster file"
+NEEDS_CA_FILE = "a ca_file for this listener in the cluster file"
 NOT_KAFKA, SKIPPED = "not a Kafka broker", "skipped"
 NOT_ALLOWED = "CLUSTER_AUTHORIZATION_FAILED"
 
@@ -57,12 +57,12 @@ def api_versions_request() -> bytes:
 
 def identity_request(version: int) -> bytes:
     """Return DescribeConfigs, version 0 or 1, of a broker that does not exist."""
-    body = struct.pack("!ibh", 1, BROKER_RESOURCE, len(NOBODY)) + NOBODY + struct.pack("!i", -1)
+    body = struct.pack("!ibh", 1, BROKER_RESOURCE, len(UNKNOWN_ID)) + UNKNOWN_ID + struct.pack("!i", -1)
     return frame(DESCRIBE_CONFIGS, version, body + (b"\0" if version else b""))
 
 
 def kafka_error(code: int) -> str:
-    """Return the words for one of Kafka's error codes."""
+    """Return the text of a Kafka error code."""
     return f"error {code}"
 
 
@@ -160,7 +160,7 @@ def ask_identity(sock: socket.socket, version: int, end: float) -> str:
 
 
 class EndpointProbe:
-    """One way to one endpoint, layer by layer."""
+    """The probe of one endpoint, layer by layer."""
 
     def __init__(  # noqa: PLR0913, PLR0917 -- one place
         self,
@@ -171,10 +171,10 @@ class EndpointProbe:
         named: bool = False,  # noqa: FBT001, FBT002 -- goes to vantages
         opened: "Callable[[socket.socket], None] | None" = None,
     ) -> None:
-        """Take where to go; `go` goes.
+        """Take the endpoint; `go` probes it.
 
-        tls is that of `secure`, mechanism is named and not used, named says that the cluster file names this very address, opened
-        is that of `connect`.
+        tls is that of `secure`. mechanism is named and not used. named: the cluster file names this address. opened is that of
+        `connect`.
         """
         self.steps: list[tuple[str, str, str | None, str | None, str | None, int]] = []
         self._host, self._port, self._tls_settings, self._mechanism = host, port, tls, mechanism
@@ -185,17 +185,17 @@ class EndpointProbe:
         self._seconds, self._end = 0.0, 0.0
 
     def go(self, layers: "list[str]", seconds: float) -> None:
-        """Fill `steps` with (layer, outcome, error, detail, needs, milliseconds), up to the first layer that does not work."""
+        """Fill `steps` with (layer, outcome, error, detail, needs, milliseconds), up to the first layer that fails."""
         self._seconds, self._end = seconds, time.monotonic() + seconds
         started = time.monotonic()
         try:
             for layer in layers:
                 self._layer, started = layer, time.monotonic()
                 detail = getattr(self, "_" + layer)()
-                # A handshake with somebody whom nobody vouches for goes on, and is not what a client would call one that worked.
+                # Without an authority, the handshake continues, but its result for a client is unknown.
                 doubt = layer == "tls" and self._tls_settings[1] is None
                 self.steps.append(
-                    (layer, "unknown" if doubt else "ok", None, detail, WHOM_TO_TRUST if doubt else None, since(started))
+                    (layer, "unknown" if doubt else "ok", None, detail, NEEDS_CA_FILE if doubt else None, since(started))
                 )
         except Failure as failure:
             outcome, error, detail, needs = failure.step
@@ -229,13 +229,13 @@ class EndpointProbe:
     def _tls(self) -> "str | None":
         secured, error, shown = secure(self._connection(), self._addresses, self._tls_settings, self._end, self._opened)
         self._sock = secured
-        self.steps.append((CERTIFICATE,) + shown + (None, 0))  # noqa: RUF005 -- Python 3.6 knows no other way
+        self.steps.append((CERTIFICATE,) + shown + (None, 0))  # noqa: RUF005 -- Python 3.6
         if error:
             raise Failure(error)
         return secured.version()
 
     def _sasl(self) -> str:
-        self._layer = "api"  # a broker wants to be asked for its versions first, and that may fail
+        self._layer = "api"  # ApiVersions comes first, and may fail
         self._offered = ask_versions(self._connection(), self._end)
         self._layer = "sasl"
         return ask_mechanisms(self._connection(), self._offered, self._mechanism, self._end)
@@ -263,7 +263,7 @@ def probe_line(index: int, step: "tuple[object, ...]") -> str:
 
 
 def probe_all(given: "dict[str, Any]", seconds: float, out: "IO[str]", most_seconds: "float | None" = None) -> None:
-    """Walk to all targets, some side by side, and write a line per layer.
+    """Probe all targets, some in parallel, and write a line for each layer.
 
     given: {"targets": [[host, port, layers, name, key of trust or null, mechanism, named]], "trust": {key: PEM text}}; out: a
     text file; most_seconds: bound of all, after which nothing is begun or written.
@@ -297,7 +297,7 @@ def probe_all(given: "dict[str, Any]", seconds: float, out: "IO[str]", most_seco
 
 
 def main(text: str, seconds: float) -> None:
-    """Walk to all targets of a JSON text and print a line per layer."""
+    """Probe all targets of a JSON text and print a line for each layer."""
     probe_all(json.loads(text), seconds, sys.stdout)
     sys.stdout.flush()
     os._exit(0)  # a resolver that hangs on its thread must not keep the process

@@ -14,7 +14,7 @@ now() { # -> NOW, milliseconds
   fi
 }
 
-words() { # TEXT -> WORDS, our word for what bash said
+words() { # TEXT -> WORDS, our text for an error of bash
   case $1 in
     *'Name or service not known'* | *'No address associated'* | *'nodename nor servname'*) WORDS='name or service not known' ;;
     *'emporary failure in name resolution'*) WORDS='temporary failure in name resolution' ;;
@@ -60,7 +60,7 @@ exchange() { # REQUEST, as a format of printf -> BYTES, the answer
   take "$VALUE"
 }
 
-ask_versions() { # -> DETAIL, LOWEST and HIGHEST offered of DescribeConfigs; ends the walk with a line otherwise
+ask_versions() { # -> DETAIL, LOWEST and HIGHEST offered of DescribeConfigs; ends the probe with a line otherwise
   local at count
   exchange "$API_VERSIONS" || return 1
   short 4
@@ -108,7 +108,7 @@ ask_identity() { # -> DETAIL, the id of the broker at the other end
   DETAIL=${BASH_REMATCH[1]}
 }
 
-resolver() { # HOST -> RESOLVER, who tells this machine what a name means
+resolver() { # HOST -> RESOLVER, what resolves names on this machine
   local address line rest servers=
   RESOLVER=
   [[ ! $1 =~ ^[0-9.]+$ && $1 != *:* ]] || return
@@ -131,7 +131,7 @@ lower() { # FILE, one of the resolver's, in small letters
   while read -r line || [[ -n $line ]]; do printf '%s\n' "${line,,}"; done <"$1"
 }
 
-addresses() { # HOST -> FOUND, in the order in which to try them, and DETAIL; fails where nobody knows, 2 where nobody can be asked
+addresses() { # HOST -> FOUND, in the order of the attempts, and DETAIL; 1: unknown name, 2: no resolver command
   local address kind rest part
   FOUND=() DETAIL=
   if [[ $1 =~ ^(0|[1-9][0-9]{0,2})(\.(0|[1-9][0-9]{0,2})){3}$ ]]; then
@@ -139,7 +139,7 @@ addresses() { # HOST -> FOUND, in the order in which to try them, and DETAIL; fa
     FOUND=("$1") DETAIL=$1
     return
   fi
-  # Other ways to write an address, and there are many, mean what the resolver makes of them.
+  # The resolver interprets all other notations of an address.
   type -P getent >/dev/null || return 2
   while read -r address kind rest; do
     [[ $kind == STREAM && " ${FOUND[*]} " != *" $address "* ]] && FOUND+=("$address")
@@ -150,8 +150,8 @@ addresses() { # HOST -> FOUND, in the order in which to try them, and DETAIL; fa
   DETAIL+=${RESOLVER:+ }$RESOLVER
 }
 
-unresolved() { # HOST that getent does not find: prints whether there is no such name, or no nameserver that tells
-  # getent keeps the reason to itself, bash says it. To open /dev/udp resolves a name and sends nothing to what it means.
+unresolved() { # HOST that getent does not find: prints whether the name does not exist, or no nameserver answers
+  # getent does not print the reason, bash does. Opening /dev/udp resolves a name and sends nothing.
   case $({ : 3<>"/dev/udp/$1/9"; } 2>&1) in
     *'not known'* | *'No address'*) echo 'name or service not known' ;;
     *) echo 'temporary failure in name resolution' ;;
@@ -179,7 +179,7 @@ never() { # ADDRESS, as the resolver writes it -> KIND of those that are never d
   esac
 }
 
-walk() { # HOST PORT LAYERS NAMED: prints "layer NAME" before each layer and "step OUTCOME|ERROR|DETAIL|NEEDS" after it
+run_layers() { # HOST PORT LAYERS NAMED: prints "layer NAME" before each layer and "step OUTCOME|ERROR|DETAIL|NEEDS" after it
   local address status kind='' open='' places=()
   echo "pid $BASHPID"
   echo 'layer dns'
@@ -207,7 +207,7 @@ walk() { # HOST PORT LAYERS NAMED: prints "layer NAME" before each layer and "st
     echo "step unknown|not dialled: $kind||$MEANT"
     exit
   fi
-  for address in "${places[@]}"; do # what was looked at above, and not the name, which may mean another address by now
+  for address in "${places[@]}"; do # the checked addresses, not the name, which may resolve to another address now
     if exec 3<>"/dev/tcp/$address/$2"; then
       open=1
       break
@@ -228,18 +228,18 @@ walk() { # HOST PORT LAYERS NAMED: prints "layer NAME" before each layer and "st
   echo "step ok||$DETAIL|"
 }
 
-tell() { # INDEX LAYER OUTCOME ERROR DETAIL NEEDS
+print_step() { # INDEX LAYER OUTCOME ERROR DETAIL NEEDS
   now
   printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$TAG" "$1" "$2" "$3" "$4" "$5" "$6" $((NOW - BEGAN))
   BEGAN=$NOW
 }
 
-probe() { # INDEX HOST PORT LAYERS [NAMED]: walks in a process of its own, so that a connection which hangs can be ended
-  local line word layer=dns text='' walker='' deadline left open='' part status
+probe() { # INDEX HOST PORT LAYERS [NAMED]: runs in a separate process, so that a hanging connection can be ended
+  local line word layer=dns text='' runner='' deadline left open='' part status
   now
   BEGAN=$NOW
   deadline=$((NOW + SECONDS_EACH * 1000))
-  exec 4< <(walk "$2" "$3" "$4" "${5-}" 2>&1)
+  exec 4< <(run_layers "$2" "$3" "$4" "${5-}" 2>&1)
   while :; do
     now
     left=$((deadline - NOW))
@@ -250,16 +250,16 @@ probe() { # INDEX HOST PORT LAYERS [NAMED]: walks in a process of its own, so th
     if ((status > 128)); then
       RESOLVER=
       [[ $layer != dns ]] || resolver "$2"
-      tell "$1" "$layer" failed timeout "$RESOLVER" ''
-      [[ -z $walker ]] || kill -9 "$walker" 2>/dev/null
+      print_step "$1" "$layer" failed timeout "$RESOLVER" ''
+      [[ -z $runner ]] || kill -9 "$runner" 2>/dev/null
       return
     fi
     ((status == 0)) || break
     word=${line%% *}
     case $word in
-      pid) walker=${line#* } ;;
+      pid) runner=${line#* } ;;
       layer) layer=${line#* } open=1 ;;
-      step) IFS='|' read -r outcome error detail needs <<<"${line#* }"; tell "$1" "$layer" "$outcome" "$error" "$detail" "$needs"; open= ;;
+      step) IFS='|' read -r outcome error detail needs <<<"${line#* }"; print_step "$1" "$layer" "$outcome" "$error" "$detail" "$needs"; open= ;;
       refused) not_connected "$1" "$layer" "$text" "$2"; open= ;;
       closed) end_of "$1" "$layer" "$text"; open= ;;
       *) text+="$line " ;;
@@ -272,11 +272,11 @@ not_connected() { # INDEX LAYER TEXT HOST
   words "$3"
   resolver "$4"
   case $WORDS in
-    *'name '*) tell "$1" dns failed "$WORDS" "$RESOLVER" '' ;;
-    *'no such file'*) tell "$1" "$2" unknown 'bash without /dev/tcp' '' python3 ;;
+    *'name '*) print_step "$1" dns failed "$WORDS" "$RESOLVER" '' ;;
+    *'no such file'*) print_step "$1" "$2" unknown 'bash without /dev/tcp' '' python3 ;;
     *)
-      [[ $2 != dns ]] || tell "$1" dns ok '' "$RESOLVER" ''
-      tell "$1" tcp failed "$WORDS" '' ''
+      [[ $2 != dns ]] || print_step "$1" dns ok '' "$RESOLVER" ''
+      print_step "$1" tcp failed "$WORDS" '' ''
       ;;
   esac
 }
@@ -284,5 +284,5 @@ not_connected() { # INDEX LAYER TEXT HOST
 end_of() { # INDEX LAYER TEXT
   WORDS='connection closed'
   [[ $3 != *'reset by peer'* ]] || words "$3"
-  tell "$1" "$2" failed "$WORDS" '' ''
+  print_step "$1" "$2" failed "$WORDS" '' ''
 }

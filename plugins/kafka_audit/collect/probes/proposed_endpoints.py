@@ -25,14 +25,14 @@ def probe_proposed_endpoints(
     brokers: Iterable[int],
     secrets: Mapping[str, str] = os.environ,
 ) -> tuple[Probe, ...]:
-    """Try addresses, and return a row for each layer of each way.
+    """Probe addresses, and return a row for each layer of each probe.
 
     Args:
-        cluster: an entry of the cluster file; its `limits` bound every way, its `reach` and skipped listeners hold here, too.
+        cluster: an entry of the cluster file; its `limits` bound every probe; `reach` and skipped listeners apply.
         endpoints: what brokers are to advertise.
         names: the command vantages to start from, besides this worker.
         brokers: ids of the brokers, on whose hosts vantages with role broker start.
-        secrets: where variables named by `password_env` are looked up; only TLS files are used, nobody logs in.
+        secrets: where variables named by `password_env` are looked up; only TLS files are used, without a login.
     """
     targets = flat(registered_targets(endpoints, cluster))
     if not targets:

@@ -1,4 +1,4 @@
-"""One file of server.properties as rows: settings without secrets, and who logs in as whom. Pure."""
+"""One file of server.properties as rows: settings without secrets, and logins. Pure."""
 
 import hashlib
 import hmac
@@ -49,7 +49,7 @@ def _without_id(found: Mapping[str, Property], source: str) -> str:
     unset = next((found[key] for key in IDS if key in found), None)
     if unset is not None:
         return f"{source}, line {unset.line}: {unset.key} is assigned by ZooKeeper and is not in the file"
-    return f"{source}: neither broker.id nor node.id among {len(found)} properties"
+    return f"{source}: no broker.id or node.id among {len(found)} properties"
 
 
 def setting_rows(found: Mapping[str, Property], source: str, broker: int) -> Iterator[BrokerProperty]:
@@ -77,7 +77,7 @@ def login_rows(
         match = _LISTENER.fullmatch(setting.key)
         if match is None and setting.key != _JAAS:
             continue
-        # Brokers pass over the key without listener and mechanism; it stands under no listener's name.
+        # Brokers ignore the key without listener and mechanism; it belongs to no listener.
         listener = match[1].upper() if match else ""
         try:
             module = _module(setting, source, resolved=_PROVIDERS not in found)

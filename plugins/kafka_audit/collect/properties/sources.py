@@ -76,8 +76,8 @@ def read_properties_files(
 
     Args:
         paths: paths or URLs; `{broker_id}` is filled with each id of `brokers`.
-        brokers: ids that anybody has named.
-        sample: number of the look that the rows belong to.
+        brokers: all known ids.
+        sample: number of the sample of the rows.
         read_s: bound of each file, in seconds.
         deadline: bound of all, of `time.monotonic()`.
     """
@@ -200,7 +200,7 @@ def _rows_of(held: tuple[_File, _Content], sample: int, key: bytes) -> list[Row]
 
 
 def _ambiguous(held: Sequence[tuple[_File, _Content]], sample: int) -> list[Row]:
-    """Return the one row of a broker for which several files speak: which of them it runs with, nobody can tell."""
+    """Return the row of a broker with several files: the file that it uses is unknown."""
     (file, content), *_ = held
     names = " and ".join(sorted(file.source for file, _ in held))
     error = ReadError("two files", f"{names} both name broker {content.broker_id}", f"one file for broker {content.broker_id}")

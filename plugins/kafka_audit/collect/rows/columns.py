@@ -16,7 +16,7 @@ Ints: TypeAlias = npt.NDArray[np.int64]
 Flags: TypeAlias = npt.NDArray[np.bool_]
 
 NONE = int(np.iinfo(np.int64).min)
-"""Stands for null in an array of numbers; no column holds this number."""
+"""Null in an array of numbers; no column contains this number."""
 
 _TYPES: Mapping[str, pa.DataType] = MappingProxyType(
     {"bigint": pa.int64(), "string": pa.string(), "boolean": pa.bool_(), "array<bigint>": pa.list_(pa.int64())}
@@ -73,7 +73,7 @@ def texts(data: pa.Table, name: str) -> pa.StringArray:
 
 
 def positions(of: pa.Array, among: pa.Array) -> Ints:
-    """Return at which place each value stands in a list of distinct values, -1 for nowhere."""
+    """Return the index of each value in a list of distinct values, -1 if it is missing."""
     found: Ints = pc.fill_null(pc.index_in(of, value_set=among), -1).to_numpy(zero_copy_only=False).astype(np.int64)
     return found
 

@@ -6,7 +6,7 @@ from kafka_audit.collect.rows.secret_keys import REST, TOKEN, USERINFO, is_secre
 
 MASK = "[masked]"
 MOST = 8000
-"""Characters of a text that are looked at; all that is shown of one is far shorter."""
+"""Characters of a text that are searched; the shown part is much shorter."""
 
 _PAIR = re.compile(
     r"(?<![\w.\-])([\w.\-]++)(\"?\s{0,3}+(?:=|:(?!//))\s{0,3}+)(\"(?:[^\"\\]|\\.)*+\"?|'[^']*+'?|[^\s,;)}\]\"']++)", re.DOTALL
@@ -19,7 +19,7 @@ _LONG = 1000  # characters of a value behind which the key was cut off
 def masked(text: str) -> str:
     """Return a text without values of secret keys, tokens, logins in addresses and JAAS texts.
 
-    To be cut afterwards, never before: half a token is none that could be told by its form.
+    Cut the text afterwards, never before: half a token does not match the pattern of a token.
     """
     line = text[:MOST]
     rest = REST.search(line)

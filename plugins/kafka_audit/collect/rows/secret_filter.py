@@ -1,7 +1,7 @@
 """The last filter before a snapshot: no secret setting and none of the auditor's own passwords in any column. Pure.
 
-Readers leave secrets behind where they meet them; here what a reader missed goes. Names (topics, hosts, racks, principals,
-groups) stay as they are, for tables are joined by them, unless one of our own passwords stands in them.
+Readers drop secrets; this filter drops what a reader missed. Names (topics, hosts, racks, principals,
+groups) stay as they are, because tables are joined by them, unless they contain one of our own passwords.
 """
 
 import time
@@ -29,7 +29,7 @@ from kafka_audit.model.tables import (
 )
 
 SHORTEST, SHORTEST_IN_NAMES = 4, 8
-"""Characters of a password that is looked for in free text, and in names: a shorter one stands in any of them by chance."""
+"""The shortest password that is searched in free text, and in names: shorter ones occur by chance."""
 
 _FREE = frozenset({"message", "needs", "error", "detail", "text", "value"})
 _OURS = frozenset({"outcome", "layer", "role", "mode", "operation", "signature", "zone", "cluster", "tool_version", "reason"})
@@ -52,9 +52,8 @@ def filtered(found: Collected, passwords: Collection[str], until: float = float(
     """Return what was collected, without secrets.
 
     Args:
-        found: everything of one snapshot.
-        passwords: every one that the cluster file names.
-        until: of `time.monotonic()`; after that no value is read any more, and one that no reader has read counts as a secret.
+        found: everything of one snapshot. passwords: every one that the cluster file names. until: of `time.monotonic()`;
+        after that no value is read any more, and a value that no reader has read counts as a secret.
     """
 
     @cache  # most brokers set the same
@@ -76,7 +75,7 @@ def filtered(found: Collected, passwords: Collection[str], until: float = float(
 
 
 def _hidden(passwords: Collection[str], shortest: int) -> tuple[str, ...]:
-    """Return what passwords may look like, the longest first: one may hold another."""
+    """Return the forms of passwords, the longest first: one may contain another."""
     long = [password for password in passwords if len(password) >= shortest]
     return tuple(sorted({*long, *(quote(one, safe="") for one in long)}, key=lambda one: (-len(one), one)))
 

@@ -1,7 +1,7 @@
 """Which settings are secrets, by their key or by what their value shows. Pure; rather one too many than one too few.
 
-Kafka itself takes every key that it does not know for a secret; then super.users would be one, on which the audit stands. Keys
-and values may come from anybody who may write a znode: every pattern here takes time in proportion to the text.
+Kafka treats every unknown key as a secret; super.users would then be one, and the audit needs it. Keys and values can come
+from any party that can write a znode: every pattern here takes linear time.
 """
 
 import hashlib
@@ -37,16 +37,16 @@ TOKEN = re.compile(
     r"|\b(?:AccountKey|SharedAccessKey|SharedAccessSignature)[= ][^;\s\"']++",
     re.IGNORECASE,
 )
-"""What shows by itself that it opens a door: tokens, keys of clouds, signed addresses."""
+"""Values that are credentials by their form: tokens, cloud keys, signed URLs."""
 
 REST = re.compile(r"LoginModule|-----BEGIN|encryptedPassword|\bBearer\s|\bBasic\s", re.IGNORECASE)
-"""How texts begin of which nothing that follows is for anybody."""
+"""Prefixes after which the rest of the text is secret."""
 
 _PAIR = re.compile(r"(?:passw(?:or)?d|passphrase|secret|token)[\"']?\s*+=", re.IGNORECASE)
 
 
 def is_secret_key(key: str) -> bool:
-    """Return whether whatever stands under a key must not become a row."""
+    """Return whether the value of a key must not become a row."""
     if len(key) > LONGEST_KEY:
         return True
     if _HARMLESS.fullmatch(key):

@@ -35,7 +35,7 @@ LASTING = frozenset(
         "TOPIC_AUTHORIZATION_FAILED", "GROUP_AUTHORIZATION_FAILED",
     }
 )  # fmt: skip
-"""Errors of a read that another look a few seconds later cannot change."""
+"""Errors of a read that another sample a few seconds later cannot change."""
 
 ERRNO_WORDS = {
     errno.ECONNREFUSED: "connection refused",
@@ -87,7 +87,7 @@ def any_answer(*known: type[Exception]) -> Iterator[None]:
     The one boundary: each read of each party passes through it, so that one odd answer is one failed row.
 
     Args:
-        known: what the caller has words of its own for.
+        known: errors with a text of the caller.
     """
     try:
         yield
@@ -145,7 +145,7 @@ class Asking:
         )
 
     def read(self, rows: list[Row], operation: str, question: Callable[[], _T], started: float | None = None) -> _T | None:
-        """Ask one question, note how it went in `rows`; return what was told, None where it failed."""
+        """Make one read and record its result in `rows`; return the data, None if it failed."""
         started = time.monotonic() if started is None else started
         try:
             with any_answer():
@@ -161,14 +161,14 @@ class Asking:
 
 
 def clean_line(text: str, limit: int = _MESSAGE_LENGTH) -> str:
-    """Return one line without control and formatting characters: the text may come from anybody."""
+    """Return one line without control and formatting characters: the text is not trusted."""
     text = text[: limit * 4]
     visible = text if text.isprintable() else "".join(" " if unicodedata.category(char)[0] in "CZ" else char for char in text)
     line = re.sub(r" +", " ", visible).strip()
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
-def os_words(number: int | None, otherwise: str) -> str:
+def os_error_text(number: int | None, otherwise: str) -> str:
     """Return our word for an errno, so that every source calls the same failure by the same name."""
     return ERRNO_WORDS.get(number or 0, otherwise)
 

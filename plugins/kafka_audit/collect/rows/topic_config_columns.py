@@ -13,7 +13,7 @@ KEYS = (
     "min.insync.replicas",
     "unclean.leader.election.enable",
 )
-"""What checks judge by; a topic's other settings are nobody's business here."""
+"""The settings that checks need; other settings of topics are not stored."""
 
 MOST = 1000
 """Characters of a value that are kept: a list of throttled replicas names each of them."""

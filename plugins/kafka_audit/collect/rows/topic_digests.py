@@ -1,4 +1,4 @@
-"""A digest of what a topic's partitions are, the same whoever shows them: a broker's view, or ZooKeeper. Pure."""
+"""A digest of the partitions of a topic, equal for a broker's view and for ZooKeeper. Pure."""
 
 import hashlib
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What ZooKeeper shows of itself that must be seen twice: servers that do not serve, notices in heaps. Pure."""
+"""Faults of ZooKeeper that two samples must show: servers that do not serve, unprocessed notifications. Pure."""
 
 from collections.abc import Hashable, Iterable
 
@@ -12,12 +12,12 @@ _STATES = ("idle", "down")
 def find_ensemble_differences(
     members: Iterable[ZookeeperMember], nodes: Iterable[ZookeeperNode], reasons: list[str]
 ) -> set[tuple[Hashable, ...]]:
-    """Return the servers that do not serve and the znodes with heaps of notices, and add a reason in words."""
+    """Return the servers that do not serve and the znodes with many notifications, and add the reason as text."""
     away = [member for member in members if member.state in _STATES]
     if away:
         names = ", ".join(clean_line(member.member, 60) for member in away[:3])
         more = f" and {len(away) - 3} more" if len(away) > 3 else ""  # noqa: PLR2004 -- the same three
         reasons.append(f"ZooKeeper at {names}{more} does not serve")
-    heaps = {znode.path: znode.children for znode in nodes if znode.children >= NOTICES.get(znode.path, znode.children + 1)}
-    reasons.extend(f"{children} notifications wait in {path}" for path, children in heaps.items())
-    return {("ZooKeeper's server", member.member, member.state) for member in away} | {("notices", path) for path in heaps}
+    full = {znode.path: znode.children for znode in nodes if znode.children >= NOTICES.get(znode.path, znode.children + 1)}
+    reasons.extend(f"{children} notifications wait in {path}" for path, children in full.items())
+    return {("ZooKeeper's server", member.member, member.state) for member in away} | {("notices", path) for path in full}

@@ -1,4 +1,4 @@
-"""What a look at the metadata quorum shows that must be seen twice. Pure."""
+"""Faults of the metadata quorum that two samples must show. Pure."""
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable

@@ -1,6 +1,6 @@
-"""Whether one look is enough, and when to look again. Pure: rows of samples in, words and seconds out.
+"""Whether one sample is enough, and when to take another. Pure: rows of samples in, reason and seconds out.
 
-A difference counts only when it is there in two looks and nothing that it rests on changed in between. So a second look is
+A difference counts only if two samples show it and its base did not change between them. A second sample is therefore
 taken when the first one shows a difference, and further ones while the ground moves.
 """
 
@@ -21,7 +21,7 @@ from kafka_audit.model.tables import BrokerConfig, Probe, RegisteredBroker, Regi
 
 MOST_SAMPLES = 4
 SESSION_S = 18.0
-"""Kafka's default zookeeper.session.timeout.ms since 2.5, for where no broker tells its own."""
+"""Kafka's default zookeeper.session.timeout.ms since 2.5, if no broker reports its own."""
 
 TICK_S = 3.0
 """ZooKeeper ends sessions at its ticks, so up to a default tickTime late."""
@@ -69,7 +69,7 @@ def session_wait(sample: Collected) -> float:
     """Return how many seconds a broker that is registered but refuses connections needs to be gone; 0 where none is like that.
 
     A killed broker stays registered until its ZooKeeper session ends, and is listed until its KRaft controller fences it: before
-    that it cannot be told from one whose port is closed by a firewall. Restarted in KRaft mode, it contradicts ZooKeeper until
+    that it has the symptoms of a port that a firewall closes. Restarted in KRaft mode, it contradicts ZooKeeper until
     its session ends.
     """
     tables = SampleTables(sample)

@@ -183,7 +183,7 @@ def _against_zookeeper(
 def _absent(tables: SampleTables, registry: Registry, expected: int | None, reasons: list[str]) -> set[Key]:
     """Return the brokers that assignments or the owner know and ZooKeeper does not: gone, or between two registrations."""
     if registry.brokers_pzxid is None:
-        return set()  # not read, so nobody is known to be absent
+        return set()  # not read, so no absence is known
     registered = {registered_broker.broker_id for registered_broker in tables.of(RegisteredBroker)}
     failed = (read.operation.removeprefix(_REGISTRATION) for read in tables.of(SourceRead) if read.outcome == "failed")
     unreadable = {int(name) for name in failed if name.isascii() and name.isdigit()}  # there, whatever it says
@@ -240,7 +240,7 @@ def _among_brokers(tables: SampleTables, reasons: list[str]) -> set[Key]:
     for view in tables.of(BrokerView):
         groups[view.listener, view.metadata_version][view.brokers_digest, view.topics_digest].append(view.observer)
     found: set[Key] = set()
-    # Without a registry nothing else tells whether the ground moves: then views that changed are another difference.
+    # Without a registry, only views show changes: views that changed are another difference.
     among_themselves = tables.registry() is None
     for (listener, version), views in groups.items():
         if len(views) > 1:
@@ -263,7 +263,7 @@ def _acls(tables: SampleTables, reasons: list[str]) -> set[Key]:
 def _reads(tables: SampleTables, reasons: list[str]) -> set[Key]:
     found: set[Key] = set()
     for read in tables.of(SourceRead):
-        # `broker@…` too: a broker that is down for a restart has no registration, so nobody knows whose address it is.
+        # `broker@…` too: a broker that is down for a restart has no registration, so the broker of the address is unknown.
         if read.outcome == "failed" and read.observer.startswith(_PARTIES) and read.error not in LASTING:
             found.add(("read", read.observer, read.operation, read.target))
             unnamed = "a controller" if read.observer.startswith("controller") else "a bootstrap address"

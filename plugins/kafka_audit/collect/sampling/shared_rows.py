@@ -24,7 +24,7 @@ def without_repeated_rows(earlier: pa.Table, later: pa.Table) -> pa.Table:
 
 
 def _places(later: pa.Table, earlier: pa.Table) -> Ints:
-    """Return where the topic or partition of each later row stands among the earlier ones, -1 for nowhere."""
+    """Return the index of the topic or partition of each later row among the earlier rows, -1 if it is missing."""
     keys = [name for name in ("topic", _PARTITION) if name in later.column_names]
     if all(later.column(name).equals(earlier.column(name)) for name in keys):  # as it is nearly always
         return np.arange(later.num_rows)

@@ -1,6 +1,6 @@
 """kazoo's connection, within bounds: it dials what may be dialled, takes frames up to a size and a time, and can be ended.
 
-As it comes, kazoo takes the memory that four bytes announce, waits anew for every byte of a frame, and joins its threads for as
+As it comes, kazoo takes the memory that four bytes announce, waits again for every byte of a frame, and joins its threads for as
 long as they take.
 """
 
@@ -134,7 +134,7 @@ class ZookeeperConnection(ConnectionHandler):  # type: ignore[misc] # see above
 def stop(client: KazooClient, budget: Budget) -> None:
     """End a session within a second, whatever its server does; a thread of kazoo's that hangs sends nothing after that.
 
-    A server that answers is told, so that it forgets the session at once.
+    A server that answers receives a close request, so that it drops the session at once.
     """
     polite = threading.Thread(target=_stop, args=(client,), daemon=True)
     polite.start()
@@ -149,7 +149,7 @@ def stop(client: KazooClient, budget: Budget) -> None:
 
 
 def _stop(client: KazooClient) -> None:
-    # Its thread hangs, or the sockets by which it is woken are gone: there is nobody to tell.
+    # Its thread hangs, or its wake-up sockets are closed: there is no receiver.
     with suppress(KazooException, OSError, AttributeError, RuntimeError):
         client.stop()
         client.close()

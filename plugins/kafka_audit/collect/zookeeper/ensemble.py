@@ -1,4 +1,4 @@
-"""Ask each server of the ensemble by itself with a four-letter word: a plain connection, one word, one answer."""
+"""Read each server of the ensemble with a four-letter word: one connection, one word, one answer."""
 
 import base64
 import re
@@ -12,14 +12,14 @@ from kafka_audit.collect.connections.budget import Budget
 from kafka_audit.collect.connections.parallel import side_by_side
 from kafka_audit.collect.connections.sockets import Failure, allowed, connect, resolve
 from kafka_audit.collect.probes.certificates import certificate_row
-from kafka_audit.collect.rows.source_reads import UNREADABLE, Asking, ReadError, clean_line, os_words
+from kafka_audit.collect.rows.source_reads import UNREADABLE, Asking, ReadError, clean_line, os_error_text
 from kafka_audit.model.cluster import ZookeeperAccess
 from kafka_audit.model.tables import Row, ZookeeperMember
 
 WORD = "srvr"  # the only one that is allowed by default since ZooKeeper 3.5
 WHITELIST = "4lw.commands.whitelist"
 LISTENER = "ZOOKEEPER"
-"""Stands for a listener where a server's certificate is kept."""
+"""The listener in the row of a server's certificate."""
 
 _PORT = 2181
 _LANES = 16
@@ -52,7 +52,7 @@ def read_servers(
 
     Args:
         access: connection string and TLS.
-        sample: number of this look.
+        sample: number of this sample.
         read_s: bound of each server, in seconds.
         known: a session with one of them was had.
         budget: bound of all.
@@ -134,7 +134,7 @@ def _answering(text: str, sample: int, name: str) -> tuple[ZookeeperMember, Sequ
 def _error_text(error: OSError) -> str:
     if isinstance(error, socket.gaierror):
         return "name or service not known"
-    return os_words(error.errno, "TLS failed" if isinstance(error, ssl.SSLError) else type(error).__name__)
+    return os_error_text(error.errno, "TLS failed" if isinstance(error, ssl.SSLError) else type(error).__name__)
 
 
 def _ask(access: ZookeeperAccess, host: str, port: int, budget: Budget) -> tuple[str, bytes | None]:
@@ -173,7 +173,7 @@ def _wrapped(access: ZookeeperAccess, plain: socket.socket, host: str) -> socket
         return plain
     context = ssl.create_default_context(cafile=access.tls.ca_file)
     if access.tls.cert_file:
-        # Without a password for a key that wants one, OpenSSL would ask for it on the terminal.
+        # Without a password for an encrypted key, OpenSSL would ask for it on the terminal.
         context.load_cert_chain(access.tls.cert_file, access.tls.key_file or access.tls.cert_file, password="")
     return context.wrap_socket(plain, server_hostname=host)
 

@@ -1,4 +1,4 @@
-"""A migration from ZooKeeper to KRaft: its traces in ZooKeeper, and from when on ZooKeeper is no party any more.
+"""A migration from ZooKeeper to KRaft: its traces in ZooKeeper, and the moment from which ZooKeeper is no longer read.
 
 KRaft controllers that migrate claim /controller with their node id and a `kraftControllerEpoch`, and write topics and states back
 to ZooKeeper. Brokers that already run without it register with the controllers alone. Source: KIP-866, `kafka.zk.KafkaZkClient`
@@ -84,7 +84,7 @@ def runs_without_zookeeper(rows: Iterable[Row]) -> bool:
 def without_zookeeper(collected: Collected) -> Collected:
     """Return what a sample gave; where brokers run without ZooKeeper, nothing that ZooKeeper holds is compared with it.
 
-    What is left there is written back by the controllers, and is nobody's reference: no such broker registers in it. A broker
+    The controllers write the remaining data back, and it is no reference: no such broker registers in it. A broker
     that offers KRaft's DescribeQuorum while ZooKeeper holds a session of it, or remains the reference, contradicts ZooKeeper: its
     answer to ApiVersions becomes a failed read, and what it says of KRaft is left out.
     """

@@ -1,7 +1,7 @@
 """Many znodes with few round trips: ZooKeeper's multiRead where the server has it, pipelined reads where it has not.
 
 kazoo has no call for multiRead, but passes on any request object that has `type`, `serialize` and `deserialize`. Servers
-before 3.6 (Kafka 2.8 ships 3.5.9) answer UnimplementedError and drop the connection, which kazoo opens again by itself.
+before 3.6 (Kafka 2.8 ships 3.5.9) answer UnimplementedError and drop the connection, which kazoo opens again.
 """
 
 import re
@@ -37,10 +37,10 @@ WORTH_IT = 64  # below this pipelined reads take milliseconds, and an old server
 _HAS_MULTI = (3, 6)
 _HEADER = struct.Struct("!iBi")  # type, done, error
 _ZXIDS = np.dtype([("czxid", ">i8"), ("mzxid", ">i8")])
-WINDOW = 8  # multiRead requests under way
+WINDOW = 8  # multiRead requests in flight
 SINGLE_WINDOW = 100
-"""Single reads under way. kazoo writes a byte for each into a pipe that wakes its thread, which reads none while it reconnects.
-Linux takes 278 such bytes: with more reads under way, a server that hangs up and never answers again would block the audit."""
+"""Single reads in flight. kazoo writes a byte for each into a pipe that wakes its thread, which reads none while it reconnects.
+Linux takes 278 such bytes: with more reads in flight, a server that hangs up and never answers again would block the audit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class ZookeeperClient(Protocol):
 
 
 class MultiRead:
-    """One multiRead request for the data of some paths, as kazoo's connection wants it."""
+    """One multiRead request for the data of some paths, as kazoo's connection requires."""
 
     type = MULTI_READ
 
@@ -270,13 +270,13 @@ class ZnodeReader:
         def ask(batch: list[str]) -> Any:  # noqa: ANN401
             result = self._client.handler.async_result()
             root = self._client.chroot
-            self._client._call(kind([root + path for path in batch]), result)  # noqa: SLF001 -- the only way to send it
+            self._client._call(kind([root + path for path in batch]), result)  # noqa: SLF001 -- no public method sends it
             return result
 
         requests = batches(paths)
         first = next(requests)
         try:
-            # Alone: an old server drops the connection, and whatever else is under way with it.
+            # Alone: an old server drops the connection, and all other requests in flight with it.
             yield first, ask(first).get(timeout=self._left())
             for batch, result in _pipelined(requests, ask, WINDOW):
                 yield batch, result.get(timeout=self._left())

@@ -120,7 +120,7 @@ class RegisteredTopics:
         )
 
     def moves(self, sample: int) -> Iterator[Reassignment]:
-        """Yield reassignments under way; Kafka leaves empty lists behind."""
+        """Yield reassignments in progress; Kafka leaves empty lists behind."""
         for topic, assignment in self._moves:
             replicas = assignment.by_partition()
             for number in sorted(assignment.adding.keys() | assignment.removing.keys()):
@@ -169,7 +169,7 @@ class PartitionStates:
 
 @dataclass(kw_only=True)
 class Registered:
-    """Everything read in one look; what could not be read is missing here and has its `SourceRead` row."""
+    """Everything read in one sample; what could not be read is missing here and has its `SourceRead` row."""
 
     controller: int | None = None
     controller_mzxid: int | None = None

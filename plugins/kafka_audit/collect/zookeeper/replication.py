@@ -20,7 +20,7 @@ _T = TypeVar("_T")
 
 
 class ReplicationReader(Protocol):
-    """What a look offers: many znodes at once, and a row for each znode that cannot be read."""
+    """The reads of a sample: many znodes at once, and a row for each znode that cannot be read."""
 
     def get_many(self, paths: Sequence[str]) -> dict[str, Result]: ...  # noqa: D102 -- see above
 
@@ -32,10 +32,10 @@ class ReplicationReader(Protocol):
 
 
 class ReplicationZnodes:
-    """Reads the sets; each method raises what the whole set fails with, and rows hold what was told."""
+    """Reads the sets; each method raises what the whole set fails with, and rows hold the data."""
 
     def __init__(self, reader: ReplicationReader, sample: int) -> None:
-        """Take the look that this one is a part of."""
+        """Take the sample of which this is a part."""
         self._reader = reader
         self._sample = sample
         self.rows: list[Row] = []
@@ -46,7 +46,7 @@ class ReplicationZnodes:
         found = [*self._reader.each(len(topics), lambda place: f"{TOPIC_CONFIGS}/{topics[place]}", small=True)]
         refused = sum(isinstance(error, NoAuthError) for _, contents in found for error in contents.errors.values())
         if refused:
-            message = f"{refused} of {len(topics)} znodes below {TOPIC_CONFIGS} may not be read"
+            message = f"{refused} of {len(topics)} znodes below {TOPIC_CONFIGS} cannot be read"
             raise ReadError(NoAuthError.__name__, message, f"read permission on {TOPIC_CONFIGS} and all below it in ZooKeeper")
         known: dict[bytes, tuple[tuple[str, object], ...]] = {}  # most topics set nothing, or the same
         for first, contents in found:

@@ -1,4 +1,4 @@
-"""ZooKeeper's security: ACLs, dynamic configuration of brokers and names of SCRAM users, each set with a row of its own."""
+"""ZooKeeper's security: ACLs, dynamic configuration of brokers and names of SCRAM users, each set with its own row."""
 
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
@@ -15,16 +15,16 @@ from kafka_audit.model.tables import AclHolder, Row
 ZOOKEEPER = "zookeeper"
 ACLS, BROKER_CONFIGS, USERS = "/kafka-acl", "/config/brokers", "/config/users"
 _REFUSED, _INCOMPLETE = NoAuthError.__name__, "incomplete"
-_INCOMPLETE_NEEDS = "the znodes that could not be read, each told in a row of its own"
+_INCOMPLETE_NEEDS = "the znodes that could not be read, each with its own row"
 _PREFIXED = "/kafka-acl-extended/prefixed"
 PLANNED = (ACLS, BROKER_CONFIGS, USERS)
-"""The sets; /kafka-acl stands for /kafka-acl-extended, too."""
+"""The sets; /kafka-acl includes /kafka-acl-extended."""
 
 _T = TypeVar("_T")
 
 
 class SecurityReader(Protocol):
-    """What a look offers: names below a path, many znodes at once, and a row for each znode that cannot be read."""
+    """The reads of a sample: names below a path, many znodes at once, and a row for each znode that cannot be read."""
 
     def children(self, path: str) -> tuple[list[str], Any]: ...  # noqa: D102 -- see above
 
@@ -34,10 +34,10 @@ class SecurityReader(Protocol):
 
 
 class SecurityZnodes:
-    """Reads the sets; each method raises what the whole set fails with, and rows hold what was told."""
+    """Reads the sets; each method raises what the whole set fails with, and rows hold the data."""
 
     def __init__(self, reader: SecurityReader, sample: int) -> None:
-        """Take the look that this one is a part of."""
+        """Take the sample of which this is a part."""
         self._reader = reader
         self._sample = sample
         self.rows: list[Row] = []
@@ -45,7 +45,7 @@ class SecurityZnodes:
     def read_acls(self) -> None:
         """Read all ACLs; without /kafka-acl there never was an authorizer that keeps them in ZooKeeper, and there is no row.
 
-        A set of which a part cannot be read is no set: whoever judged by it would miss the very ACL that decides.
+        A set of which a part cannot be read is no set: the missing ACL may be the one that decides.
         """
         types = self._names(ACLS)
         if types is None:
@@ -87,10 +87,10 @@ class SecurityZnodes:
             return None
 
     def _all(self, path: str, paths: Collection[str]) -> list[tuple[str, Result]]:
-        """Read znodes; where the right is missing, the set fails as a whole: a row for each of thousands would say no more."""
+        """Read znodes; where the right is missing, the set fails as a whole: thousands of rows would add nothing."""
         results = self._reader.get_many(list(paths))
         refused = sum(isinstance(result, NoAuthError) for result in results.values())
         if refused:
-            message = f"{refused} of {len(paths)} znodes below {path} may not be read"
+            message = f"{refused} of {len(paths)} znodes below {path} cannot be read"
             raise ReadError(_REFUSED, message, f"read permission on {path} and all below it in ZooKeeper")
         return list(results.items())

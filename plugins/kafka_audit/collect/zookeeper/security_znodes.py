@@ -11,7 +11,7 @@ from kafka_audit.collect.zookeeper.znodes import ZnodeError, parse_broker_id, re
 from kafka_audit.model.tables import DynamicConfig, ScramUser
 
 MOST_BYTES = 1024 * 1024
-"""What Kafka's own ZooKeeper client takes (jute.maxbuffer) unless told otherwise."""
+"""What Kafka's own ZooKeeper client takes (jute.maxbuffer) unless it is configured."""
 
 _DEFAULT = "<default>"
 _MECHANISMS = ("SCRAM-SHA-256", "SCRAM-SHA-512")
@@ -54,7 +54,7 @@ def broker_configs(name: str, znode: Znode) -> tuple[DynamicConfig, ...]:
     """Decode /config/brokers/<name>, a broker's id or the default of all; raises ZnodeError."""
     broker = None if name == _DEFAULT else parse_broker_id(name)
     if name != _DEFAULT and broker is None:
-        msg = "neither a broker id nor <default>"
+        msg = "no broker id and not <default>"
         raise ZnodeError(msg)
     rows = []
     for key, value in sorted(_config(znode).items()):

@@ -1,4 +1,4 @@
-"""One ZooKeeper session with a deadline, whose failures are told in the servers' own words."""
+"""One ZooKeeper session with a deadline, whose failures have the error of the servers."""
 
 import logging
 import time
@@ -32,7 +32,7 @@ _LAST_WORDS = (
 )
 
 
-class _LastWords(logging.Handler):
+class _LastMessages(logging.Handler):
     """Keeps what kazoo says about its connection attempts, which its exceptions do not carry."""
 
     def __init__(self) -> None:
@@ -52,7 +52,7 @@ class _LastWords(logging.Handler):
             needs = "zookeeper.tls in the cluster file with a ca_file, cert_file and key_file that match the server"
             return ReadError(tls_words(line), line, needs)
         if line and NOT_DIALLED in line:
-            named = f"{access.connect} with an address of its own in zookeeper of the cluster file, if it is meant"
+            named = f"{access.connect} with a separate address in zookeeper of the cluster file, if that server is intended"
             return ReadError(line[line.index(NOT_DIALLED) :], line, named)
         error = next((text for part, text in _LAST_WORDS if line and part in line), "timeout")
         return ReadError(error, line, f"a ZooKeeper server that answers at {access.connect}{_perhaps_tls(access, error)}")
@@ -68,8 +68,8 @@ class Session:
     def as_read_error(self, error: Exception, path: str | None = None) -> ReadError:
         """Return the row's parts for what kazoo raised."""
         if isinstance(error, NoAuthError):
-            whom = f" for sasl:{self.access.username}" if self.access.username else ""
-            return ReadError("NoAuthError", None, f"read permission on {path} in ZooKeeper{whom}")
+            login = f" for sasl:{self.access.username}" if self.access.username else ""
+            return ReadError("NoAuthError", None, f"read permission on {path} in ZooKeeper{login}")
         if isinstance(error, AuthFailedError):
             return _refused(self.access)
         refused = getattr(getattr(self.client, "_connection", None), "refused", None)
@@ -89,7 +89,7 @@ def open_session(access: ZookeeperAccess, read_s: float, secrets: Mapping[str, s
         ReadError: no server answers in time, or it refuses the login.
         UsageError: the connection string cannot be read.
     """
-    words = _LastWords()
+    words = _LastMessages()
     bound = budget.demand_time(read_s)
     client = _client(access, bound, secrets, words, budget)
     try:
@@ -99,7 +99,7 @@ def open_session(access: ZookeeperAccess, read_s: float, secrets: Mapping[str, s
         connection.stop(client, budget)
 
 
-def _start(client: KazooClient, words: _LastWords, access: ZookeeperAccess, deadline: float) -> None:
+def _start(client: KazooClient, words: _LastMessages, access: ZookeeperAccess, deadline: float) -> None:
     connected = client.start_async()
     patience = _ROUNDS * len(client.hosts)
     while not connected.wait(0.02):
@@ -116,12 +116,14 @@ def _refused(access: ZookeeperAccess) -> ReadError:
 
 
 def _perhaps_tls(access: ZookeeperAccess, error: str) -> str:
-    """Return a hint where the server may speak TLS: it hangs up on who does not."""
-    return ", or zookeeper.tls in the cluster file if that port speaks TLS" if access.tls is None and "clos" in error else ""
+    """Return a hint if the server may require TLS: it closes plain connections."""
+    return ", or zookeeper.tls in the cluster file if that port uses TLS" if access.tls is None and "clos" in error else ""
 
 
-def _client(access: ZookeeperAccess, read_s: float, secrets: Mapping[str, str], words: _LastWords, budget: Budget) -> KazooClient:
-    # A logger of its own, in no hierarchy: failures become rows, not log lines.
+def _client(
+    access: ZookeeperAccess, read_s: float, secrets: Mapping[str, str], words: _LastMessages, budget: Budget
+) -> KazooClient:
+    # A separate logger, in no hierarchy: failures become rows, not log lines.
     logger = logging.Logger("zookeeper", logging.WARNING)  # noqa: LOG001
     logger.addHandler(words)
     servers = access.connect.partition("/")[0].count(",") + 1
@@ -129,7 +131,7 @@ def _client(access: ZookeeperAccess, read_s: float, secrets: Mapping[str, str], 
     if access.tls is not None:
         tls = access.tls
         options |= {"use_ssl": True, "verify_certs": True, "check_hostname": True, "ca": tls.ca_file}
-        # Without a password for a key that wants one, OpenSSL would ask for it on the terminal.
+        # Without a password for an encrypted key, OpenSSL would ask for it on the terminal.
         options |= {"certfile": tls.cert_file, "keyfile": tls.key_file or tls.cert_file, "keyfile_password": ""}
     if access.username is not None:
         options["sasl_options"] = {"mechanism": "DIGEST-MD5", "username": access.username, "password": _password(access, secrets)}

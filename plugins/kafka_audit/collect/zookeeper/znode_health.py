@@ -1,4 +1,4 @@
-"""What znodes tell of ZooKeeper's own health: who may write them, where notices heap up, which are close to too large."""
+"""Health of ZooKeeper by its znodes: write rights, unprocessed notifications, and znodes near the size limit."""
 
 import contextlib
 import re
@@ -15,10 +15,10 @@ GUARDED = (
     "/brokers", "/brokers/ids", "/brokers/topics", "/controller", "/controller_epoch", "/cluster/id", "/config", "/config/topics",
     "/config/brokers", "/admin", "/admin/delete_topics", "/kafka-acl",
 )  # fmt: skip
-"""Whoever may write one of these can take the cluster over, or down."""
+"""Znodes with which a writer can take over or stop the cluster."""
 
 LISTED = ("/config", "/consumers")
-"""Their children are told by name: what a migration to KRaft does not know there stays behind."""
+"""Their children are listed by name: a migration to KRaft does not copy unknown ones."""
 
 MOST_LISTED = 200
 LARGEST = 3
@@ -30,9 +30,9 @@ _PER_NAME = 4  # bytes that ZooKeeper's answer takes for a name's length
 
 
 def read_znode_health(client: Any, sample: int, left: Callable[[], float]) -> Iterator[ZookeeperNode]:  # noqa: ANN401 -- kazoo's client is untyped
-    """Yield the znodes by name; one that may not be asked for its ACL tells nobody's rights, and one that is not there no row.
+    """Yield the znodes by name; without the right to read its ACL, the rights are unknown; a missing znode has no row.
 
-    `left` tells how long to wait for the next answer, in seconds. Raises what kazoo raises where the session is lost.
+    `left` returns the time to wait for the next answer, in seconds. Raises the errors of kazoo if the session is lost.
     """
     asked = [(path, client.get_acls_async(path)) for path in (*GUARDED, *NOTICES)]
     listed = [(path, client.get_children_async(path, include_data=True)) for path in LISTED]

@@ -45,7 +45,7 @@ PLANNED = (
     *SECURITY,
     znode_health.HEALTH,
 )
-"""The sets that every look asks for; each has one `SourceRead` row, and each znode that could not be read one of its own."""
+"""The sets that every sample reads; each has one `SourceRead` row, and so has each znode that could not be read."""
 
 _KNOWN = (KazooException, KazooTimeoutError, ZnodeError)
 _LONGEST_SHOWN = 200  # characters of a path in a message
@@ -65,7 +65,7 @@ _T = TypeVar("_T")
 class ZnodeSample:
     """Reads one cluster once."""
 
-    def __init__(  # noqa: PLR0913, PLR0917 -- whom, within which bounds
+    def __init__(  # noqa: PLR0913, PLR0917 -- all are needed
         self,
         session: Session,
         asking: Asking,
@@ -74,7 +74,7 @@ class ZnodeSample:
         budget: Budget | None = None,
         earlier: DecodedZnodes | None = None,
     ) -> None:
-        """Take a connected session; `read_s` bounds each request, `deadline` (of `time.monotonic()`) the look.
+        """Take a connected session; `read_s` bounds each request, `deadline` (of `time.monotonic()`) the sample.
 
         `earlier` holds what earlier samples decoded.
         """
@@ -242,7 +242,7 @@ class ZnodeSample:
         return max(0.01, min(self._read_s, self._deadline - time.monotonic()))
 
     def decode(self, path: str, result: _R | KazooException, decode: Callable[[_R], _T]) -> _T | None:
-        """Return one znode of a set decoded; a failure is a row of its own and leaves the rest of the set alone."""
+        """Return one znode of a set decoded; a failure is a separate row and does not affect the rest of the set."""
         if isinstance(result, NoNodeError):
             return None  # it went away after its parent was listed
         self._budget.demand_time()

@@ -32,7 +32,7 @@ class Assignment:
     partitions: Sequence[int]
     lengths: Sequence[int]  # how many of `replicas` belong to each partition
     replicas: Sequence[int]
-    adding: Mapping[int, tuple[int, ...]] = field(default_factory=dict)  # reassignments under way, since Kafka 2.4
+    adding: Mapping[int, tuple[int, ...]] = field(default_factory=dict)  # reassignments in progress, since Kafka 2.4
     removing: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
 
     def by_partition(self) -> dict[int, tuple[int, ...]]:

@@ -20,7 +20,7 @@ from kafka_audit.model.errors import UsageError
 from kafka_audit.model.tables import Registry, Row
 
 _SESSION_SHARE = 0.8
-_HINTS = 50  # children of / that are looked into for a Kafka when the chroot is wrong
+_HINTS = 50  # children of / that are searched for a Kafka chroot if the chroot is wrong
 
 
 def read_zookeeper(  # noqa: PLR0913 -- one of them where there is an audit
@@ -33,14 +33,14 @@ def read_zookeeper(  # noqa: PLR0913 -- one of them where there is an audit
     budget: Budget | None = None,
     earlier: DecodedZnodes | None = None,
 ) -> Collected:
-    """Return everything that ZooKeeper tells, and a `SourceRead` row for each set of znodes and each failure.
+    """Return all data of ZooKeeper, and a `SourceRead` row for each set of znodes and each failure.
 
     Args:
         access: connection string, with chroot.
-        sample: number of this look.
+        sample: number of this sample.
         secrets: environment that holds the password named by `access`.
         read_s: bound of the connection and of each request, in seconds.
-        deadline: bound of the whole look, its last question to each server included, of `time.monotonic()`.
+        deadline: bound of the whole sample, including the last read of each server, of `time.monotonic()`.
         budget: the audit's.
         earlier: what earlier samples of the audit decoded.
 
@@ -63,17 +63,17 @@ def read_zookeeper(  # noqa: PLR0913 -- one of them where there is an audit
 
 
 def registrations(access: ZookeeperAccess, secrets: Mapping[str, str], *, read_s: float, budget: Budget) -> tuple[Row, ...]:
-    """Return what brokers have registered and nothing else; nothing where ZooKeeper does not tell. See `read_zookeeper`."""
+    """Return what brokers have registered and nothing else; nothing if ZooKeeper does not answer. See `read_zookeeper`."""
     asking = Asking(sample=1, observer="zookeeper", target=access.connect)
     try:
         with any_answer(), open_session(access, read_s, secrets, budget) as session:
             return ZnodeSample(session, asking, read_s, budget.deadline, budget).registrations()
-    except ReadError:  # the look that follows says so
+    except ReadError:  # the sample that follows reports it
         return ()
 
 
 def _demand_kafka(session: Session, access: ZookeeperAccess, read_s: float) -> None:
-    """Raise UsageError where no Kafka has ever registered: a wrong chroot looks like a cluster without brokers."""
+    """Raise UsageError if no Kafka has ever registered: a wrong chroot has the symptoms of a cluster without brokers."""
     client = session.client
     try:
         if client.exists_async(IDS).get(timeout=read_s) is not None:

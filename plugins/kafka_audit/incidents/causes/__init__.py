@@ -1,7 +1,7 @@
 """Join findings to incidents: one cause, one headline.
 
 `TABLE` is read from top to bottom. A row takes the findings of its code that nothing above explained, splits them into faults,
-and takes each fault's symptoms with it. What is left tells its own symptom: views as "not decided", the rest grouped by code.
+and takes the symptoms of each fault with it. The remaining findings report their symptom: views as "not decided", others by code.
 """
 
 from collections import defaultdict
@@ -43,7 +43,7 @@ TABLE: tuple[Cause, ...] = (
     undecided.UNDECIDED,
     missing_replicas.MISSING_REPLICAS,
 )
-"""Causes in the order in which they may claim symptoms: the registry, addresses, reach, rights, the auditor's eyes, no cause."""
+"""Causes in the order in which they may claim symptoms: registry, addresses, reachability, rights, failed reads, no cause."""
 
 
 def incidents(view: ClusterView, findings: Sequence[Finding], changes: Sequence[Change]) -> tuple[Incident, ...]:

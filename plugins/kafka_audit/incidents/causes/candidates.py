@@ -1,4 +1,4 @@
-"""Causes that give one picture from outside: each with what speaks for it, what rules it out, and what would decide."""
+"""Causes with the same symptoms: each with its evidence, what rules it out, and the data that would decide."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from kafka_audit.model.text import brokers, clean, listing, word
 
 @dataclass(frozen=True, kw_only=True)
 class Candidate:
-    """One of the causes that look alike from outside. `verdict` is None while it is open, else why it is ruled out."""
+    """One of several causes with the same symptoms. `verdict` is None while it is possible, otherwise why it is ruled out."""
 
     name: str  # one word, for a headline
     fault: str  # the same, for a sentence

@@ -1,4 +1,4 @@
-"""What no cause explains: findings of one code are one incident, told by count and first ten."""
+"""Findings without a cause: findings of one code are one incident, with their number and the first ten."""
 
 from kafka_audit.incidents.causes.repair import prove
 from kafka_audit.incidents.causes.rule import Case, Story, changed_before, evidence_of, spread

@@ -1,4 +1,4 @@
-"""What brokers wrote themselves about a fault: quoted as evidence, with host and time."""
+"""Log lines of brokers about a fault, quoted as evidence, with host and time."""
 
 from collections.abc import Iterable, Sequence
 
@@ -22,7 +22,7 @@ def evidence(case: Case, codes: Sequence[str]) -> tuple[Evidence, ...]:
 
 
 def to_controllers(case: Case) -> tuple[Evidence, ...]:
-    """Return what the case's brokers write of their own ways to the controllers of KRaft, where it counts."""
+    """Return the lines of the case's brokers about their connections to the KRaft controllers, if they count."""
     return _quotes(case, [row for broker in case.brokers for row in case.view.logs.to_controllers(broker)])
 
 

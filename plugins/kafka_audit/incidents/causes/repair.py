@@ -12,20 +12,20 @@ from kafka_audit.model.text import brokers, clean, listing, word
 
 
 def connect_commands(endpoints: tuple[AdvertisedEndpoint, ...], limit: int = 10) -> tuple[str, ...]:
-    """Return one `nc` a endpoint: it opens a connection, sends nothing, and says which way it failed."""
+    """Return one `nc` command for each endpoint: it opens a connection, sends nothing, and prints the error."""
     return tuple(f"nc -vz -w 3 {word(e.host)} {e.port}" for e in endpoints[:limit])
 
 
 def advertise(case: Case, *broken: tuple[AdvertisedEndpoint, str]) -> str:
-    """Return the whole setting of one broker with addresses replaced: what Kafka does not find in it is advertised no more.
+    """Return the whole setting of one broker with addresses replaced: Kafka no longer advertises what it does not contain.
 
-    Where nobody told the whole setting it is not made up: a comment says what is to be changed in it.
+    If the whole setting is unknown, it is not invented: a comment describes the change.
     """
     broker, wanted = broken[0][0].broker_id, {endpoint.listener: address for endpoint, address in broken}
     setting = case.view.settings.get(broker, "advertised.listeners").value
     if setting is not None:
         reported = [*parts(setting)]
-    else:  # in KRaft nobody shows which other listeners there are
+    else:  # in KRaft the other listeners are unknown
         own_endpoints = () if case.view.kraft else case.view.endpoints.of(broker)
         reported = [(e.listener, f"{e.listener}://{e.address}") for e in own_endpoints]
     if wanted.keys() <= {name for name, _ in reported}:

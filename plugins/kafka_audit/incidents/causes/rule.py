@@ -1,4 +1,4 @@
-"""What a cause rule is made of: which findings it starts from, which it explains and where, and how it is told."""
+"""The parts of a cause rule: its first findings, the findings that it explains, and the text of the incident."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ REPLICATION = ("KA503", "KA601", "KA602", "KA603", "KA604")
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """One fault: the findings that name it, and what they are about. `explained` is filled once symptoms were looked for."""
+    """One fault: the findings that name it, and what they are about. `explained` is filled after the symptoms were collected."""
 
     view: ClusterView
     changes: Sequence[Change]
@@ -129,7 +129,7 @@ LOST_REPLICAS = Explains(codes=REPLICATION, where=in_partitions_of)
 """Partitions that lack the brokers of a fault."""
 
 _TOLD_ALONE = 3
-"""Partitions with the same finding that are told one by one; more of them are told by their number and first names."""
+"""Partitions with the same finding that are listed one by one; above it, their number and the first names are reported."""
 
 
 def evidence_of(findings: Iterable[Finding], limit: int = 10) -> tuple[Evidence, ...]:
@@ -161,7 +161,7 @@ def spread(group: Iterable[Finding]) -> str:
 
 
 def evidence_of_paths(paths: Iterable[ProbeResult], limit: int = 10) -> tuple[Evidence, ...]:
-    """Return paths that failed as evidence; those that failed alike from one place are told together."""
+    """Return paths that failed as evidence; equal failures of one vantage are one line."""
     alike: dict[tuple[str, str], list[str]] = defaultdict(list)
     for path in paths:
         if path.outcome == "failed":
@@ -196,7 +196,7 @@ def bootstrap_in_vain(empty: Iterable[int]) -> str:
 
 
 CHANGES = "changes"
-"""Observer of what changed before it broke; reports show it in a section of its own."""
+"""Observer of the changes before the fault; reports show it in a separate section."""
 
 
 def changed_before(case: Case, kinds: Mapping[str, str], limit: int = 10) -> tuple[Evidence, ...]:

@@ -1,4 +1,4 @@
-"""Views that differ without a cause found: the symptom is told, each candidate with its evidence, and what would decide."""
+"""Views differ and no cause was found: the symptom, each candidate with its evidence, and the data that would decide."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -24,7 +24,7 @@ from kafka_audit.model.text import brokers, fitting, start_upper
 LEADING = ("KA105", "KA101", "KA107", "KA102", "KA202", "KA104", "KA106", "KA108", "KA103")
 """Which symptom names the incident when several show: the emptiest view first."""
 
-# The four ways in which a controller's request fails, in Kafka's own words.
+# The four errors with which a request of the controller fails, in Kafka's words.
 _LINES = "was unsuccessful|CLUSTER_AUTHORIZATION_FAILED|Authentication failed|SSL handshake failed"
 
 _SAYS = {
@@ -109,9 +109,9 @@ def _log_place(case: Case) -> str:
 
 
 def cases(case: Case) -> Iterable[Case]:
-    """Split views that nobody explained: an empty one and a stale one need not have the same cause.
+    """Split unexplained views: an empty view and a stale view can have different causes.
 
-    KA103 alone has a repair of its own (the listener is missing at the leader), and is left to be told by its code.
+    KA103 alone has its own remedy (the listener is missing at the leader) and is reported by its code.
     """
     views = tuple(root for root in case.roots if not root.muted)
     if all(root.code == "KA103" for root in views):
@@ -129,7 +129,7 @@ def _of_empty_view(case: Case, finding: Finding) -> bool:
 
 UNDECIDED = Cause(
     codes=VIEW,
-    meaning="views differ, and what would tell the candidates apart was not read: the symptom is told",
+    meaning="views differ, and the data that would decide between the candidates was not read",
     cases=cases,
     story=story,
     explains=(Explains(codes=("KA302", "KA303"), where=at_the_broker), LOST_REPLICAS),

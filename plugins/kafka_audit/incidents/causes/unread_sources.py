@@ -1,4 +1,4 @@
-"""KA001: what the auditor asked and did not get, from brokers and from other sources than ZooKeeper."""
+"""KA001: failed reads of brokers and of other sources than ZooKeeper."""
 
 import textwrap
 from collections.abc import Iterable
@@ -37,7 +37,7 @@ _HOSTS = 100  # of a line for the cluster file
 
 
 def failed_reads(case: Case, root: Finding) -> tuple[SourceRead, ...]:
-    """Return the reads of a root's source that were not answered; `cluster` stands for every source that is no broker."""
+    """Return the reads of a root's source that were not answered; `cluster` means every source that is no broker."""
     of = case.view.reads.resources
     failed = (read for read in case.view.last_reads if read.outcome == "failed")
     return tuple(read for read in failed if of.get(read.observer, "cluster") == root.resource.name)
@@ -97,7 +97,7 @@ def _who(case: Case) -> str:
     if not addresses:
         return brokers(case.brokers)
     if len(addresses) > _NAMED and not case.brokers:
-        return f"{len(addresses)} addresses of the cluster file"  # a headline has room for one or two
+        return f"{len(addresses)} addresses of the cluster file"  # a headline can hold one or two
     return listing([*(f"broker {broker}" for broker in case.brokers), *(f"the broker at {text}" for text in addresses)], 3)
 
 
@@ -121,7 +121,7 @@ def untrusted_story(case: Case) -> Story:
         confidence=case.confidence(),
         why="No login was tried: a password goes only to addresses that the cluster file names or trusts, and only the cluster "
         f"lists {them}.",
-        # One line an address: the line to add is told once, below.
+        # One line for each address; the line to add is below, once.
         speaks_for=evidence_of_reads([replace(read, needs=None) for read in {read.target: read for read in reads}.values()])
         or evidence_of(case.roots),
         not_known=(f"Not known: whether {addresses} {'is' if single else 'are'} yours. To know: your inventory of hosts.",),
@@ -139,7 +139,7 @@ def untrusted_story(case: Case) -> Story:
                 else []
             ),
             *([Step(kind="quick", text=f"Needed: {listing(needed, 5)}.")] if needed else []),
-            do_not(f"trust hosts that you do not know: any client that may write a znode or answers Metadata can list {them}."),
+            do_not(f"trust unknown hosts: any client that can write a znode or answer Metadata can list {them}."),
             prove(case),
         ),
     )
@@ -285,7 +285,7 @@ UNTRUSTED = Cause(
 
 DOUBTFUL_LOGIN = Cause(
     codes=("KA001",),
-    meaning="what answers as a broker asks for a weak SCRAM proof, or does not prove that it knows the user",
+    meaning="the party at the address of a broker requests a weak SCRAM proof, or does not prove that it has the credential",
     cases=doubtful,
     story=doubtful_story,
     explains=(Explains(codes=("KA301", "KA002"), where=at_the_broker),),

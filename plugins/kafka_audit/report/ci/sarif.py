@@ -23,7 +23,7 @@ _BRACKET = re.compile(r"(?<!\\)(\\*+)([\[\]])")
 
 
 def build_sarif(files: Sequence[Linted], checks: Mapping[str, Check], *, show_all: bool = False) -> dict[str, Any]:
-    """Return the log of one run; rules are the checks that are spoken of, in the words of their pages."""
+    """Return the log of one run; rules are the reported checks, with the text of their pages."""
     linted = [(file, one) for file in files for one in shown_findings(file, show_all=show_all)]
     codes = sorted({one.finding.code for _, one in linted})
     run = {
@@ -36,7 +36,7 @@ def build_sarif(files: Sequence[Linted], checks: Mapping[str, Check], *, show_al
 
 
 def driver(rules: Iterable[Check]) -> Mapping[str, Any]:
-    """Return who made a log, and the checks that it speaks of."""
+    """Return the tool of a log, and the checks that it reports."""
     return {
         "name": "kafka-audit",
         "version": __version__,

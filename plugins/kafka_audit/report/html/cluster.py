@@ -37,8 +37,8 @@ class Around:
     """What a server knows around a report.
 
     Attributes:
-        up: relative way to the root of the pages, ending in a slash.
-        here: relative way to the page of this cluster.
+        up: relative path to the root of the pages, ending in a slash.
+        here: relative path to the page of this cluster.
         newest: whether there is no later report on this cluster.
         age: how long ago it was asked, in words.
         notice: a sentence above everything else, e.g. that this is an old report.

@@ -1,4 +1,4 @@
-"""The page of a change: whether it may begin, or whether what changed is what was meant to."""
+"""The page of a change: whether it may begin, or whether the changes are the planned ones."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -20,7 +20,7 @@ def decision_page(report: Mapping[str, Any], sections: Sequence[Section], *, up:
     Args:
         report: of `change.before` or `change.after`.
         sections: the same in lines.
-        up: the relative way to the pages' root.
+        up: the relative path to the root of the pages.
         note: what comes of it; may be empty.
         run_link: where Airflow shows the run; may be empty.
     """

@@ -1,4 +1,4 @@
-"""Which findings a page lists: the filter as it stands in the address, and the rows that pass it, a page at a time."""
+"""Which findings a page lists: the filter in the URL, and the rows that pass it, a page at a time."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ CHOICES: Mapping[str, Mapping[str, str]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """A filter; the default is what somebody must look at."""
+    """A filter; the default selects the open failures."""
 
     status: str = "open"
     code: str = ""
@@ -79,7 +79,7 @@ class FindingsPage:
 
 
 def findings_page(document: Mapping[str, Any], wanted: Wanted, per_page: int = PER_PAGE) -> FindingsPage:
-    """Return the page that is wanted, or the last one there is; each row gets `part`: of an incident, or on its own."""
+    """Return the requested page, or the last page; each row gets `part`: of an incident, or single."""
     found = [finding for finding in document["findings"] if _passes(finding, wanted)]
     pages = max(-(-len(found) // per_page), 1)
     number = min(wanted.page, pages)

@@ -47,10 +47,10 @@ class Glance:
     run_link: str = ""
 
 
-def overview_page(  # noqa: PLR0913 -- what stands around the table
+def overview_page(  # noqa: PLR0913 -- the parts around the table
     glances: Sequence[Glance], *, now: datetime, up: str, problems: Sequence[str] = (), title: str = "", notice: str = ""
 ) -> str:
-    """Return clusters at a glance, worst first; `notice` stands above them."""
+    """Return clusters at a glance, worst first, below `notice`."""
     entries = [_entry(glance, now) for glance in glances]
     groups = [(group, [e for e in entries if e["state"].group == group]) for group in GROUPS]
     broken, unjudged = (sum(e["state"].group == group for e in entries) for group in (INCIDENT, UNJUDGED))
@@ -118,7 +118,7 @@ def _with_age(digests: Sequence[Digest], now: datetime) -> CheckState:
         return newest.state
     missed = counted(int(late // max(gaps[len(gaps) // 2], 1)), "audit")
     sentence = f"{time_span(late)} ago: {newest.state.sentence}"
-    if newest.state.group == INCIDENT:  # it is open until somebody sees that it is not
+    if newest.state.group == INCIDENT:  # it is open until an audit resolves it
         return replace(newest.state, note=f"{newest.state.note}; {missed} missed", sentence=sentence)
     return replace(newest.state, group=UNJUDGED, mark="unknown", word="stale", note=f"{missed} missed", sentence=sentence)
 
@@ -207,7 +207,7 @@ def check_page(one: Check, *, up: str) -> str:
 
 
 def notice_page(title: str, text: str, *, up: str, links: Sequence[tuple[str, str]] = ()) -> str:
-    """Return a page of one sentence, and where to go from here; it tells nothing else, for anybody may see it."""
+    """Return a page of one sentence with links, and nothing else, because any user may see it."""
     return _render("notice.j2", up=up, room="", title=title, text=text, links=links, version="")
 
 

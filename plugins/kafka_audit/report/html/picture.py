@@ -28,7 +28,7 @@ class Cell:
 
 @dataclass(frozen=True, kw_only=True)
 class Head:
-    """What stands before a row or above a column: a short name, all ids where the name does not spell them, a note."""
+    """The label of a row or column: a short name, all ids if the name omits them, a note."""
 
     name: str
     spelt: str
@@ -65,7 +65,7 @@ def build_picture(drawn: Mapping[str, Any], *, mode: str = "worst", fold: bool |
     too_many = len(observers) * len(ids) > _MOST_CELLS
     is_folded = too_many or (len(ids) > FOLD_ABOVE if fold is None else fold)
     cells = [_line(observer, mode) for observer in observers]
-    # Rows that look alike and differ in what they hide are not alike.
+    # Rows with equal cells and different hidden details are not equal.
     keys = [
         f"{line}{observer.reach}{observer.view}" if mode == "worst" else line
         for line, observer in zip(cells, observers, strict=True)

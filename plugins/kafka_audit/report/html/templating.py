@@ -1,4 +1,4 @@
-"""Jinja with two nets: autoescape, and every string that is not markup of our own is cleaned before it is escaped."""
+"""Jinja with two protections: autoescape, and every string that is not our markup is cleaned before it is escaped."""
 
 import functools
 import re
@@ -57,7 +57,7 @@ def name(value: object, limit: int = 120) -> Markup:
 
 
 def html_prose(value: str, limit: int = 2000) -> Markup:
-    """Return sentences as markup: lines of their own, and code between backticks; all else is text."""
+    """Return sentences as markup: one line each, with code between backticks; all else is text."""
     lines = (_CODE.sub(r"<code>\1</code>", str(escape(clean(line, limit)))) for line in value.split("\n"))
     return Markup("<bdi>{}</bdi>").format(Markup("<br>".join(lines)))  # noqa: S704 -- escaped line by line, two lines above
 

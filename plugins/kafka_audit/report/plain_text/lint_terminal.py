@@ -15,7 +15,7 @@ _AFTER_CONFIG = frozenset({"KA413", "KA414"})
 
 
 def lint_text(files: Sequence[Linted], *, show_all: bool, width: int, color: bool) -> str:
-    """Return the page, ending in a newline. `show_all` tells what passes, and why something is not known."""
+    """Return the page, ending in a newline. `show_all` also lists passes, and the reason for each unknown result."""
     page = _LintPage(show_all=show_all, width=max(width, 60), paint=Paint(on=color))
     lines = [line for file in files for line in page.file(file)]
     return "\n".join([*(line.rstrip() for line in lines), *page.foot(files)]) + "\n"

@@ -18,7 +18,7 @@ _PICTURE_WIDTH = 100
 _STEPS = {"see": "Diagnose (read-only)", "quick": "Quick fix", "lasting": "Permanent fix", "prove": "Verify"}
 # A colon only where a link or a face could begin, a dot where an address without one does; other addresses stay readable.
 _SPECIAL = re.compile(r"[\\*_\[\]#|~@$]|:(?=//|[\w+-]+:)|(?<=\bwww)\.", re.IGNORECASE)
-# GitHub and GitLab look for these in what is rendered, where a backslash is gone: only code keeps them from calling somebody.
+# GitHub and GitLab look for these in what is rendered, where a backslash is removed: only code spans prevent mentions.
 _CALLING = re.compile(r"(?<!\w)((?:@(?=[A-Za-z0-9])|[#!](?=\d))[\w/@#!-]*)")
 _CODE = re.compile(r"`([^`\n]{1,400})`")
 

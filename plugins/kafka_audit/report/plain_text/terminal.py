@@ -1,4 +1,4 @@
-"""The terminal page: the answer first, then why, what to do, the picture, what stands alone, and what is not known."""
+"""The terminal page: the headline first, then WHY, DO, the matrix, single findings, and NOT KNOWN."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -14,7 +14,7 @@ _FIRST = 10
 """Lines of a long list that are shown; the rest is counted, and is in findings.json."""
 
 _ALIKE = 3
-"""Results of one check that are told one by one where there are many."""
+"""Results of one check that are listed one by one."""
 
 _STEP = {"see": "see it yourself (reads only)", "quick": "quick", "lasting": "lasting", "prove": "prove it"}
 
@@ -54,7 +54,7 @@ class _AuditPage:
         if not self.document["incidents"]:
             yield from self.no_incident()
             yield ""
-        for block in (self.picture, self.ways, self.on_their_own, self.earlier, self.not_known, self.never_asked):
+        for block in (self.picture, self.reach_table, self.on_their_own, self.earlier, self.not_known, self.never_asked):
             shown = list(block())
             if shown:
                 yield from shown
@@ -149,7 +149,7 @@ class _AuditPage:
         if lines and not quiet:
             yield from (f"  {line}" for line in lines)
 
-    def ways(self) -> Iterator[str]:
+    def reach_table(self) -> Iterator[str]:
         yield from (f"  {line}" for line in reach.reach_lines(self.document.get("reach", ()), self.width - 2))
 
     def rows(self) -> Sequence[Mapping[str, Any]]:

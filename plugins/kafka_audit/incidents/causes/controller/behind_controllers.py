@@ -1,4 +1,4 @@
-"""KRaft: a broker answers with a view that stands still, or is fenced, so it does not follow its controllers any more."""
+"""KRaft: the view of a broker no longer changes, or the broker is fenced, so it no longer follows its controllers."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -39,7 +39,7 @@ def cases(case: Case) -> Iterable[Case]:
 
 
 def followed_no_more(case: Case) -> Case:
-    """Return the case whose roots are all old views of HIGH and above that nobody muted; none with ZooKeeper."""
+    """Return the case whose roots are all unmuted old views of HIGH and above; no roots with ZooKeeper."""
     old = (
         f for f in case.findings if f.code in CODES and f.status is Status.FAIL and f.severity >= Severity.HIGH and not f.muted
     )
@@ -136,7 +136,7 @@ def _cut_paths(case: Case) -> list[ProbeResult]:
 
 
 def _rivals(case: Case) -> Mapping[str, str | None]:
-    """Return what would look like a cut, each with why it is ruled out, None where it is not."""
+    """Return the causes with the symptoms of a cut, each with why it is ruled out, None if it is not."""
     authorizers = [case.view.inter_broker.authorizer(broker) for broker in case.brokers]
     protocols = {case.view.inter_broker.controller_protocol(broker) for broker in case.brokers}
     return {

@@ -1,4 +1,4 @@
-"""Causes that the metadata quorum shows: nobody leads it, or controllers of it are down."""
+"""Causes in the metadata quorum: it has no leader, or controllers are down."""
 
 from collections.abc import Iterable
 
@@ -120,7 +120,7 @@ def torn_story(case: Case) -> Story:
         ),
         impact=f"Decisions of the leader do not arrive there; the leader is {right}.",
         confidence=case.confidence(),
-        why="Each was asked directly in two samples, and the leader did not change between them.",
+        why="Each was read directly in two samples, and the leader did not change between them.",
         speaks_for=(*evidence_of(case.roots), *evidence_of_reads(failed_quorum_reads(case), limit=5)),
         not_known=("Not known: why they disagree. To know: the end of server.log of each controller.",),
         steps=(

@@ -1,4 +1,4 @@
-"""Causes that ZooKeeper shows: it is not readable itself, there is no controller, a broker is gone or belongs elsewhere."""
+"""Causes in ZooKeeper: it is not readable, there is no controller, a broker is missing or belongs to another cluster."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -59,7 +59,7 @@ def zookeeper_unread_story(case: Case) -> Story:
         confidence=case.confidence(),
         why="The read itself failed.",
         speaks_for=evidence_of_reads(failed) or evidence_of(case.roots),
-        not_known=("Not known: whether the brokers reach ZooKeeper; only the auditor asked. To know: server.log of a broker.",),
+        not_known=("Not known: whether the brokers reach ZooKeeper; only the auditor tried. To know: server.log of a broker.",),
         steps=(*steps, prove(case), do_not("restart brokers while ZooKeeper is unavailable: they do not start without it.")),
     )
 
@@ -78,7 +78,7 @@ def _correct_the_login(read: SourceRead) -> tuple[Step, ...]:
 
 
 def no_controller_story(case: Case) -> Story:
-    """Return the story that nobody is controller."""
+    """Return the story of a missing controller."""
     if case.view.kraft:
         return quorum.no_leader_story(case)
     registered = sorted(case.view.in_zookeeper)
@@ -104,33 +104,33 @@ def no_controller_story(case: Case) -> Story:
                 cost="The restart of one broker; without a controller its leaders do not move away first.",
             ),
             prove(case),
-            do_not("delete znodes by hand: /controller comes back by itself once a broker has a session."),
+            do_not("delete znodes by hand: a broker with a session creates /controller again."),
         ),
     )
 
 
 def gone_story(case: Case) -> Story:
-    """Return the story that brokers are registered no more."""
+    """Return the story of brokers that are no longer registered."""
     broker_ids, single = case.brokers, len(case.brokers) == 1
     them = brokers(broker_ids) if broker_ids else "the missing brokers"
     gone = f"{start_upper(them)} {'is' if single else 'are'} gone"
     headline = f"{gone}: {_nobody_has(case, 'it' if single else 'them')}"
-    if not broker_ids:  # only their number is expected: nobody knows which one is missing
+    if not broker_ids:  # only the number is expected: the missing broker is unknown
         missing = case.roots[0].text("subject") or "some expected brokers are"
         where = "listed by any broker" if case.view.kraft else "registered in ZooKeeper"
         headline = f"The cluster is short of brokers: {missing} not {where}"
     kinds = {"broker_went": "registration", "endpoint": "address", "config": "setting", "version": "version"}
     registered = brokers(case.view.in_zookeeper) if case.view.in_zookeeper else "no broker"
     seen = () if case.view.kraft else (Evidence(observer="zookeeper", text=f"{registered} registered"),)
-    look = zookeeper_shell(case, "ls /brokers/ids")
+    commands = zookeeper_shell(case, "ls /brokers/ids")
     if case.view.kraft:
-        look = ("kafka-metadata-quorum.sh --bootstrap-server <broker>:9092 describe --replication",)
+        commands = ("kafka-metadata-quorum.sh --bootstrap-server <broker>:9092 describe --replication",)
     controllers = "its controllers" if case.view.kraft else "ZooKeeper"
     return Story(
         headline=fitting([headline, gone if broker_ids else "The cluster is short of brokers"]),
         impact=_missed(case),
         confidence=case.confidence(),
-        why="The other brokers were asked, and none lists it."
+        why="The other brokers answered, and none lists it."
         if case.view.kraft
         else "ZooKeeper was read, and the registration is absent.",
         speaks_for=(
@@ -141,7 +141,7 @@ def gone_story(case: Case) -> Story:
         ),
         not_known=(f"Not known: whether the process runs without a session, or is down. To know: server.log of {them}.",),
         steps=(
-            Step(kind="see", text="See it yourself (reads only).", commands=look),
+            Step(kind="see", text="See it yourself (reads only).", commands=commands),
             *(last_in_sync(case, them) if _leaderless(case) else ()),
             Step(
                 kind="quick",
@@ -159,9 +159,9 @@ def _nobody_has(case: Case, them: str) -> str:
 
 
 def at_an_address_left(case: Case, symptom: Finding) -> bool:
-    """Explain an address of the cluster file at which nobody answers: one of a gone broker's, as it was registered before.
+    """Explain an address of the cluster file without an answer: an earlier address of a missing broker.
 
-    Where no earlier snapshot tells its addresses, any that nobody registers now may be: a dead address beside a gone broker.
+    Without an earlier snapshot, any address that is not registered now may be one of the missing broker.
     """
     address = symptom.resource.address
     if address is None or any(endpoint.address == address for endpoint in case.view.endpoints.known):
@@ -180,7 +180,7 @@ def _leaderless(case: Case) -> int:
 def _missed(case: Case) -> str:
     """Return what the brokers that are gone leave behind."""
     gone = set(case.brokers)
-    if case.view.kraft:  # nobody registers partitions there: what the check counted in the newest view
+    if case.view.kraft:  # no registration there: the counts of the newest view
         replicas, leaderless = case.roots[0].number("replicas"), case.roots[0].number("leaderless")
         return f"{replicas} partitions miss a replica, {leaderless} of them have no leader." if gone else ""
     held = case.view.partitions.count
@@ -194,7 +194,7 @@ def _missed(case: Case) -> str:
     )
     if leaderless:
         has = "has" if leaderless == 1 else "have"
-        return f"{counted(leaderless, 'partition')} {has} no leader; clients can neither write nor read there. {impact}"
+        return f"{counted(leaderless, 'partition')} {has} no leader; clients cannot write or read there. {impact}"
     return impact
 
 

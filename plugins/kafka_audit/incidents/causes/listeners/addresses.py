@@ -1,4 +1,4 @@
-"""Causes in the addresses themselves: two brokers share one (KA304), or somebody else answers there (KA111)."""
+"""Causes in the addresses themselves: two brokers share one (KA304), or another broker answers there (KA111)."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -33,7 +33,7 @@ def by_address(case: Case) -> Iterable[Case]:
 
 
 def shared_story(case: Case) -> Story:
-    """Return the story that one address stands for several brokers."""
+    """Return the story of several brokers with one address."""
     address = clean(case.endpoints[0].address) if case.endpoints else "the same address"
     subject = start_upper(brokers(case.brokers))
     return Story(
@@ -93,7 +93,7 @@ def wrong_answer_story(case: Case) -> Story:
     ]
     return Story(
         headline=_misplaced(broker_ids, answered_by),
-        impact=f"Clients that ask for {brokers(broker_ids)} reach another one: requests fail with NOT_LEADER_OR_FOLLOWER.",
+        impact=f"Clients that ask for {brokers(broker_ids)} reach another broker: requests fail with NOT_LEADER_OR_FOLLOWER.",
         confidence=case.confidence(),
         why="The broker that answers at the address reported its own id.",
         speaks_for=(*(lines[:10] or evidence_of(case.roots)), *changed_before(case, {"endpoint": "address"})),
@@ -115,7 +115,7 @@ def wrong_answer_story(case: Case) -> Story:
 
 
 def on_the_same_way(case: Case, symptom: Finding) -> bool:
-    """Explain that two mappings of `reach` end at one address: whoever it is that answers there, one of them is wrong."""
+    """Explain that two mappings of `reach` have the same target: one of them is wrong."""
     roots = {root.resource.name for root in case.roots}
     taken = {probe.via for probe in case.view.worker_probes if probe.resource in roots and probe.via}
     return any(probe.via in taken for probe in case.view.worker_probes if probe.resource == symptom.resource.name)

@@ -1,4 +1,4 @@
-"""What client vantages tell of the endpoints of a case: k of n, the layer that fails first, and what names mean where."""
+"""Results of client vantages for the endpoints of a case: k of n, the first layer that fails, and the addresses of names."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ class Reach:
 
     @classmethod
     def of(cls, case: Case) -> "Reach":
-        """Return what vantages tell of a case."""
+        """Return the results of the vantages for a case."""
         names = {root.resource.name for root in case.roots}
         paths: dict[str, list[ProbeResult]] = defaultdict(list)
         for path in case.view.probes:
@@ -48,7 +48,7 @@ class Reach:
 
     @property
     def worst_failed(self) -> Sequence[ProbeResult]:
-        """What fails from the worst vantages, told by the first of them."""
+        """The failures of the worst vantages, in the words of the first of them."""
         return self.failed[self.worst[0]] if self.worst else ()
 
     def where(self, limit: int = 40) -> str:
@@ -81,7 +81,7 @@ class Reach:
         return f"Of the advertised endpoints, {listing(reported, 5)}." if reported else ""
 
     def evidence(self) -> Iterator[Evidence]:
-        """Yield, for each vantage from which something fails, how far each layer goes, and the ways in which paths fail."""
+        """Yield, for each vantage with failures, the counts by layer and the errors."""
         for vantage, paths in sorted(self.paths.items()):
             if not self.failed[vantage]:
                 continue

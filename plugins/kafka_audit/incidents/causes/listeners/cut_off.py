@@ -1,4 +1,4 @@
-"""KA302: a broker is registered and alive, and who must talk to it cannot reach the address that it advertises."""
+"""KA302: a broker is registered and running, but other brokers cannot reach the address that it advertises."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -51,10 +51,10 @@ def sources(view: ClusterView, root: Finding) -> tuple[int, ...]:
 
 
 def cases(case: Case) -> Iterable[Case]:
-    """Split by who cannot reach: one controller that reaches nobody is one fault, a cut between two brokers another.
+    """Split by the side that cannot connect: a controller that reaches no broker is one fault, a cut between two brokers another.
 
-    A cut that is only suspected, of a broker whose view shows it, is not decided: its symptom is told instead. In KRaft a broker
-    that follows its controllers no more is the greater fault, and its cut from the others a part of it.
+    A suspected cut of a broker with a wrong view is not decided: the symptom is reported instead. In KRaft, a broker that no
+    longer follows its controllers is the greater fault, and the cut is a part of it.
     """
     late = behind_controllers.followed_no_more(case)
     symptoms = {f.resource.broker for f in case.findings if f.code in VIEW and f.status is Status.FAIL and not f.muted}
@@ -68,7 +68,7 @@ def cases(case: Case) -> Iterable[Case]:
 
 
 def views_concerned(case: Case, symptom: Finding) -> bool:
-    """Explain views of brokers that are not told (the controller cannot reach them) or cannot fetch (KRaft).
+    """Explain views of brokers that receive no updates (the controller cannot reach them) or cannot fetch (KRaft).
 
     In ZooKeeper mode a cut between two other brokers stops replication, and leaves every view as it is.
     """
@@ -79,7 +79,7 @@ def views_concerned(case: Case, symptom: Finding) -> bool:
 
 
 def story(case: Case) -> Story:
-    """Return the story: who is cut off from whom."""
+    """Return the story: the broker that is cut off, and the brokers that cannot reach it."""
     confidence = case.confidence()
     return Story(
         headline=_headline(case, _HEDGE[confidence]),
@@ -226,7 +226,7 @@ def _registered(case: Case) -> Iterable[Evidence]:
 
 
 def _symptoms(case: Case) -> Iterable[Evidence]:
-    """Tell what shows the cut where no view is empty: stale views, and followers outside the ISR."""
+    """Return the signs of the cut if no view is empty: stale views, and followers outside the ISR."""
     quiet = [b for b in case.brokers if not case.view.is_empty(b)]
     symptoms = {root.text("symptom") for root in case.roots if root.resource.broker in quiet}
     for symptom in sorted(symptoms - {""})[:3]:
@@ -234,7 +234,7 @@ def _symptoms(case: Case) -> Iterable[Evidence]:
 
 
 def _rivals(case: Case) -> Iterable[Evidence]:
-    """Tell why what would look the same is not it."""
+    """Return why other causes with the same symptoms are ruled out."""
     if not any(case.view.is_empty(b) for b in case.brokers):
         return
     if case.confidence() is Confidence.MEASURED:
@@ -336,7 +336,7 @@ def _next_controllers(case: Case) -> Iterable[str]:
 
 CUT_OFF = Cause(
     codes=("KA302",),
-    meaning="the controller, or another broker, cannot reach what a living broker advertises",
+    meaning="the controller or another broker cannot reach the address that a running broker advertises",
     cases=cases,
     story=story,
     explains=(

@@ -10,7 +10,7 @@ from kafka_audit.model.finding import Step
 from kafka_audit.model.text import brokers, clean, is_plain_word, word
 
 _EACH = 3
-"""Endpoints up to which each gets a command of its own; more have one log line in common."""
+"""Number of endpoints up to which each has its own command; above it, they share one log line."""
 
 
 def cut_off_steps(case: Case) -> tuple[Step, ...]:
@@ -143,7 +143,7 @@ def _own_host(bound: str, broken: AdvertisedEndpoint) -> str:
 
 def _warnings(case: Case) -> Iterable[Step]:
     if case.view.zookeeper_read:
-        yield do_not("rely on `kafka-topics.sh --zookeeper` (up to Kafka 2.8): it reads ZooKeeper and asks no broker.")
+        yield do_not("rely on `kafka-topics.sh --zookeeper` (up to Kafka 2.8): it reads ZooKeeper and no broker.")
     if not case.by_controller:
         return
     paths = [p for e in case.endpoints for p in case.view.probes_to(e, "broker") if p.from_broker not in case.sources]

@@ -1,4 +1,4 @@
-"""KA301 at dns: advertised names that resolve only inside Kubernetes, Docker or another network, and the four known ways out."""
+"""KA301 at dns: advertised names that resolve only inside Kubernetes, Docker or another network, and the four remedies."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ from kafka_audit.model.text import brokers, clean, counted, fitting, listing, wo
 
 
 def by_network(case: Case) -> Iterable[Case]:
-    """Take endpoints whose names belong to one network, and whose vantage was told that there are no such names.
+    """Take endpoints whose names belong to one network, and whose vantage received "no such name" from its resolver.
 
     A vantage that resolves the others is inside: there one name that is not known is a pod that is not ready, or a typing error.
     A resolver that gives no answer says nothing about names.
@@ -82,7 +82,7 @@ def _never_seen_inside(case: Case) -> Iterable[str]:
 
 def _form(place: str) -> str:
     if place == "its own network":
-        return "bare names, which mean something only where a search domain or a container network completes them"
+        return "bare names, which resolve only with a search domain or in a container network"
     return f"by their form known to the DNS of {place} alone"
 
 
@@ -119,12 +119,12 @@ def _steps(case: Case) -> tuple[Step, ...]:
             text=f"Publish an address outside for each of the {many} (way 2): full names that clients resolve and reach (in "
             "Kubernetes by hostNetwork, a NodePort or a LoadBalancer for each), on a listener that advertises only that, such "
             "as advertised.listeners=INTERNAL://<name inside>:9094,EXTERNAL://<address outside>:<port of this broker>.",
-            cost="One rolling restart; an address or port for each broker to be kept, and with hostNetwork one broker a node.",
+            cost="One rolling restart; an address or port for each broker to be kept, and with hostNetwork one broker per node.",
         ),
         Step(
             kind="lasting",
             text="Run a Kafka proxy (way 3) that rewrites the addresses in responses, such as grepplabs/kafka-proxy: clients "
-            "bootstrap from it, and it forwards them to each broker. Declare it as `reach`, and it is audited, too.",
+            "bootstrap from it, and it forwards them to each broker. Declare it as `reach`, and the audit covers it.",
             cost="One more hop that must run redundantly, with a mapping for every broker. A plain TCP forward rewrites "
             "no address.",
         ),
@@ -140,7 +140,7 @@ def _steps(case: Case) -> tuple[Step, ...]:
 
 INSIDE_NAMES = Cause(
     codes=("KA301",),
-    meaning="brokers advertise names that resolve only inside a network where these clients are not",
+    meaning="brokers advertise names that resolve only inside a network without these clients",
     cases=by_network,
     story=story,
     explains=(

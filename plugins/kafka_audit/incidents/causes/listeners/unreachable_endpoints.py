@@ -1,4 +1,4 @@
-"""KA301: clients do not reach what brokers advertise; and the address, or the broker, that is dead for everybody."""
+"""KA301: clients do not reach what brokers advertise; and addresses and brokers that no client and no broker reaches."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -39,13 +39,13 @@ def dead_for_everybody(case: Case) -> Iterable[Case]:
 
 
 def dead_story(case: Case) -> Story:
-    """Return the story that nobody reaches a broker: whether it runs is not decided from outside."""
+    """Return the story of an unreachable broker: whether it runs cannot be decided from outside."""
     broker_ids, single = case.brokers, len(case.brokers) == 1
     paths = [p for e in case.endpoints for role in ("client", "broker") for p in case.view.probes_to(e, role)]
     layers = [layer for layer in LAYERS if any(p.layer == layer and p.failed_at_network for p in paths)]
     them = "it" if single else "them"
     unreachable = f"{start_upper(brokers(broker_ids))} {'is' if single else 'are'} unreachable"
-    dead = f"{unreachable}: neither clients nor brokers can connect"
+    dead = f"{unreachable}: clients and brokers cannot connect"
     still = f"brokers still list {them}" if case.view.kraft else f"ZooKeeper still has {them} registered"
     return Story(
         headline=fitting([f"{dead} ({', '.join(layers)})", dead]),
@@ -168,7 +168,7 @@ def _steps(case: Case, failed: Sequence[ProbeResult]) -> tuple[Step, ...]:
         Step(
             kind="lasting",
             text=(
-                f"Publish each of the {many} under an address or port of its own, and advertise exactly that on a listener for "
+                f"Publish each of the {many} under a separate address or port, and advertise exactly that on a listener for "
                 "these clients; or put a proxy in front that rewrites addresses (such as grepplabs/kafka-proxy) and declare it "
                 "as `reach` in the cluster file."
             ),
@@ -176,7 +176,7 @@ def _steps(case: Case, failed: Sequence[ProbeResult]) -> tuple[Step, ...]:
         ),
         prove(case),
         do_not("advertise one load-balanced address for all brokers: a client must reach the leader, not any broker."),
-        do_not("change the address that brokers use among themselves to one that only clients reach."),
+        do_not("change the inter-broker address to one that only clients reach."),
     )
 
 
@@ -192,13 +192,13 @@ def _advertise(case: Case) -> Step:
         kind="quick",
         text=f"Set advertised.listeners of {brokers(case.brokers)} to a name that means the same on every host, and restart.",
         commands=tuple(commands)[:5],
-        cost="A restart each, one after the other. In containers: a listener of its own for the outside, with a port of its own.",
+        cost="A restart each, one after the other. In containers: a separate listener for outside clients, with a separate port.",
     )
 
 
 DEAD_ENDPOINT = Cause(
     codes=("KA301",),
-    meaning="clients and brokers alike miss an endpoint of a broker that says nothing: down, or a dead address",
+    meaning="clients and brokers cannot reach an endpoint of a broker that does not answer: it is down, or the address is wrong",
     cases=dead_for_everybody,
     story=dead_story,
     explains=(

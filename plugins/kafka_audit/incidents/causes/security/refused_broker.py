@@ -1,4 +1,4 @@
-"""KA401, KA403, KA412: a broker is reached, and does not let in who must talk to it."""
+"""KA401, KA403, KA412: a broker is reachable, but refuses other brokers."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -49,7 +49,7 @@ def concerns_its_user(case: Case, symptom: Finding) -> bool:
 
 
 def story(case: Case) -> Story:
-    """Return the story: which broker lets whom not in, as whom it appears there, and what ends it."""
+    """Return the story: the refusing broker, the refused broker, its principal there, and the remedy."""
     rivals = candidates(case)
     return Story(
         headline=_headline(case),
@@ -146,7 +146,7 @@ def _why(case: Case) -> str:
 
 
 def _ways(case: Case) -> Iterable[Evidence]:
-    """Tell on which listener, at which address, and so as whom."""
+    """Return the listener, the address and the principal."""
     between, controller = case.view.inter_broker, case.view.controller
     for broker in case.brokers[:10]:
         source = controller if controller is not None else broker

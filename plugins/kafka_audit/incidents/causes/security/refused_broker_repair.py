@@ -118,7 +118,7 @@ def _super_users(case: Case) -> Step:
 
 
 def _listener(case: Case) -> Iterable[Step]:
-    """Offer, where everybody is ANONYMOUS, a listener on which brokers prove who they are."""
+    """Offer a listener with authentication for brokers, if every client is ANONYMOUS."""
     if ANONYMOUS not in principals(case):
         return
     own_endpoints = [e for b in case.brokers for e in case.view.endpoints.of(b) if (e.protocol or "").startswith("SASL")]
@@ -139,7 +139,7 @@ def _listener(case: Case) -> Iterable[Step]:
 def _rights_warnings(case: Case) -> Iterable[Step]:
     yield do_not("set allow.everyone.if.no.acl.found: it opens the cluster to every client.")
     if case.view.zookeeper_read:
-        yield do_not("rely on `kafka-topics.sh --zookeeper` (up to Kafka 2.8): it reads ZooKeeper and asks no broker.")
+        yield do_not("rely on `kafka-topics.sh --zookeeper` (up to Kafka 2.8): it reads ZooKeeper and no broker.")
 
 
 def _see_login(case: Case) -> Step:
@@ -167,7 +167,7 @@ def _login(case: Case) -> Iterable[Step]:
 def _keystore(case: Case) -> Iterable[str]:
     for endpoint in case.endpoints[:_FIRST]:
         key = f"listener.name.{clean(endpoint.listener).lower()}.ssl.keystore.location"
-        yield f"# keystore with a certificate for {clean(endpoint.host)}, read anew by the running broker {endpoint.broker_id}"
+        yield f"# keystore with a certificate for {clean(endpoint.host)}, read again by the running broker {endpoint.broker_id}"
         yield (
             "kafka-configs.sh --bootstrap-server <broker>:9092 --command-config admin.properties --alter --entity-type brokers "
             f"--entity-name {endpoint.broker_id} --add-config {word(key)}=<path>"

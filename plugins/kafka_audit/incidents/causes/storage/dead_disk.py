@@ -1,4 +1,4 @@
-"""A disk of one broker died: what lay on it, whose leaders moved, and which clients that leaves behind."""
+"""A disk of one broker failed: its replicas, the leaders that moved, and the clients that stay with the old leader."""
 
 import posixpath
 from collections.abc import Iterable
@@ -121,7 +121,7 @@ def _impact(broker: int, loss: _Loss, moved: int, leaderless: int) -> str:
     texts = [f"{counted(offline, 'partition')} {'misses' if offline == 1 else 'miss'} a replica." if offline else ""]
     if leaderless:
         has = "has" if leaderless == 1 else "have"
-        texts.insert(0, f"{counted(leaderless, 'partition')} {has} no leader; clients can neither write nor read there.")
+        texts.insert(0, f"{counted(leaderless, 'partition')} {has} no leader; clients cannot write or read there.")
     if moved:
         texts.append(
             "Producers that do not refresh their metadata on error 56 (sarama before 1.43.3, Filebeat up to 8.16.1) keep sending "

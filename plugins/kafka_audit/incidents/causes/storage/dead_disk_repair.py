@@ -1,4 +1,4 @@
-"""A dead disk: who reads what moved, where to look for those who write it, and what to do."""
+"""A failed disk: consumers of the moved partitions, ways to find their producers, and the remedy."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -44,7 +44,7 @@ def _group(name: str, members: Sequence[GroupMember], wanted: set[str]) -> Evide
 
 
 def who_writes(case: Case, broker: int) -> str:
-    """Return where to look for producers, which no API that only reads names."""
+    """Return how to find the producers, which no read-only API lists."""
     ports = sorted({endpoint.port for endpoint in case.view.endpoints.of(broker)}) or [9092]
     filters = " or ".join(f"sport = :{port}" for port in ports)
     return (

@@ -1,4 +1,4 @@
-"""Partitions that lack a broker without a cause found: one incident for each broker that is missing, however many they are."""
+"""Partitions with a missing replica and no known cause: one incident for each missing broker."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -17,13 +17,13 @@ from kafka_audit.model.finding import Confidence, Evidence, Finding, Step
 from kafka_audit.model.text import counted, fitting
 
 CODES = ("KA601", "KA602", "KA604")
-"""What partitions suffer for want of a broker, the worst first."""
+"""Faults of partitions with a missing broker, the worst first."""
 
 
 def cases(case: Case) -> Iterable[Case]:
     """Split by the broker that most of the partitions lack, then by the one that most of the rest do, and so on.
 
-    A partition of which nobody knows who is missing is left to be told by its code.
+    A partition whose missing replica is unknown is reported by its code.
     """
     left = [(root, state) for root in case.roots if not root.muted and (state := _state(case, root)) and state.missing]
     while left:
