@@ -135,7 +135,7 @@ def _document(  # noqa: PLR0913 -- what one report rests on
 def _last_report(store: Store, snapshot_id: str) -> dict[str, Any] | None:
     """Return the report on a snapshot, or on the newest before it that was judged.
 
-    An audit that is killed after its snapshot leaves one that nobody judged. What was wrong before is not new for that.
+    An audit that is killed after its snapshot leaves an unjudged snapshot. Earlier failures do not become new for that reason.
     """
     report = store.read_report(snapshot_id)
     with contextlib.suppress(SnapshotError):  # a damaged past is no reason to judge nothing now

@@ -56,7 +56,7 @@ def prepare_request(  # noqa: PLR0913 -- two of them are the DAG's
 
 def _pair(store: Store, snapshot: Manifest, previous: str | None) -> SnapshotPair:
     if previous is not None:
-        store.verify(previous)  # damage is the user's to mend; Spark would call it an error of its own
+        store.verify(previous)  # the user must repair damage; Spark would report an internal error
     return SnapshotPair(snapshot_id=snapshot.snapshot_id, previous_snapshot_id=previous)
 
 
@@ -80,7 +80,7 @@ def _baseline(store: Store, snapshot: Manifest, baseline: str | None) -> str | N
     if other.cluster_id == snapshot.cluster_id:
         return baseline
     if snapshot.cluster_id.startswith(Snapshot.UNKNOWN_ID) and other.cluster == snapshot.cluster:
-        return None  # nobody told the cluster's id today: an outage to report, not a wrong argument
+        return None  # the cluster id is unknown today: an outage to report, not a wrong argument
     msg = (
         f"snapshot {baseline} is of cluster id {clean(other.cluster_id)} ({other.cluster}),"
         f" {snapshot.snapshot_id} of {clean(snapshot.cluster_id)} ({snapshot.cluster}): they cannot be compared"

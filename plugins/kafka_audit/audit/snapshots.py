@@ -33,7 +33,7 @@ def publish_snapshot(  # noqa: PLR0913 -- one of them replaces a part only in te
     """Take a snapshot of a cluster, publish it, return its id. What does not answer becomes rows, never an error.
 
     Args:
-        cluster: whom to ask.
+        cluster: the cluster to read.
         store: where the snapshot goes.
         say: gets a line for each step.
         secrets: passwords by the names that `password_env` gives; default: the environment.

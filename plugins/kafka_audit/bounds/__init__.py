@@ -1,1 +1,1 @@
-"""Bounds of time and memory for what is not ours: YAML, files that somebody names, functions that may not end."""
+"""Bounds of time and memory for untrusted input: YAML, named files, functions that may not end."""

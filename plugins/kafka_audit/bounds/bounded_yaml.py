@@ -1,4 +1,4 @@
-"""YAML from people who are not ours: how deep and how large it may be, aliases counted for what they stand for. Pure."""
+"""Untrusted YAML: limits of depth and size; aliases count with their content. Pure."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -46,11 +46,11 @@ def refuse_events(text: str) -> None:
 
 
 def refuse_aliases(root: yaml.Node | None, *, merges_once: bool = False) -> None:
-    """Raise YamlLimitError where the aliases of a document stand for too much; a few lists of lists make billions.
+    """Raise YamlLimitError if the aliases of a document expand to too much; a few lists of lists make billions.
 
     Args:
         root: the document.
-        merges_once: whether what is merged (`<<`) twice into the same mapping is held once by whoever reads it.
+        merges_once: whether what is merged (`<<`) twice into the same mapping is held once by the reader.
     """
     sizes: dict[int, int] = {}
 

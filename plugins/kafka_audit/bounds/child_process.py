@@ -25,7 +25,7 @@ from kafka_audit.model.errors import AuditError
 
 _T = TypeVar("_T")
 Note = Callable[[Any], None]
-"""What a child says it is at; its time starts anew."""
+"""A progress note of a child; its time starts again."""
 
 _LENGTH = struct.Struct("!Q")
 _CHUNK = 1 << 20
@@ -53,8 +53,8 @@ def run_in_child(function: Callable[[Note], _T], *, seconds: float, megabytes: i
 
     Args:
         function: what to run. Its answer, or what it raises, is pickled. It may call its argument with what it is at.
-        seconds: how long it may take, anew with each note.
-        megabytes: how much more memory than now it may use, None for any; where /proc tells what it uses now.
+        seconds: the time limit, which starts again with each note.
+        megabytes: how much more memory than now it may use, None for no limit; only if /proc shows its current use.
 
     Raises:
         ChildError: it took longer, needed more memory, or its process died.

@@ -1,4 +1,4 @@
-"""Reading files whose names are not ours: regular ones only, none of the kernel's, and no more of them than is wanted."""
+"""Reading files with untrusted names: only regular files, none of the kernel, and only up to a size."""
 
 import errno
 import os
@@ -6,7 +6,7 @@ import stat
 from pathlib import Path
 
 _KERNELS = ("/proc", "/sys")
-"""Files there look regular, and reading one may wait for ever, or change what it tells."""
+"""Files there look regular, but reading one may block, or each read may differ."""
 
 
 class FileRefusedError(ValueError):
@@ -14,7 +14,7 @@ class FileRefusedError(ValueError):
 
 
 class FileTooLargeError(FileRefusedError):
-    """A file that has more bytes than are wanted."""
+    """A file that exceeds the size."""
 
     def __init__(self, most: int) -> None:
         """Say how many they are."""
@@ -38,7 +38,7 @@ def read_regular_file(path: str | os.PathLike[str], most: int) -> bytes:
         message = f"is a kernel file, {real}"
         raise FileRefusedError(message)
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
-    with open(descriptor, "rb") as stream:  # noqa: PTH123 -- what was opened is looked at again, whatever the name means by now
+    with open(descriptor, "rb") as stream:  # noqa: PTH123 -- the opened file is checked, not the name
         _refuse(os.fstat(descriptor), most)
         data = stream.read(most + 1)
     if len(data) > most:

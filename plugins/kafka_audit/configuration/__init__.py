@@ -1,1 +1,1 @@
-"""What a broker configuration means to Kafka, judged without asking anybody."""
+"""The meaning of a broker configuration for Kafka, without any connection."""

@@ -50,7 +50,7 @@ def acl_command(  # noqa: PLR0913 -- an ACL has that many parts
 
 
 def _option(name: str, value: str) -> str:
-    """Return an option with its value as bash takes it, letter by letter; what nobody sees is written as its number."""
+    """Return an option with its value as bash takes it, letter by letter; invisible characters are written as their number."""
     if value.startswith("-"):
         return f"{name}={_exact(value)}"
     return f"{name} {_exact(value)}"

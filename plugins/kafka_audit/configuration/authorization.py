@@ -5,10 +5,10 @@ Source: `kafka.security.authorizer.AclAuthorizer.authorizeAction` (2.8, 3.9), `k
 differ in the settings that they refuse. SimpleAclAuthorizer of 1.1 reads no PREFIXED ACLs: ZooKeeper keeps them elsewhere.
 `python -m testbed.authorizers` holds this module against the classes themselves.
 
-Where StandardAuthorizer does not decide at all, this module answers by the rules (seen on 4.3.0; the loop on 3.9.1 too):
-a user named `*` gets IllegalArgumentException; and where the name of what is asked for, a group say, begins with a character
-before `*` (blank to `)`) and shares its beginning with an ACL of such a name, one shared character has it loop for ever, more
-of them make it throw StringIndexOutOfBoundsException.
+Where StandardAuthorizer does not decide at all, this module answers by the rules (seen on 4.3.0; the loop on 3.9.1 too): a
+user named `*` gets IllegalArgumentException; and where the name of what is asked for, a group say, begins with a character
+before `*` (blank to `)`) and shares its beginning with an ACL of such a name, one shared character makes it loop without end,
+more of them make it throw StringIndexOutOfBoundsException.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ from kafka_audit.model.tables import Acl
 CLUSTER = ("Cluster", "kafka-cluster")
 """The one resource that ClusterAction is about."""
 
-ANYBODY = "User:*"
+ANY_PRINCIPAL = "User:*"
 
 SUPER_USERS, NO_ACL = "super.users", "allow.everyone.if.no.acl.found"
 NO_ACL_EXISTS = "no ACL exists for the resource"
@@ -59,9 +59,10 @@ def authorized(  # noqa: PLR0913 -- the question of an authorizer has that many 
     """Decide for one principal (`User:name`), the address it comes from, an operation and a resource (type, name).
 
     A super user may everything, whatever is denied. Without any ACL that is about the resource (by name, `*` or prefix) the
-    setting allow.everyone.if.no.acl.found decides. Else any DENY that matches wins, then any ALLOW. DENY takes the operation by
-    its name or All; ALLOW of Read, Write, Delete or Alter allows Describe too, of AlterConfigs DescribeConfigs. To
-    StandardAuthorizer an ACL for `*` is not about a longer name that begins with `*`, such as the group `*a`.
+    setting allow.everyone.if.no.acl.found decides. Otherwise any matching DENY takes precedence, then any ALLOW. DENY takes
+    the operation by its name or All; ALLOW of Read, Write, Delete or Alter allows Describe too, of AlterConfigs
+    DescribeConfigs. To StandardAuthorizer an ACL for `*` is not about a longer name that begins with `*`, such as the group
+    `*a`.
     """
     if principal in super_users:
         return Decision(allowed=True, why=f"{principal} is a super user")
@@ -70,7 +71,7 @@ def authorized(  # noqa: PLR0913 -- the question of an authorizer has that many 
     if not about:
         why = "allow.everyone.if.no.acl.found is true" if allow_everyone_if_no_acl else NO_ACL_EXISTS
         return Decision(allowed=allow_everyone_if_no_acl, why=why)
-    theirs = [acl for acl in about if acl.principal in {principal, ANYBODY} and acl.host in {host, "*"}]
+    theirs = [acl for acl in about if acl.principal in {principal, ANY_PRINCIPAL} and acl.host in {host, "*"}]
     denying = _first(theirs, "DENY", (operation,))
     if denying is not None:
         return Decision(allowed=False, why=f"denied by {acl_phrase(denying)}", acl=denying)
@@ -86,7 +87,7 @@ def super_users(text: str) -> frozenset[str]:
 
 
 def allows_everyone(text: str) -> bool:
-    """Return whether a value of allow.everyone.if.no.acl.found says yes."""
+    """Return whether a value of allow.everyone.if.no.acl.found is true."""
     return text.strip(_JAVA_BLANKS).lower() == "true"
 
 
@@ -96,20 +97,20 @@ def authorizer_refusal(authorizer: str, settings: Mapping[str, str], *, trims: b
     Args:
         authorizer: class, one of `KAFKAS_OWN`.
         settings: values as Java reads them from the file, blanks included.
-        trims: whether blanks around allow.everyone.if.no.acl.found are nothing, as they are since 3.6.
+        trims: whether blanks around allow.everyone.if.no.acl.found are ignored, as since 3.6.
     """
     for part in _parts(settings.get(SUPER_USERS, "")):
         if ":" not in part and (part or authorizer != STANDARD):
             return SUPER_USERS, f"expected a string in format principalType:principalName but got {part}"
-    everyone = settings.get(NO_ACL)
-    if everyone is None or authorizer == STANDARD:
+    setting = settings.get(NO_ACL)
+    if setting is None or authorizer == STANDARD:
         return None
-    value = everyone.strip(_JAVA_BLANKS) if trims else everyone
+    value = setting.strip(_JAVA_BLANKS) if trims else setting
     return None if value.lower() in {"true", "false"} else (NO_ACL, f'For input string: "{value}"')
 
 
 def _parts(text: str) -> list[str]:
-    """Return what stands between semicolons, as String.split does it (nothing after the last ones), without blanks around."""
+    """Return the entries between semicolons, like String.split (nothing after the last ones), without blanks around."""
     parts = text.split(";") if text else []
     while parts and not parts[-1]:
         parts.pop()

@@ -1,4 +1,4 @@
 """What differs: a dozen `.sql` files over partition-sized tables, the columns that each returns, and the runner.
 
-The only room that knows Spark. SQL here counts and compares; it knows no status, no severity and no sentence.
+The only package that uses Spark. SQL here counts and compares; it contains no status, severity or sentence.
 """

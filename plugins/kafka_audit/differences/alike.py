@@ -10,18 +10,18 @@ from kafka_audit.model.tables import Row
 
 @dataclass(frozen=True)
 class Alike:
-    """Given tables in which one observer stands for all that hold the same views.
+    """Given tables in which one observer represents all with the same views.
 
     Attributes:
         given: rows of the given tables by snapshot.
-        names: by snapshot and the observer that is given, everyone whom it stands for, itself included.
+        names: by snapshot and the observer that is given, all that it represents, including itself.
     """
 
     given: Mapping[str, tuple[Row, ...]]
     names: Mapping[tuple[str, str], tuple[str, ...]]
 
     def spread(self, snapshot_id: str, rows: Iterable[Row]) -> tuple[Row, ...]:
-        """Return difference rows of a snapshot, those of observers once for everyone."""
+        """Return difference rows of a snapshot, with one row for each represented observer."""
         found: list[Row] = []
         for row in rows:
             if isinstance(row, ViewDifference):

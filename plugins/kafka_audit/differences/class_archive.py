@@ -120,7 +120,7 @@ def writing_options(path: Path) -> str:
 
 
 def is_wanted(where: ArchivePath | None) -> bool:
-    """Return whether an archive is missing, can be kept here, and was not attempted in vain recently."""
+    """Return whether an archive is missing, can be kept here, and no recent attempt failed."""
     if where is None or find_class_archive(where) is not None or (where.folder.exists() and not is_private(where.folder)):
         return False
     with contextlib.suppress(OSError):
@@ -223,7 +223,7 @@ def is_private(path: Path) -> bool:
         real = path.resolve(strict=True)
         for one in reversed([real, *real.parents]):
             found = one.stat()
-            # In a folder with the sticky bit, such as /tmp, a user can replace only his own files.
+            # In a folder with the sticky bit, such as /tmp, a user can replace only own files.
             is_harmless = one != real and (unreachable or found.st_mode & stat.S_ISVTX)
             if found.st_uid not in owners or (found.st_mode & _OTHERS_WRITE and not is_harmless):
                 return False

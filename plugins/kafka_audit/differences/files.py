@@ -1,4 +1,4 @@
-"""The `.sql` files of this room: what they read, and in which order one builds on another.
+"""The `.sql` files of this package: what they read, and their order.
 
 A file is one SELECT in the SQL that Spark and, by sqlglot, DuckDB run. It reads large tables of snapshots, given tables and the
 shared relations of `reference/`. It returns `snapshot_id` and the columns of the dataclass in `tables` that it is named after.

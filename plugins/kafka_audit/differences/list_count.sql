@@ -1,4 +1,4 @@
--- How many partitions each list of topics of either sample shows, whoever holds it, how many of the reference's it lacks, and
+-- How many partitions each list of topics of either sample shows, for all observers, how many of the reference's it lacks, and
 -- between which brokers they are.
 WITH lists AS (
     -- 'now' comes last: a list of both samples is compared in the newer one

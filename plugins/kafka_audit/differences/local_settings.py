@@ -1,4 +1,4 @@
-"""How Spark is set on this machine, and for little data anywhere: constants that need no pyspark, for whoever starts Spark."""
+"""How Spark is set on this machine, and for little data anywhere: constants without pyspark, for callers that start Spark."""
 
 import importlib.resources
 import tempfile
@@ -9,7 +9,7 @@ UMASK = 0o027
 """Of programs that write into a store on this machine: no other user reads it."""
 
 PRIVATE: Mapping[str, str] = MappingProxyType({"spark.hadoop.fs.permissions.umask-mode": f"{UMASK:03o}"})
-"""Hadoop sets the modes of files by itself, whatever the umask of its process is."""
+"""Hadoop sets the modes of files, regardless of the umask of its process."""
 
 LOCAL: Mapping[str, str] = MappingProxyType(
     {
@@ -40,7 +40,7 @@ JAVA = (
 _LOG_SETTINGS = "log4j2.properties"
 
 ONE_TASK_ROWS = 2_000_000
-"""Up to this many rows in a request's snapshots, one task does everything, with `ONE_TASK`; above, Spark's own ways do."""
+"""Up to this many rows in a request's snapshots, one task does everything, with `ONE_TASK`; above, Spark's defaults apply."""
 
 FEW_ROWS = 300_000
 """Up to this many, `FOR_FEW_ROWS` make an answer cheaper."""

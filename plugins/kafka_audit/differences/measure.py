@@ -1,4 +1,4 @@
-"""Run the files of this room in Spark, over stored and given tables, and return their rows."""
+"""Run the files of this package in Spark, over stored and given tables, and return their rows."""
 
 import json
 from collections import defaultdict
@@ -201,7 +201,7 @@ class _Pass:
             self._literal(table.table(), _arrow(table, of))
 
     def relate(self) -> None:
-        """Compute the relations that several files share; they also tell which files find nothing.
+        """Compute the relations that several files share; they also show which files have no rows.
 
         Each begins as soon as those that it reads are known: two of one task each fill two cores.
         """
@@ -246,7 +246,7 @@ class _Pass:
         return found
 
     def write_disagreements(self, same: Alike, path: str) -> None:
-        """Write what views say differently, of everyone who holds such a view."""
+        """Write the differences of views, for every observer of such a view."""
         if "disagreement" in self._empty:
             return
         names = [(*key, observer) for key, observers in same.names.items() for observer in observers]

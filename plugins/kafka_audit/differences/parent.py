@@ -1,4 +1,4 @@
-"""The end of a Spark job whose task was killed: nobody waits for its answer, and the next try asks anew."""
+"""The end of a Spark job whose task was killed: no task waits for its result, and the next attempt starts again."""
 
 import os
 import threading

@@ -37,7 +37,7 @@ class Scratch:
     """
 
     def __init__(self) -> None:
-        """Remove what runs that were killed left, and make a folder; raises OSError where there is no room for one."""
+        """Remove what runs that were killed left, and make a folder; raises OSError if there is no space."""
         remove_scratch_leftovers()
         self.path = Path(tempfile.mkdtemp(prefix=PREFIX))
         self.lock = os.open(self.path / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
@@ -74,7 +74,7 @@ def remove_scratch_leftovers() -> None:
 
 
 def _own(place: Path, prefix: str) -> list[Path]:
-    """Return this user's files and folders of that prefix, links left out: anybody may write to a temporary folder."""
+    """Return this user's files and folders of that prefix, without links: any user can write to a temporary folder."""
     paths = []
     with contextlib.suppress(OSError), os.scandir(place) as entries:
         for entry in entries:
@@ -86,7 +86,7 @@ def _own(place: Path, prefix: str) -> list[Path]:
 
 @contextlib.contextmanager
 def _claimed(path: Path) -> Iterator[bool]:
-    """Yield whether nobody works in a folder; it is ours meanwhile."""
+    """Yield whether a folder is unused; it is locked meanwhile."""
     try:
         lock = os.open(path / _LOCK, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     except FileNotFoundError:

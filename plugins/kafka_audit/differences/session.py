@@ -10,7 +10,7 @@ from kafka_audit.differences.local_settings import LOCAL, driver_java_options
 
 _ALWAYS = {
     "spark.sql.session.timeZone": "UTC",
-    # Dozens of small SELECTs over the same views: the text of such a plan is megabytes, and nobody reads it.
+    # Dozens of small SELECTs over the same views: the text of such a plan is megabytes and is not read.
     "spark.sql.maxPlanStringLength": "1000",
     "spark.sql.ansi.enabled": "true",
 }
@@ -20,7 +20,7 @@ def start(master: str | None = None, more_java_options: str = "") -> SparkSessio
     """Return a session.
 
     Args:
-        master: `local[*]` and the like for a session of our own on this machine; None keeps what spark-submit configured.
+        master: `local[*]` and the like for a separate session on this machine; None keeps what spark-submit configured.
         more_java_options: further JVM options of such a session.
     """
     _take_nothing_of_numpy()

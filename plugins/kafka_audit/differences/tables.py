@@ -17,7 +17,7 @@ MOST_ROWS = 1000
 """How many rows of one snapshot a table that has a row for each topic returns at most."""
 
 MOST_STATES = 10_000
-"""How many partitions with a fault are listed at most: each is a finding, and 5,000 of them are still told one by one."""
+"""How many partitions with a fault are listed at most: each is a finding, and up to 5,000 are listed one by one."""
 
 
 # What the runner gives to the files: facts as large as brokers, from `cluster.facts`.
@@ -31,7 +31,7 @@ class ChosenSample(Row):
     source_id: str  # the snapshot that the rows are of
     sample: int
     kraft: bool  # that snapshot has no ZooKeeper: the reference is what `ReferenceList` names
-    steady: bool  # of `now`: neither controller nor list of brokers was written between the samples
+    steady: bool  # of `now`: the controller and the list of brokers were not written between the samples
     minutes: float | None  # of `now`: from the start of the previous snapshot to this one's; null without a previous one
     controller_epoch: int | None  # /controller_epoch
     first_zxid: int | None  # ZooKeeper's newest when the sample began
@@ -61,7 +61,7 @@ class ObserverView(Row):
     filled: bool  # it lists a broker
     hides: bool  # its broker may have an authorizer: a topic that no view lists may be one that the auditor may not describe
     old_metadata: bool  # Metadata below v6 reports a leader without the listener as error 5
-    registered_listener: bool  # somebody advertises the listener
+    registered_listener: bool  # a broker advertises the listener
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,9 +72,9 @@ class KnownBroker(Row):
     broker_id: int
     rack: str | None
     listeners: tuple[str, ...]  # advertised
-    min_isr: int | None  # what topics without a setting of their own need in sync; null where unknown
+    min_isr: int | None  # min.insync.replicas of topics without a topic setting; null if unknown
     capped: bool  # Kafka 3.7 and later: never more than the topic has replicas
-    returned: bool  # registered anew since the previous snapshot
+    returned: bool  # registered again since the previous snapshot
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,7 +130,7 @@ class PartitionCount(Row):
 
 @dataclass(frozen=True, kw_only=True)
 class ListCount(Row):
-    """How much a list of topics of the newest sample or the one before shows, whoever holds it, in a cluster of any mode.
+    """How much a list of topics of the newest sample or the one before shows, for all observers and both modes.
 
     Also where there is no reference, as in KRaft with a single broker: `missing` is 0 then.
     """
@@ -217,7 +217,7 @@ class ReplicaState(Row):
     factor: int  # replicas, without those that a reassignment adds
     missing: tuple[int, ...]  # of those: out of the ISR
     unregistered: tuple[int, ...]  # of the missing: brokers that are not registered
-    lasting: tuple[int, ...] | None  # of the missing: missing in the previous snapshot too, not registered anew; null: unknown
+    lasting: tuple[int, ...] | None  # of the missing: missing in the previous snapshot too, not registered again; null: unknown
     min_isr: int | None
     rack: str | None  # the one that all replicas are on, where there are several replicas and several racks
     moving: bool  # under reassignment
@@ -304,10 +304,10 @@ class EpochChange(Row):
 
 @dataclass(frozen=True, kw_only=True)
 class StateFault(Row):
-    """ZooKeeper: states that show a fault by themselves, by kind.
+    """ZooKeeper: states that are faulty without a comparison, by kind.
 
     `ahead`: written with a controller epoch above /controller_epoch; `recovering`: the leader was elected unclean and has not
-    recovered. `repeated` counts those that stood before the first read or are the same in both samples.
+    recovered. `repeated` counts those that existed before the first read or are equal in both samples.
     """
 
     kind: str
@@ -347,7 +347,7 @@ class TopicSetting(Row):
 
     key: str
     topics: int  # that set it
-    filled: int  # of those: to a value that is neither empty nor false
+    filled: int  # of those: to a value other than empty or false
     first: tuple[str, ...]  # of the filled
 
 

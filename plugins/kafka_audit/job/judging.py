@@ -75,16 +75,16 @@ def _views(
     snapshots: Mapping[str, tuple[Snapshot, Snapshot | None]], measure: Measure, failures: Failures
 ) -> dict[str, ClusterView]:
     """Return a view for each snapshot that could be measured."""
-    wanted: dict[str, Sequence[Row]] = {}
+    inputs: dict[str, Sequence[Row]] = {}
     undecided: dict[str, Sequence[Row]] = {}
     for snapshot_id, (snapshot, previous) in snapshots.items():
         with failures.of(snapshot_id):
-            wanted[snapshot_id] = given(snapshot, previous, ())
+            inputs[snapshot_id] = given(snapshot, previous, ())
             if ages_needed(snapshot, previous):
-                undecided[snapshot_id] = wanted[snapshot_id]
+                undecided[snapshot_id] = inputs[snapshot_id]
     ages = measure.ages(undecided) if undecided else {}
-    wanted |= {snapshot_id: given(*snapshots[snapshot_id], found) for snapshot_id, found in ages.items()}
-    differences = measure.differences(wanted) if wanted else {}
+    inputs |= {snapshot_id: given(*snapshots[snapshot_id], found) for snapshot_id, found in ages.items()}
+    differences = measure.differences(inputs) if inputs else {}
     return {
         snapshot_id: ClusterView(*snapshots[snapshot_id], found.with_rows(ListAge, ages.get(snapshot_id, ())))
         for snapshot_id, found in differences.items()

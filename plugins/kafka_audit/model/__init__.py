@@ -1,1 +1,1 @@
-"""What everyone shares: the snapshot tables, findings, incidents, errors. No I/O, no third-party imports."""
+"""Shared types: the snapshot tables, findings, incidents, errors. No I/O, no third-party imports."""

@@ -12,7 +12,7 @@ KEY, INSTEAD, CONTROLLERS = "advertised.listeners", "listeners", "controller.lis
 
 @dataclass(frozen=True, kw_only=True)
 class AdvertisedListener:
-    """One listener; the host is empty where the broker gives its own host's name, and None where a placeholder stands for it."""
+    """One listener; the host is empty if the broker uses the name of its host, and None if it is a placeholder."""
 
     listener: str
     host: str | None
@@ -32,7 +32,7 @@ def protocols_by_listener(setting: str) -> dict[str, str]:
 
 
 def entries(settings: Mapping[str, str | None]) -> Iterator[AdvertisedListener]:
-    """Yield what a broker advertises by its settings, the controllers' listeners left out: those are nobody else's.
+    """Yield the advertised endpoints of a broker by its settings, without listeners of controllers.
 
     Args:
         settings: values by key; `listeners` holds where `advertised.listeners` is not set.

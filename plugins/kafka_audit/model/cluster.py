@@ -29,7 +29,7 @@ class ZookeeperAccess:
 
 @dataclass(frozen=True, kw_only=True)
 class Security:
-    """How to speak to listeners of one protocol."""
+    """The security of listeners of one protocol."""
 
     protocol: str = "PLAINTEXT"
     mechanism: str | None = None
@@ -76,8 +76,8 @@ class Limits:
     - endpoints, 10,000: 1,000 brokers with 5 listeners each, twice.
     - probes, 1,000,000 pairs of a vantage's host and an endpoint in one sample: 1,000 brokers, each probed from every broker's
       host. From there every listener counts: with three of them 577 brokers fit, and of more each host probes a share.
-    - bytes, 512 MiB under way at a time: an answer with 1,000,000 partitions is 45 MB (42 bytes each with three replicas, and the
-      topics' names), and at most as many are asked for at a time as fit; what ZooKeeper tells in one sample is 320 MB (a state
+    - bytes, 512 MiB in flight at a time: an answer with 1,000,000 partitions is 45 MB (42 bytes each with three replicas, and the
+      topics' names), and at most as many are asked for at a time as fit; the data of ZooKeeper in one sample is 320 MB (a state
       takes 230 bytes with its stat, 200,000 topics 300 each with their settings).
     - rows, 5,000,000 of what brokers answer: 3,600,000 of topics and partitions in all different views, that is 1,200,000
       (1,000,000 partitions, 200,000 topics) three times, for what changes while it is asked; 1,200,000 settings, 300 of each
@@ -100,7 +100,7 @@ class Limits:
 
 @dataclass(frozen=True, kw_only=True)
 class Keep:
-    """How much of the past the store keeps; `store.pruning` says what goes, and what stays whatever stands here.
+    """How much of the past the store keeps; `store.pruning` describes what is deleted, and what is always kept.
 
     700 snapshots are a week at the DAG's usual 15 minutes.
     """

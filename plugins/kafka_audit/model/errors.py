@@ -1,9 +1,9 @@
 """Errors that a user may meet; everything else is a bug.
 
 AuditError
-├── UsageError             exit 2: cluster file, command line, mute list; names file, key and the way out
+├── UsageError             exit 2: cluster file, command line, mute list; names file, key and remedy
 │   └── SnapshotError      exit 2: a snapshot that is missing, half-written or does not match its manifest
-├── StoreError             exit 2: the store's place does not take or give a file; names path and way out
+├── StoreError             exit 2: a file of the store cannot be written or read; names path and remedy
 │   └── StoreBusyError     exit 2: the same, but another try may find it mended: full disk, I/O error, network
 └── EngineError            exit 1: Spark did not run, or did not write what it was asked for
 
@@ -34,7 +34,7 @@ class StoreError(AuditError):
 
 
 class StoreBusyError(StoreError):
-    """The refusal may pass by itself, so a scheduler does well to try again."""
+    """The error may be temporary, so a scheduler should retry."""
 
 
 class EngineError(AuditError):

@@ -1,4 +1,4 @@
-"""Findings and incidents: what checks conclude and how it is told (JSON: `report/findings.schema.json`)."""
+"""Findings and incidents: the results of checks (JSON: `report/findings.schema.json`)."""
 
 import hashlib
 from collections.abc import Iterator, Mapping
@@ -11,7 +11,7 @@ from kafka_audit.model.text import clean
 
 
 class Severity(IntEnum):
-    """How soon somebody must act; ordered, so that `>=` compares."""
+    """The urgency; ordered, so that `>=` compares."""
 
     INFO = 0
     LOW = 1  # style
@@ -293,13 +293,13 @@ class Address:
 
     @property
     def text(self) -> str:
-        """`host:port`, the way Kafka writes it."""
+        """`host:port`, as Kafka writes it."""
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """A fact that differs from the previous snapshot; told in the timeline and in "what changed before it broke"."""
+    """A fact that differs from the previous snapshot; shown in the timeline and in "changed before"."""
 
     # broker_came, broker_went, endpoint, version, config, acl, controller, topic_created, topic_deleted, topic_recreated,
     # leader_moved

@@ -22,10 +22,10 @@ _NODE = r"(?P<node>-?\d{1,10})(?: \((?P<address>[^() ]{1,300})\))?"
 
 @dataclass(frozen=True, kw_only=True)
 class Signature:
-    """One thing that Kafka writes. Named groups: part, about (a broker's id), node, host and port or address, detail."""
+    """One message that Kafka logs. Named groups: part, about (a broker's id), node, host and port or address, detail."""
 
     id: str
-    marker: str  # a plain part of the line, looked for before the pattern is
+    marker: str  # a plain part of the line, searched before the pattern
     pattern: re.Pattern[str]
     versions: str  # the releases that word it so
     log: str  # the file of Kafka's own log4j configuration

@@ -6,7 +6,7 @@ from kafka_audit.model.tables import QuorumReplica
 
 LATE_MS = 10_000
 """From here on a replica is behind: a controller fences a broker that it has not heard for 9 s (broker.session.timeout.ms), and
-voters that hear nothing for 2 s stand for election. One that works was caught up half a second ago, whatever is done."""
+voters without contact for 2 s start an election. A working voter was caught up within half a second."""
 
 
 def behind_ms(replicas: Iterable[QuorumReplica]) -> Mapping[int, int | None]:

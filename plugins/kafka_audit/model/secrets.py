@@ -7,7 +7,7 @@ class Secrets(Mapping[str, str]):
     """A mapping whose values no `repr`, log line or traceback with local variables shows.
 
     Attributes:
-        own: values that stand in no environment variable, e.g. those of an Airflow connection, by a name made up for them.
+        own: values outside the environment, such as those of an Airflow connection, by a generated name.
     """
 
     def __init__(self, own: Mapping[str, str], environment: Mapping[str, str]) -> None:

@@ -17,7 +17,7 @@ _INVISIBLE = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u316
 _PLAIN_WORD = re.compile(r"[\w@%+=:,./\[\]-]+", re.ASCII)
 _DOUBLE_QUOTABLE = re.compile(r"[\w@%+=:,./\[\]()' -]+", re.ASCII)
 
-# GitHub trims a line before it looks for `::command`, and finds `##[` anywhere in it; Azure and TeamCity do so with their own. A
+# GitHub trims a line before it searches `::command`, and finds `##[` anywhere in it; Azure and TeamCity do the same. A
 # name of hexadecimal digits alone is the end of an IPv6 address and no command.
 _LINE_COMMAND = re.compile(r"^([^\S\n]*):(?=:[A-Za-z_-]*[G-Zg-z_-])", re.MULTILINE)
 _COMMAND = re.compile(r"#(?=#\w{0,40}\[)")
@@ -74,12 +74,12 @@ def inert(text: str) -> str:
 
 
 def without_logins(text: str) -> str:
-    """Return text in which URLs show neither user and password nor a key or signature of their query."""
+    """Return text with URLs without user, password, keys and signatures."""
     return _SIGNATURE.sub(r"\1=***", _LOGIN.sub("***@", text))
 
 
 def is_plain_word(text: str) -> bool:
-    """Return whether a string is one word to any shell as it stands, and no option."""
+    """Return whether a string is one word in any shell without quotes, and no option."""
     return _PLAIN_WORD.fullmatch(text) is not None and not text.startswith("-")
 
 

@@ -14,9 +14,9 @@ _PARTS = re.compile(r"(?:\[([0-9A-Fa-f:./]+)\]|([^\s:\[\]]+))(?::(\d{1,5}))?")
 _NUMERIC = re.compile(r"\d+|0x[0-9a-f]*")
 _LAST_PORT = 65535
 _SHORTEST_PREFIX = {4: 8, 6: 7}  # 10.0.0.0/8 and fc00::/7 are the largest networks that one company has
-_OWN_DOMAIN = 2  # labels below which anyone may register a name: kafka.corp is somebody's, com is everybody's
+_OWN_DOMAIN = 2  # labels below which any party can register a name: kafka.corp has one owner, com has many
 _PRIVATE = frozenset({"corp", "home", "internal", "intranet", "lan", "local", "localdomain", "private", "test"})
-"""Domains of one label that nobody can register names in (RFC 6762, appendix G, and ICANN's `internal`)."""
+"""Domains of one label without public registration (RFC 6762, appendix G, and ICANN's `internal`)."""
 _SHARED = MappingProxyType(
     {
         "amazonaws.com": 4, "amazonaws.com.cn": 4,  # *.CLUSTER.ID.c2.kafka.REGION of MSK is one cluster's
@@ -83,11 +83,11 @@ def parse_trusted_hosts(text: str) -> HostPattern:
     """Return the pattern that a text is.
 
     A name (`b1.kafka.corp`), a name with `*`, an IP address or a network (`10.20.0.0/16`), each with a port behind it where it is
-    for that port alone; IPv6 with a port stands in brackets. `*.` in front stands for any names below a domain, any other `*` for
+    for that port alone; IPv6 with a port is in brackets. A leading `*.` matches any names below a domain, any other `*`
     a part of a name between two dots.
 
     Raises:
-        ValueError: it is none of these, or it would trust hosts that anyone may own; the text says what to write instead.
+        ValueError: it is none of these, or it would trust hosts of any party; the text names the correct form.
     """
     text = text.strip()
     port = None
@@ -117,7 +117,7 @@ def parse_trusted_hosts(text: str) -> HostPattern:
 def trusted_hosts_line(hosts: Iterable[str]) -> str:
     """Return the line of a cluster file that trusts these hosts; what is no plain host is left out.
 
-    Hosts are named, never their domain: whoever makes a cluster list a host chooses its domain, too.
+    Hosts are named, never their domain: an attacker that makes the cluster list a host also chooses its domain.
     """
     return f"trusted_hosts: {json.dumps([*dict.fromkeys(normal_host(host) for host in hosts if is_host(host))])}"
 
@@ -146,7 +146,7 @@ def _network(text: str) -> IPv4Network | IPv6Network:
 
 
 def _demand_owned(name: str) -> None:
-    """Raise ValueError where anyone may own a host that a name with `*` matches."""
+    """Raise ValueError if any party can own a host that a name with `*` matches."""
     labels = name.split(".")
     if _WILD.fullmatch(name) is None:
         raise ValueError(_NO_PATTERN)
@@ -184,7 +184,7 @@ def _fits(pattern: Sequence[str], labels: Sequence[str]) -> bool:
 
 
 def _label_fits(pattern: str, label: str) -> bool:
-    """Match one label; each part between two `*` is looked for once, so that no text takes long."""
+    """Match one label; each part between two `*` is searched once, so that the time is linear."""
     first, *others = pattern.split("*")
     if not others:
         return pattern == label

@@ -1,6 +1,6 @@
 """The cluster file, `clusters.yaml`: read, checked key by key, typed.
 
-Every complaint is one line with file, line, key and the way out.
+Every error is one line with file, line, key and remedy.
 """
 
 import os
@@ -20,7 +20,7 @@ def load(path: str | os.PathLike[str], *, codes: Collection[str] | None = None) 
 
     Args:
         path: the YAML file.
-        codes: codes of the checks of this version, to log a mute of another well-formed code; None: no code is looked up.
+        codes: codes of the checks of this version, to log a mute of another well-formed code; None: codes are not checked.
 
     Returns:
         The clusters by name, in the file's order.

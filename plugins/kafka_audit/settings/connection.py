@@ -1,4 +1,4 @@
-"""An Airflow connection in the Kafka provider's format: its extra is librdkafka's configuration. Pure; nobody is asked here."""
+"""An Airflow connection in the Kafka provider's format: its extra is librdkafka's configuration. Pure."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ _FILES: Mapping[str, str] = {
     "ssl.key.location": "key_file",
 }
 _NOT_READ = ("ssl.ca.pem", "ssl.certificate.pem", "ssl.key.pem", "ssl.keystore.location", "ssl.key.password")
-"""Other ways to say what `_FILES` says. Left out silently they would make a handshake fail that works for everybody else."""
+"""Other keys for the settings of `_FILES`. If they were ignored, the handshake would fail here and work for other clients."""
 
 
 def with_connection(cluster: Cluster, extra: Mapping[str, object]) -> tuple[Cluster, dict[str, str]]:

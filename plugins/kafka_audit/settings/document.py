@@ -1,4 +1,4 @@
-"""A YAML document whose values remember where they stand, so that every complaint names file, line and key.
+"""A YAML document whose values have their place, so that every error names file, line and key.
 
 `read_yaml_document` parses a file into an `Item` tree; the readers of `Item` (`text`, `whole`, `fields`, …) return typed values
 or raise `UsageError`. No complaint repeats a value that may be a secret: YAML's own messages quote the file, so they are not
@@ -52,20 +52,20 @@ class Item:
         key = f"{'.'.join(self.path)}: " if self.path else ""
         return f"{self.file}:{self.line}: {key}{message}"
 
-    def _refuse_type(self, wanted: str, way_out: str = "") -> NoReturn:
+    def _refuse_type(self, expected: str, remedy: str = "") -> NoReturn:
         if self.value is None:
-            self._refuse_empty(wanted)
-        self.refuse(f"must be {wanted}, not {_kind(self.value)}{way_out}")
+            self._refuse_empty(expected)
+        self.refuse(f"must be {expected}, not {_kind(self.value)}{remedy}")
 
-    def _refuse_empty(self, wanted: str) -> NoReturn:
-        self.refuse(f"is empty; set it to {wanted}, or remove the key")
+    def _refuse_empty(self, expected: str) -> NoReturn:
+        self.refuse(f"is empty; set it to {expected}, or remove the key")
 
-    def text(self, wanted: str = "text") -> str:
+    def text(self, expected: str = "text") -> str:
         """Return a non-empty string."""
         if not isinstance(self.value, str):
-            self._refuse_type(wanted, "" if isinstance(self.value, dict | list) else "; quote it")
+            self._refuse_type(expected, "" if isinstance(self.value, dict | list) else "; quote it")
         if not self.value.strip():
-            self._refuse_empty(wanted)
+            self._refuse_empty(expected)
         return self.value
 
     def choice(self, choices: Iterable[str]) -> str:
@@ -109,7 +109,7 @@ class Item:
             self.refuse("must be a date such as 2027-01-31")
 
     def address(self) -> str:
-        """Return `host:port`; an IPv6 host stands in brackets."""
+        """Return `host:port`; an IPv6 host is in brackets."""
         return self.check_address(self.text("host:port"))
 
     def check_address(self, value: str) -> str:
@@ -120,27 +120,27 @@ class Item:
             self.refuse(f"{shown} is not a host:port such as b1.example.com:9092")
         return value
 
-    def items(self, wanted: str) -> list["Item"]:
+    def items(self, expected: str) -> list["Item"]:
         """Return the items of a non-empty list."""
         if not isinstance(self.value, list):
-            self._refuse_type(wanted)
+            self._refuse_type(expected)
         if not self.value:
-            self._refuse_empty(wanted)
+            self._refuse_empty(expected)
         return self.value
 
-    def names(self, wanted: str) -> dict[str, "Item"]:
+    def names(self, expected: str) -> dict[str, "Item"]:
         """Return a non-empty mapping whose keys the user chooses."""
         if not isinstance(self.value, dict):
-            self._refuse_type(wanted)
+            self._refuse_type(expected)
         if not self.value:
-            self._refuse_empty(wanted)
+            self._refuse_empty(expected)
         return self.value
 
     def fields(self, known: Iterable[str], elsewhere: Mapping[str, str]) -> dict[str, "Item"]:
         """Return a mapping of which every key is known.
 
         Args:
-            known: keys that may stand here.
+            known: the valid keys.
             elsewhere: key -> full path, of keys that are right at another place; consulted for the suggestion.
 
         Raises:

@@ -31,7 +31,7 @@ ELSEWHERE: Mapping[str, str] = MappingProxyType(
     | {key: f"keep.{key}" for key in _KEEP}
     | {key: f"mute.<n>.{key}" for key in _MUTE}
 )
-"""Where every key belongs, for the suggestion when it stands at the wrong place."""
+"""The place of every key, for the suggestion if it is misplaced."""
 
 _ROLES = ("client", "broker")
 _LEAST_BYTES = 1024 * 1024  # less would not hold one broker's settings
@@ -84,15 +84,15 @@ def _trusted_hosts(item: Item) -> tuple[str, ...]:
 
 
 def _reach(item: Item) -> dict[str, str]:
-    wanted = 'a mapping such as {"advertised:9092": "dialled:19092"}'
-    return {one.check_address(advertised): one.address() for advertised, one in item.names(wanted).items()}
+    expected = 'a mapping such as {"advertised:9092": "dialled:19092"}'
+    return {one.check_address(advertised): one.address() for advertised, one in item.names(expected).items()}
 
 
 def _vantages(item: Item, expect: Item) -> tuple[Vantage, ...]:
-    expected = {key: entry.value for key, entry in expect.value.items()} if isinstance(expect.value, dict) else {}
-    one_host = expected.get("single_broker") is True or expected.get("brokers") == 1
-    wanted = "a mapping such as {dmz: {command: [ssh, dmz1]}}"
-    return tuple(_vantage(name, one, one_host=one_host) for name, one in item.names(wanted).items())
+    counts = {key: entry.value for key, entry in expect.value.items()} if isinstance(expect.value, dict) else {}
+    one_host = counts.get("single_broker") is True or counts.get("brokers") == 1
+    expected = "a mapping such as {dmz: {command: [ssh, dmz1]}}"
+    return tuple(_vantage(name, one, one_host=one_host) for name, one in item.names(expected).items())
 
 
 def _vantage(name: str, item: Item, *, one_host: bool) -> Vantage:

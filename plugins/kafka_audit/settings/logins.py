@@ -51,7 +51,7 @@ def zookeeper(item: Item, elsewhere: Mapping[str, str]) -> ZookeeperAccess:
 
 
 def security(item: Item, elsewhere: Mapping[str, str]) -> Security:
-    """Return how one kind of listener is spoken to; raises `UsageError`."""
+    """Return the security of one kind of listener; raises `UsageError`."""
     given = item.fields(SECURITY, elsewhere)
     if "protocol" not in given:
         item.refuse(f"requires protocol: one of {', '.join(PROTOCOLS)}")
@@ -77,10 +77,10 @@ def security(item: Item, elsewhere: Mapping[str, str]) -> Security:
 
 
 def listeners(item: Item, elsewhere: Mapping[str, str]) -> dict[str, Security | None]:
-    """Return how listeners are spoken to by name, None for one to be skipped; raises `UsageError`."""
-    wanted = "a mapping such as {CLIENT: {protocol: PLAINTEXT}, EXTERNAL: skip}"
+    """Return the security of listeners by name, None for a skipped one; raises `UsageError`."""
+    expected = "a mapping such as {CLIENT: {protocol: PLAINTEXT}, EXTERNAL: skip}"
     found: dict[str, Security | None] = {}
-    for name, one in item.names(wanted).items():
+    for name, one in item.names(expected).items():
         if isinstance(one.value, dict):
             found[name] = security(one, elsewhere)
         else:

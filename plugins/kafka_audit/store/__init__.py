@@ -53,7 +53,7 @@ class Store:
         self.root = self._files.root
 
     def prepare(self) -> None:
-        """Create the root; raises `StoreError` where nothing can be written. For whoever wants to know before an audit."""
+        """Create the root; raises `StoreError` if it is not writable. For a check before an audit."""
         self._files.prepare()
 
     def write(self, snapshot: Snapshot) -> None:
@@ -123,12 +123,12 @@ class Store:
         for name in manifest.tables:
             content = self._content(manifest, name)
             if name in tables:
-                with self._telling(manifest, name):
+                with self._named_errors(manifest, name):
                     parquet.require_columns(tables[name], content)
 
     def _read_table(self, manifest: Manifest, table: type[Row]) -> pa.Table:
         content = self._content(manifest, table.table())
-        with self._telling(manifest, table.table()):
+        with self._named_errors(manifest, table.table()):
             found = parquet.decode(table, content)
         expected = manifest.tables[table.table()].rows
         if found.num_rows != expected:
@@ -136,7 +136,7 @@ class Store:
         return found
 
     @contextlib.contextmanager
-    def _telling(self, manifest: Manifest, name: str) -> Iterator[None]:
+    def _named_errors(self, manifest: Manifest, name: str) -> Iterator[None]:
         try:
             yield
         except (ValueError, OSError) as error:
@@ -181,15 +181,15 @@ class Store:
         """Return the id of the newest published snapshot of the same cluster id that is older than `of`, None without one.
 
         Ids sort by time, so only the newest manifests are read. One that cannot be read and whose name says this cluster could
-        be the one to compare with. Another cluster's is told in the log and passed over.
+        be the one to compare with. That of another cluster is logged and skipped.
 
         Args:
             of: what is to be compared.
-            damaged: is told of each snapshot that would have been the one, had it and its report been whole; the next older
-                one is taken. Without it such a snapshot raises, and only its manifest is looked at.
+            damaged: receives each snapshot that would match but is damaged, or its report is; the next older
+                one is taken. Without it such a snapshot raises, and only its manifest is checked.
 
         Raises:
-            SnapshotError: a manifest of this cluster cannot be read, and nobody wants to be told.
+            SnapshotError: a manifest of this cluster cannot be read, and `damaged` is not set.
         """
         started = of.started_ms if isinstance(of, Manifest) else of.of(SnapshotInfo)[0].started_ms
         own_stamp = _stamp(of.snapshot_id)
@@ -198,7 +198,7 @@ class Store:
             manifests = [self._candidate(name, of.cluster, damaged) for name in same_second]
             older = [m for m in manifests if m and m.cluster_id == of.cluster_id and m.started_ms < started]
             for found in sorted(older, key=lambda m: m.started_ms, reverse=True):
-                if damaged is None or self._is_whole(found.snapshot_id, damaged):
+                if damaged is None or self._is_complete(found.snapshot_id, damaged):
                     return found.snapshot_id
         return None
 
@@ -214,7 +214,7 @@ class Store:
                 damaged(error)
             return None
 
-    def _is_whole(self, snapshot_id: str, damaged: Callable[[SnapshotError], None]) -> bool:
+    def _is_complete(self, snapshot_id: str, damaged: Callable[[SnapshotError], None]) -> bool:
         try:
             self.verify(snapshot_id)
         except SnapshotError as error:
@@ -268,7 +268,7 @@ class Store:
             raise EngineError(msg) from error
 
     def conclude_run(self, run_id: str) -> None:
-        """Mark a run as done: nobody will come back to it."""
+        """Mark a run as done: it is not resumed."""
         self._files.write(run_path(run_id, pruning.CONCLUDED), b"")
 
     def remove_leftovers(self, now: datetime | None = None) -> None:
@@ -376,7 +376,7 @@ def _encode(snapshot: Snapshot) -> tuple[dict[str, bytes], Manifest]:
     columns: dict[type[Row], Any] = {**snapshot.large}
     contents: dict[str, bytes] = {}
     lost: list[tuple[Row, str]] = []
-    for table in sorted(TABLES, key=lambda table: table is SourceRead):  # last: it tells what the others had to leave out
+    for table in sorted(TABLES, key=lambda table: table is SourceRead):  # last: it lists what the others left out
         if table is SourceRead and lost:
             rows[table] = [*refused.reads_with_lost_rows(rows[table], lost)]  # type: ignore[arg-type] # of that table
         try:

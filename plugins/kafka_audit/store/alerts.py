@@ -1,4 +1,4 @@
-"""What each channel was told, below the store's root: `ROOT/alerts/<channel>/<cluster>.json`, seen whole or not at all."""
+"""The alerting state of each channel: `ROOT/alerts/<channel>/<cluster>.json`, written atomically."""
 
 import os
 
@@ -14,11 +14,11 @@ class AlertFiles:
         self._folder = f"alerts/{channel}"
 
     def read(self, cluster: str) -> bytes | None:
-        """Return what was kept of a cluster, None where nothing was told yet."""
+        """Return the state of a cluster, None if nothing was sent yet."""
         return self._files.read(self._path(cluster))
 
     def write(self, cluster: str, content: bytes) -> None:
-        """Keep what was told of a cluster."""
+        """Write the state of a cluster."""
         self._files.write(self._path(cluster), content)
 
     def place(self, cluster: str) -> str:

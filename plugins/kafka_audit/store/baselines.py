@@ -39,9 +39,9 @@ class Baselines:
         names = [name.removesuffix(".json") for name in self._files.names(self._folder) if name.endswith(".json")]
         own = [name for name in names if cluster_of(name) == cluster and snapshot_id in {None, name}]
         if not own:
-            wanted = "no baseline" if snapshot_id is None else f"no baseline {snapshot_id!r}"
-            way_out = f"create one with kafka-audit before-migration {cluster}"
-            msg = f"{self._files.place(self._folder)}: {wanted} of cluster {cluster!r}; {way_out}"
+            missing = "no baseline" if snapshot_id is None else f"no baseline {snapshot_id!r}"
+            remedy = f"create one with kafka-audit before-migration {cluster}"
+            msg = f"{self._files.place(self._folder)}: {missing} of cluster {cluster!r}; {remedy}"
             raise SnapshotError(msg)
         path = f"{self._folder}/{own[-1]}.json"
         try:

@@ -15,7 +15,7 @@ from upath import UPath
 from kafka_audit.model.errors import StoreBusyError, StoreError, UsageError
 from kafka_audit.model.text import without_logins
 
-# Spark's readers take a path for a pattern when one of these stands in it.
+# Spark's readers treat a path with one of these characters as a pattern.
 _PATTERN_CHARACTERS = frozenset("*?[]{}\\")
 
 _FILE_MODE, _FOLDER_MODE = 0o640, 0o750
@@ -54,7 +54,7 @@ class Files:
             raise UsageError(msg)
         try:
             self._base = UPath(self.root)
-            _ = self._base.fs  # a missing file system package is told now, not after an audit
+            _ = self._base.fs  # report a missing file system package now, not after the audit
         except (ImportError, ValueError) as error:
             msg = f"{self.root}: {without_logins(str(error))}"
             raise UsageError(msg) from None
@@ -67,7 +67,7 @@ class Files:
             _make_folder(Path(self.root))
             with tempfile.TemporaryFile(dir=self.root):
                 pass
-            for path in Path(self.root).glob("findings.*"):  # an earlier version left them readable by everyone
+            for path in Path(self.root).glob("findings.*"):  # an earlier version left them readable by all users
                 _close_to_others(path)
         except OSError as error:
             raise _refused(self.root, error) from None
@@ -134,7 +134,7 @@ class Files:
             raise _refused(self.place(path), error) from None
 
     def modified(self, path: str) -> datetime | None:
-        """Return when a file was written, with a time zone; None where there is no such file, or nobody tells."""
+        """Return when a file was written, with a time zone; None if the file or its time does not exist."""
         target = self._base / path
         try:
             found: datetime = target.fs.modified(target.path)
@@ -150,7 +150,7 @@ class Files:
 
 
 def _require_no_login(url: str) -> None:
-    """Raise `UsageError` for a URL that holds a password or a query: it would stand in commands, logs and Airflow's pages."""
+    """Raise `UsageError` for a URL that holds a password or a query: it would appear in commands, logs and Airflow's pages."""
     scheme, _, rest = url.partition("://")
     login, at, _ = rest.rpartition("@")
     if at and ":" in login:

@@ -1,4 +1,4 @@
-"""Reports of the past, for whoever shows them: which there are, what they say, and what a run judged. It only reads."""
+"""Earlier reports, for pages: their list, their content, and the results of a run. Read-only."""
 
 import contextlib
 import json
@@ -44,7 +44,7 @@ class History:
         self._store = Store(root)
 
     def snapshots(self) -> dict[str, list[str]]:
-        """Return the ids of all snapshots by cluster, newest first; whether they were judged is not looked at."""
+        """Return the ids of all snapshots by cluster, newest first; judged or not."""
         found: dict[str, list[str]] = {}
         for name in reversed(self._files.names("snapshots")):
             cluster = cluster_of(name)

@@ -49,7 +49,7 @@ class Manifest:
         Args:
             text: the file.
             place: its path, for messages.
-            snapshot_id: the folder it lies in, which it must speak of.
+            snapshot_id: its folder, which it must name.
 
         Raises:
             SnapshotError: no manifest, one of another snapshot, or one of a newer version of this program.

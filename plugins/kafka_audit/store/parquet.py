@@ -21,7 +21,7 @@ _ARROW: Mapping[str, pa.DataType] = MappingProxyType(
 )
 
 _MANY_VALUES = frozenset({"topic", "topic_id", "topic_digest", "replicas", "czxid", "mzxid"})
-"""Columns of tables in `LARGE` that hold so many different values that a dictionary of them takes more room than it saves."""
+"""Columns of tables in `LARGE` that hold so many different values that a dictionary of them takes more space than it saves."""
 
 _DELTA: Mapping[pa.DataType, str] = MappingProxyType({pa.string(): "DELTA_BYTE_ARRAY", pa.int64(): "DELTA_BINARY_PACKED"})
 """What they are written in instead: Spark's fast reader takes these, but not `BYTE_STREAM_SPLIT`."""
@@ -83,7 +83,7 @@ def _own(table: type[Row]) -> pa.Schema:
 
 
 def require_columns(table: type[Row], content: bytes) -> None:
-    """Raise as `decode` does where columns are missing or of another type; rows are not looked at."""
+    """Raise as `decode` does where columns are missing or of another type; rows are not read."""
     found = pq.read_schema(pa.BufferReader(content))
     needed = {*(c.name for c in KEY), *(f.name for f in dataclasses.fields(table) if f.default is dataclasses.MISSING)}
     if missing := needed - set(found.names):

@@ -1,16 +1,16 @@
-"""What the store forgets, so that it does not grow for ever. Nothing else is ever deleted from it.
+"""What the store deletes, so that it does not grow without limit. Nothing else is deleted.
 
 A cluster's snapshots beyond `keep.snapshots` of its entry in the cluster file go, the oldest first, once there are a tenth more
-than that: the past need not be looked through after every audit. However old, these stay:
+than that: not every audit has to search old snapshots. These stay, regardless of age:
 
-* the newest of each cluster id, which is what the next one will be compared with, also after a long outage;
+* the newest of each cluster id, with which the next one is compared, also after a long outage;
 * what a kept snapshot was compared with, so the previous one and every baseline that was asked for;
 * what a run in progress names;
 * baselines of changes;
 * everything of a cluster that is not in the cluster file.
 
 A run goes with the last of the snapshots that it judged, and never while it is in progress: asked less than a day ago, and not
-concluded. So there are no more runs than judgements of kept snapshots. Files and snapshots whose write never ended, because the
+concluded. So the number of runs is at most that of kept snapshots. Files and snapshots whose write never ended, because the
 process was killed, go after a day, however few snapshots there are.
 """
 
@@ -56,8 +56,8 @@ def prune(files: Files, cluster: str, keep: int, now: datetime) -> None:
     Raises:
         StoreError: something could not be read or deleted; what was deleted until then was deleted whole.
     """
-    everyone = {name for name in files.names("snapshots") if cluster_of(name)}
-    own = sorted((name for name in everyone if cluster_of(name) == cluster), reverse=True)
+    all_names = {name for name in files.names("snapshots") if cluster_of(name)}
+    own = sorted((name for name in all_names if cluster_of(name) == cluster), reverse=True)
     if len(own) <= keep + keep // 10:
         return
     ids = _published(files, own)
@@ -65,15 +65,15 @@ def prune(files: Files, cluster: str, keep: int, now: datetime) -> None:
     surplus = published[keep:]
     runs = _runs(files, now)
     baselines = {name.removesuffix(".json") for name in files.names(FOLDER)}
-    stays = _needed(runs, everyone - set(surplus)) | _newest_of_each_id(published, ids) | baselines
+    stays = _needed(runs, all_names - set(surplus)) | _newest_of_each_id(published, ids) | baselines
     gone = [name for name in reversed(surplus) if name not in stays]
     gone += [name for name in own if name not in ids and now - (taken_at(name) or now) > IN_PROGRESS]
     for name in gone:
         files.write(f"{STAGING}/{name}", b"")  # so that the next run finds what a kill leaves of it
-        files.remove(f"snapshots/{name}/manifest.json")  # from here on it is no snapshot any more
+        files.remove(f"snapshots/{name}/manifest.json")  # from here on it is no longer a snapshot
         files.remove_folder(f"snapshots/{name}")
         files.remove(f"{STAGING}/{name}")
-    left = everyone - set(gone)
+    left = all_names - set(gone)
     forgotten = [run.name for run in runs if not run.in_progress and not left & {pair.snapshot_id for pair in run.pairs}]
     for name in forgotten:
         files.remove_folder(run_path(name, "").rstrip("/"))
@@ -103,7 +103,7 @@ def _written(files: Files, name: str) -> datetime | None:
 
 
 def _published(files: Files, names: Iterable[str]) -> dict[str, str | None]:
-    """Return the cluster id of each published snapshot, None where a damaged manifest does not tell it."""
+    """Return the cluster id of each published snapshot, None if a damaged manifest does not contain it."""
     found: dict[str, str | None] = {}
     for name in names:
         path = f"snapshots/{name}/manifest.json"
@@ -145,7 +145,7 @@ def _runs(files: Files, now: datetime) -> list[_StoredRun]:
         try:
             pairs = Request.from_json(text.decode()).pairs
         except (ValueError, KeyError, TypeError):
-            pairs = ()  # cut short: nobody can conclude it
+            pairs = ()  # cut short: it cannot be concluded
         found.append(_StoredRun(name=name, pairs=pairs, in_progress=_in_progress(files, name, now)))
     return found
 

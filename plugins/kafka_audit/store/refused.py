@@ -39,7 +39,7 @@ def culprits(rows: Sequence[Row], is_refused: Callable[[Row], bool]) -> dict[int
 
 
 def of_one_answer(row: Row) -> tuple[type[Row], str] | None:
-    """Return what a row shares with all others of the same broker's answer, None where each row has a source of its own.
+    """Return what a row shares with all others of the same broker's answer, None if each row has its own source.
 
     Of a broker's settings none is left where one is lost: a setting that is not there counts as not set.
     """
@@ -48,7 +48,7 @@ def of_one_answer(row: Row) -> tuple[type[Row], str] | None:
 
 
 def source(row: Row) -> tuple[str, str]:
-    """Return observer and operation of the read that a row came from, as far as the row tells."""
+    """Return observer and operation of the read that a row came from, as far as the row shows."""
     table = type(row)
     operations = FILLED_BY.get(table, (STORE,))
     operation = operations[0]
@@ -70,7 +70,7 @@ def source(row: Row) -> tuple[str, str]:
 
 
 def reads_with_lost_rows(reads: Iterable[SourceRead], lost: Iterable[tuple[Row, str]]) -> list[SourceRead]:
-    """Return the reads with those failed from which a row was left out; one that nobody noted is added.
+    """Return the reads with those failed from which a row was left out; one that was not recorded is added.
 
     Args:
         reads: of the snapshot.

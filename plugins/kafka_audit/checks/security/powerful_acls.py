@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from kafka_audit.checks import check
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.configuration.authorization import ANYBODY, acl_phrase
+from kafka_audit.configuration.authorization import ANY_PRINCIPAL, acl_phrase
 from kafka_audit.configuration.principals import ANONYMOUS
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import Acl, AclHolder, BrokerConfig
@@ -77,7 +77,7 @@ def powerful_acls(view: ClusterView) -> Iterator[Judgement]:
     if not wide:
         yield view.judge("KA409", "cluster", Status.PASS, evidence)
         return
-    high = any(acl.principal == ANYBODY and acl.resource_type == "Cluster" for acl in wide)
+    high = any(acl.principal == ANY_PRINCIPAL and acl.resource_type == "Cluster" for acl in wide)
     failed = view.judge("KA409", "cluster", Status.FAIL, evidence)
     yield replace(failed, severity=Severity.HIGH if high else Severity.MEDIUM)
 
@@ -89,4 +89,4 @@ def _record(acl: Acl) -> dict[str, str]:
 def _too_wide(acl: Acl) -> bool:
     if acl.permission != "ALLOW" or acl.operation not in _STRONG:
         return False
-    return acl.principal == ANYBODY or (acl.principal == ANONYMOUS and acl.resource_type == "Cluster")
+    return acl.principal == ANY_PRINCIPAL or (acl.principal == ANONYMOUS and acl.resource_type == "Cluster")

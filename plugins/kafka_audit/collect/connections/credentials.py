@@ -27,7 +27,7 @@ from kafka.net.sasl.oauth import AbstractTokenProvider
 
 from kafka_audit.collect.connections.login_attempts import Attempts, LoginTarget
 from kafka_audit.collect.connections.sockets import context
-from kafka_audit.collect.connections.targets import PLAINTEXT, Target, host_and_port, split_address, routes
+from kafka_audit.collect.connections.targets import PLAINTEXT, Target, host_and_port, routes, split_address
 from kafka_audit.collect.rows.source_reads import (
     MECHANISM_REFUSED,
     NO_CREDENTIALS,

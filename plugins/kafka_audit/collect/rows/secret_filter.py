@@ -52,8 +52,9 @@ def filtered(found: Collected, passwords: Collection[str], until: float = float(
     """Return what was collected, without secrets.
 
     Args:
-        found: everything of one snapshot. passwords: every one that the cluster file names. until: of `time.monotonic()`;
-        after that no value is read any more, and a value that no reader has read counts as a secret.
+        found: all rows of one snapshot.
+        passwords: every one that the cluster file names.
+        until: of `time.monotonic()`; after that no more values are read, and a value that no reader has read counts as a secret.
     """
 
     @cache  # most brokers set the same

@@ -1,8 +1,8 @@
-"""The broker's ConfigDef of each judged release, read off Kafka itself, and Kafka's own way to read a value by it.
+"""The broker's ConfigDef of each supported release, from Kafka's classes, and Kafka's rules to read a value by it.
 
-`kafka-<version>.json` is what `testbed/oracles/KafkaConfigOracle.java` told: name, type, default and validator of every key in
-the order in which Kafka reads them, and the names of Kafka's own classes that a configuration may name. A test asks anew and
-compares.
+`kafka-<version>.json` is the output of `testbed/oracles/KafkaConfigOracle.java`: name, type, default and validator of every
+key in the order in which Kafka reads them, and the names of Kafka's own classes that a configuration may name. A test runs it
+again and compares.
 """
 
 import json
@@ -28,7 +28,7 @@ VERSIONS = tuple(sorted((name.removeprefix("kafka-") for name in _FILES), key=ve
 
 
 class StartRule(StrEnum):
-    """Rules of KafkaConfig that are told apart, whatever words a release has for them."""
+    """Rules of KafkaConfig, independent of the message of a release."""
 
     VALUE = "a value that its definition refuses"
     NOT_ADVERTISED = "the inter-broker listener is not advertised"
@@ -56,7 +56,7 @@ class Definition:
     default: Value
     required: bool
     validator: Validator | None
-    distinct: bool  # whether values that are told twice count once (Kafka 4's ValidList)
+    distinct: bool  # whether duplicate values count once (Kafka 4's ValidList)
     classes: frozenset[str]  # Kafka's own, where the type is CLASS
 
     def value(self, text: str) -> Value:

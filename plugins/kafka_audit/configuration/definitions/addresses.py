@@ -7,7 +7,7 @@ from collections.abc import Callable
 from kafka_audit.configuration.definitions.values import Value, integer
 
 VOTERS = "controller.quorum.voters"
-# Release 4 does not overlook any more what stands before the host.
+# Release 4 no longer ignores text before the host.
 _HOST_PORT = re.compile(r"(?:[0-9a-zA-Z\-%._]*://)?\[?([0-9a-zA-Z\-%._:]*)\]?:([0-9]+)")
 _OF_HOST = string.digits + string.ascii_letters + "-%._:"
 _HOST = re.compile(r"[0-9a-zA-Z\-%._:]*")
@@ -45,7 +45,7 @@ def _host_port(text: str, version: str) -> tuple[str, str] | None:
 
 
 def voters(version: str) -> Callable[[str, Value], str | None]:
-    """Return what tells Kafka's objection to controller.quorum.voters (`QuorumConfig.parseVoterConnections`)."""
+    """Return a function for Kafka's error about controller.quorum.voters (`QuorumConfig.parseVoterConnections`)."""
 
     def judge(_name: str, value: Value) -> str | None:
         entries = value if isinstance(value, tuple) else ()
@@ -90,7 +90,7 @@ def not_a_number(text: str) -> str:
 
 
 def bootstrap_servers(version: str) -> Callable[[str, Value], str | None]:
-    """Return what tells Kafka's objection to controller.quorum.bootstrap.servers (`QuorumConfig.parseBootstrapServer`)."""
+    """Return a function for Kafka's error about controller.quorum.bootstrap.servers (`QuorumConfig.parseBootstrapServer`)."""
 
     def judge(name: str, value: Value) -> str | None:
         for entry in value if isinstance(value, tuple) else ():

@@ -1,4 +1,4 @@
-"""Kafka's validators by the names of their classes. Each tells what Kafka says against a value, None for a good one."""
+"""Kafka's validators by the names of their classes. Each returns Kafka's error for a value, None for a valid one."""
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
@@ -75,7 +75,7 @@ def _one_of_any_case(rule: Mapping[str, Any]) -> Validator:
 def _list(rule: Mapping[str, Any]) -> Validator:
     one = _one_of(rule["validString"])
     known = rule["validString"]["validStrings"]
-    # Before Kafka 4 a ValidList names its strings and looks at nothing else.
+    # Before Kafka 4 a ValidList checks only its strings.
     strict = "isEmptyAllowed" in rule
     refused_empty = strict and not rule["isEmptyAllowed"]
     reported = f"[{', '.join(known)}]" if known else "any non-empty value"
@@ -100,7 +100,7 @@ def _not_empty(_rule: Mapping[str, Any]) -> Validator:
 
 
 def _api_version(rule: Mapping[str, Any]) -> Validator:
-    # The class tells its versions with their sub-versions only; "2.8" alone means the last of 2.8.
+    # The class lists its versions only with sub-versions; "2.8" alone means the last of 2.8.
     known = frozenset(rule["says"].strip("[]").split(", "))
     known |= {entry.partition("-")[0] for entry in known}
 

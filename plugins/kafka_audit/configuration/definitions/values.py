@@ -46,7 +46,7 @@ def parsed(text: str, kind: str) -> tuple[Value, str | None]:
     """Return a value of a ConfigDef type, or what Kafka says against the text.
 
     Args:
-        text: as it stands in the file.
+        text: as in the file.
         kind: a `ConfigDef.Type`.
     """
     bare = trimmed(text)

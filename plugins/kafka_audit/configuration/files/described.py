@@ -44,7 +44,7 @@ class Described:
 
 
 def _placeholders(value: str) -> Iterator[tuple[int, int]]:
-    """Yield from where to where placeholders stand. An end that was looked for once counts for all that begin before it."""
+    """Yield the ranges of placeholders. One search for an end counts for all that begin before it."""
     ends: dict[str, re.Match[str] | None] = {}
     at = 0
     while begin := _BEGINS.search(value, at):
@@ -82,7 +82,7 @@ def is_brokers(properties: Mapping[str, Property]) -> bool:
 
 
 def described(properties: Mapping[str, Property], inside: str = "") -> Described:
-    """Return properties that a file holds as they stand; the id that goes with Bitnami's placeholder is one of its own."""
+    """Return the unchanged properties of a file; the id with Bitnami's placeholder is a special value."""
     reported = properties.get("advertised.listeners")
     if reported is not None and _BITNAMIS in reported.value and "process.roles" in properties and "node.id" not in properties:
         properties = {**properties, "node.id": Property("node.id", "${node.id}", properties["process.roles"].line)}

@@ -1,7 +1,7 @@
 """Environment variables that the common images turn into a server.properties. Pure.
 
 apache/kafka and confluentinc/cp-kafka write `KAFKA_` + the key, Bitnami `KAFKA_CFG_` + the key, each in upper case with `_` for a
-dot, `__` for `_` and `___` for `-`. Each writes `key=value` as it stands, so Java reads escapes in it.
+dot, `__` for `_` and `___` for `-`. Each writes `key=value` unchanged, so Java reads escapes in it.
 """
 
 import re
@@ -38,7 +38,7 @@ _FROM_BASE = frozenset(
         "zookeeper.connect",
     }
 )
-"""What Bitnami's image has of its own, by its version, where no variable says otherwise."""
+"""Defaults of Bitnami's image by its version, if no variable sets them."""
 
 
 def parse_env_file(text: str) -> tuple[Property, ...]:
@@ -65,9 +65,9 @@ def described_broker(
 
     Args:
         variables: names and values, a later one in place of an earlier one.
-        inside: where in the file they stand.
+        inside: their place in the file.
         image: the container's image; it decides what is set where no variable sets it.
-        unknown: names of variables whose values stand elsewhere.
+        unknown: names of variables whose values are stored elsewhere.
     """
     by_name = {setting.key: setting for setting in variables}
     bitnami = any(name.startswith(_BITNAMI) for name in by_name)
@@ -85,7 +85,7 @@ def described_broker(
 
 
 def key_of(name: str, *, bitnami: bool) -> str | None:
-    """Return the property that a variable becomes, None where it becomes none."""
+    """Return the property of a variable, None if it has none."""
     prefix = _BITNAMI if bitnami else _PREFIX
     if not name.startswith(prefix) or name == prefix or (not bitnami and _NOT_SETTINGS.fullmatch(name)):
         return None
@@ -106,7 +106,7 @@ def _written(key: str, variable: Property) -> Property:
 def _completed(
     found: Mapping[str, Property], image: str | None, *, bitnami: bool
 ) -> tuple[Mapping[str, Property], frozenset[str]]:
-    """Return the settings with what the image makes of them, and the keys that it sets without telling."""
+    """Return the settings after the image has changed them, and the keys that it sets itself."""
     if bitnami:
         return found, _FROM_BASE - found.keys()
     advertised = found.get("advertised.listeners")

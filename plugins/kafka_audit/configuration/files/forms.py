@@ -16,7 +16,7 @@ def read_described(data: bytes, name: str) -> tuple[Described, ...]:
 
     Args:
         data: the file.
-        name: its name; the ending tells YAML from properties, where the text does not.
+        name: its name; its ending distinguishes YAML from properties if the text does not.
 
     Raises:
         PropertiesError: it can be read in no form: binary, no YAML, a template; with the line.

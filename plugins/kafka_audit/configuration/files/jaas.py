@@ -2,8 +2,8 @@
 
 Messages are Kafka's, less what they quote of the text.
 
-Brokers look for `listener.name.<listener>.<mechanism>.sasl.jaas.config` only, for both sides: whom they let in at that listener,
-and as whom they log in at others' where it is the inter-broker one.
+Brokers look for `listener.name.<listener>.<mechanism>.sasl.jaas.config` only, for both sides: the logins that the listener
+accepts, and the login at other brokers if it is the inter-broker listener.
 """
 
 import re
@@ -31,7 +31,7 @@ class JaasError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class JaasLogin:
-    """A name and a password: on side "client" of this broker at others, on side "server" of whom it lets in."""
+    """A name and a password: on side "client" of this broker at others, on side "server" a login that it accepts."""
 
     side: str
     username: str

@@ -1,7 +1,7 @@
 """Kubernetes manifests and compose files: which brokers their texts and variables describe, line by line. Pure.
 
-YAML is composed into nodes, never into objects: a value is the text that stands in the file. Aliases may repeat a node any number
-of times, so what they stand for is counted first.
+YAML is composed into nodes, never into objects: a value is the text in the file. Aliases may repeat a node any number
+of times, so their content is counted first.
 """
 
 from collections.abc import Iterator, Mapping
@@ -85,7 +85,7 @@ def _properties(text: str, node: yaml.Node) -> Mapping[str, Property]:
 
 
 def _service(body: _Mapping, inside: str) -> Iterator[Described]:
-    """Yield the broker of a compose service; its `$$` is a dollar, its `$NAME` and `${NAME}` stand for the host's variables."""
+    """Yield the broker of a compose service; its `$$` is a dollar, its `$NAME` and `${NAME}` are variables of the host."""
     variables, unknown = [], []
     for name, value, line in _assignments(body.get("environment")):
         reported = value or ""
@@ -127,7 +127,7 @@ def _container(body: _Mapping, inside: str) -> Iterator[Described]:
 
 
 def _containers(node: yaml.Node | None, seen: set[int], depth: int) -> Iterator[yaml.Node]:
-    """Yield what stands under `containers`, wherever pods are described: pods, workloads, sets of pods."""
+    """Yield the `containers` of all pod descriptions: pods, workloads, sets of pods."""
     if node is None or id(node) in seen or depth > bounded_yaml.DEEPEST:
         return
     seen.add(id(node))

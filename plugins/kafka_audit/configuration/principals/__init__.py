@@ -1,4 +1,4 @@
-"""As whom a connection appears: what Kafka's DefaultKafkaPrincipalBuilder makes of a certificate or a login. Pure."""
+"""The principal of a connection, like Kafka's DefaultKafkaPrincipalBuilder: from a certificate or a login. Pure."""
 
 from kafka_audit.configuration.principals.errors import MappingError, RulesError, UnsupportedError
 from kafka_audit.configuration.principals.kerberos_rules import KerberosRules

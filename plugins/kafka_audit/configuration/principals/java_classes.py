@@ -74,7 +74,7 @@ class Text:
 
 
 def parse_literal(text: Text) -> str | None:
-    """Read what follows a backslash where it stands for one character; None, unread, where it stands for more."""
+    """Read the text after a backslash if it means one character; None, unread, if it means more."""
     letter = text.peek()
     if not letter:
         raise_unsupported("a backslash at the end", text.pattern)

@@ -1,7 +1,7 @@
 """Regular expressions and replacements as java.util.regex takes them, matched in linear time by RE2. Pure.
 
 Source: `java.util.regex.Pattern` and `Matcher.appendExpandedReplacement` of Java 17. A pattern comes from a broker or a file, so
-nothing that it holds may cost more than its length: Java's matcher, as Python's, tries every way to match, and `(.|..)*#` has
+its cost must be linear: the matchers of Java and Python try every possible match, and `(.|..)*#` has
 more of them than there is time. RE2 finds the same match as they do (the first by the order of alternatives), or does not know
 the construct. What it does not know, or Java reads differently, raises UnsupportedError, never a wrong answer.
 `python -m testbed.regexes` holds this module against Java.
@@ -33,8 +33,8 @@ LONGEST = 1000
 about 1,300 of them on a broker's threads."""
 
 MOST_STEPS = 10_000_000
-"""Of one name's way through all rules, in characters times instructions; a step takes 1 to 25 ns. 200 rules of 100 instructions
-for a name of 200 characters need 4,000,000."""
+"""The limit for one name through all rules, in characters times instructions; a step takes 1 to 25 ns. 200 rules of
+100 instructions for a name of 200 characters need 4,000,000."""
 
 _MEMORY = 1024 * 1024  # of one pattern: 10,000 instructions; what is larger RE2 refuses
 _QUOTED = re.compile(r"\\Q(.*?)(?:\\E|\Z)|(\\.)", re.DOTALL)
@@ -43,7 +43,7 @@ _GROUP = re.compile(r"\?(?:([:=!>])|<([A-Za-z][A-Za-z0-9]*)>|([A-Za-z]*)(-[A-Za-
 _NUMBER = re.compile(r"[1-9][0-9]*")
 _NAME = re.compile(r"[A-Za-z0-9]*")
 _FLAGS = frozenset("is-")
-_LOOKS = {"=": "a lookahead", "!": "a lookahead", ">": "an atomic group"}
+_GROUP_NAMES = {"=": "a lookahead", "!": "a lookahead", ">": "an atomic group"}
 _LARGEST = 2**31 - 1
 _FOLDED = frozenset("\u017f\u212a")  # [sS] may become s in any case in RE2, which is Unicode's
 _ENDS = frozenset(chr(point) for first, last in TERMINATORS for point in range(first, last + 1))
@@ -100,7 +100,7 @@ class JavaPattern:
             raise_unsupported(f"more than {LONGEST} characters", f"{pattern[:40]}…")
         reader = _RegexParser(pattern)
         self.pattern, self._reader = pattern, reader
-        import re2  # noqa: PLC0415 -- Spark's driver imports all checks, may stand where no re2 is, and matches nothing
+        import re2  # noqa: PLC0415 -- Spark's driver imports all checks, may run without re2, and matches nothing
 
         options = re2.Options()
         options.max_mem, options.log_errors = _MEMORY, False
@@ -113,7 +113,7 @@ class JavaPattern:
         self.size: int = self._compiled.programsize * (1 + self._groups // 8)  # RE2 copies groups at each step
 
     def matches(self, text: str, effort: Effort | None = None) -> RegexMatch | None:
-        """Match the whole text. `effort` is what may be spent; None is for patterns of Kafka's own."""
+        """Match the whole text. `effort` is the limit; None is for Kafka's own patterns."""
         self._refuse(text)
         return self._found(self._compiled.fullmatch, text, 0, effort)
 
@@ -276,8 +276,8 @@ class _RegexParser:
         match = self.text.taken(_GROUP)
         if match is None:
             raise_unsupported("a group that begins with (?", self.pattern)
-        if match[1] in _LOOKS:
-            raise_unsupported(_LOOKS[match[1]], self.pattern)
+        if match[1] in _GROUP_NAMES:
+            raise_unsupported(_GROUP_NAMES[match[1]], self.pattern)
         if match[1] is None and match[2] is None:
             self._flags(match[3], match[4] or "", alone=match[5] == ")")
             return "" if match[5] == ")" else "(?:"
@@ -291,7 +291,7 @@ class _RegexParser:
         self._open.append(_Open(any_case=self.any_case, dot_all=self.dot_all, captures=captures))
 
     def _flags(self, on: str, off: str, *, alone: bool) -> None:
-        """Change flags, for a group of their own or up to the end of this one."""
+        """Change flags, for a separate group or up to the end of this one."""
         if not _FLAGS.issuperset(on + off):
             raise_unsupported(f"a flag of (?{on}{off})", self.pattern)
         if not alone:
@@ -310,7 +310,7 @@ class _RegexParser:
         return ")" + self._closure(empty=closed.nullable, holds_captures=closed.holds_captures)
 
     def _closure(self, *, empty: bool, holds_captures: bool = False) -> str:
-        """Read how often what was read last may stand; `empty`: it may match nothing."""
+        """Read the quantifier of the last element; `empty`: the element may match nothing."""
         least, most, found = 1, 1, ""
         if self.text.peek() == "{":
             least, most, found = self._counted()
@@ -361,7 +361,7 @@ def expanded(match: RegexMatch, replacement: str) -> str:
 
 
 def _referred(match: RegexMatch, text: Text) -> str:
-    """Return what a reference whose `$` has been read stands for; a group that took no part stands for nothing."""
+    """Return the text of a reference whose `$` has been read; a group without a match is empty."""
     letter = text.take()
     if not letter:
         message = "Illegal group reference: group index is missing"

@@ -29,7 +29,7 @@ class _KerberosRule:
     source: JavaPattern | None = None
     target: str = ""
     everywhere: bool = False
-    case: str = ""  # L, U or neither
+    case: str = ""  # L, U or empty
 
     def apply(self, parts: tuple[str, ...], realm: str, effort: Effort) -> str | None:
         """Return the name, None where the rule does not apply; `parts` are the realm and the components."""
@@ -71,11 +71,11 @@ class KerberosRules:
 
         Args:
             principal: `service/host@REALM`, `user@REALM` or a bare name.
-            realm: default realm by the broker's krb5.conf, which is what DEFAULT is about.
+            realm: default realm by the broker's krb5.conf, which DEFAULT uses.
 
         Raises:
             MappingError: the login fails.
-            UnsupportedError: a rule reads this name in a way that is not known here.
+            UnsupportedError: a rule reads this name in a way that is not supported.
         """
         found = _NAME.fullmatch(principal)
         if found is None:

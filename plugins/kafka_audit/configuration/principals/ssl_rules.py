@@ -25,7 +25,7 @@ class _SslRule:
 
     pattern: JavaPattern | None = None
     replacement: str = ""
-    case: str = ""  # L, U or neither
+    case: str = ""  # L, U or empty
 
     def apply(self, subject: str, effort: Effort) -> str | None:
         if self.pattern is None:
@@ -59,7 +59,7 @@ class SslRules:
 
         Raises:
             MappingError: the connection fails.
-            UnsupportedError: a rule reads this subject in a way that is not known here.
+            UnsupportedError: a rule reads this subject in a way that is not supported.
         """
         effort = Effort()
         for rule in self._rules:

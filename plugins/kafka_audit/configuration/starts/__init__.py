@@ -13,7 +13,7 @@ _VALIDATE = {1: release_1.validate, 2: release_2.validate, 3: release_3.validate
 
 @dataclass(frozen=True, kw_only=True)
 class StartRefusal:
-    """What KafkaConfig says when it refuses; `key` is to blame where one can be named, `rule` where it is told apart."""
+    """The error of KafkaConfig; `key` is the cause if one is known, `rule` if the rule is known."""
 
     message: str
     key: str | None
@@ -30,7 +30,7 @@ def start_refusal(properties: Mapping[str, str], version: str) -> StartRefusal |
     try:
         _VALIDATE[version_numbers(version)[0]](Config(properties, version))
     except ConfigError as error:
-        # Kafka copies node.id and broker.id to each other: blame the one that stands in the file.
+        # Kafka copies node.id and broker.id to each other: blame the one in the file.
         other = {"broker.id": "node.id", "node.id": "broker.id"}.get(error.key or "")
         key = other if other in properties and error.key not in properties else error.key
         return StartRefusal(message=error.message, key=key, rule=error.rule)
@@ -57,6 +57,6 @@ def _numbers(version: str) -> tuple[int, int, int]:
 
 
 def _place(numbers: tuple[int, int, int]) -> int:
-    """Put versions on one line. Between major versions lie rewrites, so a version is nearest to those of its own."""
+    """Return the position of a version. Major versions differ much, so a version is nearest to others of its major version."""
     major, minor, patch = numbers
     return major * 1_000_000 + minor * 1_000 + patch

@@ -109,5 +109,5 @@ def require(holds: bool, message: str, key: str, rule: StartRule | None = None) 
 
 
 def config_error(message: str, key: str, rule: StartRule | None = None) -> ConfigError:
-    """Return what Kafka throws with a message of its own."""
+    """Return Kafka's exception with its message."""
     return ConfigError(message, key, rule)

@@ -1,4 +1,4 @@
-"""The grammar of listeners: entries, names and ports, and which of them may stand together."""
+"""The grammar of listeners: entries, names and ports, and the valid combinations."""
 
 from __future__ import annotations
 

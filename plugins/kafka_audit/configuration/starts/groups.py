@@ -115,7 +115,7 @@ def groups_4(config: Config) -> None:
 
 
 def _tags(config: Config) -> None:
-    """Judge tags as they stand in the file: as a list, told twice counts once."""
+    """Judge tags as in the file: as a list, duplicates count once."""
     key = "group.streams.rack.aware.assignment.tags"
     reported = split(",".join(part.strip() for part in config.originals.get(key, "").split(",")), ",")
     if len(set(reported)) != len(reported):

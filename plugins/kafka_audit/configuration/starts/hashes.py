@@ -38,7 +38,7 @@ def scala_order(keys: Iterable[str], release: int) -> list[str]:
 
 
 def _trie(held: Sequence[tuple[int, str]], *, keys_first: bool, depth: int = 0) -> Iterator[str]:
-    """Yield keys by the lowest bits of their hashes; those that share these bits are in a node of their own, by the next bits.
+    """Yield keys by the lowest bits of their hashes; those that share these bits are in a separate node, by the next bits.
 
     Args:
         held: hashes and keys of one node.

@@ -49,7 +49,7 @@ class Listening:
     """The listeners of releases 1 and 2, and what all releases share."""
 
     def __init__(self, config: Config) -> None:
-        """Nothing is read before it is asked for: Kafka complains about what it comes upon first."""
+        """Values are read lazily: Kafka reports the first error that it meets."""
         self.config = config
 
     @cached_property
@@ -81,7 +81,7 @@ class Listening:
 
     @cached_property
     def advertised(self) -> list[Endpoint]:
-        """What the broker tells others."""
+        """The advertised endpoints."""
         config = self.config
         reported = config.text_or_none(ADVERTISED)
         if reported is not None:
@@ -95,7 +95,7 @@ class Listening:
 
     @cached_property
     def controller_names(self) -> tuple[str, ...]:
-        """Names in controller.listener.names, as they stand there."""
+        """Names in controller.listener.names, unchanged."""
         return tuple(split(self.config.text(CONTROLLERS), ","))
 
     @property
@@ -137,7 +137,7 @@ class Listening:
 
     @cached_property
     def control_plane(self) -> str | None:
-        """Name of the listener of its own for the controller's requests (KIP-291)."""
+        """Name of the separate listener for requests of the controller (KIP-291)."""
         reported = self.config.text_or_none(CONTROL_PLANE)
         if reported is None:
             return None
@@ -166,7 +166,7 @@ class Listening1(Listening):
 
 
 class Listening3(Listening):
-    """Release 3: controllers' listeners are advertised apart, and get a protocol by themselves where nothing is secured."""
+    """Release 3: listeners of controllers are advertised separately, and have a default protocol if nothing is secured."""
 
     kraft = False  # whether process.roles is set
     migrating = False
@@ -203,7 +203,7 @@ class Listening3(Listening):
 
     @cached_property
     def controller_names(self) -> tuple[str, ...]:
-        """Names in controller.listener.names, as they stand there."""
+        """Names in controller.listener.names, unchanged."""
         reported = self.config.text(CONTROLLERS)
         return tuple(split(reported, ",")) if reported else ()
 
@@ -215,7 +215,7 @@ class Listening3(Listening):
 
     @cached_property
     def advertised_controllers(self) -> list[Endpoint]:
-        """What the controllers tell others: what is advertised for them, else what they bind."""
+        """The advertised endpoints of controllers, otherwise those that they bind."""
         reported = [endpoint for endpoint in self.reported_advertised or () if endpoint.listener in self.controller_names]
         bound = self.controllers
         found = []
@@ -228,14 +228,14 @@ class Listening3(Listening):
         return found
 
     def _inherited(self, bound: Endpoint, *, first: bool) -> Endpoint:
-        del first  # later releases look at controller.quorum.voters for it
+        del first  # later releases read controller.quorum.voters for it
         if bound.host == "0.0.0.0":  # noqa: S104 -- compared, not bound
             return Endpoint(listener=bound.listener, protocol=bound.protocol, host=None, port=bound.port)
         return bound
 
     @cached_property
     def advertised(self) -> list[Endpoint]:
-        """What the broker tells others for itself."""
+        """The advertised endpoints of the broker role."""
         reported = self.reported_advertised
         found = self.listeners if reported is None else reported
         return [endpoint for endpoint in found if endpoint.listener not in self.controller_names or self._migrates(endpoint)]
@@ -249,7 +249,7 @@ class Listening3(Listening):
         return endpoint.listener == self.control_plane
 
     def _entries_of_map(self) -> Iterable[tuple[str, str]]:
-        # A HashMap of Java's from here on: of several wrong entries its order decides which is told.
+        # A HashMap of Java's from here on: of several wrong entries its order decides which is reported.
         entries = csv_map(MAP, self.config.text(MAP))
         return [(name, entries[name]) for name in hash_order(entries, len(entries))]
 

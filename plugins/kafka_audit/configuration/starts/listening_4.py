@@ -48,7 +48,7 @@ class Listening4(Listening3):
 
     @cached_property
     def controller_names(self) -> tuple[str, ...]:
-        """Names in controller.listener.names, as they stand there."""
+        """Names in controller.listener.names, unchanged."""
         return self.config.items(CONTROLLERS)
 
     def _entries(self, entries: Sequence[str], key: str) -> list[Endpoint]:

@@ -118,7 +118,7 @@ def inter_broker_is_advertised(listening: Listening, advertised: Sequence[str], 
 
 
 def routable(listening: Listening, advertised: Iterable[Endpoint]) -> None:
-    """Judge whether an address that means every address of a machine is told to others."""
+    """Judge whether a wildcard address is advertised."""
     message = f"{ADVERTISED} cannot use the nonroutable meta-address 0.0.0.0. Use a routable IP address."
     everywhere = any(one.host == "0.0.0.0" for one in advertised)  # noqa: S104 -- compared, not bound
     require(not everywhere, message, listening.config.blame(ADVERTISED, LISTENERS))
@@ -154,7 +154,7 @@ def sasl(listening: Listening) -> None:
 
 
 def sasl_by_version(listening: Listening, *, handshake: bool, reported: str) -> None:
-    """Judge SASL between brokers that speak a protocol of before its handshake (KIP-43)."""
+    """Judge SASL between brokers with a protocol before its handshake (KIP-43)."""
     message = (
         "Only GSSAPI mechanism is supported for inter-broker communication with SASL when "
         f"inter.broker.protocol.version is set to {reported}"

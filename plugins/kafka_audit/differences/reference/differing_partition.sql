@@ -1,6 +1,6 @@
 -- Partitions of which a distinct content of a topic says something else than the reference, in either sample: a row for each kind
--- of `ViewDifference`, whoever holds that content. A lower epoch of the same leader is no difference. What a kind is not about is
--- null, so that it does not tell two samples apart.
+-- of `ViewDifference`, for all observers of that content. A lower epoch of the same leader is no difference. What a kind is not about is
+-- null, so that it does not distinguish two samples.
 WITH content AS (
     SELECT DISTINCT snapshot_id, moment, source_id, topic, topic_digest, version, among_brokers
     FROM differing_entry

@@ -1,4 +1,4 @@
--- Topics that are the same now and in the previous snapshot: neither came, went nor was recreated in between. Told by topic id,
+-- Topics that are the same now and in the previous snapshot: not created, deleted or recreated in between. Identified by topic id,
 -- before Kafka 2.8 by the czxid of the topic's znode. `alike`: so are all its partitions.
 SELECT n.snapshot_id, n.topic, d.topic IS NULL AS alike
 FROM topic_state AS n

@@ -1,4 +1,4 @@
-"""Whether a row fits the columns of its table: what a party said may be any number, null, and text of any length."""
+"""Whether a row fits the columns of its table: reported values may be any number, null, and text of any length."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -8,7 +8,7 @@ from kafka_audit.model.tables import TABLES, columns
 from kafka_audit.model.tables.row import Row
 
 MOST_TEXT = 1024 * 1024
-"""Characters of one text; a server.properties and a znode hold no more."""
+"""Characters of one text; a server.properties and a znode are not larger."""
 
 _LONG = 2**63
 
@@ -38,7 +38,7 @@ def _text(value: object) -> str | None:
 
 
 def _boolean(value: object) -> str | None:
-    return None if type(value) is bool else "neither true nor false"
+    return None if type(value) is bool else "no boolean"
 
 
 def _each(fault: Callable[[object], str | None]) -> Callable[[object], str | None]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from kafka_audit.configuration.acl_command import acl_command
-from kafka_audit.configuration.authorization import ANYBODY, CLUSTER
+from kafka_audit.configuration.authorization import ANY_PRINCIPAL, CLUSTER
 from kafka_audit.configuration.principals import ANONYMOUS
 from kafka_audit.incidents.causes.candidates import handshake, login_log, rights_log
 from kafka_audit.incidents.causes.repair import do_not, prove
@@ -80,7 +80,7 @@ def _empty(case: Case) -> bool:
 
 
 def _take_away(case: Case) -> Iterable[Step]:
-    names, between = {*principals(case), ANYBODY}, case.view.inter_broker
+    names, between = {*principals(case), ANY_PRINCIPAL}, case.view.inter_broker
     found = dict.fromkeys(
         acl
         for broker in case.brokers
